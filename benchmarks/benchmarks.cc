@@ -1,0 +1,129 @@
+#include "benchmarks/benchmarks.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "benchmarks/config.h"
+#include "benchmarks/stats.h"
+
+namespace miodb::bench {
+
+namespace {
+
+constexpr size_t kHelpColumns = 100;
+
+// ---- What names change about the command line's figures ----
+
+int64_t OneIn(int64_t n, int64_t count) { return std::max<int64_t>(1, count / n); }
+
+void Batch1000(Workload* w) { w->batch_size = 1000; }
+void SyncEach(Workload* w) {
+  w->sync = true;
+  w->writes = OneIn(1000, w->writes);
+}
+void Value100K(Workload* w) {
+  w->value_size = 100 * 1000;
+  w->writes = OneIn(1000, w->writes);
+}
+void FewReads(Workload* w) { w->reads = OneIn(1000, w->reads); }
+void HotKeys(Workload* w) { w->key_space = (w->key_space + 99) / 100; }
+
+// ---- Messages behind result lines ----
+
+std::string Number(int64_t n) { return std::to_string(n); }
+
+std::string Ops(const Config&, const Stats& stats) { return "(" + Number(stats.done()) + " ops)"; }
+
+std::string Found(const Config&, const Stats& stats) {
+  return "(" + Number(stats.counts.found) + " of " + Number(stats.counts.reads) + " found)";
+}
+
+std::string FoundAndBackground(const Config& config, const Stats& stats) {
+  return Found(config, stats) + " (background writes:" + Number(stats.counts.background_writes) + ")";
+}
+
+std::string ReadsAndWrites(const Config&, const Stats& stats) {
+  const Counts& c = stats.counts;
+  return "( reads:" + Number(c.reads) + " writes:" + Number(c.writes) + " total:" + Number(c.reads + c.writes) +
+         " found:" + Number(c.found) + ")";
+}
+
+std::string Updates(const Config&, const Stats& stats) {
+  return "( updates:" + Number(stats.counts.writes) + " found:" + Number(stats.counts.found) + ")";
+}
+
+std::string BytesPerOp(const Config& config, const Stats&) {
+  return config.block_size == 4096 ? "(4K per op)" : "(" + Number(config.block_size) + " per op)";
+}
+
+template <const char* codec>
+std::string Compressed(const Config&, const Stats& stats) {
+  if (stats.counts.compressed_bytes == 0) return "(" + std::string(codec) + " failure)";
+  char text[40];
+  std::snprintf(text, sizeof(text), "(output: %.1f%%)",
+                100 * static_cast<double>(stats.counts.compressed_bytes) / static_cast<double>(stats.bytes()));
+  return text;
+}
+
+constexpr char kSnappy[] = "snappy";
+constexpr char kZstd[] = "zstd";
+
+constexpr Benchmark kBenchmarks[] = {
+    {"fillseq", Action::kWorkload, true, WriteSequential},
+    {"fillbatch", Action::kWorkload, true, WriteSequential, Batch1000},
+    {"fillrandom", Action::kWorkload, true, WriteRandom},
+    {"fillsync", Action::kWorkload, true, WriteRandom, SyncEach, Ops},
+    {"fill100K", Action::kWorkload, true, WriteRandom, Value100K, Ops},
+    {"overwrite", Action::kWorkload, false, WriteRandom},
+    {"deleteseq", Action::kWorkload, false, DeleteSequential},
+    {"deleterandom", Action::kWorkload, false, DeleteRandom},
+    {"readseq", Action::kWorkload, false, ReadSequential},
+    {"readreverse", Action::kWorkload, false, ReadReverse},
+    {"readrandom", Action::kWorkload, false, ReadRandom, nullptr, Found},
+    {"readrandomsmall", Action::kWorkload, false, ReadRandom, FewReads, Found},
+    {"readmissing", Action::kWorkload, false, ReadMissing, nullptr, Found},
+    {"readhot", Action::kWorkload, false, ReadRandom, HotKeys, Found},
+    {"seekrandom", Action::kWorkload, false, SeekRandom, nullptr, Found},
+    {"seekordered", Action::kWorkload, false, SeekOrdered, nullptr, Found},
+    {"readwhilewriting", Action::kWorkload, false, ReadWhileWriting, nullptr, FoundAndBackground, true},
+    {"readrandomwriterandom", Action::kWorkload, false, ReadRandomWriteRandom, nullptr, ReadsAndWrites},
+    {"updaterandom", Action::kWorkload, false, UpdateRandom, nullptr, Updates},
+    {"open", Action::kOpen},
+    {"compact", Action::kCompact},
+    {"flush", Action::kFlush},
+    {"wait", Action::kWait},
+    {"waitforcompaction", Action::kWaitForCompaction},
+    {"stats", Action::kStats},
+    {"levelstats", Action::kLevelStats},
+    {"sstables", Action::kSstables},
+    {"heapprofile", Action::kHeapProfile},
+    {"crc32c", Action::kMicro, false, Crc32cBlocks, nullptr, BytesPerOp},
+    {"snappycomp", Action::kMicro, false, SnappyCompress, nullptr, Compressed<kSnappy>},
+    {"snappyuncomp", Action::kMicro, false, SnappyUncompress, nullptr, Compressed<kSnappy>},
+    {"zstdcomp", Action::kMicro, false, ZstdCompress, nullptr, Compressed<kZstd>},
+    {"zstduncomp", Action::kMicro, false, ZstdUncompress, nullptr, Compressed<kZstd>},
+};
+
+}  // namespace
+
+const Benchmark* FindBenchmark(std::string_view name) {
+  for (const Benchmark& benchmark : kBenchmarks) {
+    if (name == benchmark.name) return &benchmark;
+  }
+  return nullptr;
+}
+
+std::string BenchmarkNames() {
+  std::string text;
+  std::string line = " ";
+  for (const Benchmark& benchmark : kBenchmarks) {
+    if (line.size() + 1 + std::string_view(benchmark.name).size() > kHelpColumns) {
+      text += line + "\n";
+      line = " ";
+    }
+    line += " " + std::string(benchmark.name);
+  }
+  return text + line + "\n";
+}
+
+}  // namespace miodb::bench

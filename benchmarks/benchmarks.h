@@ -1,0 +1,49 @@
+// The table of benchmarks: what each name stands for.
+
+#ifndef MIODB_BENCHMARKS_BENCHMARKS_H_
+#define MIODB_BENCHMARKS_BENCHMARKS_H_
+
+#include <string>
+#include <string_view>
+
+#include "benchmarks/workload.h"
+
+namespace miodb::bench {
+
+struct Config;
+class Stats;
+
+// What the driver does for a name. Everything but kWorkload and kMicro happens once, on the driver's own thread.
+enum class Action {
+  kWorkload,
+  kMicro,  // A workload that needs no store.
+  kOpen,
+  kCompact,
+  kFlush,
+  kWait,
+  kWaitForCompaction,
+  kStats,
+  kLevelStats,
+  kSstables,
+  kHeapProfile,
+};
+
+struct Benchmark {
+  const char* name;
+  Action action;
+  bool is_fresh = false;                // The store is destroyed and reopened first.
+  Work work = nullptr;                  // Of kWorkload and kMicro; the rest too.
+  void (*adjust)(Workload*) = nullptr;  // Changes the command line's figures.
+  std::string (*message)(const Config&, const Stats&) = nullptr;
+  bool has_background_thread = false;  // See RunThreads.
+};
+
+// nullptr if there is no benchmark of this name.
+const Benchmark* FindBenchmark(std::string_view name);
+
+// All names, blank separated, in lines for --help.
+std::string BenchmarkNames();
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_BENCHMARKS_H_

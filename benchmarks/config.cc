@@ -1,0 +1,244 @@
+#include "benchmarks/config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "benchmarks/generator.h"
+
+namespace miodb::bench {
+
+namespace {
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxValueBytes = int64_t{1} << 30;
+constexpr int64_t kMaxKeyBytes = 64 << 10;
+
+void RegisterRun(FlagSet* f, Config* c) {
+  f->Section("What runs");
+  f->Text("engine", &c->engine, "miodb, leveldb or rocksdb");
+  f->Text("benchmarks", &c->benchmarks, "comma list, run in order");
+  f->Text("db", &c->db, "database directory; empty: dbbench under $TEST_TMPDIR or /tmp/miodbtest-<uid>");
+  f->Bool("use_existing_db", &c->use_existing_db, "keep the database; benchmarks that need a fresh one are skipped");
+  f->Int("num", &c->num, 1, int64_t{1} << 48, "entries, and the key space of random keys");
+  f->Int("reads", &c->reads, -1, kMax, "reads per thread; negative: num");
+  f->Int("writes", &c->writes, -1, kMax, "writes per thread; negative: num");
+  f->Int("deletes", &c->deletes, -1, kMax, "deletes per thread; negative: num");
+  f->Int("threads", &c->threads, 1, 4096, "client threads; each does the full count");
+  f->Int("duration", &c->duration, 0, kMaxInt, "seconds; above 0 replaces the count of random-order benchmarks");
+  f->Int("seed", &c->seed, 0, kMax, "of all random numbers; the same seed gives the same work to every engine");
+  f->Int("batch_size", &c->batch_size, 1, 1 << 24, "entries per write batch");
+  f->Int("seek_nexts", &c->seek_nexts, 0, kMax, "steps after each seek of seekrandom");
+  f->Bool("reverse_iterator", &c->reverse_iterator, "step backwards after a seek");
+  f->Int("readwritepercent", &c->readwritepercent, 0, 100, "share of reads in readrandomwriterandom");
+  f->Bool("pinned_get", &c->pinned_get, "read without a copy where the engine can (miodb, rocksdb)");
+  f->Bool("touch_values", &c->touch_values, "load one byte of every cache line of each value read");
+
+  f->Section("Keys and values");
+  f->Text("key_format", &c->key_format, "decimal (LevelDB, MioDB) or binary (RocksDB)");
+  f->Int("key_size", &c->key_size, 1, kMaxKeyBytes, "bytes of a key, without key_prefix");
+  f->Int("key_prefix", &c->key_prefix, 0, kMaxKeyBytes, "that many 'a' before each key");
+  f->Int("prefix_size", &c->prefix_size, 0, kMaxKeyBytes, "binary keys: bytes of the prefix");
+  f->Int("keys_per_prefix", &c->keys_per_prefix, 0, kMax, "binary keys: keys that share a prefix; 0: no prefix");
+  f->Int("value_size", &c->value_size, 0, kMaxValueBytes, "bytes of a value");
+  f->Real("compression_ratio", &c->compression_ratio, 0.01, 1, "values are built to compress to this fraction");
+}
+
+void RegisterReport(FlagSet* f, Config* c) {
+  f->Section("What is printed");
+  f->Text("report_style", &c->report_style, "result lines and histograms of rocksdb (7.x) or leveldb");
+  f->Bool("latency", &c->latency, "time every operation and print percentiles");
+  f->Bool("histogram", &c->histogram, "print the histogram of operation times");
+  f->Bool("comparisons", &c->comparisons, "count and print comparator calls; slows every engine down");
+  f->Bool("progress_reports", &c->progress_reports, "show progress on stderr");
+  f->Int("stats_interval", &c->stats_interval, 0, kMax, "report on stderr each that many operations");
+  f->Int("stats_interval_seconds", &c->stats_interval_seconds, 0, kMaxInt, "report on stderr each that many seconds");
+  f->Int("slow_usecs", &c->slow_usecs, -1, kMax, "report slower operations; -1: 20000 or 1000000 by report_style");
+}
+
+void RegisterCommon(FlagSet* f, Config* c) {
+  f->Section("Every engine");
+  f->Bool("sync", &c->sync, "sync each write");
+  f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
+  f->Int("write_buffer_size", &c->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
+  f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes of the peers; negative: 8 MiB");
+  f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");
+  f->Int("open_files", &c->open_files, -1, kMaxInt, "open files; -1: leveldb 1000, rocksdb no limit");
+  f->Int("block_size", &c->block_size, 64, 1 << 30, "bytes of a table block of the peers, and of crc32c, snappycomp");
+  f->Int("num_levels", &c->num_levels, -1, 64, "levels of miodb and rocksdb; -1: the engine's default");
+  f->Bool("compression", &c->compression, "the same as compression_type=snappy");
+  f->Text("compression_type", &c->compression_type, "none, snappy, zlib, bzip2, lz4, lz4hc or zstd");
+  f->Int("zstd_compression_level", &c->zstd_compression_level, 1, 22, "of zstd");
+}
+
+void RegisterMioDb(FlagSet* f, Config* c) {
+  f->Section("MioDB (-1: the library's default)");
+  f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
+  f->Int("pool_size", &c->pool_size, 0, kMax, "limit of the pool in bytes; 0: the file system's");
+  f->Text("persist_mode", &c->persist_mode, "auto, pmem, emulated or file");
+  f->Text("log_mode", &c->log_mode, "pmem or off");
+  f->Int("log_chunk_size", &c->log_chunk_size, 0, kMax, "bytes of a prepared piece of log; 0: the library's choice");
+  f->Int("level_trigger", &c->level_trigger, -1, kMaxInt, "runs that start a merge of a level");
+  f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
+  f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
+  f->Int("lazy_copy_limit", &c->lazy_copy_limit, -1, kMax, "largest record in bytes that lazy copy moves");
+  f->Int("space_amplification_percent", &c->space_amplification_percent, -1, kMaxInt, "where collection starts");
+  f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
+  f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");
+  f->Int("keys_per_pmtable", &c->keys_per_pmtable, 0, kMax, "another name of keys_per_datatable");
+  f->Int("dram_node", &c->dram_node, -1, kMaxInt, "no effect yet");
+  f->Int("nvm_node", &c->nvm_node, -1, kMaxInt, "no effect yet");
+  f->Int("nvm_next_node", &c->nvm_next_node, -1, kMaxInt, "no effect yet");
+}
+
+void RegisterPeers(FlagSet* f, Config* c) {
+  f->Section("LevelDB");
+  f->Int("max_file_size", &c->max_file_size, 1 << 20, 1 << 30, "bytes of a table file");
+  f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
+
+  f->Section("RocksDB");
+  f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
+  f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
+  f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");
+  f->Int("min_write_buffer_number_to_merge", &c->min_write_buffer_number_to_merge, 1, 1024, "memtables per flush");
+  f->Int("level0_file_num_compaction_trigger", &c->level0_file_num_compaction_trigger, 1, kMaxInt, "L0 files");
+  f->Int("level0_slowdown_writes_trigger", &c->level0_slowdown_writes_trigger, 1, kMaxInt, "L0 files");
+  f->Int("level0_stop_writes_trigger", &c->level0_stop_writes_trigger, 1, kMaxInt, "L0 files");
+  f->Int("target_file_size_base", &c->target_file_size_base, 1 << 16, kMax, "bytes of a table file");
+  f->Int("max_bytes_for_level_base", &c->max_bytes_for_level_base, 1 << 16, kMax, "bytes of L1");
+  f->Bool("level_compaction_dynamic_level_bytes", &c->level_compaction_dynamic_level_bytes,
+          "sizes from the last level");
+  f->Bool("disable_auto_compactions", &c->disable_auto_compactions, "no compaction but the manual one");
+  f->Bool("enable_pipelined_write", &c->enable_pipelined_write, "log and memtable as two stages");
+  f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
+  f->Int("wal_bytes_per_sync", &c->wal_bytes_per_sync, 0, kMax, "background range sync of the log; 0: off");
+}
+
+void RegisterIgnored(FlagSet* f) {
+  for (const char* name :
+       {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks", "confidence_interval_only", "enable_numa",
+        "finish_after_writes", "manual_wal_flush", "mmap_read", "mmap_write", "pin_l0_filter_and_index_blocks_in_cache",
+        "statistics", "use_direct_io_for_flush_and_compaction", "use_direct_reads", "use_fsync", "verify_checksum"}) {
+    f->IgnoreBool(name);
+  }
+  for (const char* name : {"block_cache_trace_file",
+                           "block_cache_trace_max_trace_file_size_in_bytes",
+                           "block_cache_trace_sampling_frequency",
+                           "cache_numshardbits",
+                           "delayed_write_rate",
+                           "hard_rate_limit",
+                           "max_total_wal_size",
+                           "memtablerep",
+                           "min_level_to_compress",
+                           "num_column_families",
+                           "num_hot_column_families",
+                           "num_multi_db",
+                           "ops_between_duration_checks",
+                           "perf_level",
+                           "rate_limiter_bytes_per_sec",
+                           "report_file",
+                           "report_interval_seconds",
+                           "row_cache_size",
+                           "soft_rate_limit",
+                           "stats_dump_period_sec",
+                           "stats_per_interval",
+                           "wal_compression",
+                           "wal_dir",
+                           "wal_size_limit_MB",
+                           "wal_ttl_seconds"}) {
+    f->IgnoreValue(name);
+  }
+}
+
+std::string OneOf(const std::string& name, const std::string& value, std::initializer_list<const char*> allowed) {
+  std::string list;
+  for (const char* word : allowed) {
+    if (value == word) return "";
+    list += (list.empty() ? "" : ", ") + std::string(word);
+  }
+  return "Invalid flag '--" + name + "=" + value + "': one of " + list;
+}
+
+// RocksDB's other spellings of compression types.
+std::string PlainCompressionName(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (name.empty() || name == "no" || name == "nocompression" || name == "disable") return "none";
+  return name;
+}
+
+std::string DefaultPath(const std::string& engine) {
+  const char* tmp = std::getenv("TEST_TMPDIR");
+  const std::string parent = tmp != nullptr && *tmp != '\0' ? tmp : "/tmp/miodbtest-" + std::to_string(getuid());
+  // One directory per engine, because the peers' file names are alike.
+  return parent + (engine == "miodb" ? "/dbbench" : "/dbbench-" + engine);
+}
+
+}  // namespace
+
+int64_t Config::ReadWrites() const {
+  const int64_t most = std::max(reads, writes);
+  return most < 0 ? num : most;
+}
+
+std::string Config::Compression() const {
+  if (compression_type != "none") return compression_type;
+  return compression ? "snappy" : "none";
+}
+
+double Config::SlowMicros() const {
+  if (slow_usecs >= 0) return static_cast<double>(slow_usecs);
+  return LeveldbStyle() ? 20e3 : 1e6;
+}
+
+void RegisterFlags(FlagSet* flags, Config* config) {
+  RegisterRun(flags, config);
+  RegisterReport(flags, config);
+  RegisterCommon(flags, config);
+  RegisterMioDb(flags, config);
+  RegisterPeers(flags, config);
+  RegisterIgnored(flags);
+}
+
+std::string FinishConfig(const FlagSet& flags, Config* config) {
+  config->compression_type = PlainCompressionName(config->compression_type);
+  for (const std::string& problem : {OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
+                                     OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
+                                     OneOf("key_format", config->key_format, {"decimal", "binary"}),
+                                     OneOf("persist_mode", config->persist_mode, {"auto", "pmem", "emulated", "file"}),
+                                     OneOf("log_mode", config->log_mode, {"pmem", "off"}),
+                                     OneOf("compression_type", config->compression_type,
+                                           {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"})}) {
+    if (!problem.empty()) return problem;
+  }
+  const std::string problem = KeyFormat(*config).Problem(config->num);
+  if (!problem.empty()) return problem;
+  if (config->disable_wal) config->log_mode = "off";
+  if (config->stats_interval_seconds > 0) config->stats_interval = 1000;
+  if (!flags.IsSet("db") || config->db.empty()) config->db = DefaultPath(config->engine);
+  return "";
+}
+
+std::string FlagNotes(const FlagSet& flags, const Config& config) {
+  std::string notes;
+  for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) {
+    if (flags.IsSet(name)) notes += "--" + std::string(name) + " has no effect: filters are sized by their tables\n";
+  }
+  const auto node = [&](const char* name, int64_t value, int64_t default_value) {
+    if (value == -1 || value == default_value) return;
+    notes += "--" + std::string(name) + " has no effect yet: NUMA placement comes later\n";
+  };
+  node("dram_node", config.dram_node, 0);
+  node("nvm_node", config.nvm_node, 2);
+  node("nvm_next_node", config.nvm_next_node, -1);
+  if (config.pinned_get && config.engine == "leveldb") notes += "--pinned_get has no effect: leveldb always copies\n";
+  if (config.engine == "miodb" && config.Compression() != "none") {
+    notes += "--compression_type has no effect: miodb stores values as they are\n";
+  }
+  if (config.engine == "leveldb" && config.num_levels >= 0) notes += "--num_levels has no effect on leveldb\n";
+  return notes;
+}
+
+}  // namespace miodb::bench

@@ -1,0 +1,218 @@
+#include "benchmarks/driver.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include "benchmarks/config.h"
+#include "benchmarks/interrupt.h"
+#include "benchmarks/report.h"
+#include "benchmarks/runner.h"
+#include "benchmarks/stats.h"
+
+namespace miodb::bench {
+
+namespace {
+
+constexpr int64_t kEntriesPerReopen = 10000;
+
+// Prints at once, so that a reader of a pipe sees each result when it is there.
+void Print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+// The stream of random numbers of a benchmark: its name matters, so that a read phase in a process of its own does not
+// draw the keys of the write phase in another; its place matters, so that a repeated name draws new ones. (FNV-1a)
+uint64_t RandomStream(std::string_view name, uint64_t index) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash ^ index;
+}
+
+}  // namespace
+
+std::vector<std::string> SplitList(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) names.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
+int Driver::Run() {
+  const std::vector<std::string> names = SplitList(config_.benchmarks);
+  for (const std::string& name : names) {
+    if (FindBenchmark(name) != nullptr) continue;
+    std::fprintf(stderr, "unknown benchmark '%s'\n", name.c_str());
+    return 1;
+  }
+  std::fputs(EnvironmentHeader(*engine_).c_str(), stderr);
+  Print(WorkloadHeader(config_, *engine_));
+
+  for (uint64_t i = 0; i < names.size() && error_.empty() && !Interrupt::StopRequested(); i++) {
+    const Benchmark& benchmark = *FindBenchmark(names[i]);
+    if (!RunOne(benchmark, i)) error_ = names[i] + ": " + error_;
+  }
+  Close(/*is_last=*/true);
+
+  if (Interrupt::Signal() != 0) {
+    std::fprintf(stderr, "interrupted: figures cover what was done until then\n");
+    return 128 + Interrupt::Signal();
+  }
+  if (error_.empty()) return 0;
+  std::fprintf(stderr, "%s\n", error_.c_str());
+  return 1;
+}
+
+bool Driver::RunOne(const Benchmark& benchmark, uint64_t index) {
+  if (benchmark.is_fresh && config_.use_existing_db) {
+    Print(SkippedLine(benchmark.name, "--use_existing_db is true"));
+    return true;
+  }
+  if (benchmark.action == Action::kMicro) return RunWorkload(benchmark, index);
+  if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
+  is_used_ = true;
+  return benchmark.action == Action::kWorkload ? RunWorkload(benchmark, index) : RunAction(benchmark);
+}
+
+bool Driver::RunWorkload(const Benchmark& benchmark, uint64_t index) {
+  const bool needs_store = benchmark.action == Action::kWorkload;
+  Workload workload(config_);
+  if (benchmark.adjust != nullptr) benchmark.adjust(&workload);
+  const RunResult result =
+      RunThreads(config_, needs_store ? engine_ : nullptr, workload, benchmark.work, static_cast<int>(config_.threads),
+                 benchmark.has_background_thread, RandomStream(benchmark.name, index));
+  if (!result.error.empty()) {
+    error_ = result.error;
+    return false;
+  }
+  PrintResult(benchmark, result.stats);
+  return true;
+}
+
+bool Driver::RunAction(const Benchmark& benchmark) {
+  switch (benchmark.action) {
+    case Action::kOpen:
+      return RunOpen(benchmark);
+    case Action::kCompact:
+      return RunTimed(benchmark, [this] { return engine_->CompactAll(); });
+    case Action::kFlush:
+      return RunTimed(benchmark, [this] { return engine_->Flush(); });
+    case Action::kWait:
+    case Action::kWaitForCompaction:
+      return WaitForIdle(benchmark.action);
+    case Action::kStats:
+      PrintText(Engine::Text::kStats);
+      Print(CountersText(engine_->ReadCounters(), engine_->PersistMode()));
+      return true;
+    case Action::kLevelStats:
+      PrintText(Engine::Text::kLevelStats);
+      return true;
+    case Action::kSstables:
+      PrintText(Engine::Text::kSstables);
+      return true;
+    case Action::kHeapProfile:
+      Print("heapprofile  : not available\n");
+      return true;
+    case Action::kWorkload:
+    case Action::kMicro:
+      break;
+  }
+  return true;
+}
+
+bool Driver::RunTimed(const Benchmark& benchmark, const std::function<Outcome()>& call) {
+  Stats stats(config_, 0, false);
+  stats.Start();
+  const Outcome outcome = call();
+  stats.FinishedOp(OpType::kOther);
+  stats.Stop();
+  if (!Succeed(outcome, benchmark.name)) return false;
+  PrintResult(benchmark, stats);
+  return true;
+}
+
+// Times reopening a store that was closed in order. The first closing, of the used store, is not timed.
+bool Driver::RunOpen(const Benchmark& benchmark) {
+  Close(/*is_last=*/false);
+  if (!EnsureOpen()) return false;
+  Stats stats(config_, 0, true);
+  stats.Start();
+  const int64_t cycles = std::max<int64_t>(1, config_.num / kEntriesPerReopen);
+  for (int64_t i = 0; i < cycles && !Interrupt::StopRequested(); i++) {
+    engine_->Close();
+    is_open_ = false;
+    if (!EnsureOpen()) return false;
+    stats.FinishedOp(OpType::kOther);
+  }
+  stats.Stop();
+  PrintResult(benchmark, stats);
+  return true;
+}
+
+bool Driver::WaitForIdle(Action action) {
+  const bool is_rocksdb_name = action == Action::kWaitForCompaction;
+  if (is_rocksdb_name) Print("waitforcompaction(" + config_.db + "): started\n");
+  const uint64_t start = Ticks::MonotonicNanos();
+  const Outcome outcome = engine_->WaitForIdle();
+  const uint64_t seconds = (Ticks::MonotonicNanos() - start) / 1000000000u;
+  if (!Succeed(outcome, "wait")) return false;
+  if (is_rocksdb_name) {
+    Print("waitforcompaction(" + config_.db + "): finished with status (OK)\n");
+  } else {
+    Print("Wait balance:" + std::to_string(seconds) + " s\n");
+  }
+  return true;
+}
+
+bool Driver::EnsureOpen() {
+  if (is_open_) return true;
+  if (!was_prepared_ && !config_.use_existing_db && !Succeed(engine_->Destroy(), "destroy")) return false;
+  was_prepared_ = true;
+  is_open_ = Succeed(engine_->Open(), "open");
+  is_used_ = false;
+  return is_open_;
+}
+
+bool Driver::Fresh() {
+  Close(/*is_last=*/false);
+  was_prepared_ = false;
+  return EnsureOpen();
+}
+
+bool Driver::Succeed(const Outcome& outcome, const std::string& what) {
+  if (!outcome.ok()) error_ = what + " error: " + outcome.message;
+  return outcome.ok();
+}
+
+void Driver::PrintText(Engine::Text which) {
+  std::string text;
+  Print("\n" + (engine_->Describe(which, &text) ? text : "(failed)") + "\n");
+}
+
+void Driver::PrintResult(const Benchmark& benchmark, const Stats& stats) {
+  const std::string message = benchmark.message != nullptr ? benchmark.message(config_, stats) : "";
+  if (!config_.LeveldbStyle() && benchmark.action != Action::kMicro) Print("DB path: [" + config_.db + "]\n");
+  Print(ResultLine(config_, benchmark.name, stats.totals(), message) + LatencyText(config_, stats));
+  if (config_.comparisons && is_open_) {
+    const uint64_t total = engine_->Comparisons();
+    Print("Comparisons: " + std::to_string(total - comparisons_) + "\n");
+    comparisons_ = total;
+  }
+}
+
+void Driver::Close(bool is_last) {
+  if (!is_open_) return;
+  const Engine::Counters counters = engine_->ReadCounters();
+  const std::string persist_mode = engine_->PersistMode();
+  engine_->Close();
+  is_open_ = false;
+  if (!is_used_) return;
+  // The three lines come last, because scripts take the last ones they find.
+  Print((is_last ? CountersText(counters, persist_mode) : "") + ClosingLines(counters));
+}
+
+}  // namespace miodb::bench

@@ -1,0 +1,59 @@
+// Runs the list of benchmarks of one command line against one engine and prints what they measured.
+
+#ifndef MIODB_BENCHMARKS_DRIVER_H_
+#define MIODB_BENCHMARKS_DRIVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/benchmarks.h"
+#include "benchmarks/engine.h"
+
+namespace miodb::bench {
+
+struct Config;
+class Stats;
+
+// The names of a comma list; empty elements are skipped.
+std::vector<std::string> SplitList(std::string_view list);
+
+class Driver {
+ public:
+  // REQUIRES: both outlive the driver; the engine is closed.
+  Driver(const Config& config, Engine* engine) : config_(config), engine_(engine) {}
+
+  // Returns the exit status of the process: 0, 1 after an error, 128 + the signal after an interruption.
+  int Run();
+
+ private:
+  // Each returns false after an error, which it has put into error_.
+  bool RunOne(const Benchmark& benchmark, uint64_t index);
+  bool RunWorkload(const Benchmark& benchmark, uint64_t index);
+  bool RunAction(const Benchmark& benchmark);
+  bool RunTimed(const Benchmark& benchmark, const std::function<Outcome()>& call);
+  bool RunOpen(const Benchmark& benchmark);
+  bool WaitForIdle(Action action);
+  bool EnsureOpen();
+  bool Fresh();
+  bool Succeed(const Outcome& outcome, const std::string& what);
+
+  void PrintText(Engine::Text which);
+  void PrintResult(const Benchmark& benchmark, const Stats& stats);
+  // Closes the store. Prints the closing lines unless nothing was done with it since it was opened.
+  void Close(bool is_last);
+
+  const Config& config_;
+  Engine* const engine_;
+  bool is_open_ = false;
+  bool is_used_ = false;       // A benchmark ran since the store was opened.
+  bool was_prepared_ = false;  // An old store was removed, if it had to be.
+  uint64_t comparisons_ = 0;   // Reported so far.
+  std::string error_;
+};
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_DRIVER_H_

@@ -1,0 +1,76 @@
+#include "benchmarks/generator.h"
+
+#include <algorithm>
+
+#include "benchmarks/config.h"
+#include "benchmarks/random.h"
+
+namespace miodb::bench {
+
+namespace {
+
+constexpr size_t kMinPoolBytes = 1 << 20;
+
+void PutBigEndian(char* out, size_t bytes, uint64_t number) {
+  for (size_t i = 0; i < bytes; i++) out[i] = static_cast<char>(number >> (8 * (bytes - 1 - i)));
+}
+
+}  // namespace
+
+KeyFormat::KeyFormat(const Config& config)
+    : binary_(config.key_format == "binary"),
+      lead_bytes_(static_cast<size_t>(config.key_prefix)),
+      prefix_bytes_(binary_ && config.keys_per_prefix > 0 ? static_cast<size_t>(config.prefix_size) : 0),
+      number_bytes_(0),
+      key_bytes_(lead_bytes_ + static_cast<size_t>(config.key_size)),
+      prefixes_(prefix_bytes_ > 0 ? std::max<int64_t>(1, config.num / config.keys_per_prefix) : 0) {
+  const size_t key_size = static_cast<size_t>(config.key_size);
+  const size_t left = key_size > prefix_bytes_ ? key_size - prefix_bytes_ : 0;
+  number_bytes_ = binary_ ? std::min<size_t>(8, left) : left;
+}
+
+std::string KeyFormat::Problem(int64_t num) const {
+  uint64_t last = static_cast<uint64_t>(num - 1);
+  size_t needed = 1;
+  while ((last = binary_ ? last >> 8 : last / 10) > 0) needed++;
+  if (number_bytes_ >= needed) return "";
+  return "keys of --key_size=" + std::to_string(key_bytes_ - lead_bytes_) + " bytes have room for " +
+         std::to_string(number_bytes_) + " bytes of number, --num=" + std::to_string(num) + " needs " +
+         std::to_string(needed);
+}
+
+KeyBuffer::KeyBuffer(const KeyFormat& format) : format_(format), bytes_(format.key_bytes_ + 1, '0') {
+  std::fill_n(bytes_.begin(), format.lead_bytes_, 'a');
+  bytes_.back() = '.';
+}
+
+void KeyBuffer::Fill(uint64_t number) {
+  char* out = &bytes_[format_.lead_bytes_];
+  if (!format_.binary_) {
+    size_t zeros = format_.number_bytes_;
+    for (; number > 0; number /= 10) out[--zeros] = static_cast<char>('0' + number % 10);
+    std::fill_n(out, zeros, '0');
+    return;
+  }
+  if (format_.prefixes_ > 0) {
+    PutBigEndian(out, std::min<size_t>(8, format_.prefix_bytes_), number % format_.prefixes_);
+    out += format_.prefix_bytes_;
+  }
+  PutBigEndian(out, format_.number_bytes_, number);
+}
+
+ValuePool::ValuePool(uint64_t seed, double compression_ratio, size_t max_value_bytes) {
+  const size_t distinct = std::max<size_t>(1, static_cast<size_t>(kPieceBytes * compression_ratio));
+  const size_t size = std::max(kMinPoolBytes, 2 * max_value_bytes);
+  bytes_.reserve(size + kPieceBytes);
+  Random random(seed);
+  std::string piece(distinct, ' ');
+  while (bytes_.size() < size) {
+    for (char& c : piece) c = static_cast<char>(' ' + random.Uniform('~' - ' ' + 1));
+    for (size_t used = 0; used < kPieceBytes; used += distinct) {
+      bytes_.append(piece, 0, std::min(distinct, kPieceBytes - used));
+    }
+  }
+}
+
+}  // namespace miodb::bench

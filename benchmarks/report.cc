@@ -1,0 +1,168 @@
+#include "benchmarks/report.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+
+#include "benchmarks/config.h"
+#include "benchmarks/stats.h"
+
+namespace miodb::bench {
+
+namespace {
+
+constexpr double kMegabyte = 1048576.0;
+
+template <class... Args>
+std::string Format(const char* format, Args... args) {
+  char text[1000];
+  std::snprintf(text, sizeof(text), format, args...);
+  return text;
+}
+
+// What follows the colon of the first line of /proc/cpuinfo that starts with this name, and how many there are.
+std::string CpuInfo(const std::string& name, int* lines) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string found;
+  *lines = 0;
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos || line.rfind(name, 0) != 0) continue;
+    if (line.find_first_not_of(" \t", name.size()) != colon) continue;
+    found = line.substr(std::min(colon + 2, line.size()));
+    ++*lines;
+  }
+  return found;
+}
+
+std::string Warnings(const Config& config) {
+  std::string text;
+#if !defined(__OPTIMIZE__)
+  text += "WARNING: built without optimisation, timings mean little\n";
+#endif
+#if !defined(NDEBUG)
+  text += "WARNING: assertions are on, timings mean little\n";
+#endif
+  if (config.Compression() == "none" || config.engine == "miodb") text += "WARNING: values are stored uncompressed\n";
+  return text;
+}
+
+uint64_t Get(const Engine::Counters& counters, const char* name) {
+  const auto it = counters.find(name);
+  return it == counters.end() ? 0 : it->second;
+}
+
+}  // namespace
+
+std::string EnvironmentHeader(const Engine& engine) {
+  const time_t now = time(nullptr);
+  char date[40];
+  tm local;
+  std::strftime(date, sizeof(date), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &local));
+  int cpus = 0;
+  int ignored = 0;
+  const std::string model = CpuInfo("model name", &cpus);
+  const std::string cache = CpuInfo("cache size", &ignored);
+  return Format("%-11s version %s\n", (engine.Name() + ":").c_str(), engine.Version().c_str()) +
+         Format("Date:       %s\n", date) + Format("CPU:        %d * %s\n", cpus, model.c_str()) +
+         Format("CPUCache:   %s\n", cache.c_str());
+}
+
+std::string WorkloadHeader(const Config& config, const Engine& engine) {
+  const double key_bytes = static_cast<double>(config.KeyBytes());
+  const double value_bytes = static_cast<double>(config.value_size);
+  const double entries = static_cast<double>(config.num);
+  std::string text = Format("Keys:       %" PRId64 " bytes each\n", config.KeyBytes());
+  text += Format("Values:     %" PRId64 " bytes each (%.0f bytes after compression)\n", config.value_size,
+                 value_bytes * config.compression_ratio);
+  text += Format("Entries:    %" PRId64 "\n", config.num);
+  if (!config.LeveldbStyle()) {
+    const bool prefixed = config.keys_per_prefix > 0;
+    text += Format("Prefix:    %" PRId64 " bytes\n", prefixed ? config.prefix_size : 0);
+    text += Format("Keys per prefix:    %" PRId64 "\n", config.keys_per_prefix);
+  }
+  text += Format("RawSize:    %.1f MB (estimated)\n", (key_bytes + value_bytes) * entries / kMegabyte);
+  text += Format("FileSize:   %.1f MB (estimated)\n",
+                 (key_bytes + value_bytes * config.compression_ratio) * entries / kMegabyte);
+  if (!config.LeveldbStyle()) {
+    text += "Write rate: 0 bytes/second\nRead rate: 0 ops/second\n";
+    text += Format("Compression: %s\n", config.Compression().c_str());
+    text += Format("Engine:     %s %s\n", engine.Name().c_str(), engine.Version().c_str());
+    text += Format("Seed:       %" PRId64 "\n", config.seed);
+  }
+  return text + Warnings(config) + std::string(48, '-') + "\n";
+}
+
+std::string ResultLine(const Config& config, std::string_view name, const Totals& totals, const std::string& message) {
+  // A benchmark without countable work, such as an empty scan, is one operation.
+  const int64_t done = std::max<int64_t>(1, totals.done);
+  std::string extra;
+  if (totals.bytes > 0 && totals.wall_seconds > 0) {
+    extra = Format(" %6.1f MB/s", static_cast<double>(totals.bytes) / kMegabyte / totals.wall_seconds);
+  }
+  if (!message.empty()) extra += " " + message;
+
+  const double micros = totals.thread_seconds * 1e6 / static_cast<double>(done);
+  std::string line = Format("%-12s : %11.3f micros/op", std::string(name).c_str(), micros);
+  if (!config.LeveldbStyle()) {
+    const double rate = totals.wall_seconds > 0 ? static_cast<double>(done) / totals.wall_seconds : 0;
+    line += Format(" %.0f ops/sec %.3f seconds %" PRId64 " operations", rate, totals.wall_seconds, done);
+  }
+  return line + ";" + extra + "\n";
+}
+
+std::string LatencyText(const Config& config, const Stats& stats) {
+  std::string text;
+  if (config.latency && stats.latency().count() > 0) text = stats.latency().PercentileLine() + "\n";
+  for (const auto& [type, histogram] : stats.histograms()) {
+    text += Format("Microseconds per %s:\n", OpTypeName(type)) + histogram.ToString();
+    if (!config.LeveldbStyle()) text += "\n";
+  }
+  return text;
+}
+
+std::string SkippedLine(std::string_view name, std::string_view reason) {
+  return Format("%-12s : skipped (%s)\n", std::string(name).c_str(), std::string(reason).c_str());
+}
+
+std::string CountersText(const Engine::Counters& counters, const std::string& persist_mode) {
+  if (counters.empty()) return "";
+  // No label may contain "stall", "dump" or "wa": published scripts take the last line that holds one of these.
+  constexpr std::pair<const char*, const char*> kLines[] = {
+      {"user bytes", "user-bytes-written"},
+      {"NVM bytes log", "nvm-bytes-log"},
+      {"NVM bytes flush", "nvm-bytes-flush"},
+      {"NVM bytes merge", "nvm-bytes-merge"},
+      {"NVM bytes lazy copy", "nvm-bytes-lazy-copy"},
+      {"NVM bytes evacuation", "nvm-bytes-evacuation"},
+      {"NVM bytes manifest", "nvm-bytes-manifest"},
+      {"NVM bytes total", "nvm-bytes-total"},
+      {"NVM lines flushed", "nvm-lines-flushed"},
+      {"NVM fences", "nvm-fences"},
+      {"pool bytes used", "pool-bytes-used"},
+      {"pool bytes file", "pool-bytes-file"},
+      {"live bytes", "live-bytes"},
+  };
+  std::string text;
+  for (const auto& [label, name] : kLines) text += Format("%s: %" PRIu64 "\n", label, Get(counters, name));
+  const double user_bytes = static_cast<double>(Get(counters, "user-bytes-written"));
+  const double nvm_bytes = static_cast<double>(Get(counters, "nvm-bytes-total"));
+  text += Format("write amplification: %.3f\n", user_bytes > 0 ? nvm_bytes / user_bytes : 0.0);
+  return text + "persist mode: " + persist_mode + "\n";
+}
+
+std::string ClosingLines(const Engine::Counters& counters) {
+  if (counters.empty()) return "";
+  uint64_t compaction_bytes = 0;
+  for (const char* name :
+       {"nvm-bytes-flush", "nvm-bytes-merge", "nvm-bytes-lazy-copy", "nvm-bytes-evacuation", "nvm-bytes-manifest"}) {
+    compaction_bytes += Get(counters, name);
+  }
+  return Format("stall time: %" PRIu64 "\n", Get(counters, "stall-micros")) +
+         Format("dump time:  %" PRIu64 "\n", Get(counters, "flush-micros")) +
+         Format("wa: %" PRIu64 "\n", compaction_bytes);
+}
+
+}  // namespace miodb::bench

@@ -1,0 +1,31 @@
+// Runs one workload on its threads and measures it.
+
+#ifndef MIODB_BENCHMARKS_RUNNER_H_
+#define MIODB_BENCHMARKS_RUNNER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "benchmarks/engine.h"
+#include "benchmarks/stats.h"
+#include "benchmarks/workload.h"
+
+namespace miodb::bench {
+
+struct Config;
+
+struct RunResult {
+  Stats stats;        // Merged over the threads that count.
+  std::string error;  // Of the first operation that failed, or empty.
+};
+
+// Starts "threads" threads that do "work" at the same moment, plus, if "has_background_thread", one more in front as
+// thread 0, whose figures do not count but for Counts::background_writes. Returns when all are done.
+// The random numbers depend only on Config::seed, "stream" and the thread's index. "engine" is nullptr for work that
+// needs no store, else open.
+RunResult RunThreads(const Config& config, Engine* engine, const Workload& workload, Work work, int threads,
+                     bool has_background_thread, uint64_t stream);
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_RUNNER_H_

@@ -1,0 +1,108 @@
+// What one thread measures while it runs a benchmark, and the sum over threads.
+//
+// Threads: each thread owns one Stats; Merge when all are done. Progress of the first thread goes to stderr.
+// Units: nanoseconds of the monotonic clock; bytes are what the client passed or received.
+
+#ifndef MIODB_BENCHMARKS_STATS_H_
+#define MIODB_BENCHMARKS_STATS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "benchmarks/bucket_histogram.h"
+#include "benchmarks/histogram.h"
+#include "benchmarks/ticks.h"
+
+namespace miodb::bench {
+
+struct Config;
+
+// Names the histogram that an operation goes to.
+enum class OpType { kRead, kWrite, kDelete, kSeek, kUpdate, kOther };
+
+const char* OpTypeName(OpType type);
+
+// What the messages behind a result line are made of.
+struct Counts {
+  int64_t reads = 0;
+  int64_t found = 0;
+  int64_t writes = 0;
+  int64_t background_writes = 0;
+  int64_t compressed_bytes = 0;
+
+  void Add(const Counts& other);
+};
+
+// What the result line is made of.
+struct Totals {
+  int64_t done = 0;
+  uint64_t bytes = 0;
+  double thread_seconds = 0;  // Summed over threads.
+  double wall_seconds = 0;    // From the first start to the last stop.
+};
+
+class Stats {
+ public:
+  // "reports_progress" is for one thread of a benchmark.
+  Stats(const Config& config, int thread, bool reports_progress);
+
+  void Start();
+  void Stop();
+
+  // An operation that did "ops" units of work (the entries of a batch) has just returned. Its time is what passed
+  // since the last call or Start, so it includes making the key and the value.
+  void FinishedOp(OpType type, int64_t ops = 1) {
+    if (timed_) {
+      const uint64_t now = Ticks::Now();
+      const uint64_t nanos = Ticks::NanosBetween(last_ticks_, now);
+      last_ticks_ = now;
+      latency_.Record(nanos);
+      if (detailed_) RecordDetail(type, nanos);
+    }
+    done_ += ops;
+    if (done_ >= next_report_) ReportProgress();
+  }
+
+  void AddBytes(uint64_t bytes) { bytes_ += bytes; }
+
+  // Adds another thread's figures; wall time spans from the earliest start to the latest stop.
+  void Merge(const Stats& other);
+
+  int64_t done() const { return done_; }
+  uint64_t bytes() const { return bytes_; }
+  Totals totals() const;
+  const LatencyHistogram& latency() const { return latency_; }
+  const std::map<OpType, BucketHistogram>& histograms() const { return histograms_; }
+
+  Counts counts;
+
+ private:
+  void RecordDetail(OpType type, uint64_t nanos);
+  void ReportProgress();
+  void ReportInterval();
+
+  const Config* config_;
+  int thread_;
+  bool timed_;
+  bool detailed_;
+
+  int64_t done_ = 0;
+  int64_t next_report_;
+  uint64_t bytes_ = 0;
+  uint64_t last_ticks_ = 0;
+  uint64_t start_nanos_ = 0;
+  uint64_t stop_nanos_ = 0;
+  uint64_t thread_nanos_ = 0;
+  uint64_t interval_start_nanos_ = 0;
+  int64_t interval_start_done_ = 0;
+  LatencyHistogram latency_;
+  std::map<OpType, BucketHistogram> histograms_;
+};
+
+// The count after "done" at which progress is shown next: each 100 up to 1000, each 500 up to 5000, and so on.
+int64_t NextProgress(int64_t done);
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_STATS_H_

@@ -1,0 +1,155 @@
+// What a benchmark does on each of its threads. The bodies are in write_workloads.cc, read_workloads.cc and
+// mixed_workloads.cc; runner.cc starts the threads; benchmarks.cc has the table of names.
+//
+// Threads: a ThreadState belongs to one thread; Workload is shared and read-only; RunState is shared.
+
+#ifndef MIODB_BENCHMARKS_WORKLOAD_H_
+#define MIODB_BENCHMARKS_WORKLOAD_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "benchmarks/engine.h"
+#include "benchmarks/generator.h"
+#include "benchmarks/interrupt.h"
+#include "benchmarks/random.h"
+#include "benchmarks/stats.h"
+#include "benchmarks/ticks.h"
+
+namespace miodb::bench {
+
+struct Config;
+
+// The figures of one benchmark: the command line's, changed as its name asks. Counts are per thread.
+struct Workload {
+  explicit Workload(const Config& config);
+
+  int64_t num;  // Entries of a sequential pass.
+  int64_t reads;
+  int64_t writes;
+  int64_t deletes;
+  int64_t readwrites;
+  uint64_t key_space;  // Random keys are drawn from [0, key_space).
+  int64_t batch_size;
+  size_t value_size;
+  size_t block_size;
+  int64_t duration_seconds;
+  int64_t seek_nexts;
+  int64_t read_percent;
+  bool sync;
+  bool reverse;
+  bool touch_values;
+  int zstd_level;
+};
+
+// What the threads of one benchmark share besides the store.
+class RunState {
+ public:
+  explicit RunState(int measured_threads) : running_(measured_threads) {}
+
+  // Keeps the first error and stops every thread.
+  void Fail(const std::string& error);
+  std::string error();
+
+  // Threads whose figures count and that are not done yet: what a background thread of the benchmark waits for.
+  void MeasuredThreadDone() { running_.fetch_sub(1, std::memory_order_relaxed); }
+  bool MeasuredThreadsRun() const { return running_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  std::mutex mutex_;
+  std::string error_;
+  std::atomic<int> running_;
+};
+
+struct ThreadState {
+  ThreadState(const Config& config, const Workload& run_workload, const ValuePool& pool, RunState* run_state,
+              uint64_t seed, int thread_index, bool reports_progress);
+
+  // Whether the operation succeeded (a missing key counts as success). Otherwise records "what" failed and why.
+  bool Check(Code code, const char* what);
+  bool Check(const Outcome& outcome, const char* what);
+
+  uint64_t RandomKey() { return random.Uniform(workload.key_space); }
+
+  // Counts the bytes of a record that was read, and loads its value from memory if the workload wants that.
+  void Consume(std::string_view key, std::string_view value);
+
+  const Workload& workload;
+  RunState* const run;
+  const int thread;
+  Random random;
+  KeyBuffer key;
+  ValueCursor values;
+  Stats stats;
+  std::unique_ptr<Session> session;
+  uint64_t consumed = 0;  // Keeps the loads of Consume from being optimised away.
+};
+
+// Decides when a thread's loop ends: after "ops" operations, or, if "seconds" is above 0, when that time is over; in
+// any case when the run is interrupted.
+class OpLoop {
+ public:
+  OpLoop(int64_t ops, int64_t seconds)
+      : left_(seconds > 0 ? std::numeric_limits<int64_t>::max() : ops),
+        deadline_nanos_(seconds > 0 ? Ticks::MonotonicNanos() + static_cast<uint64_t>(seconds) * 1000000000u : 0) {}
+
+  // How many operations, "most" at most, are to be done next; 0 ends the loop.
+  int64_t Take(int64_t most) {
+    if (left_ <= 0 || Interrupt::StopRequested()) return 0;
+    if (deadline_nanos_ != 0 && ++since_check_ >= kOpsBetweenClockChecks) {
+      since_check_ = 0;
+      if (Ticks::MonotonicNanos() >= deadline_nanos_) return 0;
+    }
+    const int64_t taken = std::min(most, left_);
+    left_ -= taken;
+    return taken;
+  }
+
+  // Whether one more operation is to be done.
+  bool More() { return Take(1) > 0; }
+
+ private:
+  static constexpr int kOpsBetweenClockChecks = 16;
+
+  int64_t left_;
+  uint64_t deadline_nanos_;
+  int since_check_ = 0;
+};
+
+using Work = void (*)(ThreadState* thread);
+
+// write_workloads.cc
+void WriteSequential(ThreadState* thread);
+void WriteRandom(ThreadState* thread);
+void DeleteSequential(ThreadState* thread);
+void DeleteRandom(ThreadState* thread);
+
+// read_workloads.cc
+void ReadSequential(ThreadState* thread);
+void ReadReverse(ThreadState* thread);
+void ReadRandom(ThreadState* thread);
+void ReadMissing(ThreadState* thread);
+void SeekRandom(ThreadState* thread);
+void SeekOrdered(ThreadState* thread);
+
+// mixed_workloads.cc
+void ReadWhileWriting(ThreadState* thread);  // Thread 0 writes in the background.
+void ReadRandomWriteRandom(ThreadState* thread);
+void UpdateRandom(ThreadState* thread);
+
+// micro_workloads.cc: no store, so no session
+void Crc32cBlocks(ThreadState* thread);
+void SnappyCompress(ThreadState* thread);
+void SnappyUncompress(ThreadState* thread);
+void ZstdCompress(ThreadState* thread);
+void ZstdUncompress(ThreadState* thread);
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_WORKLOAD_H_

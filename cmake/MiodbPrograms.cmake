@@ -1,0 +1,40 @@
+# Programs in the top of the build folder: db_bench, and one for every tools/*.cc, named after it.
+
+function(miodb_add_program name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE miodb_static miodb_compiler Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
+endfunction()
+
+# ---- db_bench. All but its main function is a library, which the tests below tests/benchmarks/ link as well. ----
+
+file(GLOB bench_sources CONFIGURE_DEPENDS "benchmarks/*.cc" "benchmarks/engines/*.cc")
+list(REMOVE_ITEM bench_sources "${PROJECT_SOURCE_DIR}/benchmarks/db_bench.cc")
+add_library(miodb_bench STATIC ${bench_sources})
+target_include_directories(miodb_bench PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(miodb_bench PUBLIC miodb_static PRIVATE miodb_compiler Threads::Threads)
+
+# Peers and compressors are used when they are there. Each has a definition that the sources ask for.
+function(miodb_bench_option name header library package)
+  miodb_find(${name} ${header} ${library} ${package})
+  if(TARGET ${name})
+    target_compile_definitions(miodb_bench PUBLIC MIODB_WITH_${name})
+    target_link_libraries(miodb_bench PRIVATE ${name})
+  endif()
+endfunction()
+miodb_bench_option(LEVELDB leveldb/db.h leveldb libleveldb-dev)
+miodb_bench_option(ROCKSDB rocksdb/db.h rocksdb librocksdb-dev)
+miodb_bench_option(SNAPPY snappy.h snappy libsnappy-dev)
+miodb_bench_option(ZSTD zstd.h zstd libzstd-dev)
+
+miodb_add_program(db_bench benchmarks/db_bench.cc)
+target_link_libraries(db_bench PRIVATE miodb_bench)
+
+# ---- Tools ----
+
+file(GLOB tool_sources CONFIGURE_DEPENDS "tools/*.cc")
+foreach(source IN LISTS tool_sources)
+  get_filename_component(name "${source}" NAME_WE)
+  miodb_add_program(${name} "${source}")
+endforeach()

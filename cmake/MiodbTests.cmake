@@ -1,0 +1,124 @@
+# Tests. A file below tests/ is one of three things, told apart by its name:
+#
+#   *_test.cc   a googletest program; ctest runs it under its path without ".cc", e.g. nvm/pool_test
+#   *_main.cc   a plain program with its own main(), started by a test (a child to be killed, for example)
+#   a line of tests/helpers.txt   code that all of them share
+#
+# Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
+# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench and exist when it does. All programs lie below tests/ in the build folder; tests find each other
+# through MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
+
+set(test_kinds unit model metamorphic crash stress fuzz regression)
+
+find_package(GTest REQUIRED)
+
+# ---- Sort the files ----
+
+set(helpers_list "${PROJECT_SOURCE_DIR}/tests/helpers.txt")
+set(helpers "")
+if(EXISTS "${helpers_list}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${helpers_list}")
+  file(STRINGS "${helpers_list}" helpers REGEX "^[^#]")
+endif()
+
+file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests" "tests/*.cc")
+set(helper_sources "")
+set(test_programs "")
+set(plain_programs "")
+if(NOT MIODB_BUILD_BENCHMARKS)
+  list(FILTER test_files EXCLUDE REGEX "^benchmarks/")
+endif()
+foreach(file IN LISTS test_files)
+  if(file IN_LIST helpers)
+    list(APPEND helper_sources "tests/${file}")
+  elseif(file MATCHES "_test\\.cc$")
+    list(APPEND test_programs "${file}")
+  elseif(file MATCHES "_main\\.cc$")
+    list(APPEND plain_programs "${file}")
+  else()
+    message(FATAL_ERROR "tests/${file} would never run: name it *_test.cc (googletest program) or *_main.cc (program "
+                        "that a test starts), or list it in tests/helpers.txt (code that tests share)")
+  endif()
+endforeach()
+foreach(helper IN LISTS helpers)
+  if(NOT helper IN_LIST test_files)
+    message(FATAL_ERROR "tests/helpers.txt lists ${helper}, which does not exist")
+  endif()
+endforeach()
+
+# ---- What all of them are built with ----
+
+add_library(miodb_test_base INTERFACE)
+target_include_directories(miodb_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(miodb_test_base INTERFACE MIODB_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                                     MIODB_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+target_link_libraries(miodb_test_base INTERFACE miodb_static miodb_compiler PMEM::pmem XXHASH::headers Threads::Threads)
+set(test_libraries miodb_test_base)
+if(helper_sources)
+  add_library(miodb_test_helpers STATIC ${helper_sources})
+  target_link_libraries(miodb_test_helpers PUBLIC miodb_test_base GTest::gtest)
+  list(PREPEND test_libraries miodb_test_helpers)
+endif()
+
+# Defines the program of tests/<file> and stores its target name in *target_name.
+function(miodb_add_test_program file target_name)
+  string(REGEX REPLACE "\\.cc$" "" path "${file}")
+  get_filename_component(folder "${path}" DIRECTORY)
+  get_filename_component(name "${path}" NAME)
+  string(REPLACE "/" "." target "tests.${path}")
+  add_executable(${target} "tests/${file}")
+  target_link_libraries(${target} PRIVATE ${test_libraries})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME "${name}"
+                                             RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/${folder}>")
+  if(folder STREQUAL "benchmarks")
+    target_link_libraries(${target} PRIVATE miodb_bench)
+  endif()
+  set(${target_name} ${target} PARENT_SCOPE)
+endfunction()
+
+foreach(file IN LISTS plain_programs)
+  miodb_add_test_program("${file}" target)
+endforeach()
+
+foreach(file IN LISTS test_programs)
+  miodb_add_test_program("${file}" target)
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  string(REGEX REPLACE "\\.cc$" "" name "${file}")
+  string(REGEX REPLACE "/.*" "" kind "${file}")
+  if(NOT kind IN_LIST test_kinds)
+    set(kind unit)
+  endif()
+  add_test(NAME "${name}" COMMAND ${target} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  set_tests_properties("${name}" PROPERTIES LABELS ${kind})
+  if(kind STREQUAL "stress")
+    set_tests_properties("${name}" PROPERTIES PROCESSORS 2)
+  endif()
+endforeach()
+
+# ---- The example of README.md: its first ```cpp block compiles and runs ----
+
+set(readme "${PROJECT_SOURCE_DIR}/README.md")
+if(EXISTS "${readme}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${readme}")
+  file(READ "${readme}" text)
+  string(FIND "${text}" "```cpp\n" begin)
+  if(begin GREATER -1)
+    math(EXPR begin "${begin} + 7")
+    string(SUBSTRING "${text}" ${begin} -1 text)
+    string(FIND "${text}" "\n```" end)
+    if(end EQUAL -1)
+      message(FATAL_ERROR "README.md: the first cpp block has no end")
+    endif()
+    string(SUBSTRING "${text}" 0 ${end} text)
+    set(example "${PROJECT_BINARY_DIR}/readme_example.cc")
+    file(WRITE "${example}.new" "${text}\n")
+    configure_file("${example}.new" "${example}" COPYONLY)
+    add_executable(readme_example "${example}")
+    target_link_libraries(readme_example PRIVATE miodb::miodb miodb_compiler)
+    set_target_properties(readme_example PROPERTIES RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests>")
+    set(example_dir "${PROJECT_BINARY_DIR}/readme_example_run")
+    file(MAKE_DIRECTORY "${example_dir}")
+    add_test(NAME readme_example COMMAND readme_example WORKING_DIRECTORY "${example_dir}")
+    set_tests_properties(readme_example PROPERTIES LABELS unit)
+  endif()
+endif()

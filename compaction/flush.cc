@@ -1,0 +1,92 @@
+#include "compaction/flush.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "compaction/payload_tracker.h"
+#include "compaction/table_sink.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Where the payload of a memtable's chunks lies in the pool.
+class PayloadMap {
+ public:
+  // Copies what is in DRAM into the pool.
+  Status Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
+    for (const auto& chunk : segment.chunks) {
+      if (chunk->used == 0) continue;
+      ExtentRef extent = chunk->extent;
+      if (extent == nullptr) {
+        Status s = pool->Allocate(chunk->used, 0, ExtentKind::kLog, &extent);
+        if (!s.ok()) return s;
+        pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
+      }
+      pieces_.push_back({chunk->base, chunk->base + chunk->used, extent->offset()});
+      tracker->AddExtent(extent);
+    }
+    std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+    return Status::OK();
+  }
+
+  PmRef RefOf(const char* p) {
+    if (p < pieces_[last_].begin || p >= pieces_[last_].end) {
+      auto after = std::upper_bound(pieces_.begin(), pieces_.end(), p,
+                                    [](const char* q, const Piece& piece) { return q < piece.begin; });
+      CHECK(after != pieces_.begin());
+      last_ = static_cast<size_t>(after - pieces_.begin()) - 1;
+      CHECK(p < pieces_[last_].end);
+    }
+    return pieces_[last_].offset + static_cast<PmRef>(p - pieces_[last_].begin);
+  }
+
+ private:
+  struct Piece {
+    const char* begin;
+    const char* end;
+    PmRef offset;
+  };
+  std::vector<Piece> pieces_;
+  size_t last_ = 0;
+};
+
+}  // namespace
+
+Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables) {
+  tables->clear();
+  const SkipList& list = request.memtable->list();
+  if (list.count() == 0) return Status::OK();
+  Pool* const pool = request.pool;
+  const KeyOrder& order = request.order;
+  PayloadTracker tracker;
+  PayloadMap payload;
+  Status s = payload.Build(pool, request.memtable->segment(), &tracker);
+  if (!s.ok()) return s;
+  TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits, list.count()};
+  options.min_sequence = request.memtable->min_sequence();
+  options.max_sequence = request.memtable->max_sequence();
+  options.new_table_number = request.new_table_number;
+  TableSink sink(std::move(options), &tracker);
+
+  IndexEntry entry;
+  const SkipList::Node* last = nullptr;
+  for (const SkipList::Node* node = list.First(); node != nullptr; last = node, node = node->Next(0)) {
+    if (const SkipList::Node* const next = node->Next(0); next != nullptr) __builtin_prefetch(next->record);
+    const Slice key = SkipList::KeyOf(node);
+    const bool same_key = last != nullptr && order.Equal(key, SkipList::KeyOf(last));
+    if (same_key && !request.filter->VisibleBelow(TagSequence(node->tag), TagSequence(last->tag))) continue;
+    entry.SetKey(key);
+    entry.same_key_as_last = same_key;  // the newest version of a key is always kept, so the last one added has this key
+    entry.hash = order.bytewise() ? static_cast<uint32_t>(Hash64(key.data(), key.size()) >> 32) : 0;
+    entry.word = IndexWord(payload.RefOf(node->record), TagType(node->tag) == kTypeDeletion, node->record_size);
+    s = sink.Add(entry);
+    if (!s.ok()) return s;
+  }
+  s = sink.Finish(tables);
+  if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,38 @@
+// The one-piece flush: a sealed memtable becomes a PMTable.
+//
+//   1 With the log off: take an extent per DRAM chunk and copy each in one piece. With the log on the payload is in
+//     the pool already.
+//   2 Walk the skip list in key order, drop versions that nobody sees, stream the packed index out. One table, unless
+//     free space is too scattered for its index.
+//   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired.
+//
+// What a crash leaves: before that edit free space, and the log chunks still named as log; after it the run.
+
+#ifndef MIODB_COMPACTION_FLUSH_H_
+#define MIODB_COMPACTION_FLUSH_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "compaction/version_filter.h"
+#include "pmtable/run.h"
+#include "src/memtable/memtable.h"
+
+namespace miodb {
+
+struct FlushRequest {
+  Pool* pool;
+  KeyOrder order;
+  const MemTable* memtable;  // sealed
+  const VersionFilter* filter;
+  int filter_bits;
+  std::function<uint64_t()> new_table_number;
+};
+
+// *tables: of the new run, in key order; none if the memtable is empty.
+Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_FLUSH_H_

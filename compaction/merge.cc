@@ -1,0 +1,324 @@
+#include "compaction/merge.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "compaction/payload_tracker.h"
+#include "compaction/table_sink.h"
+#include "pmtable/index_cursor.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// How many entries go by between looks at MergeRequest::stop.
+constexpr uint64_t kStopInterval = 1024;
+
+// Tables that overlap, by input run, newest run first; runs without a table in the cluster are left out.
+struct Cluster {
+  std::vector<std::vector<TableRef>> inputs;
+  Slice smallest;
+  Slice largest;
+  size_t table_count = 0;
+};
+
+std::vector<Cluster> FindClusters(const MergeRequest& request) {
+  struct Item {
+    size_t input;
+    const TableRef* table;
+  };
+  std::vector<Item> items;
+  for (size_t i = 0; i < request.inputs.size(); i++) {
+    for (const TableRef& table : request.inputs[i]) items.push_back({i, &table});
+  }
+  const KeyOrder& order = request.order;
+  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    return order.Compare((*a.table)->smallest(), (*b.table)->smallest()) < 0;
+  });
+  std::vector<Cluster> clusters;
+  for (const Item& item : items) {
+    const TableRef& table = *item.table;
+    if (clusters.empty() || order.Compare(table->smallest(), clusters.back().largest) > 0) {
+      Cluster& fresh = clusters.emplace_back();
+      fresh.inputs.resize(request.inputs.size());
+      fresh.smallest = table->smallest();
+      fresh.largest = table->largest();
+    }
+    Cluster& cluster = clusters.back();
+    cluster.inputs[item.input].push_back(table);
+    cluster.table_count++;
+    if (order.Compare(table->largest(), cluster.largest) > 0) cluster.largest = table->largest();
+  }
+  for (Cluster& cluster : clusters) {
+    std::erase_if(cluster.inputs, [](const std::vector<TableRef>& tables) { return tables.empty(); });
+  }
+  return clusters;
+}
+
+bool Overlaps(const KeyOrder& order, const std::vector<TableRef>& tables, const Slice& smallest, const Slice& largest) {
+  return std::any_of(tables.begin(), tables.end(), [&](const TableRef& t) {
+    return order.Compare(t->smallest(), largest) <= 0 && order.Compare(t->largest(), smallest) >= 0;
+  });
+}
+
+// Copies records into extents of their own, as the policy of a merge asks.
+class RecordCopier {
+ public:
+  RecordCopier(const MergeRequest& request, PayloadTracker* tracker) : request_(request), tracker_(tracker) {}
+
+  bool Wanted(const Extent& extent, const IndexWord& word) const {
+    if (full_) return false;
+    // relaxed: policy only; an entry that misses the mark is caught by the next merge.
+    if (extent.evacuate.load(std::memory_order_relaxed)) return true;
+    return extent.kind() == ExtentKind::kLog && word.size() <= request_.settle_limit;
+  }
+
+  // Copies the record and points *word at the copy. Without space nothing happens, and nothing is wanted any more.
+  void Copy(const RecordView& record, bool evacuated, IndexWord* word) {
+    const size_t size = record.size();
+    if (extent_ == nullptr || extent_->size() - used_ < size) {
+      Finish();
+      const uint64_t wanted = std::max<uint64_t>(size, request_.copy_extent_bytes);
+      if (!request_.pool->Allocate(wanted, request_.leave_free, ExtentKind::kSettled, &extent_).ok()) {
+        full_ = true;
+        return;
+      }
+      tracker_->AddExtent(extent_);
+      used_ = 0;
+    }
+    char* const to = extent_->data() + used_;
+    request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
+    *word = word->WithRef(extent_->offset() + used_);
+    used_ += size;
+    bytes_copied_ += size;
+  }
+
+  // Lets go of the extent being filled. Its unused tail cannot be given back: tables name the extent as it is.
+  void Finish() { extent_.reset(); }
+
+  uint64_t bytes_copied() const { return bytes_copied_; }
+
+ private:
+  const MergeRequest& request_;
+  PayloadTracker* const tracker_;
+  ExtentRef extent_;
+  uint64_t used_ = 0;
+  uint64_t bytes_copied_ = 0;
+  bool full_ = false;
+};
+
+class ClusterMerge {
+ public:
+  ClusterMerge(const MergeRequest& request, const Cluster& cluster, PayloadTracker* tracker, RecordCopier* copier,
+               MergeResult* result)
+      : request_(request),
+        tracker_(tracker),
+        copier_(copier),
+        result_(result),
+        bottom_(!Overlaps(request.order, request.older, cluster.smallest, cluster.largest)) {
+    TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits, 0};
+    options.payload_limit = request.payload_limit;
+    options.min_sequence = kMaxSequence;
+    options.max_sequence = 0;
+    options.new_table_number = request.new_table_number;
+    uint64_t payload_bytes = 0;
+    for (const std::vector<TableRef>& tables : cluster.inputs) {
+      for (const TableRef& table : tables) {
+        options.max_entries += table->entries();
+        options.min_sequence = std::min(options.min_sequence, table->min_sequence());
+        options.max_sequence = std::max(options.max_sequence, table->max_sequence());
+        payload_bytes += table->payload_bytes();
+        for (const PayloadRef& p : table->payload()) tracker->AddExtent(p.extent);
+      }
+      cursors_.push_back(std::make_unique<IndexCursor>(tables));
+    }
+    if (request.payload_limit < payload_bytes) {
+      // A quarter more than an average table of this payload has.
+      options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
+    }
+    sink_ = std::make_unique<TableSink>(std::move(options), tracker);
+  }
+
+  Status Run() {
+    BuildHeap();
+    while (!heap_.empty()) {
+      IndexCursor* const cursor = cursors_[heap_.front()].get();
+      Status s = Take(cursor);
+      if (!s.ok()) return s;
+      cursor->Next();
+      if (!cursor->status().ok()) return cursor->status();
+      SiftDown();
+      if (request_.stop != nullptr && ++result_->entries_read % kStopInterval == 0 &&
+          request_.stop->load(std::memory_order_relaxed)) {  // relaxed: a wish, nothing is published with it
+        return Status::IOError("merge given up", "the database is being closed");
+      }
+    }
+    for (const auto& cursor : cursors_) {
+      if (!cursor->status().ok()) return cursor->status();
+    }
+    std::vector<TableRef> tables;
+    Status s = sink_->Finish(&tables);
+    result_->added.insert(result_->added.end(), tables.begin(), tables.end());
+    return s;
+  }
+
+ private:
+  // The heap holds indexes of cursors; on top the smallest key, of equal keys the newest input (lowest index).
+  bool Less(size_t a, size_t b) {
+    const int c = IndexCursor::CompareKeys(cursors_[a].get(), cursors_[b].get());
+    return c != 0 ? c < 0 : a < b;
+  }
+
+  void BuildHeap() {
+    for (size_t i = 0; i < cursors_.size(); i++) {
+      if (cursors_[i]->Valid()) heap_.push_back(i);
+    }
+    for (size_t i = heap_.size() / 2; i-- > 0;) SiftDownFrom(i);
+  }
+
+  void SiftDown() {
+    if (!cursors_[heap_.front()]->Valid()) {
+      heap_.front() = heap_.back();
+      heap_.pop_back();
+    }
+    SiftDownFrom(0);
+  }
+
+  void SiftDownFrom(size_t i) {
+    for (;;) {
+      size_t child = 2 * i + 1;
+      if (child >= heap_.size()) return;
+      if (child + 1 < heap_.size() && Less(heap_[child + 1], heap_[child])) child++;
+      if (!Less(heap_[child], heap_[i])) return;
+      std::swap(heap_[child], heap_[i]);
+      i = child;
+    }
+  }
+
+  Status SequenceOf(PmRef ref, uint64_t* sequence) {
+    RecordView record;
+    Status s = cursors_[0]->table().ReadRecord(ref, &record);
+    *sequence = record.sequence();
+    return s;
+  }
+
+  // Whether the cursor's entry has the key of the entry taken before it.
+  Status SameKey(IndexCursor* cursor, bool* same) {
+    *same = false;
+    if (!any_) return Status::OK();
+    int c;
+    if (request_.order.bytewise() && KnownOrder(last_, cursor->entry(), &c)) {
+      *same = c == 0;
+      return Status::OK();
+    }
+    RecordView a, b;
+    Status s = cursor->table().ReadRecord(last_.word.ref(), &a);
+    if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), &b);
+    if (s.ok()) *same = request_.order.Equal(a.key, b.key);
+    return s;
+  }
+
+  // Decides about the entry on top and adds it to the output if it is kept.
+  Status Take(IndexCursor* cursor) {
+    bool same_key;
+    Status s = SameKey(cursor, &same_key);
+    if (!s.ok()) return s;
+    const bool added_same = same_key && last_added_same_;
+    IndexEntry entry = cursor->entry();
+    uint64_t newer = 0, sequence = 0;
+    const VersionFilter& filter = *request_.filter;
+    const bool needs_sequences = filter.has_snapshots() && (same_key || entry.word.tombstone());
+    if (needs_sequences) {
+      s = SequenceOf(entry.word.ref(), &sequence);
+      if (s.ok() && same_key) s = SequenceOf(last_.word.ref(), &newer);
+      if (!s.ok()) return s;
+    }
+    bool keep = !same_key || filter.VisibleBelow(sequence, newer);
+    if (keep && entry.word.tombstone() && bottom_ && filter.TombstoneDroppable(sequence)) keep = false;
+    last_ = entry;
+    any_ = true;
+    last_added_same_ = keep || added_same;
+    if (!keep) {
+      result_->entries_dropped++;
+      return s;
+    }
+    entry.same_key_as_last = added_same;
+    return Emit(cursor, &entry);
+  }
+
+  Status Emit(IndexCursor* cursor, IndexEntry* entry) {
+    const Extent* const extent = tracker_->Find(entry->word.ref());
+    if (extent == nullptr) {
+      return Status::Corruption(request_.pool->path(), "table " + std::to_string(cursor->table().number()) +
+                                                           " refers to offset " + std::to_string(entry->word.ref()) +
+                                                           ", outside of its payload");
+    }
+    if (copier_->Wanted(*extent, entry->word)) {
+      RecordView record;
+      Status s = cursor->table().ReadRecord(entry->word.ref(), &record);
+      if (!s.ok()) return s;
+      if (!record.Verify()) {
+        return Status::Corruption(request_.pool->path(),
+                                  "record checksum mismatch at offset " + std::to_string(entry->word.ref()));
+      }
+      copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry->word.size() > request_.settle_limit,
+                    &entry->word);
+      entry->SetKey(record.key);
+    }
+    return sink_->Add(*entry);
+  }
+
+  const MergeRequest& request_;
+  PayloadTracker* const tracker_;
+  RecordCopier* const copier_;
+  MergeResult* const result_;
+  const bool bottom_;  // nothing older than the inputs lies in the cluster's range
+  std::vector<std::unique_ptr<IndexCursor>> cursors_;
+  std::vector<size_t> heap_;
+  std::unique_ptr<TableSink> sink_;
+  IndexEntry last_ = {};          // the entry taken last, kept or not
+  bool any_ = false;
+  bool last_added_same_ = false;  // a version of last_'s key is in the output
+};
+
+// Whether a table that overlaps no other must be rewritten all the same.
+bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
+  if (request.rewrite_all) return true;
+  if (table.tombstones() > 0 || table.has(kTableDuplicates)) {
+    std::vector<TableRef> older = request.older;
+    if (!Overlaps(request.order, older, table.smallest(), table.largest())) return true;
+  }
+  for (const PayloadRef& p : table.payload()) {
+    if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
+    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && !table.has(kTableOrdered)) {
+      // Records in random order, small enough to settle on average.
+      if (table.payload_bytes() / table.entries() <= request.settle_limit) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status MergeRuns(const MergeRequest& request, MergeResult* result) {
+  PayloadTracker tracker;
+  RecordCopier copier(request, &tracker);
+  for (const Cluster& cluster : FindClusters(request)) {
+    if (cluster.table_count == 1 && !NeedsRewrite(request, *cluster.inputs[0][0])) {
+      result->moved.push_back(cluster.inputs[0][0]);
+      continue;
+    }
+    ClusterMerge merge(request, cluster, &tracker, &copier, result);
+    Status s = merge.Run();
+    if (!s.ok()) return s;
+    for (const std::vector<TableRef>& tables : cluster.inputs) {
+      result->removed.insert(result->removed.end(), tables.begin(), tables.end());
+    }
+  }
+  copier.Finish();
+  result->bytes_copied = copier.bytes_copied();
+  return request.pool->persist().Fence(request.purpose);
+}
+
+}  // namespace miodb

@@ -1,0 +1,62 @@
+// Merging runs: zero-copy compaction, lazy-copy compaction and garbage collection are one procedure with different
+// copy policies.
+//
+//   1 Group the inputs' tables into clusters whose key ranges overlap. A cluster of one table moves to the output as
+//     it is, unless the policy wants it rewritten: joining runs that do not overlap costs nothing.
+//   2 Merge each other cluster: walk the indexes side by side, newest input first among equal keys; drop versions and
+//     tombstones that no read can need; stream out new indexes over the same records.
+//   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy.
+//   4 Fence. The caller then writes one manifest edit: inputs removed, outputs placed.
+//
+// What a crash leaves: before that edit the inputs and free space, after it the outputs. Inputs stay readable for
+// whoever has pinned them.
+//
+// Why a reader misses nothing: the output holds, for every registered snapshot and for "now", the same newest visible
+// version of each key as the inputs did, and takes their place in the order of age.
+//
+// Threads: one per job; jobs on disjoint inputs run side by side.
+
+#ifndef MIODB_COMPACTION_MERGE_H_
+#define MIODB_COMPACTION_MERGE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compaction/version_filter.h"
+#include "pmtable/run.h"
+
+namespace miodb {
+
+struct MergeRequest {
+  Pool* pool;
+  KeyOrder order;
+  Purpose purpose;                      // what index bytes are counted as
+  const VersionFilter* filter;
+  std::vector<std::vector<TableRef>> inputs;  // of each input run, newest run first
+  std::vector<TableRef> older;          // tables older than all inputs: a tombstone over one of them has to stay
+  size_t settle_limit = 0;              // copy records of log chunks up to this size; 0: none
+  bool rewrite_all = false;             // even clusters of one table
+  uint64_t leave_free = 0;              // stop copying when the pool would have less free than this
+  uint64_t copy_extent_bytes = 0;       // size of the extents for copies
+  uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
+  int filter_bits = 0;
+  std::function<uint64_t()> new_table_number;
+  const std::atomic<bool>* stop = nullptr;  // give up when set
+};
+
+struct MergeResult {
+  std::vector<TableRef> moved;    // inputs that go to the output unchanged
+  std::vector<TableRef> removed;  // inputs that were merged
+  std::vector<TableRef> added;    // new tables
+  uint64_t entries_read = 0;
+  uint64_t entries_dropped = 0;
+  uint64_t bytes_copied = 0;
+};
+
+Status MergeRuns(const MergeRequest& request, MergeResult* result);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_MERGE_H_

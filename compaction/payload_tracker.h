@@ -1,0 +1,45 @@
+// Keeps account of which payload extents the entries of a table under construction refer to, and how many bytes of each.
+//
+// Threads: one.
+
+#ifndef MIODB_COMPACTION_PAYLOAD_TRACKER_H_
+#define MIODB_COMPACTION_PAYLOAD_TRACKER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "pmtable/pmtable.h"
+
+namespace miodb {
+
+class PayloadTracker {
+ public:
+  // Makes an extent known. Not while entries are being added, except in ascending or any order between them.
+  void AddExtent(const ExtentRef& extent);
+
+  // The extent that holds this reference, or nullptr if none does: then the index is damaged.
+  Extent* Find(PmRef ref);
+
+  // Accounts bytes to the extent that Find returned last.
+  void AddLive(uint64_t bytes) { slots_[last_].live += bytes; }
+
+  // What was accounted since the last call, sorted by offset.
+  std::vector<PayloadRef> Take();
+
+  size_t extent_count() const { return slots_.size(); }
+
+ private:
+  struct Slot {
+    PmRef begin;
+    PmRef end;
+    ExtentRef extent;
+    uint64_t live;
+  };
+
+  std::vector<Slot> slots_;  // by begin
+  size_t last_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_PAYLOAD_TRACKER_H_

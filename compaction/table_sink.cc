@@ -1,0 +1,64 @@
+#include "compaction/table_sink.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Extents that may join the tracker while a table is built: copies go to few large ones.
+constexpr uint64_t kNewExtentsAllowance = 64;
+
+}  // namespace
+
+Status TableSink::StartTable() {
+  builder_ = std::make_unique<TableBuilder>(options_.pool, options_.order, options_.purpose, options_.new_table_number(),
+                                            options_.filter_bits);
+  payload_bytes_ = 0;
+  const uint64_t left = options_.max_entries - taken_;
+  return builder_->Start(std::min(left, options_.entries_per_table), tracker_->extent_count() + kNewExtentsAllowance);
+}
+
+Status TableSink::Add(const IndexEntry& entry) {
+  if (builder_ != nullptr && !entry.same_key_as_last &&
+      (payload_bytes_ >= options_.payload_limit || builder_->NearlyFull())) {
+    Status s = FinishTable();
+    if (!s.ok()) return s;
+  }
+  if (builder_ == nullptr) {
+    Status s = StartTable();
+    if (!s.ok()) return s;
+  }
+  if (!builder_->HasRoom()) {
+    return Status::NoSpace(options_.pool->path(), "no room for all versions of a key in one table");
+  }
+  CHECK(tracker_->Find(entry.word.ref()) != nullptr);
+  tracker_->AddLive(entry.word.size());
+  payload_bytes_ += entry.word.size();
+  builder_->Add(entry);
+  return Status::OK();
+}
+
+Status TableSink::FinishTable() {
+  taken_ += builder_->entries();
+  TableBuilder::Summary summary;
+  summary.min_sequence = options_.min_sequence;
+  summary.max_sequence = options_.max_sequence;
+  summary.payload = tracker_->Take();
+  TableRef table;
+  Status s = builder_->Finish(std::move(summary), &table);
+  builder_.reset();
+  if (s.ok()) tables_.push_back(std::move(table));
+  return s;
+}
+
+Status TableSink::Finish(std::vector<TableRef>* tables) {
+  Status s;
+  if (builder_ != nullptr) s = FinishTable();
+  if (s.ok()) *tables = std::move(tables_);
+  return s;
+}
+
+}  // namespace miodb

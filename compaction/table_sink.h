@@ -1,0 +1,58 @@
+// Takes the entries that a flush or merge keeps, in key order, and turns them into tables: one if there is room for one,
+// more where a partition is full or free space is scattered. All versions of a key end up in one table.
+//
+// Threads: one. Durable after the fence that the caller makes when it is done.
+
+#ifndef MIODB_COMPACTION_TABLE_SINK_H_
+#define MIODB_COMPACTION_TABLE_SINK_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "compaction/payload_tracker.h"
+#include "pmtable/run.h"
+#include "pmtable/table_builder.h"
+
+namespace miodb {
+
+class TableSink {
+ public:
+  struct Options {
+    Pool* pool;
+    KeyOrder order;
+    Purpose purpose;
+    int filter_bits;
+    uint64_t max_entries;                       // no more will come
+    uint64_t payload_limit = UINT64_MAX;        // live bytes at which a table is cut
+    uint64_t entries_per_table = UINT64_MAX;    // a guess at how many that makes, to take the right space
+    uint64_t min_sequence;                      // bounds of what comes
+    uint64_t max_sequence;
+    std::function<uint64_t()> new_table_number;
+  };
+
+  // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.
+  TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {}
+
+  // REQUIRES: entry.same_key_as_last tells whether the entry added last has the same key.
+  Status Add(const IndexEntry& entry);
+
+  // Finishes the last table and returns all.
+  Status Finish(std::vector<TableRef>* tables);
+
+ private:
+  Status StartTable();
+  Status FinishTable();
+
+  const Options options_;
+  PayloadTracker* const tracker_;
+  std::unique_ptr<TableBuilder> builder_;
+  uint64_t taken_ = 0;          // entries in finished tables
+  uint64_t payload_bytes_ = 0;  // of the table being built
+  std::vector<TableRef> tables_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_TABLE_SINK_H_

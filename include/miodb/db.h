@@ -1,0 +1,135 @@
+// The database: an ordered, durable map from byte strings to byte strings.
+//
+// Threads: a DB may be used by any number of threads without outside locking. Reads take no lock that a writer or a
+// compaction holds. An Iterator or a WriteBatch belongs to one thread at a time.
+//
+// Ownership: DB::Open hands the caller a DB to delete. Iterators must be deleted, snapshots released and pinned
+// slices reset before the DB is. Strings and slices passed in need to live only for the call.
+//
+// What a crash leaves: the state after some prefix of the writes in the order in which the database sequenced them.
+// With log_mode kLogPmem the prefix holds every write that returned OK if only the process died, and on persistent
+// memory also if the machine lost power; in kPersistFile it then holds every write up to the last one made with
+// sync. A WriteBatch is there as a whole or not at all.
+//
+// Limits: keys up to 64 KiB (65,536 bytes), values up to 1 GiB, a batch below 2 GiB; more is InvalidArgument.
+//
+// Errors: no call throws or prints. NotFound: the key is not there. InvalidArgument: an option or argument is out of
+// range; nothing happened. IOError: the file system refused; the message names the file. NoSpace (Status::IsNoSpace):
+// the pool is full; nothing of the write happened, reads and deletes still work. Corruption: bytes of the pool are
+// damaged; the message names the place. After a failure to write the manifest the database is read-only until it is
+// reopened, and every write returns that first error.
+
+#ifndef MIODB_INCLUDE_DB_H_
+#define MIODB_INCLUDE_DB_H_
+
+#include <cstdint>
+#include <string>
+
+#include "miodb/export.h"
+#include "miodb/iterator.h"
+#include "miodb/options.h"
+#include "miodb/pinnable_slice.h"
+#include "miodb/status.h"
+
+namespace miodb {
+
+// Version of this library.
+static const int kMajorVersion = 1;
+static const int kMinorVersion = 0;
+
+class WriteBatch;
+
+// A state of the database that reads can be made against. Immutable, usable by any thread at once.
+class MIODB_EXPORT Snapshot {
+ protected:
+  virtual ~Snapshot();
+};
+
+// The keys k with start <= k < limit. The bytes behind both slices belong to the caller.
+struct MIODB_EXPORT Range {
+  Range() = default;
+  Range(const Slice& s, const Slice& l) : start(s), limit(l) {}
+
+  Slice start;
+  Slice limit;
+};
+
+class MIODB_EXPORT DB {
+ public:
+  // Opens the database in directory "name" and stores a new DB in *dbptr, which the caller deletes. On failure *dbptr
+  // is nullptr, the status names the file and the reason, and nothing half-created is left behind.
+  // Takes time proportional to the number of tables and to the log that was not yet flushed, not to the data.
+  // A database is open in one process and once in it: a second open returns IOError naming the LOCK file.
+  static Status Open(const Options& options, const std::string& name, DB** dbptr);
+
+  DB() = default;
+  DB(const DB&) = delete;
+  DB& operator=(const DB&) = delete;
+
+  // Waits for running background jobs, not for queued ones. With log_mode kLogOff flushes what is in memory first.
+  virtual ~DB();
+
+  // Sets the value of key. Durable when it returns OK (see above).
+  virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
+
+  // Removes key. Removing a key that is not there is not an error.
+  virtual Status Delete(const WriteOptions& options, const Slice& key) = 0;
+
+  // Applies all updates of the batch, in their order, as one atomic step. The batch is not changed.
+  virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
+
+  // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged.
+  virtual Status Get(const ReadOptions& options, const Slice& key, std::string* value) = 0;
+
+  // The same without a copy: *value refers to the bytes in the pool and keeps them there until it is reset or
+  // destroyed, which must happen before the database is deleted. A pinned value also keeps the space of the tables
+  // that were current when it was read, so do not hold many for long.
+  virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) = 0;
+
+  // A new iterator over the state at this moment (or at options.snapshot), not yet positioned. Never nullptr; an
+  // error shows in its status(). The caller deletes it before the database. While it lives it pins the tables it
+  // reads, so space freed by compactions is reused only afterwards.
+  virtual Iterator* NewIterator(const ReadOptions& options) = 0;
+
+  // A handle to the current state. The caller releases it with ReleaseSnapshot.
+  virtual const Snapshot* GetSnapshot() = 0;
+
+  // Releases a snapshot obtained from this database; it must not be used again.
+  virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
+
+  // Describes the database. Returns false and leaves *value alone for a property it does not know.
+  //
+  //  "leveldb.num-files-at-level<N>"      PMTables at level N, a decimal number
+  //  "leveldb.stats"                      LevelDB's table of compaction work, then MioDB's own lines
+  //  "leveldb.sstables"                   one line for every PMTable, by level
+  //  "leveldb.approximate-memory-usage"   bytes of DRAM in memtables, filters and inner index levels
+  //  "miodb.persist-mode"                 what durability the pool really gives: pmem, emulated or file
+  //  "miodb.pool"                         path, size and use of the pool, one "name: value" a line
+  //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
+  //  "miodb.<counter>"                    one of them, a decimal number
+  //  "miodb.background-error"             OK, or the error that made the database read-only
+  virtual bool GetProperty(const Slice& property, std::string* value) = 0;
+
+  // Stores in sizes[i] roughly how many bytes of the pool the records of range[i] take, for i in [0, n).
+  // What is still in memtables is not counted.
+  virtual void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) = 0;
+
+  // Moves all that lies in [*begin, *end] from memory and all levels into the repository, drops what no snapshot
+  // sees and collects garbage; returns when that is done. nullptr is before the first or after the last key.
+  virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
+
+  // Flushes the memtable and returns when its table is installed.
+  virtual Status Flush() = 0;
+
+  // Returns when no flush, merge or garbage collection is running or due. Writers that go on may keep it waiting.
+  // Returns the background error if there is one.
+  virtual Status WaitForIdle() = 0;
+};
+
+// Deletes the database in directory "name": its pool (options.pool_path), LOCK, LOG and, if then empty, the directory.
+// Foreign files stay. Fails if it is open anywhere. Deleting a database that does not exist is OK.
+MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
+
+}  // namespace miodb
+
+#endif  // MIODB_INCLUDE_DB_H_

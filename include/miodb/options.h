@@ -1,0 +1,179 @@
+// Options that control a database, its reads and its writes.
+//
+// Every struct here is a plain value: copy it freely, change it before the call that takes it. Pointers in it
+// (comparator, env, info_log, ...) are borrowed: the caller keeps them alive until the database is deleted.
+// A value outside its stated range makes DB::Open return InvalidArgument naming the option and the range; nothing
+// is clipped silently. Sizes are bytes unless the name says otherwise.
+//
+// The first part of Options carries LevelDB's names and meanings. The second part is MioDB's own.
+
+#ifndef MIODB_INCLUDE_OPTIONS_H_
+#define MIODB_INCLUDE_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "miodb/export.h"
+
+namespace miodb {
+
+class Cache;
+class Comparator;
+class Env;
+class FilterPolicy;
+class Logger;
+class Slice;
+class Snapshot;
+
+// Block compression of SSTables. The values are those of the LevelDB table format.
+enum CompressionType {
+  kNoCompression = 0x0,
+  kSnappyCompression = 0x1,
+  kZstdCompression = 0x2,
+};
+
+// How stores to the pool are made durable. See docs/architecture.md, "Persist modes".
+enum PersistMode {
+  // Find out from the mapping: kPersistPmem on DAX, kPersistEmulated on tmpfs, kPersistFile elsewhere.
+  kPersistAuto = 0,
+  // Flush cache lines and fence. An acknowledged write survives loss of power. Open fails with NotSupported when the
+  // file cannot be mapped with MAP_SYNC, because then the kernel may still lose the file's metadata.
+  kPersistPmem = 1,
+  // The same instructions on memory that is not persistent (tmpfs): costs stay honest, an acknowledged write
+  // survives the process but not the machine.
+  kPersistEmulated = 2,
+  // Any other file system: msync when a write asks for sync and before every manifest record. An acknowledged write
+  // survives the process; a synced one survives loss of power if the device's flush is honest.
+  kPersistFile = 3,
+};
+
+// Where the payload of a write goes before it is acknowledged.
+enum LogMode {
+  // Log frames in the pool. The frame is also the table's payload, so a flush copies nothing.
+  kLogPmem = 0,
+  // No log: payload stays in DRAM until the memtable is flushed. A crash loses what was not flushed.
+  kLogOff = 1,
+};
+
+struct MIODB_EXPORT Options {
+  // ---- LevelDB's options ---------------------------------------------------------------------------------------
+
+  // Total order of keys. The same comparator name must be used at every open of one database.
+  // Default: bytewise order; only this order gets the fast paths (key prefixes in nodes, filters).
+  const Comparator* comparator;
+
+  // Create the database if its pool does not exist.
+  bool create_if_missing = false;
+
+  // Fail if the database exists.
+  bool error_if_exists = false;
+
+  // Verify the checksum of every record that is read and of every table that is opened. Slower; meant for tests and
+  // for media that are not trusted.
+  bool paranoid_checks = false;
+
+  // File system, clock and threads for everything but the pool itself. Default: Env::Default().
+  Env* env;
+
+  // Where progress and errors are written. nullptr: a file named LOG in the database directory.
+  Logger* info_log = nullptr;
+
+  // Bytes of log payload that one memtable takes before it is sealed and flushed. 4 KiB to 64 GiB.
+  // With the default the DRAM index over it is about 6 MiB at 1 KiB values and 36 MiB at 100 B values.
+  size_t write_buffer_size = 64 * 1024 * 1024;
+
+  // Options of LevelDB's SSTables. Accepted so that LevelDB programs compile; PMTables have no files, blocks or
+  // compression, so they change nothing here.
+  int max_open_files = 1000;
+  Cache* block_cache = nullptr;
+  size_t block_size = 4 * 1024;
+  int block_restart_interval = 16;
+  size_t max_file_size = 2 * 1024 * 1024;
+  CompressionType compression = kSnappyCompression;
+  int zstd_compression_level = 1;
+  bool reuse_logs = false;
+  const FilterPolicy* filter_policy = nullptr;
+
+  // ---- The pool --------------------------------------------------------------------------------------------------
+
+  // The pool file. Empty: a file named "pool" in the database directory. Put it on a DAX file system for persistent
+  // memory or on tmpfs for emulation; its directory must exist.
+  std::string pool_path;
+
+  // The most space the pool may take: 64 KiB or more; 0: all that its file system has. A limit below what the
+  // database already uses is refused. Near the limit writes are delayed, at the limit they return NoSpace while
+  // reads, deletes and compaction go on.
+  uint64_t pool_size = 0;
+
+  // The pool file grows by this step, ahead of need, in the background. 4 KiB to 1 TiB, a multiple of 4 KiB.
+  uint64_t pool_growth = 64 * 1024 * 1024;
+
+  // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
+  // give it; kPersistEmulated may be forced on any file system for experiments and is then reported as such.
+  PersistMode persist_mode = kPersistAuto;
+
+  // ---- Log and memtable ------------------------------------------------------------------------------------------
+
+  LogMode log_mode = kLogPmem;
+
+  // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
+  // of 4 KiB; 0: a sixteenth of write_buffer_size, at least 4 KiB.
+  size_t log_chunk_size = 0;
+
+  // Sealed memtables that may wait for their flush before writers have to. 1 to 64.
+  int max_immutable_memtables = 4;
+
+  // ---- Tables and compaction ---------------------------------------------------------------------------------------
+
+  // Levels of the store: num_levels - 1 levels of the elastic buffer and the repository below them. 2 to 16.
+  int num_levels = 8;
+
+  // A buffer level holding this many runs has its two oldest merged into the next level. 2 to 64.
+  int level_trigger = 2;
+
+  // Merge jobs that may run at once, besides the flush. 0: one for every two CPUs. 0 to 64.
+  int max_background_merges = 0;
+
+  // Payload bytes at which a partition of the repository is split. 4 KiB to 64 GiB.
+  uint64_t partition_size = 64 * 1024 * 1024;
+
+  // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
+  // log put them until garbage collection moves them. 0 to 1 GiB.
+  size_t lazy_copy_limit = 4096;
+
+  // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, and
+  // stops when it is halfway down to 100. 105 to 1000.
+  int space_amplification_percent = 125;
+
+  // Bits per key of the filter every PMTable has in DRAM; 0: none. 0 to 32.
+  // At 10 a miss costs a table read about once in a hundred tables.
+  int filter_bits_per_key = 10;
+
+  Options();
+};
+
+struct MIODB_EXPORT ReadOptions {
+  // Verify the checksum of every record read.
+  bool verify_checksums = false;
+
+  // LevelDB's: whether what is read stays in the block cache. PMTables have no block cache.
+  bool fill_cache = true;
+
+  // Read as of this snapshot of the same database, not yet released. nullptr: as of the call.
+  const Snapshot* snapshot = nullptr;
+
+  // Iterators yield only keys in [lower, upper). The slices and their bytes stay unchanged while the iterator lives.
+  const Slice* iterate_lower_bound = nullptr;
+  const Slice* iterate_upper_bound = nullptr;
+};
+
+struct MIODB_EXPORT WriteOptions {
+  // Return only when the write survives loss of power, as far as the medium allows. Free of cost on persistent and
+  // emulated persistent memory, where every write is made durable anyway; an msync in kPersistFile.
+  bool sync = false;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_INCLUDE_OPTIONS_H_

@@ -1,0 +1,136 @@
+// The result of an operation: success, or a kind of error with a message.
+//
+// Threads: any number of threads may call const methods of one Status at once; a thread that changes it (assigns to
+// it, moves from it) must be alone with it.
+//
+// Ownership: a Status owns its message. OK owns nothing and costs one null pointer to create, copy, test and destroy.
+//
+// A Status that is dropped unread is a bug in waiting, so with C++17 and later the compiler warns about it. Where an
+// error really does not matter, say so: "(void)db->Delete(...)" or "IgnoreError()".
+
+#ifndef MIODB_INCLUDE_STATUS_H_
+#define MIODB_INCLUDE_STATUS_H_
+
+#include <string>
+
+#include "miodb/export.h"
+#include "miodb/slice.h"
+
+// MIODB_EXPORT for a class whose values should be looked at when a function returns them. One macro for both, because
+// compilers disagree about the order in which attributes of the two kinds may stand.
+#if __cplusplus >= 201703L && (defined(__GNUC__) || defined(__clang__))
+#define MIODB_EXPORT_NODISCARD [[nodiscard, gnu::visibility("default")]]
+#else
+#define MIODB_EXPORT_NODISCARD MIODB_EXPORT
+#endif
+
+namespace miodb {
+
+class MIODB_EXPORT_NODISCARD Status {
+ public:
+  // Success.
+  Status() noexcept : state_(nullptr) {}
+  ~Status() {
+    if (state_ != nullptr) Free(state_);
+  }
+
+  // A copy has the same kind and its own message.
+  Status(const Status& other) : state_(other.state_ == nullptr ? nullptr : Clone(other.state_)) {}
+  Status& operator=(const Status& other);
+
+  // What is moved from becomes OK.
+  Status(Status&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
+  Status& operator=(Status&& other) noexcept;
+
+  // ---- Making one ------------------------------------------------------------------------------------------------
+  //
+  // The message is "msg", or "msg: msg2" where msg2 is not empty; by custom msg names the place (a file, an option)
+  // and msg2 the reason. Both are copied.
+
+  static Status OK() { return Status(); }
+
+  // What was asked for does not exist. For a key this is a normal answer, not a failure.
+  static Status NotFound(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNotFound, msg, msg2); }
+
+  // Stored bytes are damaged: a checksum, a length or a magic number is wrong.
+  static Status Corruption(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kCorruption, msg, msg2); }
+
+  // This build, medium or implementation cannot do it.
+  static Status NotSupported(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNotSupported, msg, msg2); }
+
+  // The caller passed something out of range. Nothing happened.
+  static Status InvalidArgument(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kInvalidArgument, msg, msg2);
+  }
+
+  // The operating system refused.
+  static Status IOError(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kIOError, msg, msg2); }
+
+  // The pool is at its limit. Goes away when deletes and compactions have freed space. Not in LevelDB.
+  static Status NoSpace(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNoSpace, msg, msg2); }
+
+  // ---- Asking one ------------------------------------------------------------------------------------------------
+
+  bool ok() const { return state_ == nullptr; }
+  bool IsNotFound() const { return code() == kNotFound; }
+  bool IsCorruption() const { return code() == kCorruption; }
+  bool IsNotSupportedError() const { return code() == kNotSupported; }
+  bool IsInvalidArgument() const { return code() == kInvalidArgument; }
+  bool IsIOError() const { return code() == kIOError; }
+  bool IsNoSpace() const { return code() == kNoSpace; }
+
+  // For people and logs: "OK", or the kind and the message, such as "IO error: /db/LOCK: No such file or directory".
+  // The kinds print as "NotFound", "Corruption", "Not implemented", "Invalid argument", "IO error" and "No space".
+  std::string ToString() const;
+
+  // Does nothing; tells reader and compiler that this error is dropped on purpose.
+  void IgnoreError() const {}
+
+ private:
+  // The first six are in LevelDB's order.
+  enum Code {
+    kOk = 0,
+    kNotFound = 1,
+    kCorruption = 2,
+    kNotSupported = 3,
+    kInvalidArgument = 4,
+    kIOError = 5,
+    kNoSpace = 6,
+  };
+
+  // Kind and message of an error. Lives on the heap and never changes.
+  struct State;
+
+  Status(Code code, const Slice& msg, const Slice& msg2);
+
+  Code code() const { return state_ == nullptr ? kOk : CodeOf(state_); }
+
+  static Code CodeOf(const State* state);
+  static const State* Clone(const State* state);
+  static void Free(const State* state);
+
+  // nullptr is OK.
+  const State* state_;
+};
+
+inline Status& Status::operator=(const Status& other) {
+  if (state_ != other.state_) {
+    const State* copy = other.state_ == nullptr ? nullptr : Clone(other.state_);
+    if (state_ != nullptr) Free(state_);
+    state_ = copy;
+  }
+  return *this;
+}
+
+inline Status& Status::operator=(Status&& other) noexcept {
+  if (this != &other) {
+    if (state_ != nullptr) Free(state_);
+    state_ = other.state_;
+    other.state_ = nullptr;
+  }
+  return *this;
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_INCLUDE_STATUS_H_

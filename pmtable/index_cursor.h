@@ -1,0 +1,62 @@
+// A walk over the index of a table or of several tables in a row, for merges. Reads index nodes in order and, unless
+// prefixes cannot decide, no record.
+
+#ifndef MIODB_PMTABLE_INDEX_CURSOR_H_
+#define MIODB_PMTABLE_INDEX_CURSOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pmtable/pmtable.h"
+#include "pmtable/table_builder.h"
+
+namespace miodb {
+
+// Threads: one. The tables must outlive the cursor. Damage ends the walk; see status().
+class IndexCursor {
+ public:
+  // Tables in key order, not overlapping.
+  explicit IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables);
+
+  bool Valid() const { return table_ != nullptr; }
+  void Next();  // REQUIRES: Valid()
+
+  // What is known of this entry without reading its record. same_key_as_last is not set.
+  const IndexEntry& entry() const { return entry_; }
+
+  // The table of this entry.
+  const PMTable& table() const { return *table_; }
+
+  // Reads the record. An error is also kept in status() and ends the walk.
+  bool ReadRecord(RecordView* record);
+
+  const Status& status() const { return status_; }
+
+  // The order of the keys of two cursors; a record that cannot be read ends that cursor's walk.
+  static int CompareKeys(IndexCursor* a, IndexCursor* b);
+
+ private:
+  void EnterTable();
+  void EnterLeaf();
+  void LoadEntry();
+  void Fail(Status status);
+
+  const std::vector<std::shared_ptr<const PMTable>> tables_;
+  size_t table_index_ = 0;
+  const PMTable* table_ = nullptr;
+  const LeafNode* node_ = nullptr;
+  uint64_t leaf_ = 0;
+  int position_ = 0;
+  int leaf_entries_ = 0;
+  IndexEntry entry_ = {};
+  Status status_;
+};
+
+// Whether what is known of two keys proves them different or equal; kUnknown: ask the records. *order is then the sign
+// of the comparison, 0 if equal.
+bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order);
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_INDEX_CURSOR_H_

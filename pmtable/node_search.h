@@ -1,0 +1,67 @@
+// Searching in one node of a packed skip list.
+//
+// Prefixes and heads are compared as if keys went on with zero bytes for ever; where that says "equal", FindHeads
+// returns the range of entries in doubt and the caller asks the records.
+
+#ifndef MIODB_PMTABLE_NODE_SEARCH_H_
+#define MIODB_PMTABLE_NODE_SEARCH_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "miodb/slice.h"
+#include "src/format/index_node.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+// Entries [0, low) are before the target, [high, count) after it, those between have the target's head.
+struct HeadRange {
+  int low;
+  int high;
+};
+
+// The sign of target's first prefix_size bytes, padded with zeros, against the node's prefix.
+inline int ComparePrefix(const Slice& target, const NodeHeader& node) {
+  const size_t n = std::min<size_t>(target.size(), node.prefix_size);
+  const int c = memcmp(target.data(), node.prefix, n);
+  if (c != 0) return c;
+  for (size_t i = n; i < node.prefix_size; i++) {
+    if (node.prefix[i] != 0) return -1;
+  }
+  return 0;
+}
+
+// The first i in [0, count) with head[i] >= value, or count. Without branches that depend on the heads.
+inline int LowerBoundHead(const uint64_t* head, int count, uint64_t value) {
+  int base = 0;
+  for (int n = count; n > 1;) {
+    const int half = n / 2;
+    base += head[base + half - 1] < value ? half : 0;
+    n -= half;
+  }
+  return base + (count > 0 && head[base] < value ? 1 : 0);
+}
+
+// REQUIRES: the node is bytewise and sane (prefix_size and count in range).
+inline HeadRange FindHeads(const NodeHeader& node, const uint64_t* head, const Slice& target) {
+  const int c = ComparePrefix(target, node);
+  if (c < 0) return {0, 0};
+  if (c > 0) return {node.count, node.count};
+  const uint64_t value = KeyHead(target, node.prefix_size);
+  const int low = LowerBoundHead(head, node.count, value);
+  int high = low;
+  while (high < node.count && head[high] == value) high++;
+  // Whole keys of one length, alike up to padding: the shorter one comes first; of equal ones the search stops before
+  // the first.
+  if (node.suffix_size != kSuffixUnknown && high > low) {
+    const size_t key_size = size_t{node.prefix_size} + node.suffix_size;
+    return target.size() > key_size ? HeadRange{high, high} : HeadRange{low, low};
+  }
+  return {low, high};
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_NODE_SEARCH_H_

@@ -1,0 +1,293 @@
+#include "pmtable/pmtable.h"
+
+#include <cstring>
+
+#include "pmtable/node_search.h"
+#include "src/util/check.h"
+#include "src/util/hash.h"
+
+namespace miodb {
+
+namespace {
+
+bool SaneNode(const NodeHeader& node, int expected_count, int level) {
+  return node.count == expected_count && node.prefix_size <= kMaxNodePrefix && node.level == level &&
+         (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);
+}
+
+template <typename Node>
+bool NodeChecks(const Node& node, uint64_t offset) {
+  return node.header.checksum == Hash64(reinterpret_cast<const char*>(&node) + 8, sizeof(node) - 8, offset);
+}
+
+}  // namespace
+
+std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count) {
+  std::vector<uint64_t> sizes;
+  for (uint64_t n = leaf_count; n > 1;) {
+    n = (n + kNodeFanout - 1) / kNodeFanout;
+    sizes.push_back(n);
+  }
+  return sizes;
+}
+
+PMTable::~PMTable() { delete filter_.load(std::memory_order_acquire); }  // acquire: pairs with SetFilter
+
+Status PMTable::Corrupt(const std::string& what) const {
+  return Status::Corruption(pool_->path(), "table " + std::to_string(header_.number) + " at offset " +
+                                               std::to_string(index_->offset()) + ": " + what);
+}
+
+Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify, const ClaimPayload& claim,
+                     std::shared_ptr<const PMTable>* table) {
+  std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
+  Status s = t->Load(number, verify, claim);
+  if (s.ok()) *table = std::move(t);
+  return s;
+}
+
+Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
+  const char* const base = index_->data();
+  const uint64_t size = index_->size();
+  header_.number = number;  // for messages
+  TableHeader header;
+  memcpy(&header, base, sizeof(header));
+  if (header.magic != kTableMagic || header.checksum != Hash64(&header, offsetof(TableHeader, checksum))) {
+    return Corrupt("header checksum mismatch");
+  }
+  if (header.version != kTableFormatVersion) {
+    return Status::NotSupported(pool_->path(), "table format version " + std::to_string(header.version));
+  }
+  if (header.number != number) return Corrupt("holds table " + std::to_string(header.number));
+  const uint64_t leaf_end = sizeof(TableHeader) + header.leaf_count * sizeof(LeafNode);
+  const std::vector<uint64_t> levels = InnerLevelSizes(header.leaf_count);
+  uint64_t inner_count = 0;
+  for (uint64_t n : levels) inner_count += n;
+  if (header.leaf_count == 0 || header.leaf_count > size / sizeof(LeafNode) ||
+      header.leaf_count != (header.entries + kNodeFanout - 1) / kNodeFanout || header.inner_offset != leaf_end ||
+      header.inner_count != inner_count || header.meta_offset != leaf_end + inner_count * sizeof(InnerNode) ||
+      header.meta_size > size || header.meta_offset > size - header.meta_size) {
+    return Corrupt("header does not fit its extent of " + std::to_string(size) + " bytes");
+  }
+  if (((header.flags & kTableBytewise) != 0) != order_.bytewise()) return Corrupt("was built under another key order");
+  header_ = header;
+  leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
+
+  const Slice meta_block(base + header_.meta_offset, header_.meta_size);
+  TableMeta meta;
+  if (Hash64(meta_block.data(), meta_block.size(), number) != header_.meta_checksum || !meta.DecodeFrom(meta_block)) {
+    return Corrupt("meta block damaged");
+  }
+  for (const PayloadMeta& p : meta.payload) {
+    ExtentRef extent;
+    Status s = claim(p, &extent);
+    if (!s.ok()) return s;
+    payload_.push_back({std::move(extent), p.live_bytes});
+    payload_bytes_ += p.live_bytes;
+  }
+  Status s = LoadInner(verify);
+  if (s.ok()) s = LoadKeyRange();
+  return s;
+}
+
+Status PMTable::LoadKeyRange() {
+  RecordView record;
+  Status s = RecordAt(0, &record);
+  if (!s.ok()) return s;
+  smallest_ = record.key.ToString();
+  s = RecordAt(header_.entries - 1, &record);
+  if (!s.ok()) return s;
+  largest_ = record.key.ToString();
+  return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt("first key after last key");
+}
+
+Status PMTable::LoadInner(bool verify) {
+  const char* const inner = index_->data() + header_.inner_offset;
+  const uint64_t inner_bytes = header_.inner_count * sizeof(InnerNode);
+  if (Hash64(inner, inner_bytes, header_.number) != header_.inner_checksum) return Corrupt("inner levels damaged");
+  inner_.resize(header_.inner_count);
+  if (inner_bytes > 0) memcpy(inner_.data(), inner, inner_bytes);
+  uint64_t start = 0;
+  uint64_t below = header_.leaf_count;
+  int level = 1;
+  for (uint64_t nodes : InnerLevelSizes(header_.leaf_count)) {
+    level_start_.push_back(start);
+    for (uint64_t i = 0; i < nodes; i++) {
+      const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
+      if (!SaneNode(inner_[start + i].header, static_cast<int>(children), level)) return Corrupt("inner node damaged");
+    }
+    start += nodes;
+    below = nodes;
+    level++;
+  }
+  if (!verify) return Status::OK();
+  for (uint64_t i = 0; i < header_.leaf_count; i++) {
+    Status s = CheckLeaf(i, true);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
+  const LeafNode& node = Leaf(leaf);
+  if (!SaneNode(node.header, LeafEntries(leaf), 0) ||
+      (verify && !NodeChecks(node, sizeof(TableHeader) + leaf * sizeof(LeafNode)))) {
+    return Corrupt("leaf " + std::to_string(leaf) + " damaged");
+  }
+  return Status::OK();
+}
+
+Status PMTable::ReadRecord(PmRef ref, RecordView* record) const {
+  if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->readable_end(), record)) {
+    return Corrupt("bad record at offset " + std::to_string(ref));
+  }
+  return Status::OK();
+}
+
+template <typename RefOf>
+Status PMTable::SearchRecords(const Slice& target, bool or_equal, int low, int high, RefOf ref_of, int* result) const {
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    RecordView record;
+    Status s = ReadRecord(ref_of(middle), &record);
+    if (!s.ok()) return s;
+    const int c = order_.Compare(record.key, target);
+    if (c < 0 || (or_equal && c == 0)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  *result = low;
+  return Status::OK();
+}
+
+// The last leaf whose first key is before the target (or_equal: not after it), or the first leaf. Entries before the
+// target can then only be in that leaf or earlier ones.
+Status PMTable::FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const {
+  uint64_t node = 0;
+  for (size_t level = level_start_.size(); level-- > 0;) {
+    const InnerNode& inner = inner_[level_start_[level] + node];
+    HeadRange range{0, inner.header.count};
+    if (order_.bytewise()) {
+      range = FindHeads(inner.header, inner.head, key);
+      if (or_equal && range.low == range.high) {
+        // FindHeads stops before an equal whole key; look whether there is one.
+        const int i = range.low;
+        if (i < inner.header.count && inner.header.suffix_size != kSuffixUnknown &&
+            key.size() == size_t{inner.header.prefix_size} + inner.header.suffix_size &&
+            inner.head[i] == KeyHead(key, inner.header.prefix_size) && ComparePrefix(key, inner.header) == 0) {
+          range.low = range.high = i + 1;
+        }
+      }
+    }
+    int position = range.low;
+    if (range.low < range.high) {
+      Status s = SearchRecords(key, or_equal, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
+      if (!s.ok()) return s;
+    }
+    node = node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);
+  }
+  *leaf = node;
+  return Status::OK();
+}
+
+// The first entry of the leaf whose key is not before the target, or the number of its entries.
+Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, int* position) const {
+  Status s = CheckLeaf(leaf, false);
+  if (!s.ok()) return s;
+  const LeafNode& node = Leaf(leaf);
+  HeadRange range{0, node.header.count};
+  if (order_.bytewise()) range = FindHeads(node.header, node.head, key);
+  *position = range.low;
+  if (range.low == range.high) return s;
+  return SearchRecords(
+      key, false, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
+}
+
+Status PMTable::Seek(const Slice& key, uint64_t sequence, uint64_t* position) const {
+  uint64_t leaf;
+  int in_leaf;
+  Status s = FindLeaf(key, false, &leaf);
+  if (s.ok()) s = LeafLowerBound(leaf, key, &in_leaf);
+  if (!s.ok()) return s;
+  uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
+  // Versions of the key that are too new come first.
+  for (; p < header_.entries && sequence < header_.max_sequence; p++) {
+    RecordView record;
+    s = RecordAt(p, &record);
+    if (!s.ok()) return s;
+    if (record.sequence() <= sequence || !order_.Equal(record.key, key)) break;
+  }
+  *position = p;
+  return s;
+}
+
+// Looks for the key in one leaf by fingerprint.
+Status PMTable::Get64(const LookupKey& key, uint64_t leaf, bool* found, RecordView* record) const {
+  const LeafNode& node = Leaf(leaf);
+  const int count = LeafEntries(leaf);
+  const uint8_t fingerprint = static_cast<uint8_t>(key.hash >> 24);
+  uint64_t matches = 0;
+  for (int i = 0; i < kNodeFanout; i++) matches |= uint64_t{node.fingerprint[i] == fingerprint} << i;
+  if (count < kNodeFanout) matches &= (uint64_t{1} << count) - 1;
+  for (; matches != 0; matches &= matches - 1) {
+    Status s = ReadRecord(IndexWord(node.word[__builtin_ctzll(matches)]).ref(), record);
+    if (!s.ok()) return s;
+    if (record->key == key.key && record->sequence() <= key.sequence) {
+      *found = true;
+      return s;
+    }
+  }
+  return Status::OK();
+}
+
+Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  *found = false;
+  if (key.sequence < header_.min_sequence) return Status::OK();
+  Status s;
+  if (order_.bytewise()) {
+    const Filter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+    if (filter != nullptr && !filter->MayContain(key.hash)) return s;
+  }
+  if (order_.bytewise() && !has(kTableSpanning)) {
+    uint64_t leaf;
+    s = FindLeaf(key.key, true, &leaf);
+    if (s.ok() && verify) s = CheckLeaf(leaf, true);
+    if (s.ok()) s = Get64(key, leaf, found, record);
+  } else {
+    uint64_t position;
+    s = Seek(key.key, key.sequence, &position);
+    if (s.ok() && position < header_.entries) {
+      if (verify) s = CheckLeaf(position / kNodeFanout, true);
+      if (s.ok()) s = RecordAt(position, record);
+      *found = s.ok() && order_.Equal(record->key, key.key);
+    }
+  }
+  if (s.ok() && *found && verify && !record->Verify()) {
+    s = Corrupt("record checksum mismatch at offset " + std::to_string(pool_->RefOf(record->begin)));
+  }
+  return s;
+}
+
+void PMTable::BuildFilter(int bits_per_key) const {
+  if (bits_per_key <= 0 || !order_.bytewise() || has_filter()) return;
+  auto filter = std::make_unique<Filter>(header_.entries, bits_per_key);
+  for (uint64_t leaf = 0; leaf < header_.leaf_count; leaf++) {
+    const LeafNode& node = Leaf(leaf);
+    for (int i = 0, n = LeafEntries(leaf); i < n; i++) filter->Add(node.Hash(i));
+  }
+  SetFilter(std::move(filter));
+}
+
+void PMTable::SetFilter(std::unique_ptr<Filter> filter) const {
+  CHECK(!has_filter());
+  filter_.store(filter.release(), std::memory_order_release);  // release: see filter_
+}
+
+uint64_t PMTable::memory_bytes() const {
+  const Filter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+  return inner_.size() * sizeof(InnerNode) + (filter != nullptr ? filter->memory_bytes() : 0);
+}
+
+}  // namespace miodb

@@ -1,0 +1,147 @@
+// PMTable: an immutable sorted table in persistent memory. A packed skip list over records that lie where the log or
+// a lazy copy put them.
+//
+// Threads: immutable, any number of readers without locks. The filter alone is set later (once, atomically).
+//
+// Ownership: holds its index extent and every payload extent that it refers to; their space is free once the last
+// table and the last pinned version that hold them are gone.
+//
+// A point lookup reads: the filter (DRAM, one line), the inner levels (DRAM), then in persistent memory the
+// fingerprint line of one leaf, the line of the matching entry, and the record.
+//
+// Errors: bytes of the pool are checked before they are used as sizes or references; damage is Corruption with table
+// number and place.
+
+#ifndef MIODB_PMTABLE_PMTABLE_H_
+#define MIODB_PMTABLE_PMTABLE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "pmtable/filter.h"
+#include "pmtable/table_meta.h"
+#include "src/format/index_node.h"
+#include "src/format/record.h"
+#include "src/nvm/pool.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+// A payload extent, and how many bytes of it one table refers to.
+struct PayloadRef {
+  ExtentRef extent;
+  uint64_t live_bytes;
+};
+
+// What a lookup is for. One per call, shared by all tables that it visits.
+struct LookupKey {
+  LookupKey(const KeyOrder& order, const Slice& user_key, uint64_t seq)
+      : key(user_key),
+        sequence(seq),
+        hash(order.bytewise() ? static_cast<uint32_t>(Hash64(user_key.data(), user_key.size()) >> 32) : 0) {}
+
+  Slice key;
+  uint64_t sequence;
+  uint32_t hash;
+};
+
+class PMTable {
+ public:
+  // How recovery turns a payload reference of a table's meta block into the extent it shares with other tables.
+  using ClaimPayload = std::function<Status(const PayloadMeta&, ExtentRef*)>;
+
+  // Opens the table whose index extent this is. verify: check every node, not only header, meta and inner levels.
+  static Status Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify, const ClaimPayload& claim,
+                     std::shared_ptr<const PMTable>* table);
+
+  uint64_t number() const { return header_.number; }
+  uint64_t entries() const { return header_.entries; }
+  uint64_t tombstones() const { return header_.tombstones; }
+  uint64_t min_sequence() const { return header_.min_sequence; }
+  uint64_t max_sequence() const { return header_.max_sequence; }
+  bool has(TableFlags flag) const { return (header_.flags & flag) != 0; }
+  Slice smallest() const { return smallest_; }
+  Slice largest() const { return largest_; }
+  const std::vector<PayloadRef>& payload() const { return payload_; }
+  const ExtentRef& index() const { return index_; }
+  uint64_t payload_bytes() const { return payload_bytes_; }  // sum of the live bytes
+  uint64_t memory_bytes() const;                             // DRAM: inner levels and filter
+  Pool* pool() const { return pool_; }
+  const KeyOrder& order() const { return order_; }
+
+  // Finds the newest version of key at or below its sequence. *found says whether there is one.
+  Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
+  // The position of the first entry not before (key, sequence), or entries().
+  Status Seek(const Slice& key, uint64_t sequence, uint64_t* position) const;
+
+  // The record of the entry at this position, or of this reference.
+  Status RecordAt(uint64_t position, RecordView* record) const { return ReadRecord(WordAt(position).ref(), record); }
+  Status ReadRecord(PmRef ref, RecordView* record) const;
+  IndexWord WordAt(uint64_t position) const {
+    return IndexWord(Leaf(position / kNodeFanout).word[position % kNodeFanout]);
+  }
+
+  uint64_t leaf_count() const { return header_.leaf_count; }
+  const LeafNode& Leaf(uint64_t i) const { return leaves_[i]; }
+  int LeafEntries(uint64_t leaf) const {
+    return leaf + 1 < header_.leaf_count ? kNodeFanout : static_cast<int>(header_.entries - leaf * kNodeFanout);
+  }
+
+  // Whether the header of this leaf can be trusted as far as memory safety goes, and if verify its checksum too.
+  Status CheckLeaf(uint64_t leaf, bool verify) const;
+
+  // Builds the filter from the leaves' hashes, if there is none yet. One thread at a time per table.
+  void BuildFilter(int bits_per_key) const;
+  void SetFilter(std::unique_ptr<Filter> filter) const;
+  bool has_filter() const { return filter_.load(std::memory_order_acquire) != nullptr; }  // acquire: see filter_
+
+  ~PMTable();
+  PMTable(const PMTable&) = delete;
+  PMTable& operator=(const PMTable&) = delete;
+
+ private:
+  friend class TableBuilder;
+
+  PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {}
+
+  Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
+  Status LoadInner(bool verify);
+  Status LoadKeyRange();
+  Status FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const;
+  Status LeafLowerBound(uint64_t leaf, const Slice& key, int* position) const;
+  Status Get64(const LookupKey& key, uint64_t leaf, bool* found, RecordView* record) const;
+  Status Corrupt(const std::string& what) const;
+
+  // The first i in [low, high) for which key_of(i) is not before the target; probes records, so keep the range small.
+  template <typename RefOf>
+  Status SearchRecords(const Slice& target, bool or_equal, int low, int high, RefOf ref_of, int* result) const;
+
+  Pool* const pool_;
+  const KeyOrder order_;
+  const ExtentRef index_;
+  TableHeader header_ = {};
+  const LeafNode* leaves_ = nullptr;
+  std::vector<InnerNode> inner_;       // all levels above 0, level 1 first
+  std::vector<uint64_t> level_start_;  // where level i + 1 starts in inner_
+  std::string smallest_;
+  std::string largest_;
+  std::vector<PayloadRef> payload_;
+  uint64_t payload_bytes_ = 0;
+
+  // Set once; the release store publishes the filter's bits to readers' acquire loads. Owned.
+  mutable std::atomic<Filter*> filter_{nullptr};
+};
+
+// Nodes of each level above 0 of a table with this many leaves, from level 1 up to the root; empty for one leaf.
+std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count);
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_PMTABLE_H_

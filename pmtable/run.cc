@@ -1,0 +1,132 @@
+#include "pmtable/run.h"
+
+#include <algorithm>
+
+namespace miodb {
+
+namespace {
+
+// How far ahead of the current entry a walk asks for records, in entries.
+constexpr int kPrefetchDistance = 8;
+
+class RunIterator final : public InternalIterator {
+ public:
+  RunIterator(const Run* run, const KeyOrder& order, bool verify) : run_(run), order_(order), verify_(verify) {}
+
+  bool Valid() const override { return table_ != nullptr; }
+
+  void SeekToFirst() override {
+    if (run_->tables.empty()) return;
+    Enter(0, 0);
+  }
+
+  void SeekToLast() override {
+    if (run_->tables.empty()) return;
+    Enter(run_->tables.size() - 1, run_->tables.back()->entries() - 1);
+  }
+
+  void Seek(const Slice& key, uint64_t sequence) override {
+    table_ = nullptr;
+    size_t index = run_->FindTable(order_, key);
+    if (index == run_->tables.size()) return;
+    uint64_t position;
+    Status s = run_->tables[index]->Seek(key, sequence, &position);
+    if (!s.ok()) {
+      status_ = std::move(s);
+    } else if (position < run_->tables[index]->entries()) {
+      Enter(index, position);
+    } else if (++index < run_->tables.size()) {
+      Enter(index, 0);
+    }
+  }
+
+  void Next() override {
+    if (++position_ < table_->entries()) {
+      Load(kPrefetchDistance);
+    } else if (index_ + 1 < run_->tables.size()) {
+      Enter(index_ + 1, 0);
+    } else {
+      table_ = nullptr;
+    }
+  }
+
+  void Prev() override {
+    if (position_ > 0) {
+      position_--;
+      Load(-kPrefetchDistance);
+    } else if (index_ > 0) {
+      Enter(index_ - 1, run_->tables[index_ - 1]->entries() - 1);
+    } else {
+      table_ = nullptr;
+    }
+  }
+
+  const RecordView& record() const override { return record_; }
+  Status status() const override { return status_; }
+
+ private:
+  void Enter(size_t index, uint64_t position) {
+    index_ = index;
+    table_ = run_->tables[index].get();
+    position_ = position;
+    Load(0);
+  }
+
+  void Load(int ahead) {
+    const uint64_t next = position_ + static_cast<uint64_t>(static_cast<int64_t>(ahead));
+    if (next < table_->entries()) __builtin_prefetch(table_->pool()->At(table_->WordAt(next).ref()));
+    Status s = table_->RecordAt(position_, &record_);
+    if (s.ok() && verify_ && !record_.Verify()) {
+      s = Status::Corruption(table_->pool()->path(),
+                             "record checksum mismatch at offset " +
+                                 std::to_string(table_->pool()->RefOf(record_.begin)));
+    }
+    if (s.ok()) return;
+    status_ = std::move(s);
+    table_ = nullptr;
+  }
+
+  const Run* const run_;
+  const KeyOrder order_;
+  const bool verify_;
+  size_t index_ = 0;
+  const PMTable* table_ = nullptr;  // null: not valid
+  uint64_t position_ = 0;
+  RecordView record_;
+  Status status_;
+};
+
+}  // namespace
+
+size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
+  auto it = std::partition_point(tables.begin(), tables.end(), [&](const TableRef& table) {
+    return order.Compare(table->largest(), key) < 0;
+  });
+  return static_cast<size_t>(it - tables.begin());
+}
+
+Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  // With one table the filter decides sooner than the key range would.
+  const size_t i = tables.size() == 1 ? 0 : FindTable(order, key.key);
+  if (i < tables.size()) return tables[i]->Get(key, verify, found, record);
+  *found = false;
+  return Status::OK();
+}
+
+uint64_t Run::entries() const {
+  uint64_t sum = 0;
+  for (const TableRef& table : tables) sum += table->entries();
+  return sum;
+}
+
+uint64_t Run::payload_bytes() const {
+  uint64_t sum = 0;
+  for (const TableRef& table : tables) sum += table->payload_bytes();
+  return sum;
+}
+
+std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, bool verify) {
+  return std::make_unique<RunIterator>(run, order, verify);
+}
+
+}  // namespace miodb

@@ -1,0 +1,39 @@
+// A run: PMTables in key order that do not overlap, of one age. Levels are lists of runs.
+//
+// Threads: immutable.
+
+#ifndef MIODB_PMTABLE_RUN_H_
+#define MIODB_PMTABLE_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pmtable/pmtable.h"
+#include "src/format/internal_iterator.h"
+
+namespace miodb {
+
+using TableRef = std::shared_ptr<const PMTable>;
+
+struct Run {
+  uint64_t id = 0;  // of two runs of one level the higher id is newer
+  std::vector<TableRef> tables;
+
+  // The first table whose largest key is not before key, or tables.size().
+  size_t FindTable(const KeyOrder& order, const Slice& key) const;
+
+  Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
+  uint64_t entries() const;
+  uint64_t payload_bytes() const;
+};
+
+using RunRef = std::shared_ptr<const Run>;
+
+// Walks all versions in a run. The run must outlive the iterator.
+std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, bool verify);
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_RUN_H_

@@ -1,0 +1,204 @@
+#include "pmtable/table_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/util/check.h"
+#include "src/util/hash.h"
+
+namespace miodb {
+
+namespace {
+
+// Meta block: a count, and per extent four numbers of at most 6, 6, 1 and 7 bytes.
+constexpr uint64_t kMetaFixedBytes = 10;
+constexpr uint64_t kMetaExtentBytes = 20;
+
+uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
+  const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
+  uint64_t bytes = sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * kMetaExtentBytes;
+  for (uint64_t nodes : InnerLevelSizes(leaves)) bytes += nodes * sizeof(InnerNode);
+  return bytes;
+}
+
+// The longest prefix that a node over these keys can store: common to the first and the last, and such that the 8
+// bytes after it are known for every key. Entry is IndexEntry or FirstKey.
+template <typename Entry>
+size_t CommonPrefix(const Entry* entries, size_t count) {
+  size_t limit = kMaxNodePrefix;
+  for (size_t i = 0; i < count; i++) {
+    const size_t known = entries[i].known_size;
+    limit = std::min(limit, entries[i].complete ? known : known - kHeadSize);
+  }
+  size_t n = 0;
+  while (n < limit && entries[0].known[n] == entries[count - 1].known[n]) n++;
+  return n;
+}
+
+template <typename Entry>
+uint8_t SuffixSize(const Entry* entries, size_t count, size_t prefix) {
+  const size_t size = entries[0].known_size;
+  if (size - prefix > kHeadSize) return kSuffixUnknown;
+  for (size_t i = 0; i < count; i++) {
+    if (!entries[i].complete || entries[i].known_size != size) return kSuffixUnknown;
+  }
+  return static_cast<uint8_t>(size - prefix);
+}
+
+// Fills in header and heads of a node; everything else of it is there, unused parts zero.
+template <typename Entry, typename Node>
+void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int level, Node* node) {
+  NodeHeader& header = node->header;
+  header.count = static_cast<uint8_t>(count);
+  header.level = static_cast<uint8_t>(level);
+  header.suffix_size = kSuffixUnknown;
+  if (!order.bytewise()) return;
+  const size_t prefix = CommonPrefix(entries, count);
+  header.prefix_size = static_cast<uint8_t>(prefix);
+  header.suffix_size = SuffixSize(entries, count, prefix);
+  memcpy(header.prefix, entries[0].known, prefix);
+  for (size_t i = 0; i < count; i++) node->head[i] = KeyHead(Slice(entries[i].known, kMaxKnownBytes), prefix);
+}
+
+template <typename Node>
+void SealNode(Node* node, uint64_t offset) {
+  node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, offset);
+}
+
+}  // namespace
+
+TableBuilder::TableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits)
+    : pool_(pool), order_(order), purpose_(purpose), number_(number), filter_bits_(filter_bits) {
+  pending_.reserve(kNodeFanout);
+}
+
+TableBuilder::~TableBuilder() = default;
+
+Status TableBuilder::Start(uint64_t max_entries, uint64_t max_extents) {
+  CHECK(index_ == nullptr);
+  const uint64_t want = IndexBytes(max_entries, max_extents);
+  const uint64_t least = IndexBytes(1, max_extents);
+  Status s = pool_->AllocateAtMost(want, least, ExtentKind::kIndex, &index_);
+  if (!s.ok()) return s;
+  capacity_ = max_entries;
+  while (capacity_ > 1 && IndexBytes(capacity_, max_extents) > index_->size()) {
+    capacity_ -= std::max<uint64_t>(1, capacity_ / 64);
+    shortened_ = true;
+  }
+  if (filter_bits_ > 0 && order_.bytewise()) filter_ = std::make_unique<Filter>(capacity_, filter_bits_);
+  return s;
+}
+
+void TableBuilder::Add(const IndexEntry& entry) {
+  DCHECK(HasRoom());
+  const PmRef ref = entry.word.ref();
+  if (ref > last_ref_) ascending_++;
+  last_ref_ = ref;
+  if (entry.same_key_as_last && entries_ > 0) {
+    flags_ |= kTableDuplicates;
+    if (pending_.empty()) flags_ |= kTableSpanning;
+  }
+  if (entry.word.tombstone()) tombstones_++;
+  if (filter_ != nullptr) filter_->Add(entry.hash);
+  entries_++;
+  pending_.push_back(entry);
+  if (pending_.size() == kNodeFanout) EmitLeaf();
+}
+
+void TableBuilder::EmitLeaf() {
+  LeafNode node = {};
+  FillNode(order_, pending_.data(), pending_.size(), 0, &node);
+  for (size_t i = 0; i < pending_.size(); i++) {
+    node.word[i] = pending_[i].word.bits();
+    node.SetHash(static_cast<int>(i), pending_[i].hash);
+  }
+  const uint64_t offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
+  SealNode(&node, offset);
+  pool_->persist().Copy(purpose_, index_->data() + offset, &node, sizeof(node));
+  const IndexEntry& first = pending_.front();
+  FirstKey& key = first_keys_.emplace_back();
+  memcpy(key.known, first.known, sizeof(key.known));
+  key.known_size = first.known_size;
+  key.complete = first.complete;
+  key.ref = first.word.ref();
+  leaf_count_++;
+  pending_.clear();
+}
+
+void TableBuilder::BuildInner(std::vector<InnerNode>* inner) {
+  const uint64_t inner_offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
+  std::vector<FirstKey> below = std::move(first_keys_);
+  for (int level = 1; below.size() > 1; level++) {
+    std::vector<FirstKey> here;
+    for (size_t i = 0; i < below.size(); i += kNodeFanout) {
+      const size_t count = std::min<size_t>(kNodeFanout, below.size() - i);
+      InnerNode node = {};
+      FillNode(order_, &below[i], count, level, &node);
+      for (size_t j = 0; j < count; j++) node.ref[j] = below[i + j].ref;
+      SealNode(&node, inner_offset + inner->size() * sizeof(InnerNode));
+      inner->push_back(node);
+      here.push_back(below[i]);
+    }
+    below = std::move(here);
+  }
+}
+
+Status TableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
+  CHECK_GT(entries_, 0u);
+  if (!pending_.empty()) EmitLeaf();
+  std::shared_ptr<PMTable> t(new PMTable(pool_, order_, index_));
+  t->header_.number = number_;  // for messages
+  BuildInner(&t->inner_);
+  uint64_t start = 0;
+  for (uint64_t nodes : InnerLevelSizes(leaf_count_)) {
+    t->level_start_.push_back(start);
+    start += nodes;
+  }
+  TableMeta meta;
+  for (const PayloadRef& p : summary.payload) {
+    meta.payload.push_back({p.extent->offset(), p.extent->size(), p.extent->kind(), p.live_bytes});
+    t->payload_bytes_ += p.live_bytes;
+  }
+  std::string meta_block;
+  meta.EncodeTo(&meta_block);
+
+  TableHeader& h = t->header_;
+  h.magic = kTableMagic;
+  h.version = kTableFormatVersion;
+  h.flags = flags_;
+  if (order_.bytewise()) h.flags |= kTableBytewise;
+  if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
+  h.entries = entries_;
+  h.tombstones = tombstones_;
+  h.leaf_count = leaf_count_;
+  h.inner_offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
+  h.inner_count = t->inner_.size();
+  h.meta_offset = h.inner_offset + h.inner_count * sizeof(InnerNode);
+  h.meta_size = meta_block.size();
+  h.meta_checksum = Hash64(meta_block.data(), meta_block.size(), number_);
+  h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), number_);
+  h.min_sequence = summary.min_sequence;
+  h.max_sequence = summary.max_sequence;
+  h.checksum = Hash64(&h, offsetof(TableHeader, checksum));
+  CHECK_LE(h.meta_offset + h.meta_size, index_->size());
+
+  Persist& persist = pool_->persist();
+  char* const base = index_->data();
+  persist.Copy(purpose_, base + h.inner_offset, t->inner_.data(), h.inner_count * sizeof(InnerNode));
+  persist.Copy(purpose_, base + h.meta_offset, meta_block.data(), meta_block.size());
+  persist.Copy(purpose_, base, &h, sizeof(h));
+  index_->Shrink(h.meta_offset + h.meta_size);
+  t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
+  t->payload_ = std::move(summary.payload);
+  Status s = t->LoadKeyRange();
+  if (!s.ok()) return s;
+  if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {
+    t->SetFilter(std::move(filter_));
+  } else if (filter_ != nullptr) {
+    t->BuildFilter(filter_bits_);  // sized for many entries more than came
+  }
+  *table = std::move(t);
+  return s;
+}
+
+}  // namespace miodb

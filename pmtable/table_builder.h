@@ -1,0 +1,102 @@
+// Builds a PMTable from entries in key order: streams the leaves out, keeps the first key of each leaf, and builds the
+// levels above from those at the end.
+//
+// Threads: one. What a crash leaves: free space; the table exists once a manifest record names it, and the caller
+// fences between Finish and that record.
+
+#ifndef MIODB_PMTABLE_TABLE_BUILDER_H_
+#define MIODB_PMTABLE_TABLE_BUILDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pmtable/pmtable.h"
+
+namespace miodb {
+
+// An entry on its way into an index. known holds the key's first bytes: all of a key that is complete, followed by
+// zeros, else at least kHeadSize bytes.
+struct IndexEntry {
+  char known[kMaxKnownBytes];
+  uint8_t known_size;
+  bool complete;           // known_size bytes are the whole key
+  bool same_key_as_last;   // another version of the key before it
+  uint32_t hash;
+  IndexWord word;
+
+  void SetKey(const Slice& key) {
+    complete = key.size() <= kMaxKnownBytes;
+    known_size = static_cast<uint8_t>(complete ? key.size() : kMaxKnownBytes);
+    memcpy(known, key.data(), known_size);
+    memset(known + known_size, 0, kMaxKnownBytes - known_size);
+  }
+};
+
+class TableBuilder {
+ public:
+  TableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits);
+  ~TableBuilder();
+  TableBuilder(const TableBuilder&) = delete;
+  TableBuilder& operator=(const TableBuilder&) = delete;
+
+  // Takes the space for a table of at most this many entries that refers to at most this many payload extents; if free
+  // space is scattered, for fewer entries. Call once, first.
+  Status Start(uint64_t max_entries, uint64_t max_extents);
+
+  // Whether another entry still fits. A table need not take all entries: go on in a next one.
+  bool HasRoom() const { return entries_ < capacity_; }
+
+  // Whether so little room is left that the next key is better put into another table, because a key's versions have to
+  // stay together. Never so if there was room for all entries to begin with.
+  bool NearlyFull() const { return shortened_ && capacity_ - entries_ < kNodeFanout; }
+
+  // REQUIRES: HasRoom(), and the entry comes after all before it.
+  void Add(const IndexEntry& entry);
+
+  uint64_t entries() const { return entries_; }
+
+  // What the entries added refer to, for Finish.
+  struct Summary {
+    uint64_t min_sequence = 0;
+    uint64_t max_sequence = 0;
+    std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
+  };
+
+  // Writes the upper levels, the meta block and the header. REQUIRES: at least one entry. Durable after a fence.
+  Status Finish(Summary summary, std::shared_ptr<const PMTable>* table);
+
+ private:
+  struct FirstKey {
+    char known[kMaxKnownBytes];
+    uint8_t known_size;
+    bool complete;
+    PmRef ref;
+  };
+
+  void EmitLeaf();
+  void BuildInner(std::vector<InnerNode>* inner);
+
+  Pool* const pool_;
+  const KeyOrder order_;
+  const Purpose purpose_;
+  const uint64_t number_;
+  const int filter_bits_;
+  ExtentRef index_;
+  uint64_t capacity_ = 0;
+  bool shortened_ = false;  // capacity is less than was asked for
+  uint64_t entries_ = 0;
+  uint64_t tombstones_ = 0;
+  uint64_t ascending_ = 0;
+  uint64_t leaf_count_ = 0;
+  uint32_t flags_ = 0;
+  PmRef last_ref_ = 0;
+  std::vector<IndexEntry> pending_;   // of the leaf being filled
+  std::vector<FirstKey> first_keys_;  // of the leaves written
+  std::unique_ptr<Filter> filter_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_TABLE_BUILDER_H_

@@ -1,0 +1,64 @@
+// The meta block of a PMTable: which payload extents it refers to.
+//
+//   varint64 extent count |
+//   per extent: varint64 offset / 4096, varint64 size / 4096, u8 kind, varint64 live bytes
+//
+// Sorted by offset. Live bytes are the sizes (IndexWord::size) of the records that this table refers to in the extent.
+
+#ifndef MIODB_PMTABLE_TABLE_META_H_
+#define MIODB_PMTABLE_TABLE_META_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "miodb/slice.h"
+#include "src/format/superblock.h"
+#include "src/nvm/pool.h"
+#include "src/util/coding.h"
+
+namespace miodb {
+
+struct PayloadMeta {
+  PmRef offset;
+  uint64_t size;
+  ExtentKind kind;
+  uint64_t live_bytes;
+};
+
+struct TableMeta {
+  std::vector<PayloadMeta> payload;
+
+  void EncodeTo(std::string* dst) const {
+    PutVarint64(dst, payload.size());
+    for (const PayloadMeta& p : payload) {
+      PutVarint64(dst, p.offset / kExtentUnit);
+      PutVarint64(dst, p.size / kExtentUnit);
+      dst->push_back(static_cast<char>(p.kind));
+      PutVarint64(dst, p.live_bytes);
+    }
+  }
+
+  // False if the bytes are not a meta block.
+  bool DecodeFrom(Slice input) {
+    uint64_t count;
+    if (!GetVarint64(&input, &count) || count > input.size()) return false;
+    payload.resize(count);
+    for (PayloadMeta& p : payload) {
+      if (!GetVarint64(&input, &p.offset) || !GetVarint64(&input, &p.size) || input.empty()) return false;
+      const uint8_t kind = static_cast<uint8_t>(input[0]);
+      input.remove_prefix(1);
+      if (kind != static_cast<uint8_t>(ExtentKind::kLog) && kind != static_cast<uint8_t>(ExtentKind::kSettled)) return false;
+      if (!GetVarint64(&input, &p.live_bytes)) return false;
+      if (p.offset > IndexWord::kMaxRef / kExtentUnit || p.size > IndexWord::kMaxRef / kExtentUnit) return false;
+      p.offset *= kExtentUnit;
+      p.size *= kExtentUnit;
+      p.kind = static_cast<ExtentKind>(kind);
+    }
+    return input.empty();
+  }
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_TABLE_META_H_

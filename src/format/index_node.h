@@ -1,0 +1,107 @@
+// Nodes of a PMTable's packed skip list, and the header of its index extent.
+//
+// Level 0 is an array of leaves, each with up to 64 entries in key order. Level i + 1 holds the first key of every
+// node of level i, again in nodes of 64. All nodes but the last of a level are full, so the child of entry j of node n
+// is node 64 n + j of the level below: no child pointers. docs/format.md draws the whole index extent.
+//
+// A node stores the common prefix of its keys once (up to kMaxNodePrefix bytes) and of every key the 8 bytes that
+// follow it, as a big-endian integer padded with zeros, so that comparing integers compares keys. Where two such heads
+// are equal the keys may still differ; then the records decide. Under a comparator other than the bytewise one,
+// prefixes and heads are empty and the records always decide.
+
+#ifndef MIODB_SRC_FORMAT_INDEX_NODE_H_
+#define MIODB_SRC_FORMAT_INDEX_NODE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/format/pm_ref.h"
+
+namespace miodb {
+
+inline constexpr int kNodeFanout = 64;
+inline constexpr size_t kMaxNodePrefix = 48;
+inline constexpr size_t kHeadSize = 8;
+inline constexpr size_t kMaxKnownBytes = kMaxNodePrefix + kHeadSize;
+
+// suffix_size when the keys of a node differ in length or go on after their heads.
+inline constexpr uint8_t kSuffixUnknown = 255;
+
+struct NodeHeader {
+  uint64_t checksum;    // Hash64 of the rest of the node, seeded with the node's offset in the extent
+  uint8_t count;        // entries in use, 1 to 64
+  uint8_t prefix_size;  // bytes of prefix, 0 to 48
+  uint8_t suffix_size;  // if not kSuffixUnknown: every key is prefix_size + suffix_size bytes, suffix_size <= 8
+  uint8_t level;        // 0: leaf
+  uint8_t padding[4];   // zero
+  char prefix[kMaxNodePrefix];
+};
+static_assert(sizeof(NodeHeader) == 64);
+
+// Inner node. ref: the record of the child's first entry.
+struct InnerNode {
+  NodeHeader header;
+  uint64_t head[kNodeFanout];
+  PmRef ref[kNodeFanout];
+};
+static_assert(sizeof(InnerNode) == 1088);
+
+// Leaf. The 32-bit key hash of an entry is split: its top byte is the fingerprint, which a point lookup matches in one
+// cache line, its lower 24 bits are kept apart for rebuilding filters.
+struct LeafNode {
+  NodeHeader header;
+  uint8_t fingerprint[kNodeFanout];
+  uint64_t head[kNodeFanout];
+  uint64_t word[kNodeFanout];  // IndexWord
+  uint8_t hash_low[kNodeFanout][3];
+
+  uint32_t Hash(int i) const {
+    return uint32_t{fingerprint[i]} << 24 | uint32_t{hash_low[i][2]} << 16 | uint32_t{hash_low[i][1]} << 8 |
+           uint32_t{hash_low[i][0]};
+  }
+  void SetHash(int i, uint32_t hash) {
+    fingerprint[i] = static_cast<uint8_t>(hash >> 24);
+    hash_low[i][2] = static_cast<uint8_t>(hash >> 16);
+    hash_low[i][1] = static_cast<uint8_t>(hash >> 8);
+    hash_low[i][0] = static_cast<uint8_t>(hash);
+  }
+};
+static_assert(sizeof(LeafNode) == 1344 && offsetof(LeafNode, fingerprint) == 64 && offsetof(LeafNode, head) == 128 &&
+              offsetof(LeafNode, word) == 640 && offsetof(LeafNode, hash_low) == 1152);
+
+inline constexpr uint64_t kTableMagic = 0x31656c626154504dULL;  // "MPTable1"
+inline constexpr uint32_t kTableFormatVersion = 1;
+
+// First bytes of an index extent. Leaves follow at 256, then the inner nodes level by level from level 1 up, then the
+// meta block (see pmtable/table_meta.h).
+struct TableHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t flags;
+  uint64_t number;  // of the table; never reused
+  uint64_t entries;
+  uint64_t tombstones;
+  uint64_t leaf_count;
+  uint64_t inner_offset;  // from the start of the extent
+  uint64_t inner_count;   // nodes on all levels above 0
+  uint64_t meta_offset;
+  uint64_t meta_size;
+  uint64_t meta_checksum;   // Hash64 of the meta block seeded with number
+  uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with number
+  uint64_t min_sequence;
+  uint64_t max_sequence;
+  uint8_t padding[136];      // zero
+  uint64_t checksum;  // Hash64 of everything before
+};
+static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, checksum) == 248);
+
+enum TableFlags : uint32_t {
+  kTableBytewise = 1,    // prefixes, heads and hashes are in use
+  kTableDuplicates = 2,  // some key has more than one version
+  kTableSpanning = 4,    // some key has versions in two leaves
+  kTableOrdered = 8,     // records lie in key order for the most part
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_FORMAT_INDEX_NODE_H_

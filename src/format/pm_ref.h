@@ -1,0 +1,49 @@
+// References into the pool.
+//
+// PmRef is an offset from the start of the pool's address range, never a pointer, so that a pool opens at any address.
+// IndexWord is what a table's index stores for an entry: the reference to its record, whether it is a tombstone, and
+// the record's size, so that merges account for dropped records without touching them.
+
+#ifndef MIODB_SRC_FORMAT_PM_REF_H_
+#define MIODB_SRC_FORMAT_PM_REF_H_
+
+#include <cstdint>
+
+namespace miodb {
+
+using PmRef = uint64_t;
+
+// Bits 0-46 the PmRef, bit 47 the tombstone mark, bits 48-63 the size class.
+class IndexWord {
+ public:
+  static constexpr int kRefBits = 47;
+  static constexpr PmRef kMaxRef = (PmRef{1} << kRefBits) - 1;
+
+  IndexWord() = default;
+  explicit IndexWord(uint64_t bits) : bits_(bits) {}
+  IndexWord(PmRef ref, bool tombstone, uint64_t record_size)
+      : bits_(ref | uint64_t{tombstone} << kRefBits | SizeClass(record_size) << 48) {}
+
+  PmRef ref() const { return bits_ & kMaxRef; }
+  bool tombstone() const { return (bits_ >> kRefBits & 1) != 0; }
+  uint64_t bits() const { return bits_; }
+
+  // Record size in bytes: exact below 32 KiB, above rounded up to 64 KiB. Every sum of live bytes uses this figure,
+  // so that what is added for a record is what is taken away again.
+  uint64_t size() const {
+    const uint64_t size_class = bits_ >> 48;
+    return size_class < kLarge ? size_class : (size_class - kLarge) << 16;
+  }
+
+  IndexWord WithRef(PmRef ref) const { return IndexWord((bits_ & ~kMaxRef) | ref); }
+
+ private:
+  static constexpr uint64_t kLarge = 1 << 15;
+  static uint64_t SizeClass(uint64_t size) { return size < kLarge ? size : kLarge + ((size + 0xffff) >> 16); }
+
+  uint64_t bits_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_FORMAT_PM_REF_H_

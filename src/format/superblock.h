@@ -1,0 +1,45 @@
+// The first page of a pool: the superblock and the two root slots.
+//
+// The superblock is written once, when the pool is made. A root slot names the current manifest area; the two slots are
+// written in turn, each in its own 256-byte unit, and the valid one with the higher epoch rules. So a torn root write
+// leaves the previous root in force.
+
+#ifndef MIODB_SRC_FORMAT_SUPERBLOCK_H_
+#define MIODB_SRC_FORMAT_SUPERBLOCK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace miodb {
+
+inline constexpr uint64_t kPoolMagic = 0x314c4f4f504f494dULL;  // "MIOPOOL1"
+inline constexpr uint32_t kPoolFormatVersion = 1;
+inline constexpr uint64_t kPoolHeaderSize = 4096;
+inline constexpr uint64_t kExtentUnit = 4096;  // extents start and end at multiples of this
+
+struct Superblock {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t padding;
+  uint8_t uuid[16];
+  uint64_t created_micros;  // since 1970, for people
+  uint64_t reserved[8];     // zero: room for the region table of pools with several regions
+  uint64_t checksum;        // Hash64 of everything before
+};
+static_assert(sizeof(Superblock) == 112 && offsetof(Superblock, checksum) == 104);
+
+struct RootSlot {
+  uint64_t epoch;            // 1 for the first root; slot epoch % 2 holds it
+  uint64_t manifest_offset;  // PmRef of the manifest area
+  uint64_t manifest_size;
+  uint64_t generation;  // seeds the checksums of the area's records
+  uint64_t checksum;    // Hash64 of everything before, seeded with the first 8 bytes of the uuid
+};
+static_assert(sizeof(RootSlot) == 40);
+
+inline constexpr uint64_t kSuperblockOffset = 0;
+inline constexpr uint64_t RootSlotOffset(uint64_t epoch) { return 1024 + 1024 * (epoch % 2); }
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_FORMAT_SUPERBLOCK_H_

@@ -1,0 +1,79 @@
+#include "src/log/frame_writer.h"
+
+#include <cstring>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Values from this size on go to the pool straight from the caller's memory.
+constexpr size_t kUnstagedValueBytes = 16 * 1024;
+
+}  // namespace
+
+char* FrameWriter::Reserve(size_t n) {
+  if (staged_ + n > staging_.size()) staging_.resize(2 * (staged_ + n));
+  return staging_.data() + staged_;
+}
+
+void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t body_size, uint64_t first_sequence) {
+  DCHECK_GE(chunk->room(), FrameSize(body_size));
+  if (!chunk->in_pool()) {
+    WriteToMemory(chunk, records, first_sequence);
+    return;
+  }
+  char* const frame = chunk->base + chunk->used;
+  char* copied_to = frame;  // everything of the frame before this has been copied
+  staged_ = 0;
+  char* p = Reserve(kMaxFrameHeader);
+  staged_ = static_cast<size_t>(EncodeVarint32(p + 8, static_cast<uint32_t>(body_size)) - p);
+
+  uint64_t checksum = FrameSeed(chunk->id, body_size);
+  uint64_t sequence = first_sequence;
+  bool in_pieces = false;
+  for (LogRecord& record : *records) {
+    record.place = copied_to + staged_;
+    const bool staged_value = record.value.size() < kUnstagedValueBytes;
+    p = Reserve(kMaxRecordHeader + record.key.size() + (staged_value ? record.value.size() : 0));
+    uint64_t hash;
+    char* end = EncodeRecordHead(p, PackTag(sequence++, record.type), record.key, record.value, &hash);
+    checksum = FrameFold(checksum, hash);
+    if (staged_value) {
+      memcpy(end, record.value.data(), record.value.size());
+      staged_ += static_cast<size_t>(end - p) + record.value.size();
+      continue;
+    }
+    staged_ += static_cast<size_t>(end - p);
+    persist_->Copy(Purpose::kLog, copied_to, staging_.data(), staged_);
+    copied_to += staged_;
+    staged_ = 0;
+    in_pieces = true;
+    persist_->Copy(Purpose::kLog, copied_to, record.value.data(), record.value.size());
+    copied_to += record.value.size();
+  }
+  if (!in_pieces) EncodeFixed64(staging_.data(), checksum);
+  persist_->Copy(Purpose::kLog, copied_to, staging_.data(), staged_);
+  if (in_pieces) {
+    char encoded[8];
+    EncodeFixed64(encoded, checksum);
+    persist_->Copy(Purpose::kLog, frame, encoded, sizeof(encoded));
+  }
+  chunk->used += FrameSize(body_size);
+}
+
+void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t first_sequence) {
+  char* p = chunk->base + chunk->used;
+  uint64_t sequence = first_sequence;
+  for (LogRecord& record : *records) {
+    uint64_t hash;
+    record.place = p;
+    p = EncodeRecordHead(p, PackTag(sequence++, record.type), record.key, record.value, &hash);
+    memcpy(p, record.value.data(), record.value.size());
+    p += record.value.size();
+  }
+  chunk->used = static_cast<uint64_t>(p - chunk->base);
+}
+
+}  // namespace miodb

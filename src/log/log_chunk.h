@@ -1,0 +1,46 @@
+// Memory that receives the payload of one memtable: log chunks in the pool, or DRAM when the log is off.
+//
+// A segment is the list of chunks of one memtable, in the order in which they were filled. The leader of the current
+// write group is the only one to append; once the memtable is sealed nobody does, and the flush may read. The hand-over
+// happens under the database mutex.
+//
+// What a crash leaves: a chunk is named in the manifest before its first frame is written, so recovery knows where to
+// look. Its id seeds the frames' checksums and is never used again.
+
+#ifndef MIODB_SRC_LOG_LOG_CHUNK_H_
+#define MIODB_SRC_LOG_LOG_CHUNK_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/nvm/pool.h"
+
+namespace miodb {
+
+struct LogChunk {
+  uint64_t id = 0;
+  ExtentRef extent;               // null when the log is off
+  std::unique_ptr<char[]> memory; // then this holds the bytes
+  char* base = nullptr;
+  uint64_t capacity = 0;
+  uint64_t used = 0;
+
+  bool in_pool() const { return extent != nullptr; }
+  uint64_t room() const { return capacity - used; }
+  bool Contains(const char* p) const { return p >= base && p < base + capacity; }
+};
+
+struct Segment {
+  std::vector<std::unique_ptr<LogChunk>> chunks;
+
+  uint64_t used_bytes() const {
+    uint64_t sum = 0;
+    for (const auto& chunk : chunks) sum += chunk->used;
+    return sum;
+  }
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_LOG_LOG_CHUNK_H_

@@ -1,0 +1,73 @@
+// Equal blocks of DRAM for memtables, recycled, so that a put takes its memory from pages that were faulted in before.
+//
+// Threads: any. Blocks must all be given back before the pool is destroyed.
+
+#ifndef MIODB_SRC_MEMTABLE_BLOCK_POOL_H_
+#define MIODB_SRC_MEMTABLE_BLOCK_POOL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+class BlockPool {
+ public:
+  // keep: free blocks to hold on to; more go back to the system.
+  BlockPool(size_t block_bytes, size_t keep) : block_bytes_(block_bytes), keep_(keep) {}
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  size_t block_bytes() const { return block_bytes_; }
+
+  char* Take();
+  void Give(char* block);
+
+  // Sees to it that count free blocks are there, faulted in. Called in the background.
+  void Prepare(size_t count);
+
+ private:
+  char* NewBlock() const;
+
+  const size_t block_bytes_;
+  const size_t keep_;
+  Mutex mutex_;
+  std::vector<char*> free_ GUARDED_BY(mutex_);
+};
+
+// Bump allocation from blocks. One thread allocates at a time; what was allocated lives until the arena dies.
+class Arena {
+ public:
+  explicit Arena(BlockPool* pool) : pool_(pool) {}
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // n bytes aligned to 8. REQUIRES: n <= block_bytes().
+  char* Allocate(size_t n) {
+    n = (n + 7) & ~size_t{7};
+    if (n > static_cast<size_t>(end_ - next_)) NewBlock();
+    char* const result = next_;
+    next_ += n;
+    return result;
+  }
+
+  // Bytes taken from the pool. Any thread.
+  size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+ private:
+  void NewBlock();
+
+  BlockPool* const pool_;
+  std::vector<char*> blocks_;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
+  std::atomic<size_t> memory_bytes_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_MEMTABLE_BLOCK_POOL_H_

@@ -1,0 +1,58 @@
+// The memtable: the newest writes, a skip list in DRAM over the records in a log segment.
+//
+// Threads: one thread adds at a time (the leader of the current write group); any number read meanwhile without locks.
+// After Seal nobody adds. Ownership: owns its segment; records stay where they are while the memtable lives.
+
+#ifndef MIODB_SRC_MEMTABLE_MEMTABLE_H_
+#define MIODB_SRC_MEMTABLE_MEMTABLE_H_
+
+#include <memory>
+
+#include "src/format/internal_iterator.h"
+#include "src/log/log_chunk.h"
+#include "src/memtable/skip_list.h"
+
+namespace miodb {
+
+class MemTable {
+ public:
+  MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed) : arena_(blocks), list_(order, &arena_, seed), order_(order) {}
+  MemTable(const MemTable&) = delete;
+  MemTable& operator=(const MemTable&) = delete;
+
+  // Adds the record at place; key is the record's key wherever it is at hand. Sequences ascend from call to call.
+  void Add(const Slice& key, uint64_t tag, const char* place, size_t record_size) {
+    list_.Insert(key, tag, place, record_size);
+    if (min_sequence_ == 0) min_sequence_ = TagSequence(tag);
+    max_sequence_ = TagSequence(tag);
+  }
+
+  // Of the records added; 0 while empty. Sealed memtables and the adder only.
+  uint64_t min_sequence() const { return min_sequence_; }
+  uint64_t max_sequence() const { return max_sequence_; }
+
+  // Finds the newest version of key at or below sequence. The view points into the segment.
+  bool Get(const Slice& key, uint64_t sequence, RecordView* record) const;
+
+  std::unique_ptr<InternalIterator> NewIterator() const;
+
+  Segment& segment() { return segment_; }
+  const Segment& segment() const { return segment_; }
+  const SkipList& list() const { return list_; }
+  bool empty() const { return list_.count() == 0; }
+
+  // DRAM in use, without records.
+  size_t memory_bytes() const { return arena_.memory_bytes(); }
+
+ private:
+  Segment segment_;
+  Arena arena_;
+  SkipList list_;
+  const KeyOrder order_;
+  uint64_t min_sequence_ = 0;
+  uint64_t max_sequence_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_MEMTABLE_MEMTABLE_H_

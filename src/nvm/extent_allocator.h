@@ -1,0 +1,47 @@
+// Which parts of the pool are free. DRAM only: at open it is rebuilt as the complement of what the manifest names, so
+// a crash can neither leak space nor leave the map wrong.
+//
+// Best fit, lowest address first among equals (low addresses have been faulted in before), neighbours coalesced.
+// Sizes and offsets are multiples of kExtentUnit. Not thread-safe: the pool locks around it.
+
+#ifndef MIODB_SRC_NVM_EXTENT_ALLOCATOR_H_
+#define MIODB_SRC_NVM_EXTENT_ALLOCATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace miodb {
+
+class ExtentAllocator {
+ public:
+  // Adds [offset, offset + size), which must not be free already.
+  void Free(uint64_t offset, uint64_t size);
+
+  // Takes size bytes out of the free map. False if no free run is that long.
+  bool Allocate(uint64_t size, uint64_t* offset);
+
+  // Takes the exact range [offset, offset + size). False, and nothing changed, unless all of it is free.
+  bool Take(uint64_t offset, uint64_t size);
+
+  uint64_t free_bytes() const { return free_bytes_; }
+  uint64_t largest_free() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
+
+  // End of the last free run if it reaches up to limit, else limit: where the used part of the pool ends.
+  uint64_t UsedEnd(uint64_t limit) const;
+
+ private:
+  using OffsetMap = std::map<uint64_t, uint64_t>;  // offset -> size
+
+  void Insert(uint64_t offset, uint64_t size);
+  void Erase(OffsetMap::iterator it);
+
+  OffsetMap by_offset_;
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // (size, offset)
+  uint64_t free_bytes_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_EXTENT_ALLOCATOR_H_

@@ -1,0 +1,118 @@
+#include "src/nvm/persist.h"
+
+#include <libpmem.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace miodb {
+
+namespace {
+
+// From here on non-temporal stores beat cached stores and write-back, and do not displace the cache.
+constexpr size_t kNonTemporalMinBytes = 512;
+
+// More dirty ranges than this are folded into one that covers them all; msync skips what is clean.
+constexpr size_t kMaxDirtyRanges = 256;
+
+uint64_t BlocksTouched(const char* addr, size_t n, unsigned shift) {
+  const uintptr_t first = reinterpret_cast<uintptr_t>(addr) >> shift;
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(addr) + n - 1) >> shift;
+  return last - first + 1;
+}
+
+// Adds without a locked instruction where the caller is the only writer.
+void Add(std::atomic<uint64_t>& counter, uint64_t n, bool only_writer) {
+  if (only_writer) {
+    // relaxed: a statistic, ordered by nothing and ordering nothing.
+    counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  } else {
+    counter.fetch_add(n, std::memory_order_relaxed);  // relaxed: as above
+  }
+}
+
+}  // namespace
+
+const char* PurposeName(Purpose purpose) {
+  static const char* const names[] = {"log", "flush", "merge", "lazy-copy", "evacuation", "manifest"};
+  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<size_t>(Purpose::kCount));
+  return names[static_cast<int>(purpose)];
+}
+
+void Persist::Count(Purpose purpose, const char* dst, size_t n) {
+  PersistCounters& c = counters_[static_cast<int>(purpose)];
+  const bool only_writer = purpose == Purpose::kLog;
+  Add(c.bytes, n, only_writer);
+  Add(c.lines, BlocksTouched(dst, n, 6), only_writer);
+  Add(c.units, BlocksTouched(dst, n, 8), only_writer);
+}
+
+void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n) {
+  if (n == 0) return;
+  Count(purpose, dst, n);
+  if (mode_ == kPersistFile) {
+    memcpy(dst, src, n);
+    MarkDirty(dst, n);
+    return;
+  }
+  pmem_memcpy(dst, src, n, PMEM_F_MEM_NODRAIN | (n < kNonTemporalMinBytes ? PMEM_F_MEM_TEMPORAL : PMEM_F_MEM_NONTEMPORAL));
+}
+
+void Persist::Flush(Purpose purpose, char* addr, size_t n) {
+  if (n == 0) return;
+  Count(purpose, addr, n);
+  if (mode_ == kPersistFile) {
+    MarkDirty(addr, n);
+  } else {
+    pmem_flush(addr, n);
+  }
+}
+
+Status Persist::Fence(Purpose purpose) {
+  Add(counters_[static_cast<int>(purpose)].fences, 1, purpose == Purpose::kLog);
+  if (mode_ != kPersistFile) {
+    pmem_drain();
+    return Status::OK();
+  }
+  MutexLock lock(&dirty_mutex_);
+  for (const DirtyRange& range : dirty_) {
+    if (msync(reinterpret_cast<void*>(range.begin), range.end - range.begin, MS_SYNC) != 0) {
+      return Status::IOError("pool", std::string("msync: ") + strerror(errno));
+    }
+  }
+  dirty_.clear();
+  return Status::OK();
+}
+
+void Persist::MarkDirty(const char* addr, size_t n) {
+  static const uintptr_t page_mask = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+  const DirtyRange added{reinterpret_cast<uintptr_t>(addr) & ~page_mask,
+                         (reinterpret_cast<uintptr_t>(addr) + n + page_mask) & ~page_mask};
+  MutexLock lock(&dirty_mutex_);
+  if (!dirty_.empty()) {
+    DirtyRange& last = dirty_.back();
+    if (added.begin <= last.end && last.begin <= added.end) {
+      last = {std::min(last.begin, added.begin), std::max(last.end, added.end)};
+      return;
+    }
+  }
+  dirty_.push_back(added);
+  if (dirty_.size() > kMaxDirtyRanges) {
+    DirtyRange hull = dirty_.front();
+    for (const DirtyRange& range : dirty_) {
+      hull = {std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
+    }
+    dirty_.assign(1, hull);
+  }
+}
+
+uint64_t Persist::TotalBytes() const {
+  uint64_t total = 0;
+  for (const PersistCounters& c : counters_) total += c.bytes.load(std::memory_order_relaxed);  // relaxed: statistic
+  return total;
+}
+
+}  // namespace miodb

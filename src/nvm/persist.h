@@ -1,0 +1,89 @@
+// The one door to persistent memory.
+//
+// Every store that must survive goes through Copy or Store64 here and becomes durable at the next Fence by the same
+// thread; no other file of the tree includes libpmem. So this is where costs are counted, and where a simulator can
+// stand between the engine and the memory.
+//
+// What a call leaves if the power fails right after it:
+//   Copy, Store64   any subset of the 8-byte words written, until the same thread's Fence returned OK
+//   Fence           everything this thread stored before it
+// Nothing above 8 bytes is atomic, so whoever publishes does it with one checksummed record, after a Fence.
+//
+// Threads: any number at once, on disjoint bytes. Counters of Purpose::kLog are kept by one thread at a time (the
+// leader of a write group), all others by any.
+
+#ifndef MIODB_SRC_NVM_PERSIST_H_
+#define MIODB_SRC_NVM_PERSIST_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "miodb/options.h"
+#include "miodb/status.h"
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+// Why bytes are written. The order is that of the names in persist.cc.
+enum class Purpose : int { kLog, kFlush, kMerge, kLazyCopy, kEvacuation, kManifest, kCount };
+
+const char* PurposeName(Purpose purpose);
+
+// What has gone through the door for one purpose since the pool was opened.
+struct alignas(64) PersistCounters {
+  std::atomic<uint64_t> bytes{0};   // as asked for
+  std::atomic<uint64_t> lines{0};   // 64-byte lines touched
+  std::atomic<uint64_t> units{0};   // 256-byte units touched: what the medium inside Optane writes
+  std::atomic<uint64_t> fences{0};  // in file mode: msync rounds
+};
+
+class Persist {
+ public:
+  // mode is what the medium gives, never kPersistAuto.
+  explicit Persist(PersistMode mode) : mode_(mode) {}
+  Persist(const Persist&) = delete;
+  Persist& operator=(const Persist&) = delete;
+
+  PersistMode mode() const { return mode_; }
+
+  // Whether a fence costs a system call, so that an unsynced write should go without.
+  bool fence_is_slow() const { return mode_ == kPersistFile; }
+
+  // Stores n bytes at dst and starts their way to the medium.
+  void Copy(Purpose purpose, char* dst, const void* src, size_t n);
+
+  // Starts the way to the medium of n bytes that are already at addr: stores of a process that died before its fence.
+  void Flush(Purpose purpose, char* addr, size_t n);
+
+  // Returns when everything this thread copied before is durable. Fails only in file mode, with the error of msync;
+  // what was copied since the last good fence is then in doubt.
+  Status Fence(Purpose purpose);
+
+  const PersistCounters& counters(Purpose purpose) const { return counters_[static_cast<int>(purpose)]; }
+
+  // Bytes stored for all purposes.
+  uint64_t TotalBytes() const;
+
+ private:
+  struct DirtyRange {
+    uintptr_t begin;
+    uintptr_t end;
+  };
+
+  void Count(Purpose purpose, const char* dst, size_t n);
+  void MarkDirty(const char* addr, size_t n);
+
+  const PersistMode mode_;
+  PersistCounters counters_[static_cast<int>(Purpose::kCount)];
+
+  // File mode only. Held across msync, so that a fence that finds nothing to do cannot return before the fence of
+  // another thread has finished with ranges that this thread marked.
+  Mutex dirty_mutex_;
+  std::vector<DirtyRange> dirty_ GUARDED_BY(dirty_mutex_);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_PERSIST_H_

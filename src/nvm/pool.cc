@@ -1,0 +1,260 @@
+#include "src/nvm/pool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <random>
+
+#include "src/util/check.h"
+#include "src/util/hash.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define MIODB_POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
+#define MIODB_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define MIODB_POISON(p, n) ((void)0)
+#define MIODB_UNPOISON(p, n) ((void)0)
+#endif
+
+namespace miodb {
+
+namespace {
+
+// A new pool starts with this much or its limit, whichever is less.
+constexpr uint64_t kInitialPoolSize = uint64_t{1} << 20;
+
+uint64_t RoundUp(uint64_t n) { return (n + kExtentUnit - 1) / kExtentUnit * kExtentUnit; }
+
+std::string TemporaryName(const std::string& path) { return path + ".tmp"; }
+
+uint64_t SuperblockChecksum(const Superblock& s) { return Hash64(&s, offsetof(Superblock, checksum)); }
+
+}  // namespace
+
+Extent::~Extent() {
+  if (!abandoned_ && size_ > 0) pool_->Release(offset_, size_);
+}
+
+void Extent::Shrink(uint64_t size) {
+  const uint64_t keep = RoundUp(size);
+  CHECK_LE(keep, size_);
+  if (keep == size_) return;
+  pool_->Release(offset_ + keep, size_ - keep);
+  size_ = keep;
+}
+
+Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)
+    : path_(path), options_(options), region_(std::move(region)), persist_(region_->mode()) {
+  // relaxed: only a hint, refreshed whenever the file grows or cannot.
+  file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);
+  MutexLock lock(&mutex_);
+  total_ = region_->size();
+  allocator_.Free(kPoolHeaderSize, total_ - kPoolHeaderSize);
+}
+
+Pool::~Pool() { MIODB_UNPOISON(region_->base(), region_->size()); }
+
+Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
+  const std::string temporary = TemporaryName(path);
+  unlink(temporary.c_str());
+  const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
+  std::unique_ptr<Region> region;
+  Status s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
+  if (!s.ok()) return s;
+  std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
+  s = p->WriteSuperblock();
+  if (!s.ok()) {
+    unlink(temporary.c_str());
+    return s;
+  }
+  *pool = std::move(p);
+  return s;
+}
+
+Status Pool::Publish() {
+  Status s = region_->SyncFile();
+  if (s.ok()) s = region_->Rename(path_);
+  if (!s.ok()) unlink(region_->path().c_str());
+  return s;
+}
+
+Status Pool::Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
+  std::unique_ptr<Region> region;
+  Status s = Region::Open(path, options.limit, options.persist_mode, &region);
+  if (!s.ok()) return s;
+  std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
+  s = p->CheckSuperblock();
+  if (s.ok()) s = p->ReadRoot(&p->root_);
+  if (s.ok()) *pool = std::move(p);
+  return s;
+}
+
+Status Pool::WriteSuperblock() {
+  std::random_device random;
+  Superblock& s = superblock_;
+  s.magic = kPoolMagic;
+  s.version = kPoolFormatVersion;
+  for (size_t i = 0; i < sizeof(s.uuid); i++) s.uuid[i] = static_cast<uint8_t>(random());
+  s.created_micros = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                               std::chrono::system_clock::now().time_since_epoch())
+                                               .count());
+  s.checksum = SuperblockChecksum(s);
+  persist_.Copy(Purpose::kManifest, region_->base() + kSuperblockOffset, &s, sizeof(s));
+  return persist_.Fence(Purpose::kManifest);
+}
+
+Status Pool::CheckSuperblock() {
+  memcpy(&superblock_, region_->base() + kSuperblockOffset, sizeof(superblock_));
+  if (superblock_.magic != kPoolMagic) return Status::Corruption(path_, "not a MioDB pool (bad magic at offset 0)");
+  if (superblock_.version != kPoolFormatVersion) {
+    return Status::NotSupported(path_, "pool format version " + std::to_string(superblock_.version) +
+                                           "; this library reads version " + std::to_string(kPoolFormatVersion));
+  }
+  if (superblock_.checksum != SuperblockChecksum(superblock_)) {
+    return Status::Corruption(path_, "superblock checksum mismatch at offset 0");
+  }
+  return Status::OK();
+}
+
+uint64_t Pool::RootSeed() const {
+  uint64_t seed;
+  memcpy(&seed, superblock_.uuid, sizeof(seed));
+  return seed;
+}
+
+Status Pool::ReadRoot(RootSlot* root) const {
+  *root = RootSlot{};
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    RootSlot slot;
+    memcpy(&slot, region_->base() + RootSlotOffset(parity), sizeof(slot));
+    if (slot.epoch % 2 == parity && slot.epoch > root->epoch &&
+        slot.checksum == Hash64(&slot, offsetof(RootSlot, checksum), RootSeed())) {
+      *root = slot;
+    }
+  }
+  return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
+}
+
+Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
+  RootSlot slot;
+  slot.epoch = root_.epoch + 1;
+  slot.manifest_offset = manifest.offset();
+  slot.manifest_size = manifest.size();
+  slot.generation = generation;
+  slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), RootSeed());
+  persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(slot.epoch), &slot, sizeof(slot));
+  Status s = persist_.Fence(Purpose::kManifest);
+  if (s.ok()) root_ = slot;
+  return s;
+}
+
+uint64_t Pool::used_bytes() const {
+  MutexLock lock(&mutex_);
+  return total_ - allocator_.free_bytes();
+}
+
+uint64_t Pool::capacity() const {
+  if (options_.limit > 0) return options_.limit;
+  return region_->size() + file_system_available_.load(std::memory_order_relaxed);  // relaxed: a hint
+}
+
+uint64_t Pool::free_bytes() const {
+  const uint64_t all = capacity();
+  const uint64_t used = used_bytes();
+  return used < all ? all - used : 0;
+}
+
+Status Pool::Full(uint64_t size) const {
+  return Status::NoSpace(path_, "the pool is full: " + std::to_string(used_bytes()) + " of " +
+                                    std::to_string(capacity()) + " bytes in use, " + std::to_string(size) + " wanted");
+}
+
+bool Pool::TryAllocate(uint64_t size, uint64_t leave_free, uint64_t* offset) {
+  const uint64_t all = capacity();
+  MutexLock lock(&mutex_);
+  const uint64_t used = total_ - allocator_.free_bytes();
+  if (used + size + leave_free > all) return false;
+  if (!allocator_.Allocate(size, offset)) return false;
+  MIODB_UNPOISON(At(*offset), size);
+  return true;
+}
+
+// Grows the file so that a free run of size bytes appears at its end.
+Status Pool::GrowFor(uint64_t size) {
+  MutexLock grow(&grow_mutex_);
+  const uint64_t old_size = region_->size();
+  uint64_t tail;
+  {
+    MutexLock lock(&mutex_);
+    if (allocator_.largest_free() >= size) return Status::OK();  // another thread grew it, or space came back
+    tail = old_size - allocator_.UsedEnd(old_size);
+  }
+  const uint64_t end = options_.limit > 0 ? options_.limit / kExtentUnit * kExtentUnit : UINT64_MAX;
+  const uint64_t needed = old_size + size - std::min(tail, size);
+  uint64_t new_size = std::min(std::max(needed, old_size + options_.growth), end);
+  if (needed > end || needed > region_->max_size()) return Full(size);
+  new_size = std::min(new_size, region_->max_size());
+  Status s = region_->Grow(new_size);
+  if (!s.ok() && needed < new_size) {
+    new_size = needed;
+    s = region_->Grow(new_size);
+  }
+  file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);  // relaxed: a hint
+  if (!s.ok()) return s;
+  MutexLock lock(&mutex_);
+  total_ = new_size;
+  allocator_.Free(old_size, new_size - old_size);
+  return s;
+}
+
+Status Pool::Allocate(uint64_t size, uint64_t leave_free, ExtentKind kind, ExtentRef* extent) {
+  size = RoundUp(size);
+  uint64_t offset;
+  for (;;) {
+    if (TryAllocate(size, leave_free, &offset)) break;
+    if (free_bytes() < size + leave_free) return Full(size);
+    Status s = GrowFor(size);
+    if (!s.ok()) return s;
+  }
+  *extent = std::make_shared<Extent>(this, offset, size, kind);
+  return Status::OK();
+}
+
+Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, ExtentKind kind, ExtentRef* extent) {
+  Status s = Allocate(size, 0, kind, extent);
+  if (s.ok()) return s;
+  min_size = RoundUp(min_size);
+  uint64_t offset;
+  {
+    MutexLock lock(&mutex_);
+    size = std::min(RoundUp(size), allocator_.largest_free());
+    if (size < min_size || !allocator_.Allocate(size, &offset)) return s;
+    MIODB_UNPOISON(At(offset), size);
+  }
+  *extent = std::make_shared<Extent>(this, offset, size, kind);
+  return Status::OK();
+}
+
+Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
+  const std::string where = "extent at offset " + std::to_string(offset) + " of " + std::to_string(size) + " bytes";
+  if (size == 0 || offset % kExtentUnit != 0 || size % kExtentUnit != 0 || !Readable(offset, size)) {
+    return Status::Corruption(path_, where + " lies outside of the pool's " + std::to_string(file_bytes()) + " bytes");
+  }
+  {
+    MutexLock lock(&mutex_);
+    if (!allocator_.Take(offset, size)) return Status::Corruption(path_, where + " is referenced twice");
+  }
+  *extent = std::make_shared<Extent>(this, offset, size, kind);
+  return Status::OK();
+}
+
+void Pool::Release(PmRef offset, uint64_t size) {
+  MutexLock lock(&mutex_);
+  MIODB_POISON(At(offset), size);
+  allocator_.Free(offset, size);
+}
+
+}  // namespace miodb

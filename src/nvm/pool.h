@@ -1,0 +1,164 @@
+// The pool: all persistent memory of one database, handed out as extents.
+//
+// Ownership of space is ownership of an Extent. The manifest is the only durable owner: an extent that no manifest
+// record names is free after a crash, so neither allocating nor freeing writes anything. While the database is open an
+// ExtentRef keeps the space; when the last one goes, the space is free for reuse at once. Hence the rule for whoever
+// drops an extent: the manifest edit without it is durable before its last reference goes.
+//
+// Threads: all functions by any number at once, except where noted.
+
+#ifndef MIODB_SRC_NVM_POOL_H_
+#define MIODB_SRC_NVM_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "miodb/status.h"
+#include "src/format/pm_ref.h"
+#include "src/format/superblock.h"
+#include "src/nvm/extent_allocator.h"
+#include "src/nvm/persist.h"
+#include "src/nvm/region.h"
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+class Pool;
+
+enum class ExtentKind : uint8_t {
+  kManifest = 0,
+  kIndex = 1,    // packed index of one table
+  kLog = 2,      // log chunk, later the payload of the tables flushed from it
+  kSettled = 3,  // payload that a lazy copy or an evacuation wrote in key order
+};
+
+// A run of pool space. Freed when the last reference goes.
+class Extent {
+ public:
+  Extent(Pool* pool, PmRef offset, uint64_t size, ExtentKind kind)
+      : pool_(pool), offset_(offset), size_(size), kind_(kind) {}
+  ~Extent();
+  Extent(const Extent&) = delete;
+  Extent& operator=(const Extent&) = delete;
+
+  PmRef offset() const { return offset_; }
+  uint64_t size() const { return size_; }
+  PmRef end() const { return offset_ + size_; }
+  ExtentKind kind() const { return kind_; }
+  char* data() const;
+  bool Contains(PmRef ref) const { return ref >= offset_ && ref < offset_ + size_; }
+
+  // Gives the tail beyond the first size bytes (rounded up to kExtentUnit) back. Only before the extent is named in
+  // the manifest or shared between threads.
+  void Shrink(uint64_t size);
+
+  // Never gives the space back while the database is open: its state on the medium is in doubt.
+  void Abandon() { abandoned_ = true; }
+
+  // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
+  std::atomic<int64_t> live_bytes{0};
+
+  // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
+  std::atomic<bool> evacuate{false};
+
+ private:
+  Pool* const pool_;
+  const PmRef offset_;
+  uint64_t size_;
+  const ExtentKind kind_;
+  bool abandoned_ = false;
+};
+
+using ExtentRef = std::shared_ptr<Extent>;
+
+class Pool {
+ public:
+  struct Options {
+    uint64_t limit = 0;   // most bytes of the pool; 0: what the file system has
+    uint64_t growth = 0;  // step of growing
+    PersistMode persist_mode = kPersistAuto;
+  };
+
+  // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
+  // root was written; until then a crash leaves only the temporary file, which the next Create removes.
+  static Status Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
+  Status Publish();
+
+  // Opens an existing pool with all of its space free; recovery claims what the manifest names.
+  static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
+
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  char* At(PmRef ref) const { return region_->base() + ref; }
+  PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - region_->base()); }
+  Persist& persist() { return persist_; }
+  PersistMode persist_mode() const { return persist_.mode(); }
+  const std::string& path() const { return path_; }
+
+  // Whether [ref, ref + size) lies inside the pool's file, so that reading it cannot fault.
+  bool Readable(PmRef ref, uint64_t size) const {
+    const uint64_t file = region_->size();
+    return ref >= kPoolHeaderSize && ref <= file && size <= file - ref;
+  }
+  const char* readable_end() const { return region_->base() + region_->size(); }
+
+  // Takes size bytes (rounded up to kExtentUnit), growing the file as needed. NoSpace unless leave_free bytes of the
+  // pool's capacity stay free afterwards.
+  Status Allocate(uint64_t size, uint64_t leave_free, ExtentKind kind, ExtentRef* extent);
+
+  // The same, but settles for a shorter extent of at least min_size if free space is scattered.
+  Status AllocateAtMost(uint64_t size, uint64_t min_size, ExtentKind kind, ExtentRef* extent);
+
+  // Recovery: takes exactly this range. Corruption if it is outside of the file or taken already.
+  Status Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
+
+  // Faults the extent in for writing.
+  void Populate(const Extent& extent) { region_->Populate(extent.offset(), extent.size()); }
+
+  // The current root; Corruption if neither slot is valid. Epoch 0 in a new pool.
+  Status ReadRoot(RootSlot* root) const;
+
+  // Durably makes this manifest area the current one. One thread at a time.
+  Status SwitchRoot(const Extent& manifest, uint64_t generation);
+
+  uint64_t file_bytes() const { return region_->size(); }
+  uint64_t used_bytes() const;  // of extents in use, and the pool header
+  uint64_t capacity() const;    // limit, or file size plus what the file system could give
+  uint64_t free_bytes() const;  // capacity - used
+
+ private:
+  friend class Extent;
+
+  Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
+
+  Status CheckSuperblock();
+  Status WriteSuperblock();
+  bool TryAllocate(uint64_t size, uint64_t leave_free, uint64_t* offset);
+  Status GrowFor(uint64_t size);
+  void Release(PmRef offset, uint64_t size);
+  Status Full(uint64_t size) const;
+  uint64_t RootSeed() const;
+
+  const std::string path_;
+  const Options options_;
+  const std::unique_ptr<Region> region_;
+  Persist persist_;
+  Superblock superblock_ = {};
+  RootSlot root_ = {};
+
+  Mutex grow_mutex_;  // taken before mutex_
+  mutable Mutex mutex_;
+  ExtentAllocator allocator_ GUARDED_BY(mutex_);
+  uint64_t total_ GUARDED_BY(mutex_) = 0;  // bytes of the file that the allocator knows of
+  std::atomic<uint64_t> file_system_available_{0};
+};
+
+inline char* Extent::data() const { return pool_->At(offset_); }
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_POOL_H_

@@ -1,0 +1,168 @@
+#include "src/nvm/region.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "src/format/superblock.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace miodb {
+
+namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+Status SyncDirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string dir = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const int fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Status::IOError(dir, strerror(errno));
+  Status s;
+  if (fsync(fd) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
+  close(fd);
+  return s;
+}
+
+}  // namespace
+
+Status Region::Error(const char* what) const {
+  const int error = errno;
+  const std::string reason = std::string(what) + ": " + strerror(error);
+  return error == ENOSPC || error == EDQUOT ? Status::NoSpace(path_, reason) : Status::IOError(path_, reason);
+}
+
+Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
+                      std::unique_ptr<Region>* region) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return Status::IOError(path, strerror(errno));
+  std::unique_ptr<Region> r(new Region(path, fd));
+  Status s = r->Lock();
+  if (s.ok()) s = r->Grow(size);
+  if (s.ok()) s = r->Map(max_size, wanted);
+  if (!s.ok()) {
+    unlink(path.c_str());
+    return s;
+  }
+  *region = std::move(r);
+  return s;
+}
+
+Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return Status::IOError(path, strerror(errno));
+  std::unique_ptr<Region> r(new Region(path, fd));
+  Status s = r->Lock();
+  if (!s.ok()) return s;
+  struct stat st;
+  if (fstat(fd, &st) != 0) return r->Error("stat");
+  if (!S_ISREG(st.st_mode)) return Status::InvalidArgument(path, "the pool is not a regular file");
+  const uint64_t size = static_cast<uint64_t>(st.st_size) / kExtentUnit * kExtentUnit;
+  if (size < 2 * kPoolHeaderSize) return Status::Corruption(path, "too short to be a pool");
+  // release: pairs with size(). Nobody else sees the region yet.
+  r->size_.store(size, std::memory_order_release);
+  s = r->Map(max_size, wanted);
+  if (s.ok()) *region = std::move(r);
+  return s;
+}
+
+Status Region::Lock() {
+  if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return Status::OK();
+  return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
+}
+
+Region::~Region() {
+  if (base_ != nullptr) munmap(base_, max_size_);
+  close(fd_);
+}
+
+Status Region::Map(uint64_t max_size, PersistMode wanted) {
+  if (max_size == 0) {
+    struct statvfs vfs;
+    if (fstatvfs(fd_, &vfs) != 0) return Error("statvfs");
+    max_size = static_cast<uint64_t>(vfs.f_blocks) * vfs.f_frsize;
+  }
+  max_size_ = (std::max(max_size, size()) + kHugePage - 1) / kHugePage * kHugePage;
+
+  // A range aligned for huge pages, taken by reserving more than is needed and giving back both ends.
+  char* const reserved = static_cast<char*>(
+      mmap(nullptr, max_size_ + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  if (reserved == MAP_FAILED) {
+    return Error(("cannot reserve " + std::to_string(max_size_) + " bytes of address space").c_str());
+  }
+  char* const aligned =
+      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(reserved) + kHugePage - 1) & ~(uintptr_t{kHugePage} - 1));
+  const uint64_t front = static_cast<uint64_t>(aligned - reserved);
+  if (front > 0) munmap(reserved, front);
+  if (front < kHugePage) munmap(aligned + max_size_, kHugePage - front);
+  base_ = aligned;
+
+  const int protection = PROT_READ | PROT_WRITE;
+  void* const synced =
+      mmap(base_, max_size_, protection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
+  if (synced != MAP_FAILED) {
+    mode_ = kPersistPmem;
+  } else if (wanted == kPersistPmem) {
+    return Status::NotSupported(path_, "this file system cannot map persistent memory with MAP_SYNC");
+  } else {
+    if (mmap(base_, max_size_, protection, MAP_SHARED | MAP_FIXED, fd_, 0) == MAP_FAILED) return Error("mmap");
+    struct statfs fs;
+    if (fstatfs(fd_, &fs) != 0) return Error("statfs");
+    mode_ = fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC ? kPersistEmulated : kPersistFile;
+  }
+  if (wanted == kPersistEmulated || wanted == kPersistFile) mode_ = wanted;
+  madvise(base_, max_size_, MADV_HUGEPAGE);  // where the kernel does not do it, small pages serve as well
+  madvise(base_, max_size_, MADV_DONTDUMP);
+  return Status::OK();
+}
+
+Status Region::Grow(uint64_t new_size) {
+  const uint64_t old_size = size();
+  if (new_size <= old_size) return Status::OK();
+  const int error = posix_fallocate(fd_, static_cast<off_t>(old_size), static_cast<off_t>(new_size - old_size));
+  if (error != 0) {
+    if (ftruncate(fd_, static_cast<off_t>(old_size)) != 0) return Error("ftruncate");
+    errno = error;
+    return Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
+  }
+  // release: pairs with size(); whoever sees the new size may use the bytes below it.
+  size_.store(new_size, std::memory_order_release);
+  return Status::OK();
+}
+
+uint64_t Region::FileSystemAvailable() const {
+  struct statvfs vfs;
+  if (fstatvfs(fd_, &vfs) != 0) return 0;
+  return static_cast<uint64_t>(vfs.f_bavail) * vfs.f_frsize;
+}
+
+void Region::Populate(uint64_t offset, uint64_t size) {
+  if (madvise(base_ + offset, size, MADV_POPULATE_WRITE) == 0) return;
+  // Kernels before 5.14: touch each page. The bytes are nobody's yet, so writing back what is there changes nothing.
+  for (uint64_t i = 0; i < size; i += kExtentUnit) {
+    volatile char* const byte = base_ + offset + i;
+    *byte = *byte;
+  }
+}
+
+Status Region::SyncFile() { return fsync(fd_) == 0 ? Status::OK() : Error("fsync"); }
+
+Status Region::Rename(const std::string& to) {
+  if (rename(path_.c_str(), to.c_str()) != 0) return Error(("cannot rename to " + to).c_str());
+  path_ = to;
+  return SyncDirectoryOf(to);
+}
+
+}  // namespace miodb

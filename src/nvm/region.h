@@ -1,0 +1,77 @@
+// One file of persistent memory, mapped once into an address range reserved for its largest size, so that it grows in
+// place and no reference or pointer into it ever moves.
+//
+// Space is allocated in the file system before it is used (fallocate), so a full device is an error of Grow and not a
+// SIGBUS at some later store.
+//
+// Threads: Grow by one thread at a time; the rest by any.
+
+#ifndef MIODB_SRC_NVM_REGION_H_
+#define MIODB_SRC_NVM_REGION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "miodb/options.h"
+#include "miodb/status.h"
+
+namespace miodb {
+
+class Region {
+ public:
+  // Creates path, which must not exist, with size bytes. max_size: the address range to reserve; 0: all that the file
+  // system could hold.
+  static Status Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
+                       std::unique_ptr<Region>* region);
+
+  // Opens an existing file at its present size.
+  static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region);
+
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  char* base() const { return base_; }
+  const std::string& path() const { return path_; }
+  PersistMode mode() const { return mode_; }
+
+  // Bytes of the file; everything below is backed by storage.
+  uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with Grow
+  uint64_t max_size() const { return max_size_; }
+
+  // Makes the file new_size bytes long. On failure (IOError, or NoSpace from the file system) it is as before.
+  Status Grow(uint64_t new_size);
+
+  // What the file system could still give, in bytes.
+  uint64_t FileSystemAvailable() const;
+
+  // Faults in [offset, offset + size) for writing, so that later stores there take no page faults.
+  void Populate(uint64_t offset, uint64_t size);
+
+  // Makes the file's length and allocation durable.
+  Status SyncFile();
+
+  // Renames the file and makes its name durable.
+  Status Rename(const std::string& to);
+
+ private:
+  Region(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  // Keeps a second opener out, in this process or another, until the region is destroyed.
+  Status Lock();
+  Status Map(uint64_t max_size, PersistMode wanted);
+  Status Error(const char* what) const;
+
+  std::string path_;
+  const int fd_;
+  char* base_ = nullptr;
+  uint64_t max_size_ = 0;
+  PersistMode mode_ = kPersistFile;
+  std::atomic<uint64_t> size_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_REGION_H_

@@ -1,0 +1,272 @@
+// The LRU cache: 16 shards, each a hash map and a list of entries nobody uses, under a lock of its own.
+//
+// An entry is in one of three states:
+//
+//   idle       in the map, no handles; on the idle list, which is ordered by last use and from which room is made
+//   used       in the map, with handles; on no list
+//   detached   erased, replaced or never kept, with handles; the last release destroys it
+//
+// Deleters run after the lock was let go: entries to destroy are first collected in a list.
+
+#include "miodb/cache.h"
+
+#include <atomic>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "src/util/check.h"
+#include "src/util/hash.h"
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+namespace {
+
+struct Entry : public Cache::Handle {
+  std::string key;
+  uint64_t hash = 0;
+  void* value = nullptr;
+  size_t charge = 0;
+  void (*deleter)(const Slice& key, void* value) = nullptr;
+
+  // The rest is guarded by the shard's lock.
+  uint32_t handles = 0;
+  bool in_map = false;
+  Entry* prev = nullptr;  // towards the oldest of the idle list
+  Entry* next = nullptr;  // towards the newest; also links entries to destroy
+};
+
+// A key and its hash, so that the key is hashed once for shard and map.
+struct HashedKey {
+  std::string_view key;
+  uint64_t hash;
+
+  bool operator==(const HashedKey& other) const { return hash == other.hash && key == other.key; }
+};
+
+struct HashOf {
+  size_t operator()(const HashedKey& k) const { return static_cast<size_t>(k.hash); }
+};
+
+HashedKey MakeKey(const Slice& key) {
+  return {std::string_view(key.data(), key.size()), Hash64(key.data(), key.size())};
+}
+
+void Destroy(Entry* list) {
+  while (list != nullptr) {
+    Entry* next = list->next;
+    list->deleter(list->key, list->value);
+    delete list;
+    list = next;
+  }
+}
+
+class Shard {
+ public:
+  Shard() { idle_.prev = idle_.next = &idle_; }
+
+  ~Shard() {
+    Entry* dead = nullptr;
+    {
+      MutexLock lock(&mu_);
+      for (auto& [key, entry] : map_) {
+        CHECK_EQ(entry->handles, 0u);  // a handle was not released
+        entry->next = dead;
+        dead = entry;
+      }
+      map_.clear();
+    }
+    Destroy(dead);
+  }
+
+  void SetCapacity(size_t capacity) EXCLUDES(mu_) {
+    MutexLock lock(&mu_);
+    capacity_ = capacity;
+  }
+
+  void Insert(const HashedKey& key, Entry* entry) EXCLUDES(mu_) {
+    Entry* dead = nullptr;
+    {
+      MutexLock lock(&mu_);
+      entry->handles = 1;
+      if (capacity_ > 0) {
+        DetachLocked(key, &dead);
+        // The map's key refers to the bytes in the entry, which live as long as it is in the map.
+        map_.emplace(HashedKey{entry->key, key.hash}, entry);
+        entry->in_map = true;
+        usage_ += entry->charge;
+        EvictLocked(capacity_, &dead);
+      }
+    }
+    Destroy(dead);
+  }
+
+  Entry* Lookup(const HashedKey& key) EXCLUDES(mu_) {
+    MutexLock lock(&mu_);
+    auto found = map_.find(key);
+    if (found == map_.end()) return nullptr;
+    Entry* entry = found->second;
+    if (entry->handles++ == 0) UnlinkLocked(entry);
+    return entry;
+  }
+
+  void Release(Entry* entry) EXCLUDES(mu_) {
+    Entry* dead = nullptr;
+    {
+      MutexLock lock(&mu_);
+      CHECK_GT(entry->handles, 0u);
+      if (--entry->handles == 0) {
+        if (entry->in_map) {
+          LinkNewestLocked(entry);
+          EvictLocked(capacity_, &dead);
+        } else {
+          entry->next = nullptr;
+          dead = entry;
+        }
+      }
+    }
+    Destroy(dead);
+  }
+
+  void Erase(const HashedKey& key) EXCLUDES(mu_) {
+    Entry* dead = nullptr;
+    {
+      MutexLock lock(&mu_);
+      DetachLocked(key, &dead);
+    }
+    Destroy(dead);
+  }
+
+  void Prune() EXCLUDES(mu_) {
+    Entry* dead = nullptr;
+    {
+      MutexLock lock(&mu_);
+      EvictLocked(0, &dead);
+    }
+    Destroy(dead);
+  }
+
+  size_t Usage() const EXCLUDES(mu_) {
+    MutexLock lock(&mu_);
+    return usage_;
+  }
+
+ private:
+  void UnlinkLocked(Entry* entry) REQUIRES(mu_) {
+    entry->prev->next = entry->next;
+    entry->next->prev = entry->prev;
+    entry->prev = entry->next = nullptr;
+  }
+
+  void LinkNewestLocked(Entry* entry) REQUIRES(mu_) {
+    entry->prev = idle_.prev;
+    entry->next = &idle_;
+    entry->prev->next = entry;
+    idle_.prev = entry;
+  }
+
+  // Takes the entry of this key, if any, out of the map; puts it in front of *dead if nobody uses it.
+  void DetachLocked(const HashedKey& key, Entry** dead) REQUIRES(mu_) {
+    auto found = map_.find(key);
+    if (found == map_.end()) return;
+    Entry* entry = found->second;
+    map_.erase(found);
+    entry->in_map = false;
+    usage_ -= entry->charge;
+    if (entry->handles == 0) {
+      UnlinkLocked(entry);
+      entry->next = *dead;
+      *dead = entry;
+    }
+  }
+
+  // Detaches idle entries, the oldest first, until the usage is at most "limit" or none is left.
+  void EvictLocked(size_t limit, Entry** dead) REQUIRES(mu_) {
+    while ((usage_ > limit || limit == 0) && idle_.next != &idle_) {
+      const Entry* oldest = idle_.next;
+      DetachLocked(HashedKey{oldest->key, oldest->hash}, dead);
+    }
+  }
+
+  mutable Mutex mu_;
+  size_t capacity_ GUARDED_BY(mu_) = 0;
+
+  // Sum of the charges of all entries in the map.
+  size_t usage_ GUARDED_BY(mu_) = 0;
+
+  std::unordered_map<HashedKey, Entry*, HashOf> map_ GUARDED_BY(mu_);
+
+  // Ends of the idle list: next is the oldest, prev the newest.
+  Entry idle_ GUARDED_BY(mu_);
+};
+
+class ShardedLRUCache final : public Cache {
+ public:
+  explicit ShardedLRUCache(size_t capacity) {
+    // Rounded up, so that a small capacity is not none.
+    const size_t share = capacity / kShards + (capacity % kShards != 0 ? 1 : 0);
+    for (Shard& shard : shards_) shard.SetCapacity(share);
+  }
+
+  Handle* Insert(const Slice& key, void* value, size_t charge,
+                 void (*deleter)(const Slice& key, void* value)) override {
+    const HashedKey hashed = MakeKey(key);
+    auto* entry = new Entry;
+    entry->key.assign(key.data(), key.size());
+    entry->hash = hashed.hash;
+    entry->value = value;
+    entry->charge = charge;
+    entry->deleter = deleter;
+    ShardOf(hashed.hash).Insert(hashed, entry);
+    return entry;
+  }
+
+  Handle* Lookup(const Slice& key) override {
+    const HashedKey hashed = MakeKey(key);
+    return ShardOf(hashed.hash).Lookup(hashed);
+  }
+
+  void Release(Handle* handle) override {
+    auto* entry = static_cast<Entry*>(handle);
+    ShardOf(entry->hash).Release(entry);
+  }
+
+  void* Value(Handle* handle) override { return static_cast<Entry*>(handle)->value; }
+
+  void Erase(const Slice& key) override {
+    const HashedKey hashed = MakeKey(key);
+    ShardOf(hashed.hash).Erase(hashed);
+  }
+
+  // Relaxed: the numbers only have to differ.
+  uint64_t NewId() override { return last_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  void Prune() override {
+    for (Shard& shard : shards_) shard.Prune();
+  }
+
+  size_t TotalCharge() const override {
+    size_t total = 0;
+    for (const Shard& shard : shards_) total += shard.Usage();
+    return total;
+  }
+
+ private:
+  static constexpr int kShardBits = 4;
+  static constexpr size_t kShards = size_t{1} << kShardBits;
+
+  // By the top bits, because the map in the shard goes by the low ones.
+  Shard& ShardOf(uint64_t hash) { return shards_[hash >> (64 - kShardBits)]; }
+
+  Shard shards_[kShards];
+  std::atomic<uint64_t> last_id_{0};
+};
+
+}  // namespace
+
+Cache::~Cache() = default;
+
+Cache* NewLRUCache(size_t capacity) { return new ShardedLRUCache(capacity); }
+
+}  // namespace miodb

@@ -1,0 +1,21 @@
+// The monotonic clock, for measuring spans. It counts from an unspecified moment, never goes back, and says nothing
+// about the date.
+
+#ifndef MIODB_SRC_UTIL_CLOCK_H_
+#define MIODB_SRC_UTIL_CLOCK_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace miodb {
+
+inline uint64_t NowNanos() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+inline uint64_t NowMicros() { return NowNanos() / 1000; }
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_CLOCK_H_

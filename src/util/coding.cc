@@ -1,0 +1,91 @@
+#include "src/util/coding.h"
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Reads a varint of at most Bits bits. The last byte that can contribute must fit into what is left of them, so a
+// value never wraps and at most ceil(Bits / 7) bytes are looked at.
+template <int Bits, typename T>
+const char* ReadVarint(const char* p, const char* limit, T* value) {
+  T result = 0;
+  for (int shift = 0; shift < Bits && p < limit; shift += 7) {
+    const auto byte = static_cast<unsigned char>(*p++);
+    const T low = byte & 0x7f;
+    if (Bits - shift < 7 && (low >> (Bits - shift)) != 0) return nullptr;
+    result |= low << shift;
+    if ((byte & 0x80) == 0) {
+      *value = result;
+      return p;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool GetFixed32(Slice* input, uint32_t* value) {
+  if (input->size() < sizeof(*value)) return false;
+  *value = DecodeFixed32(input->data());
+  input->remove_prefix(sizeof(*value));
+  return true;
+}
+
+bool GetFixed64(Slice* input, uint64_t* value) {
+  if (input->size() < sizeof(*value)) return false;
+  *value = DecodeFixed64(input->data());
+  input->remove_prefix(sizeof(*value));
+  return true;
+}
+
+void PutVarint32(std::string* dst, uint32_t value) { PutVarint64(dst, value); }
+
+void PutVarint64(std::string* dst, uint64_t value) {
+  char buffer[kMaxVarint64Bytes];
+  const char* end = EncodeVarint64(buffer, value);
+  dst->append(buffer, static_cast<size_t>(end - buffer));
+}
+
+const char* GetVarint32PtrSlow(const char* p, const char* limit, uint32_t* value) {
+  return ReadVarint<32>(p, limit, value);
+}
+
+const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value) {
+  return ReadVarint<64>(p, limit, value);
+}
+
+bool GetVarint32(Slice* input, uint32_t* value) {
+  const char* limit = input->data() + input->size();
+  const char* end = GetVarint32Ptr(input->data(), limit, value);
+  if (end == nullptr) return false;
+  *input = Slice(end, static_cast<size_t>(limit - end));
+  return true;
+}
+
+bool GetVarint64(Slice* input, uint64_t* value) {
+  const char* limit = input->data() + input->size();
+  const char* end = GetVarint64Ptr(input->data(), limit, value);
+  if (end == nullptr) return false;
+  *input = Slice(end, static_cast<size_t>(limit - end));
+  return true;
+}
+
+void PutLengthPrefixedSlice(std::string* dst, const Slice& value) {
+  CHECK_LE(value.size(), UINT32_MAX);
+  PutVarint32(dst, static_cast<uint32_t>(value.size()));
+  dst->append(value.data(), value.size());
+}
+
+bool GetLengthPrefixedSlice(Slice* input, Slice* result) {
+  Slice rest = *input;
+  uint32_t length;
+  if (!GetVarint32(&rest, &length) || rest.size() < length) return false;
+  *result = Slice(rest.data(), length);
+  rest.remove_prefix(length);
+  *input = rest;
+  return true;
+}
+
+}  // namespace miodb

@@ -1,0 +1,63 @@
+#include "miodb/env.h"
+
+#include <memory>
+
+namespace miodb {
+
+Env::Env() = default;
+Env::~Env() = default;
+EnvWrapper::~EnvWrapper() = default;
+SequentialFile::~SequentialFile() = default;
+RandomAccessFile::~RandomAccessFile() = default;
+WritableFile::~WritableFile() = default;
+Logger::~Logger() = default;
+FileLock::~FileLock() = default;
+
+Status Env::NewAppendableFile(const std::string& fname, WritableFile** result) {
+  *result = nullptr;
+  return Status::NotSupported(fname, "this Env does not append to files");
+}
+
+// Old and new names lead to each other, so an Env written for either works with callers of both.
+Status Env::RemoveFile(const std::string& fname) { return DeleteFile(fname); }
+Status Env::DeleteFile(const std::string& fname) { return RemoveFile(fname); }
+Status Env::RemoveDir(const std::string& dirname) { return DeleteDir(dirname); }
+Status Env::DeleteDir(const std::string& dirname) { return RemoveDir(dirname); }
+
+void Log(Logger* info_log, const char* format, ...) {
+  if (info_log == nullptr) return;
+  std::va_list ap;
+  va_start(ap, format);
+  info_log->Logv(format, ap);
+  va_end(ap);
+}
+
+Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname) {
+  WritableFile* opened;
+  Status s = env->NewWritableFile(fname, &opened);
+  if (!s.ok()) return s;
+  std::unique_ptr<WritableFile> file(opened);
+  s = file->Append(data);
+  if (s.ok()) s = file->Close();
+  file.reset();
+  if (!s.ok()) env->RemoveFile(fname).IgnoreError();  // the first error is the one that counts
+  return s;
+}
+
+Status ReadFileToString(Env* env, const std::string& fname, std::string* data) {
+  data->clear();
+  SequentialFile* opened;
+  Status s = env->NewSequentialFile(fname, &opened);
+  if (!s.ok()) return s;
+  std::unique_ptr<SequentialFile> file(opened);
+  constexpr size_t kPieceBytes = 64 * 1024;
+  std::unique_ptr<char[]> scratch(new char[kPieceBytes]);
+  while (true) {
+    Slice piece;
+    s = file->Read(kPieceBytes, &piece, scratch.get());
+    if (!s.ok() || piece.empty()) return s;
+    data->append(piece.data(), piece.size());
+  }
+}
+
+}  // namespace miodb

@@ -1,0 +1,493 @@
+// The Env of POSIX systems: plain system calls, one background thread, one table of held locks.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "miodb/env.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/mutex.h"
+#include "src/util/thread_annotations.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kWriteBufferBytes = 64 * 1024;
+
+Status PosixError(const std::string& context, int error_number) {
+  const std::string reason = std::system_category().message(error_number);  // unlike strerror, safe in threads
+  if (error_number == ENOENT) return Status::NotFound(context, reason);
+  return Status::IOError(context, reason);
+}
+
+// Repeats a system call for as long as a signal interrupts it.
+template <typename Call>
+auto Retry(Call call) {
+  decltype(call()) result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+int OpenFile(const std::string& fname, int flags, mode_t mode = 0) {
+  return Retry([&] { return ::open(fname.c_str(), flags | O_CLOEXEC, mode); });
+}
+
+// A file descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor& operator=(Descriptor&&) = delete;
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+// The directory that holds the file.
+std::string DirectoryOf(const std::string& fname) {
+  const size_t slash = fname.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : fname.substr(0, slash);
+}
+
+// What cannot be synced (a device, some file systems' directories) says EINVAL; there is nothing to lose then.
+bool SyncFailed(int result) { return result != 0 && errno != EINVAL && errno != EROFS; }
+
+class PosixSequentialFile final : public SequentialFile {
+ public:
+  PosixSequentialFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+
+  Status Read(size_t n, Slice* result, char* scratch) override {
+    size_t done = 0;
+    while (done < n) {  // a pipe or a network file system may give less than there is
+      const ssize_t got = Retry([&] { return ::read(fd_.get(), scratch + done, n - done); });
+      if (got < 0) {
+        *result = Slice();
+        return PosixError(fname_, errno);
+      }
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    *result = Slice(scratch, done);
+    return Status::OK();
+  }
+
+  Status Skip(uint64_t n) override {
+    if (::lseek(fd_.get(), static_cast<off_t>(n), SEEK_CUR) < 0) return PosixError(fname_, errno);
+    return Status::OK();
+  }
+
+ private:
+  const std::string fname_;
+  const Descriptor fd_;
+};
+
+class PosixRandomAccessFile final : public RandomAccessFile {
+ public:
+  PosixRandomAccessFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    size_t done = 0;
+    while (done < n) {
+      const auto at = static_cast<off_t>(offset + done);
+      const ssize_t got = Retry([&] { return ::pread(fd_.get(), scratch + done, n - done, at); });
+      if (got < 0) {
+        *result = Slice();
+        return PosixError(fname_, errno);
+      }
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+    }
+    *result = Slice(scratch, done);
+    return Status::OK();
+  }
+
+ private:
+  const std::string fname_;
+  const Descriptor fd_;
+};
+
+class PosixWritableFile final : public WritableFile {
+ public:
+  PosixWritableFile(std::string fname, Descriptor fd)
+      : fname_(std::move(fname)), fd_(std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
+
+  ~PosixWritableFile() override {
+    if (fd_.valid()) Close().IgnoreError();
+  }
+
+  Status Append(const Slice& data) override {
+    if (!error_.ok()) return error_;
+    if (!fd_.valid()) return Closed();
+    const char* p = data.data();
+    size_t left = data.size();
+    const size_t fits = std::min(left, kWriteBufferBytes - used_);
+    std::memcpy(&buffer_[used_], p, fits);
+    used_ += fits;
+    p += fits;
+    left -= fits;
+    if (left == 0) return Status::OK();
+
+    // The buffer is full. What would fill it again goes to the file directly.
+    Status s = Flush();
+    if (!s.ok()) return s;
+    if (left >= kWriteBufferBytes) return WriteAll(p, left);
+    std::memcpy(&buffer_[0], p, left);
+    used_ = left;
+    return Status::OK();
+  }
+
+  Status Flush() override {
+    if (!error_.ok()) return error_;
+    if (!fd_.valid()) return Closed();
+    const size_t n = std::exchange(used_, 0);
+    return WriteAll(&buffer_[0], n);
+  }
+
+  Status Sync() override {
+    Status s = Flush();
+    if (!s.ok()) return s;
+
+    // Before the data, so that files which the data speaks of are in the directory when the data is.
+    if (!directory_synced_) {
+      s = SyncDirectory();
+      if (!s.ok()) return Keep(s);
+      directory_synced_ = true;
+    }
+    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(PosixError(fname_, errno));
+    return Status::OK();
+  }
+
+  Status Close() override {
+    if (!fd_.valid()) return error_.ok() ? Closed() : error_;
+    Status s = Flush();
+    // Not repeated when interrupted: the descriptor is gone all the same.
+    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(PosixError(fname_, errno));
+    return s;
+  }
+
+ private:
+  Status Closed() const { return Status::IOError(fname_, "already closed"); }
+
+  // After the first error nobody knows what the file holds, so it is given for every later call.
+  Status Keep(const Status& s) {
+    error_ = s;
+    return s;
+  }
+
+  Status WriteAll(const char* p, size_t n) {
+    while (n > 0) {
+      const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
+      if (written < 0) return Keep(PosixError(fname_, errno));
+      p += written;
+      n -= static_cast<size_t>(written);
+    }
+    return Status::OK();
+  }
+
+  Status SyncDirectory() const {
+    const std::string dirname = DirectoryOf(fname_);
+    const Descriptor dir(OpenFile(dirname, O_RDONLY | O_DIRECTORY));
+    if (!dir.valid()) return PosixError(dirname, errno);
+    if (SyncFailed(Retry([&] { return ::fsync(dir.get()); }))) return PosixError(dirname, errno);
+    return Status::OK();
+  }
+
+  const std::string fname_;
+  Descriptor fd_;
+  const std::unique_ptr<char[]> buffer_;
+  size_t used_ = 0;  // bytes in the buffer
+  bool directory_synced_ = false;
+  Status error_;
+};
+
+// Every message is one write to the end of the file, so threads and processes may share it without a lock.
+class PosixLogger final : public Logger {
+ public:
+  explicit PosixLogger(Descriptor fd) : fd_(std::move(fd)) {}
+
+  void Logv(const char* format, std::va_list ap) override {
+    char prefix[96];
+    const int prefix_length = FormatPrefix(prefix, sizeof(prefix));
+
+    std::va_list measured;
+    va_copy(measured, ap);
+    const int length = std::vsnprintf(nullptr, 0, format, measured);
+    va_end(measured);
+    if (length < 0) return;  // a format that cannot be printed; there is nobody to tell
+
+    std::string line(prefix, static_cast<size_t>(prefix_length));
+    line.resize(line.size() + static_cast<size_t>(length) + 1);  // one more for the final zero
+    std::vsnprintf(&line[static_cast<size_t>(prefix_length)], static_cast<size_t>(length) + 1, format, ap);
+    line.pop_back();
+    if (line.back() != '\n') line.push_back('\n');
+
+    const char* p = line.data();
+    size_t left = line.size();
+    while (left > 0) {
+      const ssize_t written = Retry([&] { return ::write(fd_.get(), p, left); });
+      if (written <= 0) return;  // losing a message is better than stopping for it
+      p += written;
+      left -= static_cast<size_t>(written);
+    }
+  }
+
+ private:
+  // "2024-01-31T13:05:09.123456Z 4711 ": UTC and the thread's number.
+  static int FormatPrefix(char* dst, size_t size) {
+    struct timespec now;
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    struct tm utc;
+    ::gmtime_r(&now.tv_sec, &utc);
+    return std::snprintf(dst, size, "%04d-%02d-%02dT%02d:%02d:%02d.%06ldZ %ld ", utc.tm_year + 1900, utc.tm_mon + 1,
+                         utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000,
+                         static_cast<long>(::syscall(SYS_gettid)));
+  }
+
+  const Descriptor fd_;
+};
+
+// What makes a file the same file under every name.
+using FileId = std::pair<dev_t, ino_t>;
+
+class PosixFileLock final : public FileLock {
+ public:
+  PosixFileLock(std::string name, FileId file_id, Descriptor descriptor)
+      : fname(std::move(name)), id(file_id), fd(std::move(descriptor)) {}
+
+  const std::string fname;
+  const FileId id;
+  const Descriptor fd;
+};
+
+class PosixEnv final : public Env {
+ public:
+  Status NewSequentialFile(const std::string& fname, SequentialFile** result) override {
+    return Open<PosixSequentialFile>(fname, O_RDONLY, result);
+  }
+
+  Status NewRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
+    return Open<PosixRandomAccessFile>(fname, O_RDONLY, result);
+  }
+
+  Status NewWritableFile(const std::string& fname, WritableFile** result) override {
+    return Open<PosixWritableFile>(fname, O_WRONLY | O_CREAT | O_TRUNC, result);
+  }
+
+  Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
+    return Open<PosixWritableFile>(fname, O_WRONLY | O_CREAT | O_APPEND, result);
+  }
+
+  bool FileExists(const std::string& fname) override { return ::access(fname.c_str(), F_OK) == 0; }
+
+  Status GetChildren(const std::string& dirname, std::vector<std::string>* result) override {
+    result->clear();
+    DIR* dir = ::opendir(dirname.c_str());
+    if (dir == nullptr) return PosixError(dirname, errno);
+    Status s;
+    while (true) {
+      errno = 0;  // the only way to tell the end from an error
+      const struct dirent* entry = ::readdir(dir);
+      if (entry == nullptr) {
+        if (errno != 0) s = PosixError(dirname, errno);
+        break;
+      }
+      result->emplace_back(entry->d_name);
+    }
+    ::closedir(dir);
+    return s;
+  }
+
+  Status RemoveFile(const std::string& fname) override {
+    if (::unlink(fname.c_str()) != 0) return PosixError(fname, errno);
+    return Status::OK();
+  }
+
+  Status CreateDir(const std::string& dirname) override {
+    if (::mkdir(dirname.c_str(), 0755) != 0) return PosixError(dirname, errno);
+    return Status::OK();
+  }
+
+  Status RemoveDir(const std::string& dirname) override {
+    if (::rmdir(dirname.c_str()) != 0) return PosixError(dirname, errno);
+    return Status::OK();
+  }
+
+  Status GetFileSize(const std::string& fname, uint64_t* file_size) override {
+    struct stat info;
+    if (::stat(fname.c_str(), &info) != 0) {
+      *file_size = 0;
+      return PosixError(fname, errno);
+    }
+    *file_size = static_cast<uint64_t>(info.st_size);
+    return Status::OK();
+  }
+
+  Status RenameFile(const std::string& src, const std::string& target) override {
+    if (std::rename(src.c_str(), target.c_str()) != 0) return PosixError(src, errno);
+    return Status::OK();
+  }
+
+  Status LockFile(const std::string& fname, FileLock** lock) override;
+  Status UnlockFile(FileLock* lock) override;
+
+  void Schedule(void (*function)(void* arg), void* arg) override {
+    MutexLock lock(&background_mu_);
+    if (!background_started_) {
+      background_started_ = true;
+      // Detached: like this Env, the thread stays until the process ends.
+      std::thread([this] { RunBackground(); }).detach();
+    }
+    background_work_.emplace_back(function, arg);
+    background_cv_.Signal();
+  }
+
+  void StartThread(void (*function)(void* arg), void* arg) override { std::thread(function, arg).detach(); }
+
+  Status GetTestDirectory(std::string* path) override {
+    const char* chosen = std::getenv("TEST_TMPDIR");
+    if (chosen != nullptr && chosen[0] != '\0') {
+      *path = chosen;
+    } else {
+      *path = "/tmp/miodbtest-" + std::to_string(::geteuid());
+    }
+    CreateDir(*path).IgnoreError();  // it may exist
+    struct stat info;
+    if (::stat(path->c_str(), &info) != 0) return PosixError(*path, errno);
+    if (!S_ISDIR(info.st_mode)) return PosixError(*path, ENOTDIR);
+    return Status::OK();
+  }
+
+  Status NewLogger(const std::string& fname, Logger** result) override {
+    *result = nullptr;
+    Descriptor fd(OpenFile(fname, O_WRONLY | O_CREAT | O_APPEND, 0644));
+    if (!fd.valid()) return PosixError(fname, errno);
+    *result = new PosixLogger(std::move(fd));
+    return Status::OK();
+  }
+
+  uint64_t NowMicros() override { return ::miodb::NowMicros(); }
+
+  void SleepForMicroseconds(int micros) override {
+    if (micros > 0) std::this_thread::sleep_for(std::chrono::microseconds(micros));
+  }
+
+ private:
+  template <typename File, typename Interface>
+  Status Open(const std::string& fname, int flags, Interface** result) {
+    *result = nullptr;
+    Descriptor fd(OpenFile(fname, flags, 0644));
+    if (!fd.valid()) return PosixError(fname, errno);
+    *result = new File(fname, std::move(fd));
+    return Status::OK();
+  }
+
+  // The background thread: runs what is scheduled, in that order, for ever.
+  void RunBackground() {
+    while (true) {
+      std::pair<void (*)(void*), void*> work;
+      {
+        MutexLock lock(&background_mu_);
+        while (background_work_.empty()) background_cv_.Wait();
+        work = background_work_.front();
+        background_work_.pop_front();
+      }
+      work.first(work.second);
+    }
+  }
+
+  Mutex background_mu_;
+  CondVar background_cv_{&background_mu_};
+  bool background_started_ GUARDED_BY(background_mu_) = false;
+  std::deque<std::pair<void (*)(void*), void*>> background_work_ GUARDED_BY(background_mu_);
+
+  // The files this process holds locks on.
+  Mutex locks_mu_;
+  std::set<FileId> locked_files_ GUARDED_BY(locks_mu_);
+};
+
+// The lock is flock's: it belongs to the open file, so it ends when the process dies however it dies, and closing some
+// other descriptor of the same file does not end it, as it would with fcntl. Where flock is emulated with fcntl (NFS)
+// it does not keep callers of one process apart; the table does.
+Status PosixEnv::LockFile(const std::string& fname, FileLock** lock) {
+  *lock = nullptr;
+  MutexLock guard(&locks_mu_);
+  while (true) {
+    Descriptor fd(OpenFile(fname, O_RDWR | O_CREAT, 0644));
+    if (!fd.valid()) return PosixError(fname, errno);
+    struct stat mine;
+    if (::fstat(fd.get(), &mine) != 0) return PosixError(fname, errno);
+    const FileId id(mine.st_dev, mine.st_ino);
+
+    if (locked_files_.count(id) != 0) return Status::IOError(fname, "locked by this process already");
+    if (Retry([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
+      if (errno == EWOULDBLOCK) return Status::IOError(fname, "locked by another process");
+      return PosixError(fname, errno);
+    }
+
+    // Whoever held the lock before may have removed the file after we opened it. Then we hold a lock that no one else
+    // will ever meet, and have to take the one of the file that has the name now.
+    struct stat current;
+    if (::stat(fname.c_str(), &current) != 0) {
+      if (errno == ENOENT) continue;
+      return PosixError(fname, errno);
+    }
+    if (FileId(current.st_dev, current.st_ino) != id) continue;
+
+    locked_files_.insert(id);
+    *lock = new PosixFileLock(fname, id, std::move(fd));
+    return Status::OK();
+  }
+}
+
+Status PosixEnv::UnlockFile(FileLock* lock) {
+  MutexLock guard(&locks_mu_);  // outlives the descriptor, so that no new lock meets a half-closed old one
+  std::unique_ptr<PosixFileLock> held(static_cast<PosixFileLock*>(lock));
+  CHECK_EQ(locked_files_.erase(held->id), 1u);
+  // Explicitly, because a child process may have inherited the descriptor and would keep the lock.
+  Status s;
+  if (Retry([&] { return ::flock(held->fd.get(), LOCK_UN); }) != 0) s = PosixError(held->fname, errno);
+  return s;
+}
+
+}  // namespace
+
+Env* Env::Default() {
+  // Never destroyed: its threads, and databases closed while the process ends, may still use it.
+  static Env* const env = new PosixEnv;
+  return env;
+}
+
+}  // namespace miodb

@@ -1,0 +1,38 @@
+// Hashes. Both give the same value on every machine and in every version, because stored formats depend on them.
+// Neither resists an attacker who chooses the input.
+//
+// This is the only file that includes xxhash.
+
+#ifndef MIODB_SRC_UTIL_HASH_H_
+#define MIODB_SRC_UTIL_HASH_H_
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace miodb {
+
+// XXH3 with 64 bits of the n bytes at p. Different seeds give independent functions.
+inline uint64_t Hash64(const void* p, size_t n, uint64_t seed = 0) { return XXH3_64bits_withSeed(p, n, seed); }
+
+// Mixes two words into one: every bit of either changes each bit of the result with a chance of about one half.
+// Mix64(a, b) and Mix64(b, a) differ. For a fixed, it is one-to-one in b, and the other way round.
+// The mixer is the finaliser of splitmix64, a public-domain generator, applied to each word in turn.
+inline uint64_t Mix64(uint64_t a, uint64_t b) {
+  auto finalise = [](uint64_t x) {
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return x;
+  };
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 over the golden ratio; keeps 0 from mapping to 0
+  return finalise(finalise(a + kGolden) + b + kGolden);
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_HASH_H_

@@ -1,0 +1,129 @@
+// Mutual exclusion and waiting, with annotations that clang checks (util/thread_annotations.h).
+//
+//   MutexLock lock(&mu_);
+//   while (!ready_) cv_.Wait();   // CondVar cv_(&mu_)
+//
+// A Mutex is not recursive and knows its owner. Waits may end without a signal, so they belong in a loop.
+
+#ifndef MIODB_SRC_UTIL_MUTEX_H_
+#define MIODB_SRC_UTIL_MUTEX_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "src/util/check.h"
+#include "src/util/thread_annotations.h"
+
+namespace miodb {
+
+class CAPABILITY("mutex") Mutex {
+ public:
+  Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  // Waits until no other thread holds the mutex and takes it. REQUIRES: this thread does not hold it.
+  void Lock() ACQUIRE() {
+    mu_.lock();
+    SetOwner(std::this_thread::get_id());
+  }
+
+  // REQUIRES: this thread holds it.
+  void Unlock() RELEASE() {
+    SetOwner(std::thread::id());
+    mu_.unlock();
+  }
+
+  // Takes the mutex and returns true, or returns false at once if it is held.
+  bool TryLock() TRY_ACQUIRE(true) {
+    if (!mu_.try_lock()) return false;
+    SetOwner(std::this_thread::get_id());
+    return true;
+  }
+
+  // Aborts unless this thread holds the mutex.
+  void AssertHeld() const ASSERT_CAPABILITY(this) { CHECK(IsHeldByThisThread()); }
+
+  bool IsHeldByThisThread() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+
+ private:
+  friend class CondVar;
+
+  void SetOwner(std::thread::id id) { owner_.store(id, std::memory_order_relaxed); }
+
+  std::mutex mu_;
+
+  // The thread that holds mu_, or none. Relaxed: a thread only ever asks whether it is the owner itself, and that
+  // answer depends on nothing but its own stores.
+  std::atomic<std::thread::id> owner_{std::thread::id()};
+};
+
+// Holds a mutex for as long as it lives.
+class SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex* mu) ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
+  ~MutexLock() RELEASE() { mu_->Unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex* const mu_;
+};
+
+// Where threads that hold one mutex wait for each other. All calls but Signal and SignalAll REQUIRE that the calling
+// thread holds that mutex; it is let go during the wait and held again afterwards.
+class CondVar {
+ public:
+  // The mutex must outlive this.
+  explicit CondVar(Mutex* mu) : mu_(mu) {}
+  CondVar(const CondVar&) = delete;
+  CondVar& operator=(const CondVar&) = delete;
+
+  // Waits for a signal.
+  void Wait() {
+    std::unique_lock<std::mutex> lock = LetGo();
+    cv_.wait(lock);
+    TakeBack(&lock);
+  }
+
+  // Waits for a signal, but not much longer than this many microseconds. False if the time ran out.
+  bool TimedWait(uint64_t micros) {
+    // A wait of years is as good as one without end, and keeps the sum below from overflowing.
+    constexpr uint64_t kLongestMicros = uint64_t{1} << 50;
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(micros < kLongestMicros ? micros : kLongestMicros);
+    std::unique_lock<std::mutex> lock = LetGo();
+    const std::cv_status result = cv_.wait_until(lock, deadline);
+    TakeBack(&lock);
+    return result == std::cv_status::no_timeout;
+  }
+
+  // Wakes one waiting thread, if there is any.
+  void Signal() { cv_.notify_one(); }
+
+  // Wakes all waiting threads.
+  void SignalAll() { cv_.notify_all(); }
+
+ private:
+  std::unique_lock<std::mutex> LetGo() {
+    mu_->AssertHeld();
+    mu_->SetOwner(std::thread::id());
+    return std::unique_lock<std::mutex>(mu_->mu_, std::adopt_lock);
+  }
+
+  void TakeBack(std::unique_lock<std::mutex>* lock) {
+    lock->release();
+    mu_->SetOwner(std::this_thread::get_id());
+  }
+
+  Mutex* const mu_;
+  std::condition_variable cv_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_MUTEX_H_

@@ -1,0 +1,64 @@
+// The manifest: the durable log of version edits in the pool, and the only owner of its space.
+//
+// An area is one extent: a snapshot of the state as record 0, then one record per edit.
+//
+//   u32 payload size | u32 zero | u64 edit number | u64 checksum | payload, padded with zeros to 8 bytes
+//
+// The checksum is seeded with the area's generation and the edit number, so a record of another area or place never
+// checks. A record counts once its checksum is right; there is no tail pointer.
+//
+// Append (one edit):     1 copy the record behind the last   2 fence
+// Roll over (area full, and before the first edit after an open):
+//   1 take a fresh extent   2 copy a snapshot there   3 fence   4 switch the root   5 drop the old area
+//
+// What a crash leaves: before the fence of an append, the state without the edit (its record does not check, or it
+// does and the edit took effect: nobody was told yet). Before step 4 of a roll-over the old area, afterwards the new
+// one; both say the same. Nothing is ever appended after a torn record, because an opened area is left first.
+//
+// Threads: one at a time (the database mutex).
+
+#ifndef MIODB_SRC_VERSION_MANIFEST_H_
+#define MIODB_SRC_VERSION_MANIFEST_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "src/nvm/pool.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+class Manifest {
+ public:
+  explicit Manifest(Pool* pool) : pool_(pool) {}
+
+  const ManifestState& state() const { return state_; }
+
+  // A new database: writes the first area and root.
+  Status Create(const std::string& comparator);
+
+  // Reads the state of an existing one.
+  Status Recover();
+
+  // Makes the edit durable and part of the state. If it fails with NoSpace nothing happened; after any other failure
+  // the state on the medium is in doubt and nothing more may be appended.
+  Status Append(const VersionEdit& edit);
+
+ private:
+  Status RollOver(const ManifestState& state);
+  Status WriteRecord(const std::string& payload);
+  Status Corrupt(uint64_t offset, const std::string& what) const;
+
+  Pool* const pool_;
+  ManifestState state_;
+  ExtentRef area_;
+  uint64_t generation_ = 0;
+  uint64_t position_ = 0;     // end of the last record
+  uint64_t edit_number_ = 0;  // of the next record
+  bool recovered_ = false;    // nothing was appended to this area since it was read
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_VERSION_MANIFEST_H_

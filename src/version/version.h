@@ -1,0 +1,44 @@
+// A version: which tables there are, level by level, at one moment. Readers pin one and see nothing move.
+//
+// For any user key, every sequence in a run exceeds those in the runs after it in the order
+//   level 0 newest run first, level 1 newest first, ..., the repository
+// because a flush puts its run in front and a merge replaces neighbours. So the first hit at or below a read's
+// sequence is the newest visible version.
+//
+// Threads: immutable.
+
+#ifndef MIODB_SRC_VERSION_VERSION_H_
+#define MIODB_SRC_VERSION_VERSION_H_
+
+#include <memory>
+#include <vector>
+
+#include "pmtable/run.h"
+
+namespace miodb {
+
+struct Version {
+  // levels[i]: runs of level i, newest first. The last level is the repository and has at most one run.
+  std::vector<std::vector<RunRef>> levels;
+
+  Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+    *found = false;
+    for (const auto& level : levels) {
+      for (const RunRef& run : level) {
+        Status s = run->Get(order, key, verify, found, record);
+        if (!s.ok() || *found) return s;
+      }
+    }
+    return Status::OK();
+  }
+
+  int repository() const { return static_cast<int>(levels.size()) - 1; }
+  uint64_t entries() const;
+  uint64_t payload_bytes() const;
+};
+
+using VersionRef = std::shared_ptr<const Version>;
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_VERSION_VERSION_H_

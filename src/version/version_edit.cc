@@ -1,0 +1,148 @@
+#include "src/version/version_edit.h"
+
+#include "src/util/coding.h"
+
+namespace miodb {
+
+namespace {
+
+// Numbers of the format: never changed, never used again.
+enum Field : uint8_t {
+  kComparator = 1,
+  kNextId = 2,
+  kFlushedSequence = 3,
+  kRemovedTable = 4,
+  kTable = 5,
+  kRemovedChunk = 6,
+  kChunk = 7,
+  kSealedChunk = 8,
+};
+
+void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
+
+bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
+  for (uint64_t* number : numbers) {
+    if (!GetVarint64(input, number)) return false;
+  }
+  return true;
+}
+
+void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
+  for (uint64_t number : numbers) PutVarint64(dst, number);
+}
+
+}  // namespace
+
+void VersionEdit::EncodeTo(std::string* dst) const {
+  if (has_comparator) {
+    PutField(dst, kComparator);
+    PutLengthPrefixedSlice(dst, comparator);
+  }
+  if (has_next_id) {
+    PutField(dst, kNextId);
+    PutVarint64(dst, next_id);
+  }
+  if (has_flushed_sequence) {
+    PutField(dst, kFlushedSequence);
+    PutVarint64(dst, flushed_sequence);
+  }
+  for (uint64_t number : removed_tables) {
+    PutField(dst, kRemovedTable);
+    PutVarint64(dst, number);
+  }
+  for (const TablePlace& t : tables) {
+    PutField(dst, kTable);
+    PutNumbers(dst, {t.number, t.level, t.run, t.index_offset, t.index_size});
+  }
+  for (uint64_t id : removed_chunks) {
+    PutField(dst, kRemovedChunk);
+    PutVarint64(dst, id);
+  }
+  for (const LogChunkPlace& c : chunks) {
+    PutField(dst, c.sealed ? kSealedChunk : kChunk);
+    PutNumbers(dst, {c.id, c.offset, c.size});
+    if (c.sealed) PutVarint64(dst, c.sealed_size);
+  }
+}
+
+bool VersionEdit::DecodeFrom(Slice input) {
+  while (!input.empty()) {
+    const uint8_t field = static_cast<uint8_t>(input[0]);
+    input.remove_prefix(1);
+    uint64_t number = 0;
+    switch (field) {
+      case kComparator: {
+        Slice name;
+        if (!GetLengthPrefixedSlice(&input, &name)) return false;
+        has_comparator = true;
+        comparator = name.ToString();
+        break;
+      }
+      case kNextId:
+        if (!GetVarint64(&input, &next_id)) return false;
+        has_next_id = true;
+        break;
+      case kFlushedSequence:
+        if (!GetVarint64(&input, &flushed_sequence)) return false;
+        has_flushed_sequence = true;
+        break;
+      case kRemovedTable:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_tables.push_back(number);
+        break;
+      case kTable: {
+        TablePlace t;
+        uint64_t level;
+        if (!GetNumbers(&input, {&t.number, &level, &t.run, &t.index_offset, &t.index_size})) return false;
+        if (level > kRepositoryLevel) return false;
+        t.level = static_cast<uint32_t>(level);
+        tables.push_back(t);
+        break;
+      }
+      case kRemovedChunk:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_chunks.push_back(number);
+        break;
+      case kChunk:
+      case kSealedChunk: {
+        LogChunkPlace c;
+        if (!GetNumbers(&input, {&c.id, &c.offset, &c.size})) return false;
+        c.sealed = field == kSealedChunk;
+        if (c.sealed && (!GetVarint64(&input, &c.sealed_size) || c.sealed_size > c.size)) return false;
+        chunks.push_back(c);
+        break;
+      }
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+Status ManifestState::Apply(const VersionEdit& edit) {
+  if (edit.has_comparator) comparator = edit.comparator;
+  if (edit.has_next_id) next_id = edit.next_id;
+  if (edit.has_flushed_sequence) flushed_sequence = edit.flushed_sequence;
+  for (uint64_t number : edit.removed_tables) {
+    if (tables.erase(number) == 0) return Status::Corruption("manifest removes unknown table", std::to_string(number));
+  }
+  for (const TablePlace& t : edit.tables) tables[t.number] = t;
+  for (uint64_t id : edit.removed_chunks) {
+    if (chunks.erase(id) == 0) return Status::Corruption("manifest removes unknown log chunk", std::to_string(id));
+  }
+  for (const LogChunkPlace& c : edit.chunks) chunks[c.id] = c;
+  return Status::OK();
+}
+
+VersionEdit ManifestState::Snapshot() const {
+  VersionEdit edit;
+  edit.has_comparator = true;
+  edit.comparator = comparator;
+  edit.SetNextId(next_id);
+  edit.SetFlushedSequence(flushed_sequence);
+  for (const auto& [number, place] : tables) edit.tables.push_back(place);
+  for (const auto& [id, place] : chunks) edit.chunks.push_back(place);
+  return edit;
+}
+
+}  // namespace miodb

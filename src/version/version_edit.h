@@ -1,0 +1,83 @@
+// What the manifest says: its state, and the edits that change it.
+//
+// An edit is one step of the database's history: whatever it names exists durably before it is written, and takes
+// effect as a whole. Encoded as a sequence of {u8 field, value}; docs/format.md lists the fields.
+
+#ifndef MIODB_SRC_VERSION_VERSION_EDIT_H_
+#define MIODB_SRC_VERSION_VERSION_EDIT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "src/format/pm_ref.h"
+
+namespace miodb {
+
+// The level number that stands for the repository in the manifest, whatever num_levels is.
+inline constexpr uint32_t kRepositoryLevel = 255;
+
+// Where a table belongs and where its index lies.
+struct TablePlace {
+  uint64_t number = 0;
+  uint32_t level = 0;
+  uint64_t run = 0;
+  PmRef index_offset = 0;
+  uint64_t index_size = 0;
+};
+
+// A log chunk: an extent in which recovery looks for frames.
+struct LogChunkPlace {
+  uint64_t id = 0;
+  PmRef offset = 0;
+  uint64_t size = 0;
+  bool sealed = false;       // recovered once: frames end exactly at sealed_size, nothing is ever appended
+  uint64_t sealed_size = 0;
+};
+
+struct VersionEdit {
+  bool has_comparator = false;
+  std::string comparator;
+  bool has_next_id = false;
+  uint64_t next_id = 0;            // tables, runs and chunks made later have at least this number
+  bool has_flushed_sequence = false;
+  uint64_t flushed_sequence = 0;   // writes up to this one are in tables; the log goes on from there
+  std::vector<uint64_t> removed_tables;
+  std::vector<TablePlace> tables;  // new, or moved to another level or run
+  std::vector<uint64_t> removed_chunks;
+  std::vector<LogChunkPlace> chunks;  // new, or sealed
+
+  void SetNextId(uint64_t id) {
+    has_next_id = true;
+    next_id = id;
+  }
+  void SetFlushedSequence(uint64_t sequence) {
+    has_flushed_sequence = true;
+    flushed_sequence = sequence;
+  }
+
+  void EncodeTo(std::string* dst) const;
+  // False if the bytes are not an edit.
+  bool DecodeFrom(Slice input);
+};
+
+struct ManifestState {
+  std::string comparator;
+  uint64_t next_id = 1;
+  uint64_t flushed_sequence = 0;
+  std::map<uint64_t, TablePlace> tables;
+  std::map<uint64_t, LogChunkPlace> chunks;
+
+  // Takes one step. Corruption, if the edit removes what is not there.
+  Status Apply(const VersionEdit& edit);
+
+  // An edit that leads from nothing to this state.
+  VersionEdit Snapshot() const;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_VERSION_VERSION_EDIT_H_

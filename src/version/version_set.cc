@@ -1,0 +1,174 @@
+#include "src/version/version_set.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+uint64_t Version::entries() const {
+  uint64_t sum = 0;
+  for (const auto& level : levels) {
+    for (const RunRef& run : level) sum += run->entries();
+  }
+  return sum;
+}
+
+uint64_t Version::payload_bytes() const {
+  uint64_t sum = 0;
+  for (const auto& level : levels) {
+    for (const RunRef& run : level) sum += run->payload_bytes();
+  }
+  return sum;
+}
+
+Status VersionSet::Create() {
+  Status s = manifest_.Create(order_.comparator()->Name());
+  if (s.ok()) BuildCurrent();
+  return s;
+}
+
+Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
+  Status s = manifest_.Recover();
+  if (!s.ok()) return s;
+  const ManifestState& state = manifest_.state();
+  if (state.comparator != order_.comparator()->Name()) {
+    return Status::InvalidArgument(pool_->path(), "the database was made with comparator " + state.comparator +
+                                                      ", it was opened with " + order_.comparator()->Name());
+  }
+  next_id_ = state.next_id;
+  for (const auto& [id, chunk] : state.chunks) {
+    next_id_ = std::max(next_id_, id + 1);
+    s = pool_->Claim(chunk.offset, chunk.size, ExtentKind::kLog, &chunks->emplace_back());
+    if (!s.ok()) return s;
+  }
+  s = OpenTables(verify);
+  if (s.ok()) s = FitLevels();
+  if (s.ok()) BuildCurrent();
+  return s;
+}
+
+Status VersionSet::OpenTables(bool verify) {
+  std::map<PmRef, ExtentRef> payload;
+  const PMTable::ClaimPayload claim = [&](const PayloadMeta& meta, ExtentRef* extent) {
+    ExtentRef& known = payload[meta.offset];
+    if (known == nullptr) {
+      Status s = pool_->Claim(meta.offset, meta.size, meta.kind, &known);
+      if (!s.ok()) return s;
+    }
+    if (known->size() != meta.size || known->kind() != meta.kind) {
+      return Status::Corruption(pool_->path(), "tables disagree about the extent at offset " + std::to_string(meta.offset));
+    }
+    *extent = known;
+    return Status::OK();
+  };
+  for (const auto& [number, place] : manifest_.state().tables) {
+    next_id_ = std::max(next_id_, std::max(number, place.run) + 1);
+    ExtentRef index;
+    Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
+    if (!s.ok()) return s;
+    if (place.index_size < sizeof(TableHeader)) return Status::Corruption(pool_->path(), "index extent too short");
+    TableRef table;
+    s = PMTable::Open(pool_, order_, std::move(index), number, verify, claim, &table);
+    if (!s.ok()) return s;
+    Enter(table);
+    tables_[number] = std::move(table);
+  }
+  return Status::OK();
+}
+
+// A database made with more levels than now asked for: its deeper buffer levels join the last one that is left, with
+// new run ids that keep the order of age.
+Status VersionSet::FitLevels() {
+  const uint32_t last_buffer = static_cast<uint32_t>(num_levels_ - 2);
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<TablePlace>> runs;  // by (level, run id)
+  bool fits = true;
+  for (const auto& [number, place] : manifest_.state().tables) {
+    if (place.level == kRepositoryLevel) continue;
+    if (place.level > last_buffer) fits = false;
+    if (place.level >= last_buffer) runs[{place.level, place.run}].push_back(place);
+  }
+  if (fits) return Status::OK();
+  VersionEdit edit;
+  // Oldest first: deepest level first, in it the lowest id first.
+  while (!runs.empty()) {
+    auto oldest = runs.lower_bound({std::prev(runs.end())->first.first, 0});
+    const uint64_t id = NewId();
+    for (TablePlace& place : oldest->second) {
+      place.level = last_buffer;
+      place.run = id;
+      edit.tables.push_back(place);
+    }
+    runs.erase(oldest);
+  }
+  edit.SetNextId(next_id_);
+  return manifest_.Append(edit);
+}
+
+void VersionSet::Enter(const TableRef& table) {
+  for (const PayloadRef& p : table->payload()) {
+    // relaxed: the counters are read for policy only, and change under the database mutex.
+    p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
+    if (payload_uses_[p.extent->offset()]++ == 0) payload_extent_bytes_ += p.extent->size();
+    payload_live_bytes_ += p.live_bytes;
+  }
+}
+
+void VersionSet::Leave(const TableRef& table) {
+  for (const PayloadRef& p : table->payload()) {
+    p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);  // relaxed: as above
+    auto uses = payload_uses_.find(p.extent->offset());
+    CHECK(uses != payload_uses_.end());
+    if (--uses->second == 0) {
+      payload_uses_.erase(uses);
+      payload_extent_bytes_ -= p.extent->size();
+    }
+    payload_live_bytes_ -= p.live_bytes;
+  }
+}
+
+Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
+  edit.SetNextId(next_id_);
+  Status s = manifest_.Append(edit);
+  if (!s.ok()) return s;
+  // Enter before leave: an extent that stays in use must not look unused in between.
+  for (const TableRef& table : added) {
+    Enter(table);
+    CHECK(tables_.emplace(table->number(), table).second);
+  }
+  std::vector<TableRef> removed;
+  for (uint64_t number : edit.removed_tables) {
+    auto it = tables_.find(number);
+    CHECK(it != tables_.end());
+    Leave(it->second);
+    tables_.erase(it);
+  }
+  if (!edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();
+  return s;
+}
+
+void VersionSet::BuildCurrent() {
+  std::map<std::pair<int, uint64_t>, std::shared_ptr<Run>> runs;
+  for (const auto& [number, table] : tables_) {
+    const TablePlace& place = PlaceOf(number);
+    std::shared_ptr<Run>& run = runs[{LevelIndex(place.level), place.run}];
+    if (run == nullptr) {
+      run = std::make_shared<Run>();
+      run->id = place.run;
+    }
+    run->tables.push_back(table);
+  }
+  auto version = std::make_shared<Version>();
+  version->levels.resize(static_cast<size_t>(num_levels_));
+  for (auto& [key, run] : runs) {
+    std::sort(run->tables.begin(), run->tables.end(), [this](const TableRef& a, const TableRef& b) {
+      return order_.Compare(a->smallest(), b->smallest()) < 0;
+    });
+    auto& level = version->levels[static_cast<size_t>(key.first)];
+    level.insert(level.begin(), run);  // ids ascend, so the newest ends up first
+  }
+  CHECK_LE(version->levels.back().size(), 1u);
+  current_ = std::move(version);
+}
+
+}  // namespace miodb

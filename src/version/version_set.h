@@ -1,0 +1,74 @@
+// The current version and the way to the next: an edit becomes durable in the manifest, then a new version is made.
+//
+// Threads: all calls with the database mutex held.
+
+#ifndef MIODB_SRC_VERSION_VERSION_SET_H_
+#define MIODB_SRC_VERSION_VERSION_SET_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/version/manifest.h"
+#include "src/version/version.h"
+
+namespace miodb {
+
+class VersionSet {
+ public:
+  VersionSet(Pool* pool, KeyOrder order, int num_levels)
+      : pool_(pool), order_(order), num_levels_(num_levels), manifest_(pool) {}
+  VersionSet(const VersionSet&) = delete;
+  VersionSet& operator=(const VersionSet&) = delete;
+
+  Status Create();
+
+  // Reads the manifest, claims all space that it names and opens the tables. *chunks: the extents of the log chunks,
+  // in the order of manifest().chunks.
+  Status Recover(bool verify, std::vector<ExtentRef>* chunks);
+
+  const VersionRef& current() const { return current_; }
+  const ManifestState& manifest() const { return manifest_.state(); }
+
+  // A number for a new table, run or log chunk, not used before. Durable with the next edit.
+  uint64_t NewId() { return next_id_++; }
+
+  // Makes the edit durable, then current. added: the tables that the edit places for the first time. On failure the
+  // current version stays; see Manifest::Append.
+  Status Apply(VersionEdit edit, const std::vector<TableRef>& added);
+
+  // The place that the manifest gives a table of the current version.
+  const TablePlace& PlaceOf(uint64_t number) const { return manifest_.state().tables.at(number); }
+
+  // Payload extents of the current version: their bytes, and how many of those are live.
+  uint64_t payload_extent_bytes() const { return payload_extent_bytes_; }
+  uint64_t payload_live_bytes() const { return payload_live_bytes_; }
+
+ private:
+  using PayloadMap = std::map<PmRef, ExtentRef>;
+
+  Status OpenTables(bool verify);
+  Status FitLevels();
+  void Enter(const TableRef& table);
+  void Leave(const TableRef& table);
+  void BuildCurrent();
+  int LevelIndex(uint32_t level) const {
+    return level == kRepositoryLevel ? num_levels_ - 1 : static_cast<int>(level);
+  }
+
+  Pool* const pool_;
+  const KeyOrder order_;
+  const int num_levels_;
+  Manifest manifest_;
+  uint64_t next_id_ = 1;
+  VersionRef current_;
+  std::map<uint64_t, TableRef> tables_;  // of the current version, by number
+  std::map<PmRef, uint64_t> payload_uses_;  // tables of the current version that refer to the extent
+  uint64_t payload_extent_bytes_ = 0;
+  uint64_t payload_live_bytes_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_VERSION_VERSION_SET_H_

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# Installs what building MioDB needs and this machine does not have.
+#
+#   test_sh/install_deps.sh [--checks] [--print]
+#
+#   --checks   also what the checks of .ci/run need (clang, clang-format, clang-tidy, shellcheck, ...)
+#   --print    print the Debian packages, one a line, and install nothing
+#   --help     this text
+#
+# As root on Debian or Ubuntu it runs apt-get for what is missing and says so in one line. Elsewhere it prints what to
+# install and exits with 1 if something that is needed is missing. Exit status 0: everything needed is there.
+
+set -euo pipefail
+# shellcheck source=test_sh/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+exit_on_signals
+
+# Group, Debian package, and how to see that it is there: a command or a header. "extra" packages are installed where
+# that is possible and missed silently otherwise: what db_bench can do without, and what is reserved for later.
+packages() {
+  cat <<'END'
+need  g++                 command c++
+need  cmake               command cmake
+need  make                command make
+need  ninja-build         command ninja
+need  libpmem-dev         header  libpmem.h
+need  libxxhash-dev       header  xxhash.h
+need  libgtest-dev        header  gtest/gtest.h
+extra libleveldb-dev      header  leveldb/db.h
+extra librocksdb-dev      header  rocksdb/db.h
+extra libnuma-dev         header  numa.h
+extra libsnappy-dev       header  snappy.h
+extra libzstd-dev         header  zstd.h
+check git                 command git
+check python3             command python3
+check pkg-config          command pkg-config
+check clang-14            command clang++-14
+check libclang-rt-14-dev  package libclang-rt-14-dev
+check clang-format-14     command clang-format-14
+check clang-tidy-14       command clang-tidy-14
+check shellcheck          command shellcheck
+END
+}
+
+has_header() {
+  if command -v c++ >/dev/null; then
+    printf '#include <%s>\n' "$1" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1
+  else
+    [[ -e /usr/include/$1 ]]
+  fi
+}
+
+is_present() {
+  case $1 in
+    command) command -v "$2" >/dev/null ;;
+    header) has_header "$2" ;;
+    package) dpkg-query -W -f '${db:Status-Status}\n' "$2" 2>/dev/null | grep -qx installed ;;
+  esac
+}
+
+apt_install() {
+  local log status=0
+  log=$(mktemp)
+  local get=(apt-get -qq -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300)
+  export DEBIAN_FRONTEND=noninteractive
+  "${get[@]}" update >"$log" 2>&1 || say "apt-get update failed; going on with the package lists that are there" >&2
+  "${get[@]}" install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null || status=$?
+  if ((status != 0)); then tail -n 20 "$log" >&2; fi
+  rm -f "$log"
+  return "$status"
+}
+
+groups="need extra"
+print_only=false
+for argument in "$@"; do
+  case $argument in
+    --checks) groups="need extra check" ;;
+    --print) print_only=true ;;
+    --help | -h)
+      show_help
+      exit 0
+      ;;
+    *) die "unknown argument $argument; see --help" ;;
+  esac
+done
+
+needed=()
+wanted=()
+while read -r group package kind name; do
+  [[ " $groups " == *" $group "* ]] || continue
+  if $print_only; then
+    say "$package"
+  elif ! is_present "$kind" "$name"; then
+    if [[ $group == extra ]]; then wanted+=("$package"); else needed+=("$package"); fi
+  fi
+done < <(packages)
+if ((${#needed[@]} + ${#wanted[@]} == 0)); then exit 0; fi
+
+if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+  if ((${#needed[@]} > 0)); then
+    say "Installing ${needed[*]}"
+    apt_install "${needed[@]}" || die "apt-get could not install: ${needed[*]}"
+  fi
+  if ((${#wanted[@]} > 0)); then
+    say "Installing ${wanted[*]}"
+    apt_install "${wanted[@]}" || say "going on without: ${wanted[*]}" >&2
+  fi
+elif ((${#needed[@]} > 0)); then
+  say "These are missing and this script may not install them. On Debian or Ubuntu run" >&2
+  say "  apt-get install ${needed[*]}" >&2
+  say "as root; elsewhere install what carries the same names there." >&2
+  exit 1
+fi

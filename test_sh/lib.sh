@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# Functions that the scripts share. Source it after "set -euo pipefail"; it changes no folder and no option.
+
+# The top of the source tree, whatever the current folder.
+MIODB_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+say() { printf '%s\n' "$*"; }
+
+# Prints "<script>: message" on stderr and exits with 1.
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# Prints the comment at the top of the calling script, which is its help text.
+show_help() { sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0"; }
+
+# Makes Ctrl-C and termination run the exit handlers and end with the usual codes.
+exit_on_signals() {
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+
+# is_whole_number WORD
+is_whole_number() { [[ $1 =~ ^[0-9]+$ ]]; }
+
+# Bytes that can still be written below folder $1. On tmpfs not more than the memory that is left.
+free_bytes() {
+  local bytes memory
+  bytes=$(df --output=avail -B1 "$1" | tail -n 1 | tr -d ' ')
+  if [[ $(stat -f -c %T "$1") == tmpfs ]]; then
+    memory=$(awk '/^MemAvailable:/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
+    if ((memory < bytes)); then bytes=$memory; fi
+  fi
+  say "$bytes"
+}
+
+# scratch_parent BYTES: where a scratch folder of that size goes: tmpfs if one has room, else TMPDIR or /tmp.
+scratch_parent() {
+  if [[ -d /dev/shm && -w /dev/shm && $(stat -f -c %T /dev/shm) == tmpfs ]] && (($(free_bytes /dev/shm) >= $1)); then
+    say /dev/shm
+  else
+    say "${TMPDIR:-/tmp}"
+  fi
+}
+
+# configure_and_build FOLDER JOBS [CMAKE_OPTION...]: configures below MIODB_ROOT and builds everything.
+# Keeps the generator of a folder that exists, takes ninja where it is installed, and ccache too.
+configure_and_build() {
+  local folder="$MIODB_ROOT/$1" jobs=$2 log
+  shift 2
+  local options=("$@")
+  if [[ ! -f $folder/CMakeCache.txt ]] && command -v ninja >/dev/null; then options+=(-G Ninja); fi
+  if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  say "Building in $folder"
+  log=$(mktemp)
+  cmake -S "$MIODB_ROOT" -B "$folder" "${options[@]}" >"$log" 2>&1 || {
+    cat "$log" >&2
+    rm -f "$log"
+    die "configuring failed"
+  }
+  rm -f "$log"
+  cmake --build "$folder" --parallel "$jobs" || die "building failed"
+}
+
+# source_files [PATTERN...]: the project's own files that match the shell patterns, one a line, relative to the current
+# folder, which is the top of a tree. What git ignores is not listed.
+source_files() {
+  local file pattern
+  {
+    if [[ -e .git ]] && git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+      git ls-files --cached --others --exclude-standard
+    else
+      find . -type f -not -path './build*/*' -not -path './.git/*' -printf '%P\n'
+    fi
+  } | sort | while IFS= read -r file; do
+    [[ -f $file ]] || continue
+    for pattern in "${@:-*}"; do
+      # shellcheck disable=SC2053  # the right side is meant as a pattern
+      if [[ $file == $pattern ]]; then
+        say "$file"
+        break
+      fi
+    done
+  done
+}

@@ -1,0 +1,116 @@
+// The flags of db_bench: names, defaults and the checks that concern more than one of them.
+
+#include "benchmarks/config.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace miodb::bench {
+namespace {
+
+struct Parsed {
+  Config config;
+  FlagSet flags;
+  FlagSet::Result result;
+  std::string problem;
+  std::string notes;
+
+  explicit Parsed(std::initializer_list<const char*> words) {
+    RegisterFlags(&flags, &config);
+    std::vector<const char*> argv = {"db_bench"};
+    argv.insert(argv.end(), words);
+    result = flags.Parse(static_cast<int>(argv.size()), argv.data());
+    problem = result.error.empty() ? FinishConfig(flags, &config) : result.error;
+    notes = FlagNotes(flags, config);
+  }
+};
+
+TEST(ConfigTest, DefaultsArePublished) {
+  const Parsed parsed({});
+  EXPECT_EQ(parsed.problem, "");
+  EXPECT_EQ(parsed.notes, "");
+  const Config& config = parsed.config;
+  EXPECT_EQ(config.engine, "miodb");
+  EXPECT_EQ(config.num, 1000000);
+  EXPECT_EQ(config.Reads(), 1000000);
+  EXPECT_EQ(config.value_size, 100);
+  EXPECT_EQ(config.key_size, 16);
+  EXPECT_EQ(config.write_buffer_size, 67108864);
+  EXPECT_EQ(config.Compression(), "none");
+  EXPECT_EQ(config.db.substr(config.db.rfind('/')), "/dbbench");
+}
+
+TEST(ConfigTest, TheCommandLineOfMioDbsScriptsRuns) {
+  const Parsed parsed({"--num=20000000", "--value_size=4096", "--benchmarks=fillrandom,stats,readrandom,stats",
+                       "--reads=1000000", "--compression_ratio=1", "--db=/x", "--keys_per_datatable=2097152",
+                       "--dram_node=0", "--nvm_node=2", "--nvm_next_node=-1", "--write_buffer_size=67108864"});
+  EXPECT_EQ(parsed.problem, "");
+  EXPECT_EQ(parsed.config.Reads(), 1000000);
+  EXPECT_NE(parsed.notes.find("--keys_per_datatable"), std::string::npos);
+  EXPECT_EQ(parsed.notes.find("node"), std::string::npos);
+}
+
+TEST(ConfigTest, ARocksDbCommandLineRuns) {
+  const Parsed parsed({"-benchmarks=fillrandom", "-use_direct_io_for_flush_and_compaction=true", "-use_direct_reads",
+                       "-perf_level=2", "-compression_type=NoCompression", "-cache_size", "268435456", "-key_size=48",
+                       "-max_background_jobs=8", "-statistics"});
+  EXPECT_EQ(parsed.problem, "");
+  EXPECT_EQ(parsed.result.warnings.size(), 1u);
+  EXPECT_EQ(parsed.config.Compression(), "none");
+  EXPECT_EQ(parsed.config.cache_size, 268435456);
+}
+
+TEST(ConfigTest, NodesThatWereChosenAreAnnounced) {
+  EXPECT_NE(Parsed({"--nvm_node=1"}).notes.find("--nvm_node has no effect yet"), std::string::npos);
+  EXPECT_NE(Parsed({"--nvm_next_node=5"}).notes.find("--nvm_next_node"), std::string::npos);
+  EXPECT_EQ(Parsed({"--nvm_node=-1", "--dram_node=-1"}).notes, "");
+}
+
+TEST(ConfigTest, BothCompressionFlagsMeanTheSame) {
+  EXPECT_EQ(Parsed({"--compression=1"}).config.Compression(), "snappy");
+  EXPECT_EQ(Parsed({"--compression=1", "--compression_type=zstd"}).config.Compression(), "zstd");
+  EXPECT_EQ(Parsed({"--compression_type=none"}).config.Compression(), "none");
+  EXPECT_NE(Parsed({"--compression_type=best"}).problem, "");
+}
+
+TEST(ConfigTest, WordsOutsideTheirSetAreErrors) {
+  EXPECT_EQ(Parsed({"--engine=mysql"}).problem, "Invalid flag '--engine=mysql': one of miodb, leveldb, rocksdb");
+  EXPECT_NE(Parsed({"--report_style=xml"}).problem, "");
+  EXPECT_NE(Parsed({"--persist_mode=safe"}).problem, "");
+  EXPECT_NE(Parsed({"--log_mode=file"}).problem, "");
+  EXPECT_NE(Parsed({"--key_format=hex"}).problem, "");
+}
+
+TEST(ConfigTest, KeysThatCannotHoldTheirNumbersAreAnError) {
+  EXPECT_EQ(Parsed({"--key_size=4", "--num=10000"}).problem, "");
+  EXPECT_NE(Parsed({"--key_size=4", "--num=10001"}).problem, "");
+  EXPECT_EQ(Parsed({"--key_size=2", "--num=65536", "--key_format=binary"}).problem, "");
+  EXPECT_NE(Parsed({"--key_size=2", "--num=65537", "--key_format=binary"}).problem, "");
+  EXPECT_NE(Parsed({"--key_size=8", "--key_format=binary", "--prefix_size=8", "--keys_per_prefix=10"}).problem, "");
+}
+
+TEST(ConfigTest, CountsFollowNumUnlessGiven) {
+  const Parsed parsed({"--num=50", "--writes=20"});
+  EXPECT_EQ(parsed.config.Reads(), 50);
+  EXPECT_EQ(parsed.config.Writes(), 20);
+  EXPECT_EQ(parsed.config.Deletes(), 50);
+  EXPECT_EQ(parsed.config.ReadWrites(), 20);
+  EXPECT_EQ(Parsed({"--num=50"}).config.ReadWrites(), 50);
+}
+
+TEST(ConfigTest, WithoutALogMioDbsLogModeIsOff) {
+  EXPECT_EQ(Parsed({"--disable_wal"}).config.log_mode, "off");
+  EXPECT_EQ(Parsed({"--log_mode=off"}).config.log_mode, "off");
+  EXPECT_EQ(Parsed({}).config.log_mode, "pmem");
+}
+
+TEST(ConfigTest, EveryEngineHasItsOwnDefaultDirectory) {
+  EXPECT_NE(Parsed({"--engine=leveldb"}).config.db, Parsed({"--engine=rocksdb"}).config.db);
+  EXPECT_EQ(Parsed({"--engine=leveldb", "--db=/x"}).config.db, "/x");
+}
+
+}  // namespace
+}  // namespace miodb::bench

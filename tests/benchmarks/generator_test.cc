@@ -1,0 +1,154 @@
+// Keys and values have the published bytes and are the same in every run with the same seed.
+
+#include "benchmarks/generator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "benchmarks/config.h"
+#include "benchmarks/crc32c.h"
+#include "benchmarks/random.h"
+
+namespace miodb::bench {
+namespace {
+
+std::string Key(const Config& config, uint64_t number) {
+  return std::string(KeyBuffer(KeyFormat(config)).Make(number));
+}
+
+TEST(KeyTest, DecimalKeysAreZeroPaddedTo16Digits) {
+  const Config config;
+  EXPECT_EQ(Key(config, 0), "0000000000000000");
+  EXPECT_EQ(Key(config, 42), "0000000000000042");
+  EXPECT_EQ(Key(config, 1234567890123456), "1234567890123456");
+}
+
+TEST(KeyTest, ABufferForgetsTheDigitsOfTheLastKey) {
+  KeyBuffer keys{KeyFormat(Config())};
+  EXPECT_EQ(keys.Make(99999), "0000000000099999");
+  EXPECT_EQ(keys.Make(1), "0000000000000001");
+}
+
+TEST(KeyTest, KeySizeAndPrefixOfDecimalKeys) {
+  Config config;
+  config.key_size = 20;
+  config.key_prefix = 3;
+  EXPECT_EQ(Key(config, 7), "aaa00000000000000000007");
+}
+
+TEST(KeyTest, BinaryKeysAreBigEndianThenPaddedWithZeroDigits) {
+  Config config;
+  config.key_format = "binary";
+  EXPECT_EQ(Key(config, 0x0102030405060708), std::string("\1\2\3\4\5\6\7\10") + "00000000");
+  EXPECT_EQ(Key(config, 255), std::string("\0\0\0\0\0\0\0\377", 8) + "00000000");
+  config.key_size = 4;
+  EXPECT_EQ(Key(config, 0x01020304), "\1\2\3\4");
+}
+
+TEST(KeyTest, BinaryKeysMayShareAPrefix) {
+  Config config;
+  config.key_format = "binary";
+  config.key_size = 24;
+  config.num = 100;
+  config.keys_per_prefix = 10;
+  config.prefix_size = 10;
+  // 100 keys at 10 a prefix make 10 prefixes; key 37 has prefix 37 mod 10 = 7.
+  EXPECT_EQ(Key(config, 37),
+            std::string("\0\0\0\0\0\0\0\7", 8) + "00" + std::string("\0\0\0\0\0\0\0\45", 8) + "000000");
+  config.prefix_size = 4;
+  EXPECT_EQ(Key(config, 37).substr(0, 4), std::string("\0\0\0\7", 4));
+}
+
+TEST(KeyTest, KeysSortLikeTheirNumbers) {
+  for (const char* format : {"decimal", "binary"}) {
+    Config config;
+    config.key_format = format;
+    for (uint64_t number : {0u, 9u, 10u, 255u, 256u, 65535u, 999999u}) {
+      EXPECT_LT(Key(config, number), Key(config, number + 1)) << format;
+    }
+  }
+}
+
+TEST(KeyTest, AMissingKeySortsBetweenItsNumberAndTheNext) {
+  for (const char* format : {"decimal", "binary"}) {
+    Config config;
+    config.key_format = format;
+    KeyBuffer keys{KeyFormat(config)};
+    const std::string missing(keys.MakeMissing(12345));
+    EXPECT_EQ(missing.size(), 17u);
+    EXPECT_LT(Key(config, 12345), missing) << format;
+    EXPECT_LT(missing, Key(config, 12346)) << format;
+  }
+}
+
+TEST(ValueTest, ThePoolIsLargeEnoughForTheLargestValue) {
+  EXPECT_GE(ValuePool(1, 0.5, 100).bytes().size(), size_t{1} << 20);
+  EXPECT_GE(ValuePool(1, 0.5, 3 << 20).bytes().size(), size_t{6} << 20);
+}
+
+TEST(ValueTest, APieceRepeatsItsShareOfRandomBytes) {
+  const ValuePool pool(1, 0.25, 0);
+  const std::string_view piece = pool.bytes().substr(0, 100);
+  EXPECT_EQ(piece.substr(0, 25), piece.substr(25, 25));
+  EXPECT_EQ(piece.substr(0, 25), piece.substr(75, 25));
+  EXPECT_NE(piece.substr(0, 25), pool.bytes().substr(100, 25));
+  EXPECT_TRUE(std::all_of(pool.bytes().begin(), pool.bytes().end(), [](char c) { return c >= ' ' && c <= '~'; }));
+}
+
+TEST(ValueTest, ATinyRatioStillGivesOneRandomByteAPiece) {
+  const ValuePool pool(1, 0.001, 0);
+  EXPECT_EQ(pool.bytes().substr(0, 100), std::string(100, pool.bytes()[0]));
+}
+
+TEST(ValueTest, SuccessiveValuesAreConsecutiveWindowsOfThePool) {
+  const ValuePool pool(1, 0.5, 1000);
+  ValueCursor values(pool, 5);
+  EXPECT_EQ(values.Next(10).data(), pool.bytes().data() + 5);
+  EXPECT_EQ(values.Next(10).data(), pool.bytes().data() + 15);
+  ValueCursor at_end(pool, pool.bytes().size() - 1);
+  EXPECT_EQ(at_end.Next(1000).data(), pool.bytes().data());
+  EXPECT_EQ(at_end.Next(0).size(), 0u);
+}
+
+TEST(RandomTest, SeedsDifferByBenchmarkThreadAndSeed) {
+  std::set<uint64_t> seeds;
+  for (uint64_t seed : {0u, 1u}) {
+    for (uint64_t stream = 0; stream < 20; stream++) {
+      for (uint64_t thread = 0; thread < 20; thread++) seeds.insert(MixSeed(seed, stream, thread));
+    }
+  }
+  EXPECT_EQ(seeds.size(), 800u);
+}
+
+TEST(RandomTest, UniformStaysInRangeAndReachesAllOfIt) {
+  Random random(1);
+  std::set<uint64_t> seen;
+  for (int i = 0; i < 1000; i++) seen.insert(random.Uniform(10));
+  EXPECT_EQ(seen.size(), 10u);
+  EXPECT_EQ(*seen.rbegin(), 9u);
+  EXPECT_EQ(random.Uniform(1), 0u);
+}
+
+// Writing num random keys leaves 1 - 1/e of them distinct.
+TEST(RandomTest, RandomFillLeaves63PercentOfTheKeys) {
+  Random random(MixSeed(0, 1, 0));
+  std::set<uint64_t> seen;
+  for (int i = 0; i < 100000; i++) seen.insert(random.Uniform(100000));
+  EXPECT_NEAR(static_cast<double>(seen.size()), 63212, 600);
+}
+
+TEST(Crc32cTest, KnownVectors) {
+  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
+  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
+  EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62a8ab43u);
+  EXPECT_EQ(Crc32c(""), 0u);
+  const std::string text = "an odd number of bytes, to reach the tail as well";
+  EXPECT_EQ(Crc32c(text), Crc32cPortable(text));
+}
+
+}  // namespace
+}  // namespace miodb::bench

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# Checks what no compiler sees: paths of one machine, scripts without their run bit, code and tests that are switched
+# off, links in documents that lead nowhere, stray white space, merge marks, large files.
+#
+#   tools/checks/check_hygiene.sh               check this tree
+#   tools/checks/check_hygiene.sh --self-test   prove that each planted violation is found
+
+set -euo pipefail
+# shellcheck source=test_sh/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
+
+largest_file=$((1 << 20))
+
+# matches PATTERN MESSAGE FILE...: reports every line that matches the extended regular expression.
+matches() {
+  local pattern=$1 message=$2 hit
+  shift 2
+  (($# > 0)) || return 0
+  { grep -nEH -- "$pattern" "$@" || true; } | while IFS= read -r hit; do say "$hit   <- $message"; done
+}
+
+# Reports relative links of Markdown files whose target does not exist.
+broken_links() {
+  local file target
+  for file in "$@"; do
+    { grep -oE '\]\([^) ]+\)' "$file" || true; } | sed 's/^](//; s/)$//' | while IFS= read -r target; do
+      if [[ $target == *:* || $target == '#'* || -e $(dirname "$file")/${target%%#*} ]]; then continue; fi
+      say "$file: links to $target, which does not exist"
+    done
+  done
+}
+
+# Reports files whose run bit and first line disagree.
+wrong_run_bits() {
+  local file first
+  for file in "$@"; do
+    first=$(head -c 2 "$file" | tr -d '\0')
+    if [[ $first == '#!' && ! -x $file ]]; then say "$file: starts with #! but is not executable"; fi
+    if [[ $first != '#!' && -x $file ]]; then say "$file: is executable but does not start with #!"; fi
+  done
+}
+
+# Prints every problem of the tree in the current folder.
+problems_here() {
+  local all text=() code documents file
+  mapfile -t all < <(source_files)
+  if ((${#all[@]} == 0)); then
+    say "nothing was judged: no files found"
+    return
+  fi
+  for file in "${all[@]}"; do
+    if (($(stat -c %s "$file") > largest_file)); then say "$file: larger than $largest_file bytes"; fi
+    if grep -qI . "$file"; then text+=("$file"); fi
+  done
+  mapfile -t code < <(source_files '*.cc' '*.h')
+  mapfile -t documents < <(source_files '*.md')
+
+  wrong_run_bits "${all[@]}"
+  ((${#text[@]} > 0)) || return 0
+  matches '(^|[^A-Za-z0-9_.~$}])/(home|root|Users|work)/[A-Za-z0-9_.-]' "a path of one machine" "${text[@]}"
+  matches '[[:blank:]]+$' "white space at the end" "${text[@]}"
+  matches $'\r' "carriage return" "${text[@]}"
+  matches '^(<{7}|>{7}|={7})( |$)' "merge mark" "${text[@]}"
+  matches $'\t' "tab" "${code[@]}"
+  matches '^[[:blank:]]*#[[:blank:]]*if[[:blank:]]+0' "code that is switched off" "${code[@]}"
+  matches 'DISABLED_' "a test that is switched off" "${code[@]}"
+  broken_links "${documents[@]}"
+}
+
+check() {
+  local problems
+  problems=$(problems_here)
+  if [[ -n $problems ]]; then
+    say "$problems"
+    return 1
+  fi
+  say "no problems"
+}
+
+# expect WORD FILE TEXT [MODE]: a tree with this file must pass or fail.
+cases=0
+expect() {
+  local folder verdict=fail
+  folder=$(mktemp -d)
+  printf 'one\n' >"$folder/plain.txt"
+  mkdir -p "$folder/$(dirname "$2")"
+  printf '%s' "$3" >"$folder/$2"
+  chmod "${4:-644}" "$folder/$2"
+  if (cd "$folder" && check >/dev/null); then verdict=pass; fi
+  rm -rf "$folder"
+  [[ $verdict == "$1" ]] || die "self-test: expected $1, got $verdict for $2: $3"
+  cases=$((cases + 1))
+}
+
+self_test() {
+  local home="/home"/someone disabled=DISABLED
+  expect pass a.cc $'int a;\n'
+  expect pass docs/a.md $'[a](../plain.txt) [b](https://example.org/b) /mnt/pmem0 src/work/x ~/work/\n'
+  expect pass a.sh $'#!/bin/sh\n' 755
+  expect fail docs/a.md "see $home/notes"$'\n'
+  expect fail a.sh "cd \"$home\""$'\n'
+  expect fail CMakeLists.txt "include(${home}/x)"$'\n'
+  expect fail a.sh $'#!/bin/sh\n' 644
+  expect fail a.txt $'text\n' 755
+  expect fail a.md $'text \n'
+  expect fail a.cc $'int a;\r\n'
+  expect fail a.cc $'\tint a;\n'
+  expect fail a.cc $'#if 0\n#endif\n'
+  expect fail tests/a_test.cc "TEST(A, ${disabled}_B) {}"$'\n'
+  expect fail a.cc "$(printf '<%.0s' {1..7}) mine"$'\n'
+  expect fail a.md $'[a](nowhere.md)\n'
+  expect fail a.md "$(head -c $((largest_file + 1)) /dev/zero | tr '\0' x)"
+  say "self-test: $cases of $cases cases right"
+}
+
+case ${1:-} in
+  --self-test) self_test ;;
+  '')
+    cd "$MIODB_ROOT"
+    check
+    ;;
+  *) die "unknown argument $1" ;;
+esac

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Checks that every include points down the table of layers in layers.txt.
+
+  tools/checks/check_layers.py               check this tree
+  tools/checks/check_layers.py --self-test   prove on small made-up trees that each rule is kept
+
+Fails on an include that points up or sideways, on one that it cannot find, on a file in no layer, on a public header
+that needs anything but the standard library and its neighbours, on a system header behind its door, and when it
+judged nothing.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# What a public header may take from the standard library: it has to compile as C++11.
+STANDARD_HEADERS = set(
+    """algorithm array atomic bitset cassert cctype cerrno cfloat chrono cinttypes climits clocale cmath condition_variable
+    csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cwchar deque exception forward_list functional future
+    initializer_list iomanip ios iosfwd iostream istream iterator limits list locale map memory mutex new numeric ostream
+    queue random ratio regex set sstream stack stdexcept streambuf string system_error thread tuple type_traits typeindex
+    typeinfo unordered_map unordered_set utility valarray vector
+    stdarg.h stddef.h stdint.h stdio.h""".split())
+
+
+class Table:
+    """layers.txt, parsed."""
+
+    def __init__(self, text):
+        self.rank = {}  # folder of a layer -> its height
+        self.public = None
+        self.programs = []
+        self.free = []
+        self.doors = {}  # system header -> folders
+        for number, line in enumerate(text.splitlines(), 1):
+            words = line.split('#')[0].split()
+            if not words:
+                continue
+            word, folders = words[0], words[1:]
+            if not folders:
+                raise ValueError('layers.txt:%d: no folder' % number)
+            if word == 'layer':
+                for folder in folders:
+                    self.rank[folder] = number
+            elif word == 'public':
+                (self.public,) = folders
+            elif word == 'program':
+                self.programs += folders
+            elif word == 'free':
+                self.free += folders
+            elif word == 'door':
+                self.doors[folders[0]] = folders[1:]
+            else:
+                raise ValueError('layers.txt:%d: unknown word %s' % (number, word))
+
+    def folder_of(self, path):
+        """The folder of the table that holds this file, or None. The deepest one wins."""
+        folders = list(self.rank) + [self.public] + self.programs + self.free
+        holders = [folder for folder in folders if path.startswith(folder + '/')]
+        return max(holders, key=len) if holders else None
+
+    def objection(self, source, target):
+        """Why a file of folder `source` may not include one of folder `target`, or None."""
+        if source in self.free or source == target or (target == self.public and source != self.public):
+            return None
+        if source == self.public:
+            return 'a public header includes only public headers'
+        if source in self.programs:
+            return 'a program includes only %s' % self.public
+        if target not in self.rank:
+            return 'a layer does not include %s' % target
+        if self.rank[target] == self.rank[source]:
+            return '%s and %s lie side by side' % (source, target)
+        if self.rank[target] > self.rank[source]:
+            return '%s lies above %s' % (target, source)
+        return None
+
+
+def source_files(root):
+    """All C++ files of the tree, relative to root; what git ignores is left out."""
+    if os.path.exists(os.path.join(root, '.git')):
+        git = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=root,
+                             stdout=subprocess.PIPE, universal_newlines=True)
+        if git.returncode == 0:
+            paths = git.stdout.splitlines()
+            return sorted(p for p in paths if p.endswith(('.cc', '.h')) and os.path.isfile(os.path.join(root, p)))
+    paths = []
+    for folder, subfolders, names in os.walk(root):
+        subfolders[:] = [s for s in subfolders if not s.startswith(('.', 'build'))]
+        paths += [os.path.relpath(os.path.join(folder, n), root) for n in names if n.endswith(('.cc', '.h'))]
+    return sorted(paths)
+
+
+def resolve(root, public, path, name):
+    """The file of the tree that `path` means by the include `name`, relative to root, or None."""
+    for base in (os.path.dirname(path), '', os.path.dirname(public)):
+        candidate = os.path.normpath(os.path.join(base, name))
+        if not candidate.startswith('..') and os.path.isfile(os.path.join(root, candidate)):
+            return candidate
+    return None
+
+
+def check(root, table):
+    """Returns (problems, number of includes judged)."""
+    problems = []
+    judged = 0
+    for path in source_files(root):
+        source = table.folder_of(path)
+        if source is None:
+            problems.append('%s: lies in no layer' % path)
+            continue
+        with open(os.path.join(root, path), encoding='utf-8') as file:
+            lines = file.readlines()
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            quoted, name = match.group(1) == '"', match.group(2)
+            place = '%s:%d: includes %s: ' % (path, number, name)
+            target = resolve(root, table.public, path, name)
+            judged += 1
+            if target is None:
+                if quoted and source not in table.free:
+                    problems.append(place + 'no such file in the tree')
+                elif source == table.public and name not in STANDARD_HEADERS:
+                    problems.append(place + 'not a header of C++11')
+                elif name in table.doors and source not in table.doors[name] + table.free:
+                    problems.append(place + 'only %s may' % ' '.join(table.doors[name]))
+                continue
+            folder = table.folder_of(target)
+            reason = table.objection(source, folder) if folder else 'it lies in no layer'
+            if reason:
+                problems.append(place + reason)
+    if judged == 0:
+        problems.append('nothing was judged: no includes found in %s' % root)
+    return problems, judged
+
+
+def self_test(table):
+    """Plants each violation in a tree of its own and expects exactly that complaint."""
+    good = {
+        'include/miodb/db.h': '#include <string>\n#include "miodb/status.h"\n',
+        'include/miodb/status.h': '#include <cstdint>\n',
+        'src/util/coding.h': '#include "miodb/status.h"\n',
+        'src/nvm/pool.cc': '#include <libpmem.h>\n#include "src/util/coding.h"\n',
+        'src/db/db_impl.cc': '#include "src/nvm/../util/coding.h"\n#include "miodb/db.h"\n#include <vector>\n',
+        'tests/a_test.cc': '#include "src/util/coding.h"\n#include <libpmem.h>\n#include "gtest/gtest.h"\n',
+        'tools/dump.cc': '#include "miodb/db.h"\n',
+        'src/log/frame.h': '\n',
+        'src/memtable/list.h': '\n',
+        'src/db/db_impl.h': '\n',
+    }
+    cases = [
+        (None, None, None),
+        ('src/util/bad.cc', '#include "src/db/db_impl.h"\n', 'lies above'),
+        ('src/util/bad.cc', '  #  include "../db/db_impl.h"\n', 'lies above'),
+        ('src/util/bad.cc', '#include <src/db/db_impl.h>\n', 'lies above'),
+        ('src/log/bad.cc', '#include "src/memtable/list.h"\n', 'side by side'),
+        ('tools/bad.cc', '#include "src/util/coding.h"\n', 'a program includes only'),
+        ('benchmarks/engines/bad.cc', '#include "tools/dump.cc"\n', 'a program includes only'),
+        ('include/miodb/bad.h', '#include "src/util/coding.h"\n', 'a public header includes only'),
+        ('include/miodb/bad.h', '#include <span>\n', 'not a header of C++11'),
+        ('include/miodb/bad.h', '#include <sys/mman.h>\n', 'not a header of C++11'),
+        ('src/util/bad.h', '#include "tests/a_test.cc"\n', 'a layer does not include'),
+        ('src/util/bad.h', '#include "util/nothing.h"\n', 'no such file'),
+        ('src/util/bad.h', '#include <libpmem.h>\n', 'only src/nvm may'),
+        ('src/misc/bad.h', '\n', 'lies in no layer'),
+        ('src/bad.cc', '\n', 'lies in no layer'),
+    ]
+    failures = 0
+    for path, text, expected in cases:
+        with tempfile.TemporaryDirectory() as root:
+            files = dict(good)
+            if path:
+                files[path] = text
+            for name, content in files.items():
+                os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
+                with open(os.path.join(root, name), 'w', encoding='utf-8') as file:
+                    file.write(content)
+            problems, _ = check(root, table)
+        if expected is None:
+            right = not problems
+        else:
+            right = len(problems) == 1 and expected in problems[0] and problems[0].startswith(path)
+        if not right:
+            failures += 1
+            print('self-test: expected %r for %r in %s, got %r' % (expected, text, path, problems))
+    with tempfile.TemporaryDirectory() as root:
+        problems, _ = check(root, table)
+        if len(problems) != 1 or 'nothing was judged' not in problems[0]:
+            failures += 1
+            print('self-test: an empty tree passed: %r' % problems)
+    print('self-test: %d of %d cases right' % (len(cases) + 1 - failures, len(cases) + 1))
+    return 1 if failures else 0
+
+
+def main(arguments):
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, 'layers.txt'), encoding='utf-8') as file:
+        table = Table(file.read())
+    if arguments == ['--self-test']:
+        return self_test(table)
+    if arguments:
+        sys.stderr.write(__doc__)
+        return 2
+    problems, judged = check(os.path.dirname(os.path.dirname(here)), table)
+    for problem in problems:
+        print(problem)
+    print('%d includes judged, %d problems' % (judged, len(problems)))
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
