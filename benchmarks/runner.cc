@@ -39,6 +39,7 @@ RunResult RunThreads(const Config& config, Engine* engine, const Workload& workl
 
   std::vector<std::unique_ptr<ThreadState>> states;
   std::vector<std::thread> running;
+  running.reserve(static_cast<size_t>(total));
   for (int i = 0; i < total; i++) {
     const uint64_t thread_seed = MixSeed(seed, stream, static_cast<uint64_t>(i));
     states.push_back(std::make_unique<ThreadState>(config, workload, pool, &run, thread_seed, i, i == first_measured));

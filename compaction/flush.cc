@@ -24,6 +24,7 @@ class PayloadMap {
         if (!s.ok()) return s;
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
       }
+      extent->Trim(chunk->used);
       pieces_.push_back({chunk->base, chunk->base + chunk->used, extent->offset()});
       tracker->AddExtent(extent);
     }
@@ -64,7 +65,8 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   PayloadMap payload;
   Status s = payload.Build(pool, request.memtable->segment(), &tracker);
   if (!s.ok()) return s;
-  TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits, list.count()};
+  TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits};
+  options.max_entries = list.count();
   options.min_sequence = request.memtable->min_sequence();
   options.max_sequence = request.memtable->max_sequence();
   options.new_table_number = request.new_table_number;

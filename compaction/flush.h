@@ -4,7 +4,8 @@
 //     the pool already.
 //   2 Walk the skip list in key order, drop versions that nobody sees, stream the packed index out. One table, unless
 //     free space is too scattered for its index.
-//   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired.
+//   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired. After it the unused
+//     tails of the chunks, trimmed here, may be let go (Extent::ReleaseTrimmed).
 //
 // What a crash leaves: before that edit free space, and the log chunks still named as log; after it the run.
 

@@ -80,7 +80,8 @@ class RecordCopier {
     if (extent_ == nullptr || extent_->size() - used_ < size) {
       Finish();
       const uint64_t wanted = std::max<uint64_t>(size, request_.copy_extent_bytes);
-      if (!request_.pool->Allocate(wanted, request_.leave_free, ExtentKind::kSettled, &extent_).ok()) {
+      if (request_.pool->free_bytes() < size + request_.leave_free ||
+          !request_.pool->AllocateAtMost(wanted, size, ExtentKind::kSettled, &extent_).ok()) {
         full_ = true;
         return;
       }
@@ -94,8 +95,11 @@ class RecordCopier {
     bytes_copied_ += size;
   }
 
-  // Lets go of the extent being filled. Its unused tail cannot be given back: tables name the extent as it is.
-  void Finish() { extent_.reset(); }
+  // Gives back the unused tail of the extent being filled, before a table names it.
+  void Finish() {
+    if (extent_ != nullptr) extent_->Shrink(used_);
+    extent_.reset();
+  }
 
   uint64_t bytes_copied() const { return bytes_copied_; }
 
@@ -117,11 +121,12 @@ class ClusterMerge {
         copier_(copier),
         result_(result),
         bottom_(!Overlaps(request.order, request.older, cluster.smallest, cluster.largest)) {
-    TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits, 0};
+    TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
     options.payload_limit = request.payload_limit;
     options.min_sequence = kMaxSequence;
     options.max_sequence = 0;
     options.new_table_number = request.new_table_number;
+    options.before_finish = [copier] { copier->Finish(); };
     uint64_t payload_bytes = 0;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
@@ -133,6 +138,9 @@ class ClusterMerge {
       }
       cursors_.push_back(std::make_unique<IndexCursor>(tables));
     }
+    any_table_ = cluster.inputs[0][0].get();
+    // Copies leave no extent but the last less than half full together with its neighbour.
+    options.max_new_extents = request.copy_extent_bytes == 0 ? 0 : 2 * payload_bytes / request.copy_extent_bytes + 2;
     if (request.payload_limit < payload_bytes) {
       // A quarter more than an average table of this payload has.
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
@@ -149,7 +157,7 @@ class ClusterMerge {
       cursor->Next();
       if (!cursor->status().ok()) return cursor->status();
       SiftDown();
-      if (request_.stop != nullptr && ++result_->entries_read % kStopInterval == 0 &&
+      if (++result_->entries_read % kStopInterval == 0 && request_.stop != nullptr &&
           request_.stop->load(std::memory_order_relaxed)) {  // relaxed: a wish, nothing is published with it
         return Status::IOError("merge given up", "the database is being closed");
       }
@@ -198,7 +206,7 @@ class ClusterMerge {
 
   Status SequenceOf(PmRef ref, uint64_t* sequence) {
     RecordView record;
-    Status s = cursors_[0]->table().ReadRecord(ref, &record);
+    Status s = any_table_->ReadRecord(ref, &record);
     *sequence = record.sequence();
     return s;
   }
@@ -213,8 +221,8 @@ class ClusterMerge {
       return Status::OK();
     }
     RecordView a, b;
-    Status s = cursor->table().ReadRecord(last_.word.ref(), &a);
-    if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), &b);
+    Status s = any_table_->ReadRecord(last_.word.ref(), &a);
+    if (s.ok()) s = any_table_->ReadRecord(cursor->entry().word.ref(), &b);
     if (s.ok()) *same = request_.order.Equal(a.key, b.key);
     return s;
   }
@@ -273,6 +281,7 @@ class ClusterMerge {
   PayloadTracker* const tracker_;
   RecordCopier* const copier_;
   MergeResult* const result_;
+  const PMTable* any_table_ = nullptr;  // to read records with
   const bool bottom_;  // nothing older than the inputs lies in the cluster's range
   std::vector<std::unique_ptr<IndexCursor>> cursors_;
   std::vector<size_t> heap_;
@@ -285,10 +294,8 @@ class ClusterMerge {
 // Whether a table that overlaps no other must be rewritten all the same.
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   if (request.rewrite_all) return true;
-  if (table.tombstones() > 0 || table.has(kTableDuplicates)) {
-    std::vector<TableRef> older = request.older;
-    if (!Overlaps(request.order, older, table.smallest(), table.largest())) return true;
-  }
+  if (table.has(kTableDuplicates) && !request.filter->has_snapshots()) return true;
+  if (table.tombstones() > 0 && !Overlaps(request.order, request.older, table.smallest(), table.largest())) return true;
   for (const PayloadRef& p : table.payload()) {
     if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
     if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && !table.has(kTableOrdered)) {

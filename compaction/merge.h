@@ -42,7 +42,7 @@ struct MergeRequest {
   uint64_t copy_extent_bytes = 0;       // size of the extents for copies
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
-  std::function<uint64_t()> new_table_number;
+  std::function<uint64_t()> new_table_number = nullptr;
   const std::atomic<bool>* stop = nullptr;  // give up when set
 };
 

@@ -6,19 +6,12 @@
 
 namespace miodb {
 
-namespace {
-
-// Extents that may join the tracker while a table is built: copies go to few large ones.
-constexpr uint64_t kNewExtentsAllowance = 64;
-
-}  // namespace
-
 Status TableSink::StartTable() {
   builder_ = std::make_unique<TableBuilder>(options_.pool, options_.order, options_.purpose, options_.new_table_number(),
                                             options_.filter_bits);
   payload_bytes_ = 0;
   const uint64_t left = options_.max_entries - taken_;
-  return builder_->Start(std::min(left, options_.entries_per_table), tracker_->extent_count() + kNewExtentsAllowance);
+  return builder_->Start(std::min(left, options_.entries_per_table), tracker_->extent_count() + options_.max_new_extents);
 }
 
 Status TableSink::Add(const IndexEntry& entry) {
@@ -43,6 +36,7 @@ Status TableSink::Add(const IndexEntry& entry) {
 
 Status TableSink::FinishTable() {
   taken_ += builder_->entries();
+  if (options_.before_finish != nullptr) options_.before_finish();
   TableBuilder::Summary summary;
   summary.min_sequence = options_.min_sequence;
   summary.max_sequence = options_.max_sequence;

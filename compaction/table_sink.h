@@ -24,12 +24,14 @@ class TableSink {
     KeyOrder order;
     Purpose purpose;
     int filter_bits;
-    uint64_t max_entries;                       // no more will come
-    uint64_t payload_limit = UINT64_MAX;        // live bytes at which a table is cut
-    uint64_t entries_per_table = UINT64_MAX;    // a guess at how many that makes, to take the right space
-    uint64_t min_sequence;                      // bounds of what comes
-    uint64_t max_sequence;
-    std::function<uint64_t()> new_table_number;
+    uint64_t max_entries = 0;                 // no more will come
+    uint64_t max_new_extents = 0;             // that may join the tracker while a table is built
+    uint64_t payload_limit = UINT64_MAX;      // live bytes at which a table is cut
+    uint64_t entries_per_table = UINT64_MAX;  // a guess at how many that makes, to take the right space
+    uint64_t min_sequence = 0;                // bounds of what comes
+    uint64_t max_sequence = 0;
+    std::function<uint64_t()> new_table_number = nullptr;
+    std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
   };
 
   // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.

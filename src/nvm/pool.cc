@@ -35,15 +35,25 @@ uint64_t SuperblockChecksum(const Superblock& s) { return Hash64(&s, offsetof(Su
 }  // namespace
 
 Extent::~Extent() {
-  if (!abandoned_ && size_ > 0) pool_->Release(offset_, size_);
+  if (!abandoned_) pool_->Release(offset_, size_ + trimmed_);
+}
+
+void Extent::Trim(uint64_t size) {
+  const uint64_t keep = std::max(RoundUp(size), kExtentUnit);
+  CHECK_LE(keep, size_);
+  trimmed_ += size_ - keep;
+  size_ = keep;
+}
+
+void Extent::ReleaseTrimmed() {
+  if (trimmed_ == 0) return;
+  pool_->Release(offset_ + size_, trimmed_);
+  trimmed_ = 0;
 }
 
 void Extent::Shrink(uint64_t size) {
-  const uint64_t keep = RoundUp(size);
-  CHECK_LE(keep, size_);
-  if (keep == size_) return;
-  pool_->Release(offset_ + keep, size_ - keep);
-  size_ = keep;
+  Trim(size);
+  ReleaseTrimmed();
 }
 
 Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)

@@ -54,6 +54,11 @@ class Extent {
   // the manifest or shared between threads.
   void Shrink(uint64_t size);
 
+  // The same in two steps, for an extent that the manifest still names at its full size: the tail stays taken until
+  // ReleaseTrimmed, which comes after the edit that names the shorter extent.
+  void Trim(uint64_t size);
+  void ReleaseTrimmed();
+
   // Never gives the space back while the database is open: its state on the medium is in doubt.
   void Abandon() { abandoned_ = true; }
 
@@ -67,6 +72,7 @@ class Extent {
   Pool* const pool_;
   const PmRef offset_;
   uint64_t size_;
+  uint64_t trimmed_ = 0;  // bytes behind the extent that are still taken for it
   const ExtentKind kind_;
   bool abandoned_ = false;
 };

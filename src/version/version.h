@@ -33,8 +33,6 @@ struct Version {
   }
 
   int repository() const { return static_cast<int>(levels.size()) - 1; }
-  uint64_t entries() const;
-  uint64_t payload_bytes() const;
 };
 
 using VersionRef = std::shared_ptr<const Version>;

@@ -6,22 +6,6 @@
 
 namespace miodb {
 
-uint64_t Version::entries() const {
-  uint64_t sum = 0;
-  for (const auto& level : levels) {
-    for (const RunRef& run : level) sum += run->entries();
-  }
-  return sum;
-}
-
-uint64_t Version::payload_bytes() const {
-  uint64_t sum = 0;
-  for (const auto& level : levels) {
-    for (const RunRef& run : level) sum += run->payload_bytes();
-  }
-  return sum;
-}
-
 Status VersionSet::Create() {
   Status s = manifest_.Create(order_.comparator()->Name());
   if (s.ok()) BuildCurrent();
@@ -38,7 +22,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   }
   next_id_ = state.next_id;
   for (const auto& [id, chunk] : state.chunks) {
-    next_id_ = std::max(next_id_, id + 1);
+    SkipId(id);
     s = pool_->Claim(chunk.offset, chunk.size, ExtentKind::kLog, &chunks->emplace_back());
     if (!s.ok()) return s;
   }
@@ -63,7 +47,7 @@ Status VersionSet::OpenTables(bool verify) {
     return Status::OK();
   };
   for (const auto& [number, place] : manifest_.state().tables) {
-    next_id_ = std::max(next_id_, std::max(number, place.run) + 1);
+    SkipId(std::max(number, place.run));
     ExtentRef index;
     Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
     if (!s.ok()) return s;
@@ -105,21 +89,29 @@ Status VersionSet::FitLevels() {
   return manifest_.Append(edit);
 }
 
+void VersionSet::SkipId(uint64_t id) {
+  if (next_id_ <= id) next_id_ = id + 1;
+}
+
 void VersionSet::Enter(const TableRef& table) {
+  entries_ += table->entries();
   for (const PayloadRef& p : table->payload()) {
     // relaxed: the counters are read for policy only, and change under the database mutex.
     p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
-    if (payload_uses_[p.extent->offset()]++ == 0) payload_extent_bytes_ += p.extent->size();
+    PayloadUse& use = payload_uses_[p.extent->offset()];
+    use.extent = p.extent.get();
+    if (use.tables++ == 0) payload_extent_bytes_ += p.extent->size();
     payload_live_bytes_ += p.live_bytes;
   }
 }
 
 void VersionSet::Leave(const TableRef& table) {
+  entries_ -= table->entries();
   for (const PayloadRef& p : table->payload()) {
     p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);  // relaxed: as above
     auto uses = payload_uses_.find(p.extent->offset());
     CHECK(uses != payload_uses_.end());
-    if (--uses->second == 0) {
+    if (--uses->second.tables == 0) {
       payload_uses_.erase(uses);
       payload_extent_bytes_ -= p.extent->size();
     }
@@ -145,6 +137,11 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
   }
   if (!edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();
   return s;
+}
+
+bool VersionSet::BufferEmpty() const {
+  return std::all_of(current_->levels.begin(), current_->levels.end() - 1,
+                     [](const std::vector<RunRef>& level) { return level.empty(); });
 }
 
 void VersionSet::BuildCurrent() {

@@ -5,6 +5,7 @@
 #ifndef MIODB_SRC_VERSION_VERSION_SET_H_
 #define MIODB_SRC_VERSION_VERSION_SET_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -32,7 +33,8 @@ class VersionSet {
   const ManifestState& manifest() const { return manifest_.state(); }
 
   // A number for a new table, run or log chunk, not used before. Durable with the next edit.
-  uint64_t NewId() { return next_id_++; }
+  // Any thread, without the mutex. (relaxed: only uniqueness counts.)
+  uint64_t NewId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
 
   // Makes the edit durable, then current. added: the tables that the edit places for the first time. On failure the
   // current version stays; see Manifest::Append.
@@ -45,11 +47,25 @@ class VersionSet {
   uint64_t payload_extent_bytes() const { return payload_extent_bytes_; }
   uint64_t payload_live_bytes() const { return payload_live_bytes_; }
 
- private:
-  using PayloadMap = std::map<PmRef, ExtentRef>;
+  // Calls visit(extent, live bytes) for every payload extent of the current version.
+  template <typename Visit>
+  void ForEachPayload(Visit visit) const {
+    for (const auto& [offset, use] : payload_uses_) {
+      // relaxed: changes under the database mutex only, which is held.
+      visit(use.extent, static_cast<uint64_t>(use.extent->live_bytes.load(std::memory_order_relaxed)));
+    }
+  }
 
+  // Whether the repository holds everything.
+  bool BufferEmpty() const;
+
+  // Index entries of all tables of the current version.
+  uint64_t entries() const { return entries_; }
+
+ private:
   Status OpenTables(bool verify);
   Status FitLevels();
+  void SkipId(uint64_t id);
   void Enter(const TableRef& table);
   void Leave(const TableRef& table);
   void BuildCurrent();
@@ -61,12 +77,19 @@ class VersionSet {
   const KeyOrder order_;
   const int num_levels_;
   Manifest manifest_;
-  uint64_t next_id_ = 1;
+  std::atomic<uint64_t> next_id_{1};
   VersionRef current_;
   std::map<uint64_t, TableRef> tables_;  // of the current version, by number
-  std::map<PmRef, uint64_t> payload_uses_;  // tables of the current version that refer to the extent
+
+  // Payload extents of the current version, and how many of its tables refer to each.
+  struct PayloadUse {
+    Extent* extent = nullptr;
+    uint64_t tables = 0;
+  };
+  std::map<PmRef, PayloadUse> payload_uses_;
   uint64_t payload_extent_bytes_ = 0;
   uint64_t payload_live_bytes_ = 0;
+  uint64_t entries_ = 0;
 };
 
 }  // namespace miodb

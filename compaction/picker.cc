@@ -1,0 +1,137 @@
+#include "compaction/picker.h"
+
+#include <algorithm>
+
+namespace miodb {
+
+namespace {
+
+// More runs than this are not merged in one job, so that its inputs' indexes stay within reach of the caches.
+constexpr size_t kMaxMergeWidth = 8;
+
+// Tables that one garbage collection rewrites, so that the space of each is freed before the next begins.
+constexpr size_t kMaxCollectTables = 8;
+
+bool Busy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
+
+// Runs of the level that a job may take, oldest last; nothing if a job already takes runs from it.
+std::vector<RunRef> FreeRuns(const PickerInput& input, int level) {
+  if (input.busy_levels->count(level) > 0) return {};
+  return input.version->levels[static_cast<size_t>(level)];
+}
+
+std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
+  const Version& version = *input.version;
+  const int last_buffer = version.repository() - 1;
+  const size_t trigger = static_cast<size_t>(input.level_trigger);
+  int best = -1;
+  double best_score = 0;
+  for (int level = 0; level <= last_buffer; level++) {
+    const std::vector<RunRef> runs = FreeRuns(input, level);
+    const size_t due_at = level == last_buffer ? 1 : trigger;
+    if (runs.size() < due_at) continue;
+    if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return Busy(input, *run); })) continue;
+    if (level == last_buffer && input.busy_levels->count(version.repository()) > 0) continue;
+    const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == last_buffer));
+    if (score > best_score) {
+      best = level;
+      best_score = score;
+    }
+  }
+  if (best < 0) return std::nullopt;
+  const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(best)];
+  MergeJob job{best == last_buffer ? MergeKind::kLazyCopy : MergeKind::kZeroCopy, best, best + 1, {}, {}};
+  const size_t width = best == last_buffer ? 1 : std::min(runs.size(), kMaxMergeWidth);
+  job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
+  if (best == last_buffer) {
+    const std::vector<RunRef>& repository = version.levels.back();
+    job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
+  }
+  return job;
+}
+
+bool RefersToEvacuated(const PMTable& table) {
+  return std::any_of(table.payload().begin(), table.payload().end(), [](const PayloadRef& p) {
+    return p.extent->evacuate.load(std::memory_order_relaxed);  // relaxed: policy only
+  });
+}
+
+std::optional<MergeJob> PickCollection(const PickerInput& input) {
+  const Version& version = *input.version;
+  for (int level = version.repository(); level >= 0; level--) {
+    if (input.busy_levels->count(level) > 0) continue;
+    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
+      if (Busy(input, *run)) continue;
+      MergeJob job{MergeKind::kCollect, level, level, {run}, {}};
+      for (const TableRef& table : run->tables) {
+        if (job.collect.size() == kMaxCollectTables) break;
+        if (RefersToEvacuated(*table)) job.collect.push_back(table);
+      }
+      if (!job.collect.empty()) return job;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MergeJob> PickSettle(const PickerInput& input) {
+  if (input.jobs_running) return std::nullopt;
+  const Version& version = *input.version;
+  MergeJob job{MergeKind::kSettle, 0, version.repository(), {}, {}};
+  for (int level = 0; level < version.repository(); level++) {
+    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
+    job.inputs.insert(job.inputs.end(), runs.begin(), runs.end());
+  }
+  if (job.inputs.empty()) return std::nullopt;
+  job.inputs.insert(job.inputs.end(), version.levels.back().begin(), version.levels.back().end());
+  return job;
+}
+
+}  // namespace
+
+const char* MergeKindName(MergeKind kind) {
+  switch (kind) {
+    case MergeKind::kZeroCopy:
+      return "zero-copy merge";
+    case MergeKind::kLazyCopy:
+      return "lazy copy";
+    case MergeKind::kSettle:
+      return "settling merge";
+    case MergeKind::kCollect:
+      return "garbage collection";
+  }
+  return "";
+}
+
+std::optional<MergeJob> PickMerge(const PickerInput& input) {
+  if (input.settle) {
+    // A merge of everything comes at once; smaller ones before it would be work done twice.
+    if (std::optional<MergeJob> job = PickSettle(input)) return job;
+    return input.jobs_running ? std::nullopt : PickCollection(input);
+  }
+  if (std::optional<MergeJob> job = PickBufferMerge(input)) return job;
+  return PickCollection(input);
+}
+
+std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,
+                                    uint64_t slack, uint64_t budget) {
+  uint64_t used = 0, live = 0;
+  for (const ExtentUse& e : extents) {
+    used += e.size;
+    live += std::min(e.live, e.size);
+  }
+  std::vector<Extent*> result;
+  if (used - live <= slack || used * 100 <= live * start_percent) return result;
+  std::sort(extents.begin(), extents.end(), [](const ExtentUse& a, const ExtentUse& b) {
+    // a.live / a.size < b.live / b.size, without division
+    return a.live * b.size < b.live * a.size;
+  });
+  for (const ExtentUse& e : extents) {
+    if (used * 100 <= live * goal_percent || e.live >= e.size || e.live > budget) break;
+    budget -= e.live;
+    used -= e.size - e.live;
+    result.push_back(e.extent);
+  }
+  return result;
+}
+
+}  // namespace miodb

@@ -1,0 +1,60 @@
+// Which merge to run next: pure functions of a version and of what is running.
+//
+// Order: zero-copy merges and lazy copies that are due, the level with the most runs for its trigger first; then garbage
+// collection; then, if somebody waits for a settled database, one merge of the whole buffer into the repository.
+
+#ifndef MIODB_COMPACTION_PICKER_H_
+#define MIODB_COMPACTION_PICKER_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "src/version/version.h"
+
+namespace miodb {
+
+enum class MergeKind {
+  kZeroCopy,  // two or more runs of one buffer level into one run of the next
+  kLazyCopy,  // the oldest run of the last buffer level into the repository
+  kSettle,    // all buffer levels into the repository
+  kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
+};
+
+const char* MergeKindName(MergeKind kind);
+
+struct MergeJob {
+  MergeKind kind;
+  int level;                       // where the newest input comes from
+  int output_level;
+  std::vector<RunRef> inputs;      // newest first; a kLazyCopy or kSettle ends with the repository's run if there is one
+  std::vector<TableRef> collect;   // kCollect: the tables of inputs[0] to rewrite
+};
+
+struct PickerInput {
+  VersionRef version;
+  int level_trigger = 2;
+  const std::set<uint64_t>* busy_runs = nullptr;
+  const std::set<int>* busy_levels = nullptr;
+  bool jobs_running = false;
+  bool settle = false;
+};
+
+// The next job, or nothing if none is due or all that are due have to wait for running ones.
+std::optional<MergeJob> PickMerge(const PickerInput& input);
+
+// Of these payload extents (each once), the ones to evacuate so that used bytes come down to goal_percent of live ones,
+// emptiest first. Nothing if they are not above start_percent, or if less than slack bytes of garbage are there. The
+// live bytes of those picked, which have to be copied, do not exceed budget.
+struct ExtentUse {
+  Extent* extent;
+  uint64_t size;
+  uint64_t live;
+};
+std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,
+                                    uint64_t slack, uint64_t budget);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_PICKER_H_

@@ -1,0 +1,459 @@
+#include <algorithm>
+
+#include "compaction/flush.h"
+#include "src/db/db_impl.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+
+// Work behind the writers, each kind in its own thread:
+//
+//   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one ready.
+//   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
+//   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
+//
+// Each installs its result in the same way, with mutex_ held: the manifest edit becomes durable, the new version
+// becomes current, the read state is published. What the old one alone held is freed when its last reader leaves.
+
+namespace miodb {
+
+namespace {
+
+// Bytes that a table index takes per entry, its levels above 0 included: what one merge of everything needs.
+constexpr uint64_t kIndexBytesPerEntry = 22;
+
+// Chunks kept ready: this much, but no more than a share of a small pool.
+constexpr uint64_t kSpareBytes = 16 << 20;
+constexpr uint64_t kMaxSpares = 8;
+constexpr uint64_t kSpareShare = 64;
+
+// A waiting background thread looks again after this long: readers that let go of space do not signal.
+constexpr uint64_t kPollMicros = 100 * 1000;
+
+uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
+  const uint64_t wanted = std::min(kMaxSpares, kSpareBytes / chunk_bytes);
+  return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
+}
+
+}  // namespace
+
+void DBImpl::BackgroundLoop(Step step) {
+  for (;;) {
+    const bool worked = RunStep(step);
+    MutexLock lock(&mutex_);
+    if (closing_.load(std::memory_order_relaxed)) return;  // relaxed: set under the mutex
+    if (!worked) work_.TimedWait(kPollMicros);
+  }
+}
+
+bool DBImpl::RunStep(Step step) {
+  switch (step) {
+    case Step::kPrepare:
+      return PrepareStep();
+    case Step::kFlush:
+      return FlushStep();
+    case Step::kMerge:
+      return MergeStep();
+  }
+  return false;
+}
+
+// Waits until some background work is done; without threads does some. False if there was none to do. micros 0: as
+// long as it takes, but looking again now and then.
+bool DBImpl::WaitForBackground(uint64_t micros) {
+  if (!hooks_.manual_background) {
+    work_.SignalAll();
+    done_.TimedWait(micros > 0 ? micros : kPollMicros);
+    return true;
+  }
+  mutex_.Unlock();
+  const bool worked = RunStep(Step::kFlush) || RunStep(Step::kMerge) || RunStep(Step::kPrepare);
+  mutex_.Lock();
+  return worked;
+}
+
+// What is never given to log chunks: room to write the index of everything once more, so that merges can always free
+// space, and some extents to move records into.
+uint64_t DBImpl::Reserve() const {
+  uint64_t entries = versions_->entries() + memtable_->list().count();
+  uint64_t unflushed = 0;
+  for (const MemTableRef& memtable : immutables_) entries += memtable->list().count();
+  if (options_.log_mode == kLogOff) {
+    // Payload in DRAM must find its place when it is flushed.
+    unflushed = memtable_->segment().used_bytes() + options_.write_buffer_size;
+    for (const MemTableRef& memtable : immutables_) unflushed += memtable->segment().used_bytes();
+  }
+  return 4 * chunk_bytes_ + entries * kIndexBytesPerEntry + unflushed;
+}
+
+// ---- prepare
+
+Status DBImpl::NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogChunk>* chunk) {
+  auto fresh = std::make_unique<LogChunk>();
+  if (leave_free == UINT64_MAX) {
+    MutexLock lock(&mutex_);
+    leave_free = Reserve();
+  }
+  if (options_.log_mode == kLogOff) {
+    if (pool_->free_bytes() < size + leave_free) return Status::NoSpace(pool_->path(), "the pool is full");
+    fresh->memory.reset(new char[size]);
+    memset(fresh->memory.get(), 0, size);  // faults it in
+    fresh->base = fresh->memory.get();
+    fresh->capacity = size;
+    *chunk = std::move(fresh);
+    return Status::OK();
+  }
+  Status s = pool_->Allocate(size, leave_free, ExtentKind::kLog, &fresh->extent);
+  if (!s.ok()) return s;
+  pool_->Populate(*fresh->extent);
+  fresh->id = versions_->NewId();
+  fresh->base = fresh->extent->data();
+  fresh->capacity = fresh->extent->size();
+  VersionEdit edit;
+  LogChunkPlace place;
+  place.id = fresh->id;
+  place.offset = fresh->extent->offset();
+  place.size = fresh->extent->size();
+  edit.chunks.push_back(place);
+  MutexLock lock(&mutex_);
+  s = versions_->Apply(std::move(edit), {});
+  if (!s.ok()) {
+    if (!s.IsNoSpace()) SetBackgroundError(s);
+    return s;
+  }
+  *chunk = std::move(fresh);
+  return s;
+}
+
+bool DBImpl::PrepareStep() {
+  blocks_->Prepare(2);
+  {
+    MutexLock lock(&mutex_);
+    if (!background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: set under the mutex
+        spare_chunks_.size() >= SpareTarget(chunk_bytes_, pool_->capacity())) {
+      return false;
+    }
+    preparing_ = true;
+  }
+  std::unique_ptr<LogChunk> chunk;
+  Status s = NewChunk(chunk_bytes_, UINT64_MAX, &chunk);
+  MutexLock lock(&mutex_);
+  preparing_ = false;
+  // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
+  // manifest's.
+  if (!s.ok() && !s.IsNoSpace()) SetBackgroundError(s);
+  full_ = s.IsNoSpace() && spare_chunks_.empty();
+  if (s.ok()) spare_chunks_.push_back(std::move(chunk));
+  UpdateThrottle();
+  done_.SignalAll();
+  return s.ok();
+}
+
+// ---- flush
+
+bool DBImpl::FlushStep() {
+  MemTableRef memtable;
+  std::unique_ptr<VersionFilter> filter;
+  {
+    MutexLock lock(&mutex_);
+    if (immutables_.empty() || flushing_ || flush_blocked_ || !background_error_.ok()) return BuildFilter();
+    memtable = immutables_.back();
+    flushing_ = true;
+    filter = std::make_unique<VersionFilter>(snapshots_.Sequences());
+  }
+  const uint64_t start = NowMicros();
+  std::vector<TableRef> tables;
+  FlushRequest request{pool_.get(), order_, memtable.get(), filter.get(), options_.filter_bits_per_key,
+                       [this] { return versions_->NewId(); }};
+  Status s = FlushMemTable(request, &tables);
+  MutexLock lock(&mutex_);
+  InstallFlush(memtable, tables, s);
+  const uint64_t micros = NowMicros() - start;
+  // relaxed: statistics
+  flush_micros_.fetch_add(micros, std::memory_order_relaxed);
+  flushes_.fetch_add(1, std::memory_order_relaxed);
+  level_stats_[0].micros.fetch_add(micros, std::memory_order_relaxed);
+  for (const TableRef& table : tables) {
+    level_stats_[0].bytes_written.fetch_add(table->index()->size(), std::memory_order_relaxed);
+  }
+  return s.ok();
+}
+
+void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) {
+  flushing_ = false;
+  if (s.ok()) {
+    VersionEdit edit;
+    const uint64_t run = versions_->NewId();
+    for (const TableRef& table : tables) {
+      edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
+    }
+    for (const auto& chunk : memtable->segment().chunks) {
+      if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
+    }
+    edit.SetFlushedSequence(memtable->max_sequence());
+    s = versions_->Apply(std::move(edit), tables);
+  }
+  if (s.ok()) {
+    CHECK(immutables_.back() == memtable);
+    immutables_.pop_back();
+    for (const auto& chunk : memtable->segment().chunks) {
+      if (chunk->in_pool()) chunk->extent->ReleaseTrimmed();
+    }
+    PublishState();
+    merge_blocked_ = false;
+  } else if (s.IsNoSpace()) {
+    flush_blocked_ = true;
+    Log("flush waits for space: %s", s.ToString().c_str());
+  } else {
+    SetBackgroundError(s);
+  }
+  UpdateThrottle();
+  work_.SignalAll();
+  done_.SignalAll();
+}
+
+// Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
+bool DBImpl::BuildFilter() {
+  if (unfiltered_.empty()) return false;
+  const TableRef table = std::move(unfiltered_.back());
+  unfiltered_.pop_back();
+  mutex_.Unlock();
+  table->BuildFilter(options_.filter_bits_per_key);
+  mutex_.Lock();
+  return true;
+}
+
+// ---- merge
+
+PickerInput DBImpl::MakePickerInput() {
+  PickerInput input;
+  input.version = versions_->current();
+  input.level_trigger = options_.level_trigger;
+  input.busy_runs = &busy_runs_;
+  input.busy_levels = &busy_levels_;
+  input.jobs_running = running_jobs_ > 0;
+  input.settle = settle_requests_ > 0;
+  return input;
+}
+
+bool DBImpl::HasMergeWork() {
+  if (merge_blocked_ || !background_error_.ok()) return false;
+  MarkGarbage(full_);
+  return PickMerge(MakePickerInput()).has_value();
+}
+
+// Marks extents for evacuation when too much of the payload is garbage; pressed: the pool is full, so start sooner.
+void DBImpl::MarkGarbage(bool pressed) {
+  const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
+  const uint64_t used = versions_->payload_extent_bytes();
+  const uint64_t live = versions_->payload_live_bytes();
+  const uint64_t goal = pressed ? 101 : 100 + (percent - 100) / 2;
+  const uint64_t start = pressed ? 102 : percent;
+  if (used * 100 <= live * start || used - live <= 2 * chunk_bytes_) return;
+  std::vector<ExtentUse> extents;
+  uint64_t marked_garbage = 0;
+  versions_->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
+    if (extent->evacuate.load(std::memory_order_relaxed)) {  // relaxed: policy only
+      marked_garbage += extent->size() - std::min(extent->size(), live_bytes);
+    } else {
+      extents.push_back({extent, extent->size(), live_bytes});
+    }
+  });
+  if ((used - marked_garbage) * 100 <= live * start) return;  // enough is under way
+  const uint64_t free = pool_->free_bytes();
+  // The index that a job writes, and what its copies leave free (see RunJob).
+  const uint64_t index = 2 * versions_->entries() * kIndexBytesPerEntry + 4 * chunk_bytes_;
+  const uint64_t budget = free > index ? free - index : 0;
+  for (Extent* extent : PickEvacuation(std::move(extents), start, goal, 2 * chunk_bytes_, budget)) {
+    extent->evacuate.store(true, std::memory_order_relaxed);  // relaxed: policy only
+  }
+}
+
+bool DBImpl::MergeStep() {
+  std::optional<MergeJob> job;
+  {
+    MutexLock lock(&mutex_);
+    if (merge_blocked_ || !background_error_.ok() || closing_.load(std::memory_order_relaxed)) return false;
+    MarkGarbage(full_);
+    job = PickMerge(MakePickerInput());
+    if (!job.has_value()) return false;
+    running_jobs_++;
+    if (job->kind == MergeKind::kSettle) {
+      settles_started_++;
+      for (int level = 0; level < options_.num_levels; level++) busy_levels_.insert(level);
+    } else {
+      busy_levels_.insert(job->level);
+      if (job->kind == MergeKind::kLazyCopy) busy_levels_.insert(job->output_level);
+    }
+    for (const RunRef& run : job->inputs) busy_runs_.insert(run->id);
+  }
+  RunJob(*job);
+  return true;
+}
+
+void DBImpl::RunJob(const MergeJob& job) {
+  const uint64_t start = NowMicros();
+  const bool into_repository = job.output_level == options_.num_levels - 1;
+  MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
+  VersionRef version;
+  {
+    MutexLock lock(&mutex_);
+    version = versions_->current();
+  }
+  const VersionFilter filter(snapshots_.Sequences());
+  request.filter = &filter;
+  uint64_t entries = 0;
+  if (job.kind == MergeKind::kCollect) {
+    request.inputs.push_back(job.collect);
+    request.purpose = Purpose::kEvacuation;
+    request.rewrite_all = true;
+  } else {
+    for (const RunRef& run : job.inputs) request.inputs.push_back(run->tables);
+  }
+  for (const auto& tables : request.inputs) {
+    for (const TableRef& table : tables) entries += table->entries();
+  }
+  // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
+  const uint64_t oldest = job.inputs.back()->id;
+  const int oldest_level = job.kind == MergeKind::kZeroCopy || job.kind == MergeKind::kCollect ? job.level : job.output_level;
+  for (int level = oldest_level; level < options_.num_levels; level++) {
+    for (const RunRef& run : version->levels[static_cast<size_t>(level)]) {
+      if (level == oldest_level && run->id >= oldest) continue;
+      request.older.insert(request.older.end(), run->tables.begin(), run->tables.end());
+    }
+  }
+  if (into_repository) {
+    if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
+    request.settle_limit = options_.lazy_copy_limit;
+    request.payload_limit = options_.partition_size;
+  }
+  request.leave_free = entries * kIndexBytesPerEntry + 2 * chunk_bytes_;
+  request.copy_extent_bytes = chunk_bytes_;
+  request.filter_bits = options_.filter_bits_per_key;
+  request.new_table_number = [this] { return versions_->NewId(); };
+  request.stop = &closing_;
+  MergeResult result;
+  Status s = MergeRuns(request, &result);
+  const uint64_t micros = NowMicros() - start;
+  {
+    LevelStats& stats = level_stats_[static_cast<size_t>(job.output_level)];
+    // relaxed: statistics
+    merge_micros_.fetch_add(micros, std::memory_order_relaxed);
+    merges_.fetch_add(1, std::memory_order_relaxed);
+    stats.micros.fetch_add(micros, std::memory_order_relaxed);
+    for (const TableRef& t : result.removed) stats.bytes_read.fetch_add(t->index()->size(), std::memory_order_relaxed);
+    for (const TableRef& t : result.added) stats.bytes_written.fetch_add(t->index()->size(), std::memory_order_relaxed);
+    stats.bytes_written.fetch_add(result.bytes_copied, std::memory_order_relaxed);
+  }
+  MutexLock lock(&mutex_);
+  if (s.ok()) s = InstallMerge(job, result);
+  if (s.ok()) {
+    Log("%s level %d -> %d: %zu tables in, %zu moved, %zu out, %llu of %llu entries dropped, %llu bytes copied, %llu us",
+        MergeKindName(job.kind), job.level, job.output_level, result.removed.size(), result.moved.size(),
+        result.added.size(), static_cast<unsigned long long>(result.entries_dropped),
+        static_cast<unsigned long long>(result.entries_read), static_cast<unsigned long long>(result.bytes_copied),
+        static_cast<unsigned long long>(micros));
+  }
+  FinishJob(job, s);
+}
+
+Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
+  VersionEdit edit;
+  const bool into_repository = job.output_level == options_.num_levels - 1;
+  const uint32_t level = into_repository ? kRepositoryLevel : static_cast<uint32_t>(job.output_level);
+  // The repository's run keeps its id, and collected tables stay in their run.
+  uint64_t run = 0;
+  if (job.kind == MergeKind::kCollect) {
+    run = job.inputs[0]->id;
+  } else if (!into_repository) {
+    run = versions_->NewId();
+  }
+  for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
+  for (const TableRef& table : result.moved) {
+    TablePlace place = versions_->PlaceOf(table->number());
+    if (place.level == level && place.run == run) continue;
+    place.level = level;
+    place.run = run;
+    edit.tables.push_back(place);
+  }
+  for (const TableRef& table : result.added) {
+    edit.tables.push_back({table->number(), level, run, table->index()->offset(), table->index()->size()});
+  }
+  Status s = versions_->Apply(std::move(edit), result.added);
+  if (!s.ok()) return s;
+  if (job.kind == MergeKind::kCollect) {
+    // What could not be moved for lack of space is given up until some is freed.
+    for (const TableRef& table : result.added) {
+      for (const PayloadRef& p : table->payload()) {
+        if (p.extent->evacuate.exchange(false, std::memory_order_relaxed)) merge_blocked_ = true;  // relaxed: policy
+      }
+    }
+  }
+  PublishState();
+  return s;
+}
+
+void DBImpl::FinishJob(const MergeJob& job, const Status& s) {
+  running_jobs_--;
+  for (const RunRef& run : job.inputs) busy_runs_.erase(run->id);
+  if (job.kind == MergeKind::kSettle) {
+    settles_finished_++;
+    busy_levels_.clear();
+  } else {
+    busy_levels_.erase(job.level);
+    if (job.kind == MergeKind::kLazyCopy) busy_levels_.erase(job.output_level);
+  }
+  if (s.ok()) {
+    flush_blocked_ = false;
+    if (job.kind != MergeKind::kCollect) merge_blocked_ = false;
+  } else if (s.IsNoSpace()) {
+    merge_blocked_ = true;
+    Log("%s waits for space: %s", MergeKindName(job.kind), s.ToString().c_str());
+  } else if (!closing_.load(std::memory_order_relaxed)) {  // relaxed: set under the mutex
+    SetBackgroundError(s);
+  }
+  UpdateThrottle();
+  work_.SignalAll();
+  done_.SignalAll();
+}
+
+// ---- common
+
+void DBImpl::PublishState() {
+  auto state = std::make_unique<ReadState>();
+  state->memtable = memtable_;
+  state->immutables.assign(immutables_.begin(), immutables_.end());
+  state->version = versions_->current();
+  states_.Publish(std::move(state));
+}
+
+void DBImpl::SetBackgroundError(const Status& s) {
+  if (!background_error_.ok()) return;
+  background_error_ = s;
+  failed_.store(true, std::memory_order_relaxed);  // relaxed: the status itself is read under the mutex
+  Log("read-only from now on: %s", s.ToString().c_str());
+  work_.SignalAll();
+  done_.SignalAll();
+}
+
+// Whether nothing is running or due.
+bool DBImpl::IsIdle() {
+  return immutables_.empty() && !flushing_ && running_jobs_ == 0 && versions_->BufferEmpty() && !HasMergeWork();
+}
+
+// Slows writers down as a limit comes near, so that they do not run into it at full speed.
+void DBImpl::UpdateThrottle() {
+  uint64_t nanos_per_kib = 0;
+  const uint64_t free = pool_->free_bytes();
+  const uint64_t reserve = Reserve();
+  const uint64_t left = free > reserve ? free - reserve : 0;
+  const uint64_t near = std::min(pool_->capacity() / 10, 16 * chunk_bytes_);
+  if (left < near) nanos_per_kib += 5000 * (near - left) / near;
+  const size_t most = static_cast<size_t>(options_.max_immutable_memtables);
+  if (most > 1 && immutables_.size() >= most) nanos_per_kib += 500;
+  const size_t runs = versions_->current()->levels[0].size();
+  const size_t many = 4 * static_cast<size_t>(options_.level_trigger);
+  if (runs > many) nanos_per_kib += 100 * (runs - many);
+  throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
+}
+
+}  // namespace miodb

@@ -1,0 +1,369 @@
+#include "src/db/db_impl.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "src/db/db_iter.h"
+#include "src/db/options_check.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+
+// A get, step by step:
+//
+//   1 Pin the current state: memtables and version (read_state.h). No lock.
+//   2 Read the sequence to read at: the snapshot's, or the newest published one. After the pin: the other way round a
+//     merge in between could drop a version that this sequence needs.
+//   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
+//     at or below the sequence is the newest visible version (version.h says why).
+//   4 Copy the value, or keep the state pinned and hand out the bytes in the pool.
+
+namespace miodb {
+
+namespace {
+
+std::string PoolPath(const Options& options, const std::string& name) {
+  return options.pool_path.empty() ? name + "/pool" : options.pool_path;
+}
+
+std::string LockPath(const std::string& name) { return name + "/LOCK"; }
+std::string LogPath(const std::string& name) { return name + "/LOG"; }
+
+// Blocks of memtable memory: a fraction of the memtable, within reason.
+size_t BlockBytes(const Options& options) {
+  constexpr size_t kLeast = 16 * 1024, kMost = 2 * 1024 * 1024;
+  static_assert(kLeast >= SkipList::kMaxNodeBytes);
+  return std::clamp(options.write_buffer_size / 8, kLeast, kMost) / kLeast * kLeast;
+}
+
+// Free blocks worth keeping: those of one memtable of small records.
+constexpr size_t kSpareBlocks = 32;
+
+constexpr uint64_t kSmallestChunk = 4096;
+
+}  // namespace
+
+Snapshot::~Snapshot() = default;
+DB::~DB() = default;
+
+Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
+  *dbptr = nullptr;
+  std::unique_ptr<DBImpl> db;
+  Status s = DBImpl::Open(options, name, DBImpl::Hooks(), &db);
+  if (s.ok()) *dbptr = db.release();
+  return s;
+}
+
+Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
+  Status s = CheckOptions(options);
+  if (!s.ok()) return s;
+  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, hooks));
+  s = impl->Start();
+  if (s.ok()) *db = std::move(impl);
+  return s;
+}
+
+DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hooks)
+    : options_(options),
+      name_(name),
+      hooks_(hooks),
+      order_(options.comparator),
+      work_(&mutex_),
+      done_(&mutex_),
+      level_stats_(static_cast<size_t>(options.num_levels)) {
+  chunk_bytes_ = options.log_chunk_size;
+  if (chunk_bytes_ == 0) {
+    chunk_bytes_ = std::max<uint64_t>(options.write_buffer_size / 16 / kExtentUnit * kExtentUnit, kSmallestChunk);
+  }
+}
+
+Status DBImpl::Start() {
+  Env* const env = options_.env;
+  const bool directory_existed = env->FileExists(name_);
+  const bool pool_existed = env->FileExists(PoolPath(options_, name_));
+  if (!pool_existed && !options_.create_if_missing) {
+    return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");
+  }
+  if (pool_existed && options_.error_if_exists) {
+    return Status::InvalidArgument(name_, "exists (error_if_exists is true)");
+  }
+  Status s = LockDirectory();
+  if (s.ok()) s = OpenPool();
+  if (s.ok()) {
+    StartThreads();
+    return s;
+  }
+  Log("open failed: %s", s.ToString().c_str());
+  if (!pool_existed && file_lock_ != nullptr) {
+    // Leave nothing half-created. What cannot be removed was not ours to make.
+    {
+      MutexLock lock(&mutex_);
+      versions_.reset();
+    }
+    pool_.reset();
+    own_log_.reset();
+    env->RemoveFile(LogPath(name_)).IgnoreError();
+    env->UnlockFile(file_lock_).IgnoreError();
+    file_lock_ = nullptr;
+    env->RemoveFile(LockPath(name_)).IgnoreError();
+    if (!directory_existed) env->RemoveDir(name_).IgnoreError();
+  }
+  return s;
+}
+
+Status DBImpl::LockDirectory() {
+  Env* const env = options_.env;
+  if (!env->FileExists(name_)) {
+    Status s = env->CreateDir(name_);
+    if (!s.ok() && !env->FileExists(name_)) return s;
+  }
+  Status s = env->LockFile(LockPath(name_), &file_lock_);
+  if (!s.ok()) return s;
+  info_log_ = options_.info_log;
+  if (info_log_ == nullptr) {
+    if (env->FileExists(LogPath(name_))) env->RenameFile(LogPath(name_), LogPath(name_) + ".old").IgnoreError();
+    Logger* logger = nullptr;
+    s = env->NewLogger(LogPath(name_), &logger);
+    if (!s.ok()) return s;
+    own_log_.reset(logger);
+    info_log_ = logger;
+  }
+  return s;
+}
+
+Status DBImpl::OpenPool() {
+  const uint64_t start = NowMicros();
+  const std::string path = PoolPath(options_, name_);
+  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode};
+  const bool exists = options_.env->FileExists(path);
+  Status s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
+  if (!s.ok()) return s;
+  blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks);
+  frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
+  MutexLock lock(&mutex_);
+  versions_ = std::make_unique<VersionSet>(pool_.get(), order_, options_.num_levels);
+  if (exists) {
+    s = Recover();
+  } else {
+    s = versions_->Create();
+    if (s.ok()) s = pool_->Publish();
+  }
+  if (!s.ok()) return s;
+  memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
+  writable_ = memtable_.get();
+  PublishState();
+  Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us", path.c_str(),
+      versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),
+      static_cast<unsigned long long>(pool_->used_bytes()), static_cast<unsigned long long>(pool_->capacity()),
+      static_cast<unsigned long long>(NowMicros() - start));
+  return s;
+}
+
+void DBImpl::StartThreads() {
+  if (hooks_.manual_background) return;
+  int mergers = options_.max_background_merges;
+  if (mergers == 0) mergers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+  threads_.emplace_back([this] { BackgroundLoop(Step::kPrepare); });
+  threads_.emplace_back([this] { BackgroundLoop(Step::kFlush); });
+  for (int i = 0; i < mergers; i++) {
+    threads_.emplace_back([this] { BackgroundLoop(Step::kMerge); });
+  }
+}
+
+DBImpl::~DBImpl() {
+  if (options_.log_mode == kLogOff && pool_ != nullptr && file_lock_ != nullptr && !threads_.empty()) {
+    Flush().IgnoreError();  // the error is in the info log
+  }
+  {
+    MutexLock lock(&mutex_);
+    closing_.store(true, std::memory_order_relaxed);  // relaxed: read under the mutex, or as a mere wish
+    work_.SignalAll();
+    done_.SignalAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  if (file_lock_ != nullptr) {
+    Log("closed");
+    options_.env->UnlockFile(file_lock_).IgnoreError();
+  }
+}
+
+void DBImpl::Log(const char* format, ...) {
+  if (info_log_ == nullptr) return;
+  va_list arguments;
+  va_start(arguments, format);
+  info_log_->Logv(format, arguments);
+  va_end(arguments);
+}
+
+Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record) {
+  // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
+  const uint64_t sequence = options.snapshot != nullptr
+                                ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
+                                : last_sequence_.load(std::memory_order_acquire);
+  *found = true;
+  if (state->memtable->Get(key, sequence, record)) return Status::OK();
+  for (const MemTableRef& memtable : state->immutables) {
+    if (memtable->Get(key, sequence, record)) return Status::OK();
+  }
+  const LookupKey lookup(order_, key, sequence);
+  return state->version->Get(order_, lookup, options.verify_checksums || options_.paranoid_checks, found, record);
+}
+
+Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  ReadStates::Pin pin(&states_);
+  bool found;
+  RecordView record;
+  Status s = Find(options, key, pin.get(), &found, &record);
+  if (!s.ok()) return s;
+  if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
+  value->assign(record.value.data(), record.value.size());
+  return s;
+}
+
+Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  ReadStates::Pin pin(&states_);
+  bool found;
+  RecordView record;
+  Status s = Find(options, key, pin.get(), &found, &record);
+  if (!s.ok()) return s;
+  if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
+  ReadStates::Ref(pin.get());
+  value->Pin(record.value, [](void* state) { UnpinState(static_cast<ReadState*>(state), nullptr); }, pin.get());
+  return s;
+}
+
+void DBImpl::UnpinState(void* state, void*) {
+  ReadState* const s = static_cast<ReadState*>(state);
+  s->owner->Unref(s);
+}
+
+Iterator* DBImpl::NewIterator(const ReadOptions& options) {
+  ReadState* state;
+  uint64_t sequence;
+  {
+    ReadStates::Pin pin(&states_);
+    state = pin.get();
+    ReadStates::Ref(state);
+    // acquire: as in Find, and after the pin for the same reason.
+    sequence = options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
+                                           : last_sequence_.load(std::memory_order_acquire);
+  }
+  const bool verify = options.verify_checksums || options_.paranoid_checks;
+  Iterator* const iterator = NewDBIterator(order_, *state, sequence, verify, options);
+  iterator->RegisterCleanup(&UnpinState, state, nullptr);
+  return iterator;
+}
+
+const Snapshot* DBImpl::GetSnapshot() { return snapshots_.Take(last_sequence_); }
+
+void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
+  snapshots_.Release(static_cast<const SnapshotImpl*>(snapshot));
+  reclaimed_at_.store(UINT64_MAX, std::memory_order_relaxed);  // relaxed: a hint
+}
+
+Status DBImpl::RequestFlush() {
+  if (memtable_->empty()) return background_error_;
+  // The leader of a group owns the memtable, so the flush is asked for from inside of the queue.
+  mutex_.Unlock();
+  Writer writer;
+  Status s = Submit(&writer);  // an empty write that is asked to seal
+  mutex_.Lock();
+  return s;
+}
+
+Status DBImpl::Flush() {
+  MutexLock lock(&mutex_);
+  Status s = RequestFlush();
+  const MemTableRef newest = immutables_.empty() ? nullptr : immutables_.front();
+  if (newest == nullptr) return s.ok() ? background_error_ : s;
+  while (s.ok() && background_error_.ok() &&
+         std::find(immutables_.begin(), immutables_.end(), newest) != immutables_.end()) {
+    if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork()) {
+      return Status::NoSpace(pool_->path(), "the pool has no room for the flush");
+    }
+    if (!WaitForBackground(0)) break;
+  }
+  return s.ok() ? background_error_ : s;
+}
+
+Status DBImpl::Settle() {
+  Status s = Flush();
+  if (!s.ok()) return s;
+  MutexLock lock(&mutex_);
+  settle_requests_++;
+  merge_blocked_ = flush_blocked_ = false;  // try again
+  const uint64_t started = settles_started_;
+  work_.SignalAll();
+  const auto merged = [&]() REQUIRES(mutex_) {
+    return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
+  };
+  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) && !merge_blocked_ &&
+         (!merged() || running_jobs_ > 0 || HasMergeWork())) {
+    if (!WaitForBackground(0)) break;
+  }
+  settle_requests_--;
+  return background_error_;
+}
+
+void DBImpl::CompactRange(const Slice* begin, const Slice* end) {
+  if (begin != nullptr && end != nullptr && order_.Compare(*begin, *end) > 0) return;
+  Status s = Settle();
+  if (!s.ok()) Log("CompactRange: %s", s.ToString().c_str());
+}
+
+Status DBImpl::WaitForIdle() {
+  for (;;) {
+    Status s = Settle();
+    if (!s.ok()) return s;
+    MutexLock lock(&mutex_);
+    if (merge_blocked_ || (memtable_->empty() && IsIdle())) break;
+  }
+  // Versions that were pinned a moment ago by reads that are over by now.
+  for (int i = 0; i < 100 && states_.Reclaim(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return Status::OK();
+}
+
+void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
+  ReadStates::Pin pin(&states_);
+  for (int i = 0; i < n; i++) {
+    sizes[i] = 0;
+    if (order_.Compare(range[i].start, range[i].limit) >= 0) continue;
+    for (const auto& level : pin->version->levels) {
+      for (const RunRef& run : level) {
+        for (const TableRef& table : run->tables) {
+          uint64_t from, to;
+          if (!table->Seek(range[i].start, kMaxSequence, &from).ok() ||
+              !table->Seek(range[i].limit, kMaxSequence, &to).ok()) {
+            continue;
+          }
+          sizes[i] += table->payload_bytes() * (to - from) / table->entries();
+        }
+      }
+    }
+  }
+}
+
+Status DestroyDB(const std::string& name, const Options& options) {
+  Env* const env = options.env;
+  const std::string pool = PoolPath(options, name);
+  if (!env->FileExists(name) && !env->FileExists(pool)) return Status::OK();
+  FileLock* lock = nullptr;
+  Status s;
+  if (env->FileExists(name)) {
+    s = env->LockFile(LockPath(name), &lock);
+    if (!s.ok()) return s;
+  }
+  for (const std::string& file : {pool, pool + ".tmp", LogPath(name), LogPath(name) + ".old"}) {
+    if (!env->FileExists(file)) continue;
+    Status removed = env->RemoveFile(file);
+    if (s.ok() && !removed.ok()) s = removed;
+  }
+  if (lock != nullptr) {
+    env->UnlockFile(lock).IgnoreError();
+    env->RemoveFile(LockPath(name)).IgnoreError();
+    env->RemoveDir(name).IgnoreError();  // foreign files stay, and the directory with them
+  }
+  return s;
+}
+
+}  // namespace miodb

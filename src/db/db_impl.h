@@ -1,0 +1,202 @@
+// The database object. Its functions are told in one file per path:
+//
+//   db_impl.cc        open and close, get, iterators, snapshots, flush and compaction requests
+//   db_write.cc       the write path: groups, log frame, memtable, back-pressure
+//   db_background.cc  what runs behind: preparing log chunks, flush, merges, garbage collection
+//   db_recovery.cc    from a manifest and log chunks to a state that can be written to
+//   db_properties.cc  what the database says of itself
+//
+// Locks, in the order in which they may be taken: mutex_, then any of SnapshotList's, ReadStates', Pool's, BlockPool's.
+// Readers take none of them.
+
+#ifndef MIODB_SRC_DB_DB_IMPL_H_
+#define MIODB_SRC_DB_DB_IMPL_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compaction/merge.h"
+#include "compaction/picker.h"
+#include "miodb/db.h"
+#include "miodb/env.h"
+#include "src/db/read_state.h"
+#include "src/db/snapshot_list.h"
+#include "src/db/write_queue.h"
+#include "src/log/frame_writer.h"
+#include "src/nvm/pool.h"
+#include "src/version/version_set.h"
+
+namespace miodb {
+
+// Counters of one level's merge work, for leveldb.stats.
+struct LevelStats {
+  std::atomic<uint64_t> micros{0};
+  std::atomic<uint64_t> bytes_read{0};
+  std::atomic<uint64_t> bytes_written{0};
+};
+
+class DBImpl final : public DB {
+ public:
+  // How tests drive the database.
+  struct Hooks {
+    // No threads: background work is done by RunStep, or by a call that cannot go on without it.
+    bool manual_background = false;
+  };
+
+  static Status Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db);
+  ~DBImpl() override;
+
+  Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
+  Status Delete(const WriteOptions& options, const Slice& key) override;
+  Status Write(const WriteOptions& options, WriteBatch* updates) override;
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
+  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
+  Iterator* NewIterator(const ReadOptions& options) override;
+  const Snapshot* GetSnapshot() override;
+  void ReleaseSnapshot(const Snapshot* snapshot) override;
+  bool GetProperty(const Slice& property, std::string* value) override;
+  void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) override;
+  void CompactRange(const Slice* begin, const Slice* end) override;
+  Status Flush() override;
+  Status WaitForIdle() override;
+
+  enum class Step { kPrepare, kFlush, kMerge };
+
+  // Does one piece of background work of this kind. False if there was nothing to do.
+  bool RunStep(Step step);
+
+ private:
+  DBImpl(const Options& options, const std::string& name, const Hooks& hooks);
+
+  // ---- db_impl.cc
+  Status Start();
+  Status LockDirectory();
+  Status OpenPool();
+  void StartThreads();
+  Status Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record);
+  Status RequestFlush() REQUIRES(mutex_);
+  Status Settle();
+  void Log(const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+  // ---- db_write.cc
+  Status Submit(Writer* writer);
+  void WriteGroup(Writer* leader, Writer* last);
+  void CollectRecords(Writer* leader, Writer* last);
+  Status MakeRoom(uint64_t frame_bytes, bool deletes_only);
+  Status MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) REQUIRES(mutex_);
+  Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(mutex_);
+  Status NoRoom(bool* give_up) REQUIRES(mutex_);
+  void UseChunk(std::unique_ptr<LogChunk> chunk) REQUIRES(mutex_);
+  void SealMemTable() REQUIRES(mutex_);
+  void Throttle(uint64_t bytes);
+
+  // ---- db_background.cc
+  void BackgroundLoop(Step step);
+  bool PrepareStep();
+  bool FlushStep();
+  bool BuildFilter() REQUIRES(mutex_);
+  bool MergeStep();
+  Status NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogChunk>* chunk);
+  void InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) REQUIRES(mutex_);
+  PickerInput MakePickerInput() REQUIRES(mutex_);
+  bool HasMergeWork() REQUIRES(mutex_);
+  void MarkGarbage(bool pressed) REQUIRES(mutex_);
+  void RunJob(const MergeJob& job);
+  Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
+  void FinishJob(const MergeJob& job, const Status& s) REQUIRES(mutex_);
+  void PublishState() REQUIRES(mutex_);
+  void SetBackgroundError(const Status& s) REQUIRES(mutex_);
+  bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
+  uint64_t Reserve() const REQUIRES(mutex_);
+  void UpdateThrottle() REQUIRES(mutex_);
+  bool IsIdle() REQUIRES(mutex_);
+
+  // ---- db_recovery.cc
+  Status Recover() REQUIRES(mutex_);
+  Status ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) REQUIRES(mutex_);
+
+  // ---- db_properties.cc
+  std::vector<std::pair<std::string, uint64_t>> Counters();
+  std::string StatsText();
+  std::string TablesText();
+  std::string PoolText();
+  uint64_t MemoryBytes();
+
+  static void UnpinState(void* state, void*);
+
+  // Set once by Open.
+  const Options options_;
+  const std::string name_;
+  const Hooks hooks_;
+  const KeyOrder order_;
+  uint64_t chunk_bytes_ = 0;
+  std::unique_ptr<Logger> own_log_;
+  Logger* info_log_ = nullptr;
+  FileLock* file_lock_ = nullptr;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<BlockPool> blocks_;
+
+  // Of the leader of the current write group.
+  WriteQueue queue_;
+  std::unique_ptr<FrameWriter> frame_writer_;
+  std::vector<LogRecord> group_records_;
+  LogChunk* chunk_ = nullptr;     // receives frames; owned by memtable_
+  MemTable* writable_ = nullptr;  // memtable_, for the leader
+  uint64_t allocated_sequence_ = 0;
+  uint64_t throttle_debt_ = 0;    // nanoseconds of delay not yet slept
+  std::atomic<uint64_t> user_bytes_{0};
+
+  // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is
+  // released, there is no use in trying again.
+  std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
+
+  // Newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by readers.
+  std::atomic<uint64_t> last_sequence_{0};
+
+  ReadStates states_;
+  SnapshotList snapshots_;
+
+  Mutex mutex_;
+  CondVar work_;  // something for background threads to do
+  CondVar done_;  // some background work has finished
+  std::unique_ptr<VersionSet> versions_ GUARDED_BY(mutex_);
+  MemTableRef memtable_ GUARDED_BY(mutex_);
+  std::deque<MemTableRef> immutables_ GUARDED_BY(mutex_);  // newest first
+  std::deque<std::unique_ptr<LogChunk>> spare_chunks_ GUARDED_BY(mutex_);
+  std::vector<TableRef> unfiltered_ GUARDED_BY(mutex_);  // opened by recovery, filter not yet built
+  bool preparing_ GUARDED_BY(mutex_) = false;
+  bool flushing_ GUARDED_BY(mutex_) = false;
+  std::set<uint64_t> busy_runs_ GUARDED_BY(mutex_);  // inputs of running jobs
+  std::set<int> busy_levels_ GUARDED_BY(mutex_);     // levels that a running job takes runs from
+  int running_jobs_ GUARDED_BY(mutex_) = 0;
+  int settle_requests_ GUARDED_BY(mutex_) = 0;  // callers who want everything in the repository
+  uint64_t settles_started_ GUARDED_BY(mutex_) = 0;
+  uint64_t settles_finished_ GUARDED_BY(mutex_) = 0;
+  bool merge_blocked_ GUARDED_BY(mutex_) = false;  // a merge found no space; none is tried until some is freed
+  bool full_ GUARDED_BY(mutex_) = false;        // the last attempt to prepare a chunk found no space
+  bool flush_blocked_ GUARDED_BY(mutex_) = false;  // a flush found no space; it waits for some to be freed
+  Status background_error_ GUARDED_BY(mutex_);
+  std::atomic<bool> failed_{false};   // background_error_ is set; for the leader
+  std::atomic<bool> closing_{false};
+  std::vector<std::thread> threads_;
+
+  // Nanoseconds a leader waits per KiB it writes; 0 far from any limit. Set under mutex_.
+  std::atomic<uint64_t> throttle_nanos_{0};
+
+  std::atomic<uint64_t> stall_micros_{0};
+  std::atomic<uint64_t> throttle_micros_{0};
+  std::atomic<uint64_t> flush_micros_{0};
+  std::atomic<uint64_t> merge_micros_{0};
+  std::atomic<uint64_t> flushes_{0};
+  std::atomic<uint64_t> merges_{0};
+  std::vector<LevelStats> level_stats_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_DB_IMPL_H_

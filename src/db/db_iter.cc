@@ -1,0 +1,175 @@
+#include "src/db/db_iter.h"
+
+#include <memory>
+
+#include "src/db/merging_iterator.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Records stay where they are while the state is pinned, so the current record is kept as a view, without a copy.
+//
+// Going forward, versions_ stands on the current record. Going backward it stands before all versions of the current
+// key, because the newest visible version of a key is the last one met.
+class DBIterator final : public Iterator {
+ public:
+  DBIterator(const KeyOrder& order, std::unique_ptr<InternalIterator> versions, uint64_t sequence,
+             const ReadOptions& options)
+      : order_(order),
+        versions_(std::move(versions)),
+        sequence_(sequence),
+        lower_(options.iterate_lower_bound),
+        upper_(options.iterate_upper_bound) {}
+
+  bool Valid() const override { return valid_; }
+
+  void SeekToFirst() override {
+    if (lower_ != nullptr) {
+      versions_->Seek(*lower_, sequence_);
+    } else {
+      versions_->SeekToFirst();
+    }
+    FindForward(nullptr);
+  }
+
+  void SeekToLast() override {
+    if (upper_ != nullptr) {
+      versions_->Seek(*upper_, kMaxSequence);
+      StepBack();
+    } else {
+      versions_->SeekToLast();
+    }
+    FindBackward();
+  }
+
+  void Seek(const Slice& target) override {
+    const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
+    versions_->Seek(below ? *lower_ : target, sequence_);
+    FindForward(nullptr);
+  }
+
+  void Next() override {
+    CHECK(valid_);
+    if (forward_) {
+      versions_->Next();
+    } else if (versions_->Valid()) {
+      versions_->Next();
+    } else {
+      versions_->SeekToFirst();
+    }
+    const Slice last = current_.key;
+    FindForward(&last);
+  }
+
+  void Prev() override {
+    CHECK(valid_);
+    if (forward_) {
+      const Slice key = current_.key;
+      while (versions_->Valid() && order_.Equal(versions_->record().key, key)) versions_->Prev();
+    }
+    FindBackward();
+  }
+
+  Slice key() const override {
+    CHECK(valid_);
+    return current_.key;
+  }
+
+  Slice value() const override {
+    CHECK(valid_);
+    return current_.value;
+  }
+
+  Status status() const override { return versions_->status(); }
+
+ private:
+  void StepBack() {
+    if (versions_->Valid()) {
+      versions_->Prev();
+    } else {
+      versions_->SeekToLast();
+    }
+  }
+
+  // Goes on to the first visible version of a key that is neither hidden nor deleted. hidden: a key already passed.
+  void FindForward(const Slice* hidden) {
+    forward_ = true;
+    valid_ = false;
+    Slice passed;
+    if (hidden != nullptr) passed = *hidden;
+    bool have_passed = hidden != nullptr;
+    for (; versions_->Valid(); versions_->Next()) {
+      const RecordView& record = versions_->record();
+      if (record.sequence() > sequence_) continue;
+      if (have_passed && order_.Equal(record.key, passed)) continue;
+      if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
+      if (record.type() == kTypeDeletion) {
+        passed = record.key;
+        have_passed = true;
+        continue;
+      }
+      current_ = record;
+      valid_ = true;
+      return;
+    }
+  }
+
+  // Goes back to the last key with a visible version that is no tombstone, and stops before its versions.
+  void FindBackward() {
+    forward_ = false;
+    valid_ = false;
+    RecordView candidate;
+    bool in_key = false;   // candidate.key is the key whose versions are being walked
+    bool visible = false;  // candidate is a version that may be seen
+    for (; versions_->Valid(); versions_->Prev()) {
+      const RecordView& record = versions_->record();
+      if (in_key && !order_.Equal(record.key, candidate.key)) {
+        if (visible && candidate.type() != kTypeDeletion) break;
+        in_key = false;
+      }
+      if (!in_key) {
+        if (lower_ != nullptr && order_.Compare(record.key, *lower_) < 0) {
+          visible = false;
+          break;
+        }
+        in_key = true;
+        visible = false;
+        candidate = record;
+      }
+      if (record.sequence() <= sequence_) {
+        candidate = record;
+        visible = true;
+      }
+    }
+    if (in_key && visible && candidate.type() != kTypeDeletion) {
+      current_ = candidate;
+      valid_ = true;
+    }
+  }
+
+  const KeyOrder order_;
+  const std::unique_ptr<InternalIterator> versions_;
+  const uint64_t sequence_;
+  const Slice* const lower_;
+  const Slice* const upper_;
+  bool valid_ = false;
+  bool forward_ = true;
+  RecordView current_;
+};
+
+}  // namespace
+
+Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t sequence, bool verify,
+                        const ReadOptions& options) {
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.push_back(state.memtable->NewIterator());
+  for (const MemTableRef& memtable : state.immutables) sources.push_back(memtable->NewIterator());
+  for (const auto& level : state.version->levels) {
+    for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
+  }
+  return new DBIterator(order, NewMergingIterator(order, std::move(sources)), sequence, options);
+}
+
+}  // namespace miodb

@@ -1,0 +1,211 @@
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+
+#include "src/db/db_impl.h"
+
+namespace miodb {
+
+namespace {
+
+__attribute__((format(printf, 2, 3))) void Append(std::string* text, const char* format, ...) {
+  char line[300];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  text->append(line);
+}
+
+const char* PersistModeName(PersistMode mode) {
+  switch (mode) {
+    case kPersistPmem:
+      return "pmem";
+    case kPersistEmulated:
+      return "emulated";
+    default:
+      return "file";
+  }
+}
+
+// A key for people: printable bytes as they are, others as \xNN.
+std::string Escaped(const Slice& key) {
+  std::string text;
+  for (size_t i = 0; i < key.size() && i < 40; i++) {
+    const unsigned char c = static_cast<unsigned char>(key[i]);
+    if (c >= ' ' && c <= '~' && c != '\\') {
+      text.push_back(static_cast<char>(c));
+    } else {
+      Append(&text, "\\x%02x", c);
+    }
+  }
+  if (key.size() > 40) text += "...";
+  return text;
+}
+
+double MiB(uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; }
+
+bool ParseNumber(Slice text, uint64_t* number) {
+  if (text.empty() || text.size() > 6) return false;
+  *number = 0;
+  for (size_t i = 0; i < text.size(); i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    *number = *number * 10 + static_cast<uint64_t>(text[i] - '0');
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
+  // relaxed loads: statistics
+  const auto get = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+  std::vector<std::pair<std::string, uint64_t>> result;
+  result.emplace_back("user-bytes-written", get(user_bytes_));
+  result.emplace_back("stall-micros", get(stall_micros_));
+  result.emplace_back("throttle-micros", get(throttle_micros_));
+  result.emplace_back("flush-micros", get(flush_micros_));
+  result.emplace_back("merge-micros", get(merge_micros_));
+  result.emplace_back("flushes", get(flushes_));
+  result.emplace_back("merges", get(merges_));
+  uint64_t lines = 0, units = 0, fences = 0;
+  for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
+    const Purpose purpose = static_cast<Purpose>(i);
+    const PersistCounters& c = pool_->persist().counters(purpose);
+    result.emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), get(c.bytes));
+    lines += get(c.lines);
+    units += get(c.units);
+    fences += get(c.fences);
+  }
+  result.emplace_back("nvm-bytes-total", pool_->persist().TotalBytes());
+  result.emplace_back("nvm-lines-flushed", lines);
+  result.emplace_back("nvm-units-256", units);
+  result.emplace_back("nvm-fences", fences);
+  result.emplace_back("pool-bytes-used", pool_->used_bytes());
+  result.emplace_back("pool-bytes-file", pool_->file_bytes());
+  result.emplace_back("pool-bytes-capacity", pool_->capacity());
+  MutexLock lock(&mutex_);
+  result.emplace_back("live-bytes", versions_->payload_live_bytes());
+  result.emplace_back("payload-bytes", versions_->payload_extent_bytes());
+  result.emplace_back("entries", versions_->entries());
+  result.emplace_back("immutable-memtables", immutables_.size());
+  return result;
+}
+
+std::string DBImpl::StatsText() {
+  std::string text =
+      "                               Compactions\n"
+      "Level  Files Size(MB) Time(sec) Read(MB) Write(MB)\n"
+      "--------------------------------------------------\n";
+  VersionRef version;
+  {
+    MutexLock lock(&mutex_);
+    version = versions_->current();
+  }
+  for (size_t level = 0; level < version->levels.size(); level++) {
+    size_t tables = 0;
+    uint64_t bytes = 0;
+    for (const RunRef& run : version->levels[level]) {
+      tables += run->tables.size();
+      bytes += run->payload_bytes();
+    }
+    const LevelStats& stats = level_stats_[level];
+    const uint64_t micros = stats.micros.load(std::memory_order_relaxed);  // relaxed: a statistic
+    if (tables == 0 && micros == 0) continue;
+    Append(&text, "%3zu %8zu %8.0f %9.0f %8.0f %9.0f\n", level, tables, MiB(bytes), static_cast<double>(micros) / 1e6,
+           MiB(stats.bytes_read.load(std::memory_order_relaxed)),      // relaxed: a statistic
+           MiB(stats.bytes_written.load(std::memory_order_relaxed)));  // relaxed: a statistic
+  }
+  for (const auto& [name, value] : Counters()) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
+  return text;
+}
+
+std::string DBImpl::TablesText() {
+  VersionRef version;
+  {
+    MutexLock lock(&mutex_);
+    version = versions_->current();
+  }
+  std::string text;
+  for (size_t level = 0; level < version->levels.size(); level++) {
+    Append(&text, "--- level %zu ---\n", level);
+    for (const RunRef& run : version->levels[level]) {
+      for (const TableRef& t : run->tables) {
+        Append(&text, " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes, %zu extents ['%s' .. '%s']\n",
+               t->number(), run->id, t->entries(), t->payload_bytes(), t->payload().size(),
+               Escaped(t->smallest()).c_str(), Escaped(t->largest()).c_str());
+      }
+    }
+  }
+  return text;
+}
+
+std::string DBImpl::PoolText() {
+  std::string text = "path: " + pool_->path() + "\n";
+  Append(&text, "persist-mode: %s\n", PersistModeName(pool_->persist_mode()));
+  Append(&text, "bytes-used: %" PRIu64 "\nbytes-file: %" PRIu64 "\nbytes-capacity: %" PRIu64 "\n", pool_->used_bytes(),
+         pool_->file_bytes(), pool_->capacity());
+  return text;
+}
+
+uint64_t DBImpl::MemoryBytes() {
+  MutexLock lock(&mutex_);
+  uint64_t bytes = memtable_->memory_bytes();
+  for (const MemTableRef& memtable : immutables_) bytes += memtable->memory_bytes();
+  for (const auto& level : versions_->current()->levels) {
+    for (const RunRef& run : level) {
+      for (const TableRef& table : run->tables) bytes += table->memory_bytes();
+    }
+  }
+  return bytes;
+}
+
+bool DBImpl::GetProperty(const Slice& property, std::string* value) {
+  Slice name = property;
+  if (name.starts_with("leveldb.")) {
+    name.remove_prefix(8);
+    const Slice files = "num-files-at-level";
+    if (name.starts_with(files)) {
+      name.remove_prefix(files.size());
+      uint64_t level;
+      if (!ParseNumber(name, &level) || level >= static_cast<uint64_t>(options_.num_levels)) return false;
+      ReadStates::Pin pin(&states_);
+      size_t tables = 0;
+      for (const RunRef& run : pin->version->levels[level]) tables += run->tables.size();
+      *value = std::to_string(tables);
+    } else if (name == Slice("stats")) {
+      *value = StatsText();
+    } else if (name == Slice("sstables")) {
+      *value = TablesText();
+    } else if (name == Slice("approximate-memory-usage")) {
+      *value = std::to_string(MemoryBytes());
+    } else {
+      return false;
+    }
+    return true;
+  }
+  if (!name.starts_with("miodb.")) return false;
+  name.remove_prefix(6);
+  if (name == Slice("persist-mode")) {
+    *value = PersistModeName(pool_->persist_mode());
+  } else if (name == Slice("pool")) {
+    *value = PoolText();
+  } else if (name == Slice("background-error")) {
+    MutexLock lock(&mutex_);
+    *value = background_error_.ToString();
+  } else if (name == Slice("counters")) {
+    value->clear();
+    for (const auto& [counter, n] : Counters()) *value += counter + ": " + std::to_string(n) + "\n";
+  } else {
+    for (const auto& [counter, n] : Counters()) {
+      if (name == Slice(counter)) {
+        *value = std::to_string(n);
+        return true;
+      }
+    }
+    return false;
+  }
+  return true;
+}
+
+}  // namespace miodb

@@ -1,0 +1,313 @@
+#include <algorithm>
+
+#include "miodb/write_batch.h"
+#include "src/db/db_impl.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/write_batch_internal.h"
+
+// A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
+//
+//   1 Join the queue (write_queue.h). Limits of sizes are checked before.
+//   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
+//     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
+//   3 Number the updates.
+//   4 Write them as one frame into the chunk (log/frame_writer.h); the lines are on their way to the medium.
+//   5 Insert them into the memtable. Readers do not see them yet: their sequences are not published.
+//   6 Fence. Here the group is durable.
+//   7 Publish the last sequence. Here the group is visible.
+//   8 Hand the queue on and wake the group.
+//
+// In kPersistFile a fence is an msync, so step 6 happens only for a group that was asked for sync.
+//
+// What a crash leaves: before 6 nothing of the group or all of it, by the frame's checksum; after it all.
+
+namespace miodb {
+
+namespace {
+
+// Records of one group; more wait for the next.
+constexpr uint64_t kMaxGroupBytes = 1 << 20;
+
+// A throttled leader sleeps once it owes this much, so that sleeps are few and short.
+constexpr uint64_t kThrottleStepNanos = 50 * 1000;
+
+Status CheckSizes(const Slice& key, const Slice& value) {
+  if (key.size() > kMaxKeySize) {
+    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxKeySize));
+  }
+  if (value.size() > kMaxValueSize) {
+    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxValueSize));
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+  Status s = CheckSizes(key, value);
+  if (!s.ok()) return s;
+  Writer writer;
+  writer.type = kTypeValue;
+  writer.key = key;
+  writer.value = value;
+  writer.count = 1;
+  writer.body_bytes = RecordSize(key.size(), value.size());
+  writer.user_bytes = key.size() + value.size();
+  writer.sync = options.sync;
+  return Submit(&writer);
+}
+
+Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
+  Status s = CheckSizes(key, Slice());
+  if (!s.ok()) return s;
+  Writer writer;
+  writer.type = kTypeDeletion;
+  writer.key = key;
+  writer.count = 1;
+  writer.body_bytes = RecordSize(key.size(), 0);
+  writer.user_bytes = key.size();
+  writer.sync = options.sync;
+  writer.deletes_only = true;
+  return Submit(&writer);
+}
+
+Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) {
+  if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
+  Writer writer;
+  writer.batch = WriteBatchInternal::Contents(updates);
+  writer.sync = options.sync;
+  writer.deletes_only = true;
+  BatchReader reader(writer.batch);
+  uint8_t type;
+  Slice key, value;
+  while (reader.Next(&type, &key, &value)) {
+    Status s = CheckSizes(key, value);
+    if (!s.ok()) return s;
+    writer.body_bytes += RecordSize(key.size(), value.size());
+    writer.user_bytes += key.size() + value.size();
+    writer.count++;
+    if (type != kBatchDeletion) writer.deletes_only = false;
+  }
+  if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
+  if (writer.body_bytes > kMaxFrameBody) {
+    return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
+                                   "the limit is " + std::to_string(kMaxFrameBody));
+  }
+  if (writer.count == 0) return Status::OK();
+  return Submit(&writer);
+}
+
+Status DBImpl::Submit(Writer* writer) {
+  if (!queue_.Join(writer)) return writer->status;
+  Writer* const last = queue_.FormGroup(writer, kMaxGroupBytes);
+  WriteGroup(writer, last);
+  const Status status = writer->status;
+  queue_.Leave(writer, last);
+  return status;
+}
+
+void DBImpl::CollectRecords(Writer* leader, Writer* last) {
+  group_records_.clear();
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && w->batch.empty()) {
+      group_records_.push_back({w->type, w->key, w->value});
+    } else if (w->count > 0) {
+      BatchReader reader(w->batch);
+      uint8_t type;
+      LogRecord record{};
+      while (reader.Next(&type, &record.key, &record.value)) {
+        record.type = static_cast<ValueType>(type);
+        group_records_.push_back(record);
+      }
+    }
+    if (w == last) return;
+  }
+}
+
+void DBImpl::WriteGroup(Writer* leader, Writer* last) {
+  uint64_t body_bytes = 0, user_bytes = 0;
+  bool sync = false, deletes_only = true, seal = false;
+  for (Writer* w = leader;; w = w->newer) {
+    body_bytes += w->body_bytes;
+    user_bytes += w->user_bytes;
+    sync = sync || w->sync;
+    deletes_only = deletes_only && w->deletes_only;
+    seal = seal || w->count == 0;
+    if (w == last) break;
+  }
+  Status s;
+  if (body_bytes > 0) {
+    s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
+    if (s.ok()) {
+      CollectRecords(leader, last);
+      const uint64_t first = allocated_sequence_ + 1;
+      allocated_sequence_ += group_records_.size();
+      frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
+      uint64_t sequence = first;
+      for (const LogRecord& record : group_records_) {
+        writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+      }
+      Persist& persist = pool_->persist();
+      if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
+      if (s.ok()) {
+        // release: pairs with the acquire loads of readers, who then find these records in the memtable.
+        last_sequence_.store(allocated_sequence_, std::memory_order_release);
+        // relaxed: a statistic that only leaders change.
+        user_bytes_.store(user_bytes_.load(std::memory_order_relaxed) + user_bytes, std::memory_order_relaxed);
+      } else {
+        MutexLock lock(&mutex_);
+        SetBackgroundError(s);
+      }
+    }
+  }
+  if (seal && s.ok()) {
+    MutexLock lock(&mutex_);
+    s = background_error_;
+    if (s.ok() && !memtable_->empty()) SealMemTable();
+  }
+  for (Writer* w = leader;; w = w->newer) {
+    w->status = s;
+    if (w == last) break;
+  }
+  Throttle(body_bytes);
+}
+
+Status DBImpl::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
+  // relaxed: a write that misses a failure by an instant is a write before it.
+  if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !failed_.load(std::memory_order_relaxed)) {
+    return Status::OK();
+  }
+  MutexLock lock(&mutex_);
+  const uint64_t start = NowMicros();
+  Status s = MakeRoomLocked(frame_bytes, deletes_only);
+  const uint64_t waited = NowMicros() - start;
+  stall_micros_.fetch_add(waited, std::memory_order_relaxed);  // relaxed: a statistic
+  return s;
+}
+
+Status DBImpl::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
+  for (;;) {
+    if (!background_error_.ok()) return background_error_;
+    uint64_t segment_bytes = 0;
+    for (const auto& chunk : memtable_->segment().chunks) segment_bytes += chunk->capacity;
+    if (segment_bytes >= options_.write_buffer_size || memtable_->memory_bytes() >= options_.write_buffer_size) {
+      if (immutables_.size() < static_cast<size_t>(options_.max_immutable_memtables)) {
+        SealMemTable();
+        continue;
+      }
+      if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork()) {
+        flush_blocked_ = false;  // the next write tries again
+        return Status::NoSpace(pool_->path(), "the pool has no room to flush a memtable");
+      }
+      WaitForBackground(0);
+      continue;
+    }
+    bool taken = false;
+    Status s = TakeChunk(frame_bytes, deletes_only, &taken);
+    if (taken || !s.ok()) return s;
+  }
+}
+
+// One attempt to get a chunk; after waiting for one returns without it.
+Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
+  std::unique_ptr<LogChunk> chunk;
+  if (frame_bytes > chunk_bytes_) {
+    // A frame that no ordinary chunk holds gets one of its own.
+    mutex_.Unlock();
+    Status s = NewChunk(frame_bytes, UINT64_MAX, &chunk);
+    mutex_.Lock();
+    if (s.IsNoSpace()) {
+      full_ = true;
+    } else if (!s.ok()) {
+      return s;
+    }
+  } else if (!spare_chunks_.empty()) {
+    chunk = std::move(spare_chunks_.front());
+    spare_chunks_.pop_front();
+    work_.SignalAll();
+  }
+  if (chunk != nullptr) {
+    UseChunk(std::move(chunk));
+    *taken = true;
+    return Status::OK();
+  }
+  if (!full_) {
+    WaitForBackground(0);
+    return Status::OK();
+  }
+  if (deletes_only && frame_bytes <= chunk_bytes_) {
+    // What frees space may use the space that is kept for it.
+    mutex_.Unlock();
+    Status s = NewChunk(chunk_bytes_, 2 * chunk_bytes_, &chunk);
+    mutex_.Lock();
+    if (s.ok()) {
+      UseChunk(std::move(chunk));
+      *taken = true;
+      return s;
+    }
+  }
+  bool give_up = false;
+  Status s = NoRoom(&give_up);
+  if (give_up) work_.SignalAll();  // the next write finds space if readers have let some go
+  return s;
+}
+
+// The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
+Status DBImpl::NoRoom(bool* give_up) {
+  if (flushing_ || running_jobs_ > 0 || preparing_ || (!immutables_.empty() && !flush_blocked_)) {
+    WaitForBackground(0);
+    return Status::OK();
+  }
+  const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: the leader's own
+  if (reclaimed_at_.load(std::memory_order_relaxed) != sequence) {          // relaxed: a hint
+    if (!memtable_->empty() && immutables_.empty()) {
+      SealMemTable();  // what it hides becomes garbage that can be collected
+      return Status::OK();
+    }
+    settle_requests_++;
+    work_.SignalAll();
+    while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork())) {
+      if (!WaitForBackground(0)) break;
+    }
+    settle_requests_--;
+    reclaimed_at_.store(sequence, std::memory_order_relaxed);  // relaxed: a hint
+    full_ = false;                                             // look again
+    work_.SignalAll();
+    return background_error_;
+  }
+  *give_up = true;
+  return Status::NoSpace(pool_->path(), "the pool is full: " + std::to_string(pool_->used_bytes()) + " of " +
+                                            std::to_string(pool_->capacity()) + " bytes in use");
+}
+
+void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
+  chunk_ = chunk.get();
+  memtable_->segment().chunks.push_back(std::move(chunk));
+  UpdateThrottle();
+}
+
+void DBImpl::SealMemTable() {
+  immutables_.push_front(memtable_);
+  memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
+  writable_ = memtable_.get();
+  chunk_ = nullptr;
+  PublishState();
+  UpdateThrottle();
+  work_.SignalAll();
+}
+
+void DBImpl::Throttle(uint64_t bytes) {
+  const uint64_t nanos_per_kib = throttle_nanos_.load(std::memory_order_relaxed);  // relaxed: a hint
+  if (nanos_per_kib == 0) return;
+  throttle_debt_ += nanos_per_kib * bytes / 1024;
+  if (throttle_debt_ < kThrottleStepNanos) return;
+  const uint64_t start = NowNanos();
+  std::this_thread::sleep_for(std::chrono::nanoseconds(throttle_debt_));
+  throttle_debt_ = 0;
+  throttle_micros_.fetch_add((NowNanos() - start) / 1000, std::memory_order_relaxed);  // relaxed: a statistic
+}
+
+}  // namespace miodb

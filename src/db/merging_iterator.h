@@ -1,0 +1,20 @@
+// One walk over several sources of versions.
+
+#ifndef MIODB_SRC_DB_MERGING_ITERATOR_H_
+#define MIODB_SRC_DB_MERGING_ITERATOR_H_
+
+#include <memory>
+#include <vector>
+
+#include "src/format/internal_iterator.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+// Sources newest first. No two hold the same version.
+std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order,
+                                                     std::vector<std::unique_ptr<InternalIterator>> sources);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_MERGING_ITERATOR_H_

@@ -1,0 +1,63 @@
+#include "src/db/options_check.h"
+
+#include <cstdint>
+#include <string>
+
+#include "src/format/superblock.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr uint64_t KiB = 1024;
+constexpr uint64_t GiB = KiB * KiB * KiB;
+
+Status OutOfRange(const char* name, uint64_t value, const std::string& range) {
+  return Status::InvalidArgument(std::string("Options::") + name + " is " + std::to_string(value), "allowed: " + range);
+}
+
+Status CheckRange(const char* name, uint64_t value, uint64_t low, uint64_t high) {
+  if (value >= low && value <= high) return Status::OK();
+  return OutOfRange(name, value, std::to_string(low) + " to " + std::to_string(high));
+}
+
+Status CheckInt(const char* name, int value, int low, int high) {
+  if (value >= low && value <= high) return Status::OK();
+  return Status::InvalidArgument(std::string("Options::") + name + " is " + std::to_string(value),
+                                 "allowed: " + std::to_string(low) + " to " + std::to_string(high));
+}
+
+Status CheckMultiple(const char* name, uint64_t value) {
+  if (value % kExtentUnit == 0) return Status::OK();
+  return OutOfRange(name, value, "multiples of " + std::to_string(kExtentUnit));
+}
+
+}  // namespace
+
+Status CheckOptions(const Options& o) {
+  if (o.comparator == nullptr) return Status::InvalidArgument("Options::comparator", "must not be null");
+  if (o.env == nullptr) return Status::InvalidArgument("Options::env", "must not be null");
+  for (const Status& s : {
+           CheckRange("write_buffer_size", o.write_buffer_size, 4 * KiB, 64 * GiB),
+           o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 64 * KiB, UINT64_MAX),
+           CheckRange("pool_growth", o.pool_growth, 4 * KiB, KiB * GiB),
+           CheckMultiple("pool_growth", o.pool_growth),
+           CheckInt("persist_mode", o.persist_mode, kPersistAuto, kPersistFile),
+           CheckInt("log_mode", o.log_mode, kLogPmem, kLogOff),
+           o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, 4 * KiB, GiB),
+           CheckMultiple("log_chunk_size", o.log_chunk_size),
+           CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),
+           CheckInt("num_levels", o.num_levels, 2, 16),
+           CheckInt("level_trigger", o.level_trigger, 2, 64),
+           CheckInt("max_background_merges", o.max_background_merges, 0, 64),
+           CheckRange("partition_size", o.partition_size, 4 * KiB, 64 * GiB),
+           CheckRange("lazy_copy_limit", o.lazy_copy_limit, 0, GiB),
+           CheckInt("space_amplification_percent", o.space_amplification_percent, 105, 1000),
+           CheckInt("filter_bits_per_key", o.filter_bits_per_key, 0, 32),
+       }) {
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+}  // namespace miodb

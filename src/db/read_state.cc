@@ -1,0 +1,126 @@
+#include "src/db/read_state.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Gives each living thread a small number of its own; a number is used again after its thread has ended.
+class ThreadNumbers {
+ public:
+  int Take() {
+    MutexLock lock(&mutex_);
+    if (free_.empty()) return next_++;
+    const int number = free_.back();
+    free_.pop_back();
+    return number;
+  }
+  void Give(int number) {
+    MutexLock lock(&mutex_);
+    free_.push_back(number);
+  }
+  static ThreadNumbers* Instance() {
+    static ThreadNumbers* const instance = new ThreadNumbers;  // never destroyed: threads may end after main
+    return instance;
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<int> free_ GUARDED_BY(mutex_);
+  int next_ GUARDED_BY(mutex_) = 0;
+};
+
+struct ThreadNumber {
+  ThreadNumber() : number(ThreadNumbers::Instance()->Take()) {}
+  ~ThreadNumber() { ThreadNumbers::Instance()->Give(number); }
+  const int number;
+};
+
+int MyThreadNumber() {
+  thread_local ThreadNumber mine;
+  return mine.number;
+}
+
+}  // namespace
+
+ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
+  const int number = MyThreadNumber();
+  if (number >= kSlots) {
+    MutexLock lock(&states->mutex_);  // a state is not retired while this is held
+    state_ = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
+    Ref(state_);
+    return;
+  }
+  slot_ = &states->slots_[number].state;
+  DCHECK(slot_->load(std::memory_order_relaxed) == nullptr);  // relaxed: this thread's own slot
+  ReadState* seen = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
+  for (;;) {
+    slot_->store(seen, std::memory_order_seq_cst);  // seq_cst: see the file comment
+    state_ = states->current_.load(std::memory_order_seq_cst);
+    if (state_ == seen) return;
+    seen = state_;
+  }
+}
+
+ReadStates::Pin::~Pin() {
+  if (slot_ != nullptr) {
+    slot_->store(nullptr, std::memory_order_release);  // release: all reads of the state come before
+  } else {
+    states_->Unref(state_);
+  }
+}
+
+void ReadStates::Unref(ReadState* state) {
+  // acq_rel: all reads of the state come before; whoever sees zero may free it.
+  if (state->references.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+      current_.load(std::memory_order_relaxed) != state) {  // relaxed: a wrong guess only delays
+    Reclaim();
+  }
+}
+
+void ReadStates::Publish(std::unique_ptr<ReadState> state) {
+  state->owner = this;
+  {
+    MutexLock lock(&mutex_);
+    // seq_cst: see the file comment. Also publishes what is in the state.
+    ReadState* const old = current_.exchange(state.release(), std::memory_order_seq_cst);
+    if (old != nullptr) retired_.push_back(old);
+  }
+  Reclaim();
+}
+
+bool ReadStates::Held(ReadState* state) const {
+  for (const Slot& slot : slots_) {
+    if (slot.state.load(std::memory_order_seq_cst) == state) return true;  // seq_cst: see the file comment
+  }
+  return state->references.load(std::memory_order_acquire) > 0;  // acquire: pairs with Unref
+}
+
+bool ReadStates::Reclaim() {
+  std::vector<ReadState*> free_now;
+  bool some_left;
+  {
+    MutexLock lock(&mutex_);
+    auto held_end = std::partition(retired_.begin(), retired_.end(), [this](ReadState* s) { return Held(s); });
+    free_now.assign(held_end, retired_.end());
+    retired_.erase(held_end, retired_.end());
+    some_left = !retired_.empty();
+  }
+  for (ReadState* state : free_now) delete state;
+  return some_left;
+}
+
+ReadStates::~ReadStates() {
+  const bool still_pinned = Reclaim();
+  DCHECK(!still_pinned);  // an iterator, a pinned slice or a read outlives the database
+  ReadState* const last = current_.load(std::memory_order_relaxed);  // relaxed: no reader is left
+  if (last == nullptr) return;
+  const bool pinned = still_pinned || Held(last);
+  DCHECK(!pinned);
+  if (!pinned) delete last;
+}
+
+}  // namespace miodb

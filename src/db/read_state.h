@@ -1,0 +1,95 @@
+// What a read looks at: memtables and version of one moment, and the way to pin it without a lock.
+//
+// ReadStates::Pin protects the current state for the length of a call with a hazard pointer in a slot of the calling
+// thread: two stores and two loads, no shared cache line is written. ReadState::Ref keeps a pinned state for longer
+// (iterators, pinned slices).
+//
+// Why a pinned state is not freed: a reader stores the pointer into its slot and then looks whether it still is the
+// current one; whoever retires a state first replaces the current one and then looks into all slots. All four are
+// sequentially consistent, so one of the two sees the other. For references the slots are read first, the count after:
+// a reader counts itself before it clears its slot.
+//
+// Threads: Pin, Ref, Unref by any; Publish with the database mutex held.
+// When to use something else: a thread can hold one Pin per database at a time.
+
+#ifndef MIODB_SRC_DB_READ_STATE_H_
+#define MIODB_SRC_DB_READ_STATE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "src/memtable/memtable.h"
+#include "src/util/mutex.h"
+#include "src/version/version.h"
+
+namespace miodb {
+
+using MemTableRef = std::shared_ptr<MemTable>;
+
+class ReadStates;
+
+struct ReadState {
+  ReadStates* owner = nullptr;
+  MemTableRef memtable;
+  std::vector<MemTableRef> immutables;  // sealed, newest first
+  VersionRef version;
+
+  std::atomic<int64_t> references{0};
+};
+
+class ReadStates {
+ public:
+  ReadStates() = default;
+  ~ReadStates();
+  ReadStates(const ReadStates&) = delete;
+  ReadStates& operator=(const ReadStates&) = delete;
+
+  // Keeps the current state alive while it lives. Not to be nested.
+  class Pin {
+   public:
+    explicit Pin(ReadStates* states);
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+    ReadState* get() const { return state_; }
+    ReadState* operator->() const { return state_; }
+
+   private:
+    ReadStates* const states_;
+    std::atomic<ReadState*>* slot_;  // null: the thread has no slot and holds a reference
+    ReadState* state_;
+  };
+
+  // Keeps a pinned state for as long as wanted. Each Ref is answered by one Unref.
+  static void Ref(ReadState* state) {
+    state->references.fetch_add(1, std::memory_order_relaxed);  // relaxed: the pin keeps it; Unref orders
+  }
+  void Unref(ReadState* state);
+
+  // Makes state the current one and retires the one before.
+  void Publish(std::unique_ptr<ReadState> state);
+
+  // Frees retired states that nobody holds. True if some are still held.
+  bool Reclaim();
+
+ private:
+  static constexpr int kSlots = 128;  // threads beyond that count references instead
+
+  struct alignas(64) Slot {
+    std::atomic<ReadState*> state{nullptr};
+  };
+
+  bool Held(ReadState* state) const;
+
+  std::atomic<ReadState*> current_{nullptr};
+  Slot slots_[kSlots];
+  Mutex mutex_;
+  std::vector<ReadState*> retired_ GUARDED_BY(mutex_);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_READ_STATE_H_

@@ -1,0 +1,121 @@
+// Writers in line: the first becomes the leader of a group and writes for all of it.
+//
+// Threads: any number call Join; each Writer lives on its thread's stack until Join or the leader releases it.
+//
+//   1 A writer pushes itself onto newest_ with one compare-and-swap. If the queue was empty it leads.
+//   2 The leader takes itself and those behind it as a group, does their work, sets their results.
+//   3 Leave: the writer behind the group, if any, becomes the next leader; the others of the group are woken.
+//
+// At most one leader exists at any time, so all that only leaders touch needs no lock: each hand-over is a
+// release store of a Writer's state, read with acquire by the next leader.
+
+#ifndef MIODB_SRC_DB_WRITE_QUEUE_H_
+#define MIODB_SRC_DB_WRITE_QUEUE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "src/format/value_type.h"
+
+namespace miodb {
+
+// One caller's updates: a batch's bytes, or a single put or delete.
+struct Writer {
+  enum State : int { kWaiting, kLeader, kDone };
+
+  Slice batch;  // WriteBatch contents; empty: the single update below
+  ValueType type = kTypeValue;
+  Slice key;
+  Slice value;
+  uint64_t body_bytes = 0;  // of all records
+  uint64_t user_bytes = 0;  // of all keys and values
+  uint32_t count = 0;
+  bool sync = false;
+  bool deletes_only = false;
+  Status status;
+
+  std::atomic<int> state{kWaiting};
+  Writer* older = nullptr;
+  Writer* newer = nullptr;  // set by leaders
+};
+
+class WriteQueue {
+ public:
+  WriteQueue() = default;
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+
+  // Returns true when the writer leads, false when its work has been done by another leader.
+  bool Join(Writer* writer) {
+    // acq_rel: publishes the writer's fields to the leader; a leader that finds the queue empty sees all that the last
+    // one did. Pairs with itself and with Leave.
+    Writer* older = newest_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
+    do {
+      writer->older = older;
+    } while (!newest_.compare_exchange_weak(older, writer, std::memory_order_acq_rel, std::memory_order_relaxed));
+    if (older == nullptr) return true;
+    return Wait(writer) == Writer::kLeader;
+  }
+
+  // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync.
+  // Links the group through Writer::newer.
+  Writer* FormGroup(Writer* leader, uint64_t max_bytes) {
+    LinkNewer(newest_.load(std::memory_order_acquire), leader);  // acquire: sees the fields of all that joined
+    uint64_t bytes = leader->body_bytes;
+    Writer* last = leader;
+    for (Writer* w = leader->newer; w != nullptr; w = w->newer) {
+      bytes += w->body_bytes;
+      if (bytes > max_bytes || (w->sync && !leader->sync)) break;
+      last = w;
+    }
+    return last;
+  }
+
+  // Hands the queue on and releases the group's followers.
+  void Leave(Writer* leader, Writer* last) {
+    Writer* expected = last;
+    // acq_rel: as in Join.
+    if (!newest_.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      LinkNewer(expected, last);
+      SetState(last->newer, Writer::kLeader);
+    }
+    for (Writer* w = last; w != leader;) {
+      Writer* const older = w->older;  // read first: the writer may be gone once its state is set
+      SetState(w, Writer::kDone);
+      w = older;
+    }
+  }
+
+ private:
+  // How often a follower looks before it sleeps. Short: with few cores the leader needs the CPU.
+  static constexpr int kSpins = 64;
+
+  static void LinkNewer(Writer* from, Writer* to) {
+    for (Writer* w = from; w != to && w->older != nullptr && w->older->newer == nullptr; w = w->older) {
+      w->older->newer = w;
+    }
+  }
+
+  static void SetState(Writer* writer, int state) {
+    writer->state.store(state, std::memory_order_release);  // release: pairs with Wait; publishes the results
+    writer->state.notify_one();
+  }
+
+  static int Wait(Writer* writer) {
+    for (int i = 0; i < kSpins; i++) {
+      const int state = writer->state.load(std::memory_order_acquire);  // acquire: pairs with SetState
+      if (state != Writer::kWaiting) return state;
+      __builtin_ia32_pause();
+    }
+    writer->state.wait(Writer::kWaiting, std::memory_order_acquire);  // acquire: as above
+    return writer->state.load(std::memory_order_acquire);
+  }
+
+  std::atomic<Writer*> newest_{nullptr};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_WRITE_QUEUE_H_

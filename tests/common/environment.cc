@@ -1,0 +1,76 @@
+#include "tests/common/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MIODB_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MIODB_SANITIZED 1
+#endif
+#endif
+
+namespace miodb::test {
+
+namespace {
+
+[[noreturn]] void Refuse(const char* variable, const char* value, const char* wanted) {
+  std::fprintf(stderr, "%s is \"%s\"; it must be %s\n", variable, value, wanted);
+  std::exit(2);
+}
+
+}  // namespace
+
+Scale TestScale() {
+  const char* const value = std::getenv("MIODB_TEST_SCALE");
+  if (value == nullptr || *value == '\0' || std::strcmp(value, "quick") == 0) return Scale::kQuick;
+  if (std::strcmp(value, "ci") == 0) return Scale::kCi;
+  if (std::strcmp(value, "heavy") == 0) return Scale::kHeavy;
+  Refuse("MIODB_TEST_SCALE", value, "quick, ci or heavy");
+}
+
+uint64_t ByScale(uint64_t quick, uint64_t ci, uint64_t heavy) {
+  switch (TestScale()) {
+    case Scale::kQuick:
+      return quick;
+    case Scale::kCi:
+      return ci;
+    case Scale::kHeavy:
+      return heavy;
+  }
+  return quick;
+}
+
+bool RunsUnderSanitizer() {
+#ifdef MIODB_SANITIZED
+  return true;
+#else
+  return false;
+#endif
+}
+
+std::vector<uint64_t> Seeds(uint64_t count) {
+  const char* const value = std::getenv("MIODB_TEST_SEED");
+  if (value != nullptr && *value != '\0') {
+    char* end;
+    const uint64_t seed = std::strtoull(value, &end, 10);
+    if (*end != '\0') Refuse("MIODB_TEST_SEED", value, "a decimal number");
+    return {seed};
+  }
+  std::vector<uint64_t> seeds;
+  for (uint64_t seed = 1; seed <= count; seed++) seeds.push_back(seed);
+  return seeds;
+}
+
+std::string Repeat(uint64_t seed) {
+  const auto* const info = testing::UnitTest::GetInstance()->current_test_info();
+  const std::string name = info == nullptr ? "*" : std::string(info->test_suite_name()) + "." + info->name();
+  const std::string program = testing::internal::GetArgvs().empty() ? "" : testing::internal::GetArgvs()[0];
+  return "repeat with: MIODB_TEST_SEED=" + std::to_string(seed) + " " + program + " --gtest_filter='" + name + "'";
+}
+
+}  // namespace miodb::test

@@ -1,0 +1,34 @@
+// What the environment asks of the tests: how long to run and which seed to repeat.
+//
+//   MIODB_TEST_SCALE   quick (the default), ci or heavy
+//   MIODB_TEST_SEED    one seed instead of the fixed list
+
+#ifndef MIODB_TESTS_COMMON_ENVIRONMENT_H_
+#define MIODB_TESTS_COMMON_ENVIRONMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace miodb::test {
+
+enum class Scale { kQuick, kCi, kHeavy };
+
+// Ends the program if the variable holds anything else.
+Scale TestScale();
+
+// The figure of the current scale.
+uint64_t ByScale(uint64_t quick, uint64_t ci, uint64_t heavy);
+
+// Whether a sanitizer makes this program many times slower than a release build.
+bool RunsUnderSanitizer();
+
+// 1, 2, ... count; or the one seed that the environment asks for.
+std::vector<uint64_t> Seeds(uint64_t count);
+
+// The command that runs the current test with this seed again, for SCOPED_TRACE.
+std::string Repeat(uint64_t seed);
+
+}  // namespace miodb::test
+
+#endif  // MIODB_TESTS_COMMON_ENVIRONMENT_H_

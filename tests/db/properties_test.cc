@@ -1,0 +1,154 @@
+// What a database says of itself, and that it says it truly.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "tests/common/db_test_base.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr const char* kCounters[] = {
+    "user-bytes-written",  "stall-micros",       "flush-micros",    "nvm-bytes-log",  "nvm-bytes-flush", "nvm-bytes-merge",
+    "nvm-bytes-lazy-copy", "nvm-bytes-evacuation", "nvm-bytes-manifest", "nvm-bytes-total", "nvm-lines-flushed", "nvm-fences",
+    "pool-bytes-used",     "pool-bytes-file",    "live-bytes",      "flushes",        "merges",
+};
+
+class PropertiesTest : public DbTestBase {
+ protected:
+  void SetUp() override { Open(); }
+
+  // The lines "name: value" of a property.
+  std::map<std::string, std::string> Lines(const std::string& property) {
+    std::map<std::string, std::string> lines;
+    std::istringstream text(Property(property));
+    for (std::string line; std::getline(text, line);) {
+      const size_t colon = line.find(": ");
+      EXPECT_NE(std::string::npos, colon) << property << ": " << line;
+      lines[line.substr(0, colon)] = line.substr(colon + 2);
+    }
+    return lines;
+  }
+};
+
+TEST_F(PropertiesTest, ThatAreUnknownReturnFalseAndLeaveTheValue) {
+  for (const char* name :
+       {"", "leveldb", "leveldb.", "miodb.", "miodb.nothing", "leveldb.nothing", "rocksdb.stats", "leveldb.statsX",
+        "Leveldb.stats", "leveldb.num-files-at-level", "leveldb.num-files-at-level-1", "leveldb.num-files-at-levelx",
+        "leveldb.num-files-at-level0x", "leveldb.num-files-at-level 0", "leveldb.num-files-at-level8",
+        "leveldb.num-files-at-level99", "leveldb.num-files-at-level18446744073709551616",
+        "leveldb.num-files-at-level99999999999999999999999"}) {
+    std::string value = "untouched";
+    EXPECT_FALSE(db_->GetProperty(name, &value)) << name;
+    EXPECT_EQ("untouched", value) << name;
+  }
+}
+
+TEST_F(PropertiesTest, ThatAreListedAreThere) {
+  Fill(2000, 200);
+  Settle();
+  for (const char* name : {"leveldb.stats", "leveldb.sstables", "miodb.pool", "miodb.counters"}) {
+    EXPECT_NE("", Property(name)) << name;
+  }
+  EXPECT_EQ("OK", Property("miodb.background-error"));
+  const std::string mode = Property("miodb.persist-mode");
+  EXPECT_TRUE(mode == "pmem" || mode == "emulated" || mode == "file") << mode;
+  EXPECT_GT(NumberProperty(db_.get(), "leveldb.approximate-memory-usage"), 0u);
+  for (int level = 0; level < options_.num_levels; level++) TablesAtLevel(level);
+}
+
+TEST_F(PropertiesTest, CountersAreReadableOneByOneAndTogether) {
+  Fill(2000, 200);
+  Settle();
+  const std::map<std::string, std::string> all = Lines("miodb.counters");
+  for (const char* name : kCounters) {
+    ASSERT_EQ(1u, all.count(name)) << name;
+    EXPECT_EQ(all.at(name), std::to_string(Counter(name))) << name;
+  }
+  for (const auto& [name, value] : all) EXPECT_EQ(value, Property("miodb." + name));
+}
+
+TEST_F(PropertiesTest, BytesByPurposeAddUp) {
+  Fill(3000, 300);
+  Settle();
+  uint64_t sum = 0;
+  for (const char* purpose : {"log", "flush", "merge", "lazy-copy", "evacuation", "manifest"}) {
+    sum += Counter("nvm-bytes-" + std::string(purpose));
+  }
+  EXPECT_EQ(sum, Counter("nvm-bytes-total"));
+  EXPECT_GE(Counter("nvm-lines-flushed") * 64, Counter("nvm-bytes-total"));
+}
+
+TEST_F(PropertiesTest, CountersFollowTheWork) {
+  EXPECT_EQ(0u, Counter("user-bytes-written"));
+  constexpr uint64_t kKeys = 3000;
+  constexpr uint64_t kPairBytes = 11 + 300;
+  Fill(kKeys, 300);
+  EXPECT_EQ(kKeys * kPairBytes, Counter("user-bytes-written"));
+  EXPECT_GE(Counter("nvm-bytes-log"), kKeys * kPairBytes);
+  EXPECT_LE(Counter("nvm-bytes-log"), kKeys * (kPairBytes + 40));
+  EXPECT_GE(Counter("nvm-fences"), kKeys);
+  Settle();
+  EXPECT_GT(Counter("flushes"), 0u);
+  EXPECT_GT(Counter("nvm-bytes-flush"), 0u);
+  EXPECT_GT(Counter("nvm-bytes-manifest"), 0u);
+  EXPECT_GE(Counter("live-bytes"), kKeys * kPairBytes);
+  EXPECT_GE(Counter("pool-bytes-used"), Counter("live-bytes"));
+  EXPECT_GE(Counter("pool-bytes-file"), Counter("pool-bytes-used"));
+}
+
+TEST_F(PropertiesTest, PoolBytesAreThoseOfTheFile) {
+  Fill(3000, 1000);
+  EXPECT_EQ(std::filesystem::file_size(path_ + "/pool"), Counter("pool-bytes-file"));
+  const std::map<std::string, std::string> pool = Lines("miodb.pool");
+  bool names_path = false;
+  for (const auto& [name, value] : pool) names_path = names_path || value == path_ + "/pool";
+  EXPECT_TRUE(names_path);
+}
+
+TEST_F(PropertiesTest, TablesAreCountedAtTheirLevels) {
+  const int last = options_.num_levels - 1;
+  Fill(500, 100);
+  ASSERT_OK(db_->Flush());
+  uint64_t tables = 0;
+  for (int level = 0; level <= last; level++) tables += TablesAtLevel(level);
+  EXPECT_GT(tables, 0u);
+  Settle();
+  for (int level = 0; level < last; level++) EXPECT_EQ(0u, TablesAtLevel(level)) << level;
+  EXPECT_GT(TablesAtLevel(last), 0u);
+}
+
+TEST_F(PropertiesTest, ApproximateSizesGrowWithTheData) {
+  constexpr uint64_t kKeys = 4000;
+  const std::string from = FilledKey(0), middle = FilledKey(kKeys / 2), to = FilledKey(kKeys);
+  const Range ranges[] = {Range(from, to), Range(from, middle), Range(middle, to), Range("x", "y"), Range(to, from)};
+  uint64_t sizes[5];
+  db_->GetApproximateSizes(ranges, 5, sizes);
+  for (const uint64_t size : sizes) EXPECT_EQ(0u, size);
+  Fill(kKeys, 250);
+  Settle();
+  db_->GetApproximateSizes(ranges, 5, sizes);
+  const double all = static_cast<double>(kKeys) * (250 + 11);
+  EXPECT_GE(static_cast<double>(sizes[0]), 0.8 * all);
+  EXPECT_LE(static_cast<double>(sizes[0]), 1.5 * all);
+  EXPECT_NEAR(static_cast<double>(sizes[1]), all / 2, all / 5);
+  EXPECT_NEAR(static_cast<double>(sizes[2]), all / 2, all / 5);
+  EXPECT_EQ(0u, sizes[3]);
+  EXPECT_EQ(0u, sizes[4]);
+  db_->GetApproximateSizes(ranges, 0, nullptr);
+}
+
+TEST_F(PropertiesTest, MemoryUseGrowsWithTheMemtable) {
+  options_.write_buffer_size = 16 * 1024 * 1024;
+  Open();
+  const uint64_t before = NumberProperty(db_.get(), "leveldb.approximate-memory-usage");
+  Fill(20000, 20);
+  EXPECT_GT(NumberProperty(db_.get(), "leveldb.approximate-memory-usage"), before + 20000 * 8);
+}
+
+}  // namespace
+}  // namespace miodb::test
