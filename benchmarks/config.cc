@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "benchmarks/generator.h"
 
@@ -16,6 +18,13 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxValueBytes = int64_t{1} << 30;
 constexpr int64_t kMaxKeyBytes = 64 << 10;
+
+// The sections that concern one engine only.
+constexpr const char* kMioDbSection = "MioDB (-1: the library's default)";
+constexpr const char* kLevelDbSection = "LevelDB";
+constexpr const char* kRocksDbSection = "RocksDB";
+constexpr std::pair<const char*, const char*> kEngineSections[] = {
+    {"miodb", kMioDbSection}, {"leveldb", kLevelDbSection}, {"rocksdb", kRocksDbSection}};
 
 void RegisterRun(FlagSet* f, Config* c) {
   f->Section("What runs");
@@ -63,6 +72,7 @@ void RegisterCommon(FlagSet* f, Config* c) {
   f->Section("Every engine");
   f->Bool("sync", &c->sync, "sync each write");
   f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
+  f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
   f->Int("write_buffer_size", &c->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
   f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes of the peers; negative: 8 MiB");
   f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");
@@ -75,7 +85,7 @@ void RegisterCommon(FlagSet* f, Config* c) {
 }
 
 void RegisterMioDb(FlagSet* f, Config* c) {
-  f->Section("MioDB (-1: the library's default)");
+  f->Section(kMioDbSection);
   f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
   f->Int("pool_size", &c->pool_size, 0, kMax, "limit of the pool in bytes; 0: the file system's");
   f->Text("persist_mode", &c->persist_mode, "auto, pmem, emulated or file");
@@ -95,11 +105,11 @@ void RegisterMioDb(FlagSet* f, Config* c) {
 }
 
 void RegisterPeers(FlagSet* f, Config* c) {
-  f->Section("LevelDB");
+  f->Section(kLevelDbSection);
   f->Int("max_file_size", &c->max_file_size, 1 << 20, 1 << 30, "bytes of a table file");
   f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
 
-  f->Section("RocksDB");
+  f->Section(kRocksDbSection);
   f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
   f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
   f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");
@@ -113,15 +123,19 @@ void RegisterPeers(FlagSet* f, Config* c) {
           "sizes from the last level");
   f->Bool("disable_auto_compactions", &c->disable_auto_compactions, "no compaction but the manual one");
   f->Bool("enable_pipelined_write", &c->enable_pipelined_write, "log and memtable as two stages");
+  f->Bool("mmap_read", &c->mmap_read, "map tables for reading");
+  f->Bool("mmap_write", &c->mmap_write, "map files for writing");
+  f->Bool("use_direct_reads", &c->use_direct_reads, "read tables past the page cache");
+  f->Bool("use_direct_io_for_flush_and_compaction", &c->use_direct_io_for_flush_and_compaction, "and write them so");
   f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
   f->Int("wal_bytes_per_sync", &c->wal_bytes_per_sync, 0, kMax, "background range sync of the log; 0: off");
 }
 
+// Flags of RocksDB's db_bench that change nothing here. A braced list of short words, kept by the alphabet.
 void RegisterIgnored(FlagSet* f) {
-  for (const char* name :
-       {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks", "confidence_interval_only", "enable_numa",
-        "finish_after_writes", "manual_wal_flush", "mmap_read", "mmap_write", "pin_l0_filter_and_index_blocks_in_cache",
-        "statistics", "use_direct_io_for_flush_and_compaction", "use_direct_reads", "use_fsync", "verify_checksum"}) {
+  for (const char* name : {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks",
+                           "confidence_interval_only", "enable_numa", "finish_after_writes", "manual_wal_flush",
+                           "pin_l0_filter_and_index_blocks_in_cache", "statistics", "use_fsync"}) {
     f->IgnoreBool(name);
   }
   for (const char* name : {"block_cache_trace_file",
@@ -222,23 +236,29 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
 }
 
 std::string FlagNotes(const FlagSet& flags, const Config& config) {
-  std::string notes;
-  for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) {
-    if (flags.IsSet(name)) notes += "--" + std::string(name) + " has no effect: filters are sized by their tables\n";
-  }
-  const auto node = [&](const char* name, int64_t value, int64_t default_value) {
-    if (value == -1 || value == default_value) return;
-    notes += "--" + std::string(name) + " has no effect yet: NUMA placement comes later\n";
+  std::vector<std::string> idle;
+  const auto add = [&](const std::string& name) {
+    if (flags.IsSet(name)) idle.push_back(name);
   };
-  node("dram_node", config.dram_node, 0);
-  node("nvm_node", config.nvm_node, 2);
-  node("nvm_next_node", config.nvm_next_node, -1);
-  if (config.pinned_get && config.engine == "leveldb") notes += "--pinned_get has no effect: leveldb always copies\n";
-  if (config.engine == "miodb" && config.Compression() != "none") {
-    notes += "--compression_type has no effect: miodb stores values as they are\n";
+  for (const auto& [engine, title] : kEngineSections) {
+    if (config.engine == engine) continue;
+    for (const std::string& name : flags.SetInSection(title)) idle.push_back(name);
   }
-  if (config.engine == "leveldb" && config.num_levels >= 0) notes += "--num_levels has no effect on leveldb\n";
-  return notes;
+  if (config.engine == "miodb") {
+    for (const char* name : {"cache_size", "open_files", "block_size", "zstd_compression_level"}) add(name);
+    if (config.Compression() != "none") idle.push_back("compression_type");
+    for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
+    if (config.dram_node > 0) idle.push_back("dram_node");
+    if (config.nvm_node != -1 && config.nvm_node != 2) idle.push_back("nvm_node");
+    if (config.nvm_next_node != -1) idle.push_back("nvm_next_node");
+  }
+  if (config.engine == "leveldb") {
+    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level"}) add(name);
+  }
+  if (idle.empty()) return "";
+  std::string text = "no effect on " + config.engine + ":";
+  for (const std::string& name : idle) text += " --" + name;
+  return text + "\n";
 }
 
 }  // namespace miodb::bench

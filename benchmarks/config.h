@@ -57,6 +57,7 @@ struct Config {
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;
   bool disable_wal = false;
+  bool verify_checksum = false;
   int64_t write_buffer_size = 64 << 20;
   int64_t cache_size = -1;
   int64_t bloom_bits = -1;
@@ -102,6 +103,10 @@ struct Config {
   bool level_compaction_dynamic_level_bytes = true;
   bool disable_auto_compactions = false;
   bool enable_pipelined_write = false;
+  bool mmap_read = false;
+  bool mmap_write = false;
+  bool use_direct_reads = false;
+  bool use_direct_io_for_flush_and_compaction = false;
   int64_t bytes_per_sync = 0;
   int64_t wal_bytes_per_sync = 0;
 
@@ -126,7 +131,8 @@ void RegisterFlags(FlagSet* flags, Config* config);
 // Checks what one flag alone cannot and fills in the default path. Returns what is wrong, or nothing.
 std::string FinishConfig(const FlagSet& flags, Config* config);
 
-// Notes for the user about flags that were given and change nothing yet, one a line, each ending in a newline.
+// A line for the user that names the flags that were given and change nothing for this engine (or nothing yet, like the
+// NUMA nodes at other values than their defaults), or nothing.
 std::string FlagNotes(const FlagSet& flags, const Config& config);
 
 }  // namespace miodb::bench

@@ -128,6 +128,19 @@ bool FlagSet::IsSet(const std::string& name) const {
   return it != flags_.end() && it->second.is_set;
 }
 
+std::vector<std::string> FlagSet::SetInSection(const std::string& title) const {
+  std::vector<std::string> names;
+  bool inside = false;
+  for (const auto& [name, heading] : order_) {
+    if (name.empty()) {
+      inside = heading == title;
+    } else if (inside && IsSet(name)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 std::string FlagSet::ParseBareWord(const std::string& word, Result* result) {
   const size_t equals = word.find('=');
   Flag* flag = equals == std::string::npos ? nullptr : Find(word.substr(0, equals));

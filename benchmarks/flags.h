@@ -58,6 +58,9 @@ class FlagSet {
   // Whether the last Parse met the flag.
   bool IsSet(const std::string& name) const;
 
+  // The flags below this heading that the last Parse met.
+  std::vector<std::string> SetInSection(const std::string& title) const;
+
   // All flags with defaults and help, by section.
   std::string Help() const;
 

@@ -77,7 +77,9 @@ class LevelDbEngine final : public Engine {
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
     leveldb::WriteOptions write_options;
     write_options.sync = options.sync;
-    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options);
+    leveldb::ReadOptions read_options;
+    read_options.verify_checksums = config_.verify_checksum;
+    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
   }
 
   // A manual compaction first flushes the memtable and then touches only tables that overlap its range; a range

@@ -61,8 +61,11 @@ class MioDbEngine final : public Engine {
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
     WriteOptions write_options;
     write_options.sync = options.sync;
-    if (config_.pinned_get) return std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options);
-    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options);
+    ReadOptions read_options;
+    read_options.verify_checksums = config_.verify_checksum;
+    if (config_.pinned_get)
+      return std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
+    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
   }
 
   Outcome Flush() override { return ToOutcome(db_->Flush()); }

@@ -95,10 +95,12 @@ class RocksDbEngine final : public Engine {
     rocksdb::WriteOptions write_options;
     write_options.sync = options.sync;
     write_options.disableWAL = config_.disable_wal;
+    rocksdb::ReadOptions read_options;
+    read_options.verify_checksums = config_.verify_checksum;
     if (config_.pinned_get) {
-      return std::make_unique<ApiSession<Traits, rocksdb::PinnableSlice>>(db_.get(), write_options);
+      return std::make_unique<ApiSession<Traits, rocksdb::PinnableSlice>>(db_.get(), write_options, read_options);
     }
-    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options);
+    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
   }
 
   Outcome Flush() override { return ToOutcome(db_->Flush(rocksdb::FlushOptions())); }
@@ -158,6 +160,10 @@ class RocksDbEngine final : public Engine {
     options.level_compaction_dynamic_level_bytes = config_.level_compaction_dynamic_level_bytes;
     options.disable_auto_compactions = config_.disable_auto_compactions;
     options.enable_pipelined_write = config_.enable_pipelined_write;
+    options.allow_mmap_reads = config_.mmap_read;
+    options.allow_mmap_writes = config_.mmap_write;
+    options.use_direct_reads = config_.use_direct_reads;
+    options.use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;
     options.bytes_per_sync = static_cast<uint64_t>(config_.bytes_per_sync);
     options.wal_bytes_per_sync = static_cast<uint64_t>(config_.wal_bytes_per_sync);
     options.max_open_files = config_.open_files >= 0 ? static_cast<int>(config_.open_files) : -1;

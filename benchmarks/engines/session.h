@@ -64,8 +64,9 @@ class ApiSession final : public Session {
  public:
   using Slice = typename Traits::Slice;
 
-  ApiSession(typename Traits::DB* db, typename Traits::WriteOptions write_options)
-      : db_(db), write_options_(std::move(write_options)) {}
+  ApiSession(typename Traits::DB* db, typename Traits::WriteOptions write_options,
+             typename Traits::ReadOptions read_options)
+      : db_(db), write_options_(std::move(write_options)), read_options_(std::move(read_options)) {}
 
   Code Put(std::string_view key, std::string_view value) override {
     return Finish(db_->Put(write_options_, ToSlice(key), ToSlice(value)));

@@ -3,6 +3,7 @@
 #include "src/db/db_impl.h"
 #include "src/log/frame_reader.h"
 #include "src/util/check.h"
+#include "src/util/clock.h"
 
 // Recovery, step by step:
 //
@@ -65,6 +66,7 @@ Status DBImpl::Recover() {
   std::vector<ExtentRef> extents;
   Status s = versions_->Recover(options_.paranoid_checks, &extents);
   if (!s.ok()) return s;
+  const uint64_t start = NowMicros();
   VersionEdit edit;
   uint64_t last_sequence = versions_->manifest().flushed_sequence;
   s = ReplayLog(std::move(extents), &last_sequence, &edit);
@@ -73,6 +75,9 @@ Status DBImpl::Recover() {
   for (const auto& level : versions_->current()->levels) {
     for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
   }
+  Log("replayed %llu writes in %llu us",
+      static_cast<unsigned long long>(last_sequence - versions_->manifest().flushed_sequence),
+      static_cast<unsigned long long>(NowMicros() - start));
   allocated_sequence_ = last_sequence;
   last_sequence_.store(last_sequence, std::memory_order_release);  // release: as by a leader
   return s;
@@ -85,6 +90,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     ChunkScan& scan = scans.emplace_back();
     scan.place = place;
     scan.extent = std::move(extents[i++]);
+    pool_->PopulateForReading(*scan.extent);
     ScanChunk(&scan);
   }
   std::stable_sort(scans.begin(), scans.end(), [](const ChunkScan& a, const ChunkScan& b) {

@@ -30,15 +30,19 @@ bool ReadFrame(const char* p, const char* limit, uint64_t chunk_id, FrameView* f
 }
 
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t chunk_id, uint64_t after) {
+  // Looks for the tag of a frame's first record, because few byte strings can be one: a known type, and a sequence not
+  // far above after. 2^32 writes lie in no one chunk.
+  constexpr uint64_t kWindow = uint64_t{1} << 32;
+  constexpr ptrdiff_t kBeforeTag = 4 + 8;  // the record's check and the frame's checksum; the body size lies between
+  constexpr ptrdiff_t kMaxSizeBytes = 5;
   FrameView frame;
-  for (const char* q = p + 1; limit - q > static_cast<ptrdiff_t>(kRecordFixedSize) + 9; q++) {
-    uint32_t body_size;
-    const char* const body = GetVarint32Ptr(q + 8, limit, &body_size);
-    // Cheap test first: the sequence that the first record would have. 2^32 writes lie in no one chunk.
-    if (body == nullptr || limit - body < 12) continue;
-    const uint64_t sequence = TagSequence(DecodeFixed64(body + 4));
-    if (sequence <= after || sequence > after + (uint64_t{1} << 32)) continue;
-    if (ReadFrame(q, limit, chunk_id, &frame)) return q;
+  for (const char* tag = p + 1 + kBeforeTag + 1; limit - tag >= 8; tag++) {
+    const uint64_t bits = DecodeFixed64(tag);
+    if (TagSequence(bits) - after - 1 >= kWindow || TagType(bits) > kTypeValue) continue;
+    for (ptrdiff_t size_bytes = 1; size_bytes <= kMaxSizeBytes; size_bytes++) {
+      const char* const begin = tag - kBeforeTag - size_bytes;
+      if (begin > p && ReadFrame(begin, limit, chunk_id, &frame)) return begin;
+    }
   }
   return nullptr;
 }

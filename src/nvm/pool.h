@@ -125,6 +125,9 @@ class Pool {
   // Faults the extent in for writing.
   void Populate(const Extent& extent) { region_->Populate(extent.offset(), extent.size()); }
 
+  // Maps the extent in for reading from end to end.
+  void PopulateForReading(const Extent& extent) { region_->PopulateForReading(extent.offset(), extent.size()); }
+
   // The current root; Corruption if neither slot is valid. Epoch 0 in a new pool.
   Status ReadRoot(RootSlot* root) const;
 

@@ -18,6 +18,9 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 namespace miodb {
 
@@ -155,6 +158,10 @@ void Region::Populate(uint64_t offset, uint64_t size) {
     volatile char* const byte = base_ + offset + i;
     *byte = *byte;
   }
+}
+
+void Region::PopulateForReading(uint64_t offset, uint64_t size) {
+  madvise(base_ + offset, size, MADV_POPULATE_READ);  // kernels that cannot do it map page by page, as they are read
 }
 
 Status Region::SyncFile() { return fsync(fd_) == 0 ? Status::OK() : Error("fsync"); }

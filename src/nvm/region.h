@@ -50,6 +50,9 @@ class Region {
   // Faults in [offset, offset + size) for writing, so that later stores there take no page faults.
   void Populate(uint64_t offset, uint64_t size);
 
+  // Maps in [offset, offset + size) for reading, in one go.
+  void PopulateForReading(uint64_t offset, uint64_t size);
+
   // Makes the file's length and allocation durable.
   Status SyncFile();
 

@@ -56,7 +56,8 @@ void ModelCursor::SeekToLast() {
 void ModelCursor::Seek(const std::string& target) {
   const auto& less = state_->key_comp();
   at_ = state_->lower_bound(target);
-  if (begin_ == end_ || (begin_ != state_->end() && at_ != state_->end() && less(at_->first, begin_->first))) at_ = begin_;
+  if (begin_ == end_ || (begin_ != state_->end() && at_ != state_->end() && less(at_->first, begin_->first)))
+    at_ = begin_;
   valid_ = begin_ != end_ && at_ != state_->end() && (end_ == state_->end() || less(at_->first, end_->first));
 }
 

@@ -24,7 +24,9 @@ Options TinyOptions() {
 
 std::vector<OptionSet> MakeSets() {
   std::vector<OptionSet> sets;
-  const auto add = [&sets](const char* name, Options options) { return &sets.emplace_back(OptionSet{name, options}).options; };
+  const auto add = [&sets](const char* name, Options options) {
+    return &sets.emplace_back(OptionSet{name, options}).options;
+  };
   add("small", SmallOptions());
   add("tiny", TinyOptions());
   add("two_levels", TinyOptions())->num_levels = 2;

@@ -9,22 +9,22 @@
 
 #include "miodb/status.h"
 
-#define ASSERT_OK(expression)                                 \
-  do {                                                        \
-    const ::miodb::Status status_ok_ = (expression);          \
-    ASSERT_TRUE(status_ok_.ok()) << status_ok_.ToString();    \
+#define ASSERT_OK(expression)                              \
+  do {                                                     \
+    const ::miodb::Status status_ok_ = (expression);       \
+    ASSERT_TRUE(status_ok_.ok()) << status_ok_.ToString(); \
   } while (false)
 
-#define EXPECT_OK(expression)                                 \
-  do {                                                        \
-    const ::miodb::Status status_ok_ = (expression);          \
-    EXPECT_TRUE(status_ok_.ok()) << status_ok_.ToString();    \
+#define EXPECT_OK(expression)                              \
+  do {                                                     \
+    const ::miodb::Status status_ok_ = (expression);       \
+    EXPECT_TRUE(status_ok_.ok()) << status_ok_.ToString(); \
   } while (false)
 
 // kind: NotFound, Corruption, InvalidArgument, IOError, NoSpace or NotSupportedError.
-#define EXPECT_STATUS(kind, expression)                       \
-  do {                                                        \
-    const ::miodb::Status status_is_ = (expression);          \
+#define EXPECT_STATUS(kind, expression)                          \
+  do {                                                           \
+    const ::miodb::Status status_is_ = (expression);             \
     EXPECT_TRUE(status_is_.Is##kind()) << status_is_.ToString(); \
   } while (false)
 

@@ -238,12 +238,8 @@ TEST_F(IteratorTest, TakesOneBoundWithoutTheOther) {
 
 TEST_F(IteratorTest, YieldsNothingBetweenBoundsThatHoldNothing) {
   for (const char* key : {"a", "c", "e"}) Put(key, key);
-  for (const auto& [from, to] : {std::pair<const char*, const char*>{"b", "c"},
-                                 {"c", "c"},
-                                 {"d", "b"},
-                                 {"f", "g"},
-                                 {"", ""},
-                                 {"", "a"}}) {
+  for (const auto& [from, to] :
+       {std::pair<const char*, const char*>{"b", "c"}, {"c", "c"}, {"d", "b"}, {"f", "g"}, {"", ""}, {"", "a"}}) {
     const Slice lower = from;
     const Slice upper = to;
     ReadOptions options;

@@ -126,7 +126,8 @@ TEST_F(LimitsTest, BatchesOfTwoGiBAreRefused) {
 TEST_F(LimitsTest, BatchesFarLargerThanAMemtableAreWhole) {
   constexpr int kUpdates = 20000;
   WriteBatch batch;
-  for (int i = 0; i < kUpdates; i++) batch.Put("key" + std::to_string(i), std::string(100, static_cast<char>('a' + i % 26)));
+  for (int i = 0; i < kUpdates; i++)
+    batch.Put("key" + std::to_string(i), std::string(100, static_cast<char>('a' + i % 26)));
   ASSERT_OK(db_->Write(WriteOptions(), &batch));
   Open();
   const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));

@@ -23,7 +23,9 @@ struct Setting {
   std::function<void(Options*, int64_t)> set;
 };
 
-std::ostream& operator<<(std::ostream& out, const Setting& setting) { return out << setting.name << " = " << setting.value; }
+std::ostream& operator<<(std::ostream& out, const Setting& setting) {
+  return out << setting.name << " = " << setting.value;
+}
 
 // Adds a setting just below and just above a range.
 void AddOutside(std::vector<Setting>* all, const std::string& name, int64_t low, int64_t high, int64_t step,

@@ -13,9 +13,23 @@ namespace miodb::test {
 namespace {
 
 constexpr const char* kCounters[] = {
-    "user-bytes-written",  "stall-micros",       "flush-micros",    "nvm-bytes-log",  "nvm-bytes-flush", "nvm-bytes-merge",
-    "nvm-bytes-lazy-copy", "nvm-bytes-evacuation", "nvm-bytes-manifest", "nvm-bytes-total", "nvm-lines-flushed", "nvm-fences",
-    "pool-bytes-used",     "pool-bytes-file",    "live-bytes",      "flushes",        "merges",
+    "user-bytes-written",
+    "stall-micros",
+    "flush-micros",
+    "nvm-bytes-log",
+    "nvm-bytes-flush",
+    "nvm-bytes-merge",
+    "nvm-bytes-lazy-copy",
+    "nvm-bytes-evacuation",
+    "nvm-bytes-manifest",
+    "nvm-bytes-total",
+    "nvm-lines-flushed",
+    "nvm-fences",
+    "pool-bytes-used",
+    "pool-bytes-file",
+    "live-bytes",
+    "flushes",
+    "merges",
 };
 
 class PropertiesTest : public DbTestBase {

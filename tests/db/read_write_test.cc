@@ -39,12 +39,14 @@ class ReadWriteTest : public DbTestBase, public testing::WithParamInterface<Plac
   }
 };
 
+std::string PlaceName(const testing::TestParamInfo<Place>& place) {
+  constexpr const char* kNames[] = {"memtable", "buffer", "repository", "reopened"};
+  return kNames[static_cast<int>(place.param)];
+}
+
 INSTANTIATE_TEST_SUITE_P(Places, ReadWriteTest,
                          testing::Values(Place::kMemtable, Place::kBuffer, Place::kRepository, Place::kReopened),
-                         [](const testing::TestParamInfo<Place>& info) {
-                           constexpr const char* kNames[] = {"memtable", "buffer", "repository", "reopened"};
-                           return std::string(kNames[static_cast<int>(info.param)]);
-                         });
+                         PlaceName);
 
 TEST_P(ReadWriteTest, GetReturnsTheNewestValue) {
   Put("a", "old");

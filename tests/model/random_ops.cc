@@ -19,8 +19,8 @@ constexpr uint64_t kCompareEvery = 250;
 constexpr size_t kMaxHeld = 4;  // of snapshots, iterators and pins each
 
 KeyStyle StyleOf(uint64_t seed) {
-  constexpr KeyStyle kStyles[] = {KeyStyle::kMixed, KeyStyle::kShort, KeyStyle::kLongShared, KeyStyle::kBinary,
-                                  KeyStyle::kMixed, KeyStyle::kNumbers};
+  constexpr KeyStyle kStyles[] = {KeyStyle::kMixed,  KeyStyle::kShort, KeyStyle::kLongShared,
+                                  KeyStyle::kBinary, KeyStyle::kMixed, KeyStyle::kNumbers};
   return kStyles[seed % 6];
 }
 
@@ -167,7 +167,8 @@ void RandomOps::HoldStep(uint64_t dice) {
   } else if (dice < 250) {
     StartIterator();
   } else if (dice < 370) {
-    if (!iterators_.empty()) MoveIterator(iterators_[random_.Uniform(iterators_.size())].get(), 1 + random_.Uniform(12));
+    if (!iterators_.empty())
+      MoveIterator(iterators_[random_.Uniform(iterators_.size())].get(), 1 + random_.Uniform(12));
   } else if (dice < 390) {
     if (snapshots_.size() < kMaxHeld) {
       Trace("take a snapshot");

@@ -1,5 +1,7 @@
 // Random operations give what std::map gives, whatever the options.
 
+#include "tests/model/random_ops.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +11,6 @@
 #include "tests/common/environment.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/test_dir.h"
-#include "tests/model/random_ops.h"
 
 namespace miodb::test {
 namespace {

@@ -1,0 +1,216 @@
+// A damaged pool: Corruption that names the pool, or right data. Never wrong data, never a crash.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "miodb/env.h"
+#include "src/format/superblock.h"
+#include "src/util/hash.h"
+#include "src/util/random.h"
+#include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+#include "tests/common/model.h"
+
+namespace miodb::test {
+namespace {
+
+class DamageTest : public DbTestBase {
+ protected:
+  // A database with tables on several levels, a log that was not flushed, and its pool's bytes.
+  void SetUp() override {
+    options_ = FindOptionSet("tiny").options;
+    options_.num_levels = 4;
+    Open();
+    for (uint64_t i = 0; i < 400; i++) Write(FilledKey(i % 150), FilledValue(i, 60, 0));
+    Settle();
+    for (uint64_t i = 0; i < 120; i++) Write(FilledKey(i * 3), FilledValue(i, 90, 1));
+    ASSERT_OK(db_->Flush());
+    for (uint64_t i = 0; i < 20; i++) Write(FilledKey(i * 7), FilledValue(i, 40, 2));
+    // The last frame of a log may always be one that never was acknowledged, so its damage may go unnoticed.
+    Put(kLast, "");
+    Close();
+    ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
+  }
+
+  void Write(const std::string& key, const std::string& value) {
+    Put(key, value);
+    expected_[key] = value;
+  }
+
+  std::string pool() const { return path_ + "/pool"; }
+
+  RootSlot SlotAt(uint64_t parity) const {
+    RootSlot slot;
+    std::memcpy(&slot, good_.data() + RootSlotOffset(parity), sizeof(slot));
+    return slot;
+  }
+
+  RootSlot Root() const { return SlotAt(0).epoch > SlotAt(1).epoch ? SlotAt(0) : SlotAt(1); }
+
+  // Opens a pool of these bytes. Either that fails as it should, or what can be read is right.
+  void Check(const std::string& bytes) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
+    const Status s = TryOpen();
+    if (!s.ok()) {
+      EXPECT_TRUE(s.IsCorruption() || s.IsNotSupportedError()) << s.ToString();
+      EXPECT_TRUE(Mentions(s, pool()));
+      EXPECT_EQ(nullptr, db_);
+      std::string after;
+      ASSERT_OK(ReadFileToString(Env::Default(), pool(), &after));
+      EXPECT_TRUE(after == bytes) << "a failed open changed the pool";
+      return;
+    }
+    CheckReads();
+    db_->CompactRange(nullptr, nullptr);
+    CheckReads();
+    Close();
+  }
+
+  // Everything that is read is right or Corruption.
+  void CheckReads() {
+    ReadOptions verify;
+    verify.verify_checksums = true;
+    std::string value;
+    for (const auto& [key, expected] : expected_) {
+      const Status s = db_->Get(verify, key, &value);
+      if (s.IsCorruption()) continue;
+      ASSERT_TRUE(s.ok()) << "lost silently: " << key << ": " << s.ToString();
+      ASSERT_TRUE(value == expected) << "wrong value of " << key;
+    }
+    const std::unique_ptr<Iterator> it(db_->NewIterator(verify));
+    auto next = expected_.begin();
+    for (it->SeekToFirst(); it->Valid() && it->key() != Slice(kLast); it->Next(), ++next) {
+      ASSERT_TRUE(next != expected_.end()) << "a scan yields " << Printable(it->key());
+      ASSERT_EQ(next->first, it->key().ToString());
+      ASSERT_TRUE(it->value() == Slice(next->second)) << "a scan yields a wrong value of " << next->first;
+    }
+    ASSERT_TRUE(next == expected_.end() || it->status().IsCorruption())
+        << "a scan ends silently before " << next->first;
+  }
+
+  void CheckFlipped(uint64_t bit) {
+    std::string bytes = good_;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    SCOPED_TRACE("bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8));
+    Check(bytes);
+  }
+
+  // Flips every bit of [begin, end), or every step-th at a smaller scale.
+  void CheckEveryBit(uint64_t begin, uint64_t end, uint64_t step) {
+    for (uint64_t bit = begin * 8; bit < end * 8 && !HasFailure(); bit += step) CheckFlipped(bit);
+  }
+
+  static constexpr char kLast[] = "last";
+  std::map<std::string, std::string> expected_;
+  std::string good_;
+};
+
+TEST_F(DamageTest, NoneIsSeenInTheGoodPool) {
+  Check(good_);
+  Open();
+  CheckReads();
+}
+
+TEST_F(DamageTest, OfAnySuperblockBitIsSeen) {
+  CheckEveryBit(kSuperblockOffset, kSuperblockOffset + sizeof(Superblock), ByScale(3, 1, 1));
+}
+
+TEST_F(DamageTest, OfAnyRootBitIsSeenOrHarmless) {
+  CheckEveryBit(RootSlotOffset(0), RootSlotOffset(0) + sizeof(RootSlot), ByScale(3, 1, 1));
+  CheckEveryBit(RootSlotOffset(1), RootSlotOffset(1) + sizeof(RootSlot), ByScale(3, 1, 1));
+}
+
+TEST_F(DamageTest, OfAnyManifestBitIsSeenOrHarmless) {
+  const RootSlot root = Root();
+  ASSERT_LE(root.manifest_offset + root.manifest_size, good_.size());
+  // Records lie at the start of the area; the rest is zero or stale.
+  const uint64_t used = std::min<uint64_t>(root.manifest_size, ByScale(2048, 4096, 16384));
+  CheckEveryBit(root.manifest_offset, root.manifest_offset + used, ByScale(29, 11, 1));
+}
+
+TEST_F(DamageTest, OfRandomBytesIsSeenOrHarmless) {
+  for (const uint64_t seed : Seeds(ByScale(300, 1000, 50000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    std::string bytes = good_;
+    const uint64_t places = 1 + random.Uniform(4);
+    for (uint64_t i = 0; i < places; i++) {
+      const uint64_t at = random.Uniform(bytes.size());
+      const std::string noise = random.Bytes(1 + random.Skewed(8));
+      bytes.replace(at, std::min(noise.size(), bytes.size() - at), noise, 0, std::min(noise.size(), bytes.size() - at));
+    }
+    Check(bytes);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(DamageTest, OfRandomBitsInUsedPagesIsSeenOrHarmless) {
+  std::vector<uint64_t> pages;
+  for (uint64_t page = 0; page < good_.size() / kExtentUnit; page++) {
+    if (good_.find_first_not_of('\0', page * kExtentUnit) < (page + 1) * kExtentUnit) pages.push_back(page);
+  }
+  for (const uint64_t seed : Seeds(ByScale(600, 2000, 100000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    CheckFlipped(pages[random.Uniform(pages.size())] * kExtentUnit * 8 + random.Uniform(kExtentUnit * 8));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(DamageTest, ByTruncationIsSeenOrHarmless) {
+  for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{111}, uint64_t{4095}, uint64_t{4096}, uint64_t{8191},
+                              uint64_t{8192}, uint64_t{12288}, uint64_t{65536}, uint64_t{good_.size() / 2},
+                              uint64_t{good_.size() - 4096}, uint64_t{good_.size() - 1}}) {
+    SCOPED_TRACE(size);
+    Check(good_.substr(0, size));
+  }
+}
+
+TEST_F(DamageTest, OfAForeignFileIsRefused) {
+  Check("this is no pool");
+  Check(std::string(1 << 20, '\0'));
+  Check(std::string(1 << 20, '\xff'));
+  Check(Random(1).Bytes(1 << 20));
+  EXPECT_EQ(nullptr, db_);
+}
+
+TEST_F(DamageTest, APoolOfAnotherVersionIsRefusedByItsNumber) {
+  Superblock superblock;
+  std::memcpy(&superblock, good_.data(), sizeof(superblock));
+  superblock.version = kPoolFormatVersion + 41;
+  superblock.checksum = Hash64(&superblock, offsetof(Superblock, checksum));
+  std::string bytes = good_;
+  std::memcpy(bytes.data(), &superblock, sizeof(superblock));
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
+  const Status s = TryOpen();
+  EXPECT_STATUS(NotSupportedError, s);
+  EXPECT_TRUE(Mentions(s, pool()));
+  EXPECT_TRUE(Mentions(s, std::to_string(kPoolFormatVersion + 41)));
+  EXPECT_TRUE(Mentions(s, std::to_string(kPoolFormatVersion)));
+  Check(good_);
+}
+
+TEST_F(DamageTest, ARootThatLeadsAstrayIsRefused) {
+  uint64_t seed;
+  std::memcpy(&seed, good_.data() + offsetof(Superblock, uuid), sizeof(seed));
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{1}, uint64_t{4096}, Root().manifest_offset + 1, good_.size(),
+                                uint64_t{1} << 40, UINT64_MAX - 4095, UINT64_MAX}) {
+    for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{4096}, uint64_t{good_.size()}, UINT64_MAX - 4095}) {
+      SCOPED_TRACE(std::to_string(offset) + " + " + std::to_string(size));
+      RootSlot slot = Root();
+      slot.epoch += 2;
+      slot.manifest_offset = offset;
+      slot.manifest_size = size;
+      slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), seed);
+      std::string bytes = good_;
+      std::memcpy(&bytes[RootSlotOffset(slot.epoch)], &slot, sizeof(slot));
+      Check(bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test
