@@ -18,8 +18,8 @@
 # Options take their value as the next word or after "=". FLAGs go to every db_bench.
 #
 # All engines get the same keys and values (the seed is the number of the run), 64 MiB memtables, filters of 10 bits
-# per key, their log on but not synced, no compression and as many open files as they like. In every round the engines
-# take turns in another order. Nothing runs at the same time as another run, also not of a second compare.sh.
+# per key, their log on but not synced, no checksums on reads, no compression, and as many open files as they like; on
+# tmpfs RocksDB maps its tables, as LevelDB always does. In every round the engines take turns in another order. Nothing runs at the same time as another run, also not of a second compare.sh.
 #
 # A benchmark that the list names twice appears a second time as name#2. Tables: medians over the runs of operations
 # per second and of the 99.9th percentile, and the largest of all times. data.csv has every figure of every run.
@@ -187,15 +187,20 @@ say "Workload:   $num keys, values of $value_size bytes, $runs runs, databases i
 say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2), load $(cut -d' ' -f1-3 /proc/loadavg)"
 say "Output:     $out"
 
+flags_of() {
+  if [[ $1 == rocksdb && $(stat -f -c %T "$db_parent") == tmpfs ]]; then say --mmap_read=1; fi
+}
+
 say "run,engine,benchmark,ops_per_sec,micros_per_op,mb_per_sec,p50_us,p99_us,p999_us,p9999_us,max_us" >"$data"
 for ((run = 1; run <= runs; run++)); do
   for ((turn = 0; turn < ${#engine_list[@]}; turn++)); do
     engine=${engine_list[(turn + run - 1) % ${#engine_list[@]}]}
     say "run $run: $engine"
     log="$out/$engine-$run.out"
+    mapfile -t engine_flags < <(flags_of "$engine")
     "$db_bench" --engine="$engine" --db="$db_root/$engine" --benchmarks="$benchmarks" --num="$num" \
       --value_size="$value_size" --seed="$run" --write_buffer_size=67108864 --bloom_bits=10 --open_files=100000 \
-      --progress_reports=false "${extra_flags[@]}" >"$log" 2>"$out/$engine-$run.err" 9>&- || {
+      --progress_reports=false "${engine_flags[@]}" "${extra_flags[@]}" >"$log" 2>"$out/$engine-$run.err" 9>&- || {
       tail -n 5 "$log" "$out/$engine-$run.err" >&2
       die "db_bench --engine=$engine failed; see $log"
     }

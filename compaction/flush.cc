@@ -25,6 +25,7 @@ class PayloadMap {
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
       }
       extent->Trim(chunk->used);
+      extent->SetPayloadBytes(chunk->used);
       pieces_.push_back({chunk->base, chunk->base + chunk->used, extent->offset()});
       tracker->AddExtent(extent);
     }

@@ -97,7 +97,9 @@ class RecordCopier {
 
   // Gives back the unused tail of the extent being filled, before a table names it.
   void Finish() {
-    if (extent_ != nullptr) extent_->Shrink(used_);
+    if (extent_ == nullptr) return;
+    extent_->Shrink(used_);
+    extent_->SetPayloadBytes(used_);
     extent_.reset();
   }
 

@@ -116,19 +116,19 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t sta
                                     uint64_t slack, uint64_t budget) {
   uint64_t used = 0, live = 0;
   for (const ExtentUse& e : extents) {
-    used += e.size;
-    live += std::min(e.live, e.size);
+    used += e.payload;
+    live += std::min(e.live, e.payload);
   }
   std::vector<Extent*> result;
   if (used - live <= slack || used * 100 <= live * start_percent) return result;
   std::sort(extents.begin(), extents.end(), [](const ExtentUse& a, const ExtentUse& b) {
-    // a.live / a.size < b.live / b.size, without division
-    return a.live * b.size < b.live * a.size;
+    // a.live / a.payload < b.live / b.payload, without division
+    return a.live * b.payload < b.live * a.payload;
   });
   for (const ExtentUse& e : extents) {
-    if (used * 100 <= live * goal_percent || e.live >= e.size || e.live > budget) break;
+    if (used * 100 <= live * goal_percent || e.live >= e.payload || e.live > budget) break;
     budget -= e.live;
-    used -= e.size - e.live;
+    used -= e.payload - e.live;
     result.push_back(e.extent);
   }
   return result;

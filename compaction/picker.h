@@ -49,7 +49,7 @@ std::optional<MergeJob> PickMerge(const PickerInput& input);
 // live bytes of those picked, which have to be copied, do not exceed budget.
 struct ExtentUse {
   Extent* extent;
-  uint64_t size;
+  uint64_t payload;
   uint64_t live;
 };
 std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,

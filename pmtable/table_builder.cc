@@ -10,9 +10,9 @@ namespace miodb {
 
 namespace {
 
-// Meta block: a count, and per extent four numbers of at most 6, 6, 1 and 7 bytes.
+// Meta block: a count, and per extent five numbers of at most 6, 6, 1, 7 and 7 bytes.
 constexpr uint64_t kMetaFixedBytes = 10;
-constexpr uint64_t kMetaExtentBytes = 20;
+constexpr uint64_t kMetaExtentBytes = 27;
 
 uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
@@ -156,7 +156,7 @@ Status TableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* tab
   }
   TableMeta meta;
   for (const PayloadRef& p : summary.payload) {
-    meta.payload.push_back({p.extent->offset(), p.extent->size(), p.extent->kind(), p.live_bytes});
+    meta.payload.push_back({p.extent->offset(), p.extent->size(), p.extent->kind(), p.extent->payload_bytes(), p.live_bytes});
     t->payload_bytes_ += p.live_bytes;
   }
   std::string meta_block;

@@ -1,9 +1,10 @@
 // The meta block of a PMTable: which payload extents it refers to.
 //
 //   varint64 extent count |
-//   per extent: varint64 offset / 4096, varint64 size / 4096, u8 kind, varint64 live bytes
+//   per extent: varint64 offset / 4096, varint64 size / 4096, u8 kind, varint64 payload bytes,
+//               varint64 live bytes
 //
-// Sorted by offset. Live bytes are the sizes (IndexWord::size) of the records that this table refers to in the extent.
+// Sorted by offset. Payload bytes are those written for records (Extent::payload_bytes). Live bytes are the sizes (IndexWord::size) of the records that this table refers to in the extent.
 
 #ifndef MIODB_PMTABLE_TABLE_META_H_
 #define MIODB_PMTABLE_TABLE_META_H_
@@ -23,6 +24,7 @@ struct PayloadMeta {
   PmRef offset;
   uint64_t size;
   ExtentKind kind;
+  uint64_t payload_bytes;
   uint64_t live_bytes;
 };
 
@@ -35,6 +37,7 @@ struct TableMeta {
       PutVarint64(dst, p.offset / kExtentUnit);
       PutVarint64(dst, p.size / kExtentUnit);
       dst->push_back(static_cast<char>(p.kind));
+      PutVarint64(dst, p.payload_bytes);
       PutVarint64(dst, p.live_bytes);
     }
   }
@@ -49,10 +52,11 @@ struct TableMeta {
       const uint8_t kind = static_cast<uint8_t>(input[0]);
       input.remove_prefix(1);
       if (kind != static_cast<uint8_t>(ExtentKind::kLog) && kind != static_cast<uint8_t>(ExtentKind::kSettled)) return false;
-      if (!GetVarint64(&input, &p.live_bytes)) return false;
+      if (!GetVarint64(&input, &p.payload_bytes) || !GetVarint64(&input, &p.live_bytes)) return false;
       if (p.offset > IndexWord::kMaxRef / kExtentUnit || p.size > IndexWord::kMaxRef / kExtentUnit) return false;
       p.offset *= kExtentUnit;
       p.size *= kExtentUnit;
+      if (p.payload_bytes > p.size) return false;
       p.kind = static_cast<ExtentKind>(kind);
     }
     return input.empty();

@@ -85,6 +85,11 @@ uint64_t DBImpl::Reserve() const {
   return 4 * chunk_bytes_ + entries * kIndexBytesPerEntry + unflushed;
 }
 
+uint64_t DBImpl::NewId() {
+  MutexLock lock(&mutex_);
+  return versions_->NewId();
+}
+
 // ---- prepare
 
 Status DBImpl::NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogChunk>* chunk) {
@@ -105,7 +110,7 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogC
   Status s = pool_->Allocate(size, leave_free, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
   pool_->Populate(*fresh->extent);
-  fresh->id = versions_->NewId();
+  fresh->id = NewId();
   fresh->base = fresh->extent->data();
   fresh->capacity = fresh->extent->size();
   VersionEdit edit;
@@ -163,7 +168,7 @@ bool DBImpl::FlushStep() {
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
   FlushRequest request{pool_.get(), order_, memtable.get(), filter.get(), options_.filter_bits_per_key,
-                       [this] { return versions_->NewId(); }};
+                       [this] { return NewId(); }};
   Status s = FlushMemTable(request, &tables);
   MutexLock lock(&mutex_);
   InstallFlush(memtable, tables, s);
@@ -244,18 +249,18 @@ bool DBImpl::HasMergeWork() {
 // Marks extents for evacuation when too much of the payload is garbage; pressed: the pool is full, so start sooner.
 void DBImpl::MarkGarbage(bool pressed) {
   const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
-  const uint64_t used = versions_->payload_extent_bytes();
+  const uint64_t used = versions_->payload_bytes();
   const uint64_t live = versions_->payload_live_bytes();
   const uint64_t goal = pressed ? 101 : 100 + (percent - 100) / 2;
   const uint64_t start = pressed ? 102 : percent;
-  if (used * 100 <= live * start || used - live <= 2 * chunk_bytes_) return;
+  if (used * 100 <= live * start || used <= live + 2 * chunk_bytes_) return;
   std::vector<ExtentUse> extents;
   uint64_t marked_garbage = 0;
   versions_->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
     if (extent->evacuate.load(std::memory_order_relaxed)) {  // relaxed: policy only
-      marked_garbage += extent->size() - std::min(extent->size(), live_bytes);
+      marked_garbage += extent->payload_bytes() - std::min(extent->payload_bytes(), live_bytes);
     } else {
-      extents.push_back({extent, extent->size(), live_bytes});
+      extents.push_back({extent, extent->payload_bytes(), live_bytes});
     }
   });
   if ((used - marked_garbage) * 100 <= live * start) return;  // enough is under way
@@ -329,7 +334,7 @@ void DBImpl::RunJob(const MergeJob& job) {
   request.leave_free = entries * kIndexBytesPerEntry + 2 * chunk_bytes_;
   request.copy_extent_bytes = chunk_bytes_;
   request.filter_bits = options_.filter_bits_per_key;
-  request.new_table_number = [this] { return versions_->NewId(); };
+  request.new_table_number = [this] { return NewId(); };
   request.stop = &closing_;
   MergeResult result;
   Status s = MergeRuns(request, &result);

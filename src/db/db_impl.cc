@@ -200,13 +200,13 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
   const uint64_t sequence = options.snapshot != nullptr
                                 ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
                                 : last_sequence_.load(std::memory_order_acquire);
-  *found = true;
-  if (state->memtable->Get(key, sequence, record)) return Status::OK();
-  for (const MemTableRef& memtable : state->immutables) {
-    if (memtable->Get(key, sequence, record)) return Status::OK();
+  const bool verify = options.verify_checksums || options_.paranoid_checks;
+  *found = state->memtable->Get(key, sequence, record);
+  for (size_t i = 0; !*found && i < state->immutables.size(); i++) {
+    *found = state->immutables[i]->Get(key, sequence, record);
   }
-  const LookupKey lookup(order_, key, sequence);
-  return state->version->Get(order_, lookup, options.verify_checksums || options_.paranoid_checks, found, record);
+  if (*found) return !verify || record->Verify() ? Status::OK() : Status::Corruption("memtable", "record checksum mismatch");
+  return state->version->Get(order_, LookupKey(order_, key, sequence), verify, found, record);
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {

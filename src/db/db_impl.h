@@ -112,6 +112,7 @@ class DBImpl final : public DB {
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
+  uint64_t NewId();
   uint64_t Reserve() const REQUIRES(mutex_);
   void UpdateThrottle() REQUIRES(mutex_);
   bool IsIdle() REQUIRES(mutex_);

@@ -86,7 +86,7 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("pool-bytes-capacity", pool_->capacity());
   MutexLock lock(&mutex_);
   result.emplace_back("live-bytes", versions_->payload_live_bytes());
-  result.emplace_back("payload-bytes", versions_->payload_extent_bytes());
+  result.emplace_back("payload-bytes", versions_->payload_bytes());
   result.emplace_back("entries", versions_->entries());
   result.emplace_back("immutable-memtables", immutables_.size());
   return result;

@@ -65,6 +65,11 @@ class Extent {
   // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
   std::atomic<int64_t> live_bytes{0};
 
+  // Payload extents: bytes that were written for records. Garbage is what of them is not live; the rest of the extent is
+  // rounding. Set before the extent is shared.
+  uint64_t payload_bytes() const { return payload_bytes_; }
+  void SetPayloadBytes(uint64_t bytes) { payload_bytes_ = bytes; }
+
   // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
   std::atomic<bool> evacuate{false};
 
@@ -72,6 +77,7 @@ class Extent {
   Pool* const pool_;
   const PmRef offset_;
   uint64_t size_;
+  uint64_t payload_bytes_ = 0;
   uint64_t trimmed_ = 0;  // bytes behind the extent that are still taken for it
   const ExtentKind kind_;
   bool abandoned_ = false;

@@ -39,8 +39,10 @@ Status VersionSet::OpenTables(bool verify) {
     if (known == nullptr) {
       Status s = pool_->Claim(meta.offset, meta.size, meta.kind, &known);
       if (!s.ok()) return s;
+      known->SetPayloadBytes(meta.payload_bytes);
     }
-    if (known->size() != meta.size || known->kind() != meta.kind) {
+    if (known->size() != meta.size || known->kind() != meta.kind ||
+        known->payload_bytes() != meta.payload_bytes) {
       return Status::Corruption(pool_->path(), "tables disagree about the extent at offset " + std::to_string(meta.offset));
     }
     *extent = known;
@@ -100,7 +102,7 @@ void VersionSet::Enter(const TableRef& table) {
     p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
     PayloadUse& use = payload_uses_[p.extent->offset()];
     use.extent = p.extent.get();
-    if (use.tables++ == 0) payload_extent_bytes_ += p.extent->size();
+    if (use.tables++ == 0) payload_bytes_ += p.extent->payload_bytes();
     payload_live_bytes_ += p.live_bytes;
   }
 }
@@ -113,7 +115,7 @@ void VersionSet::Leave(const TableRef& table) {
     CHECK(uses != payload_uses_.end());
     if (--uses->second.tables == 0) {
       payload_uses_.erase(uses);
-      payload_extent_bytes_ -= p.extent->size();
+      payload_bytes_ -= p.extent->payload_bytes();
     }
     payload_live_bytes_ -= p.live_bytes;
   }

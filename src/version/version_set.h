@@ -5,7 +5,6 @@
 #ifndef MIODB_SRC_VERSION_VERSION_SET_H_
 #define MIODB_SRC_VERSION_VERSION_SET_H_
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,8 +32,7 @@ class VersionSet {
   const ManifestState& manifest() const { return manifest_.state(); }
 
   // A number for a new table, run or log chunk, not used before. Durable with the next edit.
-  // Any thread, without the mutex. (relaxed: only uniqueness counts.)
-  uint64_t NewId() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t NewId() { return next_id_++; }
 
   // Makes the edit durable, then current. added: the tables that the edit places for the first time. On failure the
   // current version stays; see Manifest::Append.
@@ -43,8 +41,8 @@ class VersionSet {
   // The place that the manifest gives a table of the current version.
   const TablePlace& PlaceOf(uint64_t number) const { return manifest_.state().tables.at(number); }
 
-  // Payload extents of the current version: their bytes, and how many of those are live.
-  uint64_t payload_extent_bytes() const { return payload_extent_bytes_; }
+  // Payload extents of the current version: the bytes written for records, and how many of those are live.
+  uint64_t payload_bytes() const { return payload_bytes_; }
   uint64_t payload_live_bytes() const { return payload_live_bytes_; }
 
   // Calls visit(extent, live bytes) for every payload extent of the current version.
@@ -77,7 +75,7 @@ class VersionSet {
   const KeyOrder order_;
   const int num_levels_;
   Manifest manifest_;
-  std::atomic<uint64_t> next_id_{1};
+  uint64_t next_id_ = 1;
   VersionRef current_;
   std::map<uint64_t, TableRef> tables_;  // of the current version, by number
 
@@ -87,7 +85,7 @@ class VersionSet {
     uint64_t tables = 0;
   };
   std::map<PmRef, PayloadUse> payload_uses_;
-  uint64_t payload_extent_bytes_ = 0;
+  uint64_t payload_bytes_ = 0;
   uint64_t payload_live_bytes_ = 0;
   uint64_t entries_ = 0;
 };
