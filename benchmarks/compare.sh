@@ -109,6 +109,11 @@ out=${out:-compare-$(date +%Y%m%d-%H%M%S)}
 mkdir -p "$out"
 data="$out/data.csv"
 
+# Prints the flags that only engine $1 gets, one a line.
+flags_of() {
+  if [[ $1 == rocksdb && $(stat -f -c %T "$db_parent") == tmpfs ]]; then say --mmap_read=1; fi
+}
+
 # Reads the output of one run and prints its rows of data.csv. $1 run, $2 engine.
 rows_of() {
   awk -v run="$1" -v engine="$2" '
@@ -187,10 +192,6 @@ say "Workload:   $num keys, values of $value_size bytes, $runs runs, databases i
 say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2), load $(cut -d' ' -f1-3 /proc/loadavg)"
 say "Output:     $out"
 
-flags_of() {
-  if [[ $1 == rocksdb && $(stat -f -c %T "$db_parent") == tmpfs ]]; then say --mmap_read=1; fi
-}
-
 say "run,engine,benchmark,ops_per_sec,micros_per_op,mb_per_sec,p50_us,p99_us,p999_us,p9999_us,max_us" >"$data"
 for ((run = 1; run <= runs; run++)); do
   for ((turn = 0; turn < ${#engine_list[@]}; turn++)); do
@@ -209,5 +210,7 @@ for ((run = 1; run <= runs; run++)); do
   done
 done
 tables
-grep -h '^write amplification:' "$out"/miodb-*.out 2>/dev/null | sort | uniq -c |
-  awk '{ printf "%smiodb write amplification: %s (%d runs)", NR == 1 ? "\n" : "\n", $4, $1 } END { if (NR) print "" }' || true
+if [[ -e $out/miodb-1.out ]]; then
+  say
+  say "miodb, write amplification of each run: $(sed -n 's/^write amplification: //p' "$out"/miodb-*.out | paste -sd' ' -)"
+fi

@@ -92,6 +92,7 @@ class DBImpl final : public DB {
   Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(mutex_);
   Status NoRoom(bool* give_up) REQUIRES(mutex_);
   void UseChunk(std::unique_ptr<LogChunk> chunk) REQUIRES(mutex_);
+  bool MemTableFull() REQUIRES(mutex_);
   void SealMemTable() REQUIRES(mutex_);
   void Throttle(uint64_t bytes);
 

@@ -191,9 +191,7 @@ Status DBImpl::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
 Status DBImpl::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
   for (;;) {
     if (!background_error_.ok()) return background_error_;
-    uint64_t segment_bytes = 0;
-    for (const auto& chunk : memtable_->segment().chunks) segment_bytes += chunk->capacity;
-    if (segment_bytes >= options_.write_buffer_size || memtable_->memory_bytes() >= options_.write_buffer_size) {
+    if (MemTableFull()) {
       if (immutables_.size() < static_cast<size_t>(options_.max_immutable_memtables)) {
         SealMemTable();
         continue;
@@ -209,6 +207,15 @@ Status DBImpl::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
     Status s = TakeChunk(frame_bytes, deletes_only, &taken);
     if (taken || !s.ok()) return s;
   }
+}
+
+// Whether the memtable has had its share of log or, with records that are small against their nodes, of DRAM.
+bool DBImpl::MemTableFull() {
+  if (memtable_->empty()) return false;
+  uint64_t segment_bytes = 0;
+  for (const auto& chunk : memtable_->segment().chunks) segment_bytes += chunk->capacity;
+  const uint64_t limit = options_.write_buffer_size;
+  return segment_bytes >= limit || memtable_->memory_bytes() >= std::max<uint64_t>(limit, 4 * blocks_->block_bytes());
 }
 
 // One attempt to get a chunk; after waiting for one returns without it.
@@ -290,6 +297,7 @@ void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
 }
 
 void DBImpl::SealMemTable() {
+  CHECK(!memtable_->empty());  // its last sequence becomes the flushed one
   immutables_.push_front(memtable_);
   memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
   writable_ = memtable_.get();
