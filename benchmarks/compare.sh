@@ -19,7 +19,8 @@
 #
 # All engines get the same keys and values (the seed is the number of the run), 64 MiB memtables, filters of 10 bits
 # per key, their log on but not synced, no checksums on reads, no compression, and as many open files as they like; on
-# tmpfs RocksDB maps its tables, as LevelDB always does. In every round the engines take turns in another order. Nothing runs at the same time as another run, also not of a second compare.sh.
+# tmpfs RocksDB maps its tables, as LevelDB always does. In every round the engines take turns in another order.
+# Nothing runs at the same time as another run, also not of a second compare.sh.
 #
 # A benchmark that the list names twice appears a second time as name#2. Tables: medians over the runs of operations
 # per second and of the 99.9th percentile, and the largest of all times. data.csv has every figure of every run.
@@ -188,8 +189,10 @@ tables() {
 }
 
 say "Engines:    $versions"
-say "Workload:   $num keys, values of $value_size bytes, $runs runs, databases in $db_parent ($(stat -f -c %T "$db_parent"))"
-say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2), load $(cut -d' ' -f1-3 /proc/loadavg)"
+say "Workload:   $num keys, values of $value_size bytes, $runs runs"
+say "Databases:  in $db_parent ($(stat -f -c %T "$db_parent"))"
+say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2)"
+say "Load:       $(cut -d' ' -f1-3 /proc/loadavg) before the first run"
 say "Output:     $out"
 
 say "run,engine,benchmark,ops_per_sec,micros_per_op,mb_per_sec,p50_us,p99_us,p999_us,p9999_us,max_us" >"$data"
@@ -212,5 +215,6 @@ done
 tables
 if [[ -e $out/miodb-1.out ]]; then
   say
-  say "miodb, write amplification of each run: $(sed -n 's/^write amplification: //p' "$out"/miodb-*.out | paste -sd' ' -)"
+  amplifications=$(sed -n 's/^write amplification: //p' "$out"/miodb-*.out | paste -sd' ' -)
+  say "miodb, write amplification of each run: $amplifications"
 fi

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 #include <vector>

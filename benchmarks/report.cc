@@ -160,7 +160,8 @@ std::string ClosingLines(const Engine::Counters& counters) {
        {"nvm-bytes-flush", "nvm-bytes-merge", "nvm-bytes-lazy-copy", "nvm-bytes-evacuation", "nvm-bytes-manifest"}) {
     compaction_bytes += Get(counters, name);
   }
-  return Format("stall time: %" PRIu64 "\n", Get(counters, "stall-micros")) +
+  const uint64_t waited_micros = Get(counters, "stall-micros") + Get(counters, "throttle-micros");
+  return Format("stall time: %" PRIu64 "\n", waited_micros) +
          Format("dump time:  %" PRIu64 "\n", Get(counters, "flush-micros")) +
          Format("wa: %" PRIu64 "\n", compaction_bytes);
 }

@@ -37,7 +37,7 @@ std::string SkippedLine(std::string_view name, std::string_view reason);
 std::string CountersText(const Engine::Counters& counters, const std::string& persist_mode);
 
 // The three lines printed when a store with counters closes, in the form of MioDB's README: microseconds that writers
-// waited, microseconds of flush work, bytes written by flush and compaction (the log not included).
+// waited for whatever reason, microseconds of flush work, bytes written by flush and compaction (the log not included).
 std::string ClosingLines(const Engine::Counters& counters);
 
 }  // namespace miodb::bench

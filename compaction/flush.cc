@@ -20,7 +20,7 @@ class PayloadMap {
       if (chunk->used == 0) continue;
       ExtentRef extent = chunk->extent;
       if (extent == nullptr) {
-        Status s = pool->Allocate(chunk->used, 0, ExtentKind::kLog, &extent);
+        Status s = pool->Allocate(chunk->used, ExtentKind::kLog, &extent);
         if (!s.ok()) return s;
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
       }

@@ -80,8 +80,9 @@ class RecordCopier {
     if (extent_ == nullptr || extent_->size() - used_ < size) {
       Finish();
       const uint64_t wanted = std::max<uint64_t>(size, request_.copy_extent_bytes);
-      if (request_.pool->free_bytes() < size + request_.leave_free ||
-          !request_.pool->AllocateAtMost(wanted, size, ExtentKind::kSettled, &extent_).ok()) {
+      const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
+      const uint64_t leave_free = request_.leave_free + index_left;
+      if (!request_.pool->AllocateAtMost(wanted, size, {leave_free, 0}, ExtentKind::kSettled, &extent_).ok()) {
         full_ = true;
         return;
       }
@@ -94,6 +95,9 @@ class RecordCopier {
     used_ += size;
     bytes_copied_ += size;
   }
+
+  // Tells of index space that the job has taken.
+  void CountIndex(uint64_t bytes) { index_taken_ += bytes; }
 
   // Gives back the unused tail of the extent being filled, before a table names it.
   void Finish() {
@@ -111,17 +115,32 @@ class RecordCopier {
   ExtentRef extent_;
   uint64_t used_ = 0;
   uint64_t bytes_copied_ = 0;
+  uint64_t index_taken_ = 0;
   bool full_ = false;
 };
 
+bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
+  if (request.settle_limit > 0) return true;
+  for (const std::vector<TableRef>& tables : cluster.inputs) {
+    for (const TableRef& table : tables) {
+      for (const PayloadRef& p : table->payload()) {
+        if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
+      }
+    }
+  }
+  return false;
+}
+
 class ClusterMerge {
  public:
-  ClusterMerge(const MergeRequest& request, const Cluster& cluster, PayloadTracker* tracker, RecordCopier* copier,
-               MergeResult* result)
+  // guess_sizes: take space for tables of average size rather than for all entries.
+  ClusterMerge(const MergeRequest& request, const Cluster& cluster, bool guess_sizes, PayloadTracker* tracker,
+               RecordCopier* copier, MergeResult* result)
       : request_(request),
         tracker_(tracker),
         copier_(copier),
         result_(result),
+        may_copy_(MayCopy(request, cluster)),
         bottom_(!Overlaps(request.order, request.older, cluster.smallest, cluster.largest)) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
     options.payload_limit = request.payload_limit;
@@ -129,6 +148,7 @@ class ClusterMerge {
     options.max_sequence = 0;
     options.new_table_number = request.new_table_number;
     options.before_finish = [copier] { copier->Finish(); };
+    options.index_taken = [copier](uint64_t bytes) { copier->CountIndex(bytes); };
     uint64_t payload_bytes = 0;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
@@ -138,26 +158,30 @@ class ClusterMerge {
         payload_bytes += table->payload_bytes();
         for (const PayloadRef& p : table->payload()) tracker->AddExtent(p.extent);
       }
-      cursors_.push_back(std::make_unique<IndexCursor>(tables));
+      cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
     }
     any_table_ = cluster.inputs[0][0].get();
-    // Copies leave no extent but the last less than half full together with its neighbour.
-    options.max_new_extents = request.copy_extent_bytes == 0 ? 0 : 2 * payload_bytes / request.copy_extent_bytes + 2;
-    if (request.payload_limit < payload_bytes) {
+    if (may_copy_) {
+      // Two neighbouring copy extents are at least as full as one.
+      const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
+      options.max_new_extents = 2 * most / request.copy_extent_bytes + 2;
+    }
+    if (guess_sizes && request.payload_limit < payload_bytes) {
       // A quarter more than an average table of this payload has.
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
     }
     sink_ = std::make_unique<TableSink>(std::move(options), tracker);
   }
 
+  bool overflowed() const { return sink_->overflowed(); }
+
   Status Run() {
     BuildHeap();
-    while (!heap_.empty()) {
+    while (!heap_.empty() && !failed_) {
       IndexCursor* const cursor = cursors_[heap_.front()].get();
       Status s = Take(cursor);
       if (!s.ok()) return s;
       cursor->Next();
-      if (!cursor->status().ok()) return cursor->status();
       SiftDown();
       if (++result_->entries_read % kStopInterval == 0 && request_.stop != nullptr &&
           request_.stop->load(std::memory_order_relaxed)) {  // relaxed: a wish, nothing is published with it
@@ -223,7 +247,7 @@ class ClusterMerge {
       return Status::OK();
     }
     RecordView a, b;
-    Status s = any_table_->ReadRecord(last_.word.ref(), &a);
+    Status s = any_table_->ReadRecord(last_ref_, &a);
     if (s.ok()) s = any_table_->ReadRecord(cursor->entry().word.ref(), &b);
     if (s.ok()) *same = request_.order.Equal(a.key, b.key);
     return s;
@@ -241,12 +265,13 @@ class ClusterMerge {
     const bool needs_sequences = filter.has_snapshots() && (same_key || entry.word.tombstone());
     if (needs_sequences) {
       s = SequenceOf(entry.word.ref(), &sequence);
-      if (s.ok() && same_key) s = SequenceOf(last_.word.ref(), &newer);
+      if (s.ok() && same_key) s = SequenceOf(last_ref_, &newer);
       if (!s.ok()) return s;
     }
     bool keep = !same_key || filter.VisibleBelow(sequence, newer);
     if (keep && entry.word.tombstone() && bottom_ && filter.TombstoneDroppable(sequence)) keep = false;
     last_ = entry;
+    last_ref_ = entry.word.ref();
     any_ = true;
     last_added_same_ = keep || added_same;
     if (!keep) {
@@ -264,7 +289,7 @@ class ClusterMerge {
                                                            " refers to offset " + std::to_string(entry->word.ref()) +
                                                            ", outside of its payload");
     }
-    if (copier_->Wanted(*extent, entry->word)) {
+    if (may_copy_ && copier_->Wanted(*extent, entry->word)) {
       RecordView record;
       Status s = cursor->table().ReadRecord(entry->word.ref(), &record);
       if (!s.ok()) return s;
@@ -284,11 +309,14 @@ class ClusterMerge {
   RecordCopier* const copier_;
   MergeResult* const result_;
   const PMTable* any_table_ = nullptr;  // to read records with
-  const bool bottom_;  // nothing older than the inputs lies in the cluster's range
+  const bool may_copy_;  // marks set later are left to the next merge: there is no room for more extents in the index
+  const bool bottom_;    // nothing older than the inputs lies in the cluster's range
   std::vector<std::unique_ptr<IndexCursor>> cursors_;
+  bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
   std::vector<size_t> heap_;
   std::unique_ptr<TableSink> sink_;
   IndexEntry last_ = {};          // the entry taken last, kept or not
+  PmRef last_ref_ = 0;            // its record
   bool any_ = false;
   bool last_added_same_ = false;  // a version of last_'s key is in the output
 };
@@ -318,8 +346,13 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
       result->moved.push_back(cluster.inputs[0][0]);
       continue;
     }
-    ClusterMerge merge(request, cluster, &tracker, &copier, result);
-    Status s = merge.Run();
+    Status s;
+    for (const bool guess_sizes : {true, false}) {
+      ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
+      s = merge.Run();
+      if (s.ok() || !merge.overflowed()) break;
+      tracker.Take();  // start over with nothing accounted
+    }
     if (!s.ok()) return s;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       result->removed.insert(result->removed.end(), tables.begin(), tables.end());

@@ -38,7 +38,10 @@ struct MergeRequest {
   std::vector<TableRef> older;          // tables older than all inputs: a tombstone over one of them has to stay
   size_t settle_limit = 0;              // copy records of log chunks up to this size; 0: none
   bool rewrite_all = false;             // even clusters of one table
-  uint64_t leave_free = 0;              // stop copying when the pool would have less free than this
+  // Copying stops when the pool would have less free than leave_free and what is left of index_reserve: space for the
+  // indexes of all jobs, of which this one takes its share as it goes.
+  uint64_t leave_free = 0;
+  uint64_t index_reserve = 0;
   uint64_t copy_extent_bytes = 0;       // size of the extents for copies
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;

@@ -8,16 +8,16 @@ void PayloadTracker::AddExtent(const ExtentRef& extent) {
   const PmRef begin = extent->offset();
   auto at = std::lower_bound(slots_.begin(), slots_.end(), begin, [](const Slot& s, PmRef b) { return s.begin < b; });
   if (at != slots_.end() && at->begin == begin) return;
-  slots_.insert(at, Slot{begin, extent->end(), extent, 0});
+  slots_.insert(at, Slot{begin, extent, 0});
   last_ = 0;
 }
 
 Extent* PayloadTracker::Find(PmRef ref) {
-  if (last_ < slots_.size() && ref >= slots_[last_].begin && ref < slots_[last_].end) return slots_[last_].extent.get();
+  if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
   auto after = std::upper_bound(slots_.begin(), slots_.end(), ref, [](PmRef r, const Slot& s) { return r < s.begin; });
   if (after == slots_.begin()) return nullptr;
   const size_t i = static_cast<size_t>(after - slots_.begin()) - 1;
-  if (ref >= slots_[i].end) return nullptr;
+  if (!slots_[i].extent->Contains(ref)) return nullptr;
   last_ = i;
   return slots_[i].extent.get();
 }

@@ -31,8 +31,7 @@ class PayloadTracker {
  private:
   struct Slot {
     PmRef begin;
-    PmRef end;
-    ExtentRef extent;
+    ExtentRef extent;  // its end is asked for anew: an extent being filled is cut when it is finished
     uint64_t live;
   };
 

@@ -1,7 +1,8 @@
 // Which merge to run next: pure functions of a version and of what is running.
 //
-// Order: zero-copy merges and lazy copies that are due, the level with the most runs for its trigger first; then garbage
-// collection; then, if somebody waits for a settled database, one merge of the whole buffer into the repository.
+// Order: if somebody waits for a settled database, one merge of the whole buffer into the repository, once running jobs
+// are done; else zero-copy merges and lazy copies that are due, the level with the most runs for its trigger first; then
+// garbage collection.
 
 #ifndef MIODB_COMPACTION_PICKER_H_
 #define MIODB_COMPACTION_PICKER_H_

@@ -11,7 +11,10 @@ Status TableSink::StartTable() {
                                             options_.filter_bits);
   payload_bytes_ = 0;
   const uint64_t left = options_.max_entries - taken_;
-  return builder_->Start(std::min(left, options_.entries_per_table), tracker_->extent_count() + options_.max_new_extents);
+  Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
+                             tracker_->extent_count() + options_.max_new_extents);
+  if (s.ok() && options_.index_taken != nullptr) options_.index_taken(builder_->index_bytes());
+  return s;
 }
 
 Status TableSink::Add(const IndexEntry& entry) {
@@ -25,6 +28,7 @@ Status TableSink::Add(const IndexEntry& entry) {
     if (!s.ok()) return s;
   }
   if (!builder_->HasRoom()) {
+    overflowed_ = true;
     return Status::NoSpace(options_.pool->path(), "no room for all versions of a key in one table");
   }
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);

@@ -32,6 +32,7 @@ class TableSink {
     uint64_t max_sequence = 0;
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
+    std::function<void(uint64_t)> index_taken = nullptr;  // told the size of each index extent when it is taken
   };
 
   // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.
@@ -39,6 +40,10 @@ class TableSink {
 
   // REQUIRES: entry.same_key_as_last tells whether the entry added last has the same key.
   Status Add(const IndexEntry& entry);
+
+  // Whether Add failed because a key had more versions than the table being built had room for. With entries_per_table
+  // left at its default that happens only where free space is scattered.
+  bool overflowed() const { return overflowed_; }
 
   // Finishes the last table and returns all.
   Status Finish(std::vector<TableRef>* tables);
@@ -52,6 +57,7 @@ class TableSink {
   std::unique_ptr<TableBuilder> builder_;
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
+  bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };
 

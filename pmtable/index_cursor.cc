@@ -5,19 +5,23 @@
 
 namespace miodb {
 
-IndexCursor::IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables) : tables_(std::move(tables)) {
+IndexCursor::IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables, bool* failed)
+    : tables_(std::move(tables)), failed_(failed) {
   EnterTable();
 }
 
 void IndexCursor::Fail(Status status) {
   if (status_.ok()) status_ = std::move(status);
-  table_ = nullptr;
+  valid_ = false;
+  *failed_ = true;
 }
 
 void IndexCursor::EnterTable() {
-  table_ = table_index_ < tables_.size() ? tables_[table_index_].get() : nullptr;
+  valid_ = table_index_ < tables_.size();
+  if (!valid_) return;
+  table_ = tables_[table_index_].get();
   leaf_ = 0;
-  if (table_ != nullptr) EnterLeaf();
+  EnterLeaf();
 }
 
 void IndexCursor::EnterLeaf() {

@@ -16,16 +16,16 @@ namespace miodb {
 // Threads: one. The tables must outlive the cursor. Damage ends the walk; see status().
 class IndexCursor {
  public:
-  // Tables in key order, not overlapping.
-  explicit IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables);
+  // Tables in key order, not overlapping; at least one. *failed is set when the walk ends at damage.
+  IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables, bool* failed);
 
-  bool Valid() const { return table_ != nullptr; }
+  bool Valid() const { return valid_; }
   void Next();  // REQUIRES: Valid()
 
   // What is known of this entry without reading its record. same_key_as_last is not set.
   const IndexEntry& entry() const { return entry_; }
 
-  // The table of this entry.
+  // The table of this entry, or the last one that the cursor was in.
   const PMTable& table() const { return *table_; }
 
   // Reads the record. An error is also kept in status() and ends the walk.
@@ -43,6 +43,8 @@ class IndexCursor {
   void Fail(Status status);
 
   const std::vector<std::shared_ptr<const PMTable>> tables_;
+  bool* const failed_;
+  bool valid_ = false;
   size_t table_index_ = 0;
   const PMTable* table_ = nullptr;
   const LeafNode* node_ = nullptr;
@@ -53,7 +55,7 @@ class IndexCursor {
   Status status_;
 };
 
-// Whether what is known of two keys proves them different or equal; kUnknown: ask the records. *order is then the sign
+// Whether what is known of two keys proves them different or equal; if not, the records have to be asked. *order is then the sign
 // of the comparison, 0 if equal.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order);
 

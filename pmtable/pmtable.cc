@@ -193,8 +193,8 @@ Status PMTable::FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const 
 }
 
 // The first entry of the leaf whose key is not before the target, or the number of its entries.
-Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, int* position) const {
-  Status s = CheckLeaf(leaf, false);
+Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const {
+  Status s = CheckLeaf(leaf, verify);
   if (!s.ok()) return s;
   const LeafNode& node = Leaf(leaf);
   HeadRange range{0, node.header.count};
@@ -205,11 +205,11 @@ Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, int* position) c
       key, false, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
 }
 
-Status PMTable::Seek(const Slice& key, uint64_t sequence, uint64_t* position) const {
+Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
   uint64_t leaf;
   int in_leaf;
   Status s = FindLeaf(key, false, &leaf);
-  if (s.ok()) s = LeafLowerBound(leaf, key, &in_leaf);
+  if (s.ok()) s = LeafLowerBound(leaf, key, verify, &in_leaf);
   if (!s.ok()) return s;
   uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
   // Versions of the key that are too new come first.
@@ -257,7 +257,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
     if (s.ok()) s = Get64(key, leaf, found, record);
   } else {
     uint64_t position;
-    s = Seek(key.key, key.sequence, &position);
+    s = Seek(key.key, key.sequence, verify, &position);
     if (s.ok() && position < header_.entries) {
       if (verify) s = CheckLeaf(position / kNodeFanout, true);
       if (s.ok()) s = RecordAt(position, record);
@@ -274,6 +274,7 @@ void PMTable::BuildFilter(int bits_per_key) const {
   if (bits_per_key <= 0 || !order_.bytewise() || has_filter()) return;
   auto filter = std::make_unique<Filter>(header_.entries, bits_per_key);
   for (uint64_t leaf = 0; leaf < header_.leaf_count; leaf++) {
+    if (!CheckLeaf(leaf, true).ok()) return;  // a wrong hash would hide a key; reads will find the damage
     const LeafNode& node = Leaf(leaf);
     for (int i = 0, n = LeafEntries(leaf); i < n; i++) filter->Add(node.Hash(i));
   }

@@ -78,8 +78,8 @@ class PMTable {
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
-  // The position of the first entry not before (key, sequence), or entries().
-  Status Seek(const Slice& key, uint64_t sequence, uint64_t* position) const;
+  // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
+  Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
 
   // The record of the entry at this position, or of this reference.
   Status RecordAt(uint64_t position, RecordView* record) const { return ReadRecord(WordAt(position).ref(), record); }
@@ -97,7 +97,8 @@ class PMTable {
   // Whether the header of this leaf can be trusted as far as memory safety goes, and if verify its checksum too.
   Status CheckLeaf(uint64_t leaf, bool verify) const;
 
-  // Builds the filter from the leaves' hashes, if there is none yet. One thread at a time per table.
+  // Builds the filter from the leaves' hashes, if there is none yet and no leaf is damaged. One thread at a time per
+  // table.
   void BuildFilter(int bits_per_key) const;
   void SetFilter(std::unique_ptr<Filter> filter) const;
   bool has_filter() const { return filter_.load(std::memory_order_acquire) != nullptr; }  // acquire: see filter_
@@ -115,7 +116,7 @@ class PMTable {
   Status LoadInner(bool verify);
   Status LoadKeyRange();
   Status FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const;
-  Status LeafLowerBound(uint64_t leaf, const Slice& key, int* position) const;
+  Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
   Status Get64(const LookupKey& key, uint64_t leaf, bool* found, RecordView* record) const;
   Status Corrupt(const std::string& what) const;
 

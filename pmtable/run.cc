@@ -30,7 +30,7 @@ class RunIterator final : public InternalIterator {
     size_t index = run_->FindTable(order_, key);
     if (index == run_->tables.size()) return;
     uint64_t position;
-    Status s = run_->tables[index]->Seek(key, sequence, &position);
+    Status s = run_->tables[index]->Seek(key, sequence, verify_, &position);
     if (!s.ok()) {
       status_ = std::move(s);
     } else if (position < run_->tables[index]->entries()) {
@@ -75,7 +75,11 @@ class RunIterator final : public InternalIterator {
   void Load(int ahead) {
     const uint64_t next = position_ + static_cast<uint64_t>(static_cast<int64_t>(ahead));
     if (next < table_->entries()) __builtin_prefetch(table_->pool()->At(table_->WordAt(next).ref()));
-    Status s = table_->RecordAt(position_, &record_);
+    Status s;
+    if (verify_ && (ahead == 0 || position_ % kNodeFanout == (ahead > 0 ? 0 : kNodeFanout - 1))) {
+      s = table_->CheckLeaf(position_ / kNodeFanout, true);  // a leaf is entered
+    }
+    if (s.ok()) s = table_->RecordAt(position_, &record_);
     if (s.ok() && verify_ && !record_.Verify()) {
       s = Status::Corruption(table_->pool()->path(),
                              "record checksum mismatch at offset " +

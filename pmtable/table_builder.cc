@@ -12,11 +12,12 @@ namespace {
 
 // Meta block: a count, and per extent five numbers of at most 6, 6, 1, 7 and 7 bytes.
 constexpr uint64_t kMetaFixedBytes = 10;
-constexpr uint64_t kMetaExtentBytes = 27;
+static_assert(TableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
 
 uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
-  uint64_t bytes = sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * kMetaExtentBytes;
+  extents = std::min(extents, entries);  // an entry refers to one
+  uint64_t bytes = sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * TableBuilder::kBytesPerExtent;
   for (uint64_t nodes : InnerLevelSizes(leaves)) bytes += nodes * sizeof(InnerNode);
   return bytes;
 }
@@ -74,17 +75,17 @@ TableBuilder::TableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t
 
 TableBuilder::~TableBuilder() = default;
 
-Status TableBuilder::Start(uint64_t max_entries, uint64_t max_extents) {
+Status TableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
   CHECK(index_ == nullptr);
   const uint64_t want = IndexBytes(max_entries, max_extents);
   const uint64_t least = IndexBytes(1, max_extents);
-  Status s = pool_->AllocateAtMost(want, least, ExtentKind::kIndex, &index_);
+  Status s = pool_->AllocateAtMost(want, least, Pool::Leave(), ExtentKind::kIndex, &index_);
   if (!s.ok()) return s;
   capacity_ = max_entries;
   while (capacity_ > 1 && IndexBytes(capacity_, max_extents) > index_->size()) {
     capacity_ -= std::max<uint64_t>(1, capacity_ / 64);
-    shortened_ = true;
   }
+  shortened_ = capacity_ < may_come;
   if (filter_bits_ > 0 && order_.bytewise()) filter_ = std::make_unique<Filter>(capacity_, filter_bits_);
   return s;
 }

@@ -36,26 +36,34 @@ struct IndexEntry {
 
 class TableBuilder {
  public:
+  // For estimates of space: what an index extent takes besides its entries, for each payload extent that it refers to
+  // and in all, rounding included.
+  static constexpr uint64_t kBytesPerExtent = 27;
+  static constexpr uint64_t kBytesPerTable = 2 * kExtentUnit;
+
   TableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits);
   ~TableBuilder();
   TableBuilder(const TableBuilder&) = delete;
   TableBuilder& operator=(const TableBuilder&) = delete;
 
-  // Takes the space for a table of at most this many entries that refers to at most this many payload extents; if free
-  // space is scattered, for fewer entries. Call once, first.
-  Status Start(uint64_t max_entries, uint64_t max_extents);
+  // Takes the space for a table of max_entries entries that refers to at most this many payload extents; if free space
+  // is scattered, for fewer entries. may_come: as many entries may be offered. Call once, first.
+  Status Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents);
 
   // Whether another entry still fits. A table need not take all entries: go on in a next one.
   bool HasRoom() const { return entries_ < capacity_; }
 
   // Whether so little room is left that the next key is better put into another table, because a key's versions have to
-  // stay together. Never so if there was room for all entries to begin with.
+  // stay together. Never so if there was room for all that may come.
   bool NearlyFull() const { return shortened_ && capacity_ - entries_ < kNodeFanout; }
 
   // REQUIRES: HasRoom(), and the entry comes after all before it.
   void Add(const IndexEntry& entry);
 
   uint64_t entries() const { return entries_; }
+
+  // Of the extent taken by Start.
+  uint64_t index_bytes() const { return index_->size(); }
 
   // What the entries added refer to, for Finish.
   struct Summary {
@@ -85,7 +93,7 @@ class TableBuilder {
   const int filter_bits_;
   ExtentRef index_;
   uint64_t capacity_ = 0;
-  bool shortened_ = false;  // capacity is less than was asked for
+  bool shortened_ = false;  // capacity is less than what may come
   uint64_t entries_ = 0;
   uint64_t tombstones_ = 0;
   uint64_t ascending_ = 0;

@@ -44,15 +44,14 @@ scratch_parent() {
   fi
 }
 
-# configure_and_build FOLDER JOBS [CMAKE_OPTION...]: configures below MIODB_ROOT and builds everything.
-# Keeps the generator of a folder that exists, takes ninja where it is installed, and ccache too.
-configure_and_build() {
-  local folder="$MIODB_ROOT/$1" jobs=$2 log
-  shift 2
+# configure FOLDER [CMAKE_OPTION...]: configures a build folder below MIODB_ROOT. Keeps the generator of one that exists,
+# takes ninja where it is installed, and ccache too.
+configure() {
+  local folder="$MIODB_ROOT/$1" log
+  shift
   local options=("$@")
   if [[ ! -f $folder/CMakeCache.txt ]] && command -v ninja >/dev/null; then options+=(-G Ninja); fi
   if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-  say "Building in $folder"
   log=$(mktemp)
   cmake -S "$MIODB_ROOT" -B "$folder" "${options[@]}" >"$log" 2>&1 || {
     cat "$log" >&2
@@ -60,7 +59,15 @@ configure_and_build() {
     die "configuring failed"
   }
   rm -f "$log"
-  cmake --build "$folder" --parallel "$jobs" || die "building failed"
+}
+
+# build FOLDER JOBS [TARGET...]: builds these targets, or everything.
+build() {
+  local folder="$MIODB_ROOT/$1" jobs=$2 target=()
+  shift 2
+  if (($# > 0)); then target=(--target "$@"); fi
+  say "Building in $folder"
+  cmake --build "$folder" --parallel "$jobs" "${target[@]}" || die "building failed"
 }
 
 # source_files [PATTERN...]: the project's own files that match the shell patterns, one a line, relative to the current

@@ -53,7 +53,8 @@ exit_on_signals
 trap clean_up EXIT
 
 "$MIODB_ROOT/test_sh/install_deps.sh"
-configure_and_build build "$(nproc)" -DCMAKE_BUILD_TYPE=Release -DMIODB_SANITIZE= -DMIODB_WERROR=OFF
+configure build -DCMAKE_BUILD_TYPE=Release -DMIODB_SANITIZE= -DMIODB_WERROR=OFF
+build build "$(nproc)" miodb_static miodb_shared db_bench
 
 # While tables are merged the pool holds up to twice the data; the rest is room for small settings.
 bytes_needed=$((num * (value_size + 64) * 2 + (512 << 20)))

@@ -22,18 +22,18 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 jobs=$(nproc)
-build="build"
+folder="build"
 cmake_options=(-DCMAKE_BUILD_TYPE=Release -DMIODB_SANITIZE= -DMIODB_WERROR=OFF)
 ctest_options=()
 test_seconds=900
 for argument in "$@"; do
   case $argument in
     --asan)
-      build="build-asan"
+      folder="build-asan"
       cmake_options=(-DCMAKE_BUILD_TYPE=Debug "-DMIODB_SANITIZE=address;undefined" -DMIODB_WERROR=OFF)
       ;;
     --tsan)
-      build="build-tsan"
+      folder="build-tsan"
       cmake_options=(-DCMAKE_BUILD_TYPE=Debug -DMIODB_SANITIZE=thread -DMIODB_WERROR=OFF)
       ;;
     --filter=*) ctest_options+=(-R "${argument#*=}") ;;
@@ -57,7 +57,8 @@ done
 
 exit_on_signals
 "$MIODB_ROOT/test_sh/install_deps.sh"
-configure_and_build "$build" "$jobs" "${cmake_options[@]}"
+configure "$folder" "${cmake_options[@]}"
+build "$folder" "$jobs"
 
 if [[ -z ${TEST_TMPDIR:-} ]]; then
   scratch=$(mktemp -d "$(scratch_parent $((4 << 30)))/miodb_tests.XXXXXX")
@@ -70,13 +71,13 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 # ThreadSanitizer's fixed memory layout clashes with the address randomisation of some kernels.
 launcher=()
-if [[ $build == build-tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
+if [[ $folder == build-tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
   launcher=(setarch "$(uname -m)" -R)
 fi
 
-output=$MIODB_ROOT/$build/ctest_output.txt
+output=$MIODB_ROOT/$folder/ctest_output.txt
 status=0
-"${launcher[@]}" ctest --test-dir "$MIODB_ROOT/$build" --output-on-failure --no-tests=error --parallel "$jobs" \
+"${launcher[@]}" ctest --test-dir "$MIODB_ROOT/$folder" --output-on-failure --no-tests=error --parallel "$jobs" \
   --timeout "$test_seconds" "${ctest_options[@]}" 2>&1 | tee "$output" || status=1
 
 # "98% tests passed, 1 tests failed out of 50"

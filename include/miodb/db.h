@@ -1,7 +1,7 @@
 // The database: an ordered, durable map from byte strings to byte strings.
 //
 // Threads: a DB may be used by any number of threads without outside locking. Reads take no lock that a writer or a
-// compaction holds. An Iterator or a WriteBatch belongs to one thread at a time.
+// compaction holds for longer than a few pointers' work, and none at all from the first 128 threads of a process. An Iterator or a WriteBatch belongs to one thread at a time.
 //
 // Ownership: DB::Open hands the caller a DB to delete. Iterators must be deleted, snapshots released and pinned
 // slices reset before the DB is. Strings and slices passed in need to live only for the call.
@@ -16,8 +16,8 @@
 // Errors: no call throws or prints. NotFound: the key is not there. InvalidArgument: an option or argument is out of
 // range; nothing happened. IOError: the file system refused; the message names the file. NoSpace (Status::IsNoSpace):
 // the pool is full; nothing of the write happened, reads and deletes still work. Corruption: bytes of the pool are
-// damaged; the message names the place. After a failure to write the manifest the database is read-only until it is
-// reopened, and every write returns that first error.
+// damaged; the message names the place. After a failure to write the manifest or the log, or when a merge meets damage,
+// the database is read-only until it is reopened, and every write returns that first error.
 
 #ifndef MIODB_INCLUDE_DB_H_
 #define MIODB_INCLUDE_DB_H_
@@ -66,7 +66,8 @@ class MIODB_EXPORT DB {
   DB(const DB&) = delete;
   DB& operator=(const DB&) = delete;
 
-  // Waits for running background jobs, not for queued ones. With log_mode kLogOff flushes what is in memory first.
+  // Ends background work; a merge under way is given up and done again after the next open. With log_mode kLogOff
+  // flushes what is in memory first.
   virtual ~DB();
 
   // Sets the value of key. Durable when it returns OK (see above).
@@ -115,14 +116,15 @@ class MIODB_EXPORT DB {
   virtual void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) = 0;
 
   // Moves all that lies in [*begin, *end] from memory and all levels into the repository, drops what no snapshot
-  // sees and collects garbage; returns when that is done. nullptr is before the first or after the last key.
+  // sees and collects garbage; returns when that is done. nullptr is before the first or after the last key. Tables are
+  // merged as a whole, so keys outside of the range are moved as well.
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 
   // Flushes the memtable and returns when its table is installed.
   virtual Status Flush() = 0;
 
-  // Returns when no flush, merge or garbage collection is running or due. Writers that go on may keep it waiting.
-  // Returns the background error if there is one.
+  // Flushes, merges everything into the repository, collects garbage, and returns when nothing of that is left to do.
+  // Writers that go on may keep it waiting. Returns the background error if there is one.
   virtual Status WaitForIdle() = 0;
 };
 

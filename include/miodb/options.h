@@ -80,7 +80,7 @@ struct MIODB_EXPORT Options {
   Logger* info_log = nullptr;
 
   // Bytes of log payload that one memtable takes before it is sealed and flushed. 4 KiB to 64 GiB.
-  // With the default the DRAM index over it is about 6 MiB at 1 KiB values and 36 MiB at 100 B values.
+  // With the default the DRAM index over it is about 4 MiB at 1 KiB values and 24 MiB at 100 B values.
   size_t write_buffer_size = 64 * 1024 * 1024;
 
   // Options of LevelDB's SSTables. Accepted so that LevelDB programs compile; PMTables have no files, blocks or
@@ -106,7 +106,8 @@ struct MIODB_EXPORT Options {
   // reads, deletes and compaction go on.
   uint64_t pool_size = 0;
 
-  // The pool file grows by this step, ahead of need, in the background. 4 KiB to 1 TiB, a multiple of 4 KiB.
+  // The pool file grows by this step when a background thread finds no free space in it. 4 KiB to 1 TiB, a multiple of
+  // 4 KiB.
   uint64_t pool_growth = 64 * 1024 * 1024;
 
   // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
@@ -118,7 +119,7 @@ struct MIODB_EXPORT Options {
   LogMode log_mode = kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
-  // of 4 KiB; 0: a sixteenth of write_buffer_size, at least 4 KiB.
+  // of 4 KiB; 0: a sixteenth of write_buffer_size, of small ones up to a quarter.
   size_t log_chunk_size = 0;
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.
@@ -129,7 +130,7 @@ struct MIODB_EXPORT Options {
   // Levels of the store: num_levels - 1 levels of the elastic buffer and the repository below them. 2 to 16.
   int num_levels = 8;
 
-  // A buffer level holding this many runs has its two oldest merged into the next level. 2 to 64.
+  // A buffer level holding this many runs has them merged into one run of the next level. 2 to 64.
   int level_trigger = 2;
 
   // Merge jobs that may run at once, besides the flush. 0: one for every two CPUs. 0 to 64.
@@ -170,7 +171,8 @@ struct MIODB_EXPORT ReadOptions {
 
 struct MIODB_EXPORT WriteOptions {
   // Return only when the write survives loss of power, as far as the medium allows. Free of cost on persistent and
-  // emulated persistent memory, where every write is made durable anyway; an msync in kPersistFile.
+  // emulated persistent memory, where every write is made durable anyway; an msync in kPersistFile. Without effect under
+  // kLogOff, where only a flush makes writes durable.
   bool sync = false;
 };
 

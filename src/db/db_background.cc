@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "compaction/flush.h"
+#include "pmtable/table_builder.h"
 #include "src/db/db_impl.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -18,8 +19,25 @@ namespace miodb {
 
 namespace {
 
-// Bytes that a table index takes per entry, its levels above 0 included: what one merge of everything needs.
-constexpr uint64_t kIndexBytesPerEntry = 22;
+// Bytes to reserve for an entry of a table index: 21.3 with its levels above 0, and a quarter more for what is lost when
+// free space is scattered and an index has to be cut into several tables.
+constexpr uint64_t kIndexBytesPerEntry = 27;
+
+// Chunks that stay free besides the index reserve: so many when puts ask for log, so many when garbage collection moves
+// records, so many when deletes ask for log.
+constexpr uint64_t kReserveChunks = 6;
+constexpr uint64_t kCopyReserveChunks = 3;
+constexpr uint64_t kDeleteReserveChunks = 1;
+
+// As much of the reserve is kept in one piece, in chunks.
+constexpr uint64_t kReserveRunChunks = 32;
+
+// Records below this size are taken to be of this size, and an average is trusted from this many on.
+constexpr uint64_t kLeastRecordBytes = 32;
+constexpr uint64_t kEntriesForAverage = 64;
+
+// A log chunk is at least this part of its usual size; less free space in a row is of no use to writers.
+constexpr uint64_t kChunkShare = 16;
 
 // Chunks kept ready: this much, but no more than a share of a small pool.
 constexpr uint64_t kSpareBytes = 16 << 20;
@@ -71,18 +89,45 @@ bool DBImpl::WaitForBackground(uint64_t micros) {
   return worked;
 }
 
-// What is never given to log chunks: room to write the index of everything once more, so that merges can always free
-// space, and some extents to move records into.
-uint64_t DBImpl::Reserve() const {
-  uint64_t entries = versions_->entries() + memtable_->list().count();
+// Room to write the index of every table once more, which is what merges need at most, and that of every memtable
+// twice: by its flush, and by the merge after it.
+uint64_t DBImpl::IndexReserve() const {
+  const Segment& segment = memtable_->segment();
+  const uint64_t in_memtable = memtable_->list().count();
+  uint64_t unflushed = in_memtable;
+  uint64_t extents = versions_->payload_references() + segment.chunks.size() + spare_chunks_.size();
+  for (const MemTableRef& memtable : immutables_) {
+    unflushed += memtable->list().count();
+    extents += memtable->segment().chunks.size();
+  }
+  // What is yet to come into the chunks that are there already, if records go on as they are.
+  uint64_t room = 0, used = 0;
+  for (const auto& chunk : segment.chunks) {
+    room += chunk->capacity;
+    used += chunk->used;
+  }
+  for (const auto& chunk : spare_chunks_) room += chunk->capacity;
+  uint64_t record = kLeastRecordBytes;
+  if (in_memtable >= kEntriesForAverage) {
+    record = std::max(record, used / in_memtable);
+  } else if (versions_->entries() > 0) {
+    record = std::max(record, versions_->payload_live_bytes() / versions_->entries());
+  }
+  unflushed += (room - used) / record;
+  return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * TableBuilder::kBytesPerExtent +
+         (versions_->tables() + immutables_.size() + 1) * TableBuilder::kBytesPerTable;
+}
+
+// What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and chunks
+// for records on the move. Deletes may have some of the latter.
+uint64_t DBImpl::Reserve(bool for_deletes) const {
   uint64_t unflushed = 0;
-  for (const MemTableRef& memtable : immutables_) entries += memtable->list().count();
   if (options_.log_mode == kLogOff) {
     // Payload in DRAM must find its place when it is flushed.
     unflushed = memtable_->segment().used_bytes() + options_.write_buffer_size;
     for (const MemTableRef& memtable : immutables_) unflushed += memtable->segment().used_bytes();
   }
-  return 4 * chunk_bytes_ + entries * kIndexBytesPerEntry + unflushed;
+  return IndexReserve() + (for_deletes ? kDeleteReserveChunks : kReserveChunks) * chunk_bytes_ + unflushed;
 }
 
 uint64_t DBImpl::NewId() {
@@ -92,14 +137,16 @@ uint64_t DBImpl::NewId() {
 
 // ---- prepare
 
-Status DBImpl::NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogChunk>* chunk) {
+Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, bool for_deletes, std::unique_ptr<LogChunk>* chunk) {
   auto fresh = std::make_unique<LogChunk>();
-  if (leave_free == UINT64_MAX) {
+  Pool::Leave leave;
+  {
     MutexLock lock(&mutex_);
-    leave_free = Reserve();
+    // An index that has to be cut into many small tables repeats the list of its extents in each, hence one long piece.
+    leave = {Reserve(for_deletes), for_deletes ? 0 : std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_)};
   }
   if (options_.log_mode == kLogOff) {
-    if (pool_->free_bytes() < size + leave_free) return Status::NoSpace(pool_->path(), "the pool is full");
+    if (pool_->free_bytes() < size + leave.bytes) return Status::NoSpace(pool_->path(), "the pool is full");
     fresh->memory.reset(new char[size]);
     memset(fresh->memory.get(), 0, size);  // faults it in
     fresh->base = fresh->memory.get();
@@ -107,7 +154,7 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogC
     *chunk = std::move(fresh);
     return Status::OK();
   }
-  Status s = pool_->Allocate(size, leave_free, ExtentKind::kLog, &fresh->extent);
+  Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
   pool_->Populate(*fresh->extent);
   fresh->id = NewId();
@@ -140,7 +187,7 @@ bool DBImpl::PrepareStep() {
     preparing_ = true;
   }
   std::unique_ptr<LogChunk> chunk;
-  Status s = NewChunk(chunk_bytes_, UINT64_MAX, &chunk);
+  Status s = NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, false, &chunk);
   MutexLock lock(&mutex_);
   preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
@@ -242,18 +289,22 @@ PickerInput DBImpl::MakePickerInput() {
 
 bool DBImpl::HasMergeWork() {
   if (merge_blocked_ || !background_error_.ok()) return false;
-  MarkGarbage(full_);
+  MarkGarbage();
   return PickMerge(MakePickerInput()).has_value();
 }
 
-// Marks extents for evacuation when too much of the payload is garbage; pressed: the pool is full, so start sooner.
-void DBImpl::MarkGarbage(bool pressed) {
+// Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
+void DBImpl::MarkGarbage() {
+  const uint64_t free = pool_->free_bytes();
+  const uint64_t margin = std::max(pool_->capacity() / 16, 4 * chunk_bytes_);
+  const bool pressed = full_ || free < Reserve(false) + margin;
+  const uint64_t slack = (pressed ? 1 : 2) * chunk_bytes_;
   const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
   const uint64_t used = versions_->payload_bytes();
   const uint64_t live = versions_->payload_live_bytes();
-  const uint64_t goal = pressed ? 101 : 100 + (percent - 100) / 2;
-  const uint64_t start = pressed ? 102 : percent;
-  if (used * 100 <= live * start || used <= live + 2 * chunk_bytes_) return;
+  const uint64_t goal = pressed ? 103 : 100 + (percent - 100) / 2;
+  const uint64_t start = pressed ? 106 : percent;
+  if (used * 100 <= live * start || used <= live + slack) return;
   std::vector<ExtentUse> extents;
   uint64_t marked_garbage = 0;
   versions_->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
@@ -264,11 +315,10 @@ void DBImpl::MarkGarbage(bool pressed) {
     }
   });
   if ((used - marked_garbage) * 100 <= live * start) return;  // enough is under way
-  const uint64_t free = pool_->free_bytes();
-  // The index that a job writes, and what its copies leave free (see RunJob).
-  const uint64_t index = 2 * versions_->entries() * kIndexBytesPerEntry + 4 * chunk_bytes_;
-  const uint64_t budget = free > index ? free - index : 0;
-  for (Extent* extent : PickEvacuation(std::move(extents), start, goal, 2 * chunk_bytes_, budget)) {
+  // What the copies may take: RunJob leaves as much free as is subtracted here.
+  const uint64_t keep = IndexReserve() + (kCopyReserveChunks + 1) * chunk_bytes_;
+  const uint64_t budget = free > keep ? free - keep : 0;
+  for (Extent* extent : PickEvacuation(std::move(extents), start, goal, slack, budget)) {
     extent->evacuate.store(true, std::memory_order_relaxed);  // relaxed: policy only
   }
 }
@@ -278,7 +328,7 @@ bool DBImpl::MergeStep() {
   {
     MutexLock lock(&mutex_);
     if (merge_blocked_ || !background_error_.ok() || closing_.load(std::memory_order_relaxed)) return false;
-    MarkGarbage(full_);
+    MarkGarbage();
     job = PickMerge(MakePickerInput());
     if (!job.has_value()) return false;
     running_jobs_++;
@@ -300,22 +350,23 @@ void DBImpl::RunJob(const MergeJob& job) {
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
+  uint64_t index_reserve, reserve;
+  bool pressed;
   {
     MutexLock lock(&mutex_);
     version = versions_->current();
+    index_reserve = IndexReserve();
+    reserve = Reserve(false);
+    pressed = full_;
   }
   const VersionFilter filter(snapshots_.Sequences());
   request.filter = &filter;
-  uint64_t entries = 0;
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
     request.purpose = Purpose::kEvacuation;
     request.rewrite_all = true;
   } else {
     for (const RunRef& run : job.inputs) request.inputs.push_back(run->tables);
-  }
-  for (const auto& tables : request.inputs) {
-    for (const TableRef& table : tables) entries += table->entries();
   }
   // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
   const uint64_t oldest = job.inputs.back()->id;
@@ -328,10 +379,13 @@ void DBImpl::RunJob(const MergeJob& job) {
   }
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
-    request.settle_limit = options_.lazy_copy_limit;
+    // A copy frees nothing before the whole job is done, so a full pool does without.
+    if (!pressed) request.settle_limit = options_.lazy_copy_limit;
     request.payload_limit = options_.partition_size;
   }
-  request.leave_free = entries * kIndexBytesPerEntry + 2 * chunk_bytes_;
+  request.index_reserve = index_reserve;
+  request.leave_free =
+      job.kind == MergeKind::kCollect ? kCopyReserveChunks * chunk_bytes_ : reserve - std::min(reserve, index_reserve);
   request.copy_extent_bytes = chunk_bytes_;
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
@@ -389,7 +443,8 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
     // What could not be moved for lack of space is given up until some is freed.
     for (const TableRef& table : result.added) {
       for (const PayloadRef& p : table->payload()) {
-        if (p.extent->evacuate.exchange(false, std::memory_order_relaxed)) merge_blocked_ = true;  // relaxed: policy
+        const bool left = p.extent->evacuate.exchange(false, std::memory_order_relaxed);  // relaxed: policy only
+        if (left && result.bytes_copied == 0) merge_blocked_ = true;
       }
     }
   }
@@ -449,7 +504,7 @@ bool DBImpl::IsIdle() {
 void DBImpl::UpdateThrottle() {
   uint64_t nanos_per_kib = 0;
   const uint64_t free = pool_->free_bytes();
-  const uint64_t reserve = Reserve();
+  const uint64_t reserve = Reserve(false);
   const uint64_t left = free > reserve ? free - reserve : 0;
   const uint64_t near = std::min(pool_->capacity() / 10, 16 * chunk_bytes_);
   if (left < near) nanos_per_kib += 5000 * (near - left) / near;

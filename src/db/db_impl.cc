@@ -39,7 +39,8 @@ size_t BlockBytes(const Options& options) {
 // Free blocks worth keeping: those of one memtable of small records.
 constexpr size_t kSpareBlocks = 32;
 
-constexpr uint64_t kSmallestChunk = 4096;
+// A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
+constexpr uint64_t kSmallChunk = 64 * 1024;
 
 }  // namespace
 
@@ -73,7 +74,9 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       level_stats_(static_cast<size_t>(options.num_levels)) {
   chunk_bytes_ = options.log_chunk_size;
   if (chunk_bytes_ == 0) {
-    chunk_bytes_ = std::max<uint64_t>(options.write_buffer_size / 16 / kExtentUnit * kExtentUnit, kSmallestChunk);
+    const uint64_t sixteenth = options.write_buffer_size / 16 / kExtentUnit * kExtentUnit;
+    const uint64_t quarter = options.write_buffer_size / 4 / kExtentUnit * kExtentUnit;
+    chunk_bytes_ = std::max({sixteenth, std::min(quarter, kSmallChunk), kExtentUnit});
   }
 }
 
@@ -147,6 +150,10 @@ Status DBImpl::OpenPool() {
   } else {
     s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
+  }
+  if (s.ok() && options_.pool_size > 0 && pool_->used_bytes() > options_.pool_size) {
+    s = Status::InvalidArgument(path, "uses " + std::to_string(pool_->used_bytes()) + " bytes; Options::pool_size is " +
+                                          std::to_string(options_.pool_size));
   }
   if (!s.ok()) return s;
   memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
@@ -302,6 +309,7 @@ Status DBImpl::Settle() {
     if (!WaitForBackground(0)) break;
   }
   settle_requests_--;
+  if (background_error_.ok() && merge_blocked_) return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
   return background_error_;
 }
 
@@ -332,8 +340,8 @@ void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
       for (const RunRef& run : level) {
         for (const TableRef& table : run->tables) {
           uint64_t from, to;
-          if (!table->Seek(range[i].start, kMaxSequence, &from).ok() ||
-              !table->Seek(range[i].limit, kMaxSequence, &to).ok()) {
+          if (!table->Seek(range[i].start, kMaxSequence, false, &from).ok() ||
+              !table->Seek(range[i].limit, kMaxSequence, false, &to).ok()) {
             continue;
           }
           sizes[i] += table->payload_bytes() * (to - from) / table->entries();

@@ -6,8 +6,8 @@
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
-// Locks, in the order in which they may be taken: mutex_, then any of SnapshotList's, ReadStates', Pool's, BlockPool's.
-// Readers take none of them.
+// Locks, in the order in which they may be taken: mutex_; then one of SnapshotList's, ReadStates', BlockPool's, Persist's,
+// Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_
@@ -102,11 +102,11 @@ class DBImpl final : public DB {
   bool FlushStep();
   bool BuildFilter() REQUIRES(mutex_);
   bool MergeStep();
-  Status NewChunk(uint64_t size, uint64_t leave_free, std::unique_ptr<LogChunk>* chunk);
+  Status NewChunk(uint64_t size, uint64_t min_size, bool for_deletes, std::unique_ptr<LogChunk>* chunk);
   void InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) REQUIRES(mutex_);
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
-  void MarkGarbage(bool pressed) REQUIRES(mutex_);
+  void MarkGarbage() REQUIRES(mutex_);
   void RunJob(const MergeJob& job);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
   void FinishJob(const MergeJob& job, const Status& s) REQUIRES(mutex_);
@@ -114,7 +114,8 @@ class DBImpl final : public DB {
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
   uint64_t NewId();
-  uint64_t Reserve() const REQUIRES(mutex_);
+  uint64_t IndexReserve() const REQUIRES(mutex_);
+  uint64_t Reserve(bool for_deletes) const REQUIRES(mutex_);
   void UpdateThrottle() REQUIRES(mutex_);
   bool IsIdle() REQUIRES(mutex_);
 

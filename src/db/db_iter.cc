@@ -56,7 +56,7 @@ class DBIterator final : public Iterator {
       versions_->Next();
     } else if (versions_->Valid()) {
       versions_->Next();
-    } else {
+    } else if (versions_->status().ok()) {
       versions_->SeekToFirst();
     }
     const Slice last = current_.key;
@@ -88,7 +88,7 @@ class DBIterator final : public Iterator {
   void StepBack() {
     if (versions_->Valid()) {
       versions_->Prev();
-    } else {
+    } else if (versions_->status().ok()) {
       versions_->SeekToLast();
     }
   }
@@ -143,7 +143,7 @@ class DBIterator final : public Iterator {
         visible = true;
       }
     }
-    if (in_key && visible && candidate.type() != kTypeDeletion) {
+    if (in_key && visible && candidate.type() != kTypeDeletion && versions_->status().ok()) {
       current_ = candidate;
       valid_ = true;
     }

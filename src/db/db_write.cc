@@ -221,10 +221,10 @@ bool DBImpl::MemTableFull() {
 // One attempt to get a chunk; after waiting for one returns without it.
 Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   std::unique_ptr<LogChunk> chunk;
-  if (frame_bytes > chunk_bytes_) {
-    // A frame that no ordinary chunk holds gets one of its own.
+  if (frame_bytes > chunk_bytes_ || (!spare_chunks_.empty() && frame_bytes > spare_chunks_.front()->capacity)) {
+    // A frame that no prepared chunk holds gets one of its own.
     mutex_.Unlock();
-    Status s = NewChunk(frame_bytes, UINT64_MAX, &chunk);
+    Status s = NewChunk(frame_bytes, frame_bytes, false, &chunk);
     mutex_.Lock();
     if (s.IsNoSpace()) {
       full_ = true;
@@ -248,7 +248,7 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   if (deletes_only && frame_bytes <= chunk_bytes_) {
     // What frees space may use the space that is kept for it.
     mutex_.Unlock();
-    Status s = NewChunk(chunk_bytes_, 2 * chunk_bytes_, &chunk);
+    Status s = NewChunk(chunk_bytes_, frame_bytes, true, &chunk);
     mutex_.Lock();
     if (s.ok()) {
       UseChunk(std::move(chunk));
@@ -268,6 +268,7 @@ Status DBImpl::NoRoom(bool* give_up) {
     WaitForBackground(0);
     return Status::OK();
   }
+  if (HasMergeWork() && WaitForBackground(0)) return Status::OK();
   const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: the leader's own
   if (reclaimed_at_.load(std::memory_order_relaxed) != sequence) {          // relaxed: a hint
     if (!memtable_->empty() && immutables_.empty()) {
@@ -275,6 +276,7 @@ Status DBImpl::NoRoom(bool* give_up) {
       return Status::OK();
     }
     settle_requests_++;
+    merge_blocked_ = false;  // try again
     work_.SignalAll();
     while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork())) {
       if (!WaitForBackground(0)) break;

@@ -33,12 +33,14 @@ class MergingIterator final : public InternalIterator {
 
   void Next() override {
     if (!forward_) Turn(true);
+    if (current_ == nullptr) return;
     current_->Next();
     Restore();
   }
 
   void Prev() override {
     if (forward_) Turn(false);
+    if (current_ == nullptr) return;
     current_->Prev();
     Restore();
   }
@@ -65,11 +67,21 @@ class MergingIterator final : public InternalIterator {
     return forward_ ? Before(b, a) : Before(a, b);
   }
 
+  // One source is damaged: going on with the others would show what it hides.
+  void Fail() {
+    heap_.clear();
+    current_ = nullptr;
+  }
+
   // Makes a heap of the sources that are valid, all positioned for this direction.
   void Arrange(bool forward) {
     forward_ = forward;
     heap_.clear();
     for (auto& source : sources_) {
+      if (!source->status().ok()) {
+        Fail();
+        return;
+      }
       if (source->Valid()) heap_.push_back(source.get());
     }
     std::make_heap(heap_.begin(), heap_.end(), [this](auto* a, auto* b) { return HeapLess(a, b); });
@@ -79,6 +91,10 @@ class MergingIterator final : public InternalIterator {
   // After the source on top has moved: finds its new place.
   void Restore() {
     if (!current_->Valid()) {
+      if (!current_->status().ok()) {
+        Fail();
+        return;
+      }
       heap_.front() = heap_.back();
       heap_.pop_back();
     }
@@ -101,7 +117,7 @@ class MergingIterator final : public InternalIterator {
     for (auto& source : sources_) {
       if (source.get() == pivot) continue;
       source->Seek(key, sequence);  // first version after the pivot: versions are unique
-      if (forward) continue;
+      if (forward || !source->status().ok()) continue;
       if (source->Valid()) {
         source->Prev();
       } else {
@@ -109,7 +125,7 @@ class MergingIterator final : public InternalIterator {
       }
     }
     Arrange(forward);
-    DCHECK(current_ == pivot);  // all others are beyond it in this direction
+    DCHECK(current_ == pivot || current_ == nullptr);  // all others are beyond it in this direction
   }
 
   const KeyOrder order_;

@@ -1,8 +1,9 @@
 // The first page of a pool: the superblock and the two root slots.
 //
 // The superblock is written once, when the pool is made. A root slot names the current manifest area; the two slots are
-// written in turn, each in its own 256-byte unit, and the valid one with the higher epoch rules. So a torn root write
-// leaves the previous root in force.
+// written in turn and the valid one with the higher epoch rules. So a torn root write leaves the previous root in force.
+// A slot is stored twice, each copy in its own 256-byte unit, the second only when the first is durable. So a slot
+// without a good copy is damage and no torn write, and damage to one copy costs nothing.
 
 #ifndef MIODB_SRC_FORMAT_SUPERBLOCK_H_
 #define MIODB_SRC_FORMAT_SUPERBLOCK_H_
@@ -35,10 +36,13 @@ struct RootSlot {
   uint64_t generation;  // seeds the checksums of the area's records
   uint64_t checksum;    // Hash64 of everything before, seeded with the first 8 bytes of the uuid
 };
-static_assert(sizeof(RootSlot) == 40);
+static_assert(sizeof(RootSlot) == 40 && offsetof(RootSlot, checksum) == 32);
 
 inline constexpr uint64_t kSuperblockOffset = 0;
-inline constexpr uint64_t RootSlotOffset(uint64_t epoch) { return 1024 + 1024 * (epoch % 2); }
+inline constexpr int kRootCopies = 2;
+inline constexpr uint64_t RootSlotOffset(uint64_t epoch, int copy) {
+  return 1024 + 1024 * (epoch % 2) + 512 * static_cast<uint64_t>(copy);
+}
 
 }  // namespace miodb
 

@@ -1,12 +1,12 @@
 // The one door to persistent memory.
 //
-// Every store that must survive goes through Copy or Store64 here and becomes durable at the next Fence by the same
+// Every store that must survive goes through Copy here and becomes durable at the next Fence by the same
 // thread; no other file of the tree includes libpmem. So this is where costs are counted, and where a simulator can
 // stand between the engine and the memory.
 //
 // What a call leaves if the power fails right after it:
-//   Copy, Store64   any subset of the 8-byte words written, until the same thread's Fence returned OK
-//   Fence           everything this thread stored before it
+//   Copy    any subset of the 8-byte words written, until the same thread's Fence returned OK
+//   Fence   everything this thread stored before it
 // Nothing above 8 bytes is atomic, so whoever publishes does it with one checksummed record, after a Fence.
 //
 // Threads: any number at once, on disjoint bytes. Counters of Purpose::kLog are kept by one thread at a time (the

@@ -65,7 +65,10 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
   allocator_.Free(kPoolHeaderSize, total_ - kPoolHeaderSize);
 }
 
-Pool::~Pool() { MIODB_UNPOISON(region_->base(), region_->size()); }
+Pool::~Pool() {
+  MIODB_UNPOISON(region_->base(), region_->size());
+  if (region_->path() != path_) unlink(region_->path().c_str());  // never published
+}
 
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   const std::string temporary = TemporaryName(path);
@@ -76,18 +79,13 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
   if (!s.ok()) return s;
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->WriteSuperblock();
-  if (!s.ok()) {
-    unlink(temporary.c_str());
-    return s;
-  }
-  *pool = std::move(p);
+  if (s.ok()) *pool = std::move(p);
   return s;
 }
 
 Status Pool::Publish() {
   Status s = region_->SyncFile();
   if (s.ok()) s = region_->Rename(path_);
-  if (!s.ok()) unlink(region_->path().c_str());
   return s;
 }
 
@@ -137,12 +135,29 @@ uint64_t Pool::RootSeed() const {
 
 Status Pool::ReadRoot(RootSlot* root) const {
   *root = RootSlot{};
+  bool damaged[2] = {false, false};
   for (uint64_t parity = 0; parity < 2; parity++) {
-    RootSlot slot;
-    memcpy(&slot, region_->base() + RootSlotOffset(parity), sizeof(slot));
-    if (slot.epoch % 2 == parity && slot.epoch > root->epoch &&
-        slot.checksum == Hash64(&slot, offsetof(RootSlot, checksum), RootSeed())) {
-      *root = slot;
+    bool written = false, good = false;
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      RootSlot slot;
+      memcpy(&slot, region_->base() + RootSlotOffset(parity, copy), sizeof(slot));
+      const RootSlot blank = {};
+      if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
+      if (slot.epoch == 0 || slot.epoch % 2 != parity ||
+          slot.checksum != Hash64(&slot, offsetof(RootSlot, checksum), RootSeed())) {
+        continue;
+      }
+      good = true;
+      if (slot.epoch > root->epoch) *root = slot;
+    }
+    damaged[parity] = written && !good;
+  }
+  // Epoch 2 is the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn.
+  if (root->epoch == 1) damaged[0] = false;
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    if (damaged[parity]) {
+      return Status::Corruption(path_, "both copies of the root at offset " +
+                                           std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
     }
   }
   return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
@@ -155,10 +170,13 @@ Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
   slot.manifest_size = manifest.size();
   slot.generation = generation;
   slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), RootSeed());
-  persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(slot.epoch), &slot, sizeof(slot));
-  Status s = persist_.Fence(Purpose::kManifest);
-  if (s.ok()) root_ = slot;
-  return s;
+  for (int copy = 0; copy < kRootCopies; copy++) {
+    persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
+    Status s = persist_.Fence(Purpose::kManifest);
+    if (!s.ok()) return s;
+  }
+  root_ = slot;
+  return Status::OK();
 }
 
 uint64_t Pool::used_bytes() const {
@@ -182,18 +200,27 @@ Status Pool::Full(uint64_t size) const {
                                     std::to_string(capacity()) + " bytes in use, " + std::to_string(size) + " wanted");
 }
 
-bool Pool::TryAllocate(uint64_t size, uint64_t leave_free, uint64_t* offset) {
+// Takes up to size bytes, at least min_size, from the file as it is. *fits: whether the limits leave room for min_size.
+bool Pool::TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits) {
   const uint64_t all = capacity();
   MutexLock lock(&mutex_);
-  const uint64_t used = total_ - allocator_.free_bytes();
-  if (used + size + leave_free > all) return false;
-  if (!allocator_.Allocate(size, offset)) return false;
-  MIODB_UNPOISON(At(*offset), size);
+  const uint64_t used = total_ - allocator_.free_bytes() + leave.bytes;
+  const uint64_t room = used < all ? (all - used) / kExtentUnit * kExtentUnit : 0;
+  *fits = room >= min_size;
+  if (!*fits) return false;
+  *taken = std::min(size, room);
+  if (!allocator_.Allocate(*taken, offset)) return false;
+  if (allocator_.largest_free() < leave.run && all - std::min(all, total_) < leave.run) {
+    allocator_.Free(*offset, *taken);
+    *fits = false;
+    return false;
+  }
+  MIODB_UNPOISON(At(*offset), *taken);
   return true;
 }
 
-// Grows the file so that a free run of size bytes appears at its end.
-Status Pool::GrowFor(uint64_t size) {
+// Grows the file so that a free run of size bytes, or at least min_size, appears at its end.
+Status Pool::GrowFor(uint64_t size, uint64_t min_size) {
   MutexLock grow(&grow_mutex_);
   const uint64_t old_size = region_->size();
   uint64_t tail;
@@ -202,14 +229,15 @@ Status Pool::GrowFor(uint64_t size) {
     if (allocator_.largest_free() >= size) return Status::OK();  // another thread grew it, or space came back
     tail = old_size - allocator_.UsedEnd(old_size);
   }
-  const uint64_t end = options_.limit > 0 ? options_.limit / kExtentUnit * kExtentUnit : UINT64_MAX;
-  const uint64_t needed = old_size + size - std::min(tail, size);
-  uint64_t new_size = std::min(std::max(needed, old_size + options_.growth), end);
-  if (needed > end || needed > region_->max_size()) return Full(size);
-  new_size = std::min(new_size, region_->max_size());
+  const uint64_t limit = options_.limit > 0 ? options_.limit / kExtentUnit * kExtentUnit : UINT64_MAX;
+  const uint64_t end = std::min(limit, region_->max_size());
+  const uint64_t least = old_size + min_size - std::min(tail, min_size);
+  if (least > end || end <= old_size) return Full(min_size);
+  const uint64_t wanted = std::max(old_size + size - std::min(tail, size), old_size + options_.growth);
+  uint64_t new_size = std::min(wanted, end);
   Status s = region_->Grow(new_size);
-  if (!s.ok() && needed < new_size) {
-    new_size = needed;
+  if (!s.ok() && least > old_size && least < new_size) {
+    new_size = least;
     s = region_->Grow(new_size);
   }
   file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);  // relaxed: a hint
@@ -220,31 +248,24 @@ Status Pool::GrowFor(uint64_t size) {
   return s;
 }
 
-Status Pool::Allocate(uint64_t size, uint64_t leave_free, ExtentKind kind, ExtentRef* extent) {
+Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent) {
   size = RoundUp(size);
-  uint64_t offset;
-  for (;;) {
-    if (TryAllocate(size, leave_free, &offset)) break;
-    if (free_bytes() < size + leave_free) return Full(size);
-    Status s = GrowFor(size);
-    if (!s.ok()) return s;
-  }
-  *extent = std::make_shared<Extent>(this, offset, size, kind);
-  return Status::OK();
-}
-
-Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, ExtentKind kind, ExtentRef* extent) {
-  Status s = Allocate(size, 0, kind, extent);
-  if (s.ok()) return s;
-  min_size = RoundUp(min_size);
-  uint64_t offset;
-  {
+  min_size = std::min(RoundUp(min_size), size);
+  uint64_t offset, taken;
+  bool fits;
+  while (!TryAllocate(size, min_size, leave, &taken, &offset, &fits)) {
+    if (!fits) return Full(min_size);
+    Status s = GrowFor(taken, min_size);
+    if (s.ok()) continue;
+    // The file cannot grow: what free run is there will do, if it is long enough.
     MutexLock lock(&mutex_);
-    size = std::min(RoundUp(size), allocator_.largest_free());
-    if (size < min_size || !allocator_.Allocate(size, &offset)) return s;
-    MIODB_UNPOISON(At(offset), size);
+    taken = std::min(taken, allocator_.largest_free());
+    if (taken < min_size || leave.run > 0) return s;
+    CHECK(allocator_.Allocate(taken, &offset));
+    MIODB_UNPOISON(At(offset), taken);
+    break;
   }
-  *extent = std::make_shared<Extent>(this, offset, size, kind);
+  *extent = std::make_shared<Extent>(this, offset, taken, kind);
   return Status::OK();
 }
 

@@ -118,12 +118,20 @@ class Pool {
   }
   const char* readable_end() const { return region_->base() + region_->size(); }
 
-  // Takes size bytes (rounded up to kExtentUnit), growing the file as needed. NoSpace unless leave_free bytes of the
-  // pool's capacity stay free afterwards.
-  Status Allocate(uint64_t size, uint64_t leave_free, ExtentKind kind, ExtentRef* extent);
+  // What has to stay free after an allocation: so many bytes, and so many of them in one piece.
+  struct Leave {
+    uint64_t bytes = 0;
+    uint64_t run = 0;
+  };
 
-  // The same, but settles for a shorter extent of at least min_size if free space is scattered.
-  Status AllocateAtMost(uint64_t size, uint64_t min_size, ExtentKind kind, ExtentRef* extent);
+  // Takes size bytes (rounded up to kExtentUnit), growing the file as needed. NoSpace if the pool does not have them.
+  Status Allocate(uint64_t size, ExtentKind kind, ExtentRef* extent) {
+    return AllocateAtMost(size, size, Leave(), kind, extent);
+  }
+
+  // The same, but settles for a shorter extent of at least min_size if space is short or scattered, and leaves what is
+  // asked for.
+  Status AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent);
 
   // Recovery: takes exactly this range. Corruption if it is outside of the file or taken already.
   Status Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
@@ -152,8 +160,8 @@ class Pool {
 
   Status CheckSuperblock();
   Status WriteSuperblock();
-  bool TryAllocate(uint64_t size, uint64_t leave_free, uint64_t* offset);
-  Status GrowFor(uint64_t size);
+  bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
+  Status GrowFor(uint64_t size, uint64_t min_size);
   void Release(PmRef offset, uint64_t size);
   Status Full(uint64_t size) const;
   uint64_t RootSeed() const;

@@ -16,6 +16,9 @@ constexpr uint64_t kRecordHeader = 24;
 constexpr uint64_t kAreaSize = 64 * 1024;
 constexpr uint64_t kSmallPool = 16 * 1024 * 1024;
 
+// An area has room for at least this much after its snapshot.
+constexpr uint64_t kLeastRoom = 512;
+
 uint64_t PaddedSize(uint64_t payload_size) { return (kRecordHeader + payload_size + 7) / 8 * 8; }
 
 uint64_t RecordChecksum(uint64_t generation, uint64_t edit_number, const Slice& payload) {
@@ -98,20 +101,34 @@ Status Manifest::WriteRecord(const std::string& payload) {
 Status Manifest::RollOver(const ManifestState& state) {
   std::string payload;
   state.Snapshot().EncodeTo(&payload);
-  const uint64_t least = pool_->capacity() < kSmallPool ? kExtentUnit : kAreaSize;
-  ExtentRef fresh;
-  Status s = pool_->Allocate(std::max(least, 4 * PaddedSize(payload.size())), 0, ExtentKind::kManifest, &fresh);
-  if (!s.ok()) return s;
+  const uint64_t least = PaddedSize(payload.size()) + kLeastRoom;
+  const uint64_t usual = pool_->capacity() < kSmallPool ? kExtentUnit : kAreaSize;
+  const uint64_t wanted = std::max(usual, 4 * least);
+  ExtentRef fresh = std::move(spare_);
+  if (fresh == nullptr || fresh->size() < wanted) {
+    ExtentRef larger;
+    Status s = pool_->AllocateAtMost(wanted, least, Pool::Leave(), ExtentKind::kManifest, &larger);
+    if (s.ok() && (fresh == nullptr || larger->size() > fresh->size())) fresh = std::move(larger);
+    if (fresh == nullptr || fresh->size() < least) {
+      spare_ = std::move(fresh);
+      return s.ok() ? Status::NoSpace(pool_->path(), "no room for the manifest") : s;
+    }
+  }
   std::swap(area_, fresh);
   generation_++;
   position_ = 0;
   edit_number_ = 0;
-  s = WriteRecord(payload);
+  Status s = WriteRecord(payload);
   if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
-  // If the switch failed either area may rule after a crash: neither may be used for anything else.
-  if (!s.ok() && fresh != nullptr) fresh->Abandon();
-  if (!s.ok()) area_->Abandon();
-  if (s.ok()) recovered_ = false;
+  if (!s.ok()) {
+    // Either area may rule after a crash: neither may be used for anything else.
+    if (fresh != nullptr) fresh->Abandon();
+    area_->Abandon();
+    return s;
+  }
+  recovered_ = false;
+  spare_ = std::move(fresh);
+  if (spare_ == nullptr) pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
   return s;
 }
 

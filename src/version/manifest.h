@@ -9,7 +9,10 @@
 //
 // Append (one edit):     1 copy the record behind the last   2 fence
 // Roll over (area full, and before the first edit after an open):
-//   1 take a fresh extent   2 copy a snapshot there   3 fence   4 switch the root   5 drop the old area
+//   1 take the spare extent, or a larger one if the state has outgrown it   2 copy a snapshot there   3 fence
+//   4 switch the root   5 keep the old area as the next spare
+// The spare is named nowhere, so after a crash it is free; a database that is open always holds it, so that a full pool
+// can still be opened and its manifest still rolled over.
 //
 // What a crash leaves: before the fence of an append, the state without the edit (its record does not check, or it
 // does and the edit took effect: nobody was told yet). Before step 4 of a roll-over the old area, afterwards the new
@@ -53,6 +56,7 @@ class Manifest {
   Pool* const pool_;
   ManifestState state_;
   ExtentRef area_;
+  ExtentRef spare_;
   uint64_t generation_ = 0;
   uint64_t position_ = 0;     // end of the last record
   uint64_t edit_number_ = 0;  // of the next record

@@ -97,6 +97,7 @@ void VersionSet::SkipId(uint64_t id) {
 
 void VersionSet::Enter(const TableRef& table) {
   entries_ += table->entries();
+  payload_references_ += table->payload().size();
   for (const PayloadRef& p : table->payload()) {
     // relaxed: the counters are read for policy only, and change under the database mutex.
     p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
@@ -109,6 +110,7 @@ void VersionSet::Enter(const TableRef& table) {
 
 void VersionSet::Leave(const TableRef& table) {
   entries_ -= table->entries();
+  payload_references_ -= table->payload().size();
   for (const PayloadRef& p : table->payload()) {
     p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);  // relaxed: as above
     auto uses = payload_uses_.find(p.extent->offset());

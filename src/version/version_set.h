@@ -59,6 +59,10 @@ class VersionSet {
 
   // Index entries of all tables of the current version.
   uint64_t entries() const { return entries_; }
+  uint64_t tables() const { return tables_.size(); }
+
+  // Sum over all tables of the payload extents that they refer to.
+  uint64_t payload_references() const { return payload_references_; }
 
  private:
   Status OpenTables(bool verify);
@@ -87,6 +91,7 @@ class VersionSet {
   std::map<PmRef, PayloadUse> payload_uses_;
   uint64_t payload_bytes_ = 0;
   uint64_t payload_live_bytes_ = 0;
+  uint64_t payload_references_ = 0;
   uint64_t entries_ = 0;
 };
 

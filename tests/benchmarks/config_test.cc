@@ -4,9 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
+
+#include "benchmarks/benchmarks.h"
 
 namespace miodb::bench {
 namespace {
@@ -118,6 +124,37 @@ TEST(ConfigTest, WithoutALogMioDbsLogModeIsOff) {
 TEST(ConfigTest, EveryEngineHasItsOwnDefaultDirectory) {
   EXPECT_NE(Parsed({"--engine=leveldb"}).config.db, Parsed({"--engine=rocksdb"}).config.db);
   EXPECT_EQ(Parsed({"--engine=leveldb", "--db=/x"}).config.db, "/x");
+}
+
+std::string Manual() {
+  std::ifstream file(std::string(MIODB_TEST_SOURCE_DIR) + "/docs/db_bench.md");
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Whether the text has the word, bounded by anything that names do not contain.
+bool HasWord(const std::string& text, const std::string& word) {
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_name(text[at - 1])) && (end == text.size() || !is_name(text[end]))) return true;
+  }
+  return false;
+}
+
+TEST(ManualTest, NamesEveryFlagAndEveryBenchmark) {
+  const std::string manual = Manual();
+  ASSERT_GT(manual.size(), 1000u);
+  std::istringstream help(Parsed({}).flags.Help());
+  int flags = 0;
+  for (std::string line; std::getline(help, line);) {
+    if (line.rfind("  --", 0) != 0) continue;
+    flags++;
+    const std::string name = line.substr(4, line.find('=') - 4);
+    EXPECT_TRUE(HasWord(manual, name)) << name;
+  }
+  EXPECT_GT(flags, 70);
+  std::istringstream names(BenchmarkNames());
+  for (std::string name; names >> name;) EXPECT_TRUE(HasWord(manual, name)) << name;
 }
 
 }  // namespace

@@ -117,6 +117,10 @@ TEST(ReportTest, TheClosingLinesLeaveTheLogOut) {
   EXPECT_EQ(ClosingLines({}), "");
 }
 
+TEST(ReportTest, StallTimeCountsEveryWait) {
+  EXPECT_EQ(ClosingLines({{"stall-micros", 5}, {"throttle-micros", 70}}), "stall time: 75\ndump time:  0\nwa: 0\n");
+}
+
 TEST(ReportTest, WriteAmplificationCountsEverythingWithTheLog) {
   const std::string text = CountersText(SampleCounters(), "emulated");
   EXPECT_NE(text.find("user bytes: 1000\n"), std::string::npos) << text;

@@ -1,10 +1,14 @@
-// A damaged pool: Corruption that names the pool, or right data. Never wrong data, never a crash.
+// A damaged pool, opened with paranoid_checks: Corruption that names the pool, or right data. Without them damage of a
+// table's index may go unnoticed, but it never gives a wrong value, and nothing ever crashes.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "miodb/env.h"
 #include "src/format/superblock.h"
@@ -31,20 +35,23 @@ class DamageTest : public DbTestBase {
     for (uint64_t i = 0; i < 20; i++) Write(FilledKey(i * 7), FilledValue(i, 40, 2));
     // The last frame of a log may always be one that never was acknowledged, so its damage may go unnoticed.
     Put(kLast, "");
+    written_[kLast].insert("");
     Close();
     ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
+    options_.paranoid_checks = true;
   }
 
   void Write(const std::string& key, const std::string& value) {
     Put(key, value);
     expected_[key] = value;
+    written_[key].insert(value);
   }
 
   std::string pool() const { return path_ + "/pool"; }
 
   RootSlot SlotAt(uint64_t parity) const {
     RootSlot slot;
-    std::memcpy(&slot, good_.data() + RootSlotOffset(parity), sizeof(slot));
+    std::memcpy(&slot, good_.data() + RootSlotOffset(parity, 0), sizeof(slot));
     return slot;
   }
 
@@ -69,8 +76,16 @@ class DamageTest : public DbTestBase {
     Close();
   }
 
-  // Everything that is read is right or Corruption.
   void CheckReads() {
+    if (options_.paranoid_checks) {
+      CheckAllRight();
+    } else {
+      CheckNothingWrong();
+    }
+  }
+
+  // Everything that is read is right or Corruption.
+  void CheckAllRight() {
     ReadOptions verify;
     verify.verify_checksums = true;
     std::string value;
@@ -91,10 +106,31 @@ class DamageTest : public DbTestBase {
         << "a scan ends silently before " << next->first;
   }
 
+  // No value is read that was never written to its key.
+  void CheckNothingWrong() {
+    ReadOptions verify;
+    verify.verify_checksums = true;
+    std::string value;
+    for (const auto& [key, all] : written_) {
+      const Status s = db_->Get(verify, key, &value);
+      ASSERT_TRUE(s.ok() || s.IsNotFound() || s.IsCorruption()) << s.ToString();
+      ASSERT_TRUE(!s.ok() || all.count(value) > 0) << "wrong value of " << key;
+    }
+    const std::unique_ptr<Iterator> it(db_->NewIterator(verify));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      const auto found = written_.find(it->key().ToString());
+      ASSERT_TRUE(found != written_.end()) << "a scan yields " << Printable(it->key());
+      ASSERT_TRUE(found->second.count(it->value().ToString()) > 0) << "a scan yields a wrong value of " << found->first;
+    }
+    for (it->SeekToLast(); it->Valid(); it->Prev()) {
+    }
+  }
+
   void CheckFlipped(uint64_t bit) {
     std::string bytes = good_;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
-    SCOPED_TRACE("bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8));
+    const std::string around = good_.substr(std::max<uint64_t>(bit / 8, 32) - 32, 64);
+    SCOPED_TRACE("bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8) + " in " + Printable(around));
     Check(bytes);
   }
 
@@ -103,8 +139,41 @@ class DamageTest : public DbTestBase {
     for (uint64_t bit = begin * 8; bit < end * 8 && !HasFailure(); bit += step) CheckFlipped(bit);
   }
 
+  // Writes random bytes over a few places.
+  void CheckNoise(uint64_t seeds) {
+    for (const uint64_t seed : Seeds(seeds)) {
+      SCOPED_TRACE(Repeat(seed));
+      Random random(seed);
+      std::string bytes = good_;
+      const uint64_t places = 1 + random.Uniform(4);
+      for (uint64_t i = 0; i < places; i++) {
+        const uint64_t at = random.Uniform(bytes.size());
+        const std::string noise = random.Bytes(1 + random.Skewed(8));
+        const size_t length = std::min<size_t>(noise.size(), bytes.size() - at);
+        bytes.replace(at, length, noise, 0, length);
+      }
+      Check(bytes);
+      if (HasFailure()) return;
+    }
+  }
+
+  // Flips single bits of pages that hold anything.
+  void CheckRandomBits(uint64_t seeds) {
+    std::vector<uint64_t> pages;
+    for (uint64_t page = 0; page < good_.size() / kExtentUnit; page++) {
+      if (good_.find_first_not_of('\0', page * kExtentUnit) < (page + 1) * kExtentUnit) pages.push_back(page);
+    }
+    for (const uint64_t seed : Seeds(seeds)) {
+      SCOPED_TRACE(Repeat(seed));
+      Random random(seed);
+      CheckFlipped(pages[random.Uniform(pages.size())] * kExtentUnit * 8 + random.Uniform(kExtentUnit * 8));
+      if (HasFailure()) return;
+    }
+  }
+
   static constexpr char kLast[] = "last";
   std::map<std::string, std::string> expected_;
+  std::map<std::string, std::set<std::string>> written_;
   std::string good_;
 };
 
@@ -119,8 +188,12 @@ TEST_F(DamageTest, OfAnySuperblockBitIsSeen) {
 }
 
 TEST_F(DamageTest, OfAnyRootBitIsSeenOrHarmless) {
-  CheckEveryBit(RootSlotOffset(0), RootSlotOffset(0) + sizeof(RootSlot), ByScale(3, 1, 1));
-  CheckEveryBit(RootSlotOffset(1), RootSlotOffset(1) + sizeof(RootSlot), ByScale(3, 1, 1));
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      const uint64_t begin = RootSlotOffset(parity, copy);
+      CheckEveryBit(begin, begin + sizeof(RootSlot), ByScale(7, 1, 1));
+    }
+  }
 }
 
 TEST_F(DamageTest, OfAnyManifestBitIsSeenOrHarmless) {
@@ -131,33 +204,18 @@ TEST_F(DamageTest, OfAnyManifestBitIsSeenOrHarmless) {
   CheckEveryBit(root.manifest_offset, root.manifest_offset + used, ByScale(29, 11, 1));
 }
 
-TEST_F(DamageTest, OfRandomBytesIsSeenOrHarmless) {
-  for (const uint64_t seed : Seeds(ByScale(300, 1000, 50000))) {
-    SCOPED_TRACE(Repeat(seed));
-    Random random(seed);
-    std::string bytes = good_;
-    const uint64_t places = 1 + random.Uniform(4);
-    for (uint64_t i = 0; i < places; i++) {
-      const uint64_t at = random.Uniform(bytes.size());
-      const std::string noise = random.Bytes(1 + random.Skewed(8));
-      bytes.replace(at, std::min(noise.size(), bytes.size() - at), noise, 0, std::min(noise.size(), bytes.size() - at));
-    }
-    Check(bytes);
-    if (HasFailure()) return;
-  }
+TEST_F(DamageTest, OfRandomBytesIsSeenOrHarmless) { CheckNoise(ByScale(300, 1000, 50000)); }
+
+TEST_F(DamageTest, OfRandomBytesGivesNoWrongValueWithoutParanoidChecks) {
+  options_.paranoid_checks = false;
+  CheckNoise(ByScale(300, 1000, 50000));
 }
 
-TEST_F(DamageTest, OfRandomBitsInUsedPagesIsSeenOrHarmless) {
-  std::vector<uint64_t> pages;
-  for (uint64_t page = 0; page < good_.size() / kExtentUnit; page++) {
-    if (good_.find_first_not_of('\0', page * kExtentUnit) < (page + 1) * kExtentUnit) pages.push_back(page);
-  }
-  for (const uint64_t seed : Seeds(ByScale(600, 2000, 100000))) {
-    SCOPED_TRACE(Repeat(seed));
-    Random random(seed);
-    CheckFlipped(pages[random.Uniform(pages.size())] * kExtentUnit * 8 + random.Uniform(kExtentUnit * 8));
-    if (HasFailure()) return;
-  }
+TEST_F(DamageTest, OfRandomBitsInUsedPagesIsSeenOrHarmless) { CheckRandomBits(ByScale(600, 2000, 100000)); }
+
+TEST_F(DamageTest, OfRandomBitsInUsedPagesGivesNoWrongValueWithoutParanoidChecks) {
+  options_.paranoid_checks = false;
+  CheckRandomBits(ByScale(600, 2000, 100000));
 }
 
 TEST_F(DamageTest, ByTruncationIsSeenOrHarmless) {
@@ -206,7 +264,9 @@ TEST_F(DamageTest, ARootThatLeadsAstrayIsRefused) {
       slot.manifest_size = size;
       slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), seed);
       std::string bytes = good_;
-      std::memcpy(&bytes[RootSlotOffset(slot.epoch)], &slot, sizeof(slot));
+      for (int copy = 0; copy < kRootCopies; copy++) {
+        std::memcpy(&bytes[RootSlotOffset(slot.epoch, copy)], &slot, sizeof(slot));
+      }
       Check(bytes);
     }
   }

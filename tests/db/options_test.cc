@@ -65,12 +65,18 @@ std::vector<Setting> OutOfRange() {
   return all;
 }
 
+// The smallest pool has room only for small memtables.
+void SetSmallPool(Options* options, int64_t size) {
+  options->pool_size = static_cast<uint64_t>(size);
+  options->write_buffer_size = 4 * kKiB;
+}
+
 std::vector<Setting> EndsOfRanges() {
   return {
       {"write_buffer_size", 4 * kKiB, {}, SET(write_buffer_size)},
       {"write_buffer_size", 4 * kKiB + 1, {}, SET(write_buffer_size)},
       {"pool_growth", 4 * kKiB, {}, SET(pool_growth)},
-      {"pool_size", 64 * kKiB, {}, SET(pool_size)},
+      {"pool_size", 64 * kKiB, {}, SetSmallPool},
       {"pool_size", 4 * kKiB * kKiB + 123, {}, SET(pool_size)},
       {"max_immutable_memtables", 1, {}, SET(max_immutable_memtables)},
       {"max_immutable_memtables", 64, {}, SET(max_immutable_memtables)},

@@ -197,7 +197,8 @@ TEST(PersistFileMode, StoresAcrossPagesSyncAllOfThem) {
     const std::string data(2 * kPage + 2, 'x');
     persist.Copy(Purpose::kFlush, pages.page(2) - 1, data.data(), data.size());
     pages.Unmap(hole);
-    EXPECT_STATUS(IOError, persist.Fence(Purpose::kFlush)) << hole;
+    SCOPED_TRACE(hole);
+    EXPECT_STATUS(IOError, persist.Fence(Purpose::kFlush));
   }
 }
 
@@ -210,7 +211,8 @@ TEST(PersistFileMode, AnyNumberOfScatteredStoresIsSynced) {
       // Every second page, in an order in which neighbours do not follow each other.
       for (size_t i = 0; i < stores; i++) persist.Copy(Purpose::kLazyCopy, pages.page(i * 7 % stores * 2), "x", 1);
       pages.Unmap(victim * 2);
-      EXPECT_STATUS(IOError, persist.Fence(Purpose::kLazyCopy)) << stores << " stores, hole at " << victim;
+      SCOPED_TRACE(testing::Message() << stores << " stores, hole at " << victim);
+      EXPECT_STATUS(IOError, persist.Fence(Purpose::kLazyCopy));
     }
   }
 }

@@ -46,7 +46,7 @@ TestPool::TestPool(uint64_t limit, uint64_t growth) {
 
 ExtentRef TestPool::Allocate(uint64_t size, ExtentKind kind) {
   ExtentRef extent;
-  EXPECT_OK(pool_->Allocate(size, 0, kind, &extent));
+  EXPECT_OK(pool_->Allocate(size, kind, &extent));
   return extent;
 }
 

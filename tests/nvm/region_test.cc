@@ -1,12 +1,11 @@
 #include "src/nvm/region.h"
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#include <linux/magic.h>
 
 #include <csignal>
 #include <cstring>
@@ -44,7 +43,8 @@ uint64_t DirtyKiB(const char* addr) {
   bool inside = false;
   uint64_t dirty = 0;
   while (std::getline(smaps, line)) {
-    if (line.find('-') != std::string::npos && line.find(':') > line.find('-')) inside = line.rfind(start.str(), 0) == 0;
+    if (line.find('-') != std::string::npos && line.find(':') > line.find('-'))
+      inside = line.rfind(start.str(), 0) == 0;
     uint64_t kib;
     if (inside && (sscanf(line.c_str(), "Shared_Dirty: %lu kB", &kib) == 1 ||
                    sscanf(line.c_str(), "Private_Dirty: %lu kB", &kib) == 1)) {

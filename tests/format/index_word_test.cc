@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "src/format/pm_ref.h"
+#include "src/format/record.h"
+#include "src/util/random.h"
+#include "tests/common/environment.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr uint64_t kExactBelow = 32 * 1024;
+constexpr uint64_t kStep = 64 * 1024;
+
+uint64_t StoredSize(uint64_t size) { return IndexWord(0, false, size).size(); }
+
+TEST(IndexWordTest, SizesAreExactBelow32KiB) {
+  for (uint64_t size = 0; size < kExactBelow; size++) ASSERT_EQ(size, StoredSize(size));
+}
+
+TEST(IndexWordTest, LargerSizesRoundUpTo64KiB) {
+  const uint64_t most = RecordSize(kMaxKeySize, kMaxValueSize);
+  std::vector<uint64_t> sizes = {kExactBelow, kStep - 1, kStep, kStep + 1, most - 1, most};
+  for (uint64_t at = kStep; at < most; at += 97 * kStep) {
+    for (uint64_t size : {at - 1, at, at + 1}) sizes.push_back(size);
+  }
+  for (uint64_t size : sizes) {
+    EXPECT_GE(StoredSize(size), size);
+    EXPECT_LT(StoredSize(size), size + kStep);
+    EXPECT_EQ(0u, StoredSize(size) % kStep);
+  }
+}
+
+TEST(IndexWordTest, SizesAreMonotone) {
+  uint64_t last = 0;
+  for (uint64_t size = 0; size < 10 * kStep; size++) {
+    ASSERT_GE(StoredSize(size), last) << size;
+    last = StoredSize(size);
+  }
+  for (uint64_t seed : Seeds(5)) {
+    Random random(seed);
+    for (int i = 0; i < 10000; i++) {
+      const uint64_t small = random.Uniform(uint64_t{1} << 30), large = small + random.Uniform(uint64_t{1} << 20);
+      ASSERT_LE(StoredSize(small), StoredSize(large)) << small << " " << large;
+    }
+  }
+}
+
+TEST(IndexWordTest, HoldsItsThreePartsApart) {
+  for (uint64_t seed : Seeds(ByScale(5, 10, 100))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    for (int i = 0; i < 10000; i++) {
+      const PmRef ref = random.Uniform(IndexWord::kMaxRef + 1), other = random.Uniform(IndexWord::kMaxRef + 1);
+      const bool tombstone = random.OneIn(2);
+      const uint64_t size = random.Skewed(31);
+      const IndexWord word(ref, tombstone, size);
+      ASSERT_EQ(ref, word.ref());
+      ASSERT_EQ(tombstone, word.tombstone());
+      ASSERT_EQ(StoredSize(size), word.size());
+      const IndexWord copy = IndexWord(word.bits()).WithRef(other);
+      ASSERT_EQ(other, copy.ref());
+      ASSERT_EQ(tombstone, copy.tombstone());
+      ASSERT_EQ(word.size(), copy.size());
+    }
+  }
+}
+
+TEST(IndexWordTest, WhatIsAddedForARecordIsWhatIsTakenAway) {
+  Random random(1);
+  uint64_t live = 0;
+  std::vector<IndexWord> words;
+  for (int i = 0; i < 1000; i++) {
+    words.emplace_back(random.Uniform(IndexWord::kMaxRef), random.OneIn(9), random.Skewed(24));
+    live += words.back().size();
+  }
+  // Through their bits and with other references, as merges pass them on.
+  for (const IndexWord& word : words) live -= IndexWord(word.bits()).WithRef(4096).size();
+  EXPECT_EQ(0u, live);
+}
+
+TEST(IndexWordTest, ReachesToTheEndOfTheLargestPool) {
+  const IndexWord word(IndexWord::kMaxRef, true, RecordSize(kMaxKeySize, kMaxValueSize));
+  EXPECT_EQ(IndexWord::kMaxRef, word.ref());
+  EXPECT_TRUE(word.tombstone());
+  EXPECT_EQ(uint64_t{1} << 47, IndexWord::kMaxRef + 1);
+}
+
+}  // namespace
+}  // namespace miodb::test

@@ -1,0 +1,36 @@
+// Records in DRAM that live as long as the object: what skip lists of tests point to.
+
+#ifndef MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_
+#define MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/format/record.h"
+
+namespace miodb::test {
+
+struct StoredRecord {
+  const char* place;
+  size_t size;
+};
+
+class RecordArena {
+ public:
+  StoredRecord Add(const std::string& key, uint64_t tag, const std::string& value) {
+    const size_t size = RecordSize(key.size(), value.size());
+    char* const place = records_.emplace_back(new char[size]).get();
+    uint64_t hash;
+    char* const end = EncodeRecordHead(place, tag, key, value, &hash);
+    memcpy(end, value.data(), value.size());
+    return {place, size};
+  }
+
+ private:
+  std::vector<std::unique_ptr<char[]>> records_;
+};
+
+}  // namespace miodb::test
+
+#endif  // MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_

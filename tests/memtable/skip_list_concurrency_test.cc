@@ -1,0 +1,134 @@
+// One thread inserts, many read: whatever was inserted before a read began is found, in order, complete. Meant for
+// ThreadSanitizer as well.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/memtable/skip_list.h"
+#include "src/util/random.h"
+#include "tests/common/comparators.h"
+#include "tests/common/environment.h"
+#include "tests/memtable/record_arena.h"
+
+namespace miodb::test {
+namespace {
+
+// What the writer inserts as number i: one of a few keys many times over, or a key of its own; some share 16 bytes.
+std::string KeyOf(uint64_t i, uint64_t seed) {
+  Random random(seed * 1000003 + i);
+  if (random.OneIn(3)) return "hot" + std::to_string(random.Uniform(20));
+  return (random.OneIn(2) ? "shared-16-bytes-" : "") + std::to_string(random.Uniform(1000000));
+}
+
+struct Shared {
+  Shared(const Comparator* comparator, uint64_t seed_of_run, uint64_t number)
+      : order(comparator),
+        seed(seed_of_run),
+        count(number),
+        blocks(16 * 1024, 4),
+        arena(&blocks),
+        list(order, &arena, seed) {}
+
+  void WriteAll() {
+    for (uint64_t i = 1; i <= count; i++) {
+      const std::string key = KeyOf(i, seed);
+      const StoredRecord record = records.Add(key, PackTag(i, kTypeValue), std::to_string(i));
+      list.Insert(key, PackTag(i, kTypeValue), record.place, record.size);
+      acknowledged.store(i, std::memory_order_release);
+    }
+  }
+
+  const KeyOrder order;
+  const uint64_t seed;
+  const uint64_t count;
+  BlockPool blocks;
+  Arena arena;
+  SkipList list;
+  RecordArena records;  // the writer's
+  std::atomic<uint64_t> acknowledged{0};
+};
+
+// Everything in the list is in order and whole, and all that was acknowledged before is there.
+void CheckScan(const Shared& shared) {
+  const uint64_t before = shared.acknowledged.load(std::memory_order_acquire);
+  uint64_t found = 0;
+  const SkipList::Node* last = nullptr;
+  for (const SkipList::Node* node = shared.list.First(); node != nullptr; node = node->Next(0)) {
+    const uint64_t sequence = TagSequence(node->tag);
+    RecordView record;
+    ASSERT_TRUE(ParseRecord(node->record, node->record + node->record_size, &record));
+    ASSERT_EQ(KeyOf(sequence, shared.seed), record.key.ToString());
+    ASSERT_EQ(std::to_string(sequence), record.value.ToString());
+    if (last != nullptr) {
+      const int c = shared.order.Compare(SkipList::KeyOf(last), record.key);
+      ASSERT_TRUE(c < 0 || (c == 0 && TagSequence(last->tag) > sequence));
+    }
+    if (sequence <= before) found++;
+    last = node;
+  }
+  ASSERT_EQ(before, found);
+}
+
+void CheckSeeks(const Shared& shared, Random* random) {
+  const uint64_t before = shared.acknowledged.load(std::memory_order_acquire);
+  if (before == 0) return;
+  const uint64_t i = 1 + random->Uniform(before);
+  const std::string key = KeyOf(i, shared.seed);
+  // The version itself, as a snapshot of its time would see it.
+  const SkipList::Node* node = shared.list.Seek(key, i);
+  ASSERT_NE(nullptr, node);
+  ASSERT_EQ(i, TagSequence(node->tag));
+  // At the newest sequence: this version or a newer one of the key.
+  node = shared.list.Seek(key, before);
+  ASSERT_NE(nullptr, node);
+  ASSERT_TRUE(shared.order.Equal(key, SkipList::KeyOf(node)));
+  ASSERT_GE(TagSequence(node->tag), i);
+  ASSERT_LE(TagSequence(node->tag), before);
+  // The version before it in order, if any, comes before it.
+  const SkipList::Node* const previous = shared.list.Before(node);
+  if (previous != nullptr) {
+    const int c = shared.order.Compare(SkipList::KeyOf(previous), key);
+    ASSERT_TRUE(c < 0 || (c == 0 && TagSequence(previous->tag) > TagSequence(node->tag)));
+  }
+  const SkipList::Node* const end = shared.list.Last();
+  ASSERT_NE(nullptr, end);
+  ASSERT_GE(shared.order.Compare(SkipList::KeyOf(end), key), 0);
+}
+
+void RunReadersAndWriter(const Comparator* comparator, uint64_t seed) {
+  Shared shared(comparator, seed, ByScale(6000, 20000, 200000));
+  std::vector<std::thread> readers;
+  for (uint64_t t = 0; t < 3; t++) {
+    readers.emplace_back([&shared, t] {
+      Random random(shared.seed * 10 + t);
+      do {
+        for (int i = 0; i < 200 && !testing::Test::HasFatalFailure(); i++) CheckSeeks(shared, &random);
+        if (t == 0 && !testing::Test::HasFatalFailure()) CheckScan(shared);
+      } while (shared.acknowledged.load(std::memory_order_acquire) < shared.count && !testing::Test::HasFatalFailure());
+    });
+  }
+  shared.WriteAll();
+  for (std::thread& reader : readers) reader.join();
+  CheckScan(shared);
+}
+
+TEST(SkipListConcurrencyTest, ReadersSeeAllThatWasAcknowledgedBeforeTheyBegan) {
+  for (uint64_t seed : Seeds(ByScale(3, 5, 20))) {
+    SCOPED_TRACE(Repeat(seed));
+    RunReadersAndWriter(BytewiseComparator(), seed);
+  }
+}
+
+TEST(SkipListConcurrencyTest, ReadersSeeItUnderAnotherOrderToo) {
+  for (uint64_t seed : Seeds(ByScale(2, 5, 20))) {
+    SCOPED_TRACE(Repeat(seed));
+    RunReadersAndWriter(ReverseComparator(), seed);
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test

@@ -1,0 +1,248 @@
+// Pools whose first page is damaged, torn, of another version, or in use.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "src/nvm/pool.h"
+#include "src/util/coding.h"
+#include "src/util/hash.h"
+#include "src/util/random.h"
+#include "tests/common/environment.h"
+#include "tests/common/status_asserts.h"
+#include "tests/nvm/pool_files.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr uint64_t kLimit = 128 * 1024;
+
+class PoolDamageTest : public testing::Test {
+ protected:
+  // A published pool that has switched its root this many times, root i to an extent of i units and generation 10 i.
+  void MakePool(uint64_t switches) {
+    std::unique_ptr<Pool> pool;
+    ASSERT_OK(Pool::Create(path_, Pool::Options{kLimit, kLimit, kPersistAuto}, &pool));
+    for (uint64_t i = 1; i <= switches; i++) {
+      ExtentRef extent;
+      ASSERT_OK(pool->Allocate(i * kExtentUnit, ExtentKind::kManifest, &extent));
+      ASSERT_OK(pool->SwitchRoot(*extent, 10 * i));
+    }
+    ASSERT_OK(pool->Publish());
+    pool.reset();
+    good_ = ReadFileBytes(path_);
+  }
+
+  // Opens a pool of these bytes. epoch: of the root in force, 0 if it does not open.
+  Status OpenBytes(const std::string& bytes, uint64_t* epoch) {
+    WriteFileBytes(path_, bytes);
+    *epoch = 0;
+    std::unique_ptr<Pool> pool;
+    Status s = Pool::Open(path_, Pool::Options{kLimit, kLimit, kPersistAuto}, &pool);
+    if (!s.ok()) {
+      EXPECT_EQ(nullptr, pool);
+      return s;
+    }
+    RootSlot root;
+    s = pool->ReadRoot(&root);
+    *epoch = root.epoch;
+    EXPECT_EQ(root.epoch * kExtentUnit, root.manifest_size);
+    EXPECT_EQ(10 * root.epoch, root.generation);
+    return s;
+  }
+
+  std::string Flipped(uint64_t byte, int bit) const {
+    std::string bytes = good_;
+    bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << bit));
+    return bytes;
+  }
+
+  TestDir dir_;
+  const std::string path_ = dir_ / "pool";
+  std::string good_;
+};
+
+TEST_F(PoolDamageTest, EveryBitOfTheSuperblockCounts) {
+  MakePool(3);
+  uint64_t epoch;
+  ASSERT_OK(OpenBytes(good_, &epoch));
+  EXPECT_EQ(3u, epoch);
+  for (uint64_t byte = 0; byte < sizeof(Superblock); byte++) {
+    for (int bit = 0; bit < 8; bit++) {
+      const Status s = OpenBytes(Flipped(kSuperblockOffset + byte, bit), &epoch);
+      EXPECT_TRUE(s.IsCorruption() || s.IsNotSupportedError())
+          << "byte " << byte << " bit " << bit << ": " << s.ToString();
+      EXPECT_TRUE(Mentions(s, path_));
+    }
+  }
+}
+
+TEST_F(PoolDamageTest, AnotherVersionIsNamed) {
+  MakePool(1);
+  for (uint32_t version : {0u, 2u, 1000u}) {
+    std::string bytes = good_;
+    Superblock superblock;
+    memcpy(&superblock, bytes.data() + kSuperblockOffset, sizeof(superblock));
+    superblock.version = version;
+    superblock.checksum = Hash64(&superblock, offsetof(Superblock, checksum));
+    memcpy(bytes.data() + kSuperblockOffset, &superblock, sizeof(superblock));
+    uint64_t epoch;
+    const Status s = OpenBytes(bytes, &epoch);
+    EXPECT_STATUS(NotSupportedError, s);
+    EXPECT_TRUE(Mentions(s, std::to_string(version)));
+  }
+}
+
+TEST_F(PoolDamageTest, DamageToOneCopyOfARootCostsNothing) {
+  for (uint64_t switches : {1, 2, 3, 4}) {
+    MakePool(switches);
+    for (uint64_t epoch = std::max<uint64_t>(switches, 2) - 1; epoch <= switches; epoch++) {
+      for (uint64_t bit = 0; bit < 8 * sizeof(RootSlot); bit++) {
+        for (int copy = 0; copy < kRootCopies; copy++) {
+          uint64_t found;
+          EXPECT_OK(OpenBytes(Flipped(RootSlotOffset(epoch, copy) + bit / 8, static_cast<int>(bit % 8)), &found));
+          EXPECT_EQ(switches, found) << "bit " << bit << " of copy " << copy << " of root " << epoch;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PoolDamageTest, DamageToBothCopiesOfARootIsReported) {
+  for (uint64_t switches : {1, 3, 4, 5}) {
+    MakePool(switches);
+    for (uint64_t bit = 0; bit < 8 * sizeof(RootSlot); bit += 3) {
+      std::string bytes = Flipped(RootSlotOffset(switches, 0) + bit / 8, static_cast<int>(bit % 8));
+      bytes[RootSlotOffset(switches, 1) + 16] ^= 1;
+      uint64_t epoch;
+      EXPECT_STATUS(Corruption, OpenBytes(bytes, &epoch));
+    }
+  }
+}
+
+TEST_F(PoolDamageTest, WithoutAValidRootThereIsNoPool) {
+  uint64_t epoch;
+  MakePool(0);
+  EXPECT_STATUS(Corruption, OpenBytes(good_, &epoch));
+  MakePool(5);
+  std::string bytes = good_;
+  for (uint64_t parity : {0, 1}) {
+    for (int copy : {0, 1}) bytes[RootSlotOffset(parity, copy) + 8] ^= 8;
+  }
+  EXPECT_STATUS(Corruption, OpenBytes(bytes, &epoch));
+}
+
+TEST_F(PoolDamageTest, ARootCountsOnlyInItsOwnSlot) {
+  MakePool(2);
+  std::string bytes = good_;
+  for (int copy : {0, 1}) {
+    bytes.replace(RootSlotOffset(1, copy), sizeof(RootSlot), good_, RootSlotOffset(2, copy), sizeof(RootSlot));
+    bytes.replace(RootSlotOffset(2, copy), sizeof(RootSlot), std::string(sizeof(RootSlot), '\0'));
+  }
+  uint64_t epoch;
+  EXPECT_STATUS(Corruption, OpenBytes(bytes, &epoch));
+}
+
+TEST_F(PoolDamageTest, ARootOfAnotherPoolDoesNotCount) {
+  MakePool(2);
+  const std::string other = good_;
+  MakePool(1);
+  std::string bytes = good_;
+  bytes.replace(RootSlotOffset(2, 0), sizeof(RootSlot), other, RootSlotOffset(2, 0), sizeof(RootSlot));
+  uint64_t epoch;
+  ASSERT_OK(OpenBytes(bytes, &epoch));
+  EXPECT_EQ(1u, epoch);
+}
+
+// A switch of the root writes the two copies one after the other. Of the one in flight any subset of its 8-byte words
+// may have arrived.
+TEST_F(PoolDamageTest, ATornSwitchIsTheOldRootOrTheNewOne) {
+  constexpr unsigned kWords = sizeof(RootSlot) / 8;
+  for (uint64_t switches : {1, 2, 3, 4}) {
+    MakePool(switches + 1);
+    const std::string after = good_;
+    // The same pool before its last switch: the slot held the root two before, or nothing.
+    std::string before = after;
+    RootSlot slot = {};
+    if (switches >= 2) {
+      slot.epoch = switches - 1;
+      slot.manifest_offset = kPoolHeaderSize;
+      slot.manifest_size = slot.epoch * kExtentUnit;
+      slot.generation = 10 * slot.epoch;
+      slot.checksum =
+          Hash64(&slot, offsetof(RootSlot, checksum), DecodeFixed64(after.data() + offsetof(Superblock, uuid)));
+    }
+    for (int copy : {0, 1}) memcpy(&before[RootSlotOffset(switches + 1, copy)], &slot, sizeof(slot));
+    for (int copy : {0, 1}) {
+      const uint64_t offset = RootSlotOffset(switches + 1, copy);
+      for (unsigned subset = 0; subset < 1u << kWords; subset++) {
+        std::string bytes = before;
+        for (unsigned word = 0; word < kWords; word++) {
+          if ((subset >> word & 1) != 0) bytes.replace(offset + 8 * word, 8, after, offset + 8 * word, 8);
+        }
+        uint64_t epoch;
+        ASSERT_OK(OpenBytes(bytes, &epoch));
+        const bool arrived = copy == 1 || bytes.compare(offset, sizeof(RootSlot), after, offset, sizeof(RootSlot)) == 0;
+        EXPECT_EQ(arrived ? switches + 1 : switches, epoch) << "copy " << copy << " words " << subset;
+      }
+      before.replace(offset, sizeof(RootSlot), after, offset, sizeof(RootSlot));
+    }
+  }
+}
+
+TEST_F(PoolDamageTest, WhatLiesBetweenTheRootsDoesNotMatter) {
+  MakePool(4);
+  Random random(1);
+  std::string bytes = good_;
+  for (uint64_t i = sizeof(Superblock); i < kPoolHeaderSize; i++) {
+    bool in_slot = false;
+    for (uint64_t parity : {0, 1}) {
+      for (int copy : {0, 1}) in_slot = in_slot || i - RootSlotOffset(parity, copy) < sizeof(RootSlot);
+    }
+    if (!in_slot) bytes[i] = static_cast<char>(random.Next64());
+  }
+  uint64_t epoch;
+  EXPECT_OK(OpenBytes(bytes, &epoch));
+  EXPECT_EQ(4u, epoch);
+}
+
+TEST_F(PoolDamageTest, AShortFileIsNoPool) {
+  MakePool(1);
+  uint64_t epoch;
+  for (size_t size : {size_t{0}, size_t{1}, size_t{4096}, size_t{8191}}) {
+    SCOPED_TRACE(size);
+    EXPECT_STATUS(Corruption, OpenBytes(good_.substr(0, size), &epoch));
+  }
+  EXPECT_STATUS(Corruption, OpenBytes(std::string(good_.size(), '\0'), &epoch));
+}
+
+TEST_F(PoolDamageTest, ASecondOpenerIsRefusedUntilTheFirstIsGone) {
+  MakePool(1);
+  std::unique_ptr<Pool> first, second;
+  const Pool::Options options{kLimit, kLimit, kPersistAuto};
+  ASSERT_OK(Pool::Open(path_, options, &first));
+  EXPECT_STATUS(IOError, Pool::Open(path_, options, &second));
+  EXPECT_EQ(nullptr, second);
+  first.reset();
+  EXPECT_OK(Pool::Open(path_, options, &second));
+}
+
+TEST_F(PoolDamageTest, EpochsGoOnAfterAReopen) {
+  MakePool(3);
+  for (uint64_t next = 4; next < 8; next++) {
+    std::unique_ptr<Pool> pool;
+    ASSERT_OK(Pool::Open(path_, Pool::Options{kLimit, kLimit, kPersistAuto}, &pool));
+    ExtentRef extent;
+    ASSERT_OK(pool->Allocate(next * kExtentUnit, ExtentKind::kManifest, &extent));
+    ASSERT_OK(pool->SwitchRoot(*extent, 10 * next));
+    RootSlot root;
+    ASSERT_OK(pool->ReadRoot(&root));
+    EXPECT_EQ(next, root.epoch);
+    EXPECT_EQ(extent->offset(), root.manifest_offset);
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test

@@ -1,0 +1,304 @@
+#include "src/nvm/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "tests/common/status_asserts.h"
+#include "tests/common/test_dir.h"
+#include "tests/nvm/pool_files.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr uint64_t kUnit = kExtentUnit;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+class PoolTest : public testing::Test {
+ protected:
+  static Pool::Options Limits(uint64_t limit, uint64_t growth) {
+    Pool::Options options;
+    options.limit = limit;
+    options.growth = growth;
+    return options;
+  }
+
+  Status Create(uint64_t limit = 16 * kMiB, uint64_t growth = kMiB) {
+    pool_.reset();
+    return Pool::Create(path_, Limits(limit, growth), &pool_);
+  }
+
+  // A published pool whose root names one extent.
+  void CreateWithRoot(uint64_t limit = 16 * kMiB, uint64_t growth = kMiB) {
+    ASSERT_OK(Create(limit, growth));
+    ExtentRef root;
+    ASSERT_OK(pool_->Allocate(kUnit, ExtentKind::kManifest, &root));
+    ASSERT_OK(pool_->SwitchRoot(*root, 1));
+    ASSERT_OK(pool_->Publish());
+  }
+
+  Status Open(uint64_t limit = 16 * kMiB, uint64_t growth = kMiB) {
+    pool_.reset();
+    return Pool::Open(path_, Limits(limit, growth), &pool_);
+  }
+
+  // Takes extents of size bytes until there is no space; says how many.
+  uint64_t Fill(uint64_t size, std::vector<ExtentRef>* extents) {
+    for (;;) {
+      ExtentRef extent;
+      const Status s = pool_->Allocate(size, ExtentKind::kLog, &extent);
+      if (!s.ok()) {
+        EXPECT_STATUS(NoSpace, s);
+        return extents->size();
+      }
+      extents->push_back(std::move(extent));
+    }
+  }
+
+  // Leaves holes of one unit in a pool that was filled with single units, and takes all else.
+  void Scatter(std::vector<ExtentRef>* extents) {
+    for (size_t i = 0; i < extents->size(); i += 2) (*extents)[i].reset();
+  }
+
+  TestDir dir_;
+  const std::string path_ = dir_ / "pool";
+  std::unique_ptr<Pool> pool_;
+};
+
+TEST_F(PoolTest, PublishMakesThePool) {
+  ASSERT_OK(Create());
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  RootSlot root;
+  EXPECT_STATUS(Corruption, pool_->ReadRoot(&root));
+  ExtentRef manifest;
+  ASSERT_OK(pool_->Allocate(kUnit, ExtentKind::kManifest, &manifest));
+  ASSERT_OK(pool_->SwitchRoot(*manifest, 77));
+  const PmRef offset = manifest->offset();
+  manifest.reset();
+  ASSERT_OK(pool_->Publish());
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  ASSERT_OK(Open());
+  ASSERT_OK(pool_->ReadRoot(&root));
+  EXPECT_EQ(1u, root.epoch);
+  EXPECT_EQ(offset, root.manifest_offset);
+  EXPECT_EQ(kUnit, root.manifest_size);
+  EXPECT_EQ(77u, root.generation);
+}
+
+TEST_F(PoolTest, ACrashBeforePublishLeavesNoPoolAndTheNextCreateCleansUp) {
+  ASSERT_OK(Create());
+  const std::string temporary = path_ + ".tmp";
+  EXPECT_TRUE(std::filesystem::exists(temporary));
+  const std::string left_behind = ReadFileBytes(temporary);
+  pool_.reset();
+  EXPECT_FALSE(std::filesystem::exists(temporary)) << "without a crash nothing is left behind";
+  for (const std::string& bytes : {left_behind, std::string("left behind by anybody")}) {
+    WriteFileBytes(temporary, bytes);
+    EXPECT_STATUS(IOError, Open());
+    CreateWithRoot();
+    EXPECT_FALSE(std::filesystem::exists(temporary));
+    EXPECT_OK(Open());
+    pool_.reset();
+    ASSERT_TRUE(std::filesystem::remove(path_));
+  }
+}
+
+TEST_F(PoolTest, AFailedPublishLeavesNothing) {
+  ASSERT_OK(Create());
+  ASSERT_TRUE(std::filesystem::create_directory(path_));  // in the way
+  WriteFileBytes(path_ + "/file", "");
+  EXPECT_FALSE(pool_->Publish().ok());
+  pool_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+}
+
+TEST_F(PoolTest, OpensWithAllSpaceFree) {
+  CreateWithRoot();
+  std::vector<ExtentRef> extents(5);
+  for (ExtentRef& extent : extents) ASSERT_OK(pool_->Allocate(3 * kUnit, ExtentKind::kLog, &extent));
+  EXPECT_EQ(kPoolHeaderSize + 15 * kUnit, pool_->used_bytes());
+  extents.clear();
+  EXPECT_EQ(kPoolHeaderSize, pool_->used_bytes());
+  ASSERT_OK(Open());
+  EXPECT_EQ(kPoolHeaderSize, pool_->used_bytes());
+  EXPECT_EQ(pool_->capacity() - kPoolHeaderSize, pool_->free_bytes());
+}
+
+TEST_F(PoolTest, GrowsUpToItsLimitAndSaysNoSpaceExactlyThere) {
+  for (uint64_t limit : {64 * 1024 + 0, 64 * 1024 + 100, 1024 * 1024, 1024 * 1024 + 4096, 3 * 1024 * 1024 + 8191}) {
+    for (uint64_t growth : {kUnit, 64 * 1024 + uint64_t{0}, uint64_t{1} << 30}) {
+      SCOPED_TRACE(testing::Message() << "limit " << limit << " growth " << growth);
+      ASSERT_OK(Create(limit, growth));
+      std::vector<ExtentRef> extents;
+      EXPECT_EQ(limit / kUnit - 1, Fill(kUnit, &extents));
+      EXPECT_EQ(limit / kUnit * kUnit, pool_->used_bytes() / kUnit * kUnit);
+      EXPECT_LE(pool_->file_bytes(), limit);
+      EXPECT_EQ(limit, pool_->capacity());
+      extents.pop_back();
+      ExtentRef extent;
+      EXPECT_OK(pool_->Allocate(kUnit, ExtentKind::kLog, &extent));
+      EXPECT_STATUS(NoSpace, pool_->Allocate(1, ExtentKind::kLog, &extent));
+    }
+  }
+}
+
+TEST_F(PoolTest, GivesOneExtentOfEverything) {
+  ASSERT_OK(Create(8 * kMiB, kUnit));
+  ExtentRef extent;
+  EXPECT_STATUS(NoSpace, pool_->Allocate(8 * kMiB - kPoolHeaderSize + 1, ExtentKind::kLog, &extent));
+  EXPECT_EQ(kMiB, pool_->file_bytes()) << "what cannot be had must not make the file grow";
+  ASSERT_OK(pool_->Allocate(8 * kMiB - kPoolHeaderSize, ExtentKind::kLog, &extent));
+  EXPECT_EQ(0u, pool_->free_bytes());
+  EXPECT_EQ(8 * kMiB, pool_->file_bytes());
+}
+
+TEST_F(PoolTest, GrowsByItsStepAndUsesTheFreeTailOfTheFile) {
+  ASSERT_OK(Create(64 * kMiB, 4 * kMiB));
+  EXPECT_EQ(kMiB, pool_->file_bytes());
+  ExtentRef first, second;
+  ASSERT_OK(pool_->Allocate(kMiB, ExtentKind::kLog, &first));
+  EXPECT_EQ(5 * kMiB, pool_->file_bytes());
+  // Fits exactly if the free tail and one step are joined.
+  ASSERT_OK(pool_->Allocate(8 * kMiB - kPoolHeaderSize, ExtentKind::kLog, &second));
+  EXPECT_EQ(9 * kMiB, pool_->file_bytes());
+  EXPECT_EQ(first->end(), second->offset());
+}
+
+TEST_F(PoolTest, LeavesFreeAsManyBytesAsItWasToldTo) {
+  ASSERT_OK(Create(kMiB, kMiB));
+  const uint64_t all = kMiB - kPoolHeaderSize;
+  for (uint64_t leave : {uint64_t{1}, kUnit, 100 * kUnit, all - kUnit}) {
+    SCOPED_TRACE(leave);
+    const uint64_t most = (all - leave) / kUnit * kUnit;
+    const Pool::Leave bytes{leave, 0};
+    ExtentRef extent;
+    EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(most + 1, most + 1, bytes, ExtentKind::kLog, &extent));
+    ASSERT_OK(pool_->AllocateAtMost(all, kUnit, bytes, ExtentKind::kLog, &extent));
+    EXPECT_EQ(most, extent->size()) << "settles for what is left";
+    EXPECT_EQ(all - most, pool_->free_bytes());
+    extent.reset();
+    EXPECT_OK(pool_->AllocateAtMost(most, most, bytes, ExtentKind::kLog, &extent));
+  }
+  ExtentRef extent;
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, {all, 0}, ExtentKind::kLog, &extent));
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, {2 * all, 0}, ExtentKind::kLog, &extent));
+}
+
+TEST_F(PoolTest, LeavesARunAsLongAsItWasToldTo) {
+  ASSERT_OK(Create(kMiB, kMiB));
+  std::vector<ExtentRef> extents;
+  Fill(kUnit, &extents);
+  Scatter(&extents);
+  for (size_t i = 101; i < 107; i++) extents[i].reset();  // makes one run of seven units, 100 to 106
+  ExtentRef a, b;
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(2 * kUnit, 2 * kUnit, {0, 6 * kUnit}, ExtentKind::kLog, &a));
+  EXPECT_OK(pool_->AllocateAtMost(kUnit, kUnit, {0, 7 * kUnit}, ExtentKind::kLog, &a));
+  EXPECT_OK(pool_->AllocateAtMost(2 * kUnit, 2 * kUnit, {0, 5 * kUnit}, ExtentKind::kLog, &b));
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(kUnit, kUnit, {0, 6 * kUnit}, ExtentKind::kLog, &a));
+}
+
+TEST_F(PoolTest, RoundsUpToUnits) {
+  ASSERT_OK(Create());
+  for (uint64_t size : {uint64_t{1}, kUnit - 1, kUnit, kUnit + 1}) {
+    ExtentRef extent;
+    ASSERT_OK(pool_->Allocate(size, ExtentKind::kIndex, &extent));
+    EXPECT_EQ((size + kUnit - 1) / kUnit * kUnit, extent->size());
+    EXPECT_EQ(0u, extent->offset() % kUnit);
+    EXPECT_EQ(ExtentKind::kIndex, extent->kind());
+    EXPECT_EQ(pool_->At(extent->offset()), extent->data());
+    EXPECT_EQ(extent->offset(), pool_->RefOf(extent->data()));
+    EXPECT_TRUE(extent->Contains(extent->offset()) && extent->Contains(extent->end() - 1));
+    EXPECT_FALSE(extent->Contains(extent->end()) || extent->Contains(extent->offset() - 1));
+  }
+}
+
+TEST_F(PoolTest, AllocateAtMostSettlesForTheLongestRun) {
+  ASSERT_OK(Create(kMiB, kMiB));
+  std::vector<ExtentRef> extents;
+  const uint64_t count = Fill(kUnit, &extents);
+  Scatter(&extents);
+  extents[101].reset();  // joins two holes to one of three units
+  ExtentRef extent;
+  EXPECT_STATUS(NoSpace, pool_->Allocate(4 * kUnit, ExtentKind::kIndex, &extent));
+  EXPECT_STATUS(NoSpace, pool_->AllocateAtMost(5 * kUnit, 4 * kUnit, Pool::Leave(), ExtentKind::kIndex, &extent));
+  EXPECT_EQ(nullptr, extent);
+  ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, kUnit + 1, Pool::Leave(), ExtentKind::kIndex, &extent));
+  EXPECT_EQ(3 * kUnit, extent->size());
+  ExtentRef small;
+  ASSERT_OK(pool_->AllocateAtMost(5 * kUnit, 1, Pool::Leave(), ExtentKind::kIndex, &small));
+  EXPECT_EQ(kUnit, small->size());
+  EXPECT_EQ(((count + 1) / 2 - 3) * kUnit, pool_->free_bytes());
+}
+
+TEST_F(PoolTest, AllocateAtMostTakesAllIfThereIsRoom) {
+  ASSERT_OK(Create(16 * kMiB, kMiB));
+  ExtentRef extent;
+  ASSERT_OK(pool_->AllocateAtMost(5 * kMiB, kUnit, Pool::Leave(), ExtentKind::kIndex, &extent));
+  EXPECT_EQ(5 * kMiB, extent->size());
+}
+
+// The file is full, the pool is not: what is wanted does not fit below the limit, but more than the least does.
+TEST_F(PoolTest, AllocateAtMostGrowsTheFileForAShorterExtent) {
+  ASSERT_OK(Create(4 * kMiB, kMiB));
+  ExtentRef first, extent;
+  ASSERT_OK(pool_->Allocate(kMiB - kPoolHeaderSize, ExtentKind::kLog, &first));
+  EXPECT_EQ(kMiB, pool_->file_bytes());
+  EXPECT_OK(pool_->AllocateAtMost(4 * kMiB, kUnit, Pool::Leave(), ExtentKind::kIndex, &extent));
+}
+
+TEST_F(PoolTest, ClaimsEachRangeOnce) {
+  CreateWithRoot();
+  ASSERT_OK(Open());
+  const uint64_t end = pool_->file_bytes();
+  ExtentRef a, b, refused;
+  ASSERT_OK(pool_->Claim(10 * kUnit, 4 * kUnit, ExtentKind::kSettled, &a));
+  EXPECT_EQ(10 * kUnit, a->offset());
+  EXPECT_EQ(4 * kUnit, a->size());
+  EXPECT_EQ(ExtentKind::kSettled, a->kind());
+  struct Range {
+    uint64_t offset, size;
+  };
+  for (const Range& taken : {Range{10, 4}, Range{10, 1}, Range{13, 1}, Range{9, 2}, Range{13, 5}, Range{5, 100}}) {
+    const Status s = pool_->Claim(taken.offset * kUnit, taken.size * kUnit, ExtentKind::kLog, &refused);
+    EXPECT_STATUS(Corruption, s);
+    EXPECT_TRUE(Mentions(s, "twice"));
+  }
+  for (const Range& outside :
+       {Range{0, kUnit}, Range{0, 2 * kUnit}, Range{kUnit, 0}, Range{kUnit + 1, kUnit}, Range{kUnit, kUnit - 1},
+        Range{end, kUnit}, Range{end - kUnit, 2 * kUnit}, Range{UINT64_MAX / kUnit * kUnit, kUnit},
+        Range{20 * kUnit, UINT64_MAX / kUnit * kUnit}}) {
+    EXPECT_STATUS(Corruption, pool_->Claim(outside.offset, outside.size, ExtentKind::kLog, &refused));
+  }
+  EXPECT_EQ(nullptr, refused);
+  EXPECT_EQ(kPoolHeaderSize + 4 * kUnit, pool_->used_bytes());
+  ASSERT_OK(pool_->Claim(14 * kUnit, end - 14 * kUnit, ExtentKind::kLog, &b));
+  ASSERT_OK(pool_->Claim(kUnit, 9 * kUnit, ExtentKind::kLog, &refused));
+  EXPECT_EQ(end, pool_->used_bytes());
+}
+
+TEST_F(PoolTest, ReadableIsWhatLiesInTheFile) {
+  CreateWithRoot();
+  const uint64_t end = pool_->file_bytes();
+  EXPECT_TRUE(pool_->Readable(kPoolHeaderSize, end - kPoolHeaderSize));
+  EXPECT_TRUE(pool_->Readable(end, 0));
+  EXPECT_FALSE(pool_->Readable(kPoolHeaderSize - 1, 1));
+  EXPECT_FALSE(pool_->Readable(0, 0));
+  EXPECT_FALSE(pool_->Readable(end, 1));
+  EXPECT_FALSE(pool_->Readable(end - 1, 2));
+  EXPECT_FALSE(pool_->Readable(UINT64_MAX, 2));
+  EXPECT_FALSE(pool_->Readable(kPoolHeaderSize, UINT64_MAX));
+  EXPECT_EQ(pool_->At(end), pool_->readable_end());
+}
+
+TEST_F(PoolTest, WithoutALimitTheFileSystemIsTheLimit) {
+  ASSERT_OK(Create(0, 8 * kMiB));
+  EXPECT_GT(pool_->capacity(), pool_->file_bytes());
+  ExtentRef extent;
+  ASSERT_OK(pool_->Allocate(20 * kMiB, ExtentKind::kLog, &extent));
+  EXPECT_GE(pool_->file_bytes(), 20 * kMiB);
+  EXPECT_STATUS(NoSpace, pool_->Allocate(pool_->capacity(), ExtentKind::kLog, &extent));
+}
+
+}  // namespace
+}  // namespace miodb::test
