@@ -127,7 +127,9 @@ uint64_t DBImpl::Reserve(bool for_deletes) const {
     unflushed = memtable_->segment().used_bytes() + options_.write_buffer_size;
     for (const MemTableRef& memtable : immutables_) unflushed += memtable->segment().used_bytes();
   }
-  return IndexReserve() + (for_deletes ? kDeleteReserveChunks : kReserveChunks) * chunk_bytes_ + unflushed;
+  // Deletes may also have most of what the index reserve holds for scattered space: what they free is worth more.
+  const uint64_t index = for_deletes ? IndexReserve() / 6 * 5 : IndexReserve();
+  return index + (for_deletes ? kDeleteReserveChunks : kReserveChunks) * chunk_bytes_ + unflushed;
 }
 
 uint64_t DBImpl::NewId() {

@@ -34,7 +34,7 @@ class PMTableModel : public testing::TestWithParam<std::tuple<KeyShape, OrderFun
     options.filter_bits = random.OneIn(3) ? 0 : 10;
     options.ordered = random.OneIn(3);
     const TableRef table = maker.Make(versions, options);
-    const int probes = static_cast<int>(200 + versions.size() / 4);
+    const int probes = static_cast<int>(100 + ByScale(versions.size() / 16, versions.size() / 4, versions.size()));
     CheckTable(*table, versions, probes, &random);
     if (HasFatalFailure()) return;
     EXPECT_EQ(options.filter_bits > 0 && maker.order().bytewise(), table->has_filter());

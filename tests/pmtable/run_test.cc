@@ -26,7 +26,7 @@ class RunTest : public testing::TestWithParam<const Comparator* (*)()> {
   TestPool pool_{uint64_t{256} << 20};
   std::unique_ptr<TableMaker> maker_;
   std::unique_ptr<SortedVersions> versions_;
-  Run run_;
+  miodb::Run run_;  // not testing::Test::Run
 };
 
 TEST_P(RunTest, WalksSeeksAndTurnsAsTheSortedVersionsDo) {
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(All, RunTest,
                          });
 
 TEST(EmptyRun, HasNothing) {
-  const Run run;
+  const miodb::Run run;
   const KeyOrder order(BytewiseComparator());
   EXPECT_EQ(0u, run.entries());
   EXPECT_EQ(0u, run.payload_bytes());

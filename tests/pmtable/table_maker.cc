@@ -275,7 +275,7 @@ void CheckTable(const PMTable& table, const SortedVersions& versions, int probes
     tombstones += v.type == kTypeDeletion;
     live += table.WordAt(i).size();
     if (keys.empty() || keys.back() != v.key) keys.push_back(v.key);
-    if (!random->OneIn(1 + versions.size() / 1000)) continue;
+    if (!random->OneIn(1 + versions.size() / 400)) continue;
     for (uint64_t sequence : {v.sequence, v.sequence - 1, v.sequence + 1, kMaxSequence}) {
       CheckProbe(table, versions, v.key, sequence);
       if (testing::Test::HasFatalFailure()) return;
