@@ -84,8 +84,9 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
     entry.same_key_as_last = same_key;  // the newest version of a key is always kept, so the last one added has this key
     entry.hash = order.bytewise() ? static_cast<uint32_t>(Hash64(key.data(), key.size()) >> 32) : 0;
     entry.word = IndexWord(payload.RefOf(node->record), TagType(node->tag) == kTypeDeletion, node->record_size);
-    s = sink.Add(entry);
+    s = sink.MakeRoom(same_key);
     if (!s.ok()) return s;
+    sink.Add(entry);
   }
   s = sink.Finish(tables);
   if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);

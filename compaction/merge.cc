@@ -79,10 +79,16 @@ class RecordCopier {
     const size_t size = record.size();
     if (extent_ == nullptr || extent_->size() - used_ < size) {
       Finish();
+      if (extents_left_ == 0) {
+        full_ = true;
+        return;
+      }
+      extents_left_--;
       const uint64_t wanted = std::max<uint64_t>(size, request_.copy_extent_bytes);
+      const uint64_t least = std::max<uint64_t>(size, request_.copy_extent_bytes / 4);
       const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
       const uint64_t leave_free = request_.leave_free + index_left;
-      if (!request_.pool->AllocateAtMost(wanted, size, {leave_free, 0}, ExtentKind::kSettled, &extent_).ok()) {
+      if (!request_.pool->AllocateAtMost(wanted, least, {leave_free, 0}, ExtentKind::kSettled, &extent_).ok()) {
         full_ = true;
         return;
       }
@@ -96,8 +102,11 @@ class RecordCopier {
     bytes_copied_ += size;
   }
 
-  // Tells of index space that the job has taken.
-  void CountIndex(uint64_t bytes) { index_taken_ += bytes; }
+  // Tells of an index extent that the job has taken, for a table with room for this many more payload extents.
+  void CountIndex(uint64_t bytes, uint64_t extents) {
+    index_taken_ += bytes;
+    extents_left_ = extents;
+  }
 
   // Gives back the unused tail of the extent being filled, before a table names it.
   void Finish() {
@@ -108,6 +117,7 @@ class RecordCopier {
   }
 
   uint64_t bytes_copied() const { return bytes_copied_; }
+  bool full() const { return full_; }
 
  private:
   const MergeRequest& request_;
@@ -116,6 +126,7 @@ class RecordCopier {
   uint64_t used_ = 0;
   uint64_t bytes_copied_ = 0;
   uint64_t index_taken_ = 0;
+  uint64_t extents_left_ = 0;  // that the table being built has room for
   bool full_ = false;
 };
 
@@ -148,7 +159,7 @@ class ClusterMerge {
     options.max_sequence = 0;
     options.new_table_number = request.new_table_number;
     options.before_finish = [copier] { copier->Finish(); };
-    options.index_taken = [copier](uint64_t bytes) { copier->CountIndex(bytes); };
+    options.index_taken = [copier](uint64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
     uint64_t payload_bytes = 0;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
@@ -162,9 +173,9 @@ class ClusterMerge {
     }
     any_table_ = cluster.inputs[0][0].get();
     if (may_copy_) {
-      // Two neighbouring copy extents are at least as full as one.
+      // A copy extent is at least a quarter of the usual size.
       const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
-      options.max_new_extents = 2 * most / request.copy_extent_bytes + 2;
+      options.max_new_extents = 4 * most / request.copy_extent_bytes + 4;
     }
     if (guess_sizes && request.payload_limit < payload_bytes) {
       // A quarter more than an average table of this payload has.
@@ -232,7 +243,7 @@ class ClusterMerge {
 
   Status SequenceOf(PmRef ref, uint64_t* sequence) {
     RecordView record;
-    Status s = any_table_->ReadRecord(ref, &record);
+    Status s = any_table_->ReadRecord(ref, true, &record);
     *sequence = record.sequence();
     return s;
   }
@@ -247,8 +258,8 @@ class ClusterMerge {
       return Status::OK();
     }
     RecordView a, b;
-    Status s = any_table_->ReadRecord(last_ref_, &a);
-    if (s.ok()) s = any_table_->ReadRecord(cursor->entry().word.ref(), &b);
+    Status s = any_table_->ReadRecord(last_ref_, true, &a);
+    if (s.ok()) s = any_table_->ReadRecord(cursor->entry().word.ref(), true, &b);
     if (s.ok()) *same = request_.order.Equal(a.key, b.key);
     return s;
   }
@@ -289,19 +300,18 @@ class ClusterMerge {
                                                            " refers to offset " + std::to_string(entry->word.ref()) +
                                                            ", outside of its payload");
     }
+    Status s = sink_->MakeRoom(entry->same_key_as_last);
+    if (!s.ok()) return s;
     if (may_copy_ && copier_->Wanted(*extent, entry->word)) {
       RecordView record;
-      Status s = cursor->table().ReadRecord(entry->word.ref(), &record);
+      s = cursor->table().ReadRecord(entry->word.ref(), true, &record);
       if (!s.ok()) return s;
-      if (!record.Verify()) {
-        return Status::Corruption(request_.pool->path(),
-                                  "record checksum mismatch at offset " + std::to_string(entry->word.ref()));
-      }
       copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry->word.size() > request_.settle_limit,
                     &entry->word);
       entry->SetKey(record.key);
     }
-    return sink_->Add(*entry);
+    sink_->Add(*entry);
+    return s;
   }
 
   const MergeRequest& request_;
@@ -360,6 +370,7 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   }
   copier.Finish();
   result->bytes_copied = copier.bytes_copied();
+  result->copies_refused = copier.full();
   return request.pool->persist().Fence(request.purpose);
 }
 

@@ -56,6 +56,7 @@ struct MergeResult {
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
   uint64_t bytes_copied = 0;
+  bool copies_refused = false;  // some record that the policy wants copied stayed where it was for lack of space
 };
 
 Status MergeRuns(const MergeRequest& request, MergeResult* result);

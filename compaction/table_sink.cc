@@ -13,12 +13,12 @@ Status TableSink::StartTable() {
   const uint64_t left = options_.max_entries - taken_;
   Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
                              tracker_->extent_count() + options_.max_new_extents);
-  if (s.ok() && options_.index_taken != nullptr) options_.index_taken(builder_->index_bytes());
+  if (s.ok() && options_.index_taken != nullptr) options_.index_taken(builder_->index_bytes(), options_.max_new_extents);
   return s;
 }
 
-Status TableSink::Add(const IndexEntry& entry) {
-  if (builder_ != nullptr && !entry.same_key_as_last &&
+Status TableSink::MakeRoom(bool same_key) {
+  if (builder_ != nullptr && !same_key &&
       (payload_bytes_ >= options_.payload_limit || builder_->NearlyFull())) {
     Status s = FinishTable();
     if (!s.ok()) return s;
@@ -31,11 +31,14 @@ Status TableSink::Add(const IndexEntry& entry) {
     overflowed_ = true;
     return Status::NoSpace(options_.pool->path(), "no room for all versions of a key in one table");
   }
+  return Status::OK();
+}
+
+void TableSink::Add(const IndexEntry& entry) {
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   tracker_->AddLive(entry.word.size());
   payload_bytes_ += entry.word.size();
   builder_->Add(entry);
-  return Status::OK();
 }
 
 Status TableSink::FinishTable() {

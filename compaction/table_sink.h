@@ -32,16 +32,21 @@ class TableSink {
     uint64_t max_sequence = 0;
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
-    std::function<void(uint64_t)> index_taken = nullptr;  // told the size of each index extent when it is taken
+    // Told of each index extent that is taken: its size, and max_new_extents.
+    std::function<void(uint64_t, uint64_t)> index_taken = nullptr;
   };
 
   // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.
   TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {}
 
-  // REQUIRES: entry.same_key_as_last tells whether the entry added last has the same key.
-  Status Add(const IndexEntry& entry);
+  // Sees to a table with room for one more entry, a new one if the last is full. same_key: the entry to come has the key
+  // of the one added last.
+  Status MakeRoom(bool same_key);
 
-  // Whether Add failed because a key had more versions than the table being built had room for. With entries_per_table
+  // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
+  void Add(const IndexEntry& entry);
+
+  // Whether MakeRoom failed because a key had more versions than the table being built had room for. With entries_per_table
   // left at its default that happens only where free space is scattered.
   bool overflowed() const { return overflowed_; }
 

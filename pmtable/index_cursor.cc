@@ -63,7 +63,7 @@ void IndexCursor::Next() {
 }
 
 bool IndexCursor::ReadRecord(RecordView* record) {
-  Status s = table_->ReadRecord(entry_.word.ref(), record);
+  Status s = table_->ReadRecord(entry_.word.ref(), true, record);
   if (s.ok()) return true;
   Fail(std::move(s));
   return false;

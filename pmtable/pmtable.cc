@@ -86,16 +86,16 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
     payload_bytes_ += p.live_bytes;
   }
   Status s = LoadInner(verify);
-  if (s.ok()) s = LoadKeyRange();
+  if (s.ok()) s = LoadKeyRange(verify);
   return s;
 }
 
-Status PMTable::LoadKeyRange() {
+Status PMTable::LoadKeyRange(bool verify) {
   RecordView record;
-  Status s = RecordAt(0, &record);
+  Status s = RecordAt(0, verify, &record);
   if (!s.ok()) return s;
   smallest_ = record.key.ToString();
-  s = RecordAt(header_.entries - 1, &record);
+  s = RecordAt(header_.entries - 1, verify, &record);
   if (!s.ok()) return s;
   largest_ = record.key.ToString();
   return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt("first key after last key");
@@ -137,19 +137,21 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   return Status::OK();
 }
 
-Status PMTable::ReadRecord(PmRef ref, RecordView* record) const {
+Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->readable_end(), record)) {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
+  if (verify && !record->Verify()) return Corrupt("record checksum mismatch at offset " + std::to_string(ref));
   return Status::OK();
 }
 
 template <typename RefOf>
-Status PMTable::SearchRecords(const Slice& target, bool or_equal, int low, int high, RefOf ref_of, int* result) const {
+Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
+                              int* result) const {
   while (low < high) {
     const int middle = low + (high - low) / 2;
     RecordView record;
-    Status s = ReadRecord(ref_of(middle), &record);
+    Status s = ReadRecord(ref_of(middle), verify, &record);
     if (!s.ok()) return s;
     const int c = order_.Compare(record.key, target);
     if (c < 0 || (or_equal && c == 0)) {
@@ -164,7 +166,7 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, int low, int h
 
 // The last leaf whose first key is before the target (or_equal: not after it), or the first leaf. Entries before the
 // target can then only be in that leaf or earlier ones.
-Status PMTable::FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const {
+Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const {
   uint64_t node = 0;
   for (size_t level = level_start_.size(); level-- > 0;) {
     const InnerNode& inner = inner_[level_start_[level] + node];
@@ -183,7 +185,7 @@ Status PMTable::FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const 
     }
     int position = range.low;
     if (range.low < range.high) {
-      Status s = SearchRecords(key, or_equal, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
+      Status s = SearchRecords(key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
       if (!s.ok()) return s;
     }
     node = node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);
@@ -202,20 +204,21 @@ Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int
   *position = range.low;
   if (range.low == range.high) return s;
   return SearchRecords(
-      key, false, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
+      key, false, verify, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
 }
 
 Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
   uint64_t leaf;
   int in_leaf;
-  Status s = FindLeaf(key, false, &leaf);
+  Status s = FindLeaf(key, false, verify, &leaf);
   if (s.ok()) s = LeafLowerBound(leaf, key, verify, &in_leaf);
   if (!s.ok()) return s;
   uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
   // Versions of the key that are too new come first.
   for (; p < header_.entries && sequence < header_.max_sequence; p++) {
     RecordView record;
-    s = RecordAt(p, &record);
+    if (verify && p % kNodeFanout == 0) s = CheckLeaf(p / kNodeFanout, true);
+    if (s.ok()) s = RecordAt(p, verify, &record);
     if (!s.ok()) return s;
     if (record.sequence() <= sequence || !order_.Equal(record.key, key)) break;
   }
@@ -224,7 +227,7 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
 }
 
 // Looks for the key in one leaf by fingerprint.
-Status PMTable::Get64(const LookupKey& key, uint64_t leaf, bool* found, RecordView* record) const {
+Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const {
   const LeafNode& node = Leaf(leaf);
   const int count = LeafEntries(leaf);
   const uint8_t fingerprint = static_cast<uint8_t>(key.hash >> 24);
@@ -232,7 +235,7 @@ Status PMTable::Get64(const LookupKey& key, uint64_t leaf, bool* found, RecordVi
   for (int i = 0; i < kNodeFanout; i++) matches |= uint64_t{node.fingerprint[i] == fingerprint} << i;
   if (count < kNodeFanout) matches &= (uint64_t{1} << count) - 1;
   for (; matches != 0; matches &= matches - 1) {
-    Status s = ReadRecord(IndexWord(node.word[__builtin_ctzll(matches)]).ref(), record);
+    Status s = ReadRecord(IndexWord(node.word[__builtin_ctzll(matches)]).ref(), verify, record);
     if (!s.ok()) return s;
     if (record->key == key.key && record->sequence() <= key.sequence) {
       *found = true;
@@ -252,20 +255,17 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
   }
   if (order_.bytewise() && !has(kTableSpanning)) {
     uint64_t leaf;
-    s = FindLeaf(key.key, true, &leaf);
+    s = FindLeaf(key.key, true, verify, &leaf);
     if (s.ok() && verify) s = CheckLeaf(leaf, true);
-    if (s.ok()) s = Get64(key, leaf, found, record);
+    if (s.ok()) s = GetFromLeaf(key, leaf, verify, found, record);
   } else {
     uint64_t position;
     s = Seek(key.key, key.sequence, verify, &position);
     if (s.ok() && position < header_.entries) {
       if (verify) s = CheckLeaf(position / kNodeFanout, true);
-      if (s.ok()) s = RecordAt(position, record);
+      if (s.ok()) s = RecordAt(position, verify, record);
       *found = s.ok() && order_.Equal(record->key, key.key);
     }
-  }
-  if (s.ok() && *found && verify && !record->Verify()) {
-    s = Corrupt("record checksum mismatch at offset " + std::to_string(pool_->RefOf(record->begin)));
   }
   return s;
 }

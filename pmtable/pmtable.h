@@ -82,8 +82,11 @@ class PMTable {
   Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
 
   // The record of the entry at this position, or of this reference.
-  Status RecordAt(uint64_t position, RecordView* record) const { return ReadRecord(WordAt(position).ref(), record); }
-  Status ReadRecord(PmRef ref, RecordView* record) const;
+  // verify: check its checksum.
+  Status RecordAt(uint64_t position, bool verify, RecordView* record) const {
+    return ReadRecord(WordAt(position).ref(), verify, record);
+  }
+  Status ReadRecord(PmRef ref, bool verify, RecordView* record) const;
   IndexWord WordAt(uint64_t position) const {
     return IndexWord(Leaf(position / kNodeFanout).word[position % kNodeFanout]);
   }
@@ -114,15 +117,16 @@ class PMTable {
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
   Status LoadInner(bool verify);
-  Status LoadKeyRange();
-  Status FindLeaf(const Slice& key, bool or_equal, uint64_t* leaf) const;
+  Status LoadKeyRange(bool verify);
+  Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
   Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
-  Status Get64(const LookupKey& key, uint64_t leaf, bool* found, RecordView* record) const;
+  Status GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const;
   Status Corrupt(const std::string& what) const;
 
   // The first i in [low, high) for which key_of(i) is not before the target; probes records, so keep the range small.
   template <typename RefOf>
-  Status SearchRecords(const Slice& target, bool or_equal, int low, int high, RefOf ref_of, int* result) const;
+  Status SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
+                       int* result) const;
 
   Pool* const pool_;
   const KeyOrder order_;

@@ -79,12 +79,7 @@ class RunIterator final : public InternalIterator {
     if (verify_ && (ahead == 0 || position_ % kNodeFanout == (ahead > 0 ? 0 : kNodeFanout - 1))) {
       s = table_->CheckLeaf(position_ / kNodeFanout, true);  // a leaf is entered
     }
-    if (s.ok()) s = table_->RecordAt(position_, &record_);
-    if (s.ok() && verify_ && !record_.Verify()) {
-      s = Status::Corruption(table_->pool()->path(),
-                             "record checksum mismatch at offset " +
-                                 std::to_string(table_->pool()->RefOf(record_.begin)));
-    }
+    if (s.ok()) s = table_->RecordAt(position_, verify_, &record_);
     if (s.ok()) return;
     status_ = std::move(s);
     table_ = nullptr;

@@ -191,7 +191,7 @@ Status TableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* tab
   index_->Shrink(h.meta_offset + h.meta_size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->payload_ = std::move(summary.payload);
-  Status s = t->LoadKeyRange();
+  Status s = t->LoadKeyRange(false);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {
     t->SetFilter(std::move(filter_));

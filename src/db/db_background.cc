@@ -32,6 +32,9 @@ constexpr uint64_t kDeleteReserveChunks = 1;
 // As much of the reserve is kept in one piece, in chunks.
 constexpr uint64_t kReserveRunChunks = 32;
 
+// A merge of everything leaves few tables, however many there were.
+constexpr uint64_t kTablesAfterMerge = 16;
+
 // Records below this size are taken to be of this size, and an average is trusted from this many on.
 constexpr uint64_t kLeastRecordBytes = 32;
 constexpr uint64_t kEntriesForAverage = 64;
@@ -115,7 +118,7 @@ uint64_t DBImpl::IndexReserve() const {
   }
   unflushed += (room - used) / record;
   return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * TableBuilder::kBytesPerExtent +
-         (versions_->tables() + immutables_.size() + 1) * TableBuilder::kBytesPerTable;
+         std::min(versions_->tables(), kTablesAfterMerge) * TableBuilder::kBytesPerTable;
 }
 
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and chunks
@@ -268,10 +271,12 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
 // Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
 bool DBImpl::BuildFilter() {
   if (unfiltered_.empty()) return false;
-  const TableRef table = std::move(unfiltered_.back());
+  TableRef table = std::move(unfiltered_.back());
   unfiltered_.pop_back();
+  if (table.use_count() == 1) return true;  // no version has it any more
   mutex_.Unlock();
   table->BuildFilter(options_.filter_bits_per_key);
+  table.reset();
   mutex_.Lock();
   return true;
 }
@@ -343,11 +348,11 @@ bool DBImpl::MergeStep() {
     }
     for (const RunRef& run : job->inputs) busy_runs_.insert(run->id);
   }
-  RunJob(*job);
+  RunJob(std::move(*job));
   return true;
 }
 
-void DBImpl::RunJob(const MergeJob& job) {
+void DBImpl::RunJob(MergeJob job) {
   const uint64_t start = NowMicros();
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
@@ -414,7 +419,16 @@ void DBImpl::RunJob(const MergeJob& job) {
         static_cast<unsigned long long>(result.entries_read), static_cast<unsigned long long>(result.bytes_copied),
         static_cast<unsigned long long>(micros));
   }
-  FinishJob(job, s);
+  // Let go of the inputs before anybody is told: their space is free only then.
+  std::vector<uint64_t> runs;
+  for (const RunRef& run : job.inputs) runs.push_back(run->id);
+  job.inputs.clear();
+  job.collect.clear();
+  request.inputs.clear();
+  request.older.clear();
+  result = MergeResult();
+  version.reset();
+  FinishJob(job, runs, s);
 }
 
 Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
@@ -441,22 +455,20 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
   }
   Status s = versions_->Apply(std::move(edit), result.added);
   if (!s.ok()) return s;
-  if (job.kind == MergeKind::kCollect) {
+  if (job.kind == MergeKind::kCollect && result.copies_refused) {
     // What could not be moved for lack of space is given up until some is freed.
+    if (result.bytes_copied == 0) merge_blocked_ = true;
     for (const TableRef& table : result.added) {
-      for (const PayloadRef& p : table->payload()) {
-        const bool left = p.extent->evacuate.exchange(false, std::memory_order_relaxed);  // relaxed: policy only
-        if (left && result.bytes_copied == 0) merge_blocked_ = true;
-      }
+      for (const PayloadRef& p : table->payload()) p.extent->evacuate.store(false, std::memory_order_relaxed);  // policy
     }
   }
   PublishState();
   return s;
 }
 
-void DBImpl::FinishJob(const MergeJob& job, const Status& s) {
+void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) {
   running_jobs_--;
-  for (const RunRef& run : job.inputs) busy_runs_.erase(run->id);
+  for (uint64_t run : runs) busy_runs_.erase(run);
   if (job.kind == MergeKind::kSettle) {
     settles_finished_++;
     busy_levels_.clear();

@@ -118,7 +118,7 @@ Status DBImpl::LockDirectory() {
   Env* const env = options_.env;
   if (!env->FileExists(name_)) {
     Status s = env->CreateDir(name_);
-    if (!s.ok() && !env->FileExists(name_)) return s;
+    if (!s.ok() && !env->FileExists(name_)) return Status::IOError(name_, "cannot create the directory: " + s.ToString());
   }
   Status s = env->LockFile(LockPath(name_), &file_lock_);
   if (!s.ok()) return s;
@@ -150,10 +150,6 @@ Status DBImpl::OpenPool() {
   } else {
     s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
-  }
-  if (s.ok() && options_.pool_size > 0 && pool_->used_bytes() > options_.pool_size) {
-    s = Status::InvalidArgument(path, "uses " + std::to_string(pool_->used_bytes()) + " bytes; Options::pool_size is " +
-                                          std::to_string(options_.pool_size));
   }
   if (!s.ok()) return s;
   memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
@@ -208,11 +204,11 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
                                 ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
                                 : last_sequence_.load(std::memory_order_acquire);
   const bool verify = options.verify_checksums || options_.paranoid_checks;
-  *found = state->memtable->Get(key, sequence, record);
-  for (size_t i = 0; !*found && i < state->immutables.size(); i++) {
-    *found = state->immutables[i]->Get(key, sequence, record);
+  Status s = state->memtable->Get(key, sequence, verify, found, record);
+  for (size_t i = 0; s.ok() && !*found && i < state->immutables.size(); i++) {
+    s = state->immutables[i]->Get(key, sequence, verify, found, record);
   }
-  if (*found) return !verify || record->Verify() ? Status::OK() : Status::Corruption("memtable", "record checksum mismatch");
+  if (!s.ok() || *found) return s;
   return state->version->Get(order_, LookupKey(order_, key, sequence), verify, found, record);
 }
 
@@ -361,13 +357,14 @@ Status DestroyDB(const std::string& name, const Options& options) {
     s = env->LockFile(LockPath(name), &lock);
     if (!s.ok()) return s;
   }
-  for (const std::string& file : {pool, pool + ".tmp", LogPath(name), LogPath(name) + ".old"}) {
-    if (!env->FileExists(file)) continue;
-    Status removed = env->RemoveFile(file);
-    if (s.ok() && !removed.ok()) s = removed;
+  s = Pool::Destroy(pool);
+  for (const std::string& file : {LogPath(name), LogPath(name) + ".old"}) {
+    if (!s.ok() || !env->FileExists(file)) continue;
+    s = env->RemoveFile(file);
   }
   if (lock != nullptr) {
     env->UnlockFile(lock).IgnoreError();
+    if (!s.ok()) return s;
     env->RemoveFile(LockPath(name)).IgnoreError();
     env->RemoveDir(name).IgnoreError();  // foreign files stay, and the directory with them
   }

@@ -107,9 +107,9 @@ class DBImpl final : public DB {
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);
-  void RunJob(const MergeJob& job);
+  void RunJob(MergeJob job);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
-  void FinishJob(const MergeJob& job, const Status& s) REQUIRES(mutex_);
+  void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) REQUIRES(mutex_);
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);

@@ -66,6 +66,11 @@ Status DBImpl::Recover() {
   std::vector<ExtentRef> extents;
   Status s = versions_->Recover(options_.paranoid_checks, &extents);
   if (!s.ok()) return s;
+  if (options_.pool_size > 0 && pool_->used_bytes() > options_.pool_size) {
+    return Status::InvalidArgument(pool_->path(), "uses " + std::to_string(pool_->used_bytes()) +
+                                                      " bytes; Options::pool_size is " +
+                                                      std::to_string(options_.pool_size));
+  }
   const uint64_t start = NowMicros();
   VersionEdit edit;
   uint64_t last_sequence = versions_->manifest().flushed_sequence;
@@ -136,7 +141,8 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     chunk->id = scan.place.id;
     chunk->extent = scan.extent;
     chunk->base = scan.extent->data();
-    chunk->capacity = chunk->used = scan.valid_bytes;
+    chunk->capacity = scan.valid_bytes;
+    chunk->used = scan.valid_bytes;
     memtable->segment().chunks.push_back(std::move(chunk));
     capacity += scan.place.size;
     *last_sequence = scan.last_sequence;

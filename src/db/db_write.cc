@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 
 #include "miodb/write_batch.h"
 #include "src/db/db_impl.h"
@@ -102,8 +103,18 @@ Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) {
 
 Status DBImpl::Submit(Writer* writer) {
   if (!queue_.Join(writer)) return writer->status;
-  Writer* const last = queue_.FormGroup(writer, kMaxGroupBytes);
-  WriteGroup(writer, last);
+  Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, chunk_bytes_ / 2));
+  try {
+    WriteGroup(writer, last);
+  } catch (const std::bad_alloc&) {
+    // Numbers may have been given out that are not in the log: go no further.
+    MutexLock lock(&mutex_);
+    SetBackgroundError(Status::IOError("write", "out of memory"));
+    for (Writer* w = writer;; w = w->newer) {
+      w->status = background_error_;
+      if (w == last) break;
+    }
+  }
   const Status status = writer->status;
   queue_.Leave(writer, last);
   return status;

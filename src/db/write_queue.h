@@ -59,7 +59,8 @@ class WriteQueue {
     return Wait(writer) == Writer::kLeader;
   }
 
-  // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync.
+  // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync and,
+  // because a full pool treats them differently, about being deletes.
   // Links the group through Writer::newer.
   Writer* FormGroup(Writer* leader, uint64_t max_bytes) {
     LinkNewer(newest_.load(std::memory_order_acquire), leader);  // acquire: sees the fields of all that joined
@@ -67,7 +68,7 @@ class WriteQueue {
     Writer* last = leader;
     for (Writer* w = leader->newer; w != nullptr; w = w->newer) {
       bytes += w->body_bytes;
-      if (bytes > max_bytes || (w->sync && !leader->sync)) break;
+      if (bytes > max_bytes || (w->sync && !leader->sync) || w->deletes_only != leader->deletes_only) break;
       last = w;
     }
     return last;

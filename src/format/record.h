@@ -48,6 +48,15 @@ inline size_t RecordSize(size_t key_size, size_t value_size) {
   return kRecordFixedSize + VarintLength(key_size) + VarintLength(value_size) + key_size + value_size;
 }
 
+// Where the key starts in the record of a key of this size; record_size as from RecordSize.
+inline size_t RecordHeaderSize(size_t key_size, size_t record_size) {
+  const size_t fixed = kRecordFixedSize + VarintLength(key_size);
+  for (size_t length = 1;; length++) {
+    const size_t value_size = record_size - fixed - length - key_size;
+    if (VarintLength(value_size) <= length) return fixed + length;
+  }
+}
+
 inline size_t FrameHeaderSize(uint64_t body_size) { return 8 + VarintLength(body_size); }
 
 // The 64-bit hash of a record: of everything between check and value, then of the value seeded with the former.

@@ -8,13 +8,16 @@ namespace miodb {
 
 namespace {
 
+// The staging area is emptied into the pool when it holds this much, so that no batch makes it large.
+constexpr size_t kStagingBytes = 256 * 1024;
+
 // Values from this size on go to the pool straight from the caller's memory.
 constexpr size_t kUnstagedValueBytes = 16 * 1024;
 
 }  // namespace
 
 char* FrameWriter::Reserve(size_t n) {
-  if (staged_ + n > staging_.size()) staging_.resize(2 * (staged_ + n));
+  if (staged_ + n > staging_.size()) staging_.resize(staged_ + n + kStagingBytes);
   return staging_.data() + staged_;
 }
 
@@ -24,7 +27,8 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
     WriteToMemory(chunk, records, first_sequence);
     return;
   }
-  char* const frame = chunk->base + chunk->used;
+  const uint64_t used = chunk->used.load(std::memory_order_relaxed);  // relaxed: this thread's own
+  char* const frame = chunk->base + used;
   char* copied_to = frame;  // everything of the frame before this has been copied
   staged_ = 0;
   char* p = Reserve(kMaxFrameHeader);
@@ -43,13 +47,15 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
     if (staged_value) {
       memcpy(end, record.value.data(), record.value.size());
       staged_ += static_cast<size_t>(end - p) + record.value.size();
-      continue;
+    } else {
+      staged_ += static_cast<size_t>(end - p);
     }
-    staged_ += static_cast<size_t>(end - p);
+    if (staged_value && staged_ < kStagingBytes) continue;
     persist_->Copy(Purpose::kLog, copied_to, staging_.data(), staged_);
     copied_to += staged_;
     staged_ = 0;
     in_pieces = true;
+    if (staged_value) continue;
     persist_->Copy(Purpose::kLog, copied_to, record.value.data(), record.value.size());
     copied_to += record.value.size();
   }
@@ -60,7 +66,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
     EncodeFixed64(encoded, checksum);
     persist_->Copy(Purpose::kLog, frame, encoded, sizeof(encoded));
   }
-  chunk->used += FrameSize(body_size);
+  chunk->used.store(used + FrameSize(body_size), std::memory_order_relaxed);  // relaxed: for estimates
 }
 
 void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t first_sequence) {
@@ -73,7 +79,7 @@ void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records
     memcpy(p, record.value.data(), record.value.size());
     p += record.value.size();
   }
-  chunk->used = static_cast<uint64_t>(p - chunk->base);
+  chunk->used.store(static_cast<uint64_t>(p - chunk->base), std::memory_order_relaxed);  // relaxed: for estimates
 }
 
 }  // namespace miodb

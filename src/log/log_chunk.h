@@ -10,6 +10,7 @@
 #ifndef MIODB_SRC_LOG_LOG_CHUNK_H_
 #define MIODB_SRC_LOG_LOG_CHUNK_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -24,10 +25,10 @@ struct LogChunk {
   std::unique_ptr<char[]> memory; // then this holds the bytes
   char* base = nullptr;
   uint64_t capacity = 0;
-  uint64_t used = 0;
+  std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
 
   bool in_pool() const { return extent != nullptr; }
-  uint64_t room() const { return capacity - used; }
+  uint64_t room() const { return capacity - used.load(std::memory_order_relaxed); }  // relaxed: see used
   bool Contains(const char* p) const { return p >= base && p < base + capacity; }
 };
 
@@ -36,7 +37,7 @@ struct Segment {
 
   uint64_t used_bytes() const {
     uint64_t sum = 0;
-    for (const auto& chunk : chunks) sum += chunk->used;
+    for (const auto& chunk : chunks) sum += chunk->used.load(std::memory_order_relaxed);  // relaxed: see used
     return sum;
   }
 };

@@ -1,14 +1,18 @@
 #include "src/memtable/memtable.h"
 
-#include "src/util/check.h"
+#include <string>
 
 namespace miodb {
 
 namespace {
 
-// Parses a record that this process wrote or recovery has checked.
-void View(const SkipList::Node* node, RecordView* record) {
-  CHECK(ParseRecord(node->record, node->record + node->record_size, record));
+// Parses a record. It was good when its node was made, but it lies on a medium.
+Status View(const SkipList::Node* node, bool verify, RecordView* record) {
+  if (ParseRecord(node->record, node->record + node->record_size, record) && record->size() == node->record_size &&
+      (!verify || record->Verify())) {
+    return Status::OK();
+  }
+  return Status::Corruption("log record of write " + std::to_string(TagSequence(node->tag)), "damaged");
 }
 
 class MemTableIterator final : public InternalIterator {
@@ -22,26 +26,30 @@ class MemTableIterator final : public InternalIterator {
   void Next() override { Go(node_->Next(0)); }
   void Prev() override { Go(list_->Before(node_)); }
   const RecordView& record() const override { return record_; }
-  Status status() const override { return Status::OK(); }
+  Status status() const override { return status_; }
 
  private:
   void Go(const SkipList::Node* node) {
     node_ = node;
-    if (node != nullptr) View(node, &record_);
+    if (node == nullptr) return;
+    Status s = View(node, false, &record_);
+    if (s.ok()) return;
+    status_ = std::move(s);
+    node_ = nullptr;
   }
 
   const SkipList* const list_;
   const SkipList::Node* node_ = nullptr;
   RecordView record_;
+  Status status_;
 };
 
 }  // namespace
 
-bool MemTable::Get(const Slice& key, uint64_t sequence, RecordView* record) const {
+Status MemTable::Get(const Slice& key, uint64_t sequence, bool verify, bool* found, RecordView* record) const {
   const SkipList::Node* const node = list_.Seek(key, sequence);
-  if (node == nullptr || !order_.Equal(SkipList::KeyOf(node), key)) return false;
-  View(node, record);
-  return true;
+  *found = node != nullptr && order_.Equal(SkipList::KeyOf(node), key);
+  return *found ? View(node, verify, record) : Status::OK();
 }
 
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const { return std::make_unique<MemTableIterator>(&list_); }

@@ -31,8 +31,9 @@ class MemTable {
   uint64_t min_sequence() const { return min_sequence_; }
   uint64_t max_sequence() const { return max_sequence_; }
 
-  // Finds the newest version of key at or below sequence. The view points into the segment.
-  bool Get(const Slice& key, uint64_t sequence, RecordView* record) const;
+  // Finds the newest version of key at or below sequence. The view points into the segment. Corruption if the record
+  // there is damaged; verify: look at its checksum as well.
+  Status Get(const Slice& key, uint64_t sequence, bool verify, bool* found, RecordView* record) const;
 
   std::unique_ptr<InternalIterator> NewIterator() const;
 

@@ -31,14 +31,7 @@ int SkipList::RandomHeight() {
   return height;
 }
 
-Slice SkipList::KeyOf(const Node* node) {
-  const char* p = node->record + kRecordFixedSize;
-  while ((*p++ & 0x80) != 0) {
-  }
-  while ((*p++ & 0x80) != 0) {
-  }
-  return Slice(p, node->key_size);
-}
+Slice SkipList::KeyOf(const Node* node) { return Slice(node->record + node->key_offset, node->key_size); }
 
 SkipList::Target SkipList::MakeTarget(const Slice& key, uint64_t sequence) const {
   Target target{key, {0, 0}, sequence};
@@ -87,6 +80,7 @@ void SkipList::Insert(const Slice& key, uint64_t tag, const char* record, size_t
   node->record = record;
   node->key_size = static_cast<uint32_t>(key.size());
   node->record_size = static_cast<uint32_t>(record_size);
+  node->key_offset = static_cast<uint32_t>(RecordHeaderSize(key.size(), record_size));
 
   // relaxed: only the inserter changes the height.
   if (height > height_.load(std::memory_order_relaxed)) {

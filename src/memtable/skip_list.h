@@ -31,6 +31,7 @@ class SkipList {
     const char* record;
     uint32_t key_size;
     uint32_t record_size;
+    uint32_t key_offset;  // from record
     std::atomic<Node*> next[1];  // as many as the node is high
 
     // Acquire: pairs with the release in Link; whoever sees a node sees what is in it.

@@ -72,15 +72,21 @@ Pool::~Pool() {
 
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   const std::string temporary = TemporaryName(path);
-  unlink(temporary.c_str());
+  Status s = Region::Remove(temporary);
+  if (!s.ok()) return s;
   const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
   std::unique_ptr<Region> region;
-  Status s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
+  s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
   if (!s.ok()) return s;
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->WriteSuperblock();
   if (s.ok()) *pool = std::move(p);
   return s;
+}
+
+Status Pool::Destroy(const std::string& path) {
+  Status s = Region::Remove(TemporaryName(path));
+  return s.ok() ? Region::Remove(path) : s;
 }
 
 Status Pool::Publish() {
@@ -96,6 +102,12 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->CheckSuperblock();
   if (s.ok()) s = p->ReadRoot(&p->root_);
+  if (s.ok()) {
+    // A process that died between a store and its fence may have left what was read in a cache only. Everything from
+    // here on builds on it.
+    p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
+    s = p->persist_.Fence(Purpose::kManifest);
+  }
   if (s.ok()) *pool = std::move(p);
   return s;
 }
@@ -189,6 +201,13 @@ uint64_t Pool::capacity() const {
   return region_->size() + file_system_available_.load(std::memory_order_relaxed);  // relaxed: a hint
 }
 
+// Asks the file system again what it could give. False if that is not more than was known.
+bool Pool::RefreshCapacity() {
+  if (options_.limit > 0) return false;
+  const uint64_t now = region_->FileSystemAvailable();
+  return file_system_available_.exchange(now, std::memory_order_relaxed) < now;  // relaxed: a hint
+}
+
 uint64_t Pool::free_bytes() const {
   const uint64_t all = capacity();
   const uint64_t used = used_bytes();
@@ -254,7 +273,10 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   uint64_t offset, taken;
   bool fits;
   while (!TryAllocate(size, min_size, leave, &taken, &offset, &fits)) {
-    if (!fits) return Full(min_size);
+    if (!fits) {
+      if (!RefreshCapacity()) return Full(min_size);
+      continue;
+    }
     Status s = GrowFor(taken, min_size);
     if (s.ok()) continue;
     // The file cannot grow: what free run is there will do, if it is long enough.

@@ -101,6 +101,9 @@ class Pool {
   // Opens an existing pool with all of its space free; recovery claims what the manifest names.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
+  // Removes the pool at path and what an unfinished Create left. Fails if it is open; OK if there is none.
+  static Status Destroy(const std::string& path);
+
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -163,6 +166,7 @@ class Pool {
   bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
   Status GrowFor(uint64_t size, uint64_t min_size);
   void Release(PmRef offset, uint64_t size);
+  bool RefreshCapacity();
   Status Full(uint64_t size) const;
   uint64_t RootSeed() const;
 

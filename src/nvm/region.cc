@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "src/format/superblock.h"
@@ -81,7 +82,7 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   return s;
 }
 
-Status Region::Lock() {
+Status Region::Lock() const {
   if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return Status::OK();
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
@@ -134,7 +135,10 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
 Status Region::Grow(uint64_t new_size) {
   const uint64_t old_size = size();
   if (new_size <= old_size) return Status::OK();
-  const int error = posix_fallocate(fd_, static_cast<off_t>(old_size), static_cast<off_t>(new_size - old_size));
+  int error;
+  do {
+    error = posix_fallocate(fd_, static_cast<off_t>(old_size), static_cast<off_t>(new_size - old_size));
+  } while (error == EINTR);
   if (error != 0) {
     if (ftruncate(fd_, static_cast<off_t>(old_size)) != 0) return Error("ftruncate");
     errno = error;
@@ -164,10 +168,23 @@ void Region::PopulateForReading(uint64_t offset, uint64_t size) {
   madvise(base_ + offset, size, MADV_POPULATE_READ);  // kernels that cannot do it map page by page, as they are read
 }
 
+Status Region::Remove(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
+  const Region region(path, fd);
+  Status s = region.Lock();
+  if (s.ok() && unlink(path.c_str()) != 0) s = region.Error("unlink");
+  return s;
+}
+
 Status Region::SyncFile() { return fsync(fd_) == 0 ? Status::OK() : Error("fsync"); }
 
 Status Region::Rename(const std::string& to) {
-  if (rename(path_.c_str(), to.c_str()) != 0) return Error(("cannot rename to " + to).c_str());
+  if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&
+      // File systems that do not know the flag: a second creator is kept out by the check alone.
+      (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
+    return Error(("cannot rename to " + to).c_str());
+  }
   path_ = to;
   return SyncDirectoryOf(to);
 }

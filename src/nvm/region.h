@@ -56,14 +56,17 @@ class Region {
   // Makes the file's length and allocation durable.
   Status SyncFile();
 
-  // Renames the file and makes its name durable.
+  // Removes the file at path, unless a Region has it open: IOError. OK if there is none.
+  static Status Remove(const std::string& path);
+
+  // Renames the file and makes its name durable. Fails if there is a file of the new name.
   Status Rename(const std::string& to);
 
  private:
   Region(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
 
   // Keeps a second opener out, in this process or another, until the region is destroyed.
-  Status Lock();
+  Status Lock() const;
   Status Map(uint64_t max_size, PersistMode wanted);
   Status Error(const char* what) const;
 

@@ -79,7 +79,9 @@ Status Manifest::Recover() {
     }
   }
   recovered_ = true;
-  return s;
+  // As with the root: what was read must not disappear any more.
+  pool_->persist().Flush(Purpose::kManifest, area_->data(), position_);
+  return pool_->persist().Fence(Purpose::kManifest);
 }
 
 Status Manifest::WriteRecord(const std::string& payload) {

@@ -20,6 +20,9 @@ namespace miodb {
 // The level number that stands for the repository in the manifest, whatever num_levels is.
 inline constexpr uint32_t kRepositoryLevel = 255;
 
+// Buffer levels are below this. The repository's tables are all of run 0.
+inline constexpr uint32_t kMaxLevels = 16;
+
 // Where a table belongs and where its index lies.
 struct TablePlace {
   uint64_t number = 0;

@@ -50,6 +50,9 @@ Status VersionSet::OpenTables(bool verify) {
   };
   for (const auto& [number, place] : manifest_.state().tables) {
     SkipId(std::max(number, place.run));
+    if (place.level == kRepositoryLevel ? place.run != 0 : place.level >= kMaxLevels) {
+      return Status::Corruption(pool_->path(), "manifest: table " + std::to_string(number) + " has no proper place");
+    }
     ExtentRef index;
     Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
     if (!s.ok()) return s;

@@ -56,7 +56,8 @@ TEST_P(MemTableTest, GetFindsTheNewestVersionAtEverySequence) {
       for (uint64_t sequence = first_ - 1; sequence <= last_ + 1; sequence += 3) {
         const auto after = versions.upper_bound(sequence);
         RecordView record;
-        const bool found = table_->Get(key, sequence, &record);
+        bool found;
+        ASSERT_OK(table_->Get(key, sequence, true, &found, &record));
         ASSERT_EQ(after != versions.begin(), found);
         if (!found) continue;
         ASSERT_EQ(std::prev(after)->first, record.sequence());
@@ -73,7 +74,9 @@ TEST_P(MemTableTest, GetFindsNoOtherKey) {
   for (int i = 0; i < 2000; i++) {
     const std::string key = keys.Near(&random);
     RecordView record;
-    ASSERT_EQ(model_.count(key) > 0, table_->Get(key, kMaxSequence, &record));
+    bool found;
+    ASSERT_OK(table_->Get(key, kMaxSequence, true, &found, &record));
+    ASSERT_EQ(model_.count(key) > 0, found);
   }
 }
 
@@ -125,10 +128,13 @@ TEST(MemTableSequences, AreThoseOfTheFirstAndLastRecord) {
   EXPECT_FALSE(table.empty());
   EXPECT_GT(table.memory_bytes(), 0u);
   RecordView record;
-  ASSERT_TRUE(table.Get("k", 29, &record));
+  bool found;
+  ASSERT_OK(table.Get("k", 29, true, &found, &record));
+  ASSERT_TRUE(found);
   EXPECT_EQ(18u, record.sequence());
   EXPECT_EQ(kTypeDeletion, record.type());
-  EXPECT_FALSE(table.Get("k", 16, &record));
+  ASSERT_OK(table.Get("k", 16, true, &found, &record));
+  EXPECT_FALSE(found);
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ void CheckTable(const PMTable& table, const SortedVersions& versions, int probes
   for (size_t i = 0; i < versions.size(); i++) {
     const TestVersion& v = versions[i];
     RecordView record;
-    ASSERT_OK(table.RecordAt(i, &record));
+    ASSERT_OK(table.RecordAt(i, true, &record));
     ExpectVersion(v, record);
     ASSERT_EQ(v.type == kTypeDeletion, table.WordAt(i).tombstone());
     tombstones += v.type == kTypeDeletion;

@@ -1,0 +1,272 @@
+#include "tests/compaction/merge_world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/common/status_asserts.h"
+
+namespace miodb::test {
+
+namespace {
+
+// Versions of up to count keys out of a window of keys, with sequences from first on.
+std::vector<TestVersion> DrawRun(const MergeShape& shape, const std::vector<std::string>& keys, uint64_t first,
+                                 Random* random) {
+  const size_t window = std::min(shape.window, keys.size());
+  const size_t start = random->Uniform(keys.size() - window + 1);
+  std::vector<TestVersion> versions;
+  std::set<size_t> drawn;
+  for (uint64_t i = 1 + random->Uniform(shape.keys_per_run); i > 0; i--) drawn.insert(start + random->Uniform(window));
+  for (size_t i : drawn) {
+    for (uint64_t n = 1 + random->Uniform(shape.most_versions); n > 0; n--) {
+      const bool tombstone = shape.tombstones && random->OneIn(4);
+      versions.push_back({keys[i], 0, tombstone ? kTypeDeletion : kTypeValue,
+                          tombstone ? "" : random->Bytes(random->Uniform(shape.most_value_bytes + 1))});
+    }
+  }
+  for (size_t i = versions.size(); i > 1; i--) std::swap(versions[i - 1], versions[random->Uniform(i)]);
+  for (TestVersion& v : versions) v.sequence = first++;
+  return versions;
+}
+
+}  // namespace
+
+MergeWorld::MergeWorld(const MergeShape& shape, uint64_t seed, uint64_t pool_bytes)
+    : random_(seed), pool_(pool_bytes), maker_(&pool_, shape.comparator) {
+  const std::vector<std::string> keys = MakeKeys(shape.keys, shape.key_count, maker_.order(), &random_);
+  uint64_t next = 1;
+  for (size_t i = 0; i < shape.older + shape.inputs; i++) {
+    InputRun run;
+    run.versions = DrawRun(shape, keys, next, &random_);
+    next += run.versions.size() + random_.Uniform(3);
+    run.tables = maker_.MakeRun(SortedVersions(maker_.order(), run.versions), shape.versions_per_table, shape.tables);
+    (i < shape.older ? older_ : inputs_).push_back(std::move(run));
+  }
+  std::set<uint64_t> snapshots;
+  while (snapshots.size() < shape.snapshots) snapshots.insert(random_.Uniform(next + 1));
+  snapshots_.assign(snapshots.begin(), snapshots.end());
+  new (&filter_) VersionFilter(snapshots_);
+}
+
+MergeRequest MergeWorld::Request() {
+  MergeRequest request{pool_.get(), maker_.order(), Purpose::kMerge, &filter_, {}, OlderTables()};
+  for (auto run = inputs_.rbegin(); run != inputs_.rend(); ++run) request.inputs.push_back(run->tables);
+  request.filter_bits = 10;
+  request.copy_extent_bytes = 16 * 1024;
+  request.new_table_number = [this] { return maker_.NewNumber(); };
+  return request;
+}
+
+std::vector<TableRef> MergeWorld::InputTables() const {
+  std::vector<TableRef> tables;
+  for (const InputRun& run : inputs_) tables.insert(tables.end(), run.tables.begin(), run.tables.end());
+  return tables;
+}
+
+std::vector<TableRef> MergeWorld::OlderTables() const {
+  std::vector<TableRef> tables;
+  for (const InputRun& run : older_) tables.insert(tables.end(), run.tables.begin(), run.tables.end());
+  return tables;
+}
+
+miodb::Run MergeWorld::RunOf(const KeyOrder& order, const MergeResult& result) {
+  miodb::Run run;
+  run.tables = result.moved;
+  run.tables.insert(run.tables.end(), result.added.begin(), result.added.end());
+  std::sort(run.tables.begin(), run.tables.end(), [&](const TableRef& a, const TableRef& b) {
+    return order.Compare(a->smallest(), b->smallest()) < 0;
+  });
+  return run;
+}
+
+// Connected components of overlap, found by joining until nothing joins any more.
+std::vector<MergeWorld::Group> MergeWorld::Groups() const {
+  std::vector<Group> groups;
+  for (const TableRef& table : InputTables()) {
+    groups.push_back({{table}, table->smallest().ToString(), table->largest().ToString()});
+  }
+  for (bool joined = true; joined;) {
+    joined = false;
+    for (size_t i = 0; i < groups.size() && !joined; i++) {
+      for (size_t j = i + 1; j < groups.size() && !joined; j++) {
+        Group &a = groups[i], &b = groups[j];
+        if (order().Compare(a.smallest, b.largest) > 0 || order().Compare(b.smallest, a.largest) > 0) continue;
+        a.tables.insert(a.tables.end(), b.tables.begin(), b.tables.end());
+        if (order().Compare(b.smallest, a.smallest) < 0) a.smallest = b.smallest;
+        if (order().Compare(b.largest, a.largest) > 0) a.largest = b.largest;
+        groups.erase(groups.begin() + static_cast<ptrdiff_t>(j));
+        joined = true;
+      }
+    }
+  }
+  return groups;
+}
+
+bool MergeWorld::Within(const Group& group, const std::string& key) const {
+  return order().Compare(group.smallest, key) <= 0 && order().Compare(key, group.largest) <= 0;
+}
+
+bool MergeWorld::OverOlder(const Group& group) const {
+  for (const TableRef& t : OlderTables()) {
+    if (order().Compare(t->smallest(), group.largest) <= 0 && order().Compare(t->largest(), group.smallest) >= 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// By the words of version_filter.h, applied to every group that was merged; moved tables stay as they are.
+std::vector<TestVersion> MergeWorld::Expected(const MergeResult& result) const {
+  std::vector<TestVersion> all;
+  for (const InputRun& run : inputs_) all.insert(all.end(), run.versions.begin(), run.versions.end());
+  const SortedVersions versions(order(), all);
+  std::vector<TestVersion> expected;
+  for (const Group& group : Groups()) {
+    const bool moved =
+        group.tables.size() == 1 && std::count(result.moved.begin(), result.moved.end(), group.tables[0]) > 0;
+    const bool older = OverOlder(group);
+    const TestVersion* newer = nullptr;
+    for (const TestVersion& v : versions.all()) {
+      if (!Within(group, v.key)) continue;
+      const bool newest = newer == nullptr || !order().Equal(newer->key, v.key);
+      bool visible = newest, snapshot_below = false;
+      for (uint64_t s : snapshots_) {
+        if (!newest && v.sequence <= s && s < newer->sequence) visible = true;
+        if (s < v.sequence) snapshot_below = true;
+      }
+      newer = &v;
+      const bool needed = v.type != kTypeDeletion || older || snapshot_below;
+      if (moved || (visible && needed)) expected.push_back(v);
+    }
+  }
+  return expected;
+}
+
+void MergeWorld::CheckTables(const MergeResult& result) {
+  // Each input went one way.
+  std::multiset<uint64_t> out, in;
+  for (const TableRef& t : result.moved) out.insert(t->number());
+  for (const TableRef& t : result.removed) out.insert(t->number());
+  for (const TableRef& t : InputTables()) in.insert(t->number());
+  EXPECT_EQ(in, out);
+  // Groups of several tables are merged; none is cut in two.
+  for (const Group& group : Groups()) {
+    const bool moved = std::count(result.moved.begin(), result.moved.end(), group.tables[0]) > 0;
+    EXPECT_TRUE(!moved || group.tables.size() == 1) << "tables that overlap must be merged";
+  }
+  const miodb::Run run = RunOf(order(), result);
+  for (size_t i = 1; i < run.tables.size(); i++) {
+    EXPECT_LT(order().Compare(run.tables[i - 1]->largest(), run.tables[i]->smallest()), 0)
+        << "outputs overlap, or versions of a key are in two tables";
+  }
+  std::set<uint64_t> numbers(in.begin(), in.end());
+  for (const TableRef& t : result.added) EXPECT_TRUE(numbers.insert(t->number()).second);
+}
+
+void MergeWorld::CheckContents(const MergeResult& result) {
+  const SortedVersions expected(order(), Expected(result));
+  const miodb::Run run = RunOf(order(), result);
+  const auto iterator = NewRunIterator(&run, order(), true);
+  CheckIterator(iterator.get(), expected, 200, &random_);
+  // Each new table by itself, its filter included.
+  for (const TableRef& t : result.added) {
+    std::vector<TestVersion> part;
+    for (const TestVersion& v : expected.all()) {
+      if (order().Compare(t->smallest(), v.key) <= 0 && order().Compare(v.key, t->largest()) <= 0) part.push_back(v);
+    }
+    ASSERT_FALSE(part.empty());
+    CheckTable(*t, SortedVersions(order(), part), 50, &random_);
+    for (const TestVersion& v : part) {
+      ASSERT_LE(t->min_sequence(), v.sequence);
+      ASSERT_GE(t->max_sequence(), v.sequence);
+    }
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// No read sees a difference: at every snapshot and now, through the outputs and what is older.
+void MergeWorld::CheckReads(const MergeResult& result) const {
+  std::vector<TestVersion> before, after;
+  for (const InputRun& run : older_) before.insert(before.end(), run.versions.begin(), run.versions.end());
+  after = before;
+  for (const InputRun& run : inputs_) before.insert(before.end(), run.versions.begin(), run.versions.end());
+  for (const TableRef& t : RunOf(order(), result).tables) {
+    for (uint64_t i = 0; i < t->entries(); i++) {
+      RecordView record;
+      ASSERT_OK(t->RecordAt(i, true, &record));
+      after.push_back(VersionOf(record));
+    }
+  }
+  const SortedVersions old_versions(order(), before), new_versions(order(), after);
+  std::vector<uint64_t> reads = snapshots_;
+  reads.push_back(kMaxSequence);
+  for (const TestVersion& v : old_versions.all()) {
+    for (uint64_t sequence : reads) {
+      const TestVersion* const a = old_versions.Find(v.key, sequence);
+      const TestVersion* const b = new_versions.Find(v.key, sequence);
+      const bool a_there = a != nullptr && a->type != kTypeDeletion, b_there = b != nullptr && b->type != kTypeDeletion;
+      ASSERT_EQ(a_there, b_there) << "at " << sequence;
+      ASSERT_TRUE(!a_there || *a == *b) << "at " << sequence;
+    }
+  }
+}
+
+void MergeWorld::CheckPayload(const MergeResult& result) const {
+  std::set<PmRef> known;
+  for (const TableRef& t : InputTables()) {
+    for (const PayloadRef& p : t->payload()) known.insert(p.extent->offset());
+  }
+  std::set<PmRef> fresh;
+  for (const TableRef& t : result.added) {
+    std::map<PmRef, uint64_t> live;
+    for (uint64_t i = 0; i < t->entries(); i++) {
+      const IndexWord word = t->WordAt(i);
+      const auto in = std::find_if(t->payload().begin(), t->payload().end(),
+                                   [&](const PayloadRef& p) { return p.extent->Contains(word.ref()); });
+      ASSERT_NE(t->payload().end(), in) << "an entry outside of the table's payload";
+      ASSERT_LE(word.ref() + word.size(), in->extent->offset() + in->extent->payload_bytes());
+      live[in->extent->offset()] += word.size();
+    }
+    ASSERT_EQ(live.size(), t->payload().size()) << "an extent without a live byte";
+    for (size_t i = 0; i < t->payload().size(); i++) {
+      const PayloadRef& p = t->payload()[i];
+      EXPECT_EQ(live[p.extent->offset()], p.live_bytes);
+      EXPECT_TRUE(i == 0 || t->payload()[i - 1].extent->offset() < p.extent->offset());
+      if (known.count(p.extent->offset()) > 0) continue;
+      EXPECT_EQ(ExtentKind::kSettled, p.extent->kind());
+      EXPECT_TRUE(fresh.insert(p.extent->offset()).second) << "two tables share an extent of copies";
+      EXPECT_EQ(p.extent->payload_bytes(), p.live_bytes) << "copies that nobody refers to";
+    }
+  }
+}
+
+void MergeWorld::CheckCounts(const MergeResult& result) const {
+  uint64_t read = 0, added = 0, copied = 0;
+  std::set<PmRef> known;
+  for (const TableRef& t : InputTables()) {
+    for (const PayloadRef& p : t->payload()) known.insert(p.extent->offset());
+  }
+  for (const TableRef& t : result.removed) read += t->entries();
+  for (const TableRef& t : result.added) {
+    added += t->entries();
+    for (const PayloadRef& p : t->payload()) {
+      if (known.count(p.extent->offset()) == 0) copied += p.extent->payload_bytes();
+    }
+  }
+  EXPECT_EQ(read, result.entries_read);
+  EXPECT_EQ(read - added, result.entries_dropped);
+  EXPECT_EQ(copied, result.bytes_copied);
+}
+
+void MergeWorld::Check(const MergeRequest& request, const MergeResult& result) {
+  (void)request;
+  CheckTables(result);
+  if (!testing::Test::HasFatalFailure()) CheckContents(result);
+  if (!testing::Test::HasFatalFailure()) CheckReads(result);
+  if (!testing::Test::HasFatalFailure()) CheckPayload(result);
+  if (!testing::Test::HasFatalFailure()) CheckCounts(result);
+}
+
+}  // namespace miodb::test

@@ -1,0 +1,87 @@
+// Random runs in a pool, merged, and compared with what the merge has to leave.
+
+#ifndef MIODB_TESTS_COMPACTION_MERGE_WORLD_H_
+#define MIODB_TESTS_COMPACTION_MERGE_WORLD_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compaction/merge.h"
+#include "tests/pmtable/table_maker.h"
+
+namespace miodb::test {
+
+struct MergeShape {
+  const Comparator* comparator = BytewiseComparator();
+  KeyShape keys = KeyShapes()[0];
+  size_t key_count = 200;          // keys that runs draw from
+  size_t inputs = 2;               // runs to merge
+  size_t older = 1;                // runs below them
+  size_t keys_per_run = 100;       // most keys of a run, from a window of all keys
+  size_t window = 200;             // small: runs that overlap little
+  size_t versions_per_table = 1000;
+  uint64_t most_versions = 3;      // of one key in one run
+  uint64_t most_value_bytes = 30;
+  size_t snapshots = 2;
+  bool tombstones = true;
+  TableMaker::Options tables;
+};
+
+class MergeWorld {
+ public:
+  MergeWorld(const MergeShape& shape, uint64_t seed, uint64_t pool_bytes = uint64_t{256} << 20);
+
+  TestPool& pool() { return pool_; }
+  const KeyOrder& order() const { return maker_.order(); }
+  const std::vector<uint64_t>& snapshots() const { return snapshots_; }
+
+  // A request to merge all inputs; change it as wanted. Valid while this lives.
+  MergeRequest Request();
+
+  // All tables of the inputs.
+  std::vector<TableRef> InputTables() const;
+  std::vector<TableRef> OlderTables() const;
+
+  // Fails the test unless the result is what the request asked for: exactly the versions that reads may need, in tables
+  // that do not overlap, every byte accounted for.
+  void Check(const MergeRequest& request, const MergeResult& result);
+
+  // The outputs as one run.
+  static miodb::Run RunOf(const KeyOrder& order, const MergeResult& result);
+
+ private:
+  struct InputRun {
+    std::vector<TestVersion> versions;
+    std::vector<TableRef> tables;
+  };
+  // Tables of the inputs whose key ranges overlap.
+  struct Group {
+    std::vector<TableRef> tables;
+    std::string smallest;
+    std::string largest;
+  };
+
+  std::vector<Group> Groups() const;
+  bool Within(const Group& group, const std::string& key) const;
+  bool OverOlder(const Group& group) const;
+  std::vector<TestVersion> Expected(const MergeResult& result) const;
+  void CheckTables(const MergeResult& result);
+  void CheckContents(const MergeResult& result);
+  void CheckReads(const MergeResult& result) const;
+  void CheckPayload(const MergeResult& result) const;
+  void CheckCounts(const MergeResult& result) const;
+
+  Random random_;
+  TestPool pool_;
+  TableMaker maker_;
+  std::vector<InputRun> older_;   // oldest first
+  std::vector<InputRun> inputs_;  // oldest first
+  std::vector<uint64_t> snapshots_;
+  VersionFilter filter_{{}};
+};
+
+}  // namespace miodb::test
+
+#endif  // MIODB_TESTS_COMPACTION_MERGE_WORLD_H_
