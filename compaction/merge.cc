@@ -102,9 +102,9 @@ class RecordCopier {
     bytes_copied_ += size;
   }
 
-  // Tells of an index extent that the job has taken, for a table with room for this many more payload extents.
-  void CountIndex(uint64_t bytes, uint64_t extents) {
-    index_taken_ += bytes;
+  // Tells of an index extent that the job has taken or cut, for a table with room for this many more payload extents.
+  void CountIndex(int64_t bytes, uint64_t extents) {
+    index_taken_ += static_cast<uint64_t>(bytes);
     extents_left_ = extents;
   }
 
@@ -159,7 +159,7 @@ class ClusterMerge {
     options.max_sequence = 0;
     options.new_table_number = request.new_table_number;
     options.before_finish = [copier] { copier->Finish(); };
-    options.index_taken = [copier](uint64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
+    options.index_taken = [copier](int64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
     uint64_t payload_bytes = 0;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {

@@ -13,7 +13,9 @@ Status TableSink::StartTable() {
   const uint64_t left = options_.max_entries - taken_;
   Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
                              tracker_->extent_count() + options_.max_new_extents);
-  if (s.ok() && options_.index_taken != nullptr) options_.index_taken(builder_->index_bytes(), options_.max_new_extents);
+  if (s.ok() && options_.index_taken != nullptr) {
+    options_.index_taken(static_cast<int64_t>(builder_->index_bytes()), options_.max_new_extents);
+  }
   return s;
 }
 
@@ -49,7 +51,11 @@ Status TableSink::FinishTable() {
   summary.max_sequence = options_.max_sequence;
   summary.payload = tracker_->Take();
   TableRef table;
+  const int64_t taken = static_cast<int64_t>(builder_->index_bytes());
   Status s = builder_->Finish(std::move(summary), &table);
+  if (s.ok() && options_.index_taken != nullptr) {
+    options_.index_taken(static_cast<int64_t>(table->index()->size()) - taken, 0);
+  }
   builder_.reset();
   if (s.ok()) tables_.push_back(std::move(table));
   return s;

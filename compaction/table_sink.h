@@ -32,8 +32,9 @@ class TableSink {
     uint64_t max_sequence = 0;
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
-    // Told of each index extent that is taken: its size, and max_new_extents.
-    std::function<void(uint64_t, uint64_t)> index_taken = nullptr;
+    // Told when an index extent is taken, with its size and max_new_extents, and when its unused tail is given back, with
+    // minus the size of that and 0.
+    std::function<void(int64_t, uint64_t)> index_taken = nullptr;
   };
 
   // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.

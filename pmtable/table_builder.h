@@ -7,6 +7,7 @@
 #ifndef MIODB_PMTABLE_TABLE_BUILDER_H_
 #define MIODB_PMTABLE_TABLE_BUILDER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -55,7 +56,7 @@ class TableBuilder {
 
   // Whether so little room is left that the next key is better put into another table, because a key's versions have to
   // stay together. Never so if there was room for all that may come.
-  bool NearlyFull() const { return shortened_ && capacity_ - entries_ < kNodeFanout; }
+  bool NearlyFull() const { return shortened_ && capacity_ - entries_ < std::min<uint64_t>(kNodeFanout, capacity_ / 4); }
 
   // REQUIRES: HasRoom(), and the entry comes after all before it.
   void Add(const IndexEntry& entry);

@@ -30,7 +30,7 @@ constexpr uint64_t kCopyReserveChunks = 3;
 constexpr uint64_t kDeleteReserveChunks = 1;
 
 // As much of the reserve is kept in one piece, in chunks.
-constexpr uint64_t kReserveRunChunks = 32;
+constexpr uint64_t kReserveRunChunks = 8;
 
 // A merge of everything leaves few tables, however many there were.
 constexpr uint64_t kTablesAfterMerge = 16;
@@ -123,16 +123,25 @@ uint64_t DBImpl::IndexReserve() const {
 
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and chunks
 // for records on the move. Deletes may have some of the latter.
-uint64_t DBImpl::Reserve(bool for_deletes) const {
+uint64_t DBImpl::Reserve(Demand demand) const {
   uint64_t unflushed = 0;
   if (options_.log_mode == kLogOff) {
     // Payload in DRAM must find its place when it is flushed.
     unflushed = memtable_->segment().used_bytes() + options_.write_buffer_size;
     for (const MemTableRef& memtable : immutables_) unflushed += memtable->segment().used_bytes();
   }
-  // Deletes may also have most of what the index reserve holds for scattered space: what they free is worth more.
-  const uint64_t index = for_deletes ? IndexReserve() / 6 * 5 : IndexReserve();
-  return index + (for_deletes ? kDeleteReserveChunks : kReserveChunks) * chunk_bytes_ + unflushed;
+  // Deletes may also have what the index reserve holds for scattered space, and when there is nothing left to merge half
+  // of all: what they free is worth more.
+  const uint64_t index = IndexReserve();
+  switch (demand) {
+    case Demand::kAny:
+      return index + kReserveChunks * chunk_bytes_ + unflushed;
+    case Demand::kDeletes:
+      return index / 6 * 5 + kDeleteReserveChunks * chunk_bytes_ + unflushed;
+    case Demand::kDeletesAtLast:
+      return index / 2 + kDeleteReserveChunks * chunk_bytes_ + unflushed;
+  }
+  return index;
 }
 
 uint64_t DBImpl::NewId() {
@@ -142,13 +151,13 @@ uint64_t DBImpl::NewId() {
 
 // ---- prepare
 
-Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, bool for_deletes, std::unique_ptr<LogChunk>* chunk) {
+Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   auto fresh = std::make_unique<LogChunk>();
   Pool::Leave leave;
   {
     MutexLock lock(&mutex_);
     // An index that has to be cut into many small tables repeats the list of its extents in each, hence one long piece.
-    leave = {Reserve(for_deletes), for_deletes ? 0 : std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_)};
+    leave = {Reserve(demand), demand != Demand::kAny ? 0 : std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_)};
   }
   if (options_.log_mode == kLogOff) {
     if (pool_->free_bytes() < size + leave.bytes) return Status::NoSpace(pool_->path(), "the pool is full");
@@ -190,9 +199,10 @@ bool DBImpl::PrepareStep() {
       return false;
     }
     preparing_ = true;
+    full_at_ = frees_;
   }
   std::unique_ptr<LogChunk> chunk;
-  Status s = NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, false, &chunk);
+  Status s = NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, Demand::kAny, &chunk);
   MutexLock lock(&mutex_);
   preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
@@ -237,6 +247,7 @@ bool DBImpl::FlushStep() {
 
 void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) {
   flushing_ = false;
+  frees_++;
   if (s.ok()) {
     VersionEdit edit;
     const uint64_t run = versions_->NewId();
@@ -304,7 +315,7 @@ bool DBImpl::HasMergeWork() {
 void DBImpl::MarkGarbage() {
   const uint64_t free = pool_->free_bytes();
   const uint64_t margin = std::max(pool_->capacity() / 16, 4 * chunk_bytes_);
-  const bool pressed = full_ || free < Reserve(false) + margin;
+  const bool pressed = full_ || free < Reserve(Demand::kAny) + margin;
   const uint64_t slack = (pressed ? 1 : 2) * chunk_bytes_;
   const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
   const uint64_t used = versions_->payload_bytes();
@@ -323,7 +334,7 @@ void DBImpl::MarkGarbage() {
   });
   if ((used - marked_garbage) * 100 <= live * start) return;  // enough is under way
   // What the copies may take: RunJob leaves as much free as is subtracted here.
-  const uint64_t keep = IndexReserve() + (kCopyReserveChunks + 1) * chunk_bytes_;
+  const uint64_t keep = IndexReserve() + (full_ ? 1 : kCopyReserveChunks + 1) * chunk_bytes_;
   const uint64_t budget = free > keep ? free - keep : 0;
   for (Extent* extent : PickEvacuation(std::move(extents), start, goal, slack, budget)) {
     extent->evacuate.store(true, std::memory_order_relaxed);  // relaxed: policy only
@@ -363,7 +374,7 @@ void DBImpl::RunJob(MergeJob job) {
     MutexLock lock(&mutex_);
     version = versions_->current();
     index_reserve = IndexReserve();
-    reserve = Reserve(false);
+    reserve = Reserve(Demand::kAny);
     pressed = full_;
   }
   const VersionFilter filter(snapshots_.Sequences());
@@ -392,7 +403,9 @@ void DBImpl::RunJob(MergeJob job) {
   }
   request.index_reserve = index_reserve;
   request.leave_free =
-      job.kind == MergeKind::kCollect ? kCopyReserveChunks * chunk_bytes_ : reserve - std::min(reserve, index_reserve);
+      job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
+      : pressed                       ? 0
+                                      : kCopyReserveChunks * chunk_bytes_;
   request.copy_extent_bytes = chunk_bytes_;
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
@@ -457,7 +470,7 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
   if (!s.ok()) return s;
   if (job.kind == MergeKind::kCollect && result.copies_refused) {
     // What could not be moved for lack of space is given up until some is freed.
-    if (result.bytes_copied == 0) merge_blocked_ = true;
+    merge_blocked_ = true;
     for (const TableRef& table : result.added) {
       for (const PayloadRef& p : table->payload()) p.extent->evacuate.store(false, std::memory_order_relaxed);  // policy
     }
@@ -468,6 +481,7 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
 
 void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) {
   running_jobs_--;
+  frees_++;
   for (uint64_t run : runs) busy_runs_.erase(run);
   if (job.kind == MergeKind::kSettle) {
     settles_finished_++;
@@ -518,7 +532,7 @@ bool DBImpl::IsIdle() {
 void DBImpl::UpdateThrottle() {
   uint64_t nanos_per_kib = 0;
   const uint64_t free = pool_->free_bytes();
-  const uint64_t reserve = Reserve(false);
+  const uint64_t reserve = Reserve(Demand::kAny);
   const uint64_t left = free > reserve ? free - reserve : 0;
   const uint64_t near = std::min(pool_->capacity() / 10, 16 * chunk_bytes_);
   if (left < near) nanos_per_kib += 5000 * (near - left) / near;

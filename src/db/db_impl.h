@@ -102,7 +102,9 @@ class DBImpl final : public DB {
   bool FlushStep();
   bool BuildFilter() REQUIRES(mutex_);
   bool MergeStep();
-  Status NewChunk(uint64_t size, uint64_t min_size, bool for_deletes, std::unique_ptr<LogChunk>* chunk);
+  // What a log chunk is wanted for: how much of the reserve it may leave unkept.
+  enum class Demand { kAny, kDeletes, kDeletesAtLast };
+  Status NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk);
   void InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) REQUIRES(mutex_);
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
@@ -115,7 +117,8 @@ class DBImpl final : public DB {
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
   uint64_t NewId();
   uint64_t IndexReserve() const REQUIRES(mutex_);
-  uint64_t Reserve(bool for_deletes) const REQUIRES(mutex_);
+  uint64_t Reserve(Demand demand) const REQUIRES(mutex_);
+  bool ChunkForDeletes(uint64_t frame_bytes, Demand demand) REQUIRES(mutex_);
   void UpdateThrottle() REQUIRES(mutex_);
   bool IsIdle() REQUIRES(mutex_);
 
@@ -182,6 +185,8 @@ class DBImpl final : public DB {
   uint64_t settles_finished_ GUARDED_BY(mutex_) = 0;
   bool merge_blocked_ GUARDED_BY(mutex_) = false;  // a merge found no space; none is tried until some is freed
   bool full_ GUARDED_BY(mutex_) = false;        // the last attempt to prepare a chunk found no space
+  uint64_t frees_ GUARDED_BY(mutex_) = 0;       // flushes and merges finished: each may have freed space
+  uint64_t full_at_ GUARDED_BY(mutex_) = 0;     // frees_ when that attempt began
   bool flush_blocked_ GUARDED_BY(mutex_) = false;  // a flush found no space; it waits for some to be freed
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};   // background_error_ is set; for the leader

@@ -85,7 +85,7 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("pool-bytes-file", pool_->file_bytes());
   result.emplace_back("pool-bytes-capacity", pool_->capacity());
   MutexLock lock(&mutex_);
-  result.emplace_back("pool-bytes-reserved", Reserve(false));
+  result.emplace_back("pool-bytes-reserved", Reserve(Demand::kAny));
   result.emplace_back("live-bytes", versions_->payload_live_bytes());
   result.emplace_back("payload-bytes", versions_->payload_bytes());
   result.emplace_back("entries", versions_->entries());

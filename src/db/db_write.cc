@@ -234,8 +234,9 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   std::unique_ptr<LogChunk> chunk;
   if (frame_bytes > chunk_bytes_ || (!spare_chunks_.empty() && frame_bytes > spare_chunks_.front()->capacity)) {
     // A frame that no prepared chunk holds gets one of its own.
+    full_at_ = frees_;
     mutex_.Unlock();
-    Status s = NewChunk(frame_bytes, frame_bytes, false, &chunk);
+    Status s = NewChunk(frame_bytes, frame_bytes, Demand::kAny, &chunk);
     mutex_.Lock();
     if (s.IsNoSpace()) {
       full_ = true;
@@ -252,25 +253,32 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
     *taken = true;
     return Status::OK();
   }
-  if (!full_) {
-    WaitForBackground(0);
+  if (!full_ || full_at_ != frees_) {
+    // A chunk is on its way, or the attempt to get one is to be made again.
+    if (!WaitForBackground(0)) full_at_ = frees_;
     return Status::OK();
   }
-  if (deletes_only && frame_bytes <= chunk_bytes_) {
-    // What frees space may use the space that is kept for it.
-    mutex_.Unlock();
-    Status s = NewChunk(chunk_bytes_, frame_bytes, true, &chunk);
-    mutex_.Lock();
-    if (s.ok()) {
-      UseChunk(std::move(chunk));
-      *taken = true;
-      return s;
-    }
-  }
+  // What frees space may use the space that is kept for it.
+  *taken = deletes_only && ChunkForDeletes(frame_bytes, Demand::kDeletes);
+  if (*taken) return Status::OK();
   bool give_up = false;
   Status s = NoRoom(&give_up);
-  if (give_up) work_.SignalAll();  // the next write finds space if readers have let some go
+  if (!give_up) return s;
+  // Under a snapshot deletes free nothing, and would use up what the merge after its release needs.
+  *taken = deletes_only && snapshots_.empty() && ChunkForDeletes(frame_bytes, Demand::kDeletesAtLast);
+  if (*taken) return Status::OK();
+  work_.SignalAll();  // the next write finds space if readers have let some go
   return s;
+}
+
+bool DBImpl::ChunkForDeletes(uint64_t frame_bytes, Demand demand) {
+  if (frame_bytes > chunk_bytes_) return false;
+  std::unique_ptr<LogChunk> chunk;
+  mutex_.Unlock();
+  Status s = NewChunk(chunk_bytes_, frame_bytes, demand, &chunk);
+  mutex_.Lock();
+  if (s.ok()) UseChunk(std::move(chunk));
+  return s.ok();
 }
 
 // The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
@@ -286,12 +294,17 @@ Status DBImpl::NoRoom(bool* give_up) {
       SealMemTable();  // what it hides becomes garbage that can be collected
       return Status::OK();
     }
+    // As often as it wins something.
+    uint64_t used_before;
     settle_requests_++;
-    merge_blocked_ = false;  // try again
-    work_.SignalAll();
-    while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork())) {
-      if (!WaitForBackground(0)) break;
-    }
+    do {
+      used_before = pool_->used_bytes();
+      merge_blocked_ = false;  // try again
+      work_.SignalAll();
+      while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork())) {
+        if (!WaitForBackground(0)) break;
+      }
+    } while (background_error_.ok() && full_ && pool_->used_bytes() + chunk_bytes_ <= used_before);
     settle_requests_--;
     reclaimed_at_.store(sequence, std::memory_order_relaxed);  // relaxed: a hint
     full_ = false;                                             // look again

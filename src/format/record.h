@@ -97,7 +97,7 @@ struct RecordView {
 
 // Parses the record at p, which must end by limit. False if the bytes cannot be a record; checksums are not looked at.
 inline bool ParseRecord(const char* p, const char* limit, RecordView* record) {
-  if (limit - p < static_cast<ptrdiff_t>(kRecordFixedSize + 2)) return false;
+  if (static_cast<size_t>(limit - p) < kRecordFixedSize + 2) return false;
   record->begin = p;
   record->tag = DecodeFixed64(p + 4);
   uint32_t key_size, value_size;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kExactBelow = 32 * 1024;
 constexpr uint64_t kStep = 64 * 1024;
+constexpr uint64_t kMaxSize = uint64_t{4095} << 19;  // just below 2 GiB
 
 uint64_t StoredSize(uint64_t size) { return IndexWord(0, false, size).size(); }
 
@@ -19,16 +20,21 @@ TEST(IndexWordTest, SizesAreExactBelow32KiB) {
   for (uint64_t size = 0; size < kExactBelow; size++) ASSERT_EQ(size, StoredSize(size));
 }
 
-TEST(IndexWordTest, LargerSizesRoundUpTo64KiB) {
+TEST(IndexWordTest, LargerSizesRoundUpByLessThanOneInAThousand) {
   const uint64_t most = RecordSize(kMaxKeySize, kMaxValueSize);
-  std::vector<uint64_t> sizes = {kExactBelow, kStep - 1, kStep, kStep + 1, most - 1, most};
-  for (uint64_t at = kStep; at < most; at += 97 * kStep) {
+  std::vector<uint64_t> sizes = {kExactBelow, kStep - 1, kStep, kStep + 1, most - 1, most, kMaxSize};
+  for (uint64_t at = kStep; at < kMaxSize; at += 97 * kStep) {
     for (uint64_t size : {at - 1, at, at + 1}) sizes.push_back(size);
   }
+  for (uint64_t power = kExactBelow; power <= kMaxSize; power *= 2) {
+    for (uint64_t size : {power - power / 4096, power - 17, power - 16, power - 15, power - 1, power}) {
+      sizes.push_back(size);
+    }
+  }
   for (uint64_t size : sizes) {
-    EXPECT_GE(StoredSize(size), size);
-    EXPECT_LT(StoredSize(size), size + kStep);
-    EXPECT_EQ(0u, StoredSize(size) % kStep);
+    ASSERT_GE(StoredSize(size), size);
+    ASSERT_LT(StoredSize(size), size + size / 1000);
+    ASSERT_EQ(StoredSize(size), StoredSize(StoredSize(size))) << "a size that is stored is exact";
   }
 }
 

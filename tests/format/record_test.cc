@@ -133,6 +133,21 @@ TEST(RecordTest, TheHeadersAreNeverLongerThanTheirLimits) {
   EXPECT_LE(RecordSize(kMaxKeySize, kMaxValueSize) - kMaxKeySize - kMaxValueSize, kMaxRecordHeader);
 }
 
+TEST(RecordTest, TheHeaderSizeFollowsFromTheOtherTwo) {
+  const size_t sizes[] = {0, 1, 100, 126, 127, 128, 129, 1000, 16382, 16383, 16384, 16385, 65535, 65536};
+  for (size_t key_size : sizes) {
+    for (size_t value_size : sizes) {
+      const std::string key(key_size, 'k'), value(value_size, 'v');
+      const std::string bytes = Encode(PackTag(1, kTypeValue), key, value);
+      EXPECT_EQ(bytes.size() - key_size - value_size, RecordHeaderSize(key_size, bytes.size()))
+          << key_size << " " << value_size;
+    }
+  }
+  for (size_t value_size : {size_t{1} << 21, (size_t{1} << 21) - 1, size_t{1} << 28, kMaxValueSize}) {
+    EXPECT_EQ(RecordSize(10, value_size) - 10 - value_size, RecordHeaderSize(10, RecordSize(10, value_size)));
+  }
+}
+
 TEST(RecordTest, TagsHoldSequenceAndType) {
   for (uint64_t sequence : {uint64_t{0}, uint64_t{1}, kMaxSequence - 1, kMaxSequence}) {
     for (ValueType type : {kTypeDeletion, kTypeValue, kTypeMerge, kTypeSingleDeletion, kTypeRangeDeletion}) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "miodb/write_batch.h"
-#include "src/util/hash.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/status_asserts.h"
 
@@ -17,6 +16,7 @@ namespace {
 constexpr size_t kTraceLength = 24;
 constexpr uint64_t kCompareEvery = 250;
 constexpr size_t kMaxHeld = 4;  // of snapshots, iterators and pins each
+constexpr uint64_t kManyKeys = 20000;
 
 KeyStyle StyleOf(uint64_t seed) {
   constexpr KeyStyle kStyles[] = {KeyStyle::kMixed,  KeyStyle::kShort, KeyStyle::kLongShared,
@@ -25,8 +25,8 @@ KeyStyle StyleOf(uint64_t seed) {
 }
 
 uint64_t KeyCountOf(uint64_t seed) {
-  constexpr uint64_t kCounts[] = {300, 40, 1500, 100};
-  return kCounts[Mix64(seed, 1) % 4];
+  constexpr uint64_t kCounts[] = {kManyKeys, 300, 40, 1500, 100};
+  return kCounts[seed % 5];
 }
 
 std::optional<std::string> Maybe(bool wanted, std::string key) {
@@ -147,12 +147,14 @@ void RandomOps::WriteStep(uint64_t dice) {
 
 void RandomOps::WriteSome() {
   WriteBatch batch;
-  const uint64_t count = random_.Skewed(6);
+  // Many keys come in large batches, or most of them would never be there.
+  const bool large = keys_.count() == kManyKeys && random_.OneIn(10);
+  const uint64_t count = large ? 1000 + random_.Uniform(4000) : random_.Skewed(6);
   for (uint64_t i = 0; i < count; i++) {
     if (random_.OneIn(4)) {
       batch.Delete(keys_.Any(&random_));
     } else {
-      batch.Put(keys_.Any(&random_), AnyValue(&random_, MaxValue()));
+      batch.Put(keys_.Any(&random_), AnyValue(&random_, large ? 200 : MaxValue()));
     }
   }
   Trace("batch of " + std::to_string(count));

@@ -23,6 +23,7 @@ class PoolDamageTest : public testing::Test {
  protected:
   // A published pool that has switched its root this many times, root i to an extent of i units and generation 10 i.
   void MakePool(uint64_t switches) {
+    ASSERT_OK(Pool::Destroy(path_));
     std::unique_ptr<Pool> pool;
     ASSERT_OK(Pool::Create(path_, Pool::Options{kLimit, kLimit, kPersistAuto}, &pool));
     for (uint64_t i = 1; i <= switches; i++) {

@@ -113,6 +113,38 @@ TEST_F(PoolTest, AFailedPublishLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
 }
 
+TEST_F(PoolTest, ACreateThatIsUnderWayIsNotDisturbed) {
+  ASSERT_OK(Create());
+  std::unique_ptr<Pool> second;
+  EXPECT_STATUS(IOError, Pool::Create(path_, Limits(kMiB, kMiB), &second));
+  EXPECT_STATUS(IOError, Pool::Destroy(path_));
+  EXPECT_TRUE(std::filesystem::exists(path_ + ".tmp"));
+  EXPECT_OK(pool_->Publish());
+  EXPECT_STATUS(IOError, Pool::Destroy(path_));
+}
+
+TEST_F(PoolTest, PublishReplacesNoOtherPool) {
+  CreateWithRoot();
+  const std::string first = ReadFileBytes(path_);
+  pool_.reset();
+  std::unique_ptr<Pool> second;
+  ASSERT_OK(Pool::Create(path_, Limits(kMiB, kMiB), &second));
+  EXPECT_FALSE(second->Publish().ok());
+  second.reset();
+  EXPECT_TRUE(first == ReadFileBytes(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+}
+
+TEST_F(PoolTest, DestroyRemovesThePoolAndWhatWasLeftBehind) {
+  CreateWithRoot();
+  pool_.reset();
+  WriteFileBytes(path_ + ".tmp", "left behind");
+  ASSERT_OK(Pool::Destroy(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+  EXPECT_OK(Pool::Destroy(path_));
+}
+
 TEST_F(PoolTest, OpensWithAllSpaceFree) {
   CreateWithRoot();
   std::vector<ExtentRef> extents(5);

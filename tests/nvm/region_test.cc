@@ -140,6 +140,16 @@ TEST_F(RegionTest, RefusesASecondOpener) {
   EXPECT_OK(Region::Open(path_, kMiB, kPersistAuto, &second));
 }
 
+TEST_F(RegionTest, RemovesAFileUnlessItIsInUse) {
+  EXPECT_OK(Region::Remove(path_));
+  ASSERT_OK(Create(kMiB, kMiB));
+  EXPECT_STATUS(IOError, Region::Remove(path_));
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  region_.reset();
+  EXPECT_OK(Region::Remove(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
 TEST_F(RegionTest, RefusesWhatCannotBeAPool) {
   WriteFileBytes(path_, std::string(2 * kPoolHeaderSize - 1, 'x'));
   EXPECT_STATUS(Corruption, Open(kMiB));

@@ -174,5 +174,26 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   EXPECT_EQ(added, table->entries());
 }
 
+TEST(TableBuilderSpace, AShortTableTakesMostOfWhatItHasRoomFor) {
+  TestPool pool(1 << 20);
+  std::vector<ExtentRef> extents;
+  for (;;) {
+    ExtentRef extent;
+    if (!pool->Allocate(kExtentUnit, ExtentKind::kLog, &extent).ok()) break;
+    extents.push_back(std::move(extent));
+  }
+  extents[10].reset();
+  TableBuilder builder(pool.get(), KeyOrder(BytewiseComparator()), Purpose::kMerge, 1, 10);
+  ASSERT_OK(builder.Start(100000, 100000, 30));
+  ASSERT_EQ(kExtentUnit, builder.index_bytes());
+  IndexEntry entry = {};
+  entry.word = IndexWord(kExtentUnit, false, 17);
+  while (builder.HasRoom() && !builder.NearlyFull()) {
+    entry.SetKey(std::to_string(1000 + builder.entries()));
+    builder.Add(entry);
+  }
+  EXPECT_GE(builder.entries(), kNodeFanout / 2u) << "one unit has room for a leaf";
+}
+
 }  // namespace
 }  // namespace miodb::test

@@ -157,7 +157,7 @@ std::vector<IndexWord> TableMaker::Store(const SortedVersions& versions, const O
     const TestVersion& v = versions[i];
     const uint64_t size = RecordSize(v.key.size(), v.value.size());
     if (payload->empty() || payload->back().extent->size() - used < size) {
-      payload->push_back({pool_->Allocate(std::max(size, options.extent_bytes), options.kind), 0});
+      EXPECT_OK(pool_->Allocate(std::max(size, options.extent_bytes), options.kind, &payload->emplace_back().extent));
       used = 0;
     }
     Extent* const extent = payload->back().extent.get();

@@ -79,11 +79,13 @@ class TableMaker {
     bool ordered = false;               // records lie in key order, not in that of their sequences
   };
 
-  TableMaker(TestPool* pool, const Comparator* comparator) : pool_(pool), order_(comparator) {}
+  TableMaker(Pool* pool, const Comparator* comparator) : pool_(pool), order_(comparator) {}
+  TableMaker(TestPool* pool, const Comparator* comparator) : TableMaker(pool->get(), comparator) {}
 
   const KeyOrder& order() const { return order_; }
-  Pool* pool() const { return pool_->get(); }
+  Pool* pool() const { return pool_; }
   uint64_t NewNumber() { return ++last_number_; }
+  void SetLastNumber(uint64_t number) { last_number_ = number; }
 
   // A table of these versions. REQUIRES: at least one.
   TableRef Make(const SortedVersions& versions, const Options& options);
@@ -100,7 +102,7 @@ class TableMaker {
                                std::vector<PayloadRef>* payload);
 
  private:
-  TestPool* const pool_;
+  Pool* const pool_;
   const KeyOrder order_;
   uint64_t last_number_ = 0;
 };

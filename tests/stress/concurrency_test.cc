@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -252,7 +253,7 @@ class Stress {
     const std::string target = KeyOf(random->Uniform(kGroups), random->Uniform(kGroup));
     auto at = std::lower_bound(keys.begin(), keys.end(), target);
     it->Seek(target);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 200; i++) {
       if (it->Valid() != (at != keys.end())) return Fail("an iterator is Valid where it should not be, or the reverse");
       if (!it->Valid()) return;
       if (it->key() != Slice(*at)) return Fail("an iterator stands on " + it->key().ToString() + " instead of " + *at);
@@ -389,6 +390,10 @@ struct Mix {
   const char* options;
   int writers;
 };
+
+std::ostream& operator<<(std::ostream& out, const Mix& mix) {
+  return out << mix.options << " with " << mix.writers << " writers";
+}
 
 class ConcurrencyTest : public testing::TestWithParam<Mix> {};
 

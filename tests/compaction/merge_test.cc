@@ -1,0 +1,217 @@
+// Merges of random runs leave exactly what reads may need (merge_world.h).
+
+#include "compaction/merge.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/common/comparators.h"
+#include "tests/common/environment.h"
+#include "tests/common/status_asserts.h"
+#include "tests/compaction/merge_world.h"
+
+namespace miodb::test {
+namespace {
+
+// Merges a world of this shape once and checks the result; all space comes back.
+void MergeAndCheck(const MergeShape& shape, uint64_t seed, void (*change)(MergeRequest*) = nullptr) {
+  MergeWorld world(shape, seed);
+  MergeRequest request = world.Request();
+  if (change != nullptr) change(&request);
+  const uint64_t before = world.pool()->used_bytes();
+  const uint64_t fences = world.pool()->persist().counters(request.purpose).fences.load();
+  {
+    MergeResult result;
+    ASSERT_OK(MergeRuns(request, &result));
+    EXPECT_GT(world.pool()->persist().counters(request.purpose).fences.load(), fences) << "not durable";
+    world.Check(result);
+  }
+  EXPECT_EQ(before, world.pool()->used_bytes()) << "space was leaked";
+}
+
+class MergeShapes : public testing::TestWithParam<KeyShape> {};
+
+TEST_P(MergeShapes, LeaveWhatReadsNeed) {
+  for (uint64_t seed : Seeds(ByScale(12, 40, 2000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    MergeShape shape;
+    shape.keys = GetParam();
+    shape.inputs = 1 + random.Uniform(8);
+    shape.older = random.Uniform(3);
+    shape.window = 20 + random.Uniform(180);
+    shape.versions_per_table = 1 + random.Skewed(8);
+    shape.snapshots = random.OneIn(2) ? 0 : random.Uniform(6);
+    shape.tables.filter_bits = random.OneIn(2) ? 10 : 0;
+    MergeAndCheck(shape, seed);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST_P(MergeShapes, LeaveItUnderOtherOrdersToo) {
+  for (const Comparator* comparator : {ReverseComparator(), CaseInsensitiveComparator()}) {
+    for (uint64_t seed : Seeds(ByScale(4, 10, 500))) {
+      SCOPED_TRACE(Repeat(seed));
+      Random random(seed);
+      MergeShape shape;
+      shape.comparator = comparator;
+      shape.keys = GetParam();
+      shape.inputs = 1 + random.Uniform(5);
+      shape.window = 20 + random.Uniform(180);
+      shape.versions_per_table = 1 + random.Skewed(8);
+      shape.snapshots = random.Uniform(4);
+      MergeAndCheck(shape, seed);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MergeShapes, testing::ValuesIn(KeyShapes()),
+                         [](const auto& name) { return name.param.name; });
+
+TEST(MergeTest, AnyNumberOfInputsMerges) {
+  for (size_t inputs = 1; inputs <= 8; inputs++) {
+    for (size_t older : {0, 1, 4}) {
+      SCOPED_TRACE(testing::Message() << inputs << " inputs over " << older);
+      MergeShape shape;
+      shape.inputs = inputs;
+      shape.older = older;
+      shape.keys_per_run = 1000;
+      shape.key_count = 1000;
+      shape.window = 1000;
+      MergeAndCheck(shape, inputs * 10 + older);
+    }
+  }
+}
+
+TEST(MergeTest, EqualKeysInAllInputsKeepTheNewest) {
+  for (size_t snapshots : {0, 1, 5}) {
+    SCOPED_TRACE(snapshots);
+    MergeShape shape;
+    shape.key_count = 3;
+    shape.keys_per_run = 20;
+    shape.inputs = 8;
+    shape.snapshots = snapshots;
+    for (uint64_t seed = 1; seed <= 20; seed++) MergeAndCheck(shape, seed);
+  }
+}
+
+TEST(MergeTest, AKeyOfManyVersionsStaysInOneTable) {
+  MergeShape shape;
+  shape.key_count = 5;
+  shape.keys_per_run = 20;
+  shape.most_versions = 300;
+  shape.inputs = 4;
+  shape.snapshots = 200;
+  for (uint64_t seed = 1; seed <= ByScale(3, 10, 100); seed++) {
+    MergeAndCheck(shape, seed, [](MergeRequest* request) { request->payload_limit = 4096; });
+  }
+}
+
+TEST(MergeTest, LargeTablesMerge) {
+  MergeShape shape;
+  shape.key_count = ByScale(20000, 50000, 1000000);
+  shape.keys_per_run = shape.key_count;
+  shape.window = shape.key_count;
+  shape.versions_per_table = SIZE_MAX;
+  shape.most_versions = 1;
+  shape.inputs = 3;
+  shape.snapshots = 1;
+  shape.tables.extent_bytes = 1 << 20;
+  MergeAndCheck(shape, 1);
+}
+
+TEST(MergeTest, TablesThatOverlapNothingAreMovedAndNotRewritten) {
+  TestPool pool;
+  TableMaker maker(&pool, BytewiseComparator());
+  std::vector<TableRef> tables;
+  for (char c = 'a'; c < 'i'; c++) {
+    std::vector<TestVersion> versions;
+    for (int i = 0; i < 100; i++)
+      versions.push_back({c + std::to_string(i), tables.size() * 100 + 1 + i, kTypeValue, "v"});
+    tables.push_back(maker.Make(SortedVersions(maker.order(), versions)));
+  }
+  const VersionFilter filter({});
+  MergeRequest request{pool.get(), maker.order(), Purpose::kMerge, &filter, {}, {}};
+  request.new_table_number = [&] { return maker.NewNumber(); };
+  for (size_t i = 0; i < 8; i += 2) request.inputs.push_back({tables[i], tables[i + 1]});
+  const uint64_t bytes = pool->persist().TotalBytes();
+  MergeResult result;
+  ASSERT_OK(MergeRuns(request, &result));
+  EXPECT_EQ(8u, result.moved.size());
+  EXPECT_TRUE(result.added.empty() && result.removed.empty());
+  EXPECT_EQ(0u, result.entries_read);
+  EXPECT_EQ(bytes, pool->persist().TotalBytes()) << "a move writes nothing";
+  // One table in the way of two makes one merge of three.
+  const TableRef bridge =
+      maker.Make(SortedVersions(maker.order(), {{"a5", 5000, kTypeValue, "x"}, {"b5", 5001, kTypeValue, "y"}}));
+  request.inputs.insert(request.inputs.begin(), {bridge});
+  result = MergeResult();
+  ASSERT_OK(MergeRuns(request, &result));
+  EXPECT_EQ(6u, result.moved.size());
+  EXPECT_EQ(3u, result.removed.size());
+  EXPECT_EQ(1u, result.added.size());
+  EXPECT_EQ(202u, result.entries_read);
+  EXPECT_EQ(2u, result.entries_dropped);
+}
+
+TEST(MergeTest, ATableOfOnlyDroppedEntriesLeavesNothing) {
+  TestPool pool;
+  TableMaker maker(&pool, BytewiseComparator());
+  const TableRef tombstones =
+      maker.Make(SortedVersions(maker.order(), {{"a", 10, kTypeDeletion, ""}, {"b", 11, kTypeDeletion, ""}}));
+  const TableRef values =
+      maker.Make(SortedVersions(maker.order(), {{"a", 1, kTypeValue, "x"}, {"b", 2, kTypeValue, "y"}}));
+  const VersionFilter filter({});
+  MergeRequest request{pool.get(), maker.order(), Purpose::kMerge, &filter, {{tombstones}, {values}}, {}};
+  request.new_table_number = [&] { return maker.NewNumber(); };
+  MergeResult result;
+  ASSERT_OK(MergeRuns(request, &result));
+  EXPECT_TRUE(result.added.empty() && result.moved.empty());
+  EXPECT_EQ(2u, result.removed.size());
+  EXPECT_EQ(4u, result.entries_dropped);
+}
+
+TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
+  MergeShape shape;
+  shape.key_count = 5000;
+  shape.keys_per_run = 5000;
+  shape.window = 5000;
+  MergeWorld world(shape, 1);
+  MergeRequest request = world.Request();
+  const std::atomic<bool> stop{true};
+  request.stop = &stop;
+  const uint64_t before = world.pool()->used_bytes();
+  {
+    MergeResult result;
+    EXPECT_FALSE(MergeRuns(request, &result).ok());
+  }
+  EXPECT_EQ(before, world.pool()->used_bytes());
+}
+
+TEST(MergeTest, DamageEndsItWithCorruption) {
+  for (uint64_t seed : Seeds(ByScale(30, 100, 3000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    MergeShape shape;
+    shape.keys = KeyShapes()[random.Uniform(KeyShapes().size())];
+    shape.inputs = 3;
+    MergeWorld world(shape, seed);
+    MergeRequest request = world.Request();
+    request.rewrite_all = true;
+    // One bit of a leaf of one input.
+    const std::vector<TableRef> tables = world.InputTables();
+    const TableRef& victim = tables[random.Uniform(tables.size())];
+    const uint64_t bit = random.Uniform(victim->leaf_count() * sizeof(LeafNode) * 8);
+    char* const byte = victim->index()->data() + sizeof(TableHeader) + bit / 8;
+    *byte = static_cast<char>(*byte ^ (1 << bit % 8));
+    const uint64_t before = world.pool()->used_bytes();
+    {
+      MergeResult result;
+      EXPECT_STATUS(Corruption, MergeRuns(request, &result));
+    }
+    EXPECT_EQ(before, world.pool()->used_bytes());
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test

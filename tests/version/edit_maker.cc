@@ -1,0 +1,97 @@
+#include "tests/version/edit_maker.h"
+
+#include <iterator>
+
+namespace miodb::test {
+
+std::string TextOf(const TablePlace& place) {
+  return std::to_string(place.number) + "@" + std::to_string(place.level) + "." + std::to_string(place.run) + " [" +
+         std::to_string(place.index_offset) + "+" + std::to_string(place.index_size) + "]";
+}
+
+std::string TextOf(const LogChunkPlace& place) {
+  return std::to_string(place.id) + " [" + std::to_string(place.offset) + "+" + std::to_string(place.size) + "]" +
+         (place.sealed ? " sealed " + std::to_string(place.sealed_size) : "");
+}
+
+std::string TextOf(const ManifestState& state) {
+  std::string text = state.comparator + " next " + std::to_string(state.next_id) + " flushed " +
+                     std::to_string(state.flushed_sequence) + "\n";
+  for (const auto& [number, place] : state.tables) text += std::to_string(number) + ": " + TextOf(place) + "\n";
+  for (const auto& [id, place] : state.chunks) text += std::to_string(id) + ": " + TextOf(place) + "\n";
+  return text;
+}
+
+TablePlace EditMaker::AnyTable(bool small) {
+  TablePlace place;
+  place.number = Number(small);
+  place.level = random_.OneIn(4) ? kRepositoryLevel : static_cast<uint32_t>(random_.Uniform(kRepositoryLevel));
+  place.run = Number(small);
+  place.index_offset = Number(small);
+  place.index_size = Number(small);
+  return place;
+}
+
+LogChunkPlace EditMaker::AnyChunk(bool small) {
+  LogChunkPlace place;
+  place.id = Number(small);
+  place.offset = Number(small);
+  place.size = Number(small);
+  place.sealed = random_.OneIn(2);
+  if (place.sealed) place.sealed_size = random_.Uniform(place.size + 1);
+  return place;
+}
+
+VersionEdit EditMaker::AnyEdit(bool small) {
+  VersionEdit edit;
+  if (random_.OneIn(4)) {
+    edit.has_comparator = true;
+    edit.comparator = random_.Bytes(random_.Uniform(40));
+  }
+  if (random_.OneIn(2)) edit.SetNextId(Number(small));
+  if (random_.OneIn(2)) edit.SetFlushedSequence(Number(small));
+  for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_tables.push_back(Number(small));
+  for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.tables.push_back(AnyTable(small));
+  for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_chunks.push_back(Number(small));
+  for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.chunks.push_back(AnyChunk(small));
+  return edit;
+}
+
+VersionEdit EditMaker::NextEdit(size_t most_tables) {
+  VersionEdit edit;
+  if (random_.OneIn(2)) {
+    state_.flushed_sequence += random_.Uniform(1000);
+    edit.SetFlushedSequence(state_.flushed_sequence);
+  }
+  while (state_.tables.size() > random_.Uniform(most_tables + 1)) {
+    const auto it = std::next(state_.tables.begin(), static_cast<ptrdiff_t>(random_.Uniform(state_.tables.size())));
+    edit.removed_tables.push_back(it->first);
+    state_.tables.erase(it);
+  }
+  for (auto& [number, place] : state_.tables) {
+    if (!random_.OneIn(8)) continue;
+    place.level = static_cast<uint32_t>(random_.Uniform(8));  // moved
+    edit.tables.push_back(place);
+  }
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) {
+    TablePlace place = AnyTable(false);
+    place.number = state_.next_id++;
+    state_.tables[place.number] = place;
+    edit.tables.push_back(place);
+  }
+  while (state_.chunks.size() > random_.Uniform(6)) {
+    const auto it = state_.chunks.begin();
+    edit.removed_chunks.push_back(it->first);
+    state_.chunks.erase(it);
+  }
+  if (random_.OneIn(2)) {
+    LogChunkPlace place = AnyChunk(false);
+    place.id = state_.next_id++;
+    state_.chunks[place.id] = place;
+    edit.chunks.push_back(place);
+  }
+  edit.SetNextId(state_.next_id);
+  return edit;
+}
+
+}  // namespace miodb::test

@@ -1,0 +1,180 @@
+#include "src/version/version_edit.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+#include "src/util/coding.h"
+#include "src/util/random.h"
+#include "tests/common/environment.h"
+#include "tests/common/status_asserts.h"
+#include "tests/version/edit_maker.h"
+
+namespace miodb::test {
+namespace {
+
+// Decodes bytes that stand alone on the heap.
+bool DecodeAlone(const std::string& bytes, VersionEdit* edit) {
+  const std::unique_ptr<char[]> copy(new char[bytes.size()]);
+  memcpy(copy.get(), bytes.data(), bytes.size());
+  *edit = VersionEdit();
+  return edit->DecodeFrom(Slice(copy.get(), bytes.size()));
+}
+
+std::string Encoded(const VersionEdit& edit) {
+  std::string bytes;
+  edit.EncodeTo(&bytes);
+  return bytes;
+}
+
+TEST(VersionEditTest, RoundTrips) {
+  for (uint64_t seed : Seeds(ByScale(500, 2000, 100000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    EditMaker maker(seed);
+    const VersionEdit edit = maker.AnyEdit(random.OneIn(2));
+    VersionEdit decoded;
+    ASSERT_TRUE(DecodeAlone(Encoded(edit), &decoded));
+    EXPECT_EQ(edit.has_comparator, decoded.has_comparator);
+    EXPECT_EQ(edit.comparator, decoded.comparator);
+    EXPECT_EQ(edit.has_next_id, decoded.has_next_id);
+    EXPECT_EQ(edit.next_id, decoded.next_id);
+    EXPECT_EQ(edit.has_flushed_sequence, decoded.has_flushed_sequence);
+    EXPECT_EQ(edit.flushed_sequence, decoded.flushed_sequence);
+    EXPECT_EQ(edit.removed_tables, decoded.removed_tables);
+    EXPECT_EQ(edit.removed_chunks, decoded.removed_chunks);
+    ASSERT_EQ(edit.tables.size(), decoded.tables.size());
+    for (size_t i = 0; i < edit.tables.size(); i++) EXPECT_EQ(TextOf(edit.tables[i]), TextOf(decoded.tables[i]));
+    ASSERT_EQ(edit.chunks.size(), decoded.chunks.size());
+    for (size_t i = 0; i < edit.chunks.size(); i++) EXPECT_EQ(TextOf(edit.chunks[i]), TextOf(decoded.chunks[i]));
+    EXPECT_EQ(Encoded(edit), Encoded(decoded));
+  }
+}
+
+TEST(VersionEditTest, AnEmptyEditIsNoBytes) {
+  EXPECT_EQ("", Encoded(VersionEdit()));
+  VersionEdit edit;
+  EXPECT_TRUE(DecodeAlone("", &edit));
+}
+
+TEST(VersionEditTest, FieldNumbersAreThoseOfTheFormat) {
+  VersionEdit edit;
+  edit.has_comparator = true;
+  edit.comparator = "c";
+  edit.SetNextId(2);
+  edit.SetFlushedSequence(3);
+  edit.removed_tables = {4};
+  edit.tables.push_back({5, 6, 7, 8, 9});
+  edit.removed_chunks = {10};
+  edit.chunks.push_back({11, 12, 13, false, 0});
+  edit.chunks.push_back({14, 15, 16, true, 12});
+  const std::string expected(
+      "\1\1c"
+      "\2\2"
+      "\3\3"
+      "\4\4"
+      "\5\5\6\7\x08\x09"
+      "\6\x0a"
+      "\7\x0b\x0c\x0d"
+      "\x08\x0e\x0f\x10\x0c");
+  EXPECT_EQ(expected, Encoded(edit));
+}
+
+TEST(VersionEditTest, WhatIsCutShortIsRefusedOrHasFewerFields) {
+  EditMaker maker(3);
+  for (int i = 0; i < 50; i++) {
+    const std::string bytes = Encoded(maker.AnyEdit(true));
+    for (size_t size = 0; size < bytes.size(); size++) {
+      VersionEdit edit;
+      EXPECT_TRUE(!DecodeAlone(bytes.substr(0, size), &edit) || Encoded(edit).size() < bytes.size()) << size;
+    }
+  }
+}
+
+TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
+  for (uint64_t seed : Seeds(ByScale(20, 100, 3000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    EditMaker maker(seed);
+    for (int i = 0; i < 500; i++) {
+      std::string bytes = Encoded(maker.AnyEdit(random.OneIn(2)));
+      for (uint64_t n = random.Uniform(4); n > 0 && !bytes.empty(); n--) {
+        bytes[random.Uniform(bytes.size())] = static_cast<char>(random.OneIn(2) ? random.Uniform(10) : random.Next64());
+      }
+      if (random.OneIn(4)) bytes = random.Bytes(random.Uniform(50));
+      VersionEdit edit;
+      if (!DecodeAlone(bytes, &edit)) continue;
+      for (const TablePlace& t : edit.tables) ASSERT_LE(t.level, kRepositoryLevel);
+      for (const LogChunkPlace& c : edit.chunks) ASSERT_LE(c.sealed_size, c.size);
+      ManifestState state;
+      state.Apply(edit).IgnoreError();
+    }
+  }
+}
+
+TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
+  VersionEdit edit;
+  for (int field = 0; field < 256; field++) {
+    // A field by itself, with nothing behind it, is never whole; numbers outside of 1 to 8 are never known.
+    EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
+    const bool known = field >= 1 && field <= 8;
+    EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
+  }
+  std::string bytes("\5\1", 2);
+  PutVarint64(&bytes, 256);
+  EXPECT_FALSE(DecodeAlone(bytes + std::string("\1\1\1", 3), &edit)) << "level 256";
+  EXPECT_FALSE(DecodeAlone(std::string("\x08\1\1\4\5", 5), &edit)) << "sealed beyond its size";
+  EXPECT_TRUE(DecodeAlone(std::string("\x08\1\1\5\5", 5), &edit));
+}
+
+TEST(ManifestStateTest, ASnapshotLeadsToTheSameState) {
+  for (uint64_t seed : Seeds(ByScale(50, 200, 5000))) {
+    SCOPED_TRACE(Repeat(seed));
+    EditMaker maker(seed);
+    ManifestState state;
+    for (int i = 0; i < 100; i++) {
+      ASSERT_OK(state.Apply(maker.NextEdit()));
+      ManifestState copy;
+      VersionEdit decoded;
+      ASSERT_TRUE(DecodeAlone(Encoded(state.Snapshot()), &decoded));
+      ASSERT_OK(copy.Apply(decoded));
+      ASSERT_EQ(TextOf(state), TextOf(copy));
+      ASSERT_EQ(TextOf(maker.state()), TextOf(state));
+    }
+  }
+}
+
+TEST(ManifestStateTest, RemovingWhatIsNotThereIsCorruption) {
+  ManifestState state;
+  VersionEdit add;
+  add.tables.push_back({7, 0, 1, 4096, 4096});
+  add.chunks.push_back({8, 8192, 4096, false, 0});
+  ASSERT_OK(state.Apply(add));
+  VersionEdit remove;
+  remove.removed_tables = {8};
+  EXPECT_STATUS(Corruption, state.Apply(remove));
+  remove.removed_tables = {};
+  remove.removed_chunks = {7};
+  EXPECT_STATUS(Corruption, state.Apply(remove));
+  remove.removed_tables = {7};
+  remove.removed_chunks = {8};
+  EXPECT_OK(state.Apply(remove));
+  EXPECT_STATUS(Corruption, state.Apply(remove));
+  EXPECT_TRUE(state.tables.empty() && state.chunks.empty());
+}
+
+TEST(ManifestStateTest, RemovalComesBeforeAddition) {
+  ManifestState state;
+  VersionEdit edit;
+  edit.tables.push_back({7, 0, 1, 4096, 4096});
+  ASSERT_OK(state.Apply(edit));
+  // The same number again, removed and placed elsewhere, in one edit.
+  edit.removed_tables = {7};
+  edit.tables[0].level = 3;
+  ASSERT_OK(state.Apply(edit));
+  EXPECT_EQ(3u, state.tables.at(7).level);
+}
+
+}  // namespace
+}  // namespace miodb::test
