@@ -325,8 +325,8 @@ class ClusterMerge {
   bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
   std::vector<size_t> heap_;
   std::unique_ptr<TableSink> sink_;
-  IndexEntry last_ = {};          // the entry taken last, kept or not
-  PmRef last_ref_ = 0;            // its record
+  IndexEntry last_ = {};  // the entry taken last, kept or not
+  PmRef last_ref_ = 0;    // its record
   bool any_ = false;
   bool last_added_same_ = false;  // a version of last_'s key is in the output
 };
@@ -358,10 +358,13 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     }
     Status s;
     for (const bool guess_sizes : {true, false}) {
+      const uint64_t read = result->entries_read, dropped = result->entries_dropped;
       ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
       s = merge.Run();
       if (s.ok() || !merge.overflowed()) break;
       tracker.Take();  // start over with nothing accounted
+      result->entries_read = read;
+      result->entries_dropped = dropped;
     }
     if (!s.ok()) return s;
     for (const std::vector<TableRef>& tables : cluster.inputs) {

@@ -1,4 +1,5 @@
-// Keeps account of which payload extents the entries of a table under construction refer to, and how many bytes of each.
+// Keeps account of which payload extents the entries of a table under construction refer to, and how many bytes of
+// each.
 //
 // Threads: one.
 

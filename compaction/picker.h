@@ -1,8 +1,8 @@
 // Which merge to run next: pure functions of a version and of what is running.
 //
 // Order: if somebody waits for a settled database, one merge of the whole buffer into the repository, once running jobs
-// are done; else zero-copy merges and lazy copies that are due, the level with the most runs for its trigger first; then
-// garbage collection.
+// are done; else zero-copy merges and lazy copies that are due, the level with the most runs for its trigger first;
+// then garbage collection.
 
 #ifndef MIODB_COMPACTION_PICKER_H_
 #define MIODB_COMPACTION_PICKER_H_
@@ -27,10 +27,10 @@ const char* MergeKindName(MergeKind kind);
 
 struct MergeJob {
   MergeKind kind;
-  int level;                       // where the newest input comes from
+  int level;  // where the newest input comes from
   int output_level;
-  std::vector<RunRef> inputs;      // newest first; a kLazyCopy or kSettle ends with the repository's run if there is one
-  std::vector<TableRef> collect;   // kCollect: the tables of inputs[0] to rewrite
+  std::vector<RunRef> inputs;     // newest first; a kLazyCopy or kSettle ends with the repository's run if there is one
+  std::vector<TableRef> collect;  // kCollect: the tables of inputs[0] to rewrite
 };
 
 struct PickerInput {

@@ -7,8 +7,8 @@
 namespace miodb {
 
 Status TableSink::StartTable() {
-  builder_ = std::make_unique<TableBuilder>(options_.pool, options_.order, options_.purpose, options_.new_table_number(),
-                                            options_.filter_bits);
+  builder_ = std::make_unique<TableBuilder>(options_.pool, options_.order, options_.purpose,
+                                            options_.new_table_number(), options_.filter_bits);
   payload_bytes_ = 0;
   const uint64_t left = options_.max_entries - taken_;
   Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
@@ -20,8 +20,7 @@ Status TableSink::StartTable() {
 }
 
 Status TableSink::MakeRoom(bool same_key) {
-  if (builder_ != nullptr && !same_key &&
-      (payload_bytes_ >= options_.payload_limit || builder_->NearlyFull())) {
+  if (builder_ != nullptr && !same_key && (payload_bytes_ >= options_.payload_limit || builder_->NearlyFull())) {
     Status s = FinishTable();
     if (!s.ok()) return s;
   }

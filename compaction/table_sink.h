@@ -1,5 +1,5 @@
-// Takes the entries that a flush or merge keeps, in key order, and turns them into tables: one if there is room for one,
-// more where a partition is full or free space is scattered. All versions of a key end up in one table.
+// Takes the entries that a flush or merge keeps, in key order, and turns them into tables: one if there is room for
+// one, more where a partition is full or free space is scattered. All versions of a key end up in one table.
 //
 // Threads: one. Durable after the fence that the caller makes when it is done.
 
@@ -32,23 +32,23 @@ class TableSink {
     uint64_t max_sequence = 0;
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
-    // Told when an index extent is taken, with its size and max_new_extents, and when its unused tail is given back, with
-    // minus the size of that and 0.
+    // Told when an index extent is taken, with its size and max_new_extents, and when its unused tail is given back,
+    // with minus the size of that and 0.
     std::function<void(int64_t, uint64_t)> index_taken = nullptr;
   };
 
   // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.
   TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {}
 
-  // Sees to a table with room for one more entry, a new one if the last is full. same_key: the entry to come has the key
-  // of the one added last.
+  // Sees to a table with room for one more entry, a new one if the last is full. same_key: the entry to come has the
+  // key of the one added last.
   Status MakeRoom(bool same_key);
 
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
   void Add(const IndexEntry& entry);
 
-  // Whether MakeRoom failed because a key had more versions than the table being built had room for. With entries_per_table
-  // left at its default that happens only where free space is scattered.
+  // Whether MakeRoom failed because a key had more versions than the table being built had room for. With
+  // entries_per_table left at its default that happens only where free space is scattered.
   bool overflowed() const { return overflowed_; }
 
   // Finishes the last table and returns all.

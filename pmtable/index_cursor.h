@@ -55,8 +55,8 @@ class IndexCursor {
   Status status_;
 };
 
-// Whether what is known of two keys proves them different or equal; if not, the records have to be asked. *order is then the sign
-// of the comparison, 0 if equal.
+// Whether what is known of two keys proves them different or equal; if not, the records have to be asked. *order is
+// then the sign of the comparison, 0 if equal.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order);
 
 }  // namespace miodb

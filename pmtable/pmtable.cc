@@ -38,8 +38,8 @@ Status PMTable::Corrupt(const std::string& what) const {
                                                std::to_string(index_->offset()) + ": " + what);
 }
 
-Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify, const ClaimPayload& claim,
-                     std::shared_ptr<const PMTable>* table) {
+Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
+                     const ClaimPayload& claim, std::shared_ptr<const PMTable>* table) {
   std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
   Status s = t->Load(number, verify, claim);
   if (s.ok()) *table = std::move(t);
@@ -185,7 +185,8 @@ Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t*
     }
     int position = range.low;
     if (range.low < range.high) {
-      Status s = SearchRecords(key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
+      Status s = SearchRecords(
+          key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
       if (!s.ok()) return s;
     }
     node = node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);

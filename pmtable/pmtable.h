@@ -57,8 +57,8 @@ class PMTable {
   using ClaimPayload = std::function<Status(const PayloadMeta&, ExtentRef*)>;
 
   // Opens the table whose index extent this is. verify: check every node, not only header, meta and inner levels.
-  static Status Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify, const ClaimPayload& claim,
-                     std::shared_ptr<const PMTable>* table);
+  static Status Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
+                     const ClaimPayload& claim, std::shared_ptr<const PMTable>* table);
 
   uint64_t number() const { return header_.number; }
   uint64_t entries() const { return header_.entries; }

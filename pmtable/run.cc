@@ -98,9 +98,8 @@ class RunIterator final : public InternalIterator {
 }  // namespace
 
 size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
-  auto it = std::partition_point(tables.begin(), tables.end(), [&](const TableRef& table) {
-    return order.Compare(table->largest(), key) < 0;
-  });
+  auto it = std::partition_point(tables.begin(), tables.end(),
+                                 [&](const TableRef& table) { return order.Compare(table->largest(), key) < 0; });
   return static_cast<size_t>(it - tables.begin());
 }
 

@@ -17,7 +17,8 @@ static_assert(TableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
 uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
   extents = std::min(extents, entries);  // an entry refers to one
-  uint64_t bytes = sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * TableBuilder::kBytesPerExtent;
+  uint64_t bytes =
+      sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * TableBuilder::kBytesPerExtent;
   for (uint64_t nodes : InnerLevelSizes(leaves)) bytes += nodes * sizeof(InnerNode);
   return bytes;
 }
@@ -157,7 +158,8 @@ Status TableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* tab
   }
   TableMeta meta;
   for (const PayloadRef& p : summary.payload) {
-    meta.payload.push_back({p.extent->offset(), p.extent->size(), p.extent->kind(), p.extent->payload_bytes(), p.live_bytes});
+    meta.payload.push_back(
+        {p.extent->offset(), p.extent->size(), p.extent->kind(), p.extent->payload_bytes(), p.live_bytes});
     t->payload_bytes_ += p.live_bytes;
   }
   std::string meta_block;

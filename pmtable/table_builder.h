@@ -22,8 +22,8 @@ namespace miodb {
 struct IndexEntry {
   char known[kMaxKnownBytes];
   uint8_t known_size;
-  bool complete;           // known_size bytes are the whole key
-  bool same_key_as_last;   // another version of the key before it
+  bool complete;          // known_size bytes are the whole key
+  bool same_key_as_last;  // another version of the key before it
   uint32_t hash;
   IndexWord word;
 
@@ -56,7 +56,9 @@ class TableBuilder {
 
   // Whether so little room is left that the next key is better put into another table, because a key's versions have to
   // stay together. Never so if there was room for all that may come.
-  bool NearlyFull() const { return shortened_ && capacity_ - entries_ < std::min<uint64_t>(kNodeFanout, capacity_ / 4); }
+  bool NearlyFull() const {
+    return shortened_ && capacity_ - entries_ < std::min<uint64_t>(kNodeFanout, capacity_ / 4);
+  }
 
   // REQUIRES: HasRoom(), and the entry comes after all before it.
   void Add(const IndexEntry& entry);

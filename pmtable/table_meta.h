@@ -4,7 +4,8 @@
 //   per extent: varint64 offset / 4096, varint64 size / 4096, u8 kind, varint64 payload bytes,
 //               varint64 live bytes
 //
-// Sorted by offset. Payload bytes are those written for records (Extent::payload_bytes). Live bytes are the sizes (IndexWord::size) of the records that this table refers to in the extent.
+// Sorted by offset. Payload bytes are those written for records (Extent::payload_bytes). Live bytes are the sizes
+// (IndexWord::size) of the records that this table refers to in the extent.
 
 #ifndef MIODB_PMTABLE_TABLE_META_H_
 #define MIODB_PMTABLE_TABLE_META_H_
@@ -51,7 +52,8 @@ struct TableMeta {
       if (!GetVarint64(&input, &p.offset) || !GetVarint64(&input, &p.size) || input.empty()) return false;
       const uint8_t kind = static_cast<uint8_t>(input[0]);
       input.remove_prefix(1);
-      if (kind != static_cast<uint8_t>(ExtentKind::kLog) && kind != static_cast<uint8_t>(ExtentKind::kSettled)) return false;
+      if (kind != static_cast<uint8_t>(ExtentKind::kLog) && kind != static_cast<uint8_t>(ExtentKind::kSettled))
+        return false;
       if (!GetVarint64(&input, &p.payload_bytes) || !GetVarint64(&input, &p.live_bytes)) return false;
       if (p.offset > IndexWord::kMaxRef / kExtentUnit || p.size > IndexWord::kMaxRef / kExtentUnit) return false;
       p.offset *= kExtentUnit;

@@ -1,7 +1,8 @@
 // The database: an ordered, durable map from byte strings to byte strings.
 //
 // Threads: a DB may be used by any number of threads without outside locking. Reads take no lock that a writer or a
-// compaction holds for longer than a few pointers' work, and none at all from the first 128 threads of a process. An Iterator or a WriteBatch belongs to one thread at a time.
+// compaction holds for longer than a few pointers' work, and none at all from the first 128 threads of a process. An
+// Iterator or a WriteBatch belongs to one thread at a time.
 //
 // Ownership: DB::Open hands the caller a DB to delete. Iterators must be deleted, snapshots released and pinned
 // slices reset before the DB is. Strings and slices passed in need to live only for the call.

@@ -171,8 +171,8 @@ struct MIODB_EXPORT ReadOptions {
 
 struct MIODB_EXPORT WriteOptions {
   // Return only when the write survives loss of power, as far as the medium allows. Free of cost on persistent and
-  // emulated persistent memory, where every write is made durable anyway; an msync in kPersistFile. Without effect under
-  // kLogOff, where only a flush makes writes durable.
+  // emulated persistent memory, where every write is made durable anyway; an msync in kPersistFile. Without effect
+  // under kLogOff, where only a flush makes writes durable.
   bool sync = false;
 };
 

@@ -8,9 +8,9 @@
 
 // Work behind the writers, each kind in its own thread:
 //
-//   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one ready.
-//   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
-//   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
+//   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one
+//   ready. flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h). merge    Runs the job
+//   that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
 //
 // Each installs its result in the same way, with mutex_ held: the manifest edit becomes durable, the new version
 // becomes current, the read state is published. What the old one alone held is freed when its last reader leaves.
@@ -19,8 +19,8 @@ namespace miodb {
 
 namespace {
 
-// Bytes to reserve for an entry of a table index: 21.3 with its levels above 0, and a quarter more for what is lost when
-// free space is scattered and an index has to be cut into several tables.
+// Bytes to reserve for an entry of a table index: 21.3 with its levels above 0, and a quarter more for what is lost
+// when free space is scattered and an index has to be cut into several tables.
 constexpr uint64_t kIndexBytesPerEntry = 27;
 
 // Chunks that stay free besides the index reserve: so many when puts ask for log, so many when garbage collection moves
@@ -121,8 +121,8 @@ uint64_t DBImpl::IndexReserve() const {
          std::min(versions_->tables(), kTablesAfterMerge) * TableBuilder::kBytesPerTable;
 }
 
-// What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and chunks
-// for records on the move. Deletes may have some of the latter.
+// What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
+// chunks for records on the move. Deletes may have some of the latter.
 uint64_t DBImpl::Reserve(Demand demand) const {
   uint64_t unflushed = 0;
   if (options_.log_mode == kLogOff) {
@@ -130,8 +130,8 @@ uint64_t DBImpl::Reserve(Demand demand) const {
     unflushed = memtable_->segment().used_bytes() + options_.write_buffer_size;
     for (const MemTableRef& memtable : immutables_) unflushed += memtable->segment().used_bytes();
   }
-  // Deletes may also have what the index reserve holds for scattered space, and when there is nothing left to merge half
-  // of all: what they free is worth more.
+  // Deletes may also have what the index reserve holds for scattered space, and when there is nothing left to merge
+  // half of all: what they free is worth more.
   const uint64_t index = IndexReserve();
   switch (demand) {
     case Demand::kAny:
@@ -229,8 +229,8 @@ bool DBImpl::FlushStep() {
   }
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
-  FlushRequest request{pool_.get(), order_, memtable.get(), filter.get(), options_.filter_bits_per_key,
-                       [this] { return NewId(); }};
+  FlushRequest request{
+      pool_.get(), order_, memtable.get(), filter.get(), options_.filter_bits_per_key, [this] { return NewId(); }};
   Status s = FlushMemTable(request, &tables);
   MutexLock lock(&mutex_);
   InstallFlush(memtable, tables, s);
@@ -388,7 +388,8 @@ void DBImpl::RunJob(MergeJob job) {
   }
   // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
   const uint64_t oldest = job.inputs.back()->id;
-  const int oldest_level = job.kind == MergeKind::kZeroCopy || job.kind == MergeKind::kCollect ? job.level : job.output_level;
+  const int oldest_level =
+      job.kind == MergeKind::kZeroCopy || job.kind == MergeKind::kCollect ? job.level : job.output_level;
   for (int level = oldest_level; level < options_.num_levels; level++) {
     for (const RunRef& run : version->levels[static_cast<size_t>(level)]) {
       if (level == oldest_level && run->id >= oldest) continue;
@@ -402,10 +403,9 @@ void DBImpl::RunJob(MergeJob job) {
     request.payload_limit = options_.partition_size;
   }
   request.index_reserve = index_reserve;
-  request.leave_free =
-      job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
-      : pressed                       ? 0
-                                      : kCopyReserveChunks * chunk_bytes_;
+  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
+                       : pressed                       ? 0
+                                                       : kCopyReserveChunks * chunk_bytes_;
   request.copy_extent_bytes = chunk_bytes_;
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
@@ -426,7 +426,8 @@ void DBImpl::RunJob(MergeJob job) {
   MutexLock lock(&mutex_);
   if (s.ok()) s = InstallMerge(job, result);
   if (s.ok()) {
-    Log("%s level %d -> %d: %zu tables in, %zu moved, %zu out, %llu of %llu entries dropped, %llu bytes copied, %llu us",
+    Log("%s level %d -> %d: %zu tables in, %zu moved, %zu out, %llu of %llu entries dropped, %llu bytes copied, %llu "
+        "us",
         MergeKindName(job.kind), job.level, job.output_level, result.removed.size(), result.moved.size(),
         result.added.size(), static_cast<unsigned long long>(result.entries_dropped),
         static_cast<unsigned long long>(result.entries_read), static_cast<unsigned long long>(result.bytes_copied),
@@ -472,7 +473,8 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
     // What could not be moved for lack of space is given up until some is freed.
     merge_blocked_ = true;
     for (const TableRef& table : result.added) {
-      for (const PayloadRef& p : table->payload()) p.extent->evacuate.store(false, std::memory_order_relaxed);  // policy
+      for (const PayloadRef& p : table->payload())
+        p.extent->evacuate.store(false, std::memory_order_relaxed);  // policy
     }
   }
   PublishState();

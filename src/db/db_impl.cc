@@ -118,7 +118,8 @@ Status DBImpl::LockDirectory() {
   Env* const env = options_.env;
   if (!env->FileExists(name_)) {
     Status s = env->CreateDir(name_);
-    if (!s.ok() && !env->FileExists(name_)) return Status::IOError(name_, "cannot create the directory: " + s.ToString());
+    if (!s.ok() && !env->FileExists(name_))
+      return Status::IOError(name_, "cannot create the directory: " + s.ToString());
   }
   Status s = env->LockFile(LockPath(name_), &file_lock_);
   if (!s.ok()) return s;
@@ -200,9 +201,8 @@ void DBImpl::Log(const char* format, ...) {
 
 Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record) {
   // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
-  const uint64_t sequence = options.snapshot != nullptr
-                                ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
-                                : last_sequence_.load(std::memory_order_acquire);
+  const uint64_t sequence = options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
+                                                        : last_sequence_.load(std::memory_order_acquire);
   const bool verify = options.verify_checksums || options_.paranoid_checks;
   Status s = state->memtable->Get(key, sequence, verify, found, record);
   for (size_t i = 0; s.ok() && !*found && i < state->immutables.size(); i++) {
@@ -231,7 +231,8 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* 
   if (!s.ok()) return s;
   if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
   ReadStates::Ref(pin.get());
-  value->Pin(record.value, [](void* state) { UnpinState(static_cast<ReadState*>(state), nullptr); }, pin.get());
+  value->Pin(
+      record.value, [](void* state) { UnpinState(static_cast<ReadState*>(state), nullptr); }, pin.get());
   return s;
 }
 
@@ -305,7 +306,8 @@ Status DBImpl::Settle() {
     if (!WaitForBackground(0)) break;
   }
   settle_requests_--;
-  if (background_error_.ok() && merge_blocked_) return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
+  if (background_error_.ok() && merge_blocked_)
+    return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
   return background_error_;
 }
 

@@ -6,8 +6,8 @@
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
-// Locks, in the order in which they may be taken: mutex_; then one of SnapshotList's, ReadStates', BlockPool's, Persist's,
-// Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h says so.
+// Locks, in the order in which they may be taken: mutex_; then one of SnapshotList's, ReadStates', BlockPool's,
+// Persist's, Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_
@@ -154,7 +154,7 @@ class DBImpl final : public DB {
   LogChunk* chunk_ = nullptr;     // receives frames; owned by memtable_
   MemTable* writable_ = nullptr;  // memtable_, for the leader
   uint64_t allocated_sequence_ = 0;
-  uint64_t throttle_debt_ = 0;    // nanoseconds of delay not yet slept
+  uint64_t throttle_debt_ = 0;  // nanoseconds of delay not yet slept
   std::atomic<uint64_t> user_bytes_{0};
 
   // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is
@@ -184,12 +184,12 @@ class DBImpl final : public DB {
   uint64_t settles_started_ GUARDED_BY(mutex_) = 0;
   uint64_t settles_finished_ GUARDED_BY(mutex_) = 0;
   bool merge_blocked_ GUARDED_BY(mutex_) = false;  // a merge found no space; none is tried until some is freed
-  bool full_ GUARDED_BY(mutex_) = false;        // the last attempt to prepare a chunk found no space
-  uint64_t frees_ GUARDED_BY(mutex_) = 0;       // flushes and merges finished: each may have freed space
-  uint64_t full_at_ GUARDED_BY(mutex_) = 0;     // frees_ when that attempt began
+  bool full_ GUARDED_BY(mutex_) = false;           // the last attempt to prepare a chunk found no space
+  uint64_t frees_ GUARDED_BY(mutex_) = 0;          // flushes and merges finished: each may have freed space
+  uint64_t full_at_ GUARDED_BY(mutex_) = 0;        // frees_ when that attempt began
   bool flush_blocked_ GUARDED_BY(mutex_) = false;  // a flush found no space; it waits for some to be freed
   Status background_error_ GUARDED_BY(mutex_);
-  std::atomic<bool> failed_{false};   // background_error_ is set; for the leader
+  std::atomic<bool> failed_{false};  // background_error_ is set; for the leader
   std::atomic<bool> closing_{false};
   std::vector<std::thread> threads_;
 

@@ -132,7 +132,8 @@ std::string DBImpl::TablesText() {
     Append(&text, "--- level %zu ---\n", level);
     for (const RunRef& run : version->levels[level]) {
       for (const TableRef& t : run->tables) {
-        Append(&text, " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes, %zu extents ['%s' .. '%s']\n",
+        Append(&text,
+               " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes, %zu extents ['%s' .. '%s']\n",
                t->number(), run->id, t->entries(), t->payload_bytes(), t->payload().size(),
                Escaped(t->smallest()).c_str(), Escaped(t->largest()).c_str());
       }

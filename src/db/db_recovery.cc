@@ -31,7 +31,7 @@ struct ChunkScan {
   uint64_t last_sequence = 0;
   uint64_t valid_bytes = 0;
   const char* last_frame = nullptr;
-  bool damaged = false;         // valid frames follow after one that does not check
+  bool damaged = false;  // valid frames follow after one that does not check
   std::vector<FrameView> frames;
 };
 
@@ -98,9 +98,8 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     pool_->PopulateForReading(*scan.extent);
     ScanChunk(&scan);
   }
-  std::stable_sort(scans.begin(), scans.end(), [](const ChunkScan& a, const ChunkScan& b) {
-    return a.first_sequence < b.first_sequence;
-  });
+  std::stable_sort(scans.begin(), scans.end(),
+                   [](const ChunkScan& a, const ChunkScan& b) { return a.first_sequence < b.first_sequence; });
   // Where stores reach the medium in no order (msync), an unsynced tail may have holes; elsewhere a hole is damage.
   const bool holes_are_damage = pool_->persist_mode() != kPersistFile;
   bool ended = false;
@@ -116,7 +115,8 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     if (scan.first_sequence != 0 && !ended && scan.first_sequence != *last_sequence + 1) {
       if (holes_are_damage) {
         return Status::Corruption(pool_->path(), where + ": writes after " + std::to_string(*last_sequence) +
-                                                     " are missing, the next is " + std::to_string(scan.first_sequence));
+                                                     " are missing, the next is " +
+                                                     std::to_string(scan.first_sequence));
       }
       ended = true;
     }
@@ -160,8 +160,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
   }
   if (last == nullptr) return Status::OK();
   char* const frame = last->extent->data() + (last->last_frame - last->extent->data());
-  const uint64_t frame_bytes =
-      last->valid_bytes - static_cast<uint64_t>(last->last_frame - last->extent->data());
+  const uint64_t frame_bytes = last->valid_bytes - static_cast<uint64_t>(last->last_frame - last->extent->data());
   pool_->persist().Flush(Purpose::kLog, frame, frame_bytes);
   return pool_->persist().Fence(Purpose::kLog);
 }

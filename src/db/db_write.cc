@@ -289,7 +289,7 @@ Status DBImpl::NoRoom(bool* give_up) {
   }
   if (HasMergeWork() && WaitForBackground(0)) return Status::OK();
   const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: the leader's own
-  if (reclaimed_at_.load(std::memory_order_relaxed) != sequence) {          // relaxed: a hint
+  if (reclaimed_at_.load(std::memory_order_relaxed) != sequence) {           // relaxed: a hint
     if (!memtable_->empty() && immutables_.empty()) {
       SealMemTable();  // what it hides becomes garbage that can be collected
       return Status::OK();

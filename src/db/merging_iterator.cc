@@ -62,6 +62,11 @@ class MergingIterator final : public InternalIterator {
     return c != 0 ? c < 0 : a->record().tag > b->record().tag;
   }
 
+  bool IsBefore(const RecordView& record, const Slice& key, uint64_t sequence) const {
+    const int c = order_.Compare(record.key, key);
+    return c != 0 ? c < 0 : record.sequence() > sequence;
+  }
+
   // The heap's order: what is to be visited last is "least".
   bool HeapLess(const InternalIterator* a, const InternalIterator* b) const {
     return forward_ ? Before(b, a) : Before(a, b);
@@ -123,6 +128,8 @@ class MergingIterator final : public InternalIterator {
       } else {
         source->SeekToLast();
       }
+      // A memtable may have grown since the Seek, by versions between the pivot and where it stood.
+      while (source->Valid() && !IsBefore(source->record(), key, sequence)) source->Prev();
     }
     Arrange(forward);
     DCHECK(current_ == pivot || current_ == nullptr);  // all others are beyond it in this direction

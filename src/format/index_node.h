@@ -90,8 +90,8 @@ struct TableHeader {
   uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with number
   uint64_t min_sequence;
   uint64_t max_sequence;
-  uint8_t padding[136];      // zero
-  uint64_t checksum;  // Hash64 of everything before
+  uint8_t padding[136];  // zero
+  uint64_t checksum;     // Hash64 of everything before
 };
 static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, checksum) == 248);
 

@@ -1,9 +1,9 @@
 // The first page of a pool: the superblock and the two root slots.
 //
 // The superblock is written once, when the pool is made. A root slot names the current manifest area; the two slots are
-// written in turn and the valid one with the higher epoch rules. So a torn root write leaves the previous root in force.
-// A slot is stored twice, each copy in its own 256-byte unit, the second only when the first is durable. So a slot
-// without a good copy is damage and no torn write, and damage to one copy costs nothing.
+// written in turn and the valid one with the higher epoch rules. So a torn root write leaves the previous root in
+// force. A slot is stored twice, each copy in its own 256-byte unit, the second only when the first is durable. So a
+// slot without a good copy is damage and no torn write, and damage to one copy costs nothing.
 
 #ifndef MIODB_SRC_FORMAT_SUPERBLOCK_H_
 #define MIODB_SRC_FORMAT_SUPERBLOCK_H_

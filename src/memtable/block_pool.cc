@@ -22,7 +22,8 @@ BlockPool::~BlockPool() {
 char* BlockPool::NewBlock() const {
   const bool huge = block_bytes_ % kHugePage == 0;
   const size_t alignment = huge ? kHugePage : kPage;
-  char* const block = static_cast<char*>(aligned_alloc(alignment, (block_bytes_ + alignment - 1) / alignment * alignment));
+  char* const block =
+      static_cast<char*>(aligned_alloc(alignment, (block_bytes_ + alignment - 1) / alignment * alignment));
   if (block == nullptr) throw std::bad_alloc();
   if (huge) madvise(block, block_bytes_, MADV_HUGEPAGE);
   return block;

@@ -1,7 +1,8 @@
 // The memtable: the newest writes, a skip list in DRAM over the records in a log segment.
 //
 // Threads: one thread adds at a time (the leader of the current write group); any number read meanwhile without locks.
-// Once sealed (db_write.cc) nobody adds. Ownership: owns its segment; records stay where they are while the memtable lives.
+// Once sealed (db_write.cc) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
+// lives.
 
 #ifndef MIODB_SRC_MEMTABLE_MEMTABLE_H_
 #define MIODB_SRC_MEMTABLE_MEMTABLE_H_
@@ -16,7 +17,8 @@ namespace miodb {
 
 class MemTable {
  public:
-  MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed) : arena_(blocks), list_(order, &arena_, seed), order_(order) {}
+  MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed)
+      : arena_(blocks), list_(order, &arena_, seed), order_(order) {}
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 

@@ -26,12 +26,12 @@ namespace miodb {
 class SkipList {
  public:
   struct Node {
-    uint64_t head[2];     // KeyHead at 0 and 8
+    uint64_t head[2];  // KeyHead at 0 and 8
     uint64_t tag;
     const char* record;
     uint32_t key_size;
     uint32_t record_size;
-    uint32_t key_offset;  // from record
+    uint32_t key_offset;         // from record
     std::atomic<Node*> next[1];  // as many as the node is high
 
     // Acquire: pairs with the release in Link; whoever sees a node sees what is in it.

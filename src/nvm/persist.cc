@@ -58,7 +58,8 @@ void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n) {
     MarkDirty(dst, n);
     return;
   }
-  pmem_memcpy(dst, src, n, PMEM_F_MEM_NODRAIN | (n < kNonTemporalMinBytes ? PMEM_F_MEM_TEMPORAL : PMEM_F_MEM_NONTEMPORAL));
+  pmem_memcpy(dst, src, n,
+              PMEM_F_MEM_NODRAIN | (n < kNonTemporalMinBytes ? PMEM_F_MEM_TEMPORAL : PMEM_F_MEM_NONTEMPORAL));
 }
 
 void Persist::Flush(Purpose purpose, char* addr, size_t n) {

@@ -118,9 +118,9 @@ Status Pool::WriteSuperblock() {
   s.magic = kPoolMagic;
   s.version = kPoolFormatVersion;
   for (size_t i = 0; i < sizeof(s.uuid); i++) s.uuid[i] = static_cast<uint8_t>(random());
-  s.created_micros = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                               std::chrono::system_clock::now().time_since_epoch())
-                                               .count());
+  s.created_micros = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
   s.checksum = SuperblockChecksum(s);
   persist_.Copy(Purpose::kManifest, region_->base() + kSuperblockOffset, &s, sizeof(s));
   return persist_.Fence(Purpose::kManifest);
@@ -168,8 +168,8 @@ Status Pool::ReadRoot(RootSlot* root) const {
   if (root->epoch == 1) damaged[0] = false;
   for (uint64_t parity = 0; parity < 2; parity++) {
     if (damaged[parity]) {
-      return Status::Corruption(path_, "both copies of the root at offset " +
-                                           std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
+      return Status::Corruption(
+          path_, "both copies of the root at offset " + std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
     }
   }
   return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");

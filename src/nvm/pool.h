@@ -65,8 +65,8 @@ class Extent {
   // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
   std::atomic<int64_t> live_bytes{0};
 
-  // Payload extents: bytes that were written for records. Garbage is what of them is not live; the rest of the extent is
-  // rounding. Set before the extent is shared.
+  // Payload extents: bytes that were written for records. Garbage is what of them is not live; the rest of the extent
+  // is rounding. Set before the extent is shared.
   uint64_t payload_bytes() const { return payload_bytes_; }
   void SetPayloadBytes(uint64_t bytes) { payload_bytes_ = bytes; }
 

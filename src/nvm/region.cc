@@ -114,8 +114,7 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   base_ = aligned;
 
   const int protection = PROT_READ | PROT_WRITE;
-  void* const synced =
-      mmap(base_, max_size_, protection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
+  void* const synced = mmap(base_, max_size_, protection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
   if (synced != MAP_FAILED) {
     mode_ = kPersistPmem;
   } else if (wanted == kPersistPmem) {

@@ -19,7 +19,8 @@ class KeyOrder {
 
   const Comparator* comparator() const { return comparator_; }
 
-  // Whether keys are ordered by their bytes, so that prefixes decide, and equal means the same bytes, so that hashes do.
+  // Whether keys are ordered by their bytes, so that prefixes decide, and equal means the same bytes, so that hashes
+  // do.
   bool bytewise() const { return bytewise_; }
 
   int Compare(const Slice& a, const Slice& b) const { return bytewise_ ? a.compare(b) : comparator_->Compare(a, b); }

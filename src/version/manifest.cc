@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "src/util/coding.h"
 #include "src/util/hash.h"
@@ -18,6 +19,13 @@ constexpr uint64_t kSmallPool = 16 * 1024 * 1024;
 
 // An area has room for at least this much after its snapshot.
 constexpr uint64_t kLeastRoom = 512;
+
+// Never one that was used before, not even by a roll-over that a crash cut off before its root was switched: its
+// records may still lie where the next area comes to be.
+uint64_t NewGeneration() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
 
 uint64_t PaddedSize(uint64_t payload_size) { return (kRecordHeader + payload_size + 7) / 8 * 8; }
 
@@ -117,7 +125,7 @@ Status Manifest::RollOver(const ManifestState& state) {
     }
   }
   std::swap(area_, fresh);
-  generation_++;
+  generation_ = NewGeneration();
   position_ = 0;
   edit_number_ = 0;
   Status s = WriteRecord(payload);
@@ -130,7 +138,8 @@ Status Manifest::RollOver(const ManifestState& state) {
   }
   recovered_ = false;
   spare_ = std::move(fresh);
-  if (spare_ == nullptr) pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
+  if (spare_ == nullptr)
+    pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
   return s;
 }
 

@@ -37,7 +37,7 @@ struct LogChunkPlace {
   uint64_t id = 0;
   PmRef offset = 0;
   uint64_t size = 0;
-  bool sealed = false;       // recovered once: frames end exactly at sealed_size, nothing is ever appended
+  bool sealed = false;  // recovered once: frames end exactly at sealed_size, nothing is ever appended
   uint64_t sealed_size = 0;
 };
 
@@ -45,9 +45,9 @@ struct VersionEdit {
   bool has_comparator = false;
   std::string comparator;
   bool has_next_id = false;
-  uint64_t next_id = 0;            // tables, runs and chunks made later have at least this number
+  uint64_t next_id = 0;  // tables, runs and chunks made later have at least this number
   bool has_flushed_sequence = false;
-  uint64_t flushed_sequence = 0;   // writes up to this one are in tables; the log goes on from there
+  uint64_t flushed_sequence = 0;  // writes up to this one are in tables; the log goes on from there
   std::vector<uint64_t> removed_tables;
   std::vector<TablePlace> tables;  // new, or moved to another level or run
   std::vector<uint64_t> removed_chunks;

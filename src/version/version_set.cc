@@ -41,9 +41,9 @@ Status VersionSet::OpenTables(bool verify) {
       if (!s.ok()) return s;
       known->SetPayloadBytes(meta.payload_bytes);
     }
-    if (known->size() != meta.size || known->kind() != meta.kind ||
-        known->payload_bytes() != meta.payload_bytes) {
-      return Status::Corruption(pool_->path(), "tables disagree about the extent at offset " + std::to_string(meta.offset));
+    if (known->size() != meta.size || known->kind() != meta.kind || known->payload_bytes() != meta.payload_bytes) {
+      return Status::Corruption(pool_->path(),
+                                "tables disagree about the extent at offset " + std::to_string(meta.offset));
     }
     *extent = known;
     return Status::OK();

@@ -71,9 +71,7 @@ class VersionSet {
   void Enter(const TableRef& table);
   void Leave(const TableRef& table);
   void BuildCurrent();
-  int LevelIndex(uint32_t level) const {
-    return level == kRepositoryLevel ? num_levels_ - 1 : static_cast<int>(level);
-  }
+  int LevelIndex(uint32_t level) const { return level == kRepositoryLevel ? num_levels_ - 1 : static_cast<int>(level); }
 
   Pool* const pool_;
   const KeyOrder order_;
