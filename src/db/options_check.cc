@@ -1,6 +1,7 @@
 #include "src/db/options_check.h"
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "src/format/superblock.h"
@@ -27,6 +28,15 @@ Status CheckInt(const char* name, int value, int low, int high) {
                                  "allowed: " + std::to_string(low) + " to " + std::to_string(high));
 }
 
+// Reads an enumeration as the integer that lies there: a caller may have put anything into it.
+template <typename Enum>
+int Raw(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int raw;
+  memcpy(&raw, &value, sizeof(raw));
+  return raw;
+}
+
 Status CheckMultiple(const char* name, uint64_t value) {
   if (value % kExtentUnit == 0) return Status::OK();
   return OutOfRange(name, value, "multiples of " + std::to_string(kExtentUnit));
@@ -42,8 +52,8 @@ Status CheckOptions(const Options& o) {
            o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 64 * KiB, UINT64_MAX),
            CheckRange("pool_growth", o.pool_growth, 4 * KiB, KiB * GiB),
            CheckMultiple("pool_growth", o.pool_growth),
-           CheckInt("persist_mode", o.persist_mode, kPersistAuto, kPersistFile),
-           CheckInt("log_mode", o.log_mode, kLogPmem, kLogOff),
+           CheckInt("persist_mode", Raw(o.persist_mode), kPersistAuto, kPersistFile),
+           CheckInt("log_mode", Raw(o.log_mode), kLogPmem, kLogOff),
            o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, 4 * KiB, GiB),
            CheckMultiple("log_chunk_size", o.log_chunk_size),
            CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),

@@ -53,7 +53,7 @@ inline size_t RecordHeaderSize(size_t key_size, size_t record_size) {
   const size_t fixed = kRecordFixedSize + VarintLength(key_size);
   for (size_t length = 1;; length++) {
     const size_t value_size = record_size - fixed - length - key_size;
-    if (VarintLength(value_size) <= length) return fixed + length;
+    if (static_cast<size_t>(VarintLength(value_size)) <= length) return fixed + length;
   }
 }
 
