@@ -15,10 +15,11 @@ namespace {
 // Versions dealt out to memtables and runs, no version to two of them.
 class Sources {
  public:
-  Sources(const Comparator* comparator, uint64_t seed) : random_(seed), maker_(&pool_, comparator) {
+  Sources(const Comparator* comparator, uint64_t seed, uint64_t first_sequence = 1)
+      : random_(seed), maker_(&pool_, comparator) {
     const KeyShape& shape = KeyShapes()[random_.Uniform(KeyShapes().size())];
     const std::vector<std::string> keys = MakeKeys(shape, 1 + random_.Uniform(100), maker_.order(), &random_);
-    std::vector<TestVersion> all = MakeVersions(keys, random_.OneIn(4) ? 0 : SIZE_MAX, 1, &random_);
+    std::vector<TestVersion> all = MakeVersions(keys, random_.OneIn(4) ? 0 : SIZE_MAX, first_sequence, &random_);
     std::vector<std::vector<TestVersion>> parts(1 + random_.Uniform(9));
     for (const TestVersion& v : all) {
       // Any part: neither keys nor ages are apart.
@@ -156,7 +157,7 @@ class FailingIterator final : public InternalIterator {
 TEST(MergingIteratorTest, DamageInOneSourceEndsTheWalk) {
   for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {
     SCOPED_TRACE(Repeat(seed));
-    Sources good(BytewiseComparator(), seed), other(BytewiseComparator(), seed + 1000000);
+    Sources good(BytewiseComparator(), seed), other(BytewiseComparator(), seed + 1000000, 1000000);
     Random random(seed);
     std::vector<std::unique_ptr<InternalIterator>> sources;
     sources.push_back(good.Merge(false));
