@@ -5,8 +5,9 @@
 #   a line of tests/helpers.txt   code that all of them share
 #
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
-# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench and exist when it does. All programs lie below tests/ in the build folder; tests find each other
-# through MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
+# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench and exist when it does. All
+# programs lie below tests/ in the build folder; tests find each other through MIODB_TEST_BINARY_DIR and files of the
+# tree through MIODB_TEST_SOURCE_DIR.
 
 set(test_kinds unit model metamorphic crash stress fuzz regression)
 

@@ -23,18 +23,18 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 jobs=$(nproc)
 folder="build"
-cmake_options=(-DCMAKE_BUILD_TYPE=Release -DMIODB_SANITIZE= -DMIODB_WERROR=OFF)
+cmake_options=(-DCMAKE_BUILD_TYPE=Release -DMIODB_BUILD_TESTS=ON -DMIODB_SANITIZE= -DMIODB_WERROR=OFF)
 ctest_options=()
 test_seconds=900
 for argument in "$@"; do
   case $argument in
     --asan)
       folder="build-asan"
-      cmake_options=(-DCMAKE_BUILD_TYPE=Debug "-DMIODB_SANITIZE=address;undefined" -DMIODB_WERROR=OFF)
+      cmake_options=(-DCMAKE_BUILD_TYPE=Debug -DMIODB_BUILD_TESTS=ON "-DMIODB_SANITIZE=address;undefined" -DMIODB_WERROR=OFF)
       ;;
     --tsan)
       folder="build-tsan"
-      cmake_options=(-DCMAKE_BUILD_TYPE=Debug -DMIODB_SANITIZE=thread -DMIODB_WERROR=OFF)
+      cmake_options=(-DCMAKE_BUILD_TYPE=Debug -DMIODB_BUILD_TESTS=ON -DMIODB_SANITIZE=thread -DMIODB_WERROR=OFF)
       ;;
     --filter=*) ctest_options+=(-R "${argument#*=}") ;;
     --label=*) ctest_options+=(-L "${argument#*=}") ;;
