@@ -1,4 +1,4 @@
-# Programs in the top of the build folder: db_bench, and one for every tools/*.cc, named after it.
+# Programs in the top of the build folder: db_bench, micro_bench, and one for every tools/*.cc, named after it.
 
 function(miodb_add_program name)
   add_executable(${name} ${ARGN})
@@ -30,6 +30,17 @@ miodb_bench_option(ZSTD zstd.h zstd libzstd-dev)
 
 miodb_add_program(db_bench benchmarks/db_bench.cc)
 target_link_libraries(db_bench PRIVATE miodb_bench)
+
+# ---- micro_bench: single parts of the engine, where Google Benchmark is installed ----
+
+find_package(benchmark QUIET)
+if(benchmark_FOUND)
+  file(GLOB micro_sources CONFIGURE_DEPENDS "benchmarks/micro/*.cc")
+  miodb_add_program(micro_bench ${micro_sources})
+  target_link_libraries(micro_bench PRIVATE benchmark::benchmark_main PMEM::pmem XXHASH::headers)
+else()
+  message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
+endif()
 
 # ---- Tools ----
 

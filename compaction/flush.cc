@@ -83,7 +83,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
     entry.SetKey(key);
     entry.same_key_as_last =
         same_key;  // the newest version of a key is always kept, so the last one added has this key
-    entry.hash = order.bytewise() ? static_cast<uint32_t>(Hash64(key.data(), key.size()) >> 32) : 0;
+    entry.hash = order.bytewise() ? KeyHash(key) : 0;
     entry.word = IndexWord(payload.RefOf(node->record), TagType(node->tag) == kTypeDeletion, node->record_size);
     s = sink.MakeRoom(same_key);
     if (!s.ok()) return s;

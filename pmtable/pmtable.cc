@@ -251,7 +251,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
   if (key.sequence < header_.min_sequence) return Status::OK();
   Status s;
   if (order_.bytewise()) {
-    const Filter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
     if (filter != nullptr && !filter->MayContain(key.hash)) return s;
   }
   if (order_.bytewise() && !has(kTableSpanning)) {
@@ -273,7 +273,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
 
 void PMTable::BuildFilter(int bits_per_key) const {
   if (bits_per_key <= 0 || !order_.bytewise() || has_filter()) return;
-  auto filter = std::make_unique<Filter>(header_.entries, bits_per_key);
+  auto filter = std::make_unique<BloomFilter>(header_.entries, bits_per_key);
   for (uint64_t leaf = 0; leaf < header_.leaf_count; leaf++) {
     if (!CheckLeaf(leaf, true).ok()) return;  // a wrong hash would hide a key; reads will find the damage
     const LeafNode& node = Leaf(leaf);
@@ -282,13 +282,13 @@ void PMTable::BuildFilter(int bits_per_key) const {
   SetFilter(std::move(filter));
 }
 
-void PMTable::SetFilter(std::unique_ptr<Filter> filter) const {
+void PMTable::SetFilter(std::unique_ptr<BloomFilter> filter) const {
   CHECK(!has_filter());
   filter_.store(filter.release(), std::memory_order_release);  // release: see filter_
 }
 
 uint64_t PMTable::memory_bytes() const {
-  const Filter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+  const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
   return inner_.size() * sizeof(InnerNode) + (filter != nullptr ? filter->memory_bytes() : 0);
 }
 

@@ -24,11 +24,12 @@
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
-#include "pmtable/filter.h"
 #include "pmtable/table_meta.h"
 #include "src/format/index_node.h"
+#include "src/format/lookup_key.h"
 #include "src/format/record.h"
 #include "src/nvm/pool.h"
+#include "src/util/bloom_filter.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -37,18 +38,6 @@ namespace miodb {
 struct PayloadRef {
   ExtentRef extent;
   uint64_t live_bytes;
-};
-
-// What a lookup is for. One per call, shared by all tables that it visits.
-struct LookupKey {
-  LookupKey(const KeyOrder& order, const Slice& user_key, uint64_t seq)
-      : key(user_key),
-        sequence(seq),
-        hash(order.bytewise() ? static_cast<uint32_t>(Hash64(user_key.data(), user_key.size()) >> 32) : 0) {}
-
-  Slice key;
-  uint64_t sequence;
-  uint32_t hash;
 };
 
 class PMTable {
@@ -78,6 +67,12 @@ class PMTable {
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
+  // Asks for the line of the filter that Get will look at.
+  void PrefetchFilter(const LookupKey& key) const {
+    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+    if (filter != nullptr) filter->Prefetch(key.hash);
+  }
+
   // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
   Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
 
@@ -103,7 +98,7 @@ class PMTable {
   // Builds the filter from the leaves' hashes, if there is none yet and no leaf is damaged. One thread at a time per
   // table.
   void BuildFilter(int bits_per_key) const;
-  void SetFilter(std::unique_ptr<Filter> filter) const;
+  void SetFilter(std::unique_ptr<BloomFilter> filter) const;
   bool has_filter() const { return filter_.load(std::memory_order_acquire) != nullptr; }  // acquire: see filter_
 
   ~PMTable();
@@ -141,7 +136,7 @@ class PMTable {
   uint64_t payload_bytes_ = 0;
 
   // Set once; the release store publishes the filter's bits to readers' acquire loads. Owned.
-  mutable std::atomic<Filter*> filter_{nullptr};
+  mutable std::atomic<BloomFilter*> filter_{nullptr};
 };
 
 // Nodes of each level above 0 of a table with this many leaves, from level 1 up to the root; empty for one leaf.

@@ -87,7 +87,7 @@ Status TableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max
     capacity_ -= std::max<uint64_t>(1, capacity_ / 64);
   }
   shortened_ = capacity_ < may_come;
-  if (filter_bits_ > 0 && order_.bytewise()) filter_ = std::make_unique<Filter>(capacity_, filter_bits_);
+  if (filter_bits_ > 0 && order_.bytewise()) filter_ = std::make_unique<BloomFilter>(capacity_, filter_bits_);
   return s;
 }
 

@@ -105,7 +105,7 @@ class TableBuilder {
   PmRef last_ref_ = 0;
   std::vector<IndexEntry> pending_;   // of the leaf being filled
   std::vector<FirstKey> first_keys_;  // of the leaves written
-  std::unique_ptr<Filter> filter_;
+  std::unique_ptr<BloomFilter> filter_;
 };
 
 }  // namespace miodb

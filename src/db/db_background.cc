@@ -47,6 +47,9 @@ constexpr uint64_t kSpareBytes = 16 << 20;
 constexpr uint64_t kMaxSpares = 8;
 constexpr uint64_t kSpareShare = 64;
 
+// A memtable's filter has this share of write_buffer_size: 10 bits for each of the records of 80 bytes that fill it.
+constexpr size_t kFilterShare = 64;
+
 // A waiting background thread looks again after this long: readers that let go of space do not signal.
 constexpr uint64_t kPollMicros = 100 * 1000;
 
@@ -190,8 +193,27 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
   return s;
 }
 
+MemTableRef DBImpl::NewMemTable(uint64_t seed) const {
+  const size_t filter_bytes = options_.filter_bits_per_key > 0 ? options_.write_buffer_size / kFilterShare : 0;
+  return std::make_shared<MemTable>(order_, blocks_.get(), seed, filter_bytes);
+}
+
+// The next memtable is made here, because clearing its filter takes longer than a writer should wait.
+void DBImpl::PrepareMemTable() {
+  uint64_t seed;
+  {
+    MutexLock lock(&mutex_);
+    if (spare_memtable_ != nullptr) return;
+    seed = versions_->NewId();
+  }
+  MemTableRef fresh = NewMemTable(seed);
+  MutexLock lock(&mutex_);
+  spare_memtable_ = std::move(fresh);
+}
+
 bool DBImpl::PrepareStep() {
   blocks_->Prepare(2);
+  PrepareMemTable();
   {
     MutexLock lock(&mutex_);
     if (!background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: set under the mutex

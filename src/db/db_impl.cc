@@ -153,7 +153,7 @@ Status DBImpl::OpenPool() {
     if (s.ok()) s = pool_->Publish();
   }
   if (!s.ok()) return s;
-  memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
+  memtable_ = NewMemTable(versions_->NewId());
   writable_ = memtable_.get();
   PublishState();
   Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us", path.c_str(),
@@ -204,12 +204,17 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
   const uint64_t sequence = options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
                                                         : last_sequence_.load(std::memory_order_acquire);
   const bool verify = options.verify_checksums || options_.paranoid_checks;
-  Status s = state->memtable->Get(key, sequence, verify, found, record);
+  const LookupKey lookup(order_, key, sequence);
+  // All filters at once, not one miss after the other.
+  state->memtable->Prefetch(lookup);
+  for (const MemTableRef& memtable : state->immutables) memtable->Prefetch(lookup);
+  state->version->Prefetch(lookup);
+  Status s = state->memtable->Get(lookup, verify, found, record);
   for (size_t i = 0; s.ok() && !*found && i < state->immutables.size(); i++) {
-    s = state->immutables[i]->Get(key, sequence, verify, found, record);
+    s = state->immutables[i]->Get(lookup, verify, found, record);
   }
   if (!s.ok() || *found) return s;
-  return state->version->Get(order_, LookupKey(order_, key, sequence), verify, found, record);
+  return state->version->Get(order_, lookup, verify, found, record);
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {

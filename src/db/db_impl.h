@@ -98,6 +98,8 @@ class DBImpl final : public DB {
 
   // ---- db_background.cc
   void BackgroundLoop(Step step);
+  MemTableRef NewMemTable(uint64_t seed) const;
+  void PrepareMemTable();
   bool PrepareStep();
   bool FlushStep();
   bool BuildFilter() REQUIRES(mutex_);
@@ -172,6 +174,7 @@ class DBImpl final : public DB {
   CondVar done_;  // some background work has finished
   std::unique_ptr<VersionSet> versions_ GUARDED_BY(mutex_);
   MemTableRef memtable_ GUARDED_BY(mutex_);
+  MemTableRef spare_memtable_ GUARDED_BY(mutex_);          // the next memtable_; nullptr while it is being prepared
   std::deque<MemTableRef> immutables_ GUARDED_BY(mutex_);  // newest first
   std::deque<std::unique_ptr<LogChunk>> spare_chunks_ GUARDED_BY(mutex_);
   std::vector<TableRef> unfiltered_ GUARDED_BY(mutex_);  // opened by recovery, filter not yet built

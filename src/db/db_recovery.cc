@@ -125,7 +125,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
       continue;
     }
     if (memtable == nullptr || capacity >= options_.write_buffer_size) {
-      memtable = std::make_shared<MemTable>(order_, blocks_.get(), scan.place.id);
+      memtable = NewMemTable(scan.place.id);
       immutables_.push_front(memtable);
       capacity = 0;
     }

@@ -325,7 +325,8 @@ void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
 void DBImpl::SealMemTable() {
   CHECK(!memtable_->empty());  // its last sequence becomes the flushed one
   immutables_.push_front(memtable_);
-  memtable_ = std::make_shared<MemTable>(order_, blocks_.get(), versions_->NewId());
+  memtable_ = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable(versions_->NewId());
+  spare_memtable_ = nullptr;
   writable_ = memtable_.get();
   chunk_ = nullptr;
   PublishState();

@@ -15,7 +15,7 @@ namespace miodb {
 
 class BlockPool {
  public:
-  // keep: free blocks to hold on to; more go back to the system.
+  // block_bytes: a multiple of Arena::kCacheLine. keep: free blocks to hold on to; more go back to the system.
   BlockPool(size_t block_bytes, size_t keep) : block_bytes_(block_bytes), keep_(keep) {}
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
@@ -41,14 +41,16 @@ class BlockPool {
 // Bump allocation from blocks. One thread allocates at a time; what was allocated lives until the arena dies.
 class Arena {
  public:
+  static constexpr size_t kCacheLine = 64;
+
   explicit Arena(BlockPool* pool) : pool_(pool) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // n bytes aligned to 8. REQUIRES: n <= block_bytes().
+  // n bytes at the start of a cache line. REQUIRES: n <= block_bytes().
   char* Allocate(size_t n) {
-    n = (n + 7) & ~size_t{7};
+    n = (n + kCacheLine - 1) & ~(kCacheLine - 1);
     if (n > static_cast<size_t>(end_ - next_)) NewBlock();
     char* const result = next_;
     next_ += n;

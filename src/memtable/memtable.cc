@@ -6,6 +6,9 @@ namespace miodb {
 
 namespace {
 
+// Decides how many bits are set for a key; how many keys there will be is not known.
+constexpr int kFilterBitsPerKey = 10;
+
 // Parses a record. It was good when its node was made, but it lies on a medium.
 Status View(const SkipList::Node* node, bool verify, RecordView* record) {
   if (ParseRecord(node->record, node->record + node->record_size, record) && record->size() == node->record_size &&
@@ -46,9 +49,18 @@ class MemTableIterator final : public InternalIterator {
 
 }  // namespace
 
-Status MemTable::Get(const Slice& key, uint64_t sequence, bool verify, bool* found, RecordView* record) const {
-  const SkipList::Node* const node = list_.Seek(key, sequence);
-  *found = node != nullptr && order_.Equal(SkipList::KeyOf(node), key);
+MemTable::MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed, size_t filter_bytes)
+    : arena_(blocks), list_(order, &arena_, seed), order_(order) {
+  if (filter_bytes > 0 && order.bytewise()) {
+    filter_ = std::make_unique<BloomFilter>(filter_bytes * 8 / kFilterBitsPerKey, kFilterBitsPerKey);
+  }
+}
+
+Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  *found = false;
+  if (filter_ != nullptr && !filter_->MayContain(key.hash)) return Status::OK();
+  const SkipList::Node* const node = list_.Seek(key.key, key.sequence);
+  *found = node != nullptr && order_.Equal(SkipList::KeyOf(node), key.key);
   return *found ? View(node, verify, record) : Status::OK();
 }
 

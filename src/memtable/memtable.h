@@ -1,4 +1,5 @@
-// The memtable: the newest writes, a skip list in DRAM over the records in a log segment.
+// The memtable: the newest writes, a skip list in DRAM over the records in a log segment, and a filter that spares gets
+// the search for keys that are not there.
 //
 // Threads: one thread adds at a time (the leader of the current write group); any number read meanwhile without locks.
 // Once sealed (db_write.cc) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
@@ -10,20 +11,25 @@
 #include <memory>
 
 #include "src/format/internal_iterator.h"
+#include "src/format/lookup_key.h"
 #include "src/log/log_chunk.h"
 #include "src/memtable/skip_list.h"
+#include "src/util/bloom_filter.h"
 
 namespace miodb {
 
 class MemTable {
  public:
-  MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed)
-      : arena_(blocks), list_(order, &arena_, seed), order_(order) {}
+  // filter_bytes: DRAM for the filter that tells gets of absent keys from the rest; 0: none. Under an order that is not
+  // bytewise there is none.
+  MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed, size_t filter_bytes);
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
   // Adds the record at place; key is the record's key wherever it is at hand. Sequences ascend from call to call.
   void Add(const Slice& key, uint64_t tag, const char* place, size_t record_size) {
+    // First, so that whoever finds the node, or the sequence that makes it visible, finds these bits.
+    if (filter_ != nullptr) filter_->Add(KeyHash(key));
     list_.Insert(key, tag, place, record_size);
     if (min_sequence_ == 0) min_sequence_ = TagSequence(tag);
     max_sequence_ = TagSequence(tag);
@@ -33,9 +39,14 @@ class MemTable {
   uint64_t min_sequence() const { return min_sequence_; }
   uint64_t max_sequence() const { return max_sequence_; }
 
-  // Finds the newest version of key at or below sequence. The view points into the segment. Corruption if the record
-  // there is damaged; verify: look at its checksum as well.
-  Status Get(const Slice& key, uint64_t sequence, bool verify, bool* found, RecordView* record) const;
+  // Finds the newest version of the key at or below its sequence. The view points into the segment. Corruption if the
+  // record there is damaged; verify: look at its checksum as well.
+  Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
+  // Asks for the memory that Get will look at first.
+  void Prefetch(const LookupKey& key) const {
+    if (filter_ != nullptr) filter_->Prefetch(key.hash);
+  }
 
   std::unique_ptr<InternalIterator> NewIterator() const;
 
@@ -51,6 +62,7 @@ class MemTable {
   Segment segment_;
   Arena arena_;
   SkipList list_;
+  std::unique_ptr<BloomFilter> filter_;  // nullptr: none
   const KeyOrder order_;
   uint64_t min_sequence_ = 0;
   uint64_t max_sequence_ = 0;

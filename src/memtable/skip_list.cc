@@ -1,5 +1,7 @@
 #include "src/memtable/skip_list.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <new>
 
 #include "src/util/check.h"
@@ -13,7 +15,8 @@ SkipList::SkipList(KeyOrder order, Arena* arena, uint64_t seed)
 
 SkipList::Node* SkipList::NewNode(int height) {
   const size_t links = static_cast<size_t>(height) * sizeof(std::atomic<Node*>);
-  char* const memory = arena_->Allocate(sizeof(Node) - sizeof(std::atomic<Node*>) + links);
+  char* const memory = arena_->Allocate(std::max(sizeof(Node), offsetof(Node, next) + links));
+  static_assert(alignof(Node) <= Arena::kCacheLine);
   Node* const node = new (memory) Node;
   // relaxed: nobody sees the node yet.
   for (int i = 0; i < height; i++) new (&node->next[i]) std::atomic<Node*>(nullptr);
@@ -31,10 +34,10 @@ int SkipList::RandomHeight() {
   return height;
 }
 
-Slice SkipList::KeyOf(const Node* node) { return Slice(node->record + node->key_offset, node->key_size); }
+Slice SkipList::KeyOf(const Node* node) { return Slice(node->record + (node->key_place & 0xff), node->key_place >> 8); }
 
 SkipList::Target SkipList::MakeTarget(const Slice& key, uint64_t sequence) const {
-  Target target{key, {0, 0}, sequence};
+  Target target{key, {0, 0}, sequence, order_.bytewise()};
   if (order_.bytewise()) {
     target.head[0] = KeyHead(key, 0);
     target.head[1] = KeyHead(key, 8);
@@ -43,18 +46,28 @@ SkipList::Target SkipList::MakeTarget(const Slice& key, uint64_t sequence) const
 }
 
 // Whether node comes before target in (key ascending, sequence descending) order.
-bool SkipList::Before(const Node* node, const Target& target) const {
-  if (order_.bytewise()) {
+inline bool SkipList::Before(const Node* node, const Target& target) const {
+  if (target.bytewise) {
     if (node->head[0] != target.head[0]) return node->head[0] < target.head[0];
     if (node->head[1] != target.head[1]) return node->head[1] < target.head[1];
-    if (node->key_size <= 16 || target.key.size() <= 16) {
-      // Alike in their first 16 bytes, padded with zeros: the shorter is a prefix of the longer.
-      if (node->key_size != target.key.size()) return node->key_size < target.key.size();
-      return TagSequence(node->tag) > target.sequence;
-    }
+  }
+  return BeforeLikeHeads(node, target);
+}
+
+// The same where the first 16 bytes, padded with zeros, do not decide or mean nothing.
+bool SkipList::BeforeLikeHeads(const Node* node, const Target& target) const {
+  const size_t key_size = node->key_place >> 8;
+  if (target.bytewise && (key_size <= 16 || target.key.size() <= 16)) {
+    if (key_size != target.key.size()) return key_size < target.key.size();  // the shorter is a prefix of the longer
+    return TagSequence(node->tag) > target.sequence;
   }
   const int c = order_.Compare(KeyOf(node), target.key);
   return c != 0 ? c < 0 : TagSequence(node->tag) > target.sequence;
+}
+
+// Asks for the node that is compared next if the search goes down here.
+inline void SkipList::PrefetchBelow(const Node* node, int level) {
+  if (level > 0) __builtin_prefetch(node->next[level - 1].load(std::memory_order_relaxed));  // relaxed: a hint
 }
 
 void SkipList::FindPredecessors(const Target& target, Node** previous) const {
@@ -63,7 +76,9 @@ void SkipList::FindPredecessors(const Target& target, Node** previous) const {
   for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; level--) {
     for (;;) {
       Node* const next = node->Next(level);
-      if (next == nullptr || !Before(next, target)) break;
+      if (next == nullptr) break;
+      PrefetchBelow(node, level);
+      if (!Before(next, target)) break;
       node = next;
     }
     previous[level] = node;
@@ -78,9 +93,8 @@ void SkipList::Insert(const Slice& key, uint64_t tag, const char* record, size_t
   node->head[1] = target.head[1];
   node->tag = tag;
   node->record = record;
-  node->key_size = static_cast<uint32_t>(key.size());
   node->record_size = static_cast<uint32_t>(record_size);
-  node->key_offset = static_cast<uint32_t>(RecordHeaderSize(key.size(), record_size));
+  node->key_place = static_cast<uint32_t>(key.size() << 8 | RecordHeaderSize(key.size(), record_size));
 
   // relaxed: only the inserter changes the height.
   if (height > height_.load(std::memory_order_relaxed)) {
@@ -127,6 +141,7 @@ SkipList::Node* SkipList::Seek(const Slice& key, uint64_t sequence) const {
     for (;;) {
       Node* const next = node->Next(level);
       if (next == stop) break;  // nullptr, or compared on the level above
+      PrefetchBelow(node, level);
       if (!Before(next, target)) {
         stop = next;
         break;

@@ -32,6 +32,15 @@ struct Version {
     return Status::OK();
   }
 
+  // Asks for the filters that Get will look at. Those of the repository are left out: which one it is takes a search.
+  void Prefetch(const LookupKey& key) const {
+    for (const auto& level : levels) {
+      for (const RunRef& run : level) {
+        if (run->tables.size() == 1) run->tables[0]->PrefetchFilter(key);
+      }
+    }
+  }
+
   int repository() const { return static_cast<int>(levels.size()) - 1; }
 };
 

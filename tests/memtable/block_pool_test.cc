@@ -91,7 +91,7 @@ TEST(ArenaTest, AllocationsAreAlignedDisjointAndKept) {
     for (int i = 0; i < 2000; i++) {
       const size_t size = random.OneIn(100) ? 16 * 1024 - random.Uniform(9) : random.Uniform(300);
       char* const bytes = arena.Allocate(size);
-      ASSERT_EQ(0u, reinterpret_cast<uintptr_t>(bytes) % 8);
+      ASSERT_EQ(0u, reinterpret_cast<uintptr_t>(bytes) % Arena::kCacheLine);
       pieces.push_back({bytes, size, static_cast<char>(i)});
       memset(bytes, pieces.back().mark, size);
       total += size;

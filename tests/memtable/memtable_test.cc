@@ -25,7 +25,7 @@ class MemTableTest : public testing::TestWithParam<const Comparator* (*)()> {
   using Model = std::map<std::string, std::map<uint64_t, std::string>, Less>;
 
   void Fill(uint64_t seed) {
-    table_ = std::make_unique<MemTable>(KeyOrder(GetParam()()), &blocks_, seed);
+    table_ = std::make_unique<MemTable>(KeyOrder(GetParam()()), &blocks_, seed, 4096);
     model_ = Model(Less{GetParam()()});
     Random random(seed);
     const KeySpace keys(KeyStyle::kMixed, 100, seed);
@@ -38,6 +38,10 @@ class MemTableTest : public testing::TestWithParam<const Comparator* (*)()> {
       table_->Add(key, tag, record.place, record.size);
       model_[key][last_] = value;
     }
+  }
+
+  LookupKey Lookup(const Slice& key, uint64_t sequence) const {
+    return LookupKey(KeyOrder(GetParam()()), key, sequence);
   }
 
   BlockPool blocks_{16 * 1024, 4};
@@ -57,7 +61,7 @@ TEST_P(MemTableTest, GetFindsTheNewestVersionAtEverySequence) {
         const auto after = versions.upper_bound(sequence);
         RecordView record;
         bool found;
-        ASSERT_OK(table_->Get(key, sequence, true, &found, &record));
+        ASSERT_OK(table_->Get(Lookup(key, sequence), true, &found, &record));
         ASSERT_EQ(after != versions.begin(), found);
         if (!found) continue;
         ASSERT_EQ(std::prev(after)->first, record.sequence());
@@ -75,7 +79,7 @@ TEST_P(MemTableTest, GetFindsNoOtherKey) {
     const std::string key = keys.Near(&random);
     RecordView record;
     bool found;
-    ASSERT_OK(table_->Get(key, kMaxSequence, true, &found, &record));
+    ASSERT_OK(table_->Get(Lookup(key, kMaxSequence), true, &found, &record));
     ASSERT_EQ(model_.count(key) > 0, found);
   }
 }
@@ -114,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(All, MemTableTest,
 
 TEST(MemTableSequences, AreThoseOfTheFirstAndLastRecord) {
   BlockPool blocks(16 * 1024, 4);
-  MemTable table(KeyOrder(BytewiseComparator()), &blocks, 1);
+  MemTable table(KeyOrder(BytewiseComparator()), &blocks, 1, 4096);
   EXPECT_TRUE(table.empty());
   EXPECT_EQ(0u, table.min_sequence());
   EXPECT_EQ(0u, table.max_sequence());
@@ -129,11 +133,11 @@ TEST(MemTableSequences, AreThoseOfTheFirstAndLastRecord) {
   EXPECT_GT(table.memory_bytes(), 0u);
   RecordView record;
   bool found;
-  ASSERT_OK(table.Get("k", 29, true, &found, &record));
+  ASSERT_OK(table.Get(LookupKey(KeyOrder(BytewiseComparator()), "k", 29), true, &found, &record));
   ASSERT_TRUE(found);
   EXPECT_EQ(18u, record.sequence());
   EXPECT_EQ(kTypeDeletion, record.type());
-  ASSERT_OK(table.Get("k", 16, true, &found, &record));
+  ASSERT_OK(table.Get(LookupKey(KeyOrder(BytewiseComparator()), "k", 16), true, &found, &record));
   EXPECT_FALSE(found);
 }
 

@@ -1,4 +1,4 @@
-#include "pmtable/filter.h"
+#include "src/util/bloom_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string Key(uint64_t i) { return "key" + std::to_string(i); }
 
 // Of a filter over count keys: the share of absent keys that pass. Every present one must.
 double FalsePositives(uint64_t count, int bits_per_key) {
-  Filter filter(count, bits_per_key);
+  BloomFilter filter(count, bits_per_key);
   for (uint64_t i = 0; i < count; i++) filter.Add(HashOf(Key(i)));
   for (uint64_t i = 0; i < count; i++) EXPECT_TRUE(filter.MayContain(HashOf(Key(i)))) << "false negative";
   constexpr uint64_t kProbes = 50000;
@@ -49,7 +49,7 @@ TEST(FilterTest, MoreBitsLetFewerPass) {
 TEST(FilterTest, TakesTheMemoryThatItWasAllowed) {
   for (uint64_t keys : {uint64_t{0}, uint64_t{1}, uint64_t{52}, uint64_t{1000}, uint64_t{123457}}) {
     for (int bits : {1, 10, 32}) {
-      const Filter filter(keys, bits);
+      const BloomFilter filter(keys, bits);
       EXPECT_GE(filter.memory_bytes() * 8, keys * static_cast<uint64_t>(bits));
       EXPECT_LE(filter.memory_bytes(), keys * static_cast<uint64_t>(bits) / 8 + 64);
     }
@@ -57,13 +57,13 @@ TEST(FilterTest, TakesTheMemoryThatItWasAllowed) {
 }
 
 TEST(FilterTest, AnEmptyFilterLetsNothingPass) {
-  const Filter filter(0, 10);
+  const BloomFilter filter(0, 10);
   Random random(1);
   for (int i = 0; i < 1000; i++) EXPECT_FALSE(filter.MayContain(static_cast<uint32_t>(random.Next64())));
 }
 
 TEST(FilterTest, TakesExtremeHashes) {
-  Filter filter(1000, 10);
+  BloomFilter filter(1000, 10);
   for (uint32_t hash : {0u, 1u, UINT32_MAX, UINT32_MAX - 1, 1u << 31}) {
     filter.Add(hash);
     EXPECT_TRUE(filter.MayContain(hash));
