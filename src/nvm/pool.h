@@ -91,6 +91,7 @@ class Pool {
     uint64_t limit = 0;   // most bytes of the pool; 0: what the file system has
     uint64_t growth = 0;  // step of growing
     PersistMode persist_mode = kPersistAuto;
+    MemoryMedium* memory = nullptr;  // not null: the pool lies there, its path is only a name
   };
 
   // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
@@ -150,6 +151,9 @@ class Pool {
 
   // Durably makes this manifest area the current one. One thread at a time.
   Status SwitchRoot(const Extent& manifest, uint64_t generation);
+
+  // A number that no pool has drawn before.
+  uint64_t Random64() const;
 
   uint64_t file_bytes() const { return region_->size(); }
   uint64_t used_bytes() const;  // of extents in use, and the pool header
