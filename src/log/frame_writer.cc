@@ -17,7 +17,7 @@ constexpr size_t kUnstagedValueBytes = 16 * 1024;
 }  // namespace
 
 char* FrameWriter::Reserve(size_t n) {
-  if (staged_ + n > staging_.size()) staging_.resize(staged_ + n + kStagingBytes);
+  if (staged_ + n > staging_.size()) staging_.resize(2 * (staged_ + n));
   return staging_.data() + staged_;
 }
 

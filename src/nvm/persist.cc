@@ -55,8 +55,8 @@ void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_S
   Count(purpose, dst, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
-    hook_->OnCopy(site, purpose, dst, src, n, mode_ != kPersistFile && n >= kNonTemporalMinBytes);
-    if (mode_ == kPersistFile) MarkDirty(dst, n);
+    const bool streamed = mode_ != kPersistFile && n >= kNonTemporalMinBytes;
+    if (hook_->OnCopy(site, purpose, dst, src, n, streamed) && mode_ == kPersistFile) MarkDirty(dst, n);
     return;
   }
 #endif
@@ -74,8 +74,7 @@ void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   Count(purpose, addr, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
-    hook_->OnFlush(site, addr, n);
-    if (mode_ == kPersistFile) MarkDirty(addr, n);
+    if (hook_->OnFlush(site, addr, n) && mode_ == kPersistFile) MarkDirty(addr, n);
     return;
   }
 #endif

@@ -26,12 +26,12 @@ class PersistHook {
   virtual ~PersistHook() = default;
 
   // Performs the store of Persist::Copy. streamed: with non-temporal instructions, which keep no order among
-  // themselves.
-  virtual void OnCopy(const PersistSite& site, Purpose purpose, char* dst, const void* src, size_t n,
+  // themselves. False: its way to the medium is not to be started.
+  virtual bool OnCopy(const PersistSite& site, Purpose purpose, char* dst, const void* src, size_t n,
                       bool streamed) = 0;
 
-  // Persist::Flush.
-  virtual void OnFlush(const PersistSite& site, char* addr, size_t n) = 0;
+  // Persist::Flush. False: as above.
+  virtual bool OnFlush(const PersistSite& site, char* addr, size_t n) = 0;
 
   // Persist::Fence has begun. False: the fence is to do nothing.
   virtual bool OnFence(const PersistSite& site) = 0;
