@@ -4,7 +4,7 @@
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
-target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR)
+target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler PMEM::pmem XXHASH::headers Threads::Threads)
 
 file(GLOB simulation_sources CONFIGURE_DEPENDS "tests/simulation/*.cc")

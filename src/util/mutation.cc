@@ -1,6 +1,6 @@
 #include "src/util/mutation.h"
 
-#ifdef MIODB_SIMULATOR
+#ifdef MIODB_MUTANTS
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Faults that the simulator build can plant, one at a time, to find out whether a test notices: checks that are left
-// out, and steps that are left out or come too early. In every other build MIODB_MUTATED is false at compile time.
+// Faults that a build with MIODB_MUTANTS can plant, one at a time, to find out whether a test notices: checks that are
+// left out, and steps that are left out or come too early. In every other build MIODB_MUTATED is false at compile time.
 //
 // Fences, copies and flushes need no entry here: the simulator disables them by the place that calls the door.
 
@@ -45,7 +45,7 @@ enum class Mutation : int {
 #undef MIODB_MUTATION_ENUM
 };
 
-#ifdef MIODB_SIMULATOR
+#ifdef MIODB_MUTANTS
 // Set before the first database is opened. Also by the environment variable MIODB_MUTANT, for tests that know nothing
 // of it: the name of a mutation.
 extern Mutation g_mutation;

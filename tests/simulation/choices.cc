@@ -19,13 +19,8 @@ class Family {
       : lines_(lines), limits_(limits), random_(random), visit_(visit), choices_(lines.size(), 0) {}
 
   bool Run() {
-    uint64_t product = 1;
-    for (const auto& line : lines_) {
-      product *= line.stores + 1u;
-      if (product > limits_.all) break;
-    }
-    return (product <= limits_.all ? All() : Separating()) && Tears() && (lines_.size() > limits_.single || Single()) &&
-           AtRandom();
+    return (FewEnough(lines_, limits_) ? All() : Separating()) && Tears() &&
+           (lines_.size() > limits_.single || Single()) && AtRandom();
   }
 
  private:
@@ -101,6 +96,15 @@ class Family {
 };
 
 }  // namespace
+
+bool FewEnough(const std::vector<SimMedium::OpenLine>& lines, const ChoiceLimits& limits) {
+  uint64_t product = 1;
+  for (const auto& line : lines) {
+    product *= line.stores + 1u;
+    if (product > limits.all) return false;
+  }
+  return true;
+}
 
 bool ForEachChoice(const std::vector<SimMedium::OpenLine>& lines, const ChoiceLimits& limits, Random* random,
                    const std::function<bool(const std::vector<Choice>&)>& visit) {

@@ -2,7 +2,8 @@
 //
 // All of them while they are few. Else a family in which every ordered pair of lines (u left, v not) occurs, because a
 // bug in the order of stores is such a pair: none, all, and for each bit of a line's number the lines that have it and
-// those that do not. In any case torn stores, lines left alone or left out where that is affordable, and some at random.
+// those that do not. In any case torn stores, lines left alone or left out where that is affordable, and some at
+// random.
 
 #ifndef MIODB_TESTS_SIMULATION_CHOICES_H_
 #define MIODB_TESTS_SIMULATION_CHOICES_H_
@@ -17,10 +18,13 @@
 namespace miodb::sim {
 
 struct ChoiceLimits {
-  uint64_t all = 4096;    // try every choice if there are no more than so many
-  uint64_t single = 16;   // with up to so many lines: each one alone, each one left out, each one torn
-  uint64_t random = 8;    // images drawn at random, beyond those above
+  uint64_t all = 4096;   // try every choice if there are no more than so many
+  uint64_t single = 16;  // with up to so many lines: each one alone, each one left out, each one torn
+  uint64_t random = 8;   // images drawn at random, beyond those above
 };
+
+// Whether there are few enough choices to try all.
+bool FewEnough(const std::vector<SimMedium::OpenLine>& lines, const ChoiceLimits& limits);
 
 // Calls visit with one choice for each line until it returns false. False if it did.
 bool ForEachChoice(const std::vector<SimMedium::OpenLine>& lines, const ChoiceLimits& limits, Random* random,

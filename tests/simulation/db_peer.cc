@@ -49,7 +49,8 @@ std::string DBPeer::CheckSpace(DB* db) {
   if (!impl->pool_->ReadRoot(&root).ok()) return "the root cannot be read";
   space.Add(root.manifest_offset, root.manifest_size);
   for (const auto& [id, chunk] : impl->versions_->manifest().chunks) space.Add(chunk.offset, chunk.size);
-  for (const auto& [number, place] : impl->versions_->manifest().tables) space.Add(place.index_offset, place.index_size);
+  for (const auto& [number, place] : impl->versions_->manifest().tables)
+    space.Add(place.index_offset, place.index_size);
   for (const auto& level : impl->versions_->current()->levels) {
     for (const RunRef& run : level) {
       for (const TableRef& table : run->tables) {

@@ -137,6 +137,8 @@ void Explorer::Do(const Op& op) {
       return;
     case 'c':
       return db_->CompactRange(nullptr, nullptr);
+    case 't':
+      return Do(Op{snapshots_.empty() ? 's' : 'r'});
     case 's':
       snapshots_.push_back(db_->GetSnapshot());
       return;
@@ -228,6 +230,7 @@ void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const 
   const SimMedium& medium = *media_[depth];
   const auto& lines = medium.open_lines();
   totals_.points++;
+  totals_.exhausted += FewEnough(lines, settings_.limits[depth]);
   if (site < 0 && depth > 0 && lines.empty()) return;
   CrashByKill(depth, oracle, range);
   PairCover pairs(settings_.check_pairs ? lines.size() : 0);
@@ -241,7 +244,8 @@ void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const 
     const bool was_good = failure_.empty();
     CheckImage(depth + 1, Left::kByPowerFailure, oracle, range);
     if (was_good && !failure_.empty()) {
-      failure_ = place + ", " + Describe(depth, site, choices) + failure_.substr(std::min(failure_.size(), place.size()));
+      failure_ =
+          place + ", " + Describe(depth, site, choices) + failure_.substr(std::min(failure_.size(), place.size()));
     }
     return true;
   });

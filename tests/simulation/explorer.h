@@ -35,7 +35,7 @@ struct Settings {
   Mode mode = Mode::kAdr;
   ChoiceLimits limits[kMaxDepth];  // of a crash of the history, of its recovery, of the recovery after that
   uint64_t recover_one_in[kMaxDepth] = {0, 64, 64};  // crash the recovery of one image in so many; 0: of none
-  uint64_t go_on_one_in = 8;                       // write to one image in so many
+  uint64_t go_on_one_in = 8;                         // write to one image in so many
   bool check_pairs = true;
   SiteFault fault;
   uint64_t max_images = UINT64_MAX;
@@ -45,15 +45,15 @@ struct Settings {
 // What has happened, summed over all histories.
 struct Totals {
   uint64_t histories = 0;
-  uint64_t images = 0;    // opened and checked
-  uint64_t repeated = 0;  // not opened: the same bytes with the same promises had been
-  uint64_t killed = 0;    // of images: of a killed process
-  uint64_t deep = 0;      // of images: of a crash in a recovery
-  uint64_t went_on = 0;   // of images: written to and opened again
-  uint64_t points = 0;    // crash points
-  uint64_t exhausted = 0; // of points: every choice of whole stores was tried
-  uint64_t pairs = 0;     // ordered pairs of lines checked
-  uint64_t refused = 0;   // writes, for lack of space
+  uint64_t images = 0;     // opened and checked
+  uint64_t repeated = 0;   // not opened: the same bytes with the same promises had been
+  uint64_t killed = 0;     // of images: of a killed process
+  uint64_t deep = 0;       // of images: of a crash in a recovery
+  uint64_t went_on = 0;    // of images: written to and opened again
+  uint64_t points = 0;     // crash points
+  uint64_t exhausted = 0;  // of points: every choice of whole stores was tried
+  uint64_t pairs = 0;      // ordered pairs of lines checked
+  uint64_t refused = 0;    // writes, for lack of space
   // Of the histories' own work.
   uint64_t flushes = 0, merges = 0, lazy_copies = 0, evacuations = 0, splits = 0, rollovers = 0, growths = 0;
 };
@@ -69,6 +69,16 @@ class Explorer {
   const std::string& failure() const { return failure_; }
   const Totals& totals() const { return totals_; }
 
+  // Whether there is nothing more to do: something was wrong, the images are used up, or it was told to stop.
+  bool Done() const {
+    return !failure_.empty() || totals_.images >= settings_.max_images ||
+           (settings_.stop != nullptr && *settings_.stop);
+  }
+
+  void set_fault(SiteFault fault) {
+    for (auto& medium : media_) medium->set_fault(fault);
+  }
+
   // Forgets which images were seen.
   void Forget() { seen_.clear(); }
 
@@ -80,10 +90,6 @@ class Explorer {
   };
   enum class Left { kByPowerFailure, kByKill };
 
-  bool Done() const {
-    return !failure_.empty() || totals_.images >= settings_.max_images ||
-           (settings_.stop != nullptr && *settings_.stop);
-  }
   void Fail(const std::string& what);
 
   // The history itself.
@@ -105,7 +111,7 @@ class Explorer {
   bool FirstSight(uint64_t hash, const Range& range, int depth);
   std::string Describe(int depth, int site, const std::vector<Choice>& choices) const;
 
-  const Settings settings_;
+  Settings settings_;
   Totals totals_;
   std::string failure_;
   std::string place_;  // what is being done, for messages

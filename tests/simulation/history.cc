@@ -11,7 +11,7 @@ namespace miodb::sim {
 
 namespace {
 
-constexpr char kNumberless[] = "PFMefcsrok";
+constexpr char kNumberless[] = "PFMefcsrtok";
 
 Update MakeUpdate(int key, bool put, uint64_t size, uint64_t sequence) {
   Update update{key, put, ""};

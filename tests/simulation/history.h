@@ -4,7 +4,7 @@
 //   ...!    the write asks for sync
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
-//   s r     take a snapshot, release the oldest
+//   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
 //   o k     close and open; kill the process and open
 //
 // Operations are separated by blanks.

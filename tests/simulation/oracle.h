@@ -60,8 +60,8 @@ class Oracle {
   uint64_t promised_ = 0;
   uint64_t acknowledged_ = 0;
   uint64_t started_ = 0;
-  std::vector<State> states_;    // after each write
-  std::vector<uint64_t> ends_;   // sequence after each write, beginning with base_
+  std::vector<State> states_;   // after each write
+  std::vector<uint64_t> ends_;  // sequence after each write, beginning with base_
   std::shared_ptr<std::deque<std::string>> values_;
 };
 

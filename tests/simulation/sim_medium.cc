@@ -39,6 +39,7 @@ std::string ShortFunction(const char* function) {
 struct SiteTable {
   std::map<std::pair<const char*, uint32_t>, int> numbers;
   std::vector<std::string> names;
+  std::vector<SiteKind> kinds;
 };
 
 SiteTable& Table() {
@@ -60,7 +61,7 @@ const char* ModeName(Mode mode) {
   return "";
 }
 
-int Sites::Of(const PersistSite& site) {
+int Sites::Of(const PersistSite& site, SiteKind kind) {
   SiteTable& table = Table();
   // Calls of one function come from few places: a look at the last answers spares most searches.
   struct Recent {
@@ -73,6 +74,7 @@ int Sites::Of(const PersistSite& site) {
   if (slot.file == site.file_name() && slot.line == site.line()) return slot.number;
   auto [it, fresh] = table.numbers.try_emplace({site.file_name(), site.line()}, static_cast<int>(table.names.size()));
   if (fresh) {
+    table.kinds.push_back(kind);
     const std::string file = site.file_name();
     table.names.push_back(ShortFunction(site.function_name()) + " " + file.substr(file.rfind('/') + 1) + ":" +
                           std::to_string(site.line()));
@@ -86,12 +88,7 @@ const std::string& Sites::Name(int site) {
   return site < 0 ? none : Table().names[static_cast<size_t>(site)];
 }
 
-int Sites::Find(const std::string& name) {
-  for (int site = 0; site < Count(); site++) {
-    if (Name(site) == name) return site;
-  }
-  return -1;
-}
+SiteKind Sites::KindOf(int site) { return Table().kinds[static_cast<size_t>(site)]; }
 
 int Sites::Count() { return static_cast<int>(Table().names.size()); }
 
@@ -212,7 +209,7 @@ void SimMedium::Close(size_t open_index) {
 }
 
 bool SimMedium::OnCopy(const PersistSite& where, Purpose purpose, char* dst, const void* src, size_t n, bool streamed) {
-  const int site = Sites::Of(where);
+  const int site = Sites::Of(where, SiteKind::kCopy);
   if (watch_) watch_(site, SiteKind::kCopy, purpose);
   const bool lost = fault_.site == site && fault_.kind == SiteKind::kCopy;
   memcpy(dst, src, n);
@@ -231,7 +228,7 @@ bool SimMedium::OnCopy(const PersistSite& where, Purpose purpose, char* dst, con
 }
 
 bool SimMedium::OnFlush(const PersistSite& where, char* addr, size_t n) {
-  const int site = Sites::Of(where);
+  const int site = Sites::Of(where, SiteKind::kFlush);
   if (watch_) watch_(site, SiteKind::kFlush, Purpose::kCount);
   if (fault_.site == site && fault_.kind == SiteKind::kFlush) return false;
   for (uint32_t line = LineOf(addr), last = LineOf(addr + n - 1); line <= last; line++) {
@@ -243,7 +240,7 @@ bool SimMedium::OnFlush(const PersistSite& where, char* addr, size_t n) {
 }
 
 bool SimMedium::OnFence(const PersistSite& where) {
-  const int site = Sites::Of(where);
+  const int site = Sites::Of(where, SiteKind::kFence);
   if (watch_) watch_(site, SiteKind::kFence, Purpose::kCount);
   if (crash_point_) crash_point_(site, SiteKind::kFence);
   if (fault_.site == site && fault_.kind == SiteKind::kFence) return false;

@@ -41,16 +41,16 @@ inline constexpr int kThreads = 4;
 using Choice = uint16_t;
 inline constexpr Choice kTorn = 0x100;
 
+enum class SiteKind { kCopy, kFlush, kFence };
+
 // A place that calls the door, by a number that is small and stays the same in one process.
 class Sites {
  public:
-  static int Of(const PersistSite& site);
+  static int Of(const PersistSite& site, SiteKind kind);
+  static SiteKind KindOf(int site);
   static const std::string& Name(int site);  // function and line, e.g. "Manifest::WriteRecord manifest.cc:97"
-  static int Find(const std::string& name);  // -1: none
   static int Count();
 };
-
-enum class SiteKind { kCopy, kFlush, kFence };
 
 // Something in the medium that is to go wrong.
 struct SiteFault {
@@ -131,7 +131,9 @@ class SimMedium final : public PersistHook {
     LineContent after[kMaxStores];
   };
 
-  uint32_t LineOf(const char* p) const { return static_cast<uint32_t>(static_cast<uint64_t>(p - memory_.base) / kLineBytes); }
+  uint32_t LineOf(const char* p) const {
+    return static_cast<uint32_t>(static_cast<uint64_t>(p - memory_.base) / kLineBytes);
+  }
   size_t Open(uint32_t line);
   void Store(uint32_t line, const char* content, int site, bool flushed);
   void MakeDurable(size_t open_index, int stores);
@@ -146,12 +148,12 @@ class SimMedium final : public PersistHook {
   const Mode mode_;
   MemoryMedium memory_;
   uint64_t durable_size_ = 0;
-  std::unique_ptr<LineContent[]> seen_;     // what the engine reads and writes
-  std::unique_ptr<LineContent[]> shadow_;   // the same, written by the door alone
+  std::unique_ptr<LineContent[]> seen_;    // what the engine reads and writes
+  std::unique_ptr<LineContent[]> shadow_;  // the same, written by the door alone
   std::unique_ptr<LineContent[]> durable_;
-  std::vector<uint64_t> line_hash_;         // of durable_
+  std::vector<uint64_t> line_hash_;  // of durable_
   uint64_t durable_hash_ = 0;
-  std::vector<uint32_t> open_index_;        // by line: index in open_, or kClosed
+  std::vector<uint32_t> open_index_;  // by line: index in open_, or kClosed
   std::vector<OpenLine> open_;
   std::vector<Contents> contents_;
   std::vector<int> free_contents_;
