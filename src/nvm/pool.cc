@@ -118,6 +118,7 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   s = p->CheckSuperblock();
   if (s.ok()) s = p->ReadRoot(&p->root_);
   if (s.ok()) {
+    if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
     // A process that died between a store and its fence may have left what was read in a cache only. Everything from
     // here on builds on it.
     p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
@@ -169,6 +170,11 @@ uint64_t Pool::RootSeed() const {
   return seed;
 }
 
+bool Pool::Sound(const RootSlot& slot, uint64_t parity) const {
+  return slot.epoch != 0 && slot.epoch % 2 == parity &&
+         (slot.checksum == Hash64(&slot, offsetof(RootSlot, checksum), RootSeed()) || MIODB_MUTATED(kRootUnchecked));
+}
+
 Status Pool::ReadRoot(RootSlot* root) const {
   *root = RootSlot{};
   bool damaged[2] = {false, false};
@@ -179,11 +185,7 @@ Status Pool::ReadRoot(RootSlot* root) const {
       memcpy(&slot, region_->base() + RootSlotOffset(parity, copy), sizeof(slot));
       const RootSlot blank = {};
       if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
-      if (slot.epoch == 0 || slot.epoch % 2 != parity ||
-          (slot.checksum != Hash64(&slot, offsetof(RootSlot, checksum), RootSeed()) &&
-           !MIODB_MUTATED(kRootUnchecked))) {
-        continue;
-      }
+      if (!Sound(slot, parity)) continue;
       good = true;
       if (slot.epoch > root->epoch) *root = slot;
     }
@@ -198,6 +200,24 @@ Status Pool::ReadRoot(RootSlot* root) const {
     }
   }
   return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
+}
+
+// Makes torn copies whole again: as the other copy of their slot, or blank if that never was written. Otherwise the
+// next root, which has the same epoch, could be torn so that it completes the words that an earlier one left here, and
+// bring that one to life.
+void Pool::RepairRoots() {
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    RootSlot slots[kRootCopies];
+    RootSlot whole = {};
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      memcpy(&slots[copy], region_->base() + RootSlotOffset(parity, copy), sizeof(RootSlot));
+      if (Sound(slots[copy], parity)) whole = slots[copy];
+    }
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      if (Sound(slots[copy], parity) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
+      persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(parity, copy), &whole, sizeof(whole));
+    }
+  }
 }
 
 Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {

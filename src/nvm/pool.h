@@ -167,6 +167,8 @@ class Pool {
 
   Status CheckSuperblock();
   Status WriteSuperblock();
+  void RepairRoots();
+  bool Sound(const RootSlot& slot, uint64_t parity) const;
   bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
   Status GrowFor(uint64_t size, uint64_t min_size);
   void Release(PmRef offset, uint64_t size);

@@ -13,6 +13,7 @@ namespace miodb {
   X(kSuperblockUnchecked, "superblock accepted without its checksum")                          \
   X(kRootUnchecked, "root slot accepted without its checksum")                                 \
   X(kRootCopiesTogether, "both copies of a root slot written before one fence")                \
+  X(kRootUnrepaired, "torn copies of root slots left as they are")                             \
   X(kRootBeforeSnapshot, "root switched before the new area's snapshot is written")            \
   X(kManifestUnchecked, "manifest record accepted without its checksum")                       \
   X(kManifestGenerationUnseeded, "manifest checksum does not depend on the generation")        \
