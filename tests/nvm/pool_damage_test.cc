@@ -103,7 +103,7 @@ TEST_F(PoolDamageTest, OpenMakesTornCopiesOfARootWhole) {
       // The switch to the next root was cut off after these words of its first copy.
       RootSlot next;
       next.epoch = switches + 1;
-      next.manifest_offset = kPoolHeaderSize;
+      next.manifest_offset = 24 * kExtentUnit;
       next.manifest_size = next.epoch * kExtentUnit;
       next.generation = 10 * next.epoch;
       uint64_t uuid_begin;

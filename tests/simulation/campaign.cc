@@ -112,6 +112,17 @@ Settings BroadSettings(Mode mode) {
   return settings;
 }
 
+Settings ShortHistorySettings(Mode mode) {
+  Settings settings = ThoroughSettings(mode);
+  settings.limits[0].single = 4;
+  settings.limits[0].random = 2;
+  settings.limits[1] = {64, 2, 1};
+  settings.recover_one_in[1] = 4;
+  settings.recover_one_in[2] = 16;
+  settings.go_on_one_in = 8;
+  return settings;
+}
+
 Failure RunRandom(Explorer* explorer, uint64_t seed, const Announce& announce) {
   for (; !explorer->Done(); seed++) {
     const Config config = MakeConfig(seed);

@@ -28,6 +28,9 @@ struct Failure {
 Settings ThoroughSettings(Mode mode);
 Settings BroadSettings(Mode mode);
 
+// For RunExhaustive: all subsets of lines, every recovery crashed, and every recovery of such a crash sampled.
+Settings ShortHistorySettings(Mode mode);
+
 // Tells what is about to run, so that a crash of the program can be reported with it.
 using Announce = std::function<void(uint64_t config_seed, const History& history, size_t first_explored)>;
 

@@ -239,6 +239,7 @@ class Program {
   bool RunMode(Mode mode) {
     const bool thorough = a_.thorough || a_.exhaustive > 0 || a_.history.has_value();
     Settings settings = thorough ? ThoroughSettings(mode) : BroadSettings(mode);
+    if (a_.exhaustive > 0 && !a_.thorough) settings = ShortHistorySettings(mode);
     const bool bounded = a_.images.has_value() || (a_.exhaustive == 0 && !a_.history.has_value());
     if (bounded) settings.max_images = a_.images.value_or(kDefaultImages) / a_.modes.size();
     settings.stop = &g_stop;
