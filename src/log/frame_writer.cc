@@ -9,10 +9,18 @@ namespace miodb {
 namespace {
 
 // The staging area is emptied into the pool when it holds this much, so that no batch makes it large.
+#ifdef MIODB_SIMULATOR
+constexpr size_t kStagingBytes = 256;
+#else
 constexpr size_t kStagingBytes = 256 * 1024;
+#endif
 
 // Values from this size on go to the pool straight from the caller's memory.
+#ifdef MIODB_SIMULATOR
+constexpr size_t kUnstagedValueBytes = 128;
+#else
 constexpr size_t kUnstagedValueBytes = 16 * 1024;
+#endif
 
 }  // namespace
 

@@ -25,7 +25,7 @@ constexpr uint64_t kSymbols = std::size(kAlphabet);
 // What comes before. Nothing; tables on every level, two runs on the first, and a memtable; a repository whose extents
 // have garbage, and nothing to merge.
 const char* const kPreludes[] = {"", "p0.30! p1.30! f p0.20! p2.20! f M p1.25! f c p0.33! p1.20! f p2.20! d0! f p1.10!",
-                                 "p0.30! p1.30! p2.9! c p0.40! f M M p1.9! f M M"};
+                                 "p2.9! p1.30! p0.30! c p0.40! f p1.9! f M M"};
 
 // A child has this long for one history, or one mutant in one mode.
 constexpr unsigned kChildSeconds = 300;

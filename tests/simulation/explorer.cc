@@ -163,7 +163,7 @@ void Explorer::Write(const Op& op) {
   oracle_->Start(updates);
   const Status s = db_->Write(options, &batch);
   if (s.ok()) {
-    oracle_->Acknowledge(op.sync || settings_.mode != Mode::kFile);
+    oracle_->Acknowledge(!log_off() && (op.sync || settings_.mode != Mode::kFile));
     return;
   }
   oracle_->Refuse();
@@ -174,12 +174,13 @@ void Explorer::Write(const Op& op) {
 void Explorer::Reopen(bool kill) {
   for (const Snapshot* snapshot : snapshots_) db_->ReleaseSnapshot(snapshot);
   snapshots_.clear();
+  if (!kill && log_off()) Do(Op{'f'});
   db_.reset();
   if (kill) media_[0]->Kill();
   random_state_[0] = Mix64(config_.seed, media_[0]->durable_hash());
   if (!OpenLive(true) || Done()) return;
   uint64_t p;
-  const std::string wrong = oracle_->Check(db_.get(), oracle_->acknowledged(), oracle_->started(), &p);
+  const std::string wrong = oracle_->Check(db_.get(), LiveRange().kill, oracle_->started(), &p);
   if (!wrong.empty()) return Fail(wrong);
   oracles_.push_back(std::make_unique<Oracle>(oracle_->Fork(p)));
   oracle_ = oracles_.back().get();
@@ -300,7 +301,7 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
   if (wrong.empty() && crash && !Done()) Crash(depth, -1, SiteKind::kFence, oracle, {p, p, p});
   medium.set_crash_point(nullptr);
   db.reset();
-  if (wrong.empty() && !Done() && settings_.go_on_one_in != 0 && hash % settings_.go_on_one_in == 0) {
+  if (wrong.empty() && !Done() && !log_off() && settings_.go_on_one_in != 0 && hash % settings_.go_on_one_in == 0) {
     wrong = GoOn(depth, oracle, p);
   }
   if (wrong.empty() && totals_.images % kStrayCheckInterval == 0) wrong = medium.FindStrayStore();

@@ -100,7 +100,11 @@ class Explorer {
   void Reopen(bool kill);
   void CheckLive();
   void Step(DBImpl::Step step);
-  Range LiveRange() const { return {oracle_->promised(), oracle_->acknowledged(), oracle_->started()}; }
+  bool log_off() const { return config_.options.log_mode == kLogOff; }
+  // With the log off a killed process loses what loss of power does: whatever was not flushed.
+  Range LiveRange() const {
+    return {oracle_->promised(), log_off() ? oracle_->promised() : oracle_->acknowledged(), oracle_->started()};
+  }
 
   // Crashes.
   void Crash(int depth, int site, SiteKind kind, const Oracle& oracle, const Range& range);

@@ -103,6 +103,7 @@ Config MakeConfig(uint64_t seed) {
   config.keys = 3;
   config.initial_bytes = 16 * 1024;
   if (seed == 0) return config;
+  if (seed % 8 == 7) o.log_mode = kLogOff;
   config.keys = random.OneIn(4) ? 70 + static_cast<int>(random.Uniform(60)) : 4 + static_cast<int>(random.Uniform(30));
   o.num_levels = static_cast<int>(3 + random.Uniform(2));
   o.level_trigger = static_cast<int>(2 + random.Uniform(2));
