@@ -26,6 +26,8 @@ file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/t
 set(helper_sources "")
 set(test_programs "")
 set(plain_programs "")
+# The simulator's tests link another build of the engine: MiodbSimulation.
+list(FILTER test_files EXCLUDE REGEX "^simulation/")
 if(NOT MIODB_BUILD_BENCHMARKS)
   list(FILTER test_files EXCLUDE REGEX "^benchmarks/")
 endif()

@@ -5,6 +5,7 @@
 #include "src/db/db_impl.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/mutation.h"
 
 // Work behind the writers, each kind in its own thread:
 //
@@ -184,7 +185,7 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
   place.size = fresh->extent->size();
   edit.chunks.push_back(place);
   MutexLock lock(&mutex_);
-  s = versions_->Apply(std::move(edit), {});
+  if (!MIODB_MUTATED(kChunkUnnamed)) s = versions_->Apply(std::move(edit), {});
   if (!s.ok()) {
     if (!s.IsNoSpace()) SetBackgroundError(s);
     return s;
@@ -279,7 +280,15 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
     for (const auto& chunk : memtable->segment().chunks) {
       if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
     }
-    edit.SetFlushedSequence(memtable->max_sequence());
+    if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable->max_sequence());
+    if (MIODB_MUTATED(kFlushInTwoEdits)) {
+      VersionEdit first;
+      first.removed_chunks.swap(edit.removed_chunks);
+      CHECK(versions_->Apply(std::move(first), {}).ok());
+    }
+    if (MIODB_MUTATED(kFlushFreesEarly)) {
+      for (const auto& chunk : memtable->segment().chunks) chunk->extent->ReleaseTrimmed();
+    }
     s = versions_->Apply(std::move(edit), tables);
   }
   if (s.ok()) {
@@ -488,6 +497,11 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
   }
   for (const TableRef& table : result.added) {
     edit.tables.push_back({table->number(), level, run, table->index()->offset(), table->index()->size()});
+  }
+  if (MIODB_MUTATED(kMergeInTwoEdits)) {
+    VersionEdit first;
+    first.removed_tables.swap(edit.removed_tables);
+    CHECK(versions_->Apply(std::move(first), {}).ok());
   }
   Status s = versions_->Apply(std::move(edit), result.added);
   if (!s.ok()) return s;

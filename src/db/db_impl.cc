@@ -56,7 +56,7 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
 }
 
 Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
-  Status s = CheckOptions(options);
+  Status s = CheckOptions(options, hooks.any_sizes);
   if (!s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, hooks));
   s = impl->Start();
@@ -138,7 +138,7 @@ Status DBImpl::LockDirectory() {
 Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
-  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode};
+  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode, hooks_.memory};
   const bool exists = options_.env->FileExists(path);
   Status s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;

@@ -46,6 +46,12 @@ class DBImpl final : public DB {
   struct Hooks {
     // No threads: background work is done by RunStep, or by a call that cannot go on without it.
     bool manual_background = false;
+
+    // Where the pool lies, instead of in a file. Outlives the database.
+    MemoryMedium* memory = nullptr;
+
+    // Sizes may be below their documented ranges, down to a few cache lines.
+    bool any_sizes = false;
   };
 
   static Status Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db);
@@ -71,6 +77,8 @@ class DBImpl final : public DB {
   bool RunStep(Step step);
 
  private:
+  friend class DBPeer;  // tests that look inside
+
   DBImpl(const Options& options, const std::string& name, const Hooks& hooks);
 
   // ---- db_impl.cc

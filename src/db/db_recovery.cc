@@ -4,6 +4,7 @@
 #include "src/log/frame_reader.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/mutation.h"
 
 // Recovery, step by step:
 //
@@ -43,7 +44,7 @@ void ScanChunk(ChunkScan* scan) {
   while (scan->valid_bytes < end && ReadFrame(base + scan->valid_bytes, base + end, scan->place.id, &frame)) {
     if (scan->first_sequence == 0) {
       scan->first_sequence = frame.first_sequence;
-    } else if (frame.first_sequence != scan->last_sequence + 1) {
+    } else if (frame.first_sequence != scan->last_sequence + 1 && !MIODB_MUTATED(kFrameSequenceUnchecked)) {
       scan->damaged = true;
       return;
     }
@@ -101,7 +102,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
   std::stable_sort(scans.begin(), scans.end(),
                    [](const ChunkScan& a, const ChunkScan& b) { return a.first_sequence < b.first_sequence; });
   // Where stores reach the medium in no order (msync), an unsynced tail may have holes; elsewhere a hole is damage.
-  const bool holes_are_damage = pool_->persist_mode() != kPersistFile;
+  const bool holes_are_damage = pool_->persist_mode() != kPersistFile && !MIODB_MUTATED(kLogGapUnseen);
   bool ended = false;
   MemTableRef memtable;
   const ChunkScan* last = nullptr;
@@ -147,7 +148,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     capacity += scan.place.size;
     *last_sequence = scan.last_sequence;
     if (scan.damaged) ended = true;
-    if (!scan.place.sealed) {
+    if (!scan.place.sealed && !MIODB_MUTATED(kLogAppendAfterOpen)) {
       LogChunkPlace sealed = scan.place;
       sealed.sealed = true;
       sealed.sealed_size = scan.valid_bytes;

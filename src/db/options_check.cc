@@ -44,23 +44,24 @@ Status CheckMultiple(const char* name, uint64_t value) {
 
 }  // namespace
 
-Status CheckOptions(const Options& o) {
+Status CheckOptions(const Options& o, bool any_sizes) {
   if (o.comparator == nullptr) return Status::InvalidArgument("Options::comparator", "must not be null");
   if (o.env == nullptr) return Status::InvalidArgument("Options::env", "must not be null");
+  const uint64_t least = any_sizes ? 64 : 4 * KiB;
   for (const Status& s : {
-           CheckRange("write_buffer_size", o.write_buffer_size, 4 * KiB, 64 * GiB),
-           o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 64 * KiB, UINT64_MAX),
-           CheckRange("pool_growth", o.pool_growth, 4 * KiB, KiB * GiB),
+           CheckRange("write_buffer_size", o.write_buffer_size, least, 64 * GiB),
+           o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 16 * least, UINT64_MAX),
+           CheckRange("pool_growth", o.pool_growth, least, KiB * GiB),
            CheckMultiple("pool_growth", o.pool_growth),
            CheckInt("persist_mode", Raw(o.persist_mode), kPersistAuto, kPersistFile),
            CheckInt("log_mode", Raw(o.log_mode), kLogPmem, kLogOff),
-           o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, 4 * KiB, GiB),
+           o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, least, GiB),
            CheckMultiple("log_chunk_size", o.log_chunk_size),
            CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),
            CheckInt("num_levels", o.num_levels, 2, 16),
            CheckInt("level_trigger", o.level_trigger, 2, 64),
            CheckInt("max_background_merges", o.max_background_merges, 0, 64),
-           CheckRange("partition_size", o.partition_size, 4 * KiB, 64 * GiB),
+           CheckRange("partition_size", o.partition_size, least, 64 * GiB),
            CheckRange("lazy_copy_limit", o.lazy_copy_limit, 0, GiB),
            CheckInt("space_amplification_percent", o.space_amplification_percent, 105, 1000),
            CheckInt("filter_bits_per_key", o.filter_bits_per_key, 0, 32),

@@ -8,8 +8,8 @@
 
 namespace miodb {
 
-// InvalidArgument naming the option, its value and the allowed range.
-Status CheckOptions(const Options& options);
+// InvalidArgument naming the option, its value and the allowed range. any_sizes: sizes may be below their ranges.
+Status CheckOptions(const Options& options, bool any_sizes = false);
 
 }  // namespace miodb
 

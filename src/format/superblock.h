@@ -16,7 +16,13 @@ namespace miodb {
 inline constexpr uint64_t kPoolMagic = 0x314c4f4f504f494dULL;  // "MIOPOOL1"
 inline constexpr uint32_t kPoolFormatVersion = 1;
 inline constexpr uint64_t kPoolHeaderSize = 4096;
-inline constexpr uint64_t kExtentUnit = 4096;  // extents start and end at multiples of this
+// Extents start and end at multiples of this. The simulator build has a smaller one, so that a pool of a few hundred
+// lines holds a whole database; nothing else depends on the figure.
+#ifdef MIODB_SIMULATOR
+inline constexpr uint64_t kExtentUnit = 512;
+#else
+inline constexpr uint64_t kExtentUnit = 4096;
+#endif
 
 struct Superblock {
   uint64_t magic;

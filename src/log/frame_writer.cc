@@ -9,15 +9,23 @@ namespace miodb {
 namespace {
 
 // The staging area is emptied into the pool when it holds this much, so that no batch makes it large.
+#ifdef MIODB_SIMULATOR
+constexpr size_t kStagingBytes = 256;
+#else
 constexpr size_t kStagingBytes = 256 * 1024;
+#endif
 
 // Values from this size on go to the pool straight from the caller's memory.
+#ifdef MIODB_SIMULATOR
+constexpr size_t kUnstagedValueBytes = 128;
+#else
 constexpr size_t kUnstagedValueBytes = 16 * 1024;
+#endif
 
 }  // namespace
 
 char* FrameWriter::Reserve(size_t n) {
-  if (staged_ + n > staging_.size()) staging_.resize(staged_ + n + kStagingBytes);
+  if (staged_ + n > staging_.size()) staging_.resize(2 * (staged_ + n));
   return staging_.data() + staged_;
 }
 

@@ -50,9 +50,16 @@ void Persist::Count(Purpose purpose, const char* dst, size_t n) {
   Add(c.units, BlocksTouched(dst, n, 8), only_writer);
 }
 
-void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n) {
+void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   Count(purpose, dst, n);
+#ifdef MIODB_SIMULATOR
+  if (hook_ != nullptr) {
+    const bool streamed = mode_ != kPersistFile && n >= kNonTemporalMinBytes;
+    if (hook_->OnCopy(site, purpose, dst, src, n, streamed) && mode_ == kPersistFile) MarkDirty(dst, n);
+    return;
+  }
+#endif
   if (mode_ == kPersistFile) {
     memcpy(dst, src, n);
     MarkDirty(dst, n);
@@ -62,9 +69,15 @@ void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n) {
               PMEM_F_MEM_NODRAIN | (n < kNonTemporalMinBytes ? PMEM_F_MEM_TEMPORAL : PMEM_F_MEM_NONTEMPORAL));
 }
 
-void Persist::Flush(Purpose purpose, char* addr, size_t n) {
+void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   Count(purpose, addr, n);
+#ifdef MIODB_SIMULATOR
+  if (hook_ != nullptr) {
+    if (hook_->OnFlush(site, addr, n) && mode_ == kPersistFile) MarkDirty(addr, n);
+    return;
+  }
+#endif
   if (mode_ == kPersistFile) {
     MarkDirty(addr, n);
   } else {
@@ -72,14 +85,23 @@ void Persist::Flush(Purpose purpose, char* addr, size_t n) {
   }
 }
 
-Status Persist::Fence(Purpose purpose) {
+Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
   Add(counters_[static_cast<int>(purpose)].fences, 1, purpose == Purpose::kLog);
+#ifdef MIODB_SIMULATOR
+  if (hook_ != nullptr && (!hook_->OnFence(site) || mode_ != kPersistFile)) return Status::OK();
+#endif
   if (mode_ != kPersistFile) {
     pmem_drain();
     return Status::OK();
   }
   MutexLock lock(&dirty_mutex_);
   for (const DirtyRange& range : dirty_) {
+#ifdef MIODB_SIMULATOR
+    if (hook_ != nullptr) {
+      hook_->OnSync(reinterpret_cast<char*>(range.begin), range.end - range.begin);
+      continue;
+    }
+#endif
     if (msync(reinterpret_cast<void*>(range.begin), range.end - range.begin, MS_SYNC) != 0) {
       return Status::IOError("pool", std::string("msync: ") + strerror(errno));
     }
@@ -89,7 +111,11 @@ Status Persist::Fence(Purpose purpose) {
 }
 
 void Persist::MarkDirty(const char* addr, size_t n) {
+#ifdef MIODB_SIMULATOR
+  constexpr uintptr_t page_mask = 63;  // what lies on the same page gains nothing by the company
+#else
   static const uintptr_t page_mask = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+#endif
   const DirtyRange added{reinterpret_cast<uintptr_t>(addr) & ~page_mask,
                          (reinterpret_cast<uintptr_t>(addr) + n + page_mask) & ~page_mask};
   MutexLock lock(&dirty_mutex_);

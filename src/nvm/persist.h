@@ -22,6 +22,7 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/nvm/persist_hook.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -41,8 +42,12 @@ struct alignas(64) PersistCounters {
 
 class Persist {
  public:
-  // mode is what the medium gives, never kPersistAuto.
-  explicit Persist(PersistMode mode) : mode_(mode) {}
+  // mode is what the medium gives, never kPersistAuto. hook: see persist_hook.h; ignored but in the simulator build.
+  explicit Persist(PersistMode mode, [[maybe_unused]] PersistHook* hook = nullptr) : mode_(mode) {
+#ifdef MIODB_SIMULATOR
+    hook_ = hook;
+#endif
+  }
   Persist(const Persist&) = delete;
   Persist& operator=(const Persist&) = delete;
 
@@ -52,14 +57,14 @@ class Persist {
   bool fence_is_slow() const { return mode_ == kPersistFile; }
 
   // Stores n bytes at dst and starts their way to the medium.
-  void Copy(Purpose purpose, char* dst, const void* src, size_t n);
+  void Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
 
   // Starts the way to the medium of n bytes that are already at addr: stores of a process that died before its fence.
-  void Flush(Purpose purpose, char* addr, size_t n);
+  void Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_PARAMETER);
 
   // Returns when everything this thread copied before is durable. Fails only in file mode, with the error of msync;
   // what was copied since the last good fence is then in doubt.
-  Status Fence(Purpose purpose);
+  Status Fence(Purpose purpose MIODB_SITE_PARAMETER);
 
   const PersistCounters& counters(Purpose purpose) const { return counters_[static_cast<int>(purpose)]; }
 
@@ -76,6 +81,9 @@ class Persist {
   void MarkDirty(const char* addr, size_t n);
 
   const PersistMode mode_;
+#ifdef MIODB_SIMULATOR
+  PersistHook* hook_ = nullptr;
+#endif
   PersistCounters counters_[static_cast<int>(Purpose::kCount)];
 
   // File mode only. Held across msync, so that a fence that finds nothing to do cannot return before the fence of

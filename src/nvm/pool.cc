@@ -9,8 +9,9 @@
 
 #include "src/util/check.h"
 #include "src/util/hash.h"
+#include "src/util/mutation.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
 #include <sanitizer/asan_interface.h>
 #define MIODB_POISON(p, n) ASAN_POISON_MEMORY_REGION(p, n)
 #define MIODB_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
@@ -57,7 +58,10 @@ void Extent::Shrink(uint64_t size) {
 }
 
 Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)
-    : path_(path), options_(options), region_(std::move(region)), persist_(region_->mode()) {
+    : path_(path),
+      options_(options),
+      region_(std::move(region)),
+      persist_(region_->mode(), options.memory != nullptr ? options.memory->hook : nullptr) {
   // relaxed: only a hint, refreshed whenever the file grows or cannot.
   file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);
   MutexLock lock(&mutex_);
@@ -67,17 +71,22 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
 
 Pool::~Pool() {
   MIODB_UNPOISON(region_->base(), region_->size());
-  if (region_->path() != path_) unlink(region_->path().c_str());  // never published
+  if (options_.memory == nullptr && region_->path() != path_) unlink(region_->path().c_str());  // never published
 }
 
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
-  const std::string temporary = TemporaryName(path);
-  Status s = Region::Remove(temporary);
-  if (!s.ok()) return s;
-  const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
   std::unique_ptr<Region> region;
-  s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
-  if (!s.ok()) return s;
+  Status s;
+  if (options.memory != nullptr) {
+    region = Region::InMemory(options.memory);
+  } else {
+    const std::string temporary = TemporaryName(path);
+    s = Region::Remove(temporary);
+    if (!s.ok()) return s;
+    const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
+    s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
+    if (!s.ok()) return s;
+  }
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->WriteSuperblock();
   if (s.ok()) *pool = std::move(p);
@@ -90,6 +99,7 @@ Status Pool::Destroy(const std::string& path) {
 }
 
 Status Pool::Publish() {
+  if (options_.memory != nullptr) return Status::OK();
   Status s = region_->SyncFile();
   if (s.ok()) s = region_->Rename(path_);
   return s;
@@ -97,12 +107,18 @@ Status Pool::Publish() {
 
 Status Pool::Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   std::unique_ptr<Region> region;
-  Status s = Region::Open(path, options.limit, options.persist_mode, &region);
-  if (!s.ok()) return s;
+  Status s;
+  if (options.memory != nullptr) {
+    region = Region::InMemory(options.memory);
+  } else {
+    s = Region::Open(path, options.limit, options.persist_mode, &region);
+    if (!s.ok()) return s;
+  }
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->CheckSuperblock();
   if (s.ok()) s = p->ReadRoot(&p->root_);
   if (s.ok()) {
+    if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
     // A process that died between a store and its fence may have left what was read in a cache only. Everything from
     // here on builds on it.
     p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
@@ -112,15 +128,24 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   return s;
 }
 
-Status Pool::WriteSuperblock() {
+uint64_t Pool::Random64() const {
+  if (options_.memory != nullptr) return options_.memory->random();
   std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
+
+Status Pool::WriteSuperblock() {
   Superblock& s = superblock_;
   s.magic = kPoolMagic;
   s.version = kPoolFormatVersion;
-  for (size_t i = 0; i < sizeof(s.uuid); i++) s.uuid[i] = static_cast<uint8_t>(random());
-  s.created_micros = static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count());
+  const uint64_t random[] = {Random64(), Random64()};
+  static_assert(sizeof(random) == sizeof(s.uuid));
+  memcpy(s.uuid, random, sizeof(s.uuid));
+  if (options_.memory == nullptr) {
+    s.created_micros = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+  }
   s.checksum = SuperblockChecksum(s);
   persist_.Copy(Purpose::kManifest, region_->base() + kSuperblockOffset, &s, sizeof(s));
   return persist_.Fence(Purpose::kManifest);
@@ -133,7 +158,7 @@ Status Pool::CheckSuperblock() {
     return Status::NotSupported(path_, "pool format version " + std::to_string(superblock_.version) +
                                            "; this library reads version " + std::to_string(kPoolFormatVersion));
   }
-  if (superblock_.checksum != SuperblockChecksum(superblock_)) {
+  if (superblock_.checksum != SuperblockChecksum(superblock_) && !MIODB_MUTATED(kSuperblockUnchecked)) {
     return Status::Corruption(path_, "superblock checksum mismatch at offset 0");
   }
   return Status::OK();
@@ -143,6 +168,11 @@ uint64_t Pool::RootSeed() const {
   uint64_t seed;
   memcpy(&seed, superblock_.uuid, sizeof(seed));
   return seed;
+}
+
+bool Pool::Sound(const RootSlot& slot, uint64_t parity) const {
+  return slot.epoch != 0 && slot.epoch % 2 == parity &&
+         (slot.checksum == Hash64(&slot, offsetof(RootSlot, checksum), RootSeed()) || MIODB_MUTATED(kRootUnchecked));
 }
 
 Status Pool::ReadRoot(RootSlot* root) const {
@@ -155,10 +185,7 @@ Status Pool::ReadRoot(RootSlot* root) const {
       memcpy(&slot, region_->base() + RootSlotOffset(parity, copy), sizeof(slot));
       const RootSlot blank = {};
       if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
-      if (slot.epoch == 0 || slot.epoch % 2 != parity ||
-          slot.checksum != Hash64(&slot, offsetof(RootSlot, checksum), RootSeed())) {
-        continue;
-      }
+      if (!Sound(slot, parity)) continue;
       good = true;
       if (slot.epoch > root->epoch) *root = slot;
     }
@@ -175,6 +202,24 @@ Status Pool::ReadRoot(RootSlot* root) const {
   return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
 }
 
+// Makes torn copies whole again: as the other copy of their slot, or blank if that never was written. Otherwise the
+// next root, which has the same epoch, could be torn so that it completes the words that an earlier one left here, and
+// bring that one to life.
+void Pool::RepairRoots() {
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    RootSlot slots[kRootCopies];
+    RootSlot whole = {};
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      memcpy(&slots[copy], region_->base() + RootSlotOffset(parity, copy), sizeof(RootSlot));
+      if (Sound(slots[copy], parity)) whole = slots[copy];
+    }
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      if (Sound(slots[copy], parity) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
+      persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(parity, copy), &whole, sizeof(whole));
+    }
+  }
+}
+
 Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
   RootSlot slot;
   slot.epoch = root_.epoch + 1;
@@ -184,6 +229,7 @@ Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
   slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), RootSeed());
   for (int copy = 0; copy < kRootCopies; copy++) {
     persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
+    if (copy == 0 && MIODB_MUTATED(kRootCopiesTogether)) continue;
     Status s = persist_.Fence(Purpose::kManifest);
     if (!s.ok()) return s;
   }

@@ -91,6 +91,7 @@ class Pool {
     uint64_t limit = 0;   // most bytes of the pool; 0: what the file system has
     uint64_t growth = 0;  // step of growing
     PersistMode persist_mode = kPersistAuto;
+    MemoryMedium* memory = nullptr;  // not null: the pool lies there, its path is only a name
   };
 
   // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
@@ -151,6 +152,9 @@ class Pool {
   // Durably makes this manifest area the current one. One thread at a time.
   Status SwitchRoot(const Extent& manifest, uint64_t generation);
 
+  // A number that no pool has drawn before.
+  uint64_t Random64() const;
+
   uint64_t file_bytes() const { return region_->size(); }
   uint64_t used_bytes() const;  // of extents in use, and the pool header
   uint64_t capacity() const;    // limit, or file size plus what the file system could give
@@ -163,6 +167,8 @@ class Pool {
 
   Status CheckSuperblock();
   Status WriteSuperblock();
+  void RepairRoots();
+  bool Sound(const RootSlot& slot, uint64_t parity) const;
   bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
   Status GrowFor(uint64_t size, uint64_t min_size);
   void Release(PmRef offset, uint64_t size);

@@ -87,7 +87,18 @@ Status Region::Lock() const {
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
 
+std::unique_ptr<Region> Region::InMemory(MemoryMedium* medium) {
+  std::unique_ptr<Region> r(new Region("memory", -1));
+  r->medium_ = medium;
+  r->base_ = medium->base;
+  r->max_size_ = medium->capacity;
+  r->mode_ = medium->mode;
+  r->size_.store(medium->size, std::memory_order_release);  // release: as in Open
+  return r;
+}
+
 Region::~Region() {
+  if (medium_ != nullptr) return;
   if (base_ != nullptr) munmap(base_, max_size_);
   close(fd_);
 }
@@ -134,6 +145,12 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
 Status Region::Grow(uint64_t new_size) {
   const uint64_t old_size = size();
   if (new_size <= old_size) return Status::OK();
+  if (medium_ != nullptr) {
+    if (new_size > medium_->capacity) return Status::NoSpace(path_, "no more memory");
+    medium_->size = new_size;
+    size_.store(new_size, std::memory_order_release);  // release: as below
+    return Status::OK();
+  }
   int error;
   do {
     error = posix_fallocate(fd_, static_cast<off_t>(old_size), static_cast<off_t>(new_size - old_size));
@@ -149,12 +166,14 @@ Status Region::Grow(uint64_t new_size) {
 }
 
 uint64_t Region::FileSystemAvailable() const {
+  if (medium_ != nullptr) return medium_->capacity - size();
   struct statvfs vfs;
   if (fstatvfs(fd_, &vfs) != 0) return 0;
   return static_cast<uint64_t>(vfs.f_bavail) * vfs.f_frsize;
 }
 
 void Region::Populate(uint64_t offset, uint64_t size) {
+  if (medium_ != nullptr) return;
   if (madvise(base_ + offset, size, MADV_POPULATE_WRITE) == 0) return;
   // Kernels before 5.14: touch each page. The bytes are nobody's yet, so writing back what is there changes nothing.
   for (uint64_t i = 0; i < size; i += kExtentUnit) {
@@ -164,6 +183,7 @@ void Region::Populate(uint64_t offset, uint64_t size) {
 }
 
 void Region::PopulateForReading(uint64_t offset, uint64_t size) {
+  if (medium_ != nullptr) return;
   madvise(base_ + offset, size, MADV_POPULATE_READ);  // kernels that cannot do it map page by page, as they are read
 }
 

@@ -16,6 +16,7 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/nvm/persist_hook.h"
 
 namespace miodb {
 
@@ -28,6 +29,9 @@ class Region {
 
   // Opens an existing file at its present size.
   static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region);
+
+  // A region in memory of the caller, of medium->size bytes; it grows up to medium->capacity and keeps medium->size.
+  static std::unique_ptr<Region> InMemory(MemoryMedium* medium);
 
   ~Region();
   Region(const Region&) = delete;
@@ -71,7 +75,8 @@ class Region {
   Status Error(const char* what) const;
 
   std::string path_;
-  const int fd_;
+  const int fd_;                    // -1: in memory
+  MemoryMedium* medium_ = nullptr;  // not null: in memory
   char* base_ = nullptr;
   uint64_t max_size_ = 0;
   PersistMode mode_ = kPersistFile;

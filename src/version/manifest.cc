@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include "src/util/coding.h"
 #include "src/util/hash.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -20,16 +20,10 @@ constexpr uint64_t kSmallPool = 16 * 1024 * 1024;
 // An area has room for at least this much after its snapshot.
 constexpr uint64_t kLeastRoom = 512;
 
-// Never one that was used before, not even by a roll-over that a crash cut off before its root was switched: its
-// records may still lie where the next area comes to be.
-uint64_t NewGeneration() {
-  std::random_device random;
-  return uint64_t{random()} << 32 | random();
-}
-
 uint64_t PaddedSize(uint64_t payload_size) { return (kRecordHeader + payload_size + 7) / 8 * 8; }
 
 uint64_t RecordChecksum(uint64_t generation, uint64_t edit_number, const Slice& payload) {
+  if (MIODB_MUTATED(kManifestGenerationUnseeded)) generation = 0;
   return Hash64(payload.data(), payload.size(), Mix64(generation, edit_number));
 }
 
@@ -43,10 +37,12 @@ bool ReadRecord(const char* area, uint64_t size, uint64_t position, uint64_t gen
   if (position + kRecordHeader > size) return false;
   const char* const p = area + position;
   const uint64_t payload_size = DecodeFixed32(p);
+  if (payload_size == 0) return false;  // of no record: spares a checksum at every place that is blank
   if (DecodeFixed32(p + 4) != 0 || PaddedSize(payload_size) > size - position) return false;
   record->edit_number = DecodeFixed64(p + 8);
   record->payload = Slice(p + kRecordHeader, payload_size);
-  return DecodeFixed64(p + 16) == RecordChecksum(generation, record->edit_number, record->payload);
+  return DecodeFixed64(p + 16) == RecordChecksum(generation, record->edit_number, record->payload) ||
+         MIODB_MUTATED(kManifestUnchecked);
 }
 
 }  // namespace
@@ -81,12 +77,13 @@ Status Manifest::Recover() {
   if (edit_number_ == 0) return Corrupt(area_->offset(), "snapshot damaged");
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
   for (uint64_t p = position_ + 8; p + kRecordHeader <= area_->size(); p += 8) {
+    if (MIODB_MUTATED(kManifestLaterUnseen)) break;
     if (ReadRecord(area, area_->size(), p, generation_, &record) && record.edit_number > edit_number_) {
       return Corrupt(area_->offset() + position_,
                      "edit " + std::to_string(edit_number_) + " damaged, later edits follow");
     }
   }
-  recovered_ = true;
+  recovered_ = !MIODB_MUTATED(kManifestAppendAfterOpen);
   // As with the root: what was read must not disappear any more.
   pool_->persist().Flush(Purpose::kManifest, area_->data(), position_);
   return pool_->persist().Fence(Purpose::kManifest);
@@ -125,11 +122,19 @@ Status Manifest::RollOver(const ManifestState& state) {
     }
   }
   std::swap(area_, fresh);
-  generation_ = NewGeneration();
+  // Never one that was used before, not even by a roll-over that a crash cut off before its root was switched: its
+  // records may still lie where the next area comes to be.
+  generation_ = pool_->Random64();
   position_ = 0;
   edit_number_ = 0;
-  Status s = WriteRecord(payload);
-  if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
+  Status s;
+  if (MIODB_MUTATED(kRootBeforeSnapshot)) {
+    s = pool_->SwitchRoot(*area_, generation_);
+    if (s.ok()) s = WriteRecord(payload);
+  } else {
+    s = WriteRecord(payload);
+    if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
+  }
   if (!s.ok()) {
     // Either area may rule after a crash: neither may be used for anything else.
     if (fresh != nullptr) fresh->Abandon();

@@ -38,6 +38,11 @@ class Manifest {
 
   const ManifestState& state() const { return state_; }
 
+  // Pool space of the current area and of the spare one.
+  uint64_t space_bytes() const {
+    return (area_ != nullptr ? area_->size() : 0) + (spare_ != nullptr ? spare_->size() : 0);
+  }
+
   // A new database: writes the first area and root.
   Status Create(const std::string& comparator);
 

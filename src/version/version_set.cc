@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -127,7 +128,7 @@ void VersionSet::Leave(const TableRef& table) {
 }
 
 Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
-  edit.SetNextId(next_id_);
+  if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
   Status s = manifest_.Append(edit);
   if (!s.ok()) return s;
   // Enter before leave: an extent that stays in use must not look unused in between.

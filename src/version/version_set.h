@@ -31,6 +31,8 @@ class VersionSet {
   const VersionRef& current() const { return current_; }
   const ManifestState& manifest() const { return manifest_.state(); }
 
+  uint64_t manifest_bytes() const { return manifest_.space_bytes(); }
+
   // A number for a new table, run or log chunk, not used before. Durable with the next edit.
   uint64_t NewId() { return next_id_++; }
 

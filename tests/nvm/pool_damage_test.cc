@@ -96,6 +96,33 @@ TEST_F(PoolDamageTest, AnotherVersionIsNamed) {
   }
 }
 
+TEST_F(PoolDamageTest, OpenMakesTornCopiesOfARootWhole) {
+  for (uint64_t switches : {1, 2, 3, 4}) {
+    MakePool(switches);
+    for (uint64_t words = 1; words < 31; words++) {
+      // The switch to the next root was cut off after these words of its first copy.
+      RootSlot next;
+      next.epoch = switches + 1;
+      next.manifest_offset = 24 * kExtentUnit;
+      next.manifest_size = next.epoch * kExtentUnit;
+      next.generation = 10 * next.epoch;
+      uint64_t uuid_begin;
+      memcpy(&uuid_begin, good_.data() + offsetof(Superblock, uuid), sizeof(uuid_begin));
+      next.checksum = Hash64(&next, offsetof(RootSlot, checksum), uuid_begin);
+      std::string bytes = good_;
+      for (uint64_t word = 0; word < sizeof(next) / 8; word++) {
+        if ((words >> word & 1) == 0) continue;
+        memcpy(&bytes[RootSlotOffset(next.epoch, 0) + 8 * word], reinterpret_cast<const char*>(&next) + 8 * word, 8);
+      }
+      uint64_t epoch;
+      ASSERT_OK(OpenBytes(bytes, &epoch));
+      EXPECT_EQ(switches, epoch);
+      // Nothing is left that the next switch, torn in turn, could complete.
+      EXPECT_TRUE(good_ == ReadFileBytes(path_)) << "words " << words << " of root " << next.epoch;
+    }
+  }
+}
+
 TEST_F(PoolDamageTest, DamageToOneCopyOfARootCostsNothing) {
   for (uint64_t switches : {1, 2, 3, 4}) {
     MakePool(switches);

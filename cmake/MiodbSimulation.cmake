@@ -1,0 +1,56 @@
+# The simulator build: the engine compiled once more, with MIODB_SIMULATOR, so that a simulator of persistent memory
+# stands behind src/nvm/persist.h and faults can be planted; and crash_explorer, which is made of it
+# (docs/crash_model.md). Nothing else links these objects, so no other program pays for them.
+
+add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
+target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
+target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler PMEM::pmem XXHASH::headers Threads::Threads)
+
+file(GLOB simulation_sources CONFIGURE_DEPENDS "tests/simulation/*.cc")
+list(FILTER simulation_sources EXCLUDE REGEX "(_test|/crash_explorer)\\.cc$")
+add_library(miodb_simulation STATIC EXCLUDE_FROM_ALL ${simulation_sources} $<TARGET_OBJECTS:miodb_sim_engine>)
+target_link_libraries(miodb_simulation PUBLIC miodb_sim_engine)
+
+add_executable(crash_explorer tests/simulation/crash_explorer.cc)
+target_link_libraries(crash_explorer PRIVATE miodb_simulation)
+set_target_properties(crash_explorer PROPERTIES RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
+
+# ---- Its tests: like those of the other folders, but of this build of the engine ----
+
+file(GLOB simulation_tests CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "tests/simulation/*_test.cc")
+foreach(file IN LISTS simulation_tests)
+  get_filename_component(name "${file}" NAME_WE)
+  add_executable(tests.simulation.${name} "${file}" tests/common/environment.cc)
+  target_link_libraries(tests.simulation.${name} PRIVATE miodb_simulation GTest::gtest_main)
+  set_target_properties(tests.simulation.${name}
+                        PROPERTIES OUTPUT_NAME ${name}
+                                   RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/simulation>")
+  add_test(NAME simulation/${name} COMMAND tests.simulation.${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  set_tests_properties(simulation/${name} PROPERTIES LABELS crash)
+endforeach()
+
+# ---- Damage tests with faults planted: the target mutant_tests ----
+#
+# Checks against damage that no crash does are not the explorer's to find. These tests run on an engine that reads
+# MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/damage_test,...
+
+add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
+target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
+target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler PMEM::pmem XXHASH::headers Threads::Threads)
+add_library(miodb_mutants STATIC EXCLUDE_FROM_ALL ${helper_sources} $<TARGET_OBJECTS:miodb_mutant_engine>)
+target_compile_definitions(miodb_mutants PUBLIC MIODB_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                                MIODB_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
+target_link_libraries(miodb_mutants PUBLIC miodb_mutant_engine GTest::gtest)
+
+add_custom_target(mutant_tests)
+foreach(test nvm/pool_damage version/manifest_damage version/manifest log/frame_damage pmtable/pmtable_damage
+             db/damage db/open)
+  string(REPLACE "/" "_" name "${test}")
+  add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
+  target_link_libraries(mutants.${name} PRIVATE miodb_mutants GTest::gtest_main)
+  set_target_properties(mutants.${name} PROPERTIES OUTPUT_NAME ${name}_test
+                                                   RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/mutants>")
+  add_dependencies(mutant_tests mutants.${name})
+endforeach()

@@ -1,0 +1,253 @@
+#include "tests/simulation/campaign.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "src/util/check.h"
+
+namespace miodb::sim {
+
+namespace {
+
+// The alphabet of exhaustive exploration: put a, put b, delete a, batch, put unsynced, sync (a small put that asks for
+// it), flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen.
+const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "f",
+                                 "M",      "c",      "t",   "e",     "o",     "k"};
+constexpr uint64_t kSymbols = std::size(kAlphabet);
+
+// What comes before. Nothing; tables on every level, two runs on the first, and a memtable; a repository whose extents
+// have garbage, and nothing to merge.
+const char* const kPreludes[] = {"", "p0.30! p1.30! f p0.20! p2.20! f M p1.25! f c p0.33! p1.20! f p2.20! d0! f p1.10!",
+                                 "p2.9! p1.30! p0.30! c p0.40! f p1.9! f M M"};
+
+// A child has this long for one history, or one mutant in one mode.
+constexpr unsigned kChildSeconds = 300;
+
+constexpr uint64_t kSiteHistories = 12;
+
+// What a child tells its parent.
+struct Shared {
+  uint64_t images;
+  char what[1024];
+};
+
+Shared* SharedMemory() {
+  static Shared* const shared = [] {
+    void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    return static_cast<Shared*>(memory);
+  }();
+  return shared;
+}
+
+// Runs body in a child, whose messages are lost. True if it ended by exit(0).
+bool RunInChild(const std::function<bool()>& body) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  CHECK_GE(child, 0);
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(3);
+    for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) std::signal(signal, SIG_DFL);
+    alarm(kChildSeconds);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+  }
+  Shared* const shared = SharedMemory();
+  if (WIFSIGNALED(status)) {
+    std::snprintf(shared->what, sizeof(shared->what), "the engine ended with signal %d (%s)", WTERMSIG(status),
+                  strsignal(WTERMSIG(status)));
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void Plant(const Mutant& mutant, Explorer* explorer) {
+  g_mutation = mutant.mutation;
+  explorer->set_fault(mutant.fault);
+}
+
+Failure FailureOf(const Explorer& explorer, const Config& config, const History& history, size_t first_explored) {
+  return {true, config.seed, history, first_explored, explorer.failure()};
+}
+
+bool StillFails(const Settings& settings, const Mutant& mutant, const Failure& failure, const History& history) {
+  return !RunInChild([&] {
+    Explorer explorer(settings);
+    Plant(mutant, &explorer);
+    return explorer.Run(MakeConfig(failure.config_seed), history, 0);
+  });
+}
+
+}  // namespace
+
+Settings ThoroughSettings(Mode mode) {
+  Settings settings;
+  settings.mode = mode;
+  settings.limits[0] = {4096, 16, 4};
+  settings.limits[1] = {64, 4, 2};
+  settings.limits[2] = {16, 0, 1};
+  settings.recover_one_in[1] = 1;
+  settings.recover_one_in[2] = 1;
+  settings.go_on_one_in = 4;
+  return settings;
+}
+
+Settings BroadSettings(Mode mode) {
+  Settings settings;
+  settings.mode = mode;
+  settings.limits[0] = {256, 8, 4};
+  settings.limits[1] = {16, 2, 1};
+  settings.limits[2] = {8, 0, 1};
+  settings.recover_one_in[1] = 64;
+  settings.recover_one_in[2] = 64;
+  settings.go_on_one_in = 16;
+  return settings;
+}
+
+Settings ShortHistorySettings(Mode mode) {
+  Settings settings = ThoroughSettings(mode);
+  settings.limits[0].single = 4;
+  settings.limits[0].random = 2;
+  settings.limits[1] = {64, 2, 1};
+  settings.recover_one_in[1] = 4;
+  settings.recover_one_in[2] = 16;
+  settings.go_on_one_in = 8;
+  return settings;
+}
+
+Failure RunRandom(Explorer* explorer, uint64_t seed, const Announce& announce) {
+  for (; !explorer->Done(); seed++) {
+    const Config config = MakeConfig(seed);
+    const History history = MakeHistory(seed, config);
+    announce(seed, history, 0);
+    explorer->Forget();
+    if (!explorer->Run(config, history)) return FailureOf(*explorer, config, history, 0);
+  }
+  return {};
+}
+
+uint64_t ExhaustiveHistories(int length) {
+  uint64_t count = std::size(kPreludes);
+  for (int i = 0; i < length; i++) count *= kSymbols;
+  return count;
+}
+
+Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce) {
+  const Config config = MakeConfig(0);
+  for (const char* const prelude : kPreludes) {
+    const uint64_t count = ExhaustiveHistories(length) / std::size(kPreludes);
+    for (uint64_t number = 0; number < count; number++) {
+      std::string text = prelude;
+      uint64_t rest = number;
+      for (int i = 0; i < length; i++, rest /= kSymbols) text += std::string(" ") + kAlphabet[rest % kSymbols];
+      History history;
+      CHECK(FromText(text, &history));
+      announce(config.seed, history, history.size() - 1);
+      if (explorer->Done()) return {};
+      if (!explorer->Run(config, history, history.size() - 1)) {
+        return FailureOf(*explorer, config, history, history.size() - 1);
+      }
+    }
+  }
+  return {};
+}
+
+History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {
+  Settings bounded = settings;
+  bounded.max_images = UINT64_MAX;
+  History best = failure.history;
+  if (!StillFails(bounded, mutant, failure, best)) return best;
+  // Take out ever smaller pieces as long as what is left still fails.
+  for (size_t piece = std::max<size_t>(1, best.size() / 2);; piece = std::max<size_t>(1, piece / 2)) {
+    bool shorter = false;
+    for (size_t at = 0; at < best.size();) {
+      History attempt = best;
+      const size_t end = std::min(at + piece, best.size());
+      attempt.erase(attempt.begin() + static_cast<ptrdiff_t>(at), attempt.begin() + static_cast<ptrdiff_t>(end));
+      if (settings.stop != nullptr && *settings.stop) return best;
+      if (StillFails(bounded, mutant, failure, attempt)) {
+        best = std::move(attempt);
+        shorter = true;
+      } else {
+        at += piece;
+      }
+    }
+    if (piece == 1 && !shorter) return best;
+  }
+}
+
+void FindSites() {
+  for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
+    Explorer explorer(BroadSettings(mode));
+    for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {
+      const Config config = MakeConfig(seed);
+      const History history = MakeHistory(seed, config);
+      if (!explorer.Run(config, history, history.size())) {
+        std::fprintf(stderr, "without any crash: %s\n", explorer.failure().c_str());
+        std::exit(1);
+      }
+    }
+  }
+}
+
+MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
+                       const std::vector<std::string>& programs) {
+  Shared* const shared = SharedMemory();
+  MutantResult result;
+  for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
+    *shared = {};
+    const bool survived = RunInChild([&] {
+      // Half of the images go to short histories, crashed as thoroughly as can be, half to long ones.
+      for (const bool thorough : {true, false}) {
+        Settings settings = thorough ? ThoroughSettings(mode) : BroadSettings(mode);
+        settings.max_images = max_images / 2;
+        Explorer explorer(settings);
+        Plant(mutant, &explorer);
+        const uint64_t before = shared->images;
+        const auto announce = [&](uint64_t, const History&, size_t) {
+          shared->images = before + explorer.totals().images;
+        };
+        Failure failure;
+        for (int length = 1; thorough && length <= 2 && !failure.any; length++) {
+          failure = RunExhaustive(&explorer, length, announce);
+        }
+        if (!thorough) failure = RunRandom(&explorer, seed, announce);
+        shared->images = before + explorer.totals().images;
+        if (!failure.any) continue;
+        std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
+        return false;
+      }
+      return true;
+    });
+    result.images += shared->images;
+    if (survived) continue;
+    result.caught = true;
+    result.by = ModeName(mode);
+    result.how = shared->what;
+    return result;
+  }
+  if (mutant.mutation == Mutation::kNone) return result;
+  for (const std::string& program : programs) {
+    const bool survived = RunInChild([&]() -> bool {
+      setenv("MIODB_MUTANT", mutant.name.c_str(), 1);
+      if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(3);
+      execl(program.c_str(), program.c_str(), static_cast<char*>(nullptr));
+      _exit(0);  // a program that cannot run catches nothing
+    });
+    if (survived) continue;
+    result.caught = true;
+    result.by = program.substr(program.rfind('/') + 1);
+    return result;
+  }
+  return result;
+}
+
+}  // namespace miodb::sim

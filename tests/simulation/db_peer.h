@@ -1,0 +1,33 @@
+// What the crash explorer sees and does inside of a database.
+
+#ifndef MIODB_TESTS_SIMULATION_DB_PEER_H_
+#define MIODB_TESTS_SIMULATION_DB_PEER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "src/db/db_impl.h"
+
+namespace miodb {
+
+class DBPeer {
+ public:
+  static uint64_t LastSequence(DB* db);
+
+  // Whether pool space is what the manifest names, once each, and nothing else. Empty, or what is wrong. No iterator
+  // and no other pin may exist.
+  static std::string CheckSpace(DB* db);
+
+  // Marks the payload extent with most garbage for evacuation. False if none has any.
+  static bool MarkOneExtent(DB* db);
+
+  // Makes the log chunk that recovery read last the one that is written to. For a mutation.
+  static void AppendToRecoveredLog(DB* db);
+
+  // Tables at a level, counted from the repository if below 0.
+  static size_t TablesAt(DB* db, int level);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_TESTS_SIMULATION_DB_PEER_H_

@@ -1,0 +1,350 @@
+#include "tests/simulation/explorer.h"
+
+#include <algorithm>
+
+#include "miodb/write_batch.h"
+#include "src/util/hash.h"
+#include "src/util/mutation.h"
+#include "tests/simulation/db_peer.h"
+
+namespace miodb::sim {
+
+namespace {
+
+// Threads of the engine as the medium tells them apart.
+constexpr int kWriterThread = 0;
+
+// Memory is compared with what went through the door after one image in so many.
+constexpr uint64_t kStrayCheckInterval = 32;
+
+// Lines named in a report.
+constexpr size_t kLinesShown = 6;
+
+WriteBatch BatchOf(const std::vector<Update>& updates) {
+  WriteBatch batch;
+  for (const Update& update : updates) {
+    if (update.put) {
+      batch.Put(Oracle::KeyText(update.key), update.value);
+    } else {
+      batch.Delete(Oracle::KeyText(update.key));
+    }
+  }
+  return batch;
+}
+
+}  // namespace
+
+Explorer::Explorer(const Settings& settings) : settings_(settings) {
+  for (int depth = 0; depth <= kMaxDepth; depth++) {
+    media_[depth] = std::make_unique<SimMedium>(settings.mode, kMediumBytes);
+    media_[depth]->set_fault(settings.fault);
+    uint64_t* const state = &random_state_[depth];
+    media_[depth]->memory()->random = [state] { return *state = Mix64(*state, 1); };
+  }
+  media_[0]->set_watch([this](int site, SiteKind kind, Purpose purpose) {
+    if (kind != SiteKind::kCopy) return;
+    if (purpose == Purpose::kFlush) totals_.flushes++;
+    if (purpose == Purpose::kMerge) totals_.merges++;
+    if (purpose == Purpose::kLazyCopy) totals_.lazy_copies++;
+    if (purpose == Purpose::kEvacuation) totals_.evacuations++;
+    if (purpose == Purpose::kManifest && Sites::Name(site).starts_with("Pool::SwitchRoot")) totals_.rollovers++;
+  });
+}
+
+Explorer::~Explorer() = default;
+
+void Explorer::Fail(const std::string& what) {
+  if (failure_.empty()) failure_ = place_ + ": " + what;
+}
+
+// ---- The history
+
+bool Explorer::Run(const Config& config, const History& history, size_t first_explored) {
+  config_ = config;
+  options_ = config.options;
+  options_.env = &env_;
+  options_.info_log = &logger_;
+  options_.persist_mode = kPersistAuto;
+  totals_.histories++;
+  exploring_ = false;
+  Begin();
+  for (size_t i = 0; i < history.size() && !Done(); i++) {
+    exploring_ = i >= first_explored;
+    place_ = "operation " + std::to_string(i) + " (" + ToText(history[i]) + ")";
+    Do(history[i]);
+    if (!Done()) CheckLive();
+  }
+  for (const Snapshot* snapshot : snapshots_) db_->ReleaseSnapshot(snapshot);
+  snapshots_.clear();
+  exploring_ = false;
+  db_.reset();
+  return failure_.empty();
+}
+
+void Explorer::Begin() {
+  media_[0]->set_crash_point(nullptr);
+  media_[0]->Reset(config_.initial_bytes);
+  random_state_[0] = config_.seed;
+  oracles_.clear();
+  oracles_.push_back(std::make_unique<Oracle>(config_.keys));
+  oracle_ = oracles_.back().get();
+  place_ = "creating the database";
+  OpenLive(false);
+  media_[0]->set_crash_point([this](int site, SiteKind kind) {
+    if (exploring_ && !Done()) Crash(0, site, kind, *oracle_, LiveRange());
+  });
+}
+
+Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
+  DBImpl::Hooks hooks;
+  hooks.manual_background = true;
+  hooks.any_sizes = true;
+  hooks.memory = media_[depth]->memory();
+  return DBImpl::Open(options_, kDatabaseName, hooks, db);
+}
+
+bool Explorer::OpenLive(bool exists) {
+  env_.set_pool_exists(exists);
+  const Status s = Open(0, &db_);
+  env_.set_pool_exists(true);
+  if (!s.ok()) Fail("open: " + s.ToString());
+  if (s.ok() && exists && MIODB_MUTATED(kLogAppendAfterOpen)) DBPeer::AppendToRecoveredLog(db_.get());
+  return s.ok();
+}
+
+void Explorer::Step(DBImpl::Step step) {
+  media_[0]->set_thread(1 + static_cast<int>(step));
+  db_->RunStep(step);
+  media_[0]->set_thread(kWriterThread);
+}
+
+void Explorer::Do(const Op& op) {
+  Status s;
+  switch (op.kind) {
+    case 'P':
+      return Step(DBImpl::Step::kPrepare);
+    case 'F':
+      return Step(DBImpl::Step::kFlush);
+    case 'M':
+      return Step(DBImpl::Step::kMerge);
+    case 'e':
+      if (DBPeer::MarkOneExtent(db_.get())) Step(DBImpl::Step::kMerge);
+      return;
+    case 'f':
+      s = db_->Flush();
+      if (s.ok()) oracle_->PromiseAll();
+      if (!s.ok() && !s.IsNoSpace()) Fail("flush: " + s.ToString());
+      return;
+    case 'c':
+      return db_->CompactRange(nullptr, nullptr);
+    case 't':
+      return Do(Op{snapshots_.empty() ? 's' : 'r'});
+    case 's':
+      snapshots_.push_back(db_->GetSnapshot());
+      return;
+    case 'r':
+      if (snapshots_.empty()) return;
+      db_->ReleaseSnapshot(snapshots_.front());
+      snapshots_.erase(snapshots_.begin());
+      return;
+    case 'o':
+    case 'k':
+      return Reopen(op.kind == 'k');
+    default:
+      return Write(op);
+  }
+}
+
+void Explorer::Write(const Op& op) {
+  const std::vector<Update> updates = UpdatesOf(op, config_.keys, oracle_->started() + 1);
+  WriteBatch batch = BatchOf(updates);
+  WriteOptions options;
+  options.sync = op.sync;
+  oracle_->Start(updates);
+  const Status s = db_->Write(options, &batch);
+  if (s.ok()) {
+    oracle_->Acknowledge(!log_off() && (op.sync || settings_.mode != Mode::kFile));
+    return;
+  }
+  oracle_->Refuse();
+  totals_.refused++;
+  if (!s.IsNoSpace()) Fail("write: " + s.ToString());
+}
+
+void Explorer::Reopen(bool kill) {
+  for (const Snapshot* snapshot : snapshots_) db_->ReleaseSnapshot(snapshot);
+  snapshots_.clear();
+  if (!kill && log_off()) Do(Op{'f'});
+  db_.reset();
+  if (kill) media_[0]->Kill();
+  random_state_[0] = Mix64(config_.seed, media_[0]->durable_hash());
+  if (!OpenLive(true) || Done()) return;
+  uint64_t p;
+  const std::string wrong = oracle_->Check(db_.get(), LiveRange().kill, oracle_->started(), &p);
+  if (!wrong.empty()) return Fail(wrong);
+  oracles_.push_back(std::make_unique<Oracle>(oracle_->Fork(p)));
+  oracle_ = oracles_.back().get();
+}
+
+// After every operation: an acknowledgement, or work that nobody sees.
+void Explorer::CheckLive() {
+  uint64_t p;
+  std::string wrong = oracle_->Check(db_.get(), oracle_->started(), oracle_->started(), &p);
+  if (wrong.empty()) wrong = DBPeer::CheckSpace(db_.get());
+  if (wrong.empty()) wrong = media_[0]->FindStrayStore();
+  if (!wrong.empty()) return Fail("no crash: " + wrong);
+  if (DBPeer::TablesAt(db_.get(), -1) > 1) totals_.splits++;
+  if (media_[0]->memory()->size > config_.initial_bytes) totals_.growths++;
+  if (exploring_) Crash(0, -1, SiteKind::kFence, *oracle_, LiveRange());
+}
+
+// ---- Crashes
+
+bool Explorer::FirstSight(uint64_t hash, const Range& range, int depth) {
+  const uint64_t key = Mix64(Mix64(hash, range.low * 1000003 + range.high), static_cast<uint64_t>(depth));
+  if (seen_.insert(key).second) return true;
+  totals_.repeated++;
+  return false;
+}
+
+std::string Explorer::Describe(int depth, int site, const std::vector<Choice>& choices) const {
+  std::string text = "power fails " + (site < 0 ? "after it" : "before the fence of " + Sites::Name(site));
+  if (depth > 0) text += ", in recovery " + std::to_string(depth);
+  const auto& lines = media_[depth]->open_lines();
+  for (const bool left : {true, false}) {
+    size_t shown = 0;
+    for (size_t i = 0; i < lines.size(); i++) {
+      if ((choices[i] != 0) != left) continue;
+      if (shown++ == kLinesShown) {
+        text += " ...";
+        break;
+      }
+      text += (shown == 1 ? (left ? "; durable: " : "; not durable: ") : ", ") + Sites::Name(lines[i].site) + " line " +
+              std::to_string(lines[i].line);
+      if (choices[i] >= kTorn) text += " in part";
+    }
+  }
+  return text;
+}
+
+void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const Range& range) {
+  const SimMedium& medium = *media_[depth];
+  const auto& lines = medium.open_lines();
+  totals_.points++;
+  totals_.exhausted += FewEnough(lines, settings_.limits[depth]);
+  if (site < 0 && depth > 0 && lines.empty()) return;
+  CrashByKill(depth, oracle, range);
+  PairCover pairs(settings_.check_pairs ? lines.size() : 0);
+  Random random(medium.durable_hash());
+  const std::string place = place_;
+  const bool all = ForEachChoice(lines, settings_.limits[depth], &random, [&](const std::vector<Choice>& choices) {
+    if (Done()) return false;
+    if (settings_.check_pairs) pairs.Add(choices);
+    if (!FirstSight(medium.ImageHash(choices), range, depth)) return true;
+    medium.LoadImage(choices, media_[depth + 1].get());
+    const bool was_good = failure_.empty();
+    CheckImage(depth + 1, Left::kByPowerFailure, oracle, range);
+    if (was_good && !failure_.empty()) {
+      failure_ =
+          place + ", " + Describe(depth, site, choices) + failure_.substr(std::min(failure_.size(), place.size()));
+    }
+    return true;
+  });
+  if (!all || !settings_.check_pairs) return;
+  totals_.pairs += lines.size() * (lines.size() - std::min<size_t>(1, lines.size()));
+  if (pairs.Missing() != 0) Fail(std::to_string(pairs.Missing()) + " ordered pairs of lines occur in no image");
+}
+
+void Explorer::CrashByKill(int depth, const Oracle& oracle, const Range& range) {
+  const SimMedium& medium = *media_[depth];
+  std::vector<Choice> all;
+  for (const auto& line : medium.open_lines()) all.push_back(line.stores);
+  const Range kill_range{range.kill, range.kill, range.high};
+  if (!FirstSight(Mix64(medium.ImageHash(all), medium.durable_hash()), kill_range, depth)) return;
+  medium.LoadKilled(media_[depth + 1].get());
+  totals_.killed++;
+  const std::string place = place_;
+  const bool was_good = failure_.empty();
+  CheckImage(depth + 1, Left::kByKill, oracle, range);
+  if (was_good && !failure_.empty()) {
+    failure_ = place + ", the process is killed" + failure_.substr(std::min(failure_.size(), place.size()));
+  }
+}
+
+void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Range& allowed) {
+  SimMedium& medium = *media_[depth];
+  Range range = allowed;
+  if (left == Left::kByPowerFailure) range.kill = range.low;  // what only the process kept is gone for good
+  totals_.images++;
+  totals_.deep += depth > 1;
+  const uint64_t hash = medium.durable_hash();
+  random_state_[depth] = hash;
+  // What a killed process left is uncertain until recovery has seen to it, so its recovery is always crashed.
+  const bool uncertain = left == Left::kByKill && !medium.open_lines().empty();
+  const uint64_t one_in = depth < kMaxDepth ? settings_.recover_one_in[depth] : 0;
+  const bool crash = one_in != 0 && depth < kMaxDepth && (uncertain || hash % one_in == 0);
+  if (crash) {
+    medium.set_crash_point([&, depth](int site, SiteKind kind) {
+      if (!Done()) Crash(depth, site, kind, oracle, range);
+    });
+  } else {
+    medium.set_crash_point(nullptr);
+  }
+  std::unique_ptr<DBImpl> db;
+  const Status s = Open(depth, &db);
+  if (!s.ok()) Fail(": open: " + s.ToString());
+  uint64_t p = 0;
+  std::string wrong;
+  if (!Done()) wrong = oracle.Check(db.get(), left == Left::kByKill ? range.kill : range.low, range.high, &p);
+  if (!Done() && wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
+  // What was read must not disappear any more.
+  if (wrong.empty() && crash && !Done()) Crash(depth, -1, SiteKind::kFence, oracle, {p, p, p});
+  medium.set_crash_point(nullptr);
+  db.reset();
+  if (wrong.empty() && !Done() && !log_off() && settings_.go_on_one_in != 0 && hash % settings_.go_on_one_in == 0) {
+    wrong = GoOn(depth, oracle, p);
+  }
+  if (wrong.empty() && totals_.images % kStrayCheckInterval == 0) wrong = medium.FindStrayStore();
+  if (!wrong.empty()) Fail(": " + wrong);
+}
+
+// Recovers once more, writes, flushes, merges, and recovers again.
+std::string Explorer::GoOn(int depth, const Oracle& before, uint64_t p) {
+  totals_.went_on++;
+  Oracle oracle = before.Fork(p);
+  std::unique_ptr<DBImpl> db;
+  for (int round = 0; round < 2; round++) {
+    Status s = Open(depth, &db);
+    if (!s.ok()) return "open after the first recovery: " + s.ToString();
+    if (MIODB_MUTATED(kLogAppendAfterOpen)) DBPeer::AppendToRecoveredLog(db.get());
+    uint64_t now;
+    std::string wrong = oracle.Check(db.get(), oracle.started(), oracle.started(), &now);
+    if (wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
+    if (!wrong.empty()) return "opened again: " + wrong;
+    for (uint32_t i = 0; i < 2; i++) {
+      const Op op{'b', 2, static_cast<uint32_t>(p % 7 + i), true};
+      const std::vector<Update> updates = UpdatesOf(op, config_.keys, oracle.started() + 1);
+      WriteBatch batch = BatchOf(updates);
+      oracle.Start(updates);
+      s = db->Write(WriteOptions(), &batch);
+      if (s.ok()) {
+        oracle.Acknowledge(true);
+      } else {
+        oracle.Refuse();
+        if (!s.IsNoSpace()) return "write after recovery: " + s.ToString();
+      }
+      if (i == 0 && round == 0) {
+        while (db->RunStep(DBImpl::Step::kFlush)) {
+        }
+        db->RunStep(DBImpl::Step::kMerge);
+      }
+    }
+    wrong = oracle.Check(db.get(), oracle.started(), oracle.started(), &now);
+    if (wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
+    if (!wrong.empty()) return "after writing on: " + wrong;
+    db.reset();
+  }
+  return "";
+}
+
+}  // namespace miodb::sim

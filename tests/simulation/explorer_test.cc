@@ -1,0 +1,102 @@
+// Crash images by the million (docs/crash_model.md), and proof that the explorer can fail.
+//
+// A failure prints a history; repeat and shrink it with build/crash_explorer.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/common/environment.h"
+#include "tests/simulation/campaign.h"
+
+namespace miodb::sim {
+namespace {
+
+constexpr Mode kModes[] = {Mode::kAdr, Mode::kEadr, Mode::kFile};
+
+class ExplorerTest : public testing::TestWithParam<Mode> {
+ protected:
+  void TearDown() override { g_mutation = Mutation::kNone; }
+
+  static void Expect(const Failure& failure) {
+    EXPECT_FALSE(failure.any) << failure.what << "\nrepeat with: crash_explorer --mode=" << ModeName(GetParam())
+                              << " --config=" << failure.config_seed << " --history='" << ToText(failure.history)
+                              << "'";
+  }
+  static void Ignore(uint64_t, const History&, size_t) {}
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, ExplorerTest, testing::ValuesIn(kModes),
+                         [](const auto& mode) { return std::string(ModeName(mode.param)); });
+
+TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
+  Settings settings = BroadSettings(GetParam());
+  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 40000, 250000, 20000000);
+  Explorer explorer(settings);
+  Expect(RunRandom(&explorer, test::Seeds(1)[0], Ignore));
+  const Totals& t = explorer.totals();
+  EXPECT_GE(t.images, settings.max_images);
+  if (test::RunsUnderSanitizer()) return;
+  // Histories in which these do not happen would prove little.
+  EXPECT_GT(t.flushes, 0u);
+  EXPECT_GT(t.merges, 0u);
+  EXPECT_GT(t.lazy_copies, 0u);
+  EXPECT_GT(t.evacuations, 0u);
+  EXPECT_GT(t.rollovers, 0u);
+  EXPECT_GT(t.splits, 0u);
+  EXPECT_GT(t.growths, 0u);
+  EXPECT_GT(t.killed, 0u);
+  EXPECT_GT(t.deep, 0u);
+  EXPECT_GT(t.went_on, 0u);
+  EXPECT_GT(t.pairs, 0u);
+}
+
+TEST_P(ExplorerTest, EveryCrashOfEveryShortHistoryLeavesAPrefixOfTheWrites) {
+  const int longest = static_cast<int>(test::ByScale(test::RunsUnderSanitizer() ? 1 : 2, 3, 4));
+  Explorer explorer(ShortHistorySettings(GetParam()));
+  for (int length = 1; length <= longest; length++) {
+    const uint64_t before = explorer.totals().histories;
+    Expect(RunExhaustive(&explorer, length, Ignore));
+    EXPECT_EQ(ExhaustiveHistories(length), explorer.totals().histories - before);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(explorer.totals().evacuations, 0u);
+  EXPECT_GT(explorer.totals().merges, 0u);
+  EXPECT_GT(explorer.totals().lazy_copies, 0u);
+}
+
+// A protocol error of each kind, to see that the explorer sees it.
+class PlantedTest : public testing::TestWithParam<Mutation> {
+ protected:
+  void TearDown() override { g_mutation = Mutation::kNone; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
+                         testing::Values(Mutation::kManifestUnchecked, Mutation::kRootBeforeSnapshot,
+                                         Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
+                                         Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
+                                         Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
+                                         Mutation::kRootUnrepaired));
+
+TEST_P(PlantedTest, IsFound) {
+  Mutant mutant;
+  for (const Mutant& candidate : AllMutants()) {
+    if (candidate.mutation == GetParam()) mutant = candidate;
+  }
+  const MutantResult result = RunMutant(mutant, 1, 200000, {});
+  EXPECT_TRUE(result.caught) << mutant.text;
+}
+
+TEST(ExplorerFaultTest, AMissingFenceIsFound) {
+  FindSites();
+  int fences = 0;
+  for (const Mutant& mutant : AllMutants()) {
+    if (!mutant.name.starts_with("fence:Manifest::WriteRecord")) continue;
+    fences++;
+    EXPECT_TRUE(RunMutant(mutant, 1, 200000, {}).caught) << mutant.name;
+  }
+  EXPECT_EQ(1, fences);
+}
+
+}  // namespace
+}  // namespace miodb::sim

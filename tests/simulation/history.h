@@ -1,0 +1,62 @@
+// Histories: what is done to a simulated database, as text, from a seed, and with the options that fit.
+//
+//   p3.40   put key 3, value of 40 bytes      d3    delete key 3      b5.9  batch of 5 updates drawn from seed 9
+//   ...!    the write asks for sync
+//   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
+//   f       flush                             c     settle everything in the repository (lazy copy)
+//   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
+//   o k     close and open; kill the process and open
+//
+// Operations are separated by blanks.
+
+#ifndef MIODB_TESTS_SIMULATION_HISTORY_H_
+#define MIODB_TESTS_SIMULATION_HISTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "miodb/options.h"
+#include "tests/simulation/oracle.h"
+#include "tests/simulation/sim_medium.h"
+
+namespace miodb::sim {
+
+struct Op {
+  char kind = 0;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  bool sync = false;
+
+  bool is_write() const { return kind == 'p' || kind == 'd' || kind == 'b'; }
+};
+
+using History = std::vector<Op>;
+
+std::string ToText(const Op& op);
+std::string ToText(const History& history);
+
+// False if the text is no history.
+bool FromText(const std::string& text, History* history);
+
+// A database so small that a history of some hundred operations uses all of it.
+struct Config {
+  uint64_t seed = 0;
+  Options options;  // without env and info_log
+  int keys = 0;
+  uint64_t initial_bytes = 0;
+};
+
+inline constexpr uint64_t kMediumBytes = 128 * 1024;
+
+// Drawn from the seed; seed 0 is the one of exhaustive exploration.
+Config MakeConfig(uint64_t seed);
+
+History MakeHistory(uint64_t seed, const Config& config);
+
+// The updates of a write. Values begin with their sequence, so that no two writes are alike.
+std::vector<Update> UpdatesOf(const Op& op, int keys, uint64_t first_sequence);
+
+}  // namespace miodb::sim
+
+#endif  // MIODB_TESTS_SIMULATION_HISTORY_H_

@@ -1,0 +1,119 @@
+#include "tests/simulation/oracle.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "miodb/iterator.h"
+#include "src/util/check.h"
+#include "tests/simulation/db_peer.h"
+
+namespace miodb::sim {
+
+namespace {
+
+constexpr int kMaxKeys = 1000;
+
+std::string Shown(const std::string* value) {
+  if (value == nullptr) return "nothing";
+  return "'" + value->substr(0, 24) + (value->size() > 24 ? "...'" : "'") + " of " + std::to_string(value->size()) +
+         " bytes";
+}
+
+}  // namespace
+
+const std::string& Oracle::KeyText(int key) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> result;
+    for (int i = 0; i < kMaxKeys; i++) {
+      char text[16];
+      std::snprintf(text, sizeof(text), "k%03d", i);
+      result.emplace_back(text);
+    }
+    return result;
+  }();
+  return texts[static_cast<size_t>(key)];
+}
+
+Oracle::Oracle(int keys) : values_(std::make_shared<std::deque<std::string>>()) {
+  states_.emplace_back(static_cast<size_t>(keys), nullptr);
+  ends_.push_back(0);
+}
+
+Oracle Oracle::Fork(uint64_t p) const {
+  Oracle fork;
+  fork.base_ = fork.promised_ = fork.acknowledged_ = fork.started_ = p;
+  fork.states_.push_back(*At(p));
+  fork.ends_.push_back(p);
+  fork.values_ = std::make_shared<std::deque<std::string>>();
+  return fork;
+}
+
+void Oracle::Start(const std::vector<Update>& batch) {
+  State state = states_.back();
+  for (const Update& update : batch) {
+    const std::string* value = nullptr;
+    if (update.put) value = &values_->emplace_back(update.value);
+    state[static_cast<size_t>(update.key)] = value;
+  }
+  started_ += batch.size();
+  states_.push_back(std::move(state));
+  ends_.push_back(started_);
+}
+
+void Oracle::Acknowledge(bool promise) {
+  acknowledged_ = started_;
+  if (promise) promised_ = started_;
+}
+
+void Oracle::Refuse() {
+  states_.pop_back();
+  ends_.pop_back();
+  started_ = ends_.back();
+}
+
+const Oracle::State* Oracle::At(uint64_t p) const {
+  const auto end = std::lower_bound(ends_.begin(), ends_.end(), p);
+  return end == ends_.end() || *end != p ? nullptr : &states_[static_cast<size_t>(end - ends_.begin())];
+}
+
+std::string Oracle::Check(DB* db, uint64_t low, uint64_t high, uint64_t* p) const {
+  *p = DBPeer::LastSequence(db);
+  const std::string found = "the database is at write " + std::to_string(*p);
+  if (*p < low) return found + ", writes up to " + std::to_string(low) + " were promised";
+  if (*p > high) return found + ", only " + std::to_string(high) + " were started";
+  const State* const state = At(*p);
+  if (state == nullptr) return found + ", in the middle of a batch";
+  static std::string value;
+  int present = 0;
+  for (int key = 0; key < keys(); key++) {
+    const std::string* const wanted = (*state)[static_cast<size_t>(key)];
+    present += wanted != nullptr;
+    const Status s = db->Get(ReadOptions(), KeyText(key), &value);
+    if (wanted == nullptr ? s.IsNotFound() : s.ok() && value == *wanted) continue;
+    return found + "; get of " + KeyText(key) + ": " + (s.ok() ? Shown(&value) : s.ToString()) + " instead of " +
+           Shown(wanted);
+  }
+  const std::unique_ptr<Iterator> iterator(db->NewIterator(ReadOptions()));
+  for (const bool forward : {true, false}) {
+    const std::string way = forward ? "; forward scan: " : "; backward scan: ";
+    int left = present;
+    forward ? iterator->SeekToFirst() : iterator->SeekToLast();
+    for (int key = forward ? 0 : keys() - 1; iterator->Valid(); left--) {
+      while (key >= 0 && key < keys() && Slice(KeyText(key)) != iterator->key()) key += forward ? 1 : -1;
+      if (key < 0 || key >= keys()) return found + way + iterator->key().ToString() + " is out of order or unknown";
+      const std::string* const wanted = (*state)[static_cast<size_t>(key)];
+      if (wanted == nullptr || iterator->value() != Slice(*wanted)) {
+        const std::string got = iterator->value().ToString();
+        return found + way + KeyText(key) + " is " + Shown(&got) + " instead of " + Shown(wanted);
+      }
+      key += forward ? 1 : -1;
+      forward ? iterator->Next() : iterator->Prev();
+    }
+    if (!iterator->status().ok()) return found + way + iterator->status().ToString();
+    if (left != 0) return found + way + std::to_string(left) + " keys are missing";
+  }
+  return "";
+}
+
+}  // namespace miodb::sim

@@ -1,0 +1,70 @@
+// What a database may hold after a crash: its state after some prefix of the writes in sequence order, batches whole,
+// that has every write promised and none that was not started.
+//
+// Keys are numbers below some count; the text of a key is KeyText.
+
+#ifndef MIODB_TESTS_SIMULATION_ORACLE_H_
+#define MIODB_TESTS_SIMULATION_ORACLE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+
+namespace miodb::sim {
+
+struct Update {
+  int key;
+  bool put;
+  std::string value;
+};
+
+class Oracle {
+ public:
+  // By key: its value, or null.
+  using State = std::vector<const std::string*>;
+
+  explicit Oracle(int keys);
+
+  // An oracle for what happens after a recovery that came to sequence p of this one. This one must outlive it.
+  Oracle Fork(uint64_t p) const;
+
+  // A write is under way; it becomes acknowledged, and perhaps promised, or was refused before it began.
+  void Start(const std::vector<Update>& batch);
+  void Acknowledge(bool promise);
+  void Refuse();
+  void PromiseAll() { promised_ = acknowledged_; }
+
+  uint64_t promised() const { return promised_; }          // survives loss of power
+  uint64_t acknowledged() const { return acknowledged_; }  // survives the process
+  uint64_t started() const { return started_; }
+
+  // The state after the writes up to sequence p; null if a write straddles p or p is beyond what was started.
+  const State* At(uint64_t p) const;
+  const State& now() const { return states_.back(); }
+
+  int keys() const { return static_cast<int>(states_[0].size()); }
+  static const std::string& KeyText(int key);
+
+  // Compares everything the database says with the state of some allowed prefix. Empty, or what is wrong; *p is the
+  // prefix.
+  std::string Check(DB* db, uint64_t low, uint64_t high, uint64_t* p) const;
+
+ private:
+  Oracle() = default;
+
+  uint64_t base_ = 0;  // sequence of states_[0]
+  uint64_t promised_ = 0;
+  uint64_t acknowledged_ = 0;
+  uint64_t started_ = 0;
+  std::vector<State> states_;   // after each write
+  std::vector<uint64_t> ends_;  // sequence after each write, beginning with base_
+  std::shared_ptr<std::deque<std::string>> values_;
+};
+
+}  // namespace miodb::sim
+
+#endif  // MIODB_TESTS_SIMULATION_ORACLE_H_
