@@ -38,9 +38,7 @@ class PoolImage {
   PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - base_); }
 
   // Whether [ref, ref + n) lies behind the header page and inside of the file.
-  bool Readable(PmRef ref, uint64_t n) const {
-    return ref >= kPoolHeaderSize && ref <= size_ && n <= size_ - ref;
-  }
+  bool Readable(PmRef ref, uint64_t n) const { return ref >= kPoolHeaderSize && ref <= size_ && n <= size_ - ref; }
 
   // Whether an extent could lie there.
   bool IsExtent(PmRef offset, uint64_t n) const {
