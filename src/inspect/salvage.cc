@@ -58,7 +58,7 @@ class Salvage::TableWalk {
 
  private:
   bool NextLeaf() {
-    for (; leaf_ < table_->leaf_slots(); leaf_++) {
+    while (leaf_ < table_->leaf_slots()) {
       const std::string problem = table_->LeafProblem(leaf_);
       if (problem.empty()) {
         in_leaf_ = table_->Leaf(leaf_).header.count;
