@@ -185,7 +185,10 @@ bool Verifier::Claim(PmRef offset, uint64_t size, const std::string& owner) {
   }
   // Overlaps are found by CheckSpace, once all are known.
   const auto [at, fresh] = extents_.emplace(offset, Use{size, owner});
-  if (!fresh) Report(place, "belongs to " + owner + " and to " + at->second.owner);
+  if (!fresh) {
+    Report(place, "belongs to " + owner + " and to " + at->second.owner);
+    at->second.size = std::max(at->second.size, size);
+  }
   return true;
 }
 
