@@ -35,8 +35,16 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   return Status::OK();
 }
 
+std::unique_ptr<PoolImage> PoolImage::Wrap(const std::string& name, const char* base, uint64_t size) {
+  std::unique_ptr<PoolImage> image(new PoolImage(name));
+  image->file_size_ = size;
+  image->size_ = size / kExtentUnit * kExtentUnit;
+  image->base_ = base;
+  return image;
+}
+
 PoolImage::~PoolImage() {
-  if (base_ != nullptr) munmap(const_cast<char*>(base_), size_);
+  if (fd_ >= 0 && base_ != nullptr) munmap(const_cast<char*>(base_), size_);
   if (fd_ >= 0) close(fd_);
 }
 

@@ -23,6 +23,9 @@ class PoolImage {
   // NotFound if there is no file, IOError if it is open or cannot be read.
   static Status Open(const std::string& path, std::unique_ptr<PoolImage>* image);
 
+  // Looks at bytes in memory instead, which stay the caller's. REQUIRES: base is aligned as a page is.
+  static std::unique_ptr<PoolImage> Wrap(const std::string& name, const char* base, uint64_t size);
+
   ~PoolImage();
   PoolImage(const PoolImage&) = delete;
   PoolImage& operator=(const PoolImage&) = delete;
