@@ -19,7 +19,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 executions=1000000
-target=.
+wanted=.
 corpus=
 build=$MIODB_ROOT/build-fuzz
 jobs=$(nproc)
@@ -29,7 +29,7 @@ for argument in "$@"; do
       executions=${argument#*=}
       is_whole_number "$executions" || die "--executions needs a number, not \"$executions\""
       ;;
-    --target=*) target=${argument#*=} ;;
+    --target=*) wanted=${argument#*=} ;;
     --corpus=*) corpus=${argument#*=} ;;
     --build=*) build=${argument#*=} ;;
     --jobs=*)
@@ -61,9 +61,9 @@ cmake -S "$MIODB_ROOT" -B "$build" "${options[@]}" >/dev/null
 names=()
 for file in "$MIODB_ROOT"/tests/fuzz/*_fuzz.cc; do
   name=$(basename "$file" _fuzz.cc)
-  if [[ $name =~ $target ]]; then names+=("$name"); fi
+  if [[ $name =~ $wanted ]]; then names+=("$name"); fi
 done
-((${#names[@]} > 0)) || die "no target matches $target"
+((${#names[@]} > 0)) || die "no target matches $wanted"
 programs=()
 for name in "${names[@]}"; do programs+=("tests.fuzz.${name}_fuzz"); done
 cmake --build "$build" --parallel "$jobs" --target "${programs[@]}"
