@@ -51,6 +51,12 @@ if(MIODB_SANITIZE)
   # Readable stacks at a speed that lets every test run. Line tables are all the debug information that reports use.
   target_compile_options(miodb_compiler INTERFACE -O1 -g1 -fno-omit-frame-pointer)
 endif()
+if(MIODB_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "MIODB_BUILD_FUZZERS needs clang; this compiler is ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+  target_compile_options(miodb_compiler INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if("thread" IN_LIST MIODB_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ThreadSanitizer does not model std::atomic_thread_fence, and gcc says so at every use.
   target_compile_options(miodb_compiler INTERFACE -Wno-tsan)

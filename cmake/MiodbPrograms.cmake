@@ -1,4 +1,5 @@
-# Programs in the top of the build folder: db_bench, micro_bench, and one for every tools/*.cc, named after it.
+# Programs in the top of the build folder: db_bench, micro_bench, one for every tools/*.cc, named after it, and those that
+# look inside of a pool, tools/inspect/miodb_*.cc.
 
 function(miodb_add_program name)
   add_executable(${name} ${ARGN})
@@ -48,4 +49,11 @@ file(GLOB tool_sources CONFIGURE_DEPENDS "tools/*.cc")
 foreach(source IN LISTS tool_sources)
   get_filename_component(name "${source}" NAME_WE)
   miodb_add_program(${name} "${source}")
+endforeach()
+
+# ---- Tools that use the library's inside. The rest of tools/inspect/ is what they share. ----
+
+foreach(name miodb_check miodb_dump)
+  miodb_add_program(${name} "tools/inspect/${name}.cc" tools/inspect/arguments.cc)
+  target_link_libraries(${name} PRIVATE PMEM::pmem XXHASH::headers)
 endforeach()

@@ -2,12 +2,14 @@
 #
 #   *_test.cc   a googletest program; ctest runs it under its path without ".cc", e.g. nvm/pool_test
 #   *_main.cc   a plain program with its own main(), started by a test (a child to be killed, for example)
+#   fuzz/*_fuzz.cc   a libFuzzer target. With MIODB_BUILD_FUZZERS (clang) it is one; else it is linked with
+#                    fuzz/driver_main.cc, and ctest runs it over its seed corpus, tests/fuzz/corpus/<name>/
 #   a line of tests/helpers.txt   code that all of them share
 #
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
-# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench and exist when it does. All
-# programs lie below tests/ in the build folder; tests find each other through MIODB_TEST_BINARY_DIR and files of the
-# tree through MIODB_TEST_SOURCE_DIR.
+# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench, those in tests/tools/ run the
+# tools; both exist when these do. All programs lie below tests/ in the build folder; tests find each other through
+# MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
 
 set(test_kinds unit model metamorphic crash stress fuzz regression)
 
@@ -26,16 +28,21 @@ file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/t
 set(helper_sources "")
 set(test_programs "")
 set(plain_programs "")
+set(fuzz_targets "")
 # The simulator's tests link another build of the engine: MiodbSimulation.
 list(FILTER test_files EXCLUDE REGEX "^simulation/")
 if(NOT MIODB_BUILD_BENCHMARKS)
-  list(FILTER test_files EXCLUDE REGEX "^benchmarks/")
+  list(FILTER test_files EXCLUDE REGEX "^(benchmarks|tools)/")
 endif()
 foreach(file IN LISTS test_files)
   if(file IN_LIST helpers)
     list(APPEND helper_sources "tests/${file}")
   elseif(file MATCHES "_test\\.cc$")
     list(APPEND test_programs "${file}")
+  elseif(file MATCHES "^fuzz/.*_fuzz\\.cc$")
+    list(APPEND fuzz_targets "${file}")
+  elseif(file STREQUAL "fuzz/driver_main.cc")
+    # Linked with every target.
   elseif(file MATCHES "_main\\.cc$")
     list(APPEND plain_programs "${file}")
   else()
@@ -75,6 +82,8 @@ function(miodb_add_test_program file target_name)
                                              RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/${folder}>")
   if(folder STREQUAL "benchmarks")
     target_link_libraries(${target} PRIVATE miodb_bench)
+  elseif(folder STREQUAL "tools")
+    add_dependencies(${target} miodb_check miodb_dump)
   endif()
   set(${target_name} ${target} PARENT_SCOPE)
 endfunction()
@@ -95,6 +104,23 @@ foreach(file IN LISTS test_programs)
   set_tests_properties("${name}" PROPERTIES LABELS ${kind})
   if(kind STREQUAL "stress")
     set_tests_properties("${name}" PROPERTIES PROCESSORS 2)
+  endif()
+endforeach()
+
+foreach(file IN LISTS fuzz_targets)
+  miodb_add_test_program("${file}" target)
+  string(REGEX REPLACE "\\.cc$" "" name "${file}")
+  string(REGEX REPLACE "^fuzz/(.*)_fuzz\\.cc$" "\\1" corpus "${file}")
+  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus}")
+    message(FATAL_ERROR "tests/${file} has no seed corpus: tests/fuzz/corpus/${corpus}/. Run tests/fuzz/corpus_main.")
+  endif()
+  if(MIODB_BUILD_FUZZERS)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE tests/fuzz/driver_main.cc)
+    add_test(NAME "${name}" COMMAND ${target} "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus}"
+             WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties("${name}" PROPERTIES LABELS fuzz)
   endif()
 endforeach()
 

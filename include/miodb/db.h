@@ -129,9 +129,41 @@ class MIODB_EXPORT DB {
   virtual Status WaitForIdle() = 0;
 };
 
-// Deletes the database in directory "name": its pool (options.pool_path), LOCK, LOG and, if then empty, the directory.
-// Foreign files stay. Fails if it is open anywhere. Deleting a database that does not exist is OK.
+// Deletes the database in directory "name": its pool (options.pool_path), what repairs kept or left unfinished of it,
+// LOCK, LOG, LOST and, if then empty, the directory. Foreign files stay. Fails if it is open anywhere. Deleting a
+// database that does not exist is OK.
 MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
+
+// Rebuilds the database in directory "name" from what can still be read of its pool: for a database that DB::Open
+// refuses with Corruption. options: as for DB::Open, with the comparator that the database was made with.
+//
+// How. Nothing of the damaged pool is changed. What can be read is written into a new pool beside it, which then takes
+// its name in one atomic step; the old one stays as "<pool>.damaged" (".damaged.2" and so on if there is one). Delete
+// it when nothing more is wanted of it. Meanwhile there must be room for both. Until the step, a crash or an error
+// leaves the database as it was, and the repair can be started again.
+//
+// What it keeps. Of every key the newest version that can be read. Batches and sequences are not kept; snapshots do not
+// outlive a process anyway. If the manifest is whole, the tables and log chunks that it names are read; damaged leaves,
+// records and frames are left out. If it is not, the pool is searched for tables and log frames: each identifies itself
+// and is checksummed.
+//
+// What it cannot know. Each of these is reported with the range of keys or sequences that it concerns:
+//  - The newest version of a key may have been in what is lost. Then the key has the value of an older version that
+//    is still there, also where the lost one was its deletion, or is gone.
+//  - A frame is kept or lost as a whole, so a batch is never torn by damage to the log; writes before and after a lost
+//    frame are kept. Damage to a table may take part of a batch.
+//  - With the manifest lost, a table that a merge had replaced can come back only if the machine or process died at the
+//    moment after the merge, and then only those of its keys that nothing newer covers. In kPersistFile, unsynced
+//    writes that a power failure had cut off may come back.
+//
+// What it reports. Everything left out goes to the info log and, one line each, to the file LOST in "name", which every
+// repair writes anew. Its last line counts what was kept and lost.
+//
+// Returns OK also if something was lost: look at LOST. IOError if the database is open, InvalidArgument if it does not
+// exist, if an option is out of range or if it has another comparator, NotSupported if the pool has another version,
+// NoSpace if there is no room for a new pool, Corruption if the file has nothing in it that could be kept. All of
+// these change nothing.
+MIODB_EXPORT Status RepairDB(const std::string& name, const Options& options);
 
 }  // namespace miodb
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "src/db/db_iter.h"
+#include "src/db/file_names.h"
 #include "src/db/options_check.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -21,13 +22,6 @@
 namespace miodb {
 
 namespace {
-
-std::string PoolPath(const Options& options, const std::string& name) {
-  return options.pool_path.empty() ? name + "/pool" : options.pool_path;
-}
-
-std::string LockPath(const std::string& name) { return name + "/LOCK"; }
-std::string LogPath(const std::string& name) { return name + "/LOG"; }
 
 // Blocks of memtable memory: a fraction of the memtable, within reason.
 size_t BlockBytes(const Options& options) {
@@ -365,10 +359,16 @@ Status DestroyDB(const std::string& name, const Options& options) {
     if (!s.ok()) return s;
   }
   s = Pool::Destroy(pool);
-  for (const std::string& file : {LogPath(name), LogPath(name) + ".old"}) {
+  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
+  for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
+    s = Pool::Destroy(DamagedPoolPath(options, name, i));
+  }
+  const std::string repair = RepairDirectory(name);
+  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name)}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }
+  if (s.ok() && env->FileExists(repair)) env->RemoveDir(repair).IgnoreError();
   if (lock != nullptr) {
     env->UnlockFile(lock).IgnoreError();
     if (!s.ok()) return s;

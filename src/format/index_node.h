@@ -36,7 +36,10 @@ struct NodeHeader {
   uint8_t padding[4];   // zero
   char prefix[kMaxNodePrefix];
 };
-static_assert(sizeof(NodeHeader) == 64);
+static_assert(sizeof(NodeHeader) == 64 && offsetof(NodeHeader, checksum) == 0 && offsetof(NodeHeader, count) == 8 &&
+              offsetof(NodeHeader, prefix_size) == 9 && offsetof(NodeHeader, suffix_size) == 10 &&
+              offsetof(NodeHeader, level) == 11 && offsetof(NodeHeader, padding) == 12 &&
+              offsetof(NodeHeader, prefix) == 16);
 
 // Inner node. ref: the record of the child's first entry.
 struct InnerNode {
@@ -44,7 +47,8 @@ struct InnerNode {
   uint64_t head[kNodeFanout];
   PmRef ref[kNodeFanout];
 };
-static_assert(sizeof(InnerNode) == 1088);
+static_assert(sizeof(InnerNode) == 1088 && offsetof(InnerNode, header) == 0 && offsetof(InnerNode, head) == 64 &&
+              offsetof(InnerNode, ref) == 576);
 
 // Leaf. The 32-bit key hash of an entry is split: its top byte is the fingerprint, which a point lookup matches in one
 // cache line, its lower 24 bits are kept apart for rebuilding filters.
@@ -93,7 +97,15 @@ struct TableHeader {
   uint8_t padding[136];  // zero
   uint64_t checksum;     // Hash64 of everything before
 };
-static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, checksum) == 248);
+static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 && offsetof(TableHeader, version) == 8 &&
+              offsetof(TableHeader, flags) == 12 && offsetof(TableHeader, number) == 16 &&
+              offsetof(TableHeader, entries) == 24 && offsetof(TableHeader, tombstones) == 32 &&
+              offsetof(TableHeader, leaf_count) == 40 && offsetof(TableHeader, inner_offset) == 48 &&
+              offsetof(TableHeader, inner_count) == 56 && offsetof(TableHeader, meta_offset) == 64 &&
+              offsetof(TableHeader, meta_size) == 72 && offsetof(TableHeader, meta_checksum) == 80 &&
+              offsetof(TableHeader, inner_checksum) == 88 && offsetof(TableHeader, min_sequence) == 96 &&
+              offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, padding) == 112 &&
+              offsetof(TableHeader, checksum) == 248);
 
 enum TableFlags : uint32_t {
   kTableBytewise = 1,    // prefixes, heads and hashes are in use

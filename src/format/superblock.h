@@ -1,15 +1,19 @@
 // The first page of a pool: the superblock and the two root slots.
 //
-// The superblock is written once, when the pool is made. A root slot names the current manifest area; the two slots are
-// written in turn and the valid one with the higher epoch rules. So a torn root write leaves the previous root in
-// force. A slot is stored twice, each copy in its own 256-byte unit, the second only when the first is durable. So a
-// slot without a good copy is damage and no torn write, and damage to one copy costs nothing.
+// The superblock is written once, when the pool is made, in two copies. A root slot names the current manifest area;
+// the two slots are written in turn and the valid one with the higher epoch rules. So a torn root write leaves the
+// previous root in force. A slot is stored twice, each copy in its own 256-byte unit, the second only when the first is
+// durable. So a slot without a good copy is damage and no torn write, and damage to one copy costs nothing.
 
 #ifndef MIODB_SRC_FORMAT_SUPERBLOCK_H_
 #define MIODB_SRC_FORMAT_SUPERBLOCK_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "src/util/hash.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -33,7 +37,10 @@ struct Superblock {
   uint64_t reserved[8];     // zero: room for the region table of pools with several regions
   uint64_t checksum;        // Hash64 of everything before
 };
-static_assert(sizeof(Superblock) == 112 && offsetof(Superblock, checksum) == 104);
+static_assert(sizeof(Superblock) == 112 && offsetof(Superblock, magic) == 0 && offsetof(Superblock, version) == 8 &&
+              offsetof(Superblock, padding) == 12 && offsetof(Superblock, uuid) == 16 &&
+              offsetof(Superblock, created_micros) == 32 && offsetof(Superblock, reserved) == 40 &&
+              offsetof(Superblock, checksum) == 104);
 
 struct RootSlot {
   uint64_t epoch;            // 1 for the first root; slot epoch % 2 holds it
@@ -42,12 +49,40 @@ struct RootSlot {
   uint64_t generation;  // seeds the checksums of the area's records
   uint64_t checksum;    // Hash64 of everything before, seeded with the first 8 bytes of the uuid
 };
-static_assert(sizeof(RootSlot) == 40 && offsetof(RootSlot, checksum) == 32);
+static_assert(sizeof(RootSlot) == 40 && offsetof(RootSlot, epoch) == 0 && offsetof(RootSlot, manifest_offset) == 8 &&
+              offsetof(RootSlot, manifest_size) == 16 && offsetof(RootSlot, generation) == 24 &&
+              offsetof(RootSlot, checksum) == 32);
 
 inline constexpr uint64_t kSuperblockOffset = 0;
+inline constexpr int kSuperblockCopies = 2;
+inline constexpr uint64_t SuperblockOffset(int copy) { return copy == 0 ? kSuperblockOffset : 3072; }
 inline constexpr int kRootCopies = 2;
 inline constexpr uint64_t RootSlotOffset(uint64_t epoch, int copy) {
   return 1024 + 1024 * (epoch % 2) + 512 * static_cast<uint64_t>(copy);
+}
+
+inline uint64_t SuperblockChecksum(const Superblock& s) { return Hash64(&s, offsetof(Superblock, checksum)); }
+
+// Whether these bytes are an undamaged superblock, whatever its version.
+inline bool SuperblockChecks(const Superblock& s) {
+  return s.magic == kPoolMagic && s.checksum == SuperblockChecksum(s);
+}
+
+// What the pool's roots and manifest areas are marked with: the first 8 bytes of its uuid.
+inline uint64_t PoolId(const Superblock& s) {
+  uint64_t id;
+  memcpy(&id, s.uuid, sizeof(id));
+  return id;
+}
+
+inline uint64_t RootChecksum(const RootSlot& slot, uint64_t pool_id) {
+  return Hash64(&slot, offsetof(RootSlot, checksum), pool_id);
+}
+
+// Whether these bytes are an undamaged root of this pool that belongs into a slot of this parity.
+inline bool RootChecks(const RootSlot& slot, uint64_t parity, uint64_t pool_id) {
+  return slot.epoch != 0 && slot.epoch % 2 == parity &&
+         (slot.checksum == RootChecksum(slot, pool_id) || MIODB_MUTATED(kRootUnchecked));
 }
 
 }  // namespace miodb

@@ -8,7 +8,6 @@
 #include <random>
 
 #include "src/util/check.h"
-#include "src/util/hash.h"
 #include "src/util/mutation.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
@@ -31,12 +30,12 @@ uint64_t RoundUp(uint64_t n) { return (n + kExtentUnit - 1) / kExtentUnit * kExt
 
 std::string TemporaryName(const std::string& path) { return path + ".tmp"; }
 
-uint64_t SuperblockChecksum(const Superblock& s) { return Hash64(&s, offsetof(Superblock, checksum)); }
-
 }  // namespace
 
 Extent::~Extent() {
-  if (!abandoned_) pool_->Release(offset_, size_ + trimmed_);
+  if (abandoned_) return;
+  if (dropped_) pool_->EraseMagic(offset_);
+  pool_->Release(offset_, size_ + trimmed_);
 }
 
 void Extent::Trim(uint64_t size) {
@@ -147,32 +146,29 @@ Status Pool::WriteSuperblock() {
             .count());
   }
   s.checksum = SuperblockChecksum(s);
-  persist_.Copy(Purpose::kManifest, region_->base() + kSuperblockOffset, &s, sizeof(s));
+  for (int copy = 0; copy < kSuperblockCopies; copy++) {
+    persist_.Copy(Purpose::kManifest, region_->base() + SuperblockOffset(copy), &s, sizeof(s));
+  }
   return persist_.Fence(Purpose::kManifest);
 }
 
 Status Pool::CheckSuperblock() {
-  memcpy(&superblock_, region_->base() + kSuperblockOffset, sizeof(superblock_));
+  bool found = false;
+  for (int copy = 0; copy < kSuperblockCopies && !found; copy++) {
+    memcpy(&superblock_, region_->base() + SuperblockOffset(copy), sizeof(superblock_));
+    found = SuperblockChecks(superblock_);
+  }
+  // Another version may keep its checksum elsewhere, so the number is believed where nothing checks.
+  if (!found) memcpy(&superblock_, region_->base() + kSuperblockOffset, sizeof(superblock_));
   if (superblock_.magic != kPoolMagic) return Status::Corruption(path_, "not a MioDB pool (bad magic at offset 0)");
   if (superblock_.version != kPoolFormatVersion) {
     return Status::NotSupported(path_, "pool format version " + std::to_string(superblock_.version) +
                                            "; this library reads version " + std::to_string(kPoolFormatVersion));
   }
-  if (superblock_.checksum != SuperblockChecksum(superblock_) && !MIODB_MUTATED(kSuperblockUnchecked)) {
-    return Status::Corruption(path_, "superblock checksum mismatch at offset 0");
+  if (!found && !MIODB_MUTATED(kSuperblockUnchecked)) {
+    return Status::Corruption(path_, "superblock checksum mismatch at offset 0, and no good copy");
   }
   return Status::OK();
-}
-
-uint64_t Pool::RootSeed() const {
-  uint64_t seed;
-  memcpy(&seed, superblock_.uuid, sizeof(seed));
-  return seed;
-}
-
-bool Pool::Sound(const RootSlot& slot, uint64_t parity) const {
-  return slot.epoch != 0 && slot.epoch % 2 == parity &&
-         (slot.checksum == Hash64(&slot, offsetof(RootSlot, checksum), RootSeed()) || MIODB_MUTATED(kRootUnchecked));
 }
 
 Status Pool::ReadRoot(RootSlot* root) const {
@@ -185,7 +181,7 @@ Status Pool::ReadRoot(RootSlot* root) const {
       memcpy(&slot, region_->base() + RootSlotOffset(parity, copy), sizeof(slot));
       const RootSlot blank = {};
       if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
-      if (!Sound(slot, parity)) continue;
+      if (!RootChecks(slot, parity, id())) continue;
       good = true;
       if (slot.epoch > root->epoch) *root = slot;
     }
@@ -211,10 +207,10 @@ void Pool::RepairRoots() {
     RootSlot whole = {};
     for (int copy = 0; copy < kRootCopies; copy++) {
       memcpy(&slots[copy], region_->base() + RootSlotOffset(parity, copy), sizeof(RootSlot));
-      if (Sound(slots[copy], parity)) whole = slots[copy];
+      if (RootChecks(slots[copy], parity, id())) whole = slots[copy];
     }
     for (int copy = 0; copy < kRootCopies; copy++) {
-      if (Sound(slots[copy], parity) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
+      if (RootChecks(slots[copy], parity, id()) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
       persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(parity, copy), &whole, sizeof(whole));
     }
   }
@@ -226,7 +222,7 @@ Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
   slot.manifest_offset = manifest.offset();
   slot.manifest_size = manifest.size();
   slot.generation = generation;
-  slot.checksum = Hash64(&slot, offsetof(RootSlot, checksum), RootSeed());
+  slot.checksum = RootChecksum(slot, id());
   for (int copy = 0; copy < kRootCopies; copy++) {
     persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
     if (copy == 0 && MIODB_MUTATED(kRootCopiesTogether)) continue;
@@ -348,6 +344,11 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
   }
   *extent = std::make_shared<Extent>(this, offset, size, kind);
   return Status::OK();
+}
+
+void Pool::EraseMagic(PmRef offset) {
+  const uint64_t zero = 0;
+  persist_.Copy(Purpose::kManifest, At(offset), &zero, sizeof(zero));
 }
 
 void Pool::Release(PmRef offset, uint64_t size) {

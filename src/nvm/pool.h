@@ -62,6 +62,10 @@ class Extent {
   // Never gives the space back while the database is open: its state on the medium is in doubt.
   void Abandon() { abandoned_ = true; }
 
+  // The manifest names this index extent no more, durably: when its last reader is gone its magic number is erased, so
+  // that a repair which has no manifest to go by does not take it for a table. By any thread.
+  void MarkDropped() { dropped_.store(true, std::memory_order_relaxed); }  // relaxed: ordered by the reference count
+
   // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
   std::atomic<int64_t> live_bytes{0};
 
@@ -81,6 +85,7 @@ class Extent {
   uint64_t trimmed_ = 0;  // bytes behind the extent that are still taken for it
   const ExtentKind kind_;
   bool abandoned_ = false;
+  std::atomic<bool> dropped_{false};
 };
 
 using ExtentRef = std::shared_ptr<Extent>;
@@ -155,6 +160,12 @@ class Pool {
   // A number that no pool has drawn before.
   uint64_t Random64() const;
 
+  // Marks what belongs to this pool and no other.
+  uint64_t id() const { return PoolId(superblock_); }
+
+  // Epoch of the root that the next SwitchRoot writes.
+  uint64_t next_epoch() const { return root_.epoch + 1; }
+
   uint64_t file_bytes() const { return region_->size(); }
   uint64_t used_bytes() const;  // of extents in use, and the pool header
   uint64_t capacity() const;    // limit, or file size plus what the file system could give
@@ -168,13 +179,12 @@ class Pool {
   Status CheckSuperblock();
   Status WriteSuperblock();
   void RepairRoots();
-  bool Sound(const RootSlot& slot, uint64_t parity) const;
   bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
   Status GrowFor(uint64_t size, uint64_t min_size);
+  void EraseMagic(PmRef offset);
   void Release(PmRef offset, uint64_t size);
   bool RefreshCapacity();
   Status Full(uint64_t size) const;
-  uint64_t RootSeed() const;
 
   const std::string path_;
   const Options options_;

@@ -196,6 +196,19 @@ Status Region::Remove(const std::string& path) {
   return s;
 }
 
+Status Region::Replace(const std::string& path, const std::string& fresh, const std::string& kept) {
+  if (link(path.c_str(), kept.c_str()) != 0) return Status::IOError(kept, std::string("link: ") + strerror(errno));
+  Status s = SyncDirectoryOf(kept);
+  if (s.ok() && rename(fresh.c_str(), path.c_str()) != 0) {
+    s = Status::IOError(path, "cannot rename " + fresh + " to it: " + strerror(errno));
+  }
+  if (!s.ok()) {
+    unlink(kept.c_str());
+    return s;
+  }
+  return SyncDirectoryOf(path);
+}
+
 Status Region::SyncFile() { return fsync(fd_) == 0 ? Status::OK() : Error("fsync"); }
 
 Status Region::Rename(const std::string& to) {

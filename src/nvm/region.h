@@ -63,6 +63,10 @@ class Region {
   // Removes the file at path, unless a Region has it open: IOError. OK if there is none.
   static Status Remove(const std::string& path);
 
+  // Gives the file "fresh" the name path, in one atomic step; the file that had it is then named kept. On failure all
+  // names are as before, or kept is a second name of path. Fails if there is a file named kept.
+  static Status Replace(const std::string& path, const std::string& fresh, const std::string& kept);
+
   // Renames the file and makes its name durable. Fails if there is a file of the new name.
   Status Rename(const std::string& to);
 

@@ -33,6 +33,20 @@ inline uint64_t Mix64(uint64_t a, uint64_t b) {
   return finalise(finalise(a + kGolden) + b + kGolden);
 }
 
+// The a for which Mix64(a, b) is this. For finding out where something came from, not for anything quick.
+inline uint64_t Unmix64(uint64_t mixed, uint64_t b) {
+  auto undo = [](uint64_t x) {
+    x ^= x >> 31 ^ x >> 62;
+    x *= 0x319642b2d24d8ec3u;  // inverse modulo 2^64 of the second factor above
+    x ^= x >> 27 ^ x >> 54;
+    x *= 0x96de1b173f119089u;  // of the first
+    x ^= x >> 30 ^ x >> 60;
+    return x;
+  };
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
+  return undo(undo(mixed) - b - kGolden) - kGolden;
+}
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_UTIL_HASH_H_

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/format/manifest_area.h"
 #include "src/util/coding.h"
-#include "src/util/hash.h"
 #include "src/util/mutation.h"
 
 namespace miodb {
 
 namespace {
-
-constexpr uint64_t kRecordHeader = 24;
 
 // Areas are this long or four snapshots, whichever is more; in a small pool the first figure is a page.
 constexpr uint64_t kAreaSize = 64 * 1024;
@@ -20,29 +18,6 @@ constexpr uint64_t kSmallPool = 16 * 1024 * 1024;
 // An area has room for at least this much after its snapshot.
 constexpr uint64_t kLeastRoom = 512;
 
-uint64_t PaddedSize(uint64_t payload_size) { return (kRecordHeader + payload_size + 7) / 8 * 8; }
-
-uint64_t RecordChecksum(uint64_t generation, uint64_t edit_number, const Slice& payload) {
-  if (MIODB_MUTATED(kManifestGenerationUnseeded)) generation = 0;
-  return Hash64(payload.data(), payload.size(), Mix64(generation, edit_number));
-}
-
-struct RecordAt {
-  uint64_t edit_number;
-  Slice payload;
-};
-
-// Whether a whole record of this generation starts at position.
-bool ReadRecord(const char* area, uint64_t size, uint64_t position, uint64_t generation, RecordAt* record) {
-  if (position + kRecordHeader > size) return false;
-  const char* const p = area + position;
-  const uint64_t payload_size = DecodeFixed32(p);
-  if (payload_size == 0) return false;  // of no record: spares a checksum at every place that is blank
-  if (DecodeFixed32(p + 4) != 0 || PaddedSize(payload_size) > size - position) return false;
-  record->edit_number = DecodeFixed64(p + 8);
-  record->payload = Slice(p + kRecordHeader, payload_size);
-  return DecodeFixed64(p + 16) == RecordChecksum(generation, record->edit_number, record->payload) ||
-         MIODB_MUTATED(kManifestUnchecked);
 }
 
 }  // namespace
@@ -50,6 +25,8 @@ bool ReadRecord(const char* area, uint64_t size, uint64_t position, uint64_t gen
 Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {
   return Status::Corruption(pool_->path(), "manifest at offset " + std::to_string(offset) + ": " + what);
 }
+
+uint64_t Manifest::RecordsEnd() const { return area_->size() - kAreaFooterBytes; }
 
 Status Manifest::Create(const std::string& comparator) {
   state_.comparator = comparator;
@@ -63,25 +40,31 @@ Status Manifest::Recover() {
   if (!s.ok()) return s;
   generation_ = root.generation;
   const char* const area = area_->data();
-  RecordAt record;
-  while (ReadRecord(area, area_->size(), position_, generation_, &record)) {
+  const uint64_t size = RecordsEnd();
+  ManifestRecord record;
+  while (ReadManifestRecord(area, size, position_, generation_, &record)) {
     const uint64_t offset = area_->offset() + position_;
     if (record.edit_number != edit_number_) return Corrupt(offset, "edit out of order");
     VersionEdit edit;
     if (!edit.DecodeFrom(record.payload)) return Corrupt(offset, "unknown or damaged edit");
     s = state_.Apply(edit);
     if (!s.ok()) return Corrupt(offset, s.ToString());
-    position_ += PaddedSize(record.payload.size());
+    position_ += ManifestRecordBytes(record.payload.size());
     edit_number_++;
   }
   if (edit_number_ == 0) return Corrupt(area_->offset(), "snapshot damaged");
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
-  for (uint64_t p = position_ + 8; p + kRecordHeader <= area_->size(); p += 8) {
+  for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
-    if (ReadRecord(area, area_->size(), p, generation_, &record) && record.edit_number > edit_number_) {
+    if (ReadManifestRecord(area, size, p, generation_, &record) && record.edit_number > edit_number_) {
       return Corrupt(area_->offset() + position_,
                      "edit " + std::to_string(edit_number_) + " damaged, later edits follow");
     }
+  }
+  // The last edit has none behind it, but it may have been confirmed.
+  if (ConfirmedRecords(area + area_->size(), generation_) > edit_number_) {
+    return Corrupt(area_->offset() + position_,
+                   "edit " + std::to_string(edit_number_) + " damaged, which was confirmed as durable");
   }
   recovered_ = !MIODB_MUTATED(kManifestAppendAfterOpen);
   // As with the root: what was read must not disappear any more.
@@ -94,9 +77,9 @@ Status Manifest::WriteRecord(const std::string& payload) {
   PutFixed32(&record, static_cast<uint32_t>(payload.size()));
   PutFixed32(&record, 0);
   PutFixed64(&record, edit_number_);
-  PutFixed64(&record, RecordChecksum(generation_, edit_number_, payload));
+  PutFixed64(&record, ManifestRecordChecksum(generation_, edit_number_, payload));
   record.append(payload);
-  record.resize(PaddedSize(payload.size()), '\0');
+  record.resize(ManifestRecordBytes(payload.size()), '\0');
   pool_->persist().Copy(Purpose::kManifest, area_->data() + position_, record.data(), record.size());
   Status s = pool_->persist().Fence(Purpose::kManifest);
   if (!s.ok()) return s;
@@ -105,10 +88,32 @@ Status Manifest::WriteRecord(const std::string& payload) {
   return s;
 }
 
+// Durable with the next record.
+void Manifest::WriteFooter() {
+  AreaFooter footer = {};
+  footer.magic = kAreaMagic;
+  footer.pool_id = pool_->id();
+  footer.offset = area_->offset();
+  footer.size = area_->size();
+  footer.epoch = pool_->next_epoch();
+  footer.generation = generation_;
+  footer.checksum = AreaFooterChecksum(footer);
+  char line[kAreaFooterBytes] = {};
+  memcpy(line, &footer, sizeof(footer));
+  char* const at = area_->data() + RecordsEnd();
+  pool_->persist().Copy(Purpose::kManifest, at, line, sizeof(line));
+}
+
+// Goes without a fence: the next record's fence covers it. A process that dies leaves it in the cache.
+void Manifest::Confirm() {
+  const uint64_t word = ConfirmedWord(generation_, edit_number_);
+  pool_->persist().Copy(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
+}
+
 Status Manifest::RollOver(const ManifestState& state) {
   std::string payload;
   state.Snapshot().EncodeTo(&payload);
-  const uint64_t least = PaddedSize(payload.size()) + kLeastRoom;
+  const uint64_t least = ManifestRecordBytes(payload.size()) + kLeastRoom + kAreaFooterBytes;
   const uint64_t usual = pool_->capacity() < kSmallPool ? kExtentUnit : kAreaSize;
   const uint64_t wanted = std::max(usual, 4 * least);
   ExtentRef fresh = std::move(spare_);
@@ -127,6 +132,7 @@ Status Manifest::RollOver(const ManifestState& state) {
   generation_ = pool_->Random64();
   position_ = 0;
   edit_number_ = 0;
+  WriteFooter();
   Status s;
   if (MIODB_MUTATED(kRootBeforeSnapshot)) {
     s = pool_->SwitchRoot(*area_, generation_);
@@ -141,6 +147,7 @@ Status Manifest::RollOver(const ManifestState& state) {
     area_->Abandon();
     return s;
   }
+  Confirm();
   recovered_ = false;
   spare_ = std::move(fresh);
   if (spare_ == nullptr)
@@ -154,10 +161,11 @@ Status Manifest::Append(const VersionEdit& edit) {
   ManifestState next = state_;
   Status s = next.Apply(edit);
   if (!s.ok()) return s;
-  if (recovered_ || PaddedSize(payload.size()) > area_->size() - position_) {
+  if (recovered_ || ManifestRecordBytes(payload.size()) > RecordsEnd() - position_) {
     s = RollOver(next);
   } else {
     s = WriteRecord(payload);
+    if (s.ok()) Confirm();
   }
   if (s.ok()) state_ = std::move(next);
   return s;

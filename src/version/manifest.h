@@ -5,17 +5,18 @@
 //   u32 payload size | u32 zero | u64 edit number | u64 checksum | payload, padded with zeros to 8 bytes
 //
 // The checksum is seeded with the area's generation and the edit number, so a record of another area or place never
-// checks. A record counts once its checksum is right; there is no tail pointer.
+// checks. A record counts once its checksum is right. At the area's end stands a footer (format/manifest_area.h), with
+// a count that tells a damaged last record from a torn one.
 //
-// Append (one edit):     1 copy the record behind the last   2 fence
+// Append (one edit):     1 copy the record behind the last   2 fence   3 confirm it in the footer
 // Roll over (area full, and before the first edit after an open):
-//   1 take the spare extent, or a larger one if the state has outgrown it   2 copy a snapshot there   3 fence
-//   4 switch the root   5 keep the old area as the next spare
+//   1 take the spare extent, or a larger one if the state has outgrown it   2 copy footer and snapshot there, fence
+//   3 switch the root   4 confirm the snapshot   5 keep the old area as the next spare
 // The spare is named nowhere, so after a crash it is free; a database that is open always holds it, so that a full pool
 // can still be opened and its manifest still rolled over.
 //
 // What a crash leaves: before the fence of an append, the state without the edit (its record does not check, or it
-// does and the edit took effect: nobody was told yet). Before step 4 of a roll-over the old area, afterwards the new
+// does and the edit took effect: nobody was told yet). Before step 3 of a roll-over the old area, afterwards the new
 // one; both say the same. Nothing is ever appended after a torn record, because an opened area is left first.
 //
 // Threads: one at a time (the database mutex).
@@ -55,7 +56,10 @@ class Manifest {
 
  private:
   Status RollOver(const ManifestState& state);
+  void WriteFooter();
   Status WriteRecord(const std::string& payload);
+  void Confirm();
+  uint64_t RecordsEnd() const;  // in the current area
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
   Pool* const pool_;

@@ -7,6 +7,13 @@
 
 namespace miodb {
 
+namespace {
+
+// More numbers than are ever drawn from one edit to the next.
+constexpr uint64_t kMaxUnnamedIds = 1 << 16;
+
+}  // namespace
+
 Status VersionSet::Create() {
   Status s = manifest_.Create(order_.comparator()->Name());
   if (s.ok()) BuildCurrent();
@@ -21,7 +28,9 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
     return Status::InvalidArgument(pool_->path(), "the database was made with comparator " + state.comparator +
                                                       ", it was opened with " + order_.comparator()->Name());
   }
-  next_id_ = state.next_id;
+  // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
+  // may still lie in free space.
+  next_id_ = state.next_id + kMaxUnnamedIds;
   for (const auto& [id, chunk] : state.chunks) {
     SkipId(id);
     s = pool_->Claim(chunk.offset, chunk.size, ExtentKind::kLog, &chunks->emplace_back());
@@ -141,6 +150,7 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
     auto it = tables_.find(number);
     CHECK(it != tables_.end());
     Leave(it->second);
+    it->second->index()->MarkDropped();
     tables_.erase(it);
   }
   if (!edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "src/format/index_node.h"
+#include "src/format/manifest_area.h"
 #include "src/format/record.h"
 #include "src/format/superblock.h"
 #include "src/util/hash.h"
@@ -44,6 +45,21 @@ TEST(LayoutTest, Superblock) {
   EXPECT_EQ(1u, kPoolFormatVersion);
   EXPECT_EQ(4096u, kPoolHeaderSize);
   EXPECT_EQ(4096u, kExtentUnit);
+}
+
+TEST(LayoutTest, SuperblockCopies) {
+  EXPECT_EQ(2, kSuperblockCopies);
+  EXPECT_EQ(0u, SuperblockOffset(0));
+  EXPECT_EQ(3072u, SuperblockOffset(1));
+}
+
+TEST(LayoutTest, AreaFooter) {
+  EXPECT_EQ("MPTArea1", BytesOf(kAreaMagic));
+  EXPECT_EQ(64u, sizeof(AreaFooter));
+  EXPECT_EQ(56u, offsetof(AreaFooter, checksum));
+  EXPECT_EQ(128u, kAreaFooterBytes);
+  EXPECT_EQ(64u, kConfirmedInFooter);
+  EXPECT_EQ(24u, kManifestRecordHeader);
 }
 
 TEST(LayoutTest, RootSlots) {

@@ -65,14 +65,29 @@ class PoolDamageTest : public testing::Test {
   std::string good_;
 };
 
-TEST_F(PoolDamageTest, EveryBitOfTheSuperblockCounts) {
+TEST_F(PoolDamageTest, DamageToOneSuperblockCostsNothing) {
   MakePool(3);
   uint64_t epoch;
   ASSERT_OK(OpenBytes(good_, &epoch));
   EXPECT_EQ(3u, epoch);
   for (uint64_t byte = 0; byte < sizeof(Superblock); byte++) {
     for (int bit = 0; bit < 8; bit++) {
-      const Status s = OpenBytes(Flipped(kSuperblockOffset + byte, bit), &epoch);
+      for (int copy = 0; copy < kSuperblockCopies; copy++) {
+        EXPECT_OK(OpenBytes(Flipped(SuperblockOffset(copy) + byte, bit), &epoch));
+        EXPECT_EQ(3u, epoch) << "byte " << byte << " bit " << bit << " of copy " << copy;
+      }
+    }
+  }
+}
+
+TEST_F(PoolDamageTest, EveryBitOfTheSuperblocksCounts) {
+  MakePool(3);
+  uint64_t epoch;
+  for (uint64_t byte = 0; byte < sizeof(Superblock); byte++) {
+    for (int bit = 0; bit < 8; bit++) {
+      std::string bytes = Flipped(SuperblockOffset(0) + byte, bit);
+      bytes[SuperblockOffset(1) + byte] = static_cast<char>(bytes[SuperblockOffset(1) + byte] ^ (1 << bit));
+      const Status s = OpenBytes(bytes, &epoch);
       EXPECT_TRUE(s.IsCorruption() || s.IsNotSupportedError())
           << "byte " << byte << " bit " << bit << ": " << s.ToString();
       EXPECT_TRUE(Mentions(s, path_));
@@ -88,9 +103,16 @@ TEST_F(PoolDamageTest, AnotherVersionIsNamed) {
     memcpy(&superblock, bytes.data() + kSuperblockOffset, sizeof(superblock));
     superblock.version = version;
     superblock.checksum = Hash64(&superblock, offsetof(Superblock, checksum));
-    memcpy(bytes.data() + kSuperblockOffset, &superblock, sizeof(superblock));
+    for (int copy = 0; copy < kSuperblockCopies; copy++) {
+      memcpy(bytes.data() + SuperblockOffset(copy), &superblock, sizeof(superblock));
+    }
     uint64_t epoch;
-    const Status s = OpenBytes(bytes, &epoch);
+    Status s = OpenBytes(bytes, &epoch);
+    EXPECT_STATUS(NotSupportedError, s);
+    EXPECT_TRUE(Mentions(s, std::to_string(version)));
+    // It may have its checksum elsewhere.
+    for (int copy = 0; copy < kSuperblockCopies; copy++) bytes[SuperblockOffset(copy) + 104] ^= 1;
+    s = OpenBytes(bytes, &epoch);
     EXPECT_STATUS(NotSupportedError, s);
     EXPECT_TRUE(Mentions(s, std::to_string(version)));
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "src/format/manifest_area.h"
 #include "src/util/coding.h"
 #include "src/util/hash.h"
 #include "src/version/manifest.h"
@@ -51,6 +52,13 @@ class ManifestDamageTest : public testing::Test {
     return s.ok() ? TextOf(manifest.state()) : Kind(s);
   }
 
+  // The image with the confirmed count of another one: it is stored after the fence of the record that it counts, so
+  // before that fence the older one still stands.
+  std::string WithCountOf(std::string image, const std::string& other) const {
+    const uint64_t at = root_.manifest_offset + root_.manifest_size - kAreaFooterBytes + kConfirmedInFooter;
+    return image.replace(at, 8, other, at, 8);
+  }
+
   static std::string Kind(const Status& s) { return s.IsCorruption() ? "Corruption" : s.ToString(); }
 
   // Where the records of the current area begin, and the end of the last.
@@ -78,7 +86,7 @@ TEST_F(ManifestDamageTest, AnEditThatIsTornAtAnyByteDidNotHappen) {
   for (uint64_t seed : Seeds(ByScale(3, 10, 100))) {
     SCOPED_TRACE(Repeat(seed));
     Make(seed, 6);
-    const std::string &before = images_[5], &after = images_[6];
+    const std::string before = images_[5], after = WithCountOf(images_[6], before);
     const std::vector<uint64_t> records = Records();
     ASSERT_EQ(8u, records.size()) << "six edits behind the snapshot";
     const uint64_t begin = records[6], end = records[7];
@@ -100,10 +108,11 @@ TEST_F(ManifestDamageTest, AnySubsetOfItsWordsIsTheEditOrNone) {
     if (images_.empty() || seed % 50 == 0) Make(seed, 4);
     Random random(seed);
     std::string image = images_[3];
+    const std::string after = WithCountOf(images_[4], image);
     for (uint64_t at = kPoolHeaderSize; at < image.size(); at += 8) {
-      if (random.OneIn(2)) image.replace(at, 8, images_[4], at, 8);
+      if (random.OneIn(2)) image.replace(at, 8, after, at, 8);
     }
-    ASSERT_EQ(image == images_[4] ? states_[4] : states_[3], Recover(image));
+    ASSERT_EQ(image == after ? states_[4] : states_[3], Recover(image));
   }
 }
 
@@ -161,7 +170,7 @@ TEST_F(ManifestDamageTest, ADamagedRecordInTheMiddleIsReported) {
   }
 }
 
-TEST_F(ManifestDamageTest, ADamagedLastRecordIsTakenForATornOne) {
+TEST_F(ManifestDamageTest, ADamagedLastRecordIsReportedIfItWasConfirmed) {
   Make(2, 6);
   const std::vector<uint64_t> records = Records();
   const uint64_t last = records[records.size() - 2];
@@ -169,7 +178,18 @@ TEST_F(ManifestDamageTest, ADamagedLastRecordIsTakenForATornOne) {
   for (uint64_t bit = 0; bit < (24 + payload) * 8; bit++) {
     std::string image = images_.back();
     image[last + bit / 8] = static_cast<char>(image[last + bit / 8] ^ (1 << bit % 8));
-    ASSERT_EQ(states_[5], Recover(image)) << "bit " << bit;
+    ASSERT_EQ("Corruption", Recover(image)) << "bit " << bit;
+    ASSERT_EQ(states_[5], Recover(WithCountOf(image, images_[5]))) << "bit " << bit;
+  }
+}
+
+TEST_F(ManifestDamageTest, ADamagedFooterIsHarmless) {
+  Make(2, 6);
+  const uint64_t footer = root_.manifest_offset + root_.manifest_size - kAreaFooterBytes;
+  for (uint64_t bit = 0; bit < kAreaFooterBytes * 8; bit++) {
+    std::string image = images_.back();
+    image[footer + bit / 8] = static_cast<char>(image[footer + bit / 8] ^ (1 << bit % 8));
+    ASSERT_EQ(states_[6], Recover(image)) << "bit " << bit;
   }
 }
 

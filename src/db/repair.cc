@@ -1,0 +1,167 @@
+#include <cinttypes>
+#include <memory>
+
+#include "miodb/db.h"
+#include "miodb/env.h"
+#include "miodb/write_batch.h"
+#include "src/db/file_names.h"
+#include "src/db/options_check.h"
+#include "src/inspect/salvage.h"
+#include "src/nvm/pool.h"
+
+// A repair, step by step:
+//
+//   1 Lock the directory and the pool, so that nobody else opens them.
+//   2 Map the pool for reading; find tables and log frames in it (inspect/salvage.h says which).
+//   3 Write all keys that can be read, in order, into a new database: its pool lies beside the damaged one, its LOCK in
+//     a directory of its own below "name". What an earlier repair left unfinished is removed before.
+//   4 Flush and close it.
+//   5 Write LOST.
+//   6 Give the damaged pool a second name, then the new pool the name of the damaged one.
+//
+// What a crash leaves: up to the rename of step 6 the damaged database and files that the next repair removes; after
+// it the repaired one. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
+// comes out was written by the engine itself.
+
+namespace miodb {
+
+namespace {
+
+// Updates are handed to the new database in batches of this size.
+constexpr size_t kBatchBytes = 1 << 20;
+
+class Repairer {
+ public:
+  Repairer(const std::string& name, const Options& options)
+      : name_(name),
+        options_(options),
+        env_(options.env),
+        pool_path_(PoolPath(options, name)),
+        fresh_path_(RepairedPoolPath(options, name)) {}
+
+  ~Repairer() {
+    RemoveFresh().IgnoreError();
+    own_log_.reset();
+    if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
+  }
+
+  Status Run();
+
+ private:
+  Status Lock();
+  Status Write(Salvage* salvage);
+  Status WriteLost(const Salvage::Counts& counts);
+  Status Swap();
+  Status RemoveFresh();
+  void Report(const Problem& problem);
+
+  const std::string name_;
+  const Options options_;
+  Env* const env_;
+  const std::string pool_path_;
+  const std::string fresh_path_;
+  FileLock* lock_ = nullptr;
+  std::unique_ptr<Logger> own_log_;
+  Logger* info_log_ = nullptr;
+  std::string lost_;  // content of LOST
+};
+
+Status Repairer::Run() {
+  Status s = Lock();
+  if (!s.ok()) return s;
+  std::unique_ptr<PoolImage> image;
+  s = PoolImage::Open(pool_path_, &image);
+  if (s.IsNotFound()) return Status::InvalidArgument(pool_path_, "does not exist");
+  if (s.ok()) s = RemoveFresh();
+  if (!s.ok()) return s;
+  Log(info_log_, "repairing %s", pool_path_.c_str());
+  Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
+  s = salvage.Find();
+  if (s.ok()) s = Write(&salvage);
+  if (s.ok()) s = WriteLost(salvage.counts());
+  if (s.ok()) s = Swap();
+  if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
+  return s;
+}
+
+Status Repairer::Lock() {
+  if (!env_->FileExists(name_)) return Status::InvalidArgument(name_, "does not exist");
+  Status s = env_->LockFile(LockPath(name_), &lock_);
+  if (!s.ok()) return s;
+  info_log_ = options_.info_log;
+  if (info_log_ != nullptr) return s;
+  if (env_->FileExists(LogPath(name_))) env_->RenameFile(LogPath(name_), LogPath(name_) + ".old").IgnoreError();
+  Logger* logger = nullptr;
+  s = env_->NewLogger(LogPath(name_), &logger);
+  if (!s.ok()) return s;
+  own_log_.reset(logger);
+  info_log_ = logger;
+  return s;
+}
+
+void Repairer::Report(const Problem& problem) {
+  const std::string line = problem.ToString();
+  Log(info_log_, "%s", line.c_str());
+  lost_ += line + "\n";
+}
+
+Status Repairer::RemoveFresh() {
+  if (lock_ == nullptr) return Status::OK();
+  Status s = Pool::Destroy(fresh_path_);
+  const std::string directory = RepairDirectory(name_);
+  if (!s.ok() || !env_->FileExists(directory)) return s;
+  if (env_->FileExists(LockPath(directory))) s = env_->RemoveFile(LockPath(directory));
+  return s.ok() ? env_->RemoveDir(directory) : s;
+}
+
+Status Repairer::Write(Salvage* salvage) {
+  Options options = options_;
+  options.create_if_missing = true;
+  options.error_if_exists = true;
+  options.pool_path = fresh_path_;
+  options.info_log = info_log_;
+  DB* opened;
+  Status s = DB::Open(options, RepairDirectory(name_), &opened);
+  if (!s.ok()) return s;
+  const std::unique_ptr<DB> db(opened);
+  WriteBatch batch;
+  const auto write_batch = [&] {
+    Status written = db->Write(WriteOptions(), &batch);
+    batch.Clear();
+    return written;
+  };
+  s = salvage->ForEach([&](const Slice& key, const Slice& value) {
+    batch.Put(key, value);
+    return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
+  });
+  if (s.ok()) s = write_batch();
+  return s.ok() ? db->Flush() : s;
+}
+
+Status Repairer::WriteLost(const Salvage::Counts& counts) {
+  char summary[256];
+  snprintf(summary, sizeof(summary),
+           "kept %" PRIu64 " keys, from %" PRIu64 " table entries in %" PRIu64 " tables and %" PRIu64
+           " writes in the log; %" PRIu64 " entries lost, %" PRIu64 " lines above\n",
+           counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, counts.problems);
+  Log(info_log_, "%s", summary);
+  return WriteStringToFile(env_, lost_ + summary, LostPath(name_));
+}
+
+Status Repairer::Swap() {
+  std::string kept = DamagedPoolPath(options_, name_, 1);
+  for (int i = 2; env_->FileExists(kept); i++) kept = DamagedPoolPath(options_, name_, i);
+  Status s = Region::Replace(pool_path_, fresh_path_, kept);
+  if (s.ok()) Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
+  return s;
+}
+
+}  // namespace
+
+Status RepairDB(const std::string& name, const Options& options) {
+  Status s = CheckOptions(options);
+  if (!s.ok()) return s;
+  return Repairer(name, options).Run();
+}
+
+}  // namespace miodb

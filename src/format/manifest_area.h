@@ -1,0 +1,97 @@
+// The manifest area: an extent with records, and at its end a footer.
+//
+// Record:   u32 payload size | u32 zero | u64 edit number | u64 checksum | payload, padded with zeros to 8 bytes
+// Footer:   the area's last 128 bytes. It says whose area this is and where, so that a repair finds it without a root.
+//           Its second line holds the confirmed count: how many records are known to be durable.
+//
+// The confirmed count is what tells damage from a torn append. It is one 8-byte word, stored after the fence of each
+// record and fenced with the next one, so it may fall behind but never runs ahead: if it counts a record that does not
+// check, that record was there once.
+
+#ifndef MIODB_SRC_FORMAT_MANIFEST_AREA_H_
+#define MIODB_SRC_FORMAT_MANIFEST_AREA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "miodb/slice.h"
+#include "src/util/coding.h"
+#include "src/util/hash.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+inline constexpr uint64_t kManifestRecordHeader = 24;
+
+inline constexpr uint64_t kAreaMagic = 0x316165724154504dULL;  // "MPTArea1"
+
+struct AreaFooter {
+  uint64_t magic;
+  uint64_t pool_id;     // PoolId of the superblock
+  uint64_t offset;      // of the area
+  uint64_t size;        // of the area, this footer included
+  uint64_t epoch;       // of the root that was to make it current
+  uint64_t generation;  // seeds the checksums of its records
+  uint64_t reserved;    // zero
+  uint64_t checksum;    // Hash64 of everything before
+};
+static_assert(sizeof(AreaFooter) == 64 && offsetof(AreaFooter, pool_id) == 8 && offsetof(AreaFooter, offset) == 16 &&
+              offsetof(AreaFooter, size) == 24 && offsetof(AreaFooter, epoch) == 32 &&
+              offsetof(AreaFooter, generation) == 40 && offsetof(AreaFooter, reserved) == 48 &&
+              offsetof(AreaFooter, checksum) == 56);
+
+inline constexpr uint64_t kAreaFooterBytes = 128;  // with the line of the confirmed count
+inline constexpr uint64_t kConfirmedInFooter = 64;
+
+inline uint64_t AreaFooterChecksum(const AreaFooter& footer) { return Hash64(&footer, offsetof(AreaFooter, checksum)); }
+
+// Reads the footer of the area that ends at end. False if there is none.
+inline bool ReadAreaFooter(const char* end, AreaFooter* footer) {
+  memcpy(footer, end - kAreaFooterBytes, sizeof(*footer));
+  return footer->magic == kAreaMagic && footer->checksum == AreaFooterChecksum(*footer);
+}
+
+// The confirmed count as it is stored: the count above, 32 bits of a checksum below.
+inline uint64_t ConfirmedWord(uint64_t generation, uint64_t records) {
+  return records << 32 | (Mix64(generation, records) & UINT32_MAX);
+}
+
+// How many records of this generation were confirmed; 0 if the word is blank, stale or damaged.
+inline uint64_t ConfirmedRecords(const char* end, uint64_t generation) {
+  const uint64_t word = DecodeFixed64(end - kAreaFooterBytes + kConfirmedInFooter);
+  const uint64_t records = word >> 32;
+  return word == ConfirmedWord(generation, records) ? records : 0;
+}
+
+struct ManifestRecord {
+  uint64_t edit_number;
+  Slice payload;
+};
+
+inline uint64_t ManifestRecordBytes(uint64_t payload_size) {
+  return (kManifestRecordHeader + payload_size + 7) / 8 * 8;
+}
+
+inline uint64_t ManifestRecordChecksum(uint64_t generation, uint64_t edit_number, const Slice& payload) {
+  if (MIODB_MUTATED(kManifestGenerationUnseeded)) generation = 0;
+  return Hash64(payload.data(), payload.size(), Mix64(generation, edit_number));
+}
+
+// Reads the record of this generation at position, of an area whose records end by size. False if there is none.
+inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t position, uint64_t generation,
+                               ManifestRecord* record) {
+  if (size < kManifestRecordHeader || position > size - kManifestRecordHeader) return false;
+  const char* const p = area + position;
+  const uint64_t payload_size = DecodeFixed32(p);
+  if (payload_size == 0) return false;  // of no record: spares a checksum at every place that is blank
+  if (DecodeFixed32(p + 4) != 0 || ManifestRecordBytes(payload_size) > size - position) return false;
+  record->edit_number = DecodeFixed64(p + 8);
+  record->payload = Slice(p + kManifestRecordHeader, payload_size);
+  return DecodeFixed64(p + 16) == ManifestRecordChecksum(generation, record->edit_number, record->payload) ||
+         MIODB_MUTATED(kManifestUnchecked);
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_FORMAT_MANIFEST_AREA_H_

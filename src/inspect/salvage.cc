@@ -1,0 +1,345 @@
+#include "src/inspect/salvage.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace miodb {
+
+namespace {
+
+// Ids are counted up from 1; no pool has had more. The bound is what a stray frame would have to meet by chance.
+constexpr uint64_t kMaxChunkId = uint64_t{1} << 40;
+
+// An index extent whose size the manifest does not tell ends where its meta block does.
+uint64_t IndexExtentSize(const TableHeader& header) {
+  return (header.meta_offset + header.meta_size + kExtentUnit - 1) / kExtentUnit * kExtentUnit;
+}
+
+// Key ascending, newest version first.
+bool Before(const KeyOrder& order, const RecordView& a, const RecordView& b) {
+  const int c = order.Compare(a.key, b.key);
+  return c != 0 ? c < 0 : a.sequence() > b.sequence();
+}
+
+}  // namespace
+
+// Walks the entries of a table that can be read. report may be empty.
+class Salvage::TableWalk {
+ public:
+  TableWalk(const TableImage* table, const KeyOrder& order, ReportProblem report)
+      : table_(table), order_(order), report_(std::move(report)) {
+    Next();
+  }
+
+  bool Valid() const { return valid_; }
+  const RecordView& record() const { return record_; }
+  const TableImage& table() const { return *table_; }
+  uint64_t entries() const { return entries_; }
+  uint64_t lost() const { return lost_; }
+
+  void Next() {
+    for (;;) {
+      if (position_ == in_leaf_ && !NextLeaf()) {
+        valid_ = false;
+        return;
+      }
+      RecordView next;
+      std::string problem = table_->ReadEntry(table_->Leaf(leaf_ - 1), position_++, &next);
+      if (problem.empty() && valid_ && !Before(order_, record_, next)) problem = "entry out of order";
+      if (problem.empty()) {
+        entries_++;
+        record_ = next;
+        valid_ = true;
+        return;
+      }
+      Lose(1, "entry " + std::to_string(position_ - 1) + " lost: " + problem);
+    }
+  }
+
+ private:
+  bool NextLeaf() {
+    while (leaf_ < table_->leaf_slots()) {
+      const std::string problem = table_->LeafProblem(leaf_);
+      if (problem.empty()) {
+        in_leaf_ = table_->Leaf(leaf_).header.count;
+        position_ = 0;
+        leaf_++;
+        return true;
+      }
+      const uint64_t entries = table_->header_problem().empty()
+                                   ? std::min<uint64_t>(kNodeFanout, table_->header().entries - leaf_ * kNodeFanout)
+                                   : uint64_t{kNodeFanout};
+      leaf_++;
+      Lose(entries, "leaf of up to " + std::to_string(entries) + " entries lost: " + problem);
+    }
+    return false;
+  }
+
+  void Lose(uint64_t entries, const std::string& reason) {
+    lost_ += entries;
+    if (report_ == nullptr) return;
+    const std::string after = valid_ ? "after key " + PrintableKey(record_.key) : "before all other keys of the table";
+    report_({table_->Name() + ", leaf " + std::to_string(leaf_ - 1) + ", " + after, reason});
+  }
+
+  const TableImage* const table_;
+  const KeyOrder order_;
+  const ReportProblem report_;
+  uint64_t leaf_ = 0;  // the next one
+  int position_ = 0;
+  int in_leaf_ = 0;
+  bool valid_ = false;
+  RecordView record_;
+  uint64_t entries_ = 0;
+  uint64_t lost_ = 0;
+};
+
+Salvage::Salvage(const PoolImage* image, const KeyOrder& order, ReportProblem report)
+    : image_(image), order_(order), report_(std::move(report)) {}
+
+void Salvage::Report(std::string place, std::string reason) {
+  counts_.problems++;
+  report_({std::move(place), std::move(reason)});
+}
+
+Status Salvage::Find() {
+  Status s = ChooseManifest();
+  if (!s.ok()) return s;
+  if (manifest_ != nullptr) {
+    FindNamed(manifest_->state);
+  } else {
+    Search();
+    if (tables_.empty() && log_.empty()) {
+      return Status::Corruption(image_->path(), "holds no table and no log frame that could be kept");
+    }
+  }
+  counts_.tables = tables_.size();
+  counts_.writes = log_.size();
+  std::stable_sort(log_.begin(), log_.end(),
+                   [this](const RecordView& a, const RecordView& b) { return Before(order_, a, b); });
+  return s;
+}
+
+// The area that the newest root names, or one that is known to have come into force later.
+Status Salvage::ChooseManifest() {
+  const PoolHeader header = ReadPoolHeader(image_->size() > 0 ? image_->At(0) : nullptr, image_->size());
+  if (header.another_version) {
+    return Status::NotSupported(image_->path(), "pool format version " + std::to_string(header.version) +
+                                                    "; this library reads version " +
+                                                    std::to_string(kPoolFormatVersion));
+  }
+  if (!header.has_superblock) Report("superblock", "no good copy");
+  areas_ = FindManifestAreas(*image_, header);
+  const RootSlot& root = header.current;
+  if (root.epoch == 0) Report("root", "no good copy");
+  const ManifestImage* chosen = nullptr;
+  if (!areas_.empty() && areas_.front().confirmed > 0 && areas_.front().epoch >= root.epoch) {
+    chosen = &areas_.front();
+    if (chosen->epoch > root.epoch) {
+      Report("root", "the newest is of epoch " + std::to_string(root.epoch) + "; taken is the manifest at offset " +
+                         std::to_string(chosen->offset) + " of epoch " + std::to_string(chosen->epoch));
+    }
+  } else if (root.epoch > 0 && image_->IsExtent(root.manifest_offset, root.manifest_size)) {
+    // Its footer may be damaged, so read it anew.
+    areas_.push_back(ReadManifestArea(*image_, root.manifest_offset, root.manifest_size, root.generation));
+    chosen = &areas_.back();
+  }
+  for (const ManifestImage& area : areas_) {
+    for (const ManifestImage::Record& record : area.records) {
+      if (!record.decoded || !record.edit.has_comparator || record.edit.comparator == order_.comparator()->Name()) {
+        continue;
+      }
+      return Status::InvalidArgument(image_->path(), "the database was made with comparator " + record.edit.comparator +
+                                                         ", it is to be repaired with " + order_.comparator()->Name());
+    }
+  }
+  if (chosen == nullptr) {
+    Report("manifest", "not found; the pool is searched for tables and log frames");
+    return Status::OK();
+  }
+  for (const Problem& problem : chosen->problems) Report(problem.place, problem.reason);
+  if (chosen->problems.empty()) {
+    manifest_ = chosen;
+  } else {
+    Report("manifest", "not whole; the pool is searched for tables and log frames");
+  }
+  return Status::OK();
+}
+
+void Salvage::FindNamed(const ManifestState& state) {
+  for (const auto& [number, place] : state.tables) {
+    if (!image_->IsExtent(place.index_offset, place.index_size)) {
+      Report("table " + std::to_string(number), "lost: its index at offset " + std::to_string(place.index_offset) +
+                                                    " of " + std::to_string(place.index_size) +
+                                                    " bytes lies outside of the pool");
+      continue;
+    }
+    tables_.emplace_back(image_, order_, place.index_offset, place.index_size, number);
+    const std::string& problem = tables_.back().header_problem();
+    if (!problem.empty()) Report(tables_.back().Name(), problem + "; leaves that check are kept");
+  }
+  uint64_t last_sequence = state.flushed_sequence;
+  std::vector<ChunkImage> chunks;
+  for (const auto& [id, place] : state.chunks) {
+    if (!image_->IsExtent(place.offset, place.size)) {
+      Report(ChunkName(place), "lost: lies outside of the pool");
+      continue;
+    }
+    chunks.push_back(ReadChunk(*image_, place));
+  }
+  std::stable_sort(chunks.begin(), chunks.end(),
+                   [](const ChunkImage& a, const ChunkImage& b) { return a.first_sequence() < b.first_sequence(); });
+  for (const ChunkImage& chunk : chunks) {
+    for (const Problem& problem : chunk.problems) Report(problem.place, problem.reason);
+    if (chunk.frames.empty()) continue;
+    if (chunk.first_sequence() > last_sequence + 1) {
+      Report(ChunkName(chunk.place), "writes " + std::to_string(last_sequence + 1) + " to " +
+                                         std::to_string(chunk.first_sequence() - 1) + " are missing before it");
+    }
+    last_sequence = std::max(last_sequence, chunk.last_sequence());
+    for (const FrameView& frame : chunk.frames) AddFrame(frame);
+  }
+}
+
+void Salvage::AddFrame(const FrameView& frame) {
+  RecordView record;
+  for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
+    if (record.type() <= kTypeValue) log_.push_back(record);
+  }
+}
+
+void Salvage::Search() {
+  SearchTables(&covers_);
+  uint64_t flushed = 0;
+  for (const TableImage& table : tables_) flushed = std::max(flushed, table.header().max_sequence);
+  for (const ManifestImage& area : areas_) {
+    for (const ManifestImage::Record& record : area.records) {
+      if (record.decoded && record.edit.has_flushed_sequence) {
+        flushed = std::max(flushed, record.edit.flushed_sequence);
+      }
+    }
+  }
+  SearchFrames(flushed);
+}
+
+void Salvage::SearchTables(std::vector<Cover>* covers) {
+  for (PmRef offset = kPoolHeaderSize; offset < image_->size(); offset += kExtentUnit) {
+    TableHeader header;
+    if (!ReadTableHeader(image_->At(offset), &header)) continue;
+    const uint64_t size = IndexExtentSize(header);
+    if (!image_->IsExtent(offset, size)) continue;
+    TableImage table(image_, order_, offset, size, header.number);
+    if (!table.header_problem().empty()) {
+      Report(table.Name(), "lost: " + table.header_problem());
+      continue;
+    }
+    tables_.push_back(table);
+    Cover cover;
+    if (Measure(table, &cover)) covers->push_back(std::move(cover));
+  }
+}
+
+// False unless every entry of the table can be read.
+bool Salvage::Measure(const TableImage& table, Cover* cover) const {
+  TableWalk walk(&table, order_, nullptr);
+  if (!walk.Valid()) return false;
+  cover->number = table.number();
+  cover->min_sequence = table.header().min_sequence;
+  cover->max_sequence = table.header().max_sequence;
+  cover->smallest = walk.record().key.ToString();
+  for (; walk.Valid(); walk.Next()) {
+    if (walk.entries() == table.header().entries) cover->largest = walk.record().key.ToString();
+  }
+  return walk.lost() == 0;
+}
+
+bool Salvage::Superseded(const TableImage& table, const RecordView& record) const {
+  return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& c) {
+    return c.number > table.number() && c.min_sequence <= record.sequence() && record.sequence() <= c.max_sequence &&
+           order_.Compare(c.smallest, record.key) <= 0 && order_.Compare(record.key, c.largest) <= 0;
+  });
+}
+
+void Salvage::SearchFrames(uint64_t flushed_sequence) {
+  struct Found {
+    FrameView frame;
+    uint64_t chunk_id;
+  };
+  std::vector<Found> found;
+  Found next;
+  const char* p = image_->size() > kPoolHeaderSize ? image_->At(kPoolHeaderSize) : image_->end();
+  while (p < image_->end()) {
+    const bool follows = !found.empty() && p == found.back().frame.end &&
+                         ReadFrame(p, image_->end(), found.back().chunk_id, &next.frame);
+    if (follows) {
+      next.chunk_id = found.back().chunk_id;
+    } else if (FindFrameOfAnyChunk(p, image_->end(), kMaxChunkId, flushed_sequence, &next.frame, &next.chunk_id) ==
+               nullptr) {
+      break;
+    }
+    found.push_back(next);
+    p = next.frame.end;
+  }
+  // Sequences that a recovery did not keep were given out again, to frames of a later chunk.
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return a.frame.first_sequence != b.frame.first_sequence ? a.frame.first_sequence < b.frame.first_sequence
+                                                            : a.chunk_id > b.chunk_id;
+  });
+  uint64_t last_sequence = flushed_sequence;
+  for (const Found& f : found) {
+    const std::string place = "log frame at offset " + std::to_string(image_->RefOf(f.frame.begin));
+    if (f.frame.first_sequence <= last_sequence) {
+      Report(place, "left out: its writes were replaced by other ones");
+      continue;
+    }
+    if (f.frame.first_sequence != last_sequence + 1) {
+      Report(place, "writes " + std::to_string(last_sequence + 1) + " to " +
+                        std::to_string(f.frame.first_sequence - 1) + " are missing before it");
+    }
+    last_sequence = f.frame.first_sequence + f.frame.count - 1;
+    AddFrame(f.frame);
+  }
+}
+
+Status Salvage::ForEach(const std::function<Status(const Slice& key, const Slice& value)>& visit) {
+  const ReportProblem report = [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); };
+  std::vector<std::unique_ptr<TableWalk>> walks;
+  for (const TableImage& table : tables_) walks.push_back(std::make_unique<TableWalk>(&table, order_, report));
+  const auto after = [this](const TableWalk* a, const TableWalk* b) {
+    return Before(order_, b->record(), a->record());
+  };
+  std::priority_queue<TableWalk*, std::vector<TableWalk*>, decltype(after)> heap(after);
+  for (const auto& walk : walks) {
+    if (walk->Valid()) heap.push(walk.get());
+  }
+  Status s;
+  bool has_last = false;
+  std::string last_key;
+  const auto take = [&](const RecordView& record) {
+    if (has_last && order_.Equal(record.key, last_key)) return;
+    has_last = true;
+    last_key.assign(record.key.data(), record.key.size());
+    if (record.type() == kTypeDeletion) return;
+    counts_.keys++;
+    s = visit(record.key, record.value);
+  };
+  size_t in_log = 0;
+  while (s.ok() && (!heap.empty() || in_log < log_.size())) {
+    if (heap.empty() || (in_log < log_.size() && !Before(order_, heap.top()->record(), log_[in_log]))) {
+      take(log_[in_log++]);
+      continue;
+    }
+    TableWalk* const walk = heap.top();
+    heap.pop();
+    if (!Superseded(walk->table(), walk->record())) take(walk->record());
+    walk->Next();
+    if (walk->Valid()) heap.push(walk);
+  }
+  for (const auto& walk : walks) {
+    counts_.entries += walk->entries();
+    counts_.entries_lost += walk->lost();
+  }
+  return s;
+}
+
+}  // namespace miodb

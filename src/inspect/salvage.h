@@ -1,0 +1,87 @@
+// Finds what can be read in a damaged pool and walks it in key order. What RepairDB is made of.
+//
+// With a whole manifest the tables and log chunks are those that it names. Without one the pool is searched:
+//
+//   tables  Every index extent begins with a header that identifies and checksums itself; a table that was dropped had
+//           its magic number erased. The erasing may be missing if a crash came right after the edit, and an index that
+//           was never named may lie there too. So of two tables that cover the same key and sequence the one with the
+//           higher number counts: numbers are given out in the order in which tables are built, never twice, and no two
+//           tables of one version cover the same key and sequence. An undamaged table hides what it covers in those
+//           with lower numbers, a damaged one hides nothing: rather an old value than none.
+//   log     Frames with sequences above all that tables cover: what is at or below that was flushed. The id of a
+//           frame's chunk follows from its checksum, and is believed if it is small enough to be one.
+//
+// Threads: one. The image must outlive it.
+
+#ifndef MIODB_SRC_INSPECT_SALVAGE_H_
+#define MIODB_SRC_INSPECT_SALVAGE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/inspect/log_image.h"
+#include "src/inspect/manifest_image.h"
+#include "src/inspect/problem.h"
+#include "src/inspect/table_image.h"
+
+namespace miodb {
+
+class Salvage {
+ public:
+  // report is told of everything that is damaged or lost.
+  Salvage(const PoolImage* image, const KeyOrder& order, ReportProblem report);
+
+  // Looks for tables and frames. NotSupported, InvalidArgument or Corruption as RepairDB says.
+  Status Find();
+
+  // Calls visit(key, value) for every key that is there, in key order, until it fails.
+  Status ForEach(const std::function<Status(const Slice& key, const Slice& value)>& visit);
+
+  struct Counts {
+    uint64_t tables = 0;
+    uint64_t entries = 0;       // read from tables
+    uint64_t entries_lost = 0;  // known to be there and not readable
+    uint64_t writes = 0;        // read from the log
+    uint64_t keys = 0;          // handed out
+    uint64_t problems = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+ private:
+  // What an undamaged table says of its keys.
+  struct Cover {
+    uint64_t number;
+    uint64_t min_sequence;
+    uint64_t max_sequence;
+    std::string smallest;
+    std::string largest;
+  };
+  class TableWalk;
+
+  Status ChooseManifest();
+  void FindNamed(const ManifestState& state);
+  void Search();
+  void SearchTables(std::vector<Cover>* covers);
+  void SearchFrames(uint64_t flushed_sequence);
+  void AddFrame(const FrameView& frame);
+  bool Measure(const TableImage& table, Cover* cover) const;
+  bool Superseded(const TableImage& table, const RecordView& record) const;
+  void Report(std::string place, std::string reason);
+
+  const PoolImage* const image_;
+  const KeyOrder order_;
+  const ReportProblem report_;
+  Counts counts_;
+  std::vector<ManifestImage> areas_;         // all that were found
+  const ManifestImage* manifest_ = nullptr;  // the one that rules, if it is whole
+  std::vector<TableImage> tables_;
+  std::vector<Cover> covers_;  // of undamaged tables, when searching
+  std::vector<RecordView> log_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_INSPECT_SALVAGE_H_

@@ -1,0 +1,74 @@
+#include "src/inspect/table_image.h"
+
+#include <cstring>
+
+#include "pmtable/pmtable.h"
+
+namespace miodb {
+
+bool ReadTableHeader(const char* p, TableHeader* header) {
+  memcpy(header, p, sizeof(*header));
+  return header->magic == kTableMagic && header->checksum == Hash64(header, offsetof(TableHeader, checksum));
+}
+
+TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offset, uint64_t size, uint64_t number)
+    : image_(image), order_(order), offset_(offset), size_(size), number_(number), base_(image->At(offset)) {
+  header_problem_ = ReadTableHeader(base_, &header_) ? CheckHeader() : "header checksum mismatch";
+  leaf_slots_ = header_problem_.empty() ? header_.leaf_count : (size_ - sizeof(TableHeader)) / sizeof(LeafNode);
+  // What lies behind the last leaf that checks need not be leaves.
+  while (!header_problem_.empty() && leaf_slots_ > 0 && !LeafProblem(leaf_slots_ - 1).empty()) leaf_slots_--;
+}
+
+std::string TableImage::CheckHeader() const {
+  const TableHeader& h = header_;
+  if (h.version != kTableFormatVersion) return "format version " + std::to_string(h.version);
+  if (h.number != number_) return "holds table " + std::to_string(h.number);
+  if (h.leaf_count == 0 || h.leaf_count > size_ / sizeof(LeafNode) || h.entries > h.leaf_count * kNodeFanout ||
+      h.entries <= (h.leaf_count - 1) * kNodeFanout) {
+    return "header does not fit its extent of " + std::to_string(size_) + " bytes";
+  }
+  uint64_t inner_count = 0;
+  for (uint64_t n : InnerLevelSizes(h.leaf_count)) inner_count += n;
+  const uint64_t inner_offset = sizeof(TableHeader) + h.leaf_count * sizeof(LeafNode);
+  if (h.inner_offset != inner_offset || h.inner_count != inner_count ||
+      h.meta_offset != inner_offset + inner_count * sizeof(InnerNode) || h.meta_size > size_ ||
+      h.meta_offset > size_ - h.meta_size) {
+    return "header does not fit its extent of " + std::to_string(size_) + " bytes";
+  }
+  if (((h.flags & kTableBytewise) != 0) != order_.bytewise()) return "was built under another key order";
+  return std::string();
+}
+
+std::string TableImage::LeafProblem(uint64_t i) const {
+  const LeafNode& leaf = Leaf(i);
+  if (!NodeChecks(leaf, sizeof(TableHeader) + i * sizeof(LeafNode)) || leaf.header.level != 0) {
+    return "checksum mismatch";
+  }
+  if (!header_problem_.empty()) return std::string();
+  const uint64_t expected = i + 1 < leaf_slots_ ? uint64_t{kNodeFanout} : header_.entries - i * kNodeFanout;
+  if (leaf.header.count == expected) return std::string();
+  return "holds " + std::to_string(leaf.header.count) + " entries instead of " + std::to_string(expected);
+}
+
+std::string TableImage::ReadEntry(const LeafNode& leaf, int i, RecordView* record) const {
+  const IndexWord word(leaf.word[i]);
+  const std::string place = "record at offset " + std::to_string(word.ref()) + ": ";
+  if (!image_->Readable(word.ref(), kRecordFixedSize + 2) ||
+      !ParseRecord(image_->At(word.ref()), image_->end(), record)) {
+    return place + "no record";
+  }
+  if (!record->Verify()) return place + "checksum mismatch";
+  if (record->type() > kTypeValue) return place + "unknown value type";
+  bool same = word.tombstone() == (record->type() == kTypeDeletion) &&
+              word.size() == IndexWord(0, false, record->size()).size();
+  if (same && order_.bytewise()) {
+    const Slice& key = record->key;
+    const NodeHeader& node = leaf.header;
+    same = static_cast<uint32_t>(Hash64(key.data(), key.size()) >> 32) == leaf.Hash(i) &&
+           key.size() >= node.prefix_size && memcmp(key.data(), node.prefix, node.prefix_size) == 0 &&
+           KeyHead(key, node.prefix_size) == leaf.head[i];
+  }
+  return same ? std::string() : place + "not the one that the index means";
+}
+
+}  // namespace miodb

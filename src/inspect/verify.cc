@@ -1,0 +1,245 @@
+#include "src/inspect/verify.h"
+
+#include <algorithm>
+
+#include "miodb/comparator.h"
+#include "src/inspect/unknown_order.h"
+#include "src/inspect/verify_table.h"
+
+namespace miodb {
+
+namespace {
+
+std::string At(const char* what, PmRef offset) { return std::string(what) + " at offset " + std::to_string(offset); }
+
+class Verifier {
+ public:
+  Verifier(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options)
+      : image_(image), options_(options), order_(comparator) {
+    result_.file_bytes = image.file_size();
+  }
+
+  VerifyResult Run() {
+    const PoolHeader header = ReadPoolHeader(image_.size() > 0 ? image_.At(0) : nullptr, image_.size());
+    CheckHeader(header);
+    if (header.current.epoch == 0 || !CheckManifest(header)) return std::move(result_);
+    if (result_.comparator != order_.comparator()->Name()) {
+      result_.order_checked = false;
+      order_ = KeyOrder(&unknown_);
+    }
+    CheckLog();
+    CheckTables();
+    CheckRuns();
+    CheckSpace();
+    return std::move(result_);
+  }
+
+ private:
+  struct Use {
+    uint64_t size;
+    std::string owner;
+  };
+
+  void Report(std::string place, std::string reason) {
+    result_.problems.push_back({std::move(place), std::move(reason)});
+  }
+
+  void CheckHeader(const PoolHeader& header);
+  bool CheckManifest(const PoolHeader& header);
+  void CheckLog();
+  void CheckTables();
+  void CheckRuns();
+  void CheckSpace();
+  bool Claim(PmRef offset, uint64_t size, const std::string& owner);
+  bool ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner);
+
+  const PoolImage& image_;
+  const VerifyOptions options_;
+  const UnknownOrder unknown_;
+  KeyOrder order_;
+  VerifyResult result_;
+  ManifestState state_;
+  std::map<PmRef, Use> extents_;
+  struct Payload {
+    PayloadMeta meta;
+    uint64_t live = 0;
+  };
+  std::map<PmRef, Payload> payload_;
+  std::map<uint64_t, std::pair<std::string, std::string>> ranges_;  // first and last key by table
+};
+
+void Verifier::CheckHeader(const PoolHeader& header) {
+  for (int copy = 0; copy < kSuperblockCopies; copy++) {
+    if (!header.copies[copy].good) Report(At("superblock", SuperblockOffset(copy)), "checksum mismatch");
+  }
+  if (header.copies[0].good && header.copies[1].good &&
+      memcmp(&header.copies[0].superblock, &header.copies[1].superblock, sizeof(Superblock)) != 0) {
+    Report("superblock", "its copies differ");
+  }
+  if (header.current.epoch == 0) Report("root", "no good copy in any slot");
+  for (const auto& slot : header.roots) {
+    // A crash may leave one copy torn, or, of the very first write into a slot, both.
+    const bool harmless = slot[0].good || slot[1].good || header.current.epoch == 1;
+    for (const PoolHeader::Root& root : slot) {
+      if (root.good || (root.blank && !slot[0].good && !slot[1].good)) continue;
+      if (!harmless) {
+        Report(At("root copy", root.offset), "checksum mismatch");
+      } else {
+        result_.notes.push_back({At("root copy", root.offset), "damaged or torn; the other one is good"});
+      }
+    }
+  }
+}
+
+// False if there is nothing to go on from.
+bool Verifier::CheckManifest(const PoolHeader& header) {
+  const RootSlot& root = header.current;
+  const std::string place = At("manifest", root.manifest_offset);
+  if (!Claim(root.manifest_offset, root.manifest_size, "manifest")) return false;
+  ManifestImage manifest = ReadManifestArea(image_, root.manifest_offset, root.manifest_size, root.generation);
+  result_.manifest_records = manifest.records.size();
+  for (const Problem& problem : manifest.problems) Report(problem.place, problem.reason);
+  if (!manifest.has_footer || manifest.epoch != root.epoch) Report(place, "footer damaged");
+  state_ = std::move(manifest.state);
+  result_.comparator = state_.comparator;
+  for (const auto& [number, table] : state_.tables) {
+    if (table.level == kRepositoryLevel ? table.run == 0 : table.level < kMaxLevels) continue;
+    Report(place, "table " + std::to_string(number) + " has no proper place");
+  }
+  for (const auto& [number, table] : state_.tables) {
+    if (std::max(number, table.run) >= state_.next_id)
+      Report(place, "next id is not above table " + std::to_string(number));
+  }
+  return true;
+}
+
+void Verifier::CheckLog() {
+  std::vector<ChunkImage> chunks;
+  for (const auto& [id, place] : state_.chunks) {
+    if (!Claim(place.offset, place.size, ChunkName(place))) continue;
+    chunks.push_back(ReadChunk(image_, place));
+  }
+  result_.chunks = state_.chunks.size();
+  std::stable_sort(chunks.begin(), chunks.end(),
+                   [](const ChunkImage& a, const ChunkImage& b) { return a.first_sequence() < b.first_sequence(); });
+  result_.last_sequence = state_.flushed_sequence;
+  for (const ChunkImage& chunk : chunks) {
+    const bool hole =
+        !chunk.problems.empty() || (!chunk.frames.empty() && chunk.first_sequence() != result_.last_sequence + 1);
+    if (hole && options_.holes_end_log && !chunk.place.sealed) return;
+    for (const Problem& problem : chunk.problems) Report(problem.place, problem.reason);
+    if (chunk.frames.empty()) continue;
+    if (chunk.first_sequence() != result_.last_sequence + 1) {
+      Report(ChunkName(chunk.place), "writes after " + std::to_string(result_.last_sequence) +
+                                         " are missing, the next is " + std::to_string(chunk.first_sequence()));
+    }
+    result_.last_sequence = std::max(result_.last_sequence, chunk.last_sequence());
+    result_.frames += chunk.frames.size();
+    for (const FrameView& frame : chunk.frames) result_.log_writes += frame.count;
+  }
+}
+
+void Verifier::CheckTables() {
+  result_.tables = state_.tables.size();
+  for (const auto& [number, place] : state_.tables) {
+    const std::string name = "table " + std::to_string(number);
+    if (!Claim(place.index_offset, place.index_size, name)) continue;
+    const TableImage table(&image_, order_, place.index_offset, place.index_size, number);
+    if (!table.header_problem().empty()) {
+      Report(table.Name(), table.header_problem());
+      continue;
+    }
+    const TableCheck check = VerifyTable(image_, table, order_, result_.order_checked,
+                                         [this](Problem p) { result_.problems.push_back(std::move(p)); });
+    result_.entries += check.entries;
+    result_.tombstones += check.tombstones;
+    if (check.complete) ranges_[number] = {check.smallest, check.largest};
+    if (!ClaimPayload(check.meta.payload, table.Name())) continue;
+    for (const PayloadMeta& p : check.meta.payload) payload_[p.offset].live += p.live_bytes;
+  }
+}
+
+// Tables of one run lie side by side.
+void Verifier::CheckRuns() {
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<uint64_t>> runs;
+  for (const auto& [number, place] : state_.tables) runs[{place.level, place.run}].push_back(number);
+  result_.runs = runs.size();
+  if (!result_.order_checked) return;
+  for (auto& [id, tables] : runs) {
+    std::erase_if(tables, [this](uint64_t number) { return ranges_.count(number) == 0; });
+    std::sort(tables.begin(), tables.end(),
+              [this](uint64_t a, uint64_t b) { return order_.Compare(ranges_[a].first, ranges_[b].first) < 0; });
+    for (size_t i = 1; i < tables.size(); i++) {
+      if (order_.Compare(ranges_[tables[i - 1]].second, ranges_[tables[i]].first) < 0) continue;
+      Report("run " + std::to_string(id.second) + " of level " + std::to_string(id.first),
+             "tables " + std::to_string(tables[i - 1]) + " and " + std::to_string(tables[i]) + " overlap");
+    }
+  }
+}
+
+bool Verifier::Claim(PmRef offset, uint64_t size, const std::string& owner) {
+  const std::string place = "extent at offset " + std::to_string(offset) + " of " + std::to_string(size) + " bytes";
+  if (!image_.IsExtent(offset, size)) {
+    Report(place, owner + " lies outside of the pool's " + std::to_string(image_.size()) + " bytes");
+    return false;
+  }
+  // Overlaps are found by CheckSpace, once all are known.
+  const auto [at, fresh] = extents_.emplace(offset, Use{size, owner});
+  if (!fresh) {
+    Report(place, "belongs to " + owner + " and to " + at->second.owner);
+    at->second.size = std::max(at->second.size, size);
+  }
+  return true;
+}
+
+bool Verifier::ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner) {
+  bool good = true;
+  for (const PayloadMeta& p : payload) {
+    const auto [at, fresh] = payload_.emplace(p.offset, Payload{p, 0});
+    if (fresh) {
+      good = Claim(p.offset, p.size, "payload of " + owner) && good;
+      continue;
+    }
+    const PayloadMeta& known = at->second.meta;
+    if (known.size == p.size && known.kind == p.kind && known.payload_bytes == p.payload_bytes) continue;
+    Report(owner, "disagrees with another table about the payload extent at offset " + std::to_string(p.offset));
+    good = false;
+  }
+  return good;
+}
+
+void Verifier::CheckSpace() {
+  result_.extents = extents_.size();
+  result_.used_bytes = kPoolHeaderSize;
+  PmRef end = kPoolHeaderSize;
+  std::string last = "the header page";
+  for (const auto& [offset, use] : extents_) {
+    if (offset < end) {
+      Report("extent at offset " + std::to_string(offset), "of " + use.owner + " overlaps that of " + last);
+    }
+    result_.used_bytes += use.size;
+    end = std::max(end, offset + use.size);
+    last = use.owner;
+  }
+  result_.free_bytes = image_.size() - std::min(image_.size(), result_.used_bytes);
+  for (const auto& [offset, payload] : payload_) {
+    result_.payload_bytes += payload.meta.payload_bytes;
+    result_.live_bytes += payload.live;
+  }
+}
+
+}  // namespace
+
+Status CheckReadable(const PoolImage& image) {
+  if (image.size() < 2 * kPoolHeaderSize) return Status::Corruption(image.path(), "too short to be a pool");
+  const PoolHeader header = ReadPoolHeader(image.At(0), image.size());
+  if (!header.another_version) return Status::OK();
+  return Status::NotSupported(image.path(), "pool format version " + std::to_string(header.version) +
+                                                "; this program reads version " + std::to_string(kPoolFormatVersion));
+}
+
+VerifyResult VerifyPool(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options) {
+  return Verifier(image, comparator, options).Run();
+}
+
+}  // namespace miodb

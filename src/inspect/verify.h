@@ -1,0 +1,69 @@
+// Verifies a pool that nobody has open: every checksum, the order and number of entries, live bytes, and the account of
+// its space. What tools/miodb_check prints.
+//
+//   header    both superblocks, all copies of the roots
+//   manifest  the records of the current area, its footer, its confirmed count; that tables and chunks have a place
+//   log       frames of every chunk, that their sequences follow one another
+//   tables    header, every node, meta block; every entry against its record; key order, versions newest first; counts,
+//             flags and bounds of sequences; live bytes of every payload extent; that tables of one run do not overlap
+//   space     every extent inside of the file, none overlapping another; payload extents shared by tables that agree
+//
+// Nothing can leak: what the manifest does not name is free. What is reported as free here is what the engine has after
+// an open, and as garbage what collection can win back.
+//
+// Threads: one.
+
+#ifndef MIODB_SRC_INSPECT_VERIFY_H_
+#define MIODB_SRC_INSPECT_VERIFY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/inspect/log_image.h"
+#include "src/inspect/manifest_image.h"
+#include "src/inspect/problem.h"
+#include "src/inspect/table_image.h"
+#include "src/nvm/pool.h"
+
+namespace miodb {
+
+struct VerifyOptions {
+  // The pool's stores reach the medium in any order (persist mode file), so a hole in the log is its end.
+  bool holes_end_log = false;
+};
+
+struct VerifyResult {
+  std::vector<Problem> problems;
+  std::vector<Problem> notes;  // what a crash may have left as well, and costs nothing
+  std::string comparator;
+  bool order_checked = true;  // false under a comparator that is not known
+  uint64_t file_bytes = 0;
+  uint64_t manifest_records = 0;
+  uint64_t tables = 0;
+  uint64_t runs = 0;
+  uint64_t entries = 0;
+  uint64_t tombstones = 0;
+  uint64_t chunks = 0;
+  uint64_t frames = 0;
+  uint64_t log_writes = 0;
+  uint64_t last_sequence = 0;
+  uint64_t extents = 0;
+  uint64_t used_bytes = 0;  // header page and extents
+  uint64_t free_bytes = 0;  // of the file
+  uint64_t payload_bytes = 0;
+  uint64_t live_bytes = 0;
+};
+
+// Looks at the whole pool. comparator: what orders keys; if the pool was made with another one, order is not checked
+// and nothing that depends on it.
+VerifyResult VerifyPool(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options);
+
+// Why a pool cannot be looked at by this version at all, or OK: a file too short for a header, or of another version.
+Status CheckReadable(const PoolImage& image);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_INSPECT_VERIFY_H_

@@ -1,0 +1,184 @@
+#include "src/inspect/verify_table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "pmtable/pmtable.h"
+
+namespace miodb {
+
+namespace {
+
+class TableVerifier {
+ public:
+  TableVerifier(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
+                const ReportProblem& report)
+      : image_(image),
+        table_(table),
+        header_(table.header()),
+        order_(order),
+        order_known_(order_known),
+        report_(report),
+        base_(image.At(table.offset())) {}
+
+  TableCheck Run() {
+    CheckMeta();
+    live_.resize(check_.meta.payload.size());
+    for (uint64_t i = 0; i < header_.leaf_count; i++) CheckLeaf(i);
+    CheckInner();
+    check_.complete = check_.entries == header_.entries;
+    if (check_.complete) CheckTotals();
+    return std::move(check_);
+  }
+
+ private:
+  void Report(const std::string& reason) { report_({table_.Name(), reason}); }
+
+  void CheckMeta() {
+    const Slice block(base_ + header_.meta_offset, header_.meta_size);
+    if (Hash64(block.data(), block.size(), header_.number) != header_.meta_checksum) {
+      Report("meta block: checksum mismatch");
+      return;
+    }
+    TableMeta meta;
+    if (!meta.DecodeFrom(block)) {
+      Report("meta block: not to be read");
+      return;
+    }
+    for (size_t i = 1; i < meta.payload.size(); i++) {
+      if (meta.payload[i].offset < meta.payload[i - 1].offset + meta.payload[i - 1].size) {
+        Report("meta block: extents overlap or are out of order");
+        return;
+      }
+    }
+    check_.meta = std::move(meta);
+    has_meta_ = true;
+  }
+
+  void CheckLeaf(uint64_t i) {
+    const std::string problem = table_.LeafProblem(i);
+    if (!problem.empty()) {
+      Report("leaf " + std::to_string(i) + ": " + problem);
+      has_last_ = false;
+      return;
+    }
+    const LeafNode& leaf = table_.Leaf(i);
+    for (int j = 0; j < leaf.header.count; j++) CheckEntry(i, j);
+  }
+
+  void CheckEntry(uint64_t i, int j) {
+    const std::string place = "leaf " + std::to_string(i) + ", entry " + std::to_string(j) + ": ";
+    const LeafNode& leaf = table_.Leaf(i);
+    RecordView record;
+    const std::string problem = table_.ReadEntry(leaf, j, &record);
+    if (!problem.empty()) {
+      Report(place + problem);
+      has_last_ = false;
+      return;
+    }
+    check_.entries++;
+    const IndexWord word(leaf.word[j]);
+    if (word.tombstone()) check_.tombstones++;
+    if (check_.entries == 1) check_.smallest = record.key.ToString();
+    check_.largest.assign(record.key.data(), record.key.size());
+    if (record.sequence() < header_.min_sequence || record.sequence() > header_.max_sequence) {
+      Report(place + "sequence " + std::to_string(record.sequence()) + " is not in the table's " +
+             std::to_string(header_.min_sequence) + " to " + std::to_string(header_.max_sequence));
+    }
+    if (has_meta_) CountLive(place, word, record);
+    if (order_known_ && has_last_) CheckOrder(place, record, j == 0);
+    has_last_ = true;
+    last_ = record;
+  }
+
+  void CheckOrder(const std::string& place, const RecordView& record, bool first_of_leaf) {
+    const int c = order_.Compare(last_.key, record.key);
+    if (c > 0) Report(place + "key " + PrintableKey(record.key) + " is before the key of the entry before");
+    if (c != 0) return;
+    if (record.sequence() >= last_.sequence()) Report(place + "not older than the version before it");
+    if ((header_.flags & kTableDuplicates) == 0) Report(place + "a second version, though the flag says none");
+    if (first_of_leaf && (header_.flags & kTableSpanning) == 0) {
+      Report(place + "versions in two leaves, though the flag says none");
+    }
+  }
+
+  // Accounts the record to the payload extent that it lies in.
+  void CountLive(const std::string& place, const IndexWord& word, const RecordView& record) {
+    const std::vector<PayloadMeta>& payload = check_.meta.payload;
+    auto after = std::upper_bound(payload.begin(), payload.end(), word.ref(),
+                                  [](PmRef ref, const PayloadMeta& p) { return ref < p.offset; });
+    if (after == payload.begin() ||
+        word.ref() + record.size() > std::prev(after)->offset + std::prev(after)->payload_bytes) {
+      Report(place + "record at offset " + std::to_string(word.ref()) + " lies in no payload extent of the table");
+      return;
+    }
+    live_[static_cast<size_t>(std::prev(after) - payload.begin())] += word.size();
+  }
+
+  void CheckInner() {
+    const char* const inner = base_ + header_.inner_offset;
+    const uint64_t bytes = header_.inner_count * sizeof(InnerNode);
+    if (Hash64(inner, bytes, header_.number) != header_.inner_checksum) Report("inner levels: checksum mismatch");
+    const InnerNode* const nodes = reinterpret_cast<const InnerNode*>(inner);
+    uint64_t start = 0, below_start = 0, below = header_.leaf_count;
+    int level = 1;
+    for (const uint64_t count : InnerLevelSizes(header_.leaf_count)) {
+      for (uint64_t i = 0; i < count; i++) {
+        const std::string place = "inner node " + std::to_string(i) + " of level " + std::to_string(level) + ": ";
+        const InnerNode& node = nodes[start + i];
+        const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
+        if (!NodeChecks(node, header_.inner_offset + (start + i) * sizeof(InnerNode)) || node.header.level != level ||
+            node.header.count != children) {
+          Report(place + "checksum mismatch");
+          continue;
+        }
+        for (uint64_t j = 0; j < children; j++) {
+          const uint64_t child = i * kNodeFanout + j;
+          const PmRef first =
+              level == 1 ? IndexWord(table_.Leaf(child).word[0]).ref() : nodes[below_start + child].ref[0];
+          if (node.ref[j] != first)
+            Report(place + "does not refer to the first entry of node " + std::to_string(child));
+        }
+      }
+      below_start = start;
+      start += count;
+      below = count;
+      level++;
+    }
+  }
+
+  void CheckTotals() {
+    if (check_.tombstones != header_.tombstones) {
+      Report("has " + std::to_string(check_.tombstones) + " tombstones, its header says " +
+             std::to_string(header_.tombstones));
+    }
+    for (size_t i = 0; i < live_.size(); i++) {
+      const PayloadMeta& p = check_.meta.payload[i];
+      if (p.live_bytes == live_[i]) continue;
+      Report("refers to " + std::to_string(live_[i]) + " bytes of the extent at offset " + std::to_string(p.offset) +
+             ", its meta block says " + std::to_string(p.live_bytes));
+    }
+  }
+
+  const PoolImage& image_;
+  const TableImage& table_;
+  const TableHeader& header_;
+  const KeyOrder order_;
+  const bool order_known_;
+  const ReportProblem& report_;
+  const char* const base_;
+  TableCheck check_;
+  bool has_meta_ = false;
+  std::vector<uint64_t> live_;  // by payload extent
+  bool has_last_ = false;
+  RecordView last_;
+};
+
+}  // namespace
+
+TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
+                       const ReportProblem& report) {
+  return TableVerifier(image, table, order, order_known, report).Run();
+}
+
+}  // namespace miodb

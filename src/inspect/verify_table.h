@@ -1,0 +1,30 @@
+// Verifies one table of a pool: what verify.h says of tables.
+
+#ifndef MIODB_SRC_INSPECT_VERIFY_TABLE_H_
+#define MIODB_SRC_INSPECT_VERIFY_TABLE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "pmtable/table_meta.h"
+#include "src/inspect/problem.h"
+#include "src/inspect/table_image.h"
+
+namespace miodb {
+
+struct TableCheck {
+  uint64_t entries = 0;     // that could be read
+  uint64_t tombstones = 0;  // of these
+  bool complete = false;    // all of them; then smallest and largest are known
+  std::string smallest;
+  std::string largest;
+  TableMeta meta;  // empty if it is damaged
+};
+
+// REQUIRES: the table's header is good. order_known: order is the one that the table was built under.
+TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
+                       const ReportProblem& report);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_INSPECT_VERIFY_TABLE_H_

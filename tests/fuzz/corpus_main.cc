@@ -1,0 +1,212 @@
+// Writes the seed corpus of the fuzz targets: small inputs that reach the inside of each decoder.
+//
+//   corpus_main FOLDER     FOLDER/<target>/<name> for each; the tree keeps them in tests/fuzz/corpus
+//
+// The same every time, so that a change of a format shows in the tree.
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "miodb/comparator.h"
+#include "miodb/write_batch.h"
+#include "src/format/manifest_area.h"
+#include "src/log/frame_reader.h"
+#include "src/nvm/pool_image.h"
+#include "src/util/write_batch_internal.h"
+#include "src/version/version_edit.h"
+#include "tests/pmtable/table_maker.h"
+
+namespace miodb::test {
+namespace {
+
+class Corpus {
+ public:
+  explicit Corpus(const std::string& folder) : folder_(folder) {}
+
+  void Add(const std::string& target, const std::string& name, const std::string& bytes) {
+    const std::filesystem::path folder = folder_ / target;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / name, std::ios::binary) << bytes;
+    files_++;
+  }
+
+  int files() const { return files_; }
+
+ private:
+  const std::filesystem::path folder_;
+  int files_ = 0;
+};
+
+std::string Record(uint64_t sequence, ValueType type, const std::string& key, const std::string& value) {
+  std::string record(kMaxRecordHeader + key.size(), '\0');
+  uint64_t hash;
+  record.resize(
+      static_cast<size_t>(EncodeRecordHead(record.data(), PackTag(sequence, type), key, value, &hash) - record.data()));
+  return record + value;
+}
+
+std::string Frame(uint64_t chunk_id, uint64_t sequence, int records) {
+  std::string body;
+  for (int i = 0; i < records; i++) {
+    body += Record(sequence + static_cast<uint64_t>(i), i % 3 == 2 ? kTypeDeletion : kTypeValue,
+                   "key" + std::to_string(i), i % 3 == 2 ? "" : std::string(static_cast<size_t>(i) * 20, 'v'));
+  }
+  uint64_t checksum = FrameSeed(chunk_id, body.size());
+  RecordView record;
+  for (const char* p = body.data(); p < body.data() + body.size(); p += record.size()) {
+    ParseRecord(p, body.data() + body.size(), &record);
+    checksum = FrameFold(checksum, record.Hash());
+  }
+  std::string frame;
+  PutFixed64(&frame, checksum);
+  PutVarint32(&frame, static_cast<uint32_t>(body.size()));
+  return frame + body;
+}
+
+VersionEdit FullEdit() {
+  VersionEdit edit;
+  edit.has_comparator = true;
+  edit.comparator = "leveldb.BytewiseComparator";
+  edit.SetNextId(300);
+  edit.SetFlushedSequence(1 << 20);
+  edit.tables.push_back({5, 0, 6, 8192, 4096});
+  edit.tables.push_back({9, kRepositoryLevel, 0, 1 << 20, 8192});
+  edit.chunks.push_back({12, 65536, 8192, false, 0});
+  edit.chunks.push_back({13, 73728, 8192, true, 1000});
+  return edit;
+}
+
+VersionEdit NextEdit() {
+  VersionEdit edit;
+  edit.removed_tables.push_back(5);
+  edit.removed_chunks.push_back(12);
+  edit.SetFlushedSequence((1 << 20) + 7);
+  return edit;
+}
+
+std::string Encoded(const VersionEdit& edit) {
+  std::string bytes;
+  edit.EncodeTo(&bytes);
+  return bytes;
+}
+
+void AddSmall(Corpus* corpus) {
+  std::string varints, slices;
+  for (const uint64_t value : {uint64_t{0}, uint64_t{127}, uint64_t{128}, uint64_t{UINT32_MAX}, UINT64_MAX}) {
+    std::string one;
+    PutVarint64(&one, value);
+    corpus->Add("coding", "varint_" + std::to_string(one.size()), one);
+    varints += one;
+    PutLengthPrefixedSlice(&slices, one);
+  }
+  corpus->Add("coding", "varints", varints);
+  corpus->Add("coding", "slices", slices);
+  corpus->Add("version_edit", "full", Encoded(FullEdit()));
+  corpus->Add("version_edit", "next", Encoded(NextEdit()));
+  corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
+  corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
+  corpus->Add("record", "deletion", Record(8, kTypeDeletion, "", ""));
+  corpus->Add("record", "long_varint", Record(1, kTypeValue, "k", "").replace(12, 1, "\x81\x80\0", 3));
+  WriteBatch batch;
+  corpus->Add("write_batch", "empty", WriteBatchInternal::Contents(&batch).ToString());
+  batch.Put("key", "value");
+  batch.Delete("other");
+  batch.Put(std::string(200, 'k'), "");
+  corpus->Add("write_batch", "three", WriteBatchInternal::Contents(&batch).ToString());
+}
+
+void AddFrames(Corpus* corpus) {
+  corpus->Add("frame", "one", std::string(1, '\0') + Frame(7, 1, 1));
+  corpus->Add("frame", "batch", std::string(1, '\0') + Frame(7, 100, 6));
+  corpus->Add("frame", "sealed", std::string(1, '\1') + Frame(8, 100, 3));
+  corpus->Add("frame", "behind_damage", std::string(1, '\x29') + std::string(20, 'x') + Frame(7, 100, 2));
+  corpus->Add("frame", "two", std::string(1, '\0') + Frame(7, 1, 1) + Frame(7, 2, 1));
+}
+
+void AddHeaders(Corpus* corpus) {
+  Superblock superblock = {};
+  superblock.magic = kPoolMagic;
+  superblock.version = kPoolFormatVersion;
+  superblock.uuid[0] = 1;
+  superblock.checksum = SuperblockChecksum(superblock);
+  const std::string block(reinterpret_cast<const char*>(&superblock), sizeof(superblock));
+  std::string header = block + block;
+  for (uint64_t epoch = 2; epoch < 4; epoch++) {
+    RootSlot slot = {epoch, kPoolHeaderSize, kExtentUnit, 99 + epoch, 0};
+    slot.checksum = RootChecksum(slot, PoolId(superblock));
+    for (int copy = 0; copy < kRootCopies; copy++) header.append(reinterpret_cast<const char*>(&slot), sizeof(slot));
+  }
+  corpus->Add("header", "good", std::string(1, '\0') + header);
+  corpus->Add("header", "sealed", std::string(1, '\x3f') + header);
+  corpus->Add("header", "one_superblock",
+              std::string(1, '\0') + std::string(sizeof(superblock), '\0') + header.substr(sizeof(superblock)));
+}
+
+void AddManifests(Corpus* corpus) {
+  constexpr uint64_t kGeneration = 0x123456789abcdef;
+  std::string records;
+  uint64_t number = 0;
+  for (const VersionEdit& edit : {FullEdit(), NextEdit()}) {
+    const std::string payload = Encoded(edit);
+    std::string record;
+    PutFixed32(&record, static_cast<uint32_t>(payload.size()));
+    PutFixed32(&record, 0);
+    PutFixed64(&record, number);
+    PutFixed64(&record, ManifestRecordChecksum(kGeneration, number, payload));
+    record += payload;
+    record.resize(ManifestRecordBytes(payload.size()), '\0');
+    records += record;
+    number++;
+  }
+  corpus->Add("manifest", "records", std::string(1, '\0') + records);
+  corpus->Add("manifest", "sealed", std::string(1, '\1') + records);
+  corpus->Add("manifest", "confirmed", std::string(1, '\x15') + records);
+  std::string area = records;
+  area.resize(kExtentUnit, '\0');
+  AreaFooter footer = {kAreaMagic, 1, kPoolHeaderSize, kExtentUnit, 2, kGeneration, 0, 0};
+  footer.checksum = AreaFooterChecksum(footer);
+  area.replace(kExtentUnit - kAreaFooterBytes, sizeof(footer), reinterpret_cast<const char*>(&footer), sizeof(footer));
+  corpus->Add("manifest", "footer", std::string(1, '\2') + area);
+}
+
+void AddTables(Corpus* corpus) {
+  for (const int keys : {1, 80}) {
+    // Laid out as in table_fuzz.cc: the payload first.
+    TestPool pool;
+    TableMaker maker(&pool, BytewiseComparator());
+    std::vector<TestVersion> versions;
+    for (int i = 0; i < keys; i++) {
+      versions.push_back(
+          {"key" + std::to_string(100 + i), static_cast<uint64_t>(i) + 1, kTypeValue, "v" + std::to_string(i)});
+    }
+    TableMaker::Options options;
+    options.extent_bytes = kExtentUnit;
+    const TableRef table = maker.Make(SortedVersions(maker.order(), versions), options);
+    const std::string index(table->index()->data(), table->index()->size());
+    const size_t end = index.find_last_not_of('\0') + 1;
+    for (const char how : {'\x08', '\x05', '\x07'}) {
+      corpus->Add("table", std::to_string(keys) + "_keys_" + std::to_string(int{how}),
+                  std::string(1, how) + index.substr(0, end));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: corpus_main FOLDER\n");
+    return 2;
+  }
+  miodb::test::Corpus corpus(argv[1]);
+  miodb::test::AddSmall(&corpus);
+  miodb::test::AddFrames(&corpus);
+  miodb::test::AddHeaders(&corpus);
+  miodb::test::AddManifests(&corpus);
+  miodb::test::AddTables(&corpus);
+  printf("%d files\n", corpus.files());
+  return 0;
+}

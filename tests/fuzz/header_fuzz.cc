@@ -1,0 +1,45 @@
+// src/nvm/pool_image.h, format/superblock.h: the header page of a pool.
+
+#include "src/nvm/pool_image.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace miodb;
+  const uint8_t seal = fuzz::TakeByte(&data, &size);
+  // The input fills the structures, one behind the other; the rest of the page is of no matter.
+  static char page[kPoolHeaderSize];
+  memset(page, 0, sizeof(page));
+  const auto take = [&](char* to, size_t n) {
+    const size_t taken = std::min(n, size);
+    memcpy(to, data, taken);
+    data += taken;
+    size -= taken;
+  };
+  uint64_t pool_id = 0;
+  for (int copy = 0; copy < kSuperblockCopies; copy++) {
+    Superblock* const s = reinterpret_cast<Superblock*>(page + SuperblockOffset(copy));
+    take(reinterpret_cast<char*>(s), sizeof(*s));
+    if ((seal >> copy & 1) != 0) {
+      s->magic = kPoolMagic;
+      s->checksum = SuperblockChecksum(*s);
+    }
+    if (pool_id == 0) pool_id = PoolId(*s);
+  }
+  for (uint64_t parity = 0; parity < 2; parity++) {
+    for (int copy = 0; copy < kRootCopies; copy++) {
+      RootSlot* const slot = reinterpret_cast<RootSlot*>(page + RootSlotOffset(parity, copy));
+      take(reinterpret_cast<char*>(slot), sizeof(*slot));
+      if ((seal >> (2 + parity * 2 + static_cast<uint64_t>(copy)) & 1) != 0)
+        slot->checksum = RootChecksum(*slot, pool_id);
+    }
+  }
+  const PoolHeader header = ReadPoolHeader(page, sizeof(page));
+  FUZZ_CHECK(header.current.epoch == 0 || header.has_superblock);
+  for (const auto& slot : header.roots) {
+    for (const PoolHeader::Root& root : slot) {
+      if (root.good) FUZZ_CHECK(root.slot.epoch <= header.current.epoch);
+    }
+  }
+  FUZZ_CHECK(ReadPoolHeader(page, 100).current.epoch == 0);
+  return 0;
+}

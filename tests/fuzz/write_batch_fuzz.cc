@@ -1,0 +1,46 @@
+// src/util/write_batch_internal.h: bytes that are a batch can be walked, replayed and appended; others are refused.
+
+#include "miodb/write_batch.h"
+#include "src/util/write_batch_internal.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace miodb {
+namespace {
+
+class Rebuild final : public WriteBatch::Handler {
+ public:
+  void Put(const Slice& key, const Slice& value) override { batch.Put(key, value); }
+  void Delete(const Slice& key) override { batch.Delete(key); }
+
+  WriteBatch batch;
+};
+
+}  // namespace
+}  // namespace miodb
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace miodb;
+  fuzz::ExactBuffer bytes(data, size);
+  BatchReader reader(bytes.slice());
+  uint8_t type;
+  Slice key, value;
+  uint32_t count = 0;
+  for (; reader.Next(&type, &key, &value); count++) {
+    FUZZ_CHECK(type <= kBatchPut && key.data() >= bytes.data() && key.data() + key.size() <= bytes.end());
+  }
+  FUZZ_CHECK(!reader.Next(&type, &key, &value));
+  WriteBatch batch;
+  batch.Put("a", "b");
+  const Status s = WriteBatchInternal::SetContents(&batch, bytes.slice());
+  FUZZ_CHECK(s.ok() == !reader.corrupt());
+  if (!s.ok()) {
+    FUZZ_CHECK(s.IsCorruption() && WriteBatchInternal::Count(&batch) == 1);
+    return 0;
+  }
+  FUZZ_CHECK(WriteBatchInternal::Count(&batch) == count);
+  Rebuild rebuild;
+  FUZZ_CHECK(batch.Iterate(&rebuild).ok() && WriteBatchInternal::Count(&rebuild.batch) == count);
+  WriteBatchInternal::Append(&rebuild.batch, &batch);
+  FUZZ_CHECK(WriteBatchInternal::Count(&rebuild.batch) == count + count);
+  return 0;
+}

@@ -1,0 +1,260 @@
+// The checker finds nothing in good pools, and in pools with good checksums but wrong contents what is wrong.
+
+#include "src/inspect/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "miodb/comparator.h"
+#include "miodb/env.h"
+#include "src/util/random.h"
+#include "tests/common/comparators.h"
+#include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+
+namespace miodb::test {
+namespace {
+
+class VerifyTest : public DbTestBase {
+ protected:
+  std::string pool() const { return path_ + "/pool"; }
+
+  void Load() {
+    std::unique_ptr<PoolImage> image;
+    ASSERT_OK(PoolImage::Open(pool(), &image));
+    bytes_.assign(image->At(0), image->size());
+    const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+    root_ = header.current;
+    manifest_ = ReadManifestArea(*image, root_.manifest_offset, root_.manifest_size, root_.generation);
+  }
+
+  // Tables on two levels and a log.
+  void Make() {
+    Open();
+    Fill(300, 100);
+    Settle();
+    Fill(100, 50, 1);
+    Delete(FilledKey(3));
+    ASSERT_OK(db_->Flush());
+    Put("log", "1");
+    Close();
+    Load();
+    ASSERT_GE(manifest_.state.tables.size(), 2u);
+  }
+
+  VerifyResult Verify(const Comparator* comparator = BytewiseComparator()) {
+    std::unique_ptr<PoolImage> image;
+    EXPECT_OK(PoolImage::Open(pool(), &image));
+    return VerifyPool(*image, comparator, VerifyOptions());
+  }
+
+  std::string Problems(const VerifyResult& result) {
+    std::string text;
+    for (const Problem& p : result.problems) text += p.ToString() + "\n";
+    return text;
+  }
+
+  // What the checker says of the bytes as they are now.
+  std::string ProblemsNow() {
+    EXPECT_OK(WriteStringToFile(Env::Default(), bytes_, pool()));
+    return Problems(Verify());
+  }
+
+  TableHeader* Header(size_t i) {
+    auto table = manifest_.state.tables.begin();
+    std::advance(table, i);
+    return reinterpret_cast<TableHeader*>(&bytes_[table->second.index_offset]);
+  }
+
+  void Seal(TableHeader* h) { h->checksum = Hash64(h, offsetof(TableHeader, checksum)); }
+
+  // Puts another edit behind the last.
+  void Append(const VersionEdit& edit) {
+    std::string payload, record;
+    edit.EncodeTo(&payload);
+    const uint64_t number = manifest_.records.size();
+    PutFixed32(&record, static_cast<uint32_t>(payload.size()));
+    PutFixed32(&record, 0);
+    PutFixed64(&record, number);
+    PutFixed64(&record, ManifestRecordChecksum(root_.generation, number, payload));
+    record += payload;
+    bytes_.replace(manifest_.records.back().offset + manifest_.records.back().bytes, record.size(), record);
+  }
+
+  std::string bytes_;
+  RootSlot root_ = {};
+  ManifestImage manifest_;
+};
+
+TEST_F(VerifyTest, FindsNothingWrongInAnyGoodPool) {
+  for (const OptionSet& set : OptionSets()) {
+    SCOPED_TRACE(set.name);
+    options_ = set.options;
+    for (const uint64_t seed : Seeds(ByScale(2, 5, 50))) {
+      SCOPED_TRACE(Repeat(seed));
+      Random random(seed);
+      ASSERT_OK(DestroyDB(path_, options_));
+      Open();
+      for (int i = 0; i < 1500; i++) {
+        const std::string key = FilledKey(random.Uniform(400));
+        if (random.OneIn(4)) {
+          Delete(key);
+        } else {
+          Put(key, random.Bytes(random.Skewed(9)));
+        }
+        if (random.OneIn(300)) ASSERT_OK(db_->Flush());
+        if (random.OneIn(700)) db_->CompactRange(nullptr, nullptr);
+      }
+      const bool idle = random.OneIn(2);
+      if (idle) Settle();
+      const uint64_t settled_entries = Counter("entries"), settled_live = Counter("live-bytes");
+      Close();
+      const VerifyResult result = Verify(options_.comparator);
+      EXPECT_EQ("", Problems(result));
+      EXPECT_TRUE(result.order_checked);
+      EXPECT_EQ(options_.comparator->Name(), result.comparator);
+      EXPECT_EQ(result.file_bytes, result.used_bytes + result.free_bytes);
+      EXPECT_LE(result.live_bytes, result.payload_bytes);
+      if (idle && options_.log_mode != kLogOff) {
+        EXPECT_EQ(settled_entries, result.entries);
+        EXPECT_EQ(settled_live, result.live_bytes);
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(VerifyTest, ChangesNothing) {
+  Make();
+  const std::string before = bytes_;
+  EXPECT_EQ("", Problems(Verify()));
+  Load();
+  EXPECT_TRUE(before == bytes_);
+}
+
+TEST_F(VerifyTest, AnOpenPoolIsRefused) {
+  Open();
+  std::unique_ptr<PoolImage> image;
+  EXPECT_STATUS(IOError, PoolImage::Open(pool(), &image));
+  Close();
+  EXPECT_OK(PoolImage::Open(pool(), &image));
+  EXPECT_STATUS(IOError, TryOpen());
+  image.reset();
+  Open();
+}
+
+TEST_F(VerifyTest, WithoutTheComparatorAllButOrderIsChecked) {
+  options_.comparator = ReverseComparator();
+  Make();
+  const VerifyResult result = Verify();
+  EXPECT_EQ("", Problems(result));
+  EXPECT_FALSE(result.order_checked);
+  EXPECT_EQ(ReverseComparator()->Name(), result.comparator);
+  EXPECT_GT(result.entries, 0u);
+}
+
+TEST_F(VerifyTest, WrongCountsAreFound) {
+  Make();
+  const std::string good = bytes_;
+  TableHeader* h = Header(0);
+  h->tombstones++;
+  Seal(h);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("tombstones")) << ProblemsNow();
+  bytes_ = good;
+  h = Header(0);
+  h->max_sequence = h->min_sequence;
+  Seal(h);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("is not in the table's")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, WrongLiveBytesAreFound) {
+  Make();
+  TableHeader* const h = Header(0);
+  char* const meta = reinterpret_cast<char*>(h) + h->meta_offset;
+  meta[h->meta_size - 1] ^= 1;  // of the last extent's live bytes, a varint
+  h->meta_checksum = Hash64(meta, h->meta_size, h->number);
+  Seal(h);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("its meta block says")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, EntriesOutOfOrderAreFound) {
+  Make();
+  TableHeader* const h = Header(0);
+  LeafNode* const leaf = reinterpret_cast<LeafNode*>(reinterpret_cast<char*>(h) + sizeof(TableHeader));
+  std::swap(leaf->word[10], leaf->word[11]);
+  std::swap(leaf->head[10], leaf->head[11]);
+  const uint32_t hash = leaf->Hash(10);
+  leaf->SetHash(10, leaf->Hash(11));
+  leaf->SetHash(11, hash);
+  leaf->header.checksum = Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(LeafNode) - 8, sizeof(TableHeader));
+  EXPECT_NE(std::string::npos, ProblemsNow().find("is before the key of the entry before")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, AnEntryWithAnotherRecordIsFound) {
+  Make();
+  TableHeader* const h = Header(0);
+  LeafNode* const leaf = reinterpret_cast<LeafNode*>(reinterpret_cast<char*>(h) + sizeof(TableHeader));
+  leaf->word[10] = leaf->word[11];
+  leaf->header.checksum = Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(LeafNode) - 8, sizeof(TableHeader));
+  EXPECT_NE(std::string::npos, ProblemsNow().find("not the one that the index means")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, SpaceThatBelongsTwiceIsFound) {
+  Make();
+  const std::string good = bytes_;
+  VersionEdit edit;
+  LogChunkPlace chunk;
+  chunk.id = manifest_.state.next_id;
+  chunk.offset = manifest_.state.tables.begin()->second.index_offset;
+  chunk.size = kExtentUnit;
+  edit.SetNextId(chunk.id + 1);
+  edit.chunks.push_back(chunk);
+  Append(edit);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("belongs to")) << ProblemsNow();
+  bytes_ = good;
+  edit.chunks[0].offset = kPoolHeaderSize;
+  edit.chunks[0].size = bytes_.size() - kPoolHeaderSize;
+  Append(edit);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("overlaps")) << ProblemsNow();
+  bytes_ = good;
+  edit.chunks[0].size = bytes_.size();
+  Append(edit);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("lies outside of the pool")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, TablesOfOneRunThatOverlapAreFound) {
+  Make();
+  // All of them into one run.
+  VersionEdit edit;
+  for (const auto& [number, place] : manifest_.state.tables) {
+    TablePlace moved = place;
+    moved.level = kRepositoryLevel;
+    moved.run = 0;
+    edit.tables.push_back(moved);
+  }
+  Append(edit);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("overlap")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, WritesThatAreMissingInTheLogAreFound) {
+  Make();
+  VersionEdit edit;
+  edit.SetFlushedSequence(manifest_.state.flushed_sequence - 1);
+  Append(edit);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("are missing")) << ProblemsNow();
+}
+
+TEST_F(VerifyTest, ADamagedCopyOfARootIsANoteAndOfTheSuperblockAProblem) {
+  Make();
+  const std::string good = bytes_;
+  bytes_[RootSlotOffset(root_.epoch, 1) + 8] ^= 1;
+  EXPECT_EQ("", ProblemsNow());
+  EXPECT_EQ(1u, Verify().notes.size());
+  bytes_ = good;
+  bytes_[SuperblockOffset(1) + 20] ^= 1;
+  EXPECT_NE(std::string::npos, ProblemsNow().find("superblock at offset 3072"));
+}
+
+}  // namespace
+}  // namespace miodb::test

@@ -1,0 +1,25 @@
+// What miodb_check and miodb_dump have in common: exit codes and finding the pool.
+
+#ifndef MIODB_TOOLS_INSPECT_ARGUMENTS_H_
+#define MIODB_TOOLS_INSPECT_ARGUMENTS_H_
+
+#include <memory>
+#include <string>
+
+#include "src/nvm/pool_image.h"
+
+namespace miodb {
+
+enum ExitCode : int {
+  kExitOk = 0,         // looked at, undamaged
+  kExitDamage = 1,     // looked at, damaged
+  kExitCannotRun = 2,  // usage, no such file, open elsewhere, another version
+};
+
+// Opens the pool at path, or in the directory path. On failure prints why, for this program, and returns the exit code
+// in *code.
+bool OpenImage(const char* program, const std::string& path, std::unique_ptr<PoolImage>* image, ExitCode* code);
+
+}  // namespace miodb
+
+#endif  // MIODB_TOOLS_INSPECT_ARGUMENTS_H_

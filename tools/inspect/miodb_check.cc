@@ -1,0 +1,136 @@
+// miodb_check: verifies a closed database. docs/tools.md.
+
+#include <getopt.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "miodb/comparator.h"
+#include "src/inspect/verify.h"
+#include "tools/inspect/arguments.h"
+
+namespace miodb {
+namespace {
+
+constexpr char kUsage[] =
+    "Usage: miodb_check [--json] [--file] PATH\n"
+    "\n"
+    "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the\n"
+    "account of its space. Changes nothing. PATH is the database's directory, or its pool file.\n"
+    "\n"
+    "  --json   print one JSON object\n"
+    "  --file   the pool was used in persist mode file: after a crash a hole in the log is its end, not damage\n"
+    "  --help   print this\n"
+    "\n"
+    "Exit code: 0 undamaged, 1 damaged, 2 cannot be checked (usage, no such file, open elsewhere, another version).\n";
+
+using Figures = std::vector<std::pair<const char*, uint64_t>>;
+
+Figures FiguresOf(const VerifyResult& r) {
+  return {{"file_bytes", r.file_bytes},
+          {"used_bytes", r.used_bytes},
+          {"free_bytes", r.free_bytes},
+          {"extents", r.extents},
+          {"manifest_records", r.manifest_records},
+          {"runs", r.runs},
+          {"tables", r.tables},
+          {"entries", r.entries},
+          {"tombstones", r.tombstones},
+          {"payload_bytes", r.payload_bytes},
+          {"live_bytes", r.live_bytes},
+          {"log_chunks", r.chunks},
+          {"log_frames", r.frames},
+          {"log_writes", r.log_writes},
+          {"last_sequence", r.last_sequence}};
+}
+
+std::string JsonString(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json.push_back('\\');
+    if (static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f) {
+      json.push_back(c);
+    } else {
+      char escaped[8];
+      snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned char>(c));
+      json += escaped;
+    }
+  }
+  return json + "\"";
+}
+
+std::string JsonList(const std::vector<Problem>& problems) {
+  std::string json = "[";
+  for (const Problem& p : problems) {
+    json += json.size() > 1 ? "," : "";
+    json += "\n    {\"place\": " + JsonString(p.place) + ", \"reason\": " + JsonString(p.reason) + "}";
+  }
+  return json + (problems.empty() ? "]" : "\n  ]");
+}
+
+void PrintJson(const std::string& path, const VerifyResult& r) {
+  std::string json = "{\n  \"path\": " + JsonString(path) + ",\n  \"ok\": " + (r.problems.empty() ? "true" : "false") +
+                     ",\n  \"comparator\": " + JsonString(r.comparator) +
+                     ",\n  \"order_checked\": " + (r.order_checked ? "true" : "false");
+  for (const auto& [name, value] : FiguresOf(r)) {
+    json += ",\n  \"" + std::string(name) + "\": " + std::to_string(value);
+  }
+  json += ",\n  \"problems\": " + JsonList(r.problems) + ",\n  \"notes\": " + JsonList(r.notes) + "\n}\n";
+  fputs(json.c_str(), stdout);
+}
+
+void PrintText(const std::string& path, const VerifyResult& r) {
+  for (const Problem& p : r.problems) printf("DAMAGE %s\n", p.ToString().c_str());
+  for (const Problem& p : r.notes) printf("note   %s\n", p.ToString().c_str());
+  if (!r.order_checked) printf("note   key order not checked: comparator %s\n", r.comparator.c_str());
+  for (const auto& [name, value] : FiguresOf(r)) printf("%-17s %" PRIu64 "\n", name, value);
+  if (r.problems.empty()) {
+    printf("%s: OK\n", path.c_str());
+  } else {
+    printf("%s: %zu problems\n", path.c_str(), r.problems.size());
+  }
+}
+
+int Main(int argc, char** argv) {
+  enum { kJson, kFile, kHelp };
+  const option options[] = {{"json", no_argument, nullptr, kJson},
+                            {"file", no_argument, nullptr, kFile},
+                            {"help", no_argument, nullptr, kHelp},
+                            {nullptr, 0, nullptr, 0}};
+  bool json = false;
+  VerifyOptions verify;
+  for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
+    switch (c) {
+      case kJson:
+        json = true;
+        break;
+      case kFile:
+        verify.holes_end_log = true;
+        break;
+      case kHelp:
+        fputs(kUsage, stdout);
+        return kExitOk;
+      default:
+        fputs(kUsage, stderr);
+        return kExitCannotRun;
+    }
+  }
+  if (optind + 1 != argc) {
+    fputs(kUsage, stderr);
+    return kExitCannotRun;
+  }
+  std::unique_ptr<PoolImage> image;
+  ExitCode code;
+  if (!OpenImage("miodb_check", argv[optind], &image, &code)) return code;
+  const VerifyResult result = VerifyPool(*image, BytewiseComparator(), verify);
+  (json ? PrintJson : PrintText)(image->path(), result);
+  return result.problems.empty() ? kExitOk : kExitDamage;
+}
+
+}  // namespace
+}  // namespace miodb
+
+int main(int argc, char** argv) { return miodb::Main(argc, argv); }

@@ -1,0 +1,305 @@
+// miodb_dump: shows what lies in a pool. docs/tools.md.
+
+#include <getopt.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "miodb/comparator.h"
+#include "src/inspect/unknown_order.h"
+#include "src/inspect/verify.h"
+#include "src/inspect/verify_table.h"
+#include "tools/inspect/arguments.h"
+
+namespace miodb {
+namespace {
+
+constexpr char kUsage[] =
+    "Usage: miodb_dump [--header] [--manifest] [--tables] [--table=N] [--log] [--values] PATH\n"
+    "\n"
+    "Shows what lies in the pool of a database that nobody has open. Changes nothing. PATH is the database's "
+    "directory,\n"
+    "or its pool file. Without any of the first five all but the entries of tables is shown.\n"
+    "\n"
+    "  --header     superblocks and roots\n"
+    "  --manifest   the edits in the current manifest area\n"
+    "  --tables     the tables that they lead to\n"
+    "  --table=N    the entries of table N\n"
+    "  --log        the frames of all log chunks, and their records\n"
+    "  --values     with records, their values too\n"
+    "  --help       print this\n"
+    "\n"
+    "Keys are in double quotes; bytes that are not printable show as \\xNN.\n"
+    "Exit code: 0, 1 if damage was met, 2 cannot be shown (usage, no such file or table, open elsewhere, another\n"
+    "version).\n";
+
+class Dumper {
+ public:
+  struct What {
+    bool header = false;
+    bool manifest = false;
+    bool tables = false;
+    bool log = false;
+    bool values = false;
+    bool table = false;
+    uint64_t number = 0;
+  };
+
+  Dumper(const PoolImage& image, const What& what) : image_(image), what_(what), order_(BytewiseComparator()) {}
+
+  int Run() {
+    const PoolHeader header = ReadPoolHeader(image_.At(0), image_.size());
+    if (what_.header) PrintHeader(header);
+    if (!(what_.manifest || what_.tables || what_.table || what_.log)) return damage_ ? kExitDamage : kExitOk;
+    const RootSlot& root = header.current;
+    if (root.epoch == 0 || !image_.IsExtent(root.manifest_offset, root.manifest_size)) {
+      Damage("root", "leads to no manifest");
+      return kExitDamage;
+    }
+    const ManifestImage manifest = ReadManifestArea(image_, root.manifest_offset, root.manifest_size, root.generation);
+    if (manifest.state.comparator != order_.comparator()->Name()) order_ = KeyOrder(&unknown_);
+    if (what_.manifest) PrintManifest(manifest);
+    if (what_.tables) PrintTables(manifest.state);
+    if (what_.table) {
+      const auto table = manifest.state.tables.find(what_.number);
+      if (table == manifest.state.tables.end()) {
+        fprintf(stderr, "miodb_dump: the manifest names no table %" PRIu64 "\n", what_.number);
+        return kExitCannotRun;
+      }
+      PrintTable(table->second);
+    }
+    if (what_.log) PrintLog(manifest.state);
+    return damage_ ? kExitDamage : kExitOk;
+  }
+
+ private:
+  void Damage(const std::string& place, const std::string& reason) {
+    damage_ = true;
+    printf("DAMAGE %s: %s\n", place.c_str(), reason.c_str());
+  }
+
+  void PrintHeader(const PoolHeader& header);
+  void PrintManifest(const ManifestImage& manifest);
+  void PrintEdit(const VersionEdit& edit);
+  void PrintTables(const ManifestState& state);
+  void PrintTable(const TablePlace& place);
+  void PrintLog(const ManifestState& state);
+  void PrintRecord(const RecordView& record);
+
+  const PoolImage& image_;
+  const What what_;
+  const UnknownOrder unknown_;
+  KeyOrder order_;
+  bool damage_ = false;
+};
+
+void Dumper::PrintHeader(const PoolHeader& header) {
+  for (int copy = 0; copy < kSuperblockCopies; copy++) {
+    const std::string place = "superblock at offset " + std::to_string(SuperblockOffset(copy));
+    if (!header.copies[copy].good) {
+      Damage(place, "checksum mismatch");
+      continue;
+    }
+    const Superblock& s = header.copies[copy].superblock;
+    printf("%s: version %" PRIu32 " uuid ", place.c_str(), s.version);
+    for (const uint8_t byte : s.uuid) printf("%02x", byte);
+    printf(" created_micros %" PRIu64 "\n", s.created_micros);
+  }
+  for (const auto& slot : header.roots) {
+    for (const PoolHeader::Root& root : slot) {
+      const std::string place = "root at offset " + std::to_string(root.offset);
+      if (root.good) {
+        printf("%s: epoch %" PRIu64 " manifest_offset %" PRIu64 " manifest_size %" PRIu64 " generation %016" PRIx64
+               "%s\n",
+               place.c_str(), root.slot.epoch, root.slot.manifest_offset, root.slot.manifest_size, root.slot.generation,
+               root.slot.epoch == header.current.epoch ? " current" : "");
+      } else if (root.blank) {
+        printf("%s: blank\n", place.c_str());
+      } else {
+        Damage(place, "checksum mismatch");
+      }
+    }
+  }
+}
+
+void Dumper::PrintManifest(const ManifestImage& manifest) {
+  printf("manifest at offset %" PRIu64 ": size %" PRIu64 " epoch %" PRIu64 " records %zu confirmed %" PRIu64 "\n",
+         manifest.offset, manifest.size, manifest.epoch, manifest.records.size(), manifest.confirmed);
+  for (const ManifestImage::Record& record : manifest.records) {
+    printf("edit %" PRIu64 " at offset %" PRIu64 ": bytes %" PRIu64 "\n", record.number, record.offset, record.bytes);
+    if (record.decoded) PrintEdit(record.edit);
+  }
+  for (const Problem& problem : manifest.problems) Damage(problem.place, problem.reason);
+  if (!manifest.has_footer) Damage("manifest at offset " + std::to_string(manifest.offset), "footer damaged");
+}
+
+void Dumper::PrintEdit(const VersionEdit& edit) {
+  if (edit.has_comparator) printf("  comparator %s\n", PrintableKey(edit.comparator, SIZE_MAX).c_str());
+  if (edit.has_next_id) printf("  next_id %" PRIu64 "\n", edit.next_id);
+  if (edit.has_flushed_sequence) printf("  flushed_sequence %" PRIu64 "\n", edit.flushed_sequence);
+  for (const uint64_t number : edit.removed_tables) printf("  removed_table %" PRIu64 "\n", number);
+  for (const TablePlace& t : edit.tables) {
+    printf("  table %" PRIu64 " level %" PRIu32 " run %" PRIu64 " index_offset %" PRIu64 " index_size %" PRIu64 "\n",
+           t.number, t.level, t.run, t.index_offset, t.index_size);
+  }
+  for (const uint64_t id : edit.removed_chunks) printf("  removed_log_chunk %" PRIu64 "\n", id);
+  for (const LogChunkPlace& c : edit.chunks) {
+    printf("  log_chunk %" PRIu64 " offset %" PRIu64 " size %" PRIu64, c.id, c.offset, c.size);
+    if (c.sealed) printf(" sealed_size %" PRIu64, c.sealed_size);
+    printf("\n");
+  }
+}
+
+void Dumper::PrintTables(const ManifestState& state) {
+  for (const auto& [number, place] : state.tables) {
+    printf("table %" PRIu64 ": level %" PRIu32 " run %" PRIu64 " index_offset %" PRIu64 " index_size %" PRIu64, number,
+           place.level, place.run, place.index_offset, place.index_size);
+    if (!image_.IsExtent(place.index_offset, place.index_size)) {
+      printf("\n");
+      Damage("table " + std::to_string(number), "lies outside of the pool");
+      continue;
+    }
+    TableHeader h;
+    if (!ReadTableHeader(image_.At(place.index_offset), &h)) {
+      printf("\n");
+      Damage("table " + std::to_string(number), "header checksum mismatch");
+      continue;
+    }
+    printf(" entries %" PRIu64 " tombstones %" PRIu64 " leaves %" PRIu64 " inner %" PRIu64 " sequences %" PRIu64
+           " to %" PRIu64 "%s%s%s%s\n",
+           h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence,
+           (h.flags & kTableBytewise) != 0 ? " bytewise" : "", (h.flags & kTableDuplicates) != 0 ? " duplicates" : "",
+           (h.flags & kTableSpanning) != 0 ? " spanning" : "", (h.flags & kTableOrdered) != 0 ? " ordered" : "");
+    TableMeta meta;
+    if (h.meta_offset > place.index_size || h.meta_size > place.index_size - h.meta_offset ||
+        !meta.DecodeFrom(Slice(image_.At(place.index_offset) + h.meta_offset, h.meta_size))) {
+      Damage("table " + std::to_string(number), "meta block damaged");
+      continue;
+    }
+    for (const PayloadMeta& p : meta.payload) {
+      printf("  payload offset %" PRIu64 " size %" PRIu64 " kind %s payload_bytes %" PRIu64 " live_bytes %" PRIu64 "\n",
+             p.offset, p.size, p.kind == ExtentKind::kLog ? "log" : "settled", p.payload_bytes, p.live_bytes);
+    }
+  }
+}
+
+void Dumper::PrintTable(const TablePlace& place) {
+  if (!image_.IsExtent(place.index_offset, place.index_size)) {
+    Damage("table " + std::to_string(place.number), "lies outside of the pool");
+    return;
+  }
+  const TableImage table(&image_, order_, place.index_offset, place.index_size, place.number);
+  if (!table.header_problem().empty()) Damage(table.Name(), table.header_problem());
+  for (uint64_t i = 0; i < table.leaf_slots(); i++) {
+    const std::string problem = table.LeafProblem(i);
+    if (!problem.empty()) {
+      Damage(table.Name() + ", leaf " + std::to_string(i), problem);
+      continue;
+    }
+    const LeafNode& leaf = table.Leaf(i);
+    for (int j = 0; j < leaf.header.count; j++) {
+      RecordView record;
+      const std::string wrong = table.ReadEntry(leaf, j, &record);
+      printf("%" PRIu64 " ref %" PRIu64 " ", i * kNodeFanout + static_cast<uint64_t>(j), IndexWord(leaf.word[j]).ref());
+      if (wrong.empty()) {
+        PrintRecord(record);
+      } else {
+        printf("\n");
+        Damage(table.Name() + ", leaf " + std::to_string(i) + ", entry " + std::to_string(j), wrong);
+      }
+    }
+  }
+}
+
+void Dumper::PrintLog(const ManifestState& state) {
+  for (const auto& [id, place] : state.chunks) {
+    printf("%s: size %" PRIu64, ChunkName(place).c_str(), place.size);
+    if (place.sealed) printf(" sealed_size %" PRIu64, place.sealed_size);
+    printf("\n");
+    if (!image_.IsExtent(place.offset, place.size)) {
+      Damage(ChunkName(place), "lies outside of the pool");
+      continue;
+    }
+    const ChunkImage chunk = ReadChunk(image_, place);
+    for (const FrameView& frame : chunk.frames) {
+      printf("  frame at offset %" PRIu64 ": sequence %" PRIu64 " records %" PRIu64 " bytes %" PRIu64 "\n",
+             image_.RefOf(frame.begin), frame.first_sequence, frame.count,
+             static_cast<uint64_t>(frame.end - frame.begin));
+      RecordView record;
+      for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
+        printf("    ");
+        PrintRecord(record);
+      }
+    }
+    for (const Problem& problem : chunk.problems) Damage(problem.place, problem.reason);
+  }
+}
+
+void Dumper::PrintRecord(const RecordView& record) {
+  const std::string key = PrintableKey(record.key, SIZE_MAX);
+  if (record.type() == kTypeDeletion) {
+    printf("%s @ %" PRIu64 " deletion\n", key.c_str(), record.sequence());
+  } else if (what_.values) {
+    printf("%s @ %" PRIu64 " value %s\n", key.c_str(), record.sequence(), PrintableKey(record.value, SIZE_MAX).c_str());
+  } else {
+    printf("%s @ %" PRIu64 " value of %zu bytes\n", key.c_str(), record.sequence(), record.value.size());
+  }
+}
+
+int Main(int argc, char** argv) {
+  enum { kHeader, kManifest, kTables, kTable, kLog, kValues, kHelp };
+  const option options[] = {{"header", no_argument, nullptr, kHeader}, {"manifest", no_argument, nullptr, kManifest},
+                            {"tables", no_argument, nullptr, kTables}, {"table", required_argument, nullptr, kTable},
+                            {"log", no_argument, nullptr, kLog},       {"values", no_argument, nullptr, kValues},
+                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
+  Dumper::What what;
+  bool bad = false;
+  for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
+    char* end = nullptr;
+    switch (c) {
+      case kHeader:
+        what.header = true;
+        break;
+      case kManifest:
+        what.manifest = true;
+        break;
+      case kTables:
+        what.tables = true;
+        break;
+      case kTable:
+        what.table = true;
+        what.number = strtoull(optarg, &end, 10);
+        bad = bad || *optarg < '0' || *optarg > '9' || *end != '\0';
+        break;
+      case kLog:
+        what.log = true;
+        break;
+      case kValues:
+        what.values = true;
+        break;
+      case kHelp:
+        fputs(kUsage, stdout);
+        return kExitOk;
+      default:
+        bad = true;
+    }
+  }
+  if (bad || optind + 1 != argc) {
+    fputs(kUsage, stderr);
+    return kExitCannotRun;
+  }
+  if (!(what.header || what.manifest || what.tables || what.table || what.log)) {
+    what.header = what.manifest = what.tables = what.log = true;
+  }
+  std::unique_ptr<PoolImage> image;
+  ExitCode code;
+  if (!OpenImage("miodb_dump", argv[optind], &image, &code)) return code;
+  return Dumper(*image, what).Run();
+}
+
+}  // namespace
+}  // namespace miodb
+
+int main(int argc, char** argv) { return miodb::Main(argc, argv); }
