@@ -281,14 +281,18 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
 
 // Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
 bool DBImpl::BuildFilter() {
-  if (unfiltered_.empty()) return false;
+  if (unfiltered_.empty() || filtering_) return false;
   TableRef table = std::move(unfiltered_.back());
   unfiltered_.pop_back();
-  if (table.use_count() == 1) return true;  // no version has it any more
-  mutex_.Unlock();
-  table->BuildFilter(options_.filter_bits_per_key);
-  table.reset();
-  mutex_.Lock();
+  if (table.use_count() > 1) {  // else no version has it any more
+    filtering_ = true;
+    mutex_.Unlock();
+    table->BuildFilter(options_.filter_bits_per_key);
+    table.reset();
+    mutex_.Lock();
+    filtering_ = false;
+  }
+  if (unfiltered_.empty()) done_.SignalAll();
   return true;
 }
 

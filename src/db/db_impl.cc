@@ -322,7 +322,10 @@ Status DBImpl::WaitForIdle() {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
-    if (merge_blocked_ || (memtable_->empty() && IsIdle())) break;
+    if (!merge_blocked_ && !(memtable_->empty() && IsIdle())) continue;
+    // Tables that wait for their filter are held until then, also when no version has them any more.
+    while (!unfiltered_.empty() || filtering_) WaitForBackground(0);
+    break;
   }
   // Versions that were pinned a moment ago by reads that are over by now.
   for (int i = 0; i < 100 && states_.Reclaim(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -175,6 +175,7 @@ class DBImpl final : public DB {
   std::deque<MemTableRef> immutables_ GUARDED_BY(mutex_);  // newest first
   std::deque<std::unique_ptr<LogChunk>> spare_chunks_ GUARDED_BY(mutex_);
   std::vector<TableRef> unfiltered_ GUARDED_BY(mutex_);  // opened by recovery, filter not yet built
+  bool filtering_ GUARDED_BY(mutex_) = false;            // a filter of one of them is being built
   bool preparing_ GUARDED_BY(mutex_) = false;
   bool flushing_ GUARDED_BY(mutex_) = false;
   std::set<uint64_t> busy_runs_ GUARDED_BY(mutex_);  // inputs of running jobs
