@@ -26,13 +26,13 @@ unsigned long long Printed(uint64_t n) { return static_cast<unsigned long long>(
 bool Phase(KillTarget target, StressPhase phase) {
   switch (target) {
     case KillTarget::kOpening:
-      return phase == StressPhase::kOpening;
+      return phase != StressPhase::kStarting;  // it may be over before anybody looks
     case KillTarget::kFlushing:
       return phase == StressPhase::kFlushing;
     case KillTarget::kCompacting:
       return phase == StressPhase::kCompacting;
     case KillTarget::kClosing:
-      return phase == StressPhase::kClosing;
+      return phase == StressPhase::kClosing || phase == StressPhase::kClosed;
     case KillTarget::kWriting:
     case KillTarget::kNever:
       return phase == StressPhase::kWriting;

@@ -26,7 +26,6 @@ class StressVerifier {
  private:
   std::string Verify(const std::string& path, bool last);
   Status Open(const std::string& path);
-  uint64_t UsedBytes() const;
   // By Get, by a scan and by a backward scan, which must agree.
   std::string ReadAll(FoundValues* found);
   std::string ReadBackward(const FoundValues& found);
