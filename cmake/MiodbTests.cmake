@@ -100,6 +100,12 @@ foreach(file IN LISTS test_programs)
   endif()
 endforeach()
 
+# Tests that make system calls fail: the linker sends the library's calls through tests/faults/system_calls.cc.
+set(wrapped_calls open mkdir rmdir unlink rename renameat2 stat fstat fstatvfs fstatfs flock ftruncate posix_fallocate
+                  mmap msync madvise fsync fdatasync close write read pread)
+list(TRANSFORM wrapped_calls PREPEND "LINKER:--wrap=")
+target_link_options(tests.db.file_faults_test PRIVATE ${wrapped_calls})
+
 # ---- The example of README.md: its first ```cpp block compiles and runs ----
 
 set(readme "${PROJECT_SOURCE_DIR}/README.md")

@@ -97,18 +97,21 @@ Status DBImpl::Start() {
     return s;
   }
   Log("open failed: %s", s.ToString().c_str());
-  if (!pool_existed && file_lock_ != nullptr) {
+  if (!pool_existed) {
     // Leave nothing half-created. What cannot be removed was not ours to make.
     {
       MutexLock lock(&mutex_);
       versions_.reset();
     }
     pool_.reset();
-    own_log_.reset();
-    env->RemoveFile(LogPath(name_)).IgnoreError();
-    env->UnlockFile(file_lock_).IgnoreError();
-    file_lock_ = nullptr;
-    env->RemoveFile(LockPath(name_)).IgnoreError();
+    if (file_lock_ != nullptr) {
+      own_log_.reset();
+      info_log_ = options_.info_log;
+      env->RemoveFile(LogPath(name_)).IgnoreError();
+      env->UnlockFile(file_lock_).IgnoreError();
+      file_lock_ = nullptr;
+      env->RemoveFile(LockPath(name_)).IgnoreError();
+    }
     if (!directory_existed) env->RemoveDir(name_).IgnoreError();
   }
   return s;

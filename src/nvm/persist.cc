@@ -79,9 +79,11 @@ Status Persist::Fence(Purpose purpose) {
     return Status::OK();
   }
   MutexLock lock(&dirty_mutex_);
+  if (!failure_.ok()) return failure_;
   for (const DirtyRange& range : dirty_) {
     if (msync(reinterpret_cast<void*>(range.begin), range.end - range.begin, MS_SYNC) != 0) {
-      return Status::IOError("pool", std::string("msync: ") + strerror(errno));
+      failure_ = Status::IOError(path_, std::string("msync: ") + strerror(errno));
+      return failure_;
     }
   }
   dirty_.clear();

@@ -18,6 +18,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "miodb/options.h"
@@ -41,8 +43,8 @@ struct alignas(64) PersistCounters {
 
 class Persist {
  public:
-  // mode is what the medium gives, never kPersistAuto.
-  explicit Persist(PersistMode mode) : mode_(mode) {}
+  // mode is what the medium gives, never kPersistAuto; path is what errors name.
+  explicit Persist(PersistMode mode, std::string path = "pool") : mode_(mode), path_(std::move(path)) {}
   Persist(const Persist&) = delete;
   Persist& operator=(const Persist&) = delete;
 
@@ -58,7 +60,8 @@ class Persist {
   void Flush(Purpose purpose, char* addr, size_t n);
 
   // Returns when everything this thread copied before is durable. Fails only in file mode, with the error of msync;
-  // what was copied since the last good fence is then in doubt.
+  // what was copied since the last good fence is then in doubt. The kernel drops pages that it could not write and tells
+  // nobody twice, so a second msync would succeed for what is lost: after a failure every later fence fails as well.
   Status Fence(Purpose purpose);
 
   const PersistCounters& counters(Purpose purpose) const { return counters_[static_cast<int>(purpose)]; }
@@ -76,12 +79,14 @@ class Persist {
   void MarkDirty(const char* addr, size_t n);
 
   const PersistMode mode_;
+  const std::string path_;
   PersistCounters counters_[static_cast<int>(Purpose::kCount)];
 
   // File mode only. Held across msync, so that a fence that finds nothing to do cannot return before the fence of
   // another thread has finished with ranges that this thread marked.
   Mutex dirty_mutex_;
   std::vector<DirtyRange> dirty_ GUARDED_BY(dirty_mutex_);
+  Status failure_ GUARDED_BY(dirty_mutex_);  // of the first fence that failed
 };
 
 }  // namespace miodb

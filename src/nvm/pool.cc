@@ -57,7 +57,7 @@ void Extent::Shrink(uint64_t size) {
 }
 
 Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)
-    : path_(path), options_(options), region_(std::move(region)), persist_(region_->mode()) {
+    : path_(path), options_(options), region_(std::move(region)), persist_(region_->mode(), path) {
   // relaxed: only a hint, refreshed whenever the file grows or cannot.
   file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);
   MutexLock lock(&mutex_);

@@ -29,13 +29,36 @@ namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
+// Repeats a system call for as long as a signal interrupts it.
+template <typename Call>
+int Retry(Call call) {
+  int result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+int OpenFile(const std::string& path, int flags) {
+  return Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
+}
+
+// Gives storage to a range of a file. Returns an error number, or 0.
+int Allocate(int fd, uint64_t offset, uint64_t size) {
+  int error;
+  do {
+    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(size));
+  } while (error == EINTR);
+  return error;
+}
+
 Status SyncDirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string dir = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const int fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = OpenFile(dir, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return Status::IOError(dir, strerror(errno));
   Status s;
-  if (fsync(fd) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
+  if (Retry([&] { return fsync(fd); }) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
   close(fd);
   return s;
 }
@@ -50,7 +73,7 @@ Status Region::Error(const char* what) const {
 
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                       std::unique_ptr<Region>* region) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int fd = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
   if (fd < 0) return Status::IOError(path, strerror(errno));
   std::unique_ptr<Region> r(new Region(path, fd));
   Status s = r->Lock();
@@ -65,7 +88,7 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
 }
 
 Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = OpenFile(path, O_RDWR);
   if (fd < 0) return Status::IOError(path, strerror(errno));
   std::unique_ptr<Region> r(new Region(path, fd));
   Status s = r->Lock();
@@ -75,6 +98,11 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   if (!S_ISREG(st.st_mode)) return Status::InvalidArgument(path, "the pool is not a regular file");
   const uint64_t size = static_cast<uint64_t>(st.st_size) / kExtentUnit * kExtentUnit;
   if (size < 2 * kPoolHeaderSize) return Status::Corruption(path, "too short to be a pool");
+  // A copy may have holes. On a full file system a store into one would be a SIGBUS.
+  if (static_cast<uint64_t>(st.st_blocks) * 512 < size) {
+    errno = Allocate(fd, 0, size);
+    if (errno != 0) return r->Error("cannot fill the holes of the file");
+  }
   // release: pairs with size(). Nobody else sees the region yet.
   r->size_.store(size, std::memory_order_release);
   s = r->Map(max_size, wanted);
@@ -83,7 +111,7 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
 }
 
 Status Region::Lock() const {
-  if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return Status::OK();
+  if (Retry([this] { return flock(fd_, LOCK_EX | LOCK_NB); }) == 0) return Status::OK();
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
 
@@ -134,12 +162,9 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
 Status Region::Grow(uint64_t new_size) {
   const uint64_t old_size = size();
   if (new_size <= old_size) return Status::OK();
-  int error;
-  do {
-    error = posix_fallocate(fd_, static_cast<off_t>(old_size), static_cast<off_t>(new_size - old_size));
-  } while (error == EINTR);
+  const int error = Allocate(fd_, old_size, new_size - old_size);
   if (error != 0) {
-    if (ftruncate(fd_, static_cast<off_t>(old_size)) != 0) return Error("ftruncate");
+    if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(old_size)); }) != 0) return Error("ftruncate");
     errno = error;
     return Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
   }
@@ -168,7 +193,7 @@ void Region::PopulateForReading(uint64_t offset, uint64_t size) {
 }
 
 Status Region::Remove(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = OpenFile(path, O_RDWR);
   if (fd < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
   const Region region(path, fd);
   Status s = region.Lock();
@@ -176,7 +201,7 @@ Status Region::Remove(const std::string& path) {
   return s;
 }
 
-Status Region::SyncFile() { return fsync(fd_) == 0 ? Status::OK() : Error("fsync"); }
+Status Region::SyncFile() { return Retry([this] { return fsync(fd_); }) == 0 ? Status::OK() : Error("fsync"); }
 
 Status Region::Rename(const std::string& to) {
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&
@@ -184,8 +209,13 @@ Status Region::Rename(const std::string& to) {
       (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
     return Error(("cannot rename to " + to).c_str());
   }
-  path_ = to;
-  return SyncDirectoryOf(to);
+  Status s = SyncDirectoryOf(to);
+  if (s.ok()) {
+    path_ = to;
+  } else {
+    unlink(to.c_str());  // a name that may not last is worse than none
+  }
+  return s;
 }
 
 }  // namespace miodb

@@ -59,7 +59,8 @@ class Region {
   // Removes the file at path, unless a Region has it open: IOError. OK if there is none.
   static Status Remove(const std::string& path);
 
-  // Renames the file and makes its name durable. Fails if there is a file of the new name.
+  // Renames the file and makes its name durable. Fails if there is a file of the new name. Without a durable name the
+  // file is removed.
   Status Rename(const std::string& to);
 
  private:
