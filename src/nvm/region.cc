@@ -73,9 +73,9 @@ Status Region::Error(const char* what) const {
 
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                       std::unique_ptr<Region>* region) {
-  const int fd = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
-  if (fd < 0) return Status::IOError(path, strerror(errno));
-  std::unique_ptr<Region> r(new Region(path, fd));
+  std::unique_ptr<Region> r(new Region(path));
+  r->fd_ = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
+  if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
   if (s.ok()) s = r->Grow(size);
   if (s.ok()) s = r->Map(max_size, wanted);
@@ -88,9 +88,9 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
 }
 
 Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region) {
-  const int fd = OpenFile(path, O_RDWR);
+  std::unique_ptr<Region> r(new Region(path));
+  const int fd = r->fd_ = OpenFile(path, O_RDWR);
   if (fd < 0) return Status::IOError(path, strerror(errno));
-  std::unique_ptr<Region> r(new Region(path, fd));
   Status s = r->Lock();
   if (!s.ok()) return s;
   struct stat st;
@@ -117,7 +117,7 @@ Status Region::Lock() const {
 
 Region::~Region() {
   if (base_ != nullptr) munmap(base_, max_size_);
-  close(fd_);
+  if (fd_ >= 0) close(fd_);
 }
 
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
@@ -193,15 +193,17 @@ void Region::PopulateForReading(uint64_t offset, uint64_t size) {
 }
 
 Status Region::Remove(const std::string& path) {
-  const int fd = OpenFile(path, O_RDWR);
-  if (fd < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
-  const Region region(path, fd);
+  Region region(path);
+  region.fd_ = OpenFile(path, O_RDWR);
+  if (region.fd_ < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
   Status s = region.Lock();
   if (s.ok() && unlink(path.c_str()) != 0) s = region.Error("unlink");
   return s;
 }
 
-Status Region::SyncFile() { return Retry([this] { return fsync(fd_); }) == 0 ? Status::OK() : Error("fsync"); }
+Status Region::SyncFile() {
+  return Retry([this] { return fsync(fd_); }) == 0 ? Status::OK() : Error("fsync");
+}
 
 Status Region::Rename(const std::string& to) {
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&

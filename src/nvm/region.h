@@ -64,7 +64,7 @@ class Region {
   Status Rename(const std::string& to);
 
  private:
-  Region(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  explicit Region(std::string path) : path_(std::move(path)) {}
 
   // Keeps a second opener out, in this process or another, until the region is destroyed.
   Status Lock() const;
@@ -72,7 +72,7 @@ class Region {
   Status Error(const char* what) const;
 
   std::string path_;
-  const int fd_;
+  int fd_ = -1;  // opened once
   char* base_ = nullptr;
   uint64_t max_size_ = 0;
   PersistMode mode_ = kPersistFile;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <random>
 
 #include "src/util/coding.h"
@@ -94,6 +95,7 @@ Status Manifest::Recover() {
 
 Status Manifest::WriteRecord(const std::string& payload) {
   std::string record;
+  record.reserve(PaddedSize(payload.size()));
   PutFixed32(&record, static_cast<uint32_t>(payload.size()));
   PutFixed32(&record, 0);
   PutFixed64(&record, edit_number_);
@@ -128,7 +130,12 @@ Status Manifest::RollOver(const ManifestState& state) {
   generation_ = NewGeneration();
   position_ = 0;
   edit_number_ = 0;
-  Status s = WriteRecord(payload);
+  Status s;
+  try {
+    s = WriteRecord(payload);
+  } catch (const std::bad_alloc&) {
+    s = Status::IOError(pool_->path(), "out of memory");
+  }
   if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
   if (!s.ok()) {
     // Either area may rule after a crash: neither may be used for anything else.
@@ -138,8 +145,12 @@ Status Manifest::RollOver(const ManifestState& state) {
   }
   recovered_ = false;
   spare_ = std::move(fresh);
-  if (spare_ == nullptr)
-    pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
+  try {
+    if (spare_ == nullptr)
+      pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
+  } catch (const std::bad_alloc&) {
+    // It was only to be at hand.
+  }
   return s;
 }
 

@@ -178,7 +178,7 @@ class FileFaultSweep : public FileFaultsTest, public testing::WithParamInterface
 
 TEST_P(FileFaultSweep, EveryFailingCallIsReportedAndLosesNothing) {
   options_.persist_mode = GetParam().mode;
-  Sweep(GetParam().error, GetParam().forever, ByScale(RunsUnderSanitizer() ? 5 : 1, 1, 1));
+  Sweep(GetParam().error, GetParam().forever, RunsUnderSanitizer() ? 5 : 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Errors, FileFaultSweep,

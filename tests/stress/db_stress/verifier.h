@@ -25,7 +25,7 @@ class StressVerifier {
 
  private:
   std::string Verify(const std::string& path, bool last);
-  Status Open(const std::string& path);
+  Status Open(const std::string& path, uint64_t pool_size);
   // By Get, by a scan and by a backward scan, which must agree.
   std::string ReadAll(FoundValues* found);
   std::string ReadBackward(const FoundValues& found);
