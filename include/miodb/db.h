@@ -14,11 +14,12 @@
 //
 // Limits: keys up to 64 KiB (65,536 bytes), values up to 1 GiB, a batch below 2 GiB; more is InvalidArgument.
 //
-// Errors: no call throws or prints; what runs out of memory is an IOError that says so. NotFound: the key is not there. InvalidArgument: an option or argument is out of
-// range; nothing happened. IOError: the file system refused; the message names the file. NoSpace (Status::IsNoSpace):
-// the pool is full; nothing of the write happened, reads and deletes still work. Corruption: bytes of the pool are
-// damaged; the message names the place. After a failure to write the manifest or the log, or when a merge meets damage,
-// the database is read-only until it is reopened, and every write returns that first error.
+// Errors: no call throws or prints; what runs out of memory is an IOError that says so. NotFound: the key is not there.
+// InvalidArgument: an option or argument is out of range; nothing happened. IOError: the file system refused; the
+// message names the file. NoSpace (Status::IsNoSpace): the pool is full; nothing of the write happened, reads and
+// deletes still work. Corruption: bytes of the pool are damaged; the message names the place. After a failure to write
+// the manifest or the log, or when a merge meets damage, the database is read-only until it is reopened, and every
+// write returns that first error.
 
 #ifndef MIODB_INCLUDE_DB_H_
 #define MIODB_INCLUDE_DB_H_

@@ -60,8 +60,9 @@ class Persist {
   void Flush(Purpose purpose, char* addr, size_t n);
 
   // Returns when everything this thread copied before is durable. Fails only in file mode, with the error of msync;
-  // what was copied since the last good fence is then in doubt. The kernel drops pages that it could not write and tells
-  // nobody twice, so a second msync would succeed for what is lost: after a failure every later fence fails as well.
+  // what was copied since the last good fence is then in doubt. The kernel drops pages that it could not write and
+  // tells nobody twice, so a second msync would succeed for what is lost: after a failure every later fence fails as
+  // well.
   Status Fence(Purpose purpose);
 
   const PersistCounters& counters(Purpose purpose) const { return counters_[static_cast<int>(purpose)]; }
