@@ -92,6 +92,11 @@ foreach(file IN LISTS plain_programs)
   miodb_add_test_program("${file}" target)
 endforeach()
 
+# db_stress is also a program for people, so it lies in the top of the build folder.
+set_target_properties(tests.stress.db_stress.db_stress_main
+                      PROPERTIES OUTPUT_NAME db_stress RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
+target_sources(tests.stress.db_stress.db_stress_main PRIVATE benchmarks/flags.cc)
+
 foreach(file IN LISTS test_programs)
   miodb_add_test_program("${file}" target)
   target_link_libraries(${target} PRIVATE GTest::gtest_main)
@@ -123,6 +128,12 @@ foreach(file IN LISTS fuzz_targets)
     set_tests_properties("${name}" PROPERTIES LABELS fuzz)
   endif()
 endforeach()
+
+# Tests that make system calls fail: the linker sends the library's calls through tests/faults/system_calls.cc.
+set(wrapped_calls open mkdir rmdir unlink rename renameat2 stat fstat fstatvfs fstatfs flock ftruncate posix_fallocate
+                  mmap msync madvise fsync fdatasync close write read pread)
+list(TRANSFORM wrapped_calls PREPEND "LINKER:--wrap=")
+target_link_options(tests.db.file_faults_test PRIVATE ${wrapped_calls})
 
 # ---- The example of README.md: its first ```cpp block compiles and runs ----
 

@@ -14,11 +14,12 @@
 //
 // Limits: keys up to 64 KiB (65,536 bytes), values up to 1 GiB, a batch below 2 GiB; more is InvalidArgument.
 //
-// Errors: no call throws or prints. NotFound: the key is not there. InvalidArgument: an option or argument is out of
-// range; nothing happened. IOError: the file system refused; the message names the file. NoSpace (Status::IsNoSpace):
-// the pool is full; nothing of the write happened, reads and deletes still work. Corruption: bytes of the pool are
-// damaged; the message names the place. After a failure to write the manifest or the log, or when a merge meets damage,
-// the database is read-only until it is reopened, and every write returns that first error.
+// Errors: no call throws or prints; what runs out of memory is an IOError that says so. NotFound: the key is not there.
+// InvalidArgument: an option or argument is out of range; nothing happened. IOError: the file system refused; the
+// message names the file. NoSpace (Status::IsNoSpace): the pool is full; nothing of the write happened, reads and
+// deletes still work. Corruption: bytes of the pool are damaged; the message names the place. After a failure to write
+// the manifest or the log, or when a merge meets damage, the database is read-only until it is reopened, and every
+// write returns that first error.
 
 #ifndef MIODB_INCLUDE_DB_H_
 #define MIODB_INCLUDE_DB_H_
@@ -93,10 +94,10 @@ class MIODB_EXPORT DB {
   // reads, so space freed by compactions is reused only afterwards.
   virtual Iterator* NewIterator(const ReadOptions& options) = 0;
 
-  // A handle to the current state. The caller releases it with ReleaseSnapshot.
+  // A handle to the current state. The caller releases it with ReleaseSnapshot. nullptr if there is no memory for one.
   virtual const Snapshot* GetSnapshot() = 0;
 
-  // Releases a snapshot obtained from this database; it must not be used again.
+  // Releases a snapshot obtained from this database; it must not be used again. nullptr is allowed.
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
 
   // Describes the database. Returns false and leaves *value alone for a property it does not know.

@@ -4,6 +4,7 @@
 // it, moves from it) must be alone with it.
 //
 // Ownership: a Status owns its message. OK owns nothing and costs one null pointer to create, copy, test and destroy.
+// Without memory for a message an error keeps its kind and says no more than that.
 //
 // A Status that is dropped unread is a bug in waiting, so with C++17 and later the compiler warns about it. Where an
 // error really does not matter, say so: "(void)db->Delete(...)" or "IgnoreError()".
@@ -107,6 +108,7 @@ class MIODB_EXPORT_NODISCARD Status {
 
   static Code CodeOf(const State* state);
   static const State* Clone(const State* state);
+  static const State* Brief(Code code);
   static void Free(const State* state);
 
   // nullptr is OK.

@@ -63,8 +63,15 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
 
 void DBImpl::BackgroundLoop(Step step) {
   for (;;) {
-    const bool worked = RunStep(step);
+    bool worked = false;
+    Status s;
+    try {
+      worked = RunStep(step);
+    } catch (const std::bad_alloc&) {
+      s = OutOfMemory();
+    }
     MutexLock lock(&mutex_);
+    if (!s.ok()) SetBackgroundError(s);
     if (closing_.load(std::memory_order_relaxed)) return;  // relaxed: set under the mutex
     if (!worked) work_.TimedWait(kPollMicros);
   }
@@ -90,10 +97,8 @@ bool DBImpl::WaitForBackground(uint64_t micros) {
     done_.TimedWait(micros > 0 ? micros : kPollMicros);
     return true;
   }
-  mutex_.Unlock();
-  const bool worked = RunStep(Step::kFlush) || RunStep(Step::kMerge) || RunStep(Step::kPrepare);
-  mutex_.Lock();
-  return worked;
+  const MutexUnlock unlock(&mutex_);
+  return RunStep(Step::kFlush) || RunStep(Step::kMerge) || RunStep(Step::kPrepare);
 }
 
 // Room to write the index of every table once more, which is what merges need at most, and that of every memtable
@@ -225,14 +230,14 @@ bool DBImpl::PrepareStep() {
     full_at_ = frees_;
   }
   std::unique_ptr<LogChunk> chunk;
-  Status s = NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, Demand::kAny, &chunk);
+  Status s = WithMemory([&] { return NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, Demand::kAny, &chunk); });
   MutexLock lock(&mutex_);
   preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) SetBackgroundError(s);
   full_ = s.IsNoSpace() && spare_chunks_.empty();
-  if (s.ok()) spare_chunks_.push_back(std::move(chunk));
+  if (s.ok()) KeepChunk(&spare_chunks_, &chunk);
   UpdateThrottle();
   done_.SignalAll();
   return s.ok();
@@ -254,7 +259,7 @@ bool DBImpl::FlushStep() {
   std::vector<TableRef> tables;
   FlushRequest request{
       pool_.get(), order_, memtable.get(), filter.get(), options_.filter_bits_per_key, [this] { return NewId(); }};
-  Status s = FlushMemTable(request, &tables);
+  Status s = WithMemory([&] { return FlushMemTable(request, &tables); });
   MutexLock lock(&mutex_);
   InstallFlush(memtable, tables, s);
   const uint64_t micros = NowMicros() - start;
@@ -312,14 +317,23 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
 
 // Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
 bool DBImpl::BuildFilter() {
-  if (unfiltered_.empty()) return false;
+  if (unfiltered_.empty() || filtering_) return false;
   TableRef table = std::move(unfiltered_.back());
   unfiltered_.pop_back();
-  if (table.use_count() == 1) return true;  // no version has it any more
-  mutex_.Unlock();
-  table->BuildFilter(options_.filter_bits_per_key);
-  table.reset();
-  mutex_.Lock();
+  if (table.use_count() > 1) {  // else no version has it any more
+    filtering_ = true;
+    {
+      const MutexUnlock unlock(&mutex_);
+      try {
+        table->BuildFilter(options_.filter_bits_per_key);
+      } catch (const std::bad_alloc&) {
+        // Gets do without.
+      }
+      table.reset();
+    }
+    filtering_ = false;
+  }
+  if (unfiltered_.empty()) done_.SignalAll();
   return true;
 }
 
@@ -442,7 +456,7 @@ void DBImpl::RunJob(MergeJob job) {
   request.new_table_number = [this] { return NewId(); };
   request.stop = &closing_;
   MergeResult result;
-  Status s = MergeRuns(request, &result);
+  Status s = WithMemory([&] { return MergeRuns(request, &result); });
   const uint64_t micros = NowMicros() - start;
   {
     LevelStats& stats = level_stats_[static_cast<size_t>(job.output_level)];
@@ -556,7 +570,7 @@ void DBImpl::SetBackgroundError(const Status& s) {
   if (!background_error_.ok()) return;
   background_error_ = s;
   failed_.store(true, std::memory_order_relaxed);  // relaxed: the status itself is read under the mutex
-  Log("read-only from now on: %s", s.ToString().c_str());
+  LogStatus("read-only from now on", s);
   work_.SignalAll();
   done_.SignalAll();
 }

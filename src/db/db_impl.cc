@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <new>
+#include <system_error>
 
 #include "src/db/db_iter.h"
 #include "src/db/file_names.h"
@@ -33,8 +35,56 @@ size_t BlockBytes(const Options& options) {
 // Free blocks worth keeping: those of one memtable of small records.
 constexpr size_t kSpareBlocks = 32;
 
+// Counts one more caller who wants everything in the repository, while it lives or until End.
+class SettleRequest {
+ public:
+  explicit SettleRequest(int* requests) : requests_(requests) { ++*requests_; }
+  ~SettleRequest() { End(); }
+  SettleRequest(const SettleRequest&) = delete;
+  SettleRequest& operator=(const SettleRequest&) = delete;
+
+  void End() {
+    if (requests_ != nullptr) --*requests_;
+    requests_ = nullptr;
+  }
+
+ private:
+  int* requests_;
+};
+
 // A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
 constexpr uint64_t kSmallChunk = 64 * 1024;
+
+// DestroyDB, but for what runs out of memory. A lock that was had is let go in any case.
+Status Destroy(const std::string& name, const Options& options) {
+  Env* const env = options.env;
+  const std::string pool = PoolPath(options, name);
+  if (!env->FileExists(name) && !env->FileExists(pool)) return Status::OK();
+  FileLock* lock = nullptr;
+  Status s;
+  if (env->FileExists(name)) {
+    s = env->LockFile(LockPath(name), &lock);
+    if (!s.ok()) return s;
+  }
+  s = Pool::Destroy(pool);
+  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
+  for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
+    s = Pool::Destroy(DamagedPoolPath(options, name, i));
+  }
+  const std::string repair = RepairDirectory(name);
+  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name)}) {
+    if (!s.ok() || !env->FileExists(file)) continue;
+    s = env->RemoveFile(file);
+  }
+  if (s.ok() && env->FileExists(repair)) env->RemoveDir(repair).IgnoreError();
+  if (lock != nullptr) {
+    env->UnlockFile(lock).IgnoreError();
+    if (!s.ok()) return s;
+    env->RemoveFile(LockPath(name)).IgnoreError();
+    env->RemoveDir(name).IgnoreError();  // foreign files stay, and the directory with them
+  }
+  return s;
+}
 
 }  // namespace
 
@@ -44,7 +94,12 @@ DB::~DB() = default;
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
   std::unique_ptr<DBImpl> db;
-  Status s = DBImpl::Open(options, name, DBImpl::Hooks(), &db);
+  Status s;
+  try {
+    s = DBImpl::Open(options, name, DBImpl::Hooks(), &db);
+  } catch (const std::bad_alloc&) {
+    s = Status::IOError(name, "out of memory");
+  }
   if (s.ok()) *dbptr = db.release();
   return s;
 }
@@ -84,28 +139,34 @@ Status DBImpl::Start() {
   if (pool_existed && options_.error_if_exists) {
     return Status::InvalidArgument(name_, "exists (error_if_exists is true)");
   }
+  Status s = WithMemory([this] { return OpenParts(); });
+  if (s.ok()) return s;
+  StopThreads();
+  LogStatus("open failed", s);
+  if (!pool_existed) RemoveUnfinished(directory_existed);
+  return s;
+}
+
+Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
-  if (s.ok()) {
-    StartThreads();
-    return s;
-  }
-  Log("open failed: %s", s.ToString().c_str());
-  if (!pool_existed && file_lock_ != nullptr) {
-    // Leave nothing half-created. What cannot be removed was not ours to make.
-    {
-      MutexLock lock(&mutex_);
-      versions_.reset();
-    }
-    pool_.reset();
+  if (s.ok()) s = StartThreads();
+  return s;
+}
+
+// Leaves nothing half-created. What cannot be removed was not ours to make.
+void DBImpl::RemoveUnfinished(bool directory_existed) {
+  Env* const env = options_.env;
+  if (pool_ != nullptr) pool_->Remove();
+  if (file_lock_ != nullptr) {
     own_log_.reset();
+    info_log_ = options_.info_log;
     env->RemoveFile(LogPath(name_)).IgnoreError();
     env->UnlockFile(file_lock_).IgnoreError();
     file_lock_ = nullptr;
     env->RemoveFile(LockPath(name_)).IgnoreError();
-    if (!directory_existed) env->RemoveDir(name_).IgnoreError();
   }
-  return s;
+  if (!directory_existed) env->RemoveDir(name_).IgnoreError();
 }
 
 Status DBImpl::LockDirectory() {
@@ -157,21 +218,24 @@ Status DBImpl::OpenPool() {
   return s;
 }
 
-void DBImpl::StartThreads() {
-  if (hooks_.manual_background) return;
+Status DBImpl::StartThreads() {
+  if (hooks_.manual_background) return Status::OK();
   int mergers = options_.max_background_merges;
   if (mergers == 0) mergers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
-  threads_.emplace_back([this] { BackgroundLoop(Step::kPrepare); });
-  threads_.emplace_back([this] { BackgroundLoop(Step::kFlush); });
-  for (int i = 0; i < mergers; i++) {
-    threads_.emplace_back([this] { BackgroundLoop(Step::kMerge); });
+  threads_.reserve(static_cast<size_t>(mergers) + 2);
+  try {
+    threads_.emplace_back([this] { BackgroundLoop(Step::kPrepare); });
+    threads_.emplace_back([this] { BackgroundLoop(Step::kFlush); });
+    for (int i = 0; i < mergers; i++) {
+      threads_.emplace_back([this] { BackgroundLoop(Step::kMerge); });
+    }
+  } catch (const std::system_error& error) {
+    return Status::IOError(name_, std::string("cannot start a thread: ") + error.what());
   }
+  return Status::OK();
 }
 
-DBImpl::~DBImpl() {
-  if (options_.log_mode == kLogOff && pool_ != nullptr && file_lock_ != nullptr && !threads_.empty()) {
-    Flush().IgnoreError();  // the error is in the info log
-  }
+void DBImpl::StopThreads() {
   {
     MutexLock lock(&mutex_);
     closing_.store(true, std::memory_order_relaxed);  // relaxed: read under the mutex, or as a mere wish
@@ -179,6 +243,14 @@ DBImpl::~DBImpl() {
     done_.SignalAll();
   }
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+DBImpl::~DBImpl() {
+  if (options_.log_mode == kLogOff && pool_ != nullptr && file_lock_ != nullptr && !threads_.empty()) {
+    Flush().IgnoreError();  // the error is in the info log
+  }
+  StopThreads();
   if (file_lock_ != nullptr) {
     Log("closed");
     options_.env->UnlockFile(file_lock_).IgnoreError();
@@ -189,8 +261,20 @@ void DBImpl::Log(const char* format, ...) {
   if (info_log_ == nullptr) return;
   va_list arguments;
   va_start(arguments, format);
-  info_log_->Logv(format, arguments);
+  try {
+    info_log_->Logv(format, arguments);
+  } catch (const std::bad_alloc&) {
+    // A message less.
+  }
   va_end(arguments);
+}
+
+void DBImpl::LogStatus(const char* what, const Status& s) {
+  try {
+    Log("%s: %s", what, s.ToString().c_str());
+  } catch (const std::bad_alloc&) {
+    // A message less.
+  }
 }
 
 Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record) {
@@ -212,27 +296,31 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
-  ReadStates::Pin pin(&states_);
-  bool found;
-  RecordView record;
-  Status s = Find(options, key, pin.get(), &found, &record);
-  if (!s.ok()) return s;
-  if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
-  value->assign(record.value.data(), record.value.size());
-  return s;
+  return WithMemory([&] {
+    ReadStates::Pin pin(&states_);
+    bool found;
+    RecordView record;
+    Status s = Find(options, key, pin.get(), &found, &record);
+    if (!s.ok()) return s;
+    if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
+    value->assign(record.value.data(), record.value.size());
+    return s;
+  });
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  ReadStates::Pin pin(&states_);
-  bool found;
-  RecordView record;
-  Status s = Find(options, key, pin.get(), &found, &record);
-  if (!s.ok()) return s;
-  if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
-  ReadStates::Ref(pin.get());
-  value->Pin(
-      record.value, [](void* state) { UnpinState(static_cast<ReadState*>(state), nullptr); }, pin.get());
-  return s;
+  return WithMemory([&] {
+    ReadStates::Pin pin(&states_);
+    bool found;
+    RecordView record;
+    Status s = Find(options, key, pin.get(), &found, &record);
+    if (!s.ok()) return s;
+    if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
+    ReadStates::Ref(pin.get());
+    value->Pin(
+        record.value, [](void* state) { UnpinState(static_cast<ReadState*>(state), nullptr); }, pin.get());
+    return s;
+  });
 }
 
 void DBImpl::UnpinState(void* state, void*) {
@@ -241,6 +329,14 @@ void DBImpl::UnpinState(void* state, void*) {
 }
 
 Iterator* DBImpl::NewIterator(const ReadOptions& options) {
+  try {
+    return MakeIterator(options);
+  } catch (const std::bad_alloc&) {
+    return NewErrorIterator(OutOfMemory());
+  }
+}
+
+Iterator* DBImpl::MakeIterator(const ReadOptions& options) {
   ReadState* state;
   uint64_t sequence;
   {
@@ -252,14 +348,27 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options) {
                                            : last_sequence_.load(std::memory_order_acquire);
   }
   const bool verify = options.verify_checksums || options_.paranoid_checks;
-  Iterator* const iterator = NewDBIterator(order_, *state, sequence, verify, options);
+  Iterator* iterator;
+  try {
+    iterator = NewDBIterator(order_, *state, sequence, verify, options);
+  } catch (const std::bad_alloc&) {
+    UnpinState(state, nullptr);
+    throw;
+  }
   iterator->RegisterCleanup(&UnpinState, state, nullptr);
   return iterator;
 }
 
-const Snapshot* DBImpl::GetSnapshot() { return snapshots_.Take(last_sequence_); }
+const Snapshot* DBImpl::GetSnapshot() {
+  try {
+    return snapshots_.Take(last_sequence_);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
+  if (snapshot == nullptr) return;
   snapshots_.Release(static_cast<const SnapshotImpl*>(snapshot));
   reclaimed_at_.store(UINT64_MAX, std::memory_order_relaxed);  // relaxed: a hint
 }
@@ -267,14 +376,16 @@ void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
 Status DBImpl::RequestFlush() {
   if (memtable_->empty()) return background_error_;
   // The leader of a group owns the memtable, so the flush is asked for from inside of the queue.
-  mutex_.Unlock();
+  const MutexUnlock unlock(&mutex_);
   Writer writer;
-  Status s = Submit(&writer);  // an empty write that is asked to seal
-  mutex_.Lock();
-  return s;
+  return Submit(&writer);  // an empty write that is asked to seal
 }
 
 Status DBImpl::Flush() {
+  return WithMemory([this] { return DoFlush(); });
+}
+
+Status DBImpl::DoFlush() {
   MutexLock lock(&mutex_);
   Status s = RequestFlush();
   const MemTableRef newest = immutables_.empty() ? nullptr : immutables_.front();
@@ -293,7 +404,7 @@ Status DBImpl::Settle() {
   Status s = Flush();
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);
-  settle_requests_++;
+  SettleRequest request(&settle_requests_);
   merge_blocked_ = flush_blocked_ = false;  // try again
   const uint64_t started = settles_started_;
   work_.SignalAll();
@@ -304,7 +415,7 @@ Status DBImpl::Settle() {
          (!merged() || running_jobs_ > 0 || HasMergeWork())) {
     if (!WaitForBackground(0)) break;
   }
-  settle_requests_--;
+  request.End();
   if (background_error_.ok() && merge_blocked_)
     return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
   return background_error_;
@@ -312,16 +423,26 @@ Status DBImpl::Settle() {
 
 void DBImpl::CompactRange(const Slice* begin, const Slice* end) {
   if (begin != nullptr && end != nullptr && order_.Compare(*begin, *end) > 0) return;
-  Status s = Settle();
-  if (!s.ok()) Log("CompactRange: %s", s.ToString().c_str());
+  WithMemory([this] {
+    Status s = Settle();
+    if (!s.ok()) Log("CompactRange: %s", s.ToString().c_str());
+    return s;
+  }).IgnoreError();
 }
 
 Status DBImpl::WaitForIdle() {
+  return WithMemory([this] { return DoWaitForIdle(); });
+}
+
+Status DBImpl::DoWaitForIdle() {
   for (;;) {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
-    if (merge_blocked_ || (memtable_->empty() && IsIdle())) break;
+    if (!merge_blocked_ && !(memtable_->empty() && IsIdle())) continue;
+    // Tables that wait for their filter are held until then, also when no version has them any more.
+    while (background_error_.ok() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
+    break;
   }
   // Versions that were pinned a moment ago by reads that are over by now.
   for (int i = 0; i < 100 && states_.Reclaim(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -329,9 +450,16 @@ Status DBImpl::WaitForIdle() {
 }
 
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
+  std::fill(sizes, sizes + n, 0);
+  WithMemory([&] {
+    SumSizes(range, n, sizes);
+    return Status::OK();
+  }).IgnoreError();
+}
+
+void DBImpl::SumSizes(const Range* range, int n, uint64_t* sizes) {
   ReadStates::Pin pin(&states_);
   for (int i = 0; i < n; i++) {
-    sizes[i] = 0;
     if (order_.Compare(range[i].start, range[i].limit) >= 0) continue;
     for (const auto& level : pin->version->levels) {
       for (const RunRef& run : level) {
@@ -349,33 +477,11 @@ void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
 }
 
 Status DestroyDB(const std::string& name, const Options& options) {
-  Env* const env = options.env;
-  const std::string pool = PoolPath(options, name);
-  if (!env->FileExists(name) && !env->FileExists(pool)) return Status::OK();
-  FileLock* lock = nullptr;
-  Status s;
-  if (env->FileExists(name)) {
-    s = env->LockFile(LockPath(name), &lock);
-    if (!s.ok()) return s;
+  try {
+    return Destroy(name, options);
+  } catch (const std::bad_alloc&) {
+    return Status::IOError(name, "out of memory");
   }
-  s = Pool::Destroy(pool);
-  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
-  for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
-    s = Pool::Destroy(DamagedPoolPath(options, name, i));
-  }
-  const std::string repair = RepairDirectory(name);
-  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name)}) {
-    if (!s.ok() || !env->FileExists(file)) continue;
-    s = env->RemoveFile(file);
-  }
-  if (s.ok() && env->FileExists(repair)) env->RemoveDir(repair).IgnoreError();
-  if (lock != nullptr) {
-    env->UnlockFile(lock).IgnoreError();
-    if (!s.ok()) return s;
-    env->RemoveFile(LockPath(name)).IgnoreError();
-    env->RemoveDir(name).IgnoreError();  // foreign files stay, and the directory with them
-  }
-  return s;
 }
 
 }  // namespace miodb

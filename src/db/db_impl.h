@@ -15,6 +15,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -83,15 +84,27 @@ class DBImpl final : public DB {
 
   // ---- db_impl.cc
   Status Start();
+  Status OpenParts();
+  void RemoveUnfinished(bool directory_existed);
+  void StopThreads();
+  Status DoFlush();
+  Status DoWaitForIdle();
+  Iterator* MakeIterator(const ReadOptions& options);
+  void SumSizes(const Range* range, int n, uint64_t* sizes);
+  bool DoGetProperty(const Slice& property, std::string* value);
   Status LockDirectory();
   Status OpenPool();
-  void StartThreads();
+  Status StartThreads();
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record);
   Status RequestFlush() REQUIRES(mutex_);
   Status Settle();
+  void LogStatus(const char* what, const Status& s);
   void Log(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
   // ---- db_write.cc
+  Status DoPut(const WriteOptions& options, const Slice& key, const Slice& value);
+  Status DoDelete(const WriteOptions& options, const Slice& key);
+  Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
   void CollectRecords(Writer* leader, Writer* last);
@@ -145,6 +158,28 @@ class DBImpl final : public DB {
 
   static void UnpinState(void* state, void*);
 
+  // Nothing is thrown across the API: what runs out of memory returns this.
+  Status OutOfMemory() const { return Status::IOError(name_, "out of memory"); }
+  template <typename Call>
+  Status WithMemory(Call call) const {
+    try {
+      return call();
+    } catch (const std::bad_alloc&) {
+      return OutOfMemory();
+    }
+  }
+
+  // Takes a chunk that the manifest names. Without memory its space stays taken, because nobody else may have it.
+  template <typename Chunks>
+  static void KeepChunk(Chunks* chunks, std::unique_ptr<LogChunk>* chunk) {
+    try {
+      chunks->push_back(std::move(*chunk));
+    } catch (const std::bad_alloc&) {
+      if ((*chunk)->in_pool()) (*chunk)->extent->Abandon();
+      throw;
+    }
+  }
+
   // Set once by Open.
   const Options options_;
   const std::string name_;
@@ -186,6 +221,7 @@ class DBImpl final : public DB {
   std::deque<MemTableRef> immutables_ GUARDED_BY(mutex_);  // newest first
   std::deque<std::unique_ptr<LogChunk>> spare_chunks_ GUARDED_BY(mutex_);
   std::vector<TableRef> unfiltered_ GUARDED_BY(mutex_);  // opened by recovery, filter not yet built
+  bool filtering_ GUARDED_BY(mutex_) = false;            // a filter of one of them is being built
   bool preparing_ GUARDED_BY(mutex_) = false;
   bool flushing_ GUARDED_BY(mutex_) = false;
   std::set<uint64_t> busy_runs_ GUARDED_BY(mutex_);  // inputs of running jobs

@@ -1,6 +1,7 @@
 #include "src/db/db_iter.h"
 
 #include <memory>
+#include <new>
 
 #include "src/db/merging_iterator.h"
 #include "src/util/check.h"
@@ -26,50 +27,21 @@ class DBIterator final : public Iterator {
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
-    if (lower_ != nullptr) {
-      versions_->Seek(*lower_, sequence_);
-    } else {
-      versions_->SeekToFirst();
-    }
-    FindForward(nullptr);
+    Move([this] { DoSeekToFirst(); });
   }
-
   void SeekToLast() override {
-    if (upper_ != nullptr) {
-      versions_->Seek(*upper_, kMaxSequence);
-      StepBack();
-    } else {
-      versions_->SeekToLast();
-    }
-    FindBackward();
+    Move([this] { DoSeekToLast(); });
   }
-
   void Seek(const Slice& target) override {
-    const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
-    versions_->Seek(below ? *lower_ : target, sequence_);
-    FindForward(nullptr);
+    Move([&] { DoSeek(target); });
   }
-
   void Next() override {
     CHECK(valid_);
-    if (forward_) {
-      versions_->Next();
-    } else if (versions_->Valid()) {
-      versions_->Next();
-    } else if (versions_->status().ok()) {
-      versions_->SeekToFirst();
-    }
-    const Slice last = current_.key;
-    FindForward(&last);
+    Move([this] { DoNext(); });
   }
-
   void Prev() override {
     CHECK(valid_);
-    if (forward_) {
-      const Slice key = current_.key;
-      while (versions_->Valid() && order_.Equal(versions_->record().key, key)) versions_->Prev();
-    }
-    FindBackward();
+    Move([this] { DoPrev(); });
   }
 
   Slice key() const override {
@@ -82,9 +54,65 @@ class DBIterator final : public Iterator {
     return current_.value;
   }
 
-  Status status() const override { return versions_->status(); }
+  Status status() const override { return memory_.ok() ? versions_->status() : memory_; }
 
  private:
+  // Nothing is thrown across the API.
+  template <typename Call>
+  void Move(Call call) {
+    try {
+      call();
+    } catch (const std::bad_alloc&) {
+      valid_ = false;
+      memory_ = Status::IOError("iterator", "out of memory");
+    }
+  }
+
+  void DoSeekToFirst() {
+    if (lower_ != nullptr) {
+      versions_->Seek(*lower_, sequence_);
+    } else {
+      versions_->SeekToFirst();
+    }
+    FindForward(nullptr);
+  }
+
+  void DoSeekToLast() {
+    if (upper_ != nullptr) {
+      versions_->Seek(*upper_, kMaxSequence);
+      StepBack();
+    } else {
+      versions_->SeekToLast();
+    }
+    FindBackward();
+  }
+
+  void DoSeek(const Slice& target) {
+    const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
+    versions_->Seek(below ? *lower_ : target, sequence_);
+    FindForward(nullptr);
+  }
+
+  void DoNext() {
+    if (forward_) {
+      versions_->Next();
+    } else if (versions_->Valid()) {
+      versions_->Next();
+    } else if (versions_->status().ok()) {
+      versions_->SeekToFirst();
+    }
+    const Slice last = current_.key;
+    FindForward(&last);
+  }
+
+  void DoPrev() {
+    if (forward_) {
+      const Slice key = current_.key;
+      while (versions_->Valid() && order_.Equal(versions_->record().key, key)) versions_->Prev();
+    }
+    FindBackward();
+  }
+
   void StepBack() {
     if (versions_->Valid()) {
       versions_->Prev();
@@ -156,6 +184,7 @@ class DBIterator final : public Iterator {
   const Slice* const upper_;
   bool valid_ = false;
   bool forward_ = true;
+  Status memory_;  // OK until a move ran out of it
   RecordView current_;
 };
 

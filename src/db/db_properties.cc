@@ -163,6 +163,14 @@ uint64_t DBImpl::MemoryBytes() {
 }
 
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
+  try {
+    return DoGetProperty(property, value);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
   Slice name = property;
   if (name.starts_with("leveldb.")) {
     name.remove_prefix(8);

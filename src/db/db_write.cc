@@ -48,6 +48,18 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+  return WithMemory([&] { return DoPut(options, key, value); });
+}
+
+Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
+  return WithMemory([&] { return DoDelete(options, key); });
+}
+
+Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) {
+  return WithMemory([&] { return DoWrite(options, updates); });
+}
+
+Status DBImpl::DoPut(const WriteOptions& options, const Slice& key, const Slice& value) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
   Writer writer;
@@ -61,7 +73,7 @@ Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& v
   return Submit(&writer);
 }
 
-Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
+Status DBImpl::DoDelete(const WriteOptions& options, const Slice& key) {
   Status s = CheckSizes(key, Slice());
   if (!s.ok()) return s;
   Writer writer;
@@ -75,7 +87,7 @@ Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
   return Submit(&writer);
 }
 
-Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) {
+Status DBImpl::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
@@ -109,7 +121,7 @@ Status DBImpl::Submit(Writer* writer) {
   } catch (const std::bad_alloc&) {
     // Numbers may have been given out that are not in the log: go no further.
     MutexLock lock(&mutex_);
-    SetBackgroundError(Status::IOError("write", "out of memory"));
+    SetBackgroundError(OutOfMemory());
     for (Writer* w = writer;; w = w->newer) {
       w->status = background_error_;
       if (w == last) break;
@@ -235,9 +247,11 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   if (frame_bytes > chunk_bytes_ || (!spare_chunks_.empty() && frame_bytes > spare_chunks_.front()->capacity)) {
     // A frame that no prepared chunk holds gets one of its own.
     full_at_ = frees_;
-    mutex_.Unlock();
-    Status s = NewChunk(frame_bytes, frame_bytes, Demand::kAny, &chunk);
-    mutex_.Lock();
+    Status s;
+    {
+      const MutexUnlock unlock(&mutex_);
+      s = NewChunk(frame_bytes, frame_bytes, Demand::kAny, &chunk);
+    }
     if (s.IsNoSpace()) {
       full_ = true;
     } else if (!s.ok()) {
@@ -274,9 +288,11 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
 bool DBImpl::ChunkForDeletes(uint64_t frame_bytes, Demand demand) {
   if (frame_bytes > chunk_bytes_) return false;
   std::unique_ptr<LogChunk> chunk;
-  mutex_.Unlock();
-  Status s = NewChunk(chunk_bytes_, frame_bytes, demand, &chunk);
-  mutex_.Lock();
+  Status s;
+  {
+    const MutexUnlock unlock(&mutex_);
+    s = NewChunk(chunk_bytes_, frame_bytes, demand, &chunk);
+  }
   if (s.ok()) UseChunk(std::move(chunk));
   return s.ok();
 }
@@ -317,16 +333,18 @@ Status DBImpl::NoRoom(bool* give_up) {
 }
 
 void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
-  chunk_ = chunk.get();
-  memtable_->segment().chunks.push_back(std::move(chunk));
+  LogChunk* const used = chunk.get();
+  KeepChunk(&memtable_->segment().chunks, &chunk);
+  chunk_ = used;
   UpdateThrottle();
 }
 
 void DBImpl::SealMemTable() {
   CHECK(!memtable_->empty());  // its last sequence becomes the flushed one
-  immutables_.push_front(memtable_);
-  memtable_ = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable(versions_->NewId());
+  MemTableRef fresh = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable(versions_->NewId());
   spare_memtable_ = nullptr;
+  immutables_.push_front(memtable_);
+  memtable_ = std::move(fresh);
   writable_ = memtable_.get();
   chunk_ = nullptr;
   PublishState();

@@ -12,7 +12,9 @@ namespace {
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const KeyOrder& order, std::vector<std::unique_ptr<InternalIterator>> sources)
-      : order_(order), sources_(std::move(sources)) {}
+      : order_(order), sources_(std::move(sources)) {
+    heap_.reserve(sources_.size());
+  }
 
   bool Valid() const override { return current_ != nullptr; }
 

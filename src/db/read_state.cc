@@ -13,7 +13,10 @@ class ThreadNumbers {
  public:
   int Take() {
     MutexLock lock(&mutex_);
-    if (free_.empty()) return next_++;
+    if (free_.empty()) {
+      free_.reserve(static_cast<size_t>(next_) + 1);  // so that Give, in a destructor, needs no memory
+      return next_++;
+    }
     const int number = free_.back();
     free_.pop_back();
     return number;
@@ -85,6 +88,7 @@ void ReadStates::Publish(std::unique_ptr<ReadState> state) {
   state->owner = this;
   {
     MutexLock lock(&mutex_);
+    retired_.reserve(retired_.size() + 1);  // first: what throws for lack of memory changes nothing
     // seq_cst: see the file comment. Also publishes what is in the state.
     ReadState* const old = current_.exchange(state.release(), std::memory_order_seq_cst);
     if (old != nullptr) retired_.push_back(old);
@@ -100,17 +104,19 @@ bool ReadStates::Held(ReadState* state) const {
 }
 
 bool ReadStates::Reclaim() {
-  std::vector<ReadState*> free_now;
-  bool some_left;
-  {
-    MutexLock lock(&mutex_);
-    auto held_end = std::partition(retired_.begin(), retired_.end(), [this](ReadState* s) { return Held(s); });
-    free_now.assign(held_end, retired_.end());
-    retired_.erase(held_end, retired_.end());
-    some_left = !retired_.empty();
+  // One at a time, so that no memory is needed: destructors of iterators and pinned slices end here.
+  for (;;) {
+    ReadState* free_now;
+    {
+      MutexLock lock(&mutex_);
+      const auto free = std::find_if(retired_.begin(), retired_.end(), [this](ReadState* s) { return !Held(s); });
+      if (free == retired_.end()) return !retired_.empty();
+      free_now = *free;
+      *free = retired_.back();
+      retired_.pop_back();
+    }
+    delete free_now;
   }
-  for (ReadState* state : free_now) delete state;
-  return some_left;
 }
 
 ReadStates::~ReadStates() {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -30,9 +31,9 @@ class SnapshotList {
   const SnapshotImpl* Take(const std::atomic<uint64_t>& last_sequence) {
     MutexLock lock(&mutex_);
     // acquire: the snapshot's reader sees the writes up to this sequence.
-    auto* const snapshot = new SnapshotImpl(last_sequence.load(std::memory_order_acquire));
+    auto snapshot = std::make_unique<SnapshotImpl>(last_sequence.load(std::memory_order_acquire));
     sequences_.insert(snapshot->sequence);
-    return snapshot;
+    return snapshot.release();
   }
 
   void Release(const SnapshotImpl* snapshot) {

@@ -69,6 +69,7 @@ Arena::~Arena() {
 }
 
 void Arena::NewBlock() {
+  blocks_.reserve(blocks_.size() + 1);  // first: without memory there is no block to lose
   char* const block = pool_->Take();
   blocks_.push_back(block);
   next_ = block;

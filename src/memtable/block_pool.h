@@ -16,7 +16,9 @@ namespace miodb {
 class BlockPool {
  public:
   // block_bytes: a multiple of Arena::kCacheLine. keep: free blocks to hold on to; more go back to the system.
-  BlockPool(size_t block_bytes, size_t keep) : block_bytes_(block_bytes), keep_(keep) {}
+  BlockPool(size_t block_bytes, size_t keep) : block_bytes_(block_bytes), keep_(keep) {
+    free_.reserve(keep);  // so that Give, which destructors call, needs no memory
+  }
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;

@@ -1,14 +1,20 @@
 #include "src/nvm/extent_allocator.h"
 
 #include <iterator>
+#include <new>
 
 #include "src/util/check.h"
 
 namespace miodb {
 
 void ExtentAllocator::Insert(uint64_t offset, uint64_t size) {
-  by_offset_.emplace(offset, size);
-  by_size_.emplace(size, offset);
+  const auto it = by_offset_.emplace(offset, size).first;
+  try {
+    by_size_.emplace(size, offset);
+  } catch (const std::bad_alloc&) {
+    by_offset_.erase(it);  // both maps or neither
+    throw;
+  }
   free_bytes_ += size;
 }
 

@@ -34,6 +34,7 @@ class ExtentAllocator {
  private:
   using OffsetMap = std::map<uint64_t, uint64_t>;  // offset -> size
 
+  // Whoever runs out of memory here loses free space until the pool is opened again, and no more than that.
   void Insert(uint64_t offset, uint64_t size);
   void Erase(OffsetMap::iterator it);
 

@@ -95,6 +95,7 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
     return Status::OK();
   }
   MutexLock lock(&dirty_mutex_);
+  if (!failure_.ok()) return failure_;
   for (const DirtyRange& range : dirty_) {
 #ifdef MIODB_SIMULATOR
     if (hook_ != nullptr) {
@@ -103,7 +104,8 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
     }
 #endif
     if (msync(reinterpret_cast<void*>(range.begin), range.end - range.begin, MS_SYNC) != 0) {
-      return Status::IOError("pool", std::string("msync: ") + strerror(errno));
+      failure_ = Status::IOError(path_, std::string("msync: ") + strerror(errno));
+      return failure_;
     }
   }
   dirty_.clear();

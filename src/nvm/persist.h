@@ -18,6 +18,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "miodb/options.h"
@@ -42,8 +44,10 @@ struct alignas(64) PersistCounters {
 
 class Persist {
  public:
-  // mode is what the medium gives, never kPersistAuto. hook: see persist_hook.h; ignored but in the simulator build.
-  explicit Persist(PersistMode mode, [[maybe_unused]] PersistHook* hook = nullptr) : mode_(mode) {
+  // mode is what the medium gives, never kPersistAuto; path is what errors name. hook: see persist_hook.h; ignored but in
+  // the simulator build.
+  explicit Persist(PersistMode mode, std::string path = "pool", [[maybe_unused]] PersistHook* hook = nullptr)
+      : mode_(mode), path_(std::move(path)) {
 #ifdef MIODB_SIMULATOR
     hook_ = hook;
 #endif
@@ -63,7 +67,9 @@ class Persist {
   void Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_PARAMETER);
 
   // Returns when everything this thread copied before is durable. Fails only in file mode, with the error of msync;
-  // what was copied since the last good fence is then in doubt.
+  // what was copied since the last good fence is then in doubt. The kernel drops pages that it could not write and
+  // tells nobody twice, so a second msync would succeed for what is lost: after a failure every later fence fails as
+  // well.
   Status Fence(Purpose purpose MIODB_SITE_PARAMETER);
 
   const PersistCounters& counters(Purpose purpose) const { return counters_[static_cast<int>(purpose)]; }
@@ -81,6 +87,7 @@ class Persist {
   void MarkDirty(const char* addr, size_t n);
 
   const PersistMode mode_;
+  const std::string path_;
 #ifdef MIODB_SIMULATOR
   PersistHook* hook_ = nullptr;
 #endif
@@ -90,6 +97,7 @@ class Persist {
   // another thread has finished with ranges that this thread marked.
   Mutex dirty_mutex_;
   std::vector<DirtyRange> dirty_ GUARDED_BY(dirty_mutex_);
+  Status failure_ GUARDED_BY(dirty_mutex_);  // of the first fence that failed
 };
 
 }  // namespace miodb

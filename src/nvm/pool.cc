@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <random>
 
 #include "src/util/check.h"
@@ -60,7 +61,7 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
     : path_(path),
       options_(options),
       region_(std::move(region)),
-      persist_(region_->mode(), options.memory != nullptr ? options.memory->hook : nullptr) {
+      persist_(region_->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr) {
   // relaxed: only a hint, refreshed whenever the file grows or cannot.
   file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);
   MutexLock lock(&mutex_);
@@ -70,24 +71,35 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
 
 Pool::~Pool() {
   MIODB_UNPOISON(region_->base(), region_->size());
-  if (options_.memory == nullptr && region_->path() != path_) unlink(region_->path().c_str());  // never published
+  if (options_.memory == nullptr && region_->path() != path_) Remove();  // never published
+}
+
+void Pool::Remove() {
+  if (!removed_) unlink(region_->path().c_str());
+  removed_ = true;
 }
 
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
-  std::unique_ptr<Region> region;
-  Status s;
-  if (options.memory != nullptr) {
-    region = Region::InMemory(options.memory);
-  } else {
-    const std::string temporary = TemporaryName(path);
-    s = Region::Remove(temporary);
-    if (!s.ok()) return s;
-    const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
+  if (options.memory != nullptr) return CreateOn(Region::InMemory(options.memory), path, options, pool);
+  const std::string temporary = TemporaryName(path);
+  Status s = Region::Remove(temporary);
+  if (!s.ok()) return s;
+  const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
+  try {
+    std::unique_ptr<Region> region;
     s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
-    if (!s.ok()) return s;
+    if (s.ok()) s = CreateOn(std::move(region), path, options, pool);
+  } catch (const std::bad_alloc&) {
+    unlink(temporary.c_str());
+    throw;
   }
+  return s;
+}
+
+Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
+                      std::unique_ptr<Pool>* pool) {
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
-  s = p->WriteSuperblock();
+  Status s = p->WriteSuperblock();
   if (s.ok()) *pool = std::move(p);
   return s;
 }
@@ -329,8 +341,17 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
     MIODB_UNPOISON(At(offset), taken);
     break;
   }
-  *extent = std::make_shared<Extent>(this, offset, taken, kind);
+  MakeExtent(offset, taken, kind, extent);
   return Status::OK();
+}
+
+void Pool::MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
+  try {
+    *extent = std::make_shared<Extent>(this, offset, size, kind);
+  } catch (const std::bad_alloc&) {
+    Release(offset, size);
+    throw;
+  }
 }
 
 Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
@@ -342,7 +363,7 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
     MutexLock lock(&mutex_);
     if (!allocator_.Take(offset, size)) return Status::Corruption(path_, where + " is referenced twice");
   }
-  *extent = std::make_shared<Extent>(this, offset, size, kind);
+  MakeExtent(offset, size, kind, extent);
   return Status::OK();
 }
 
@@ -352,9 +373,15 @@ void Pool::EraseMagic(PmRef offset) {
 }
 
 void Pool::Release(PmRef offset, uint64_t size) {
+  // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
+  if (reuse_stopped_.load(std::memory_order_acquire)) return;
   MutexLock lock(&mutex_);
   MIODB_POISON(At(offset), size);
-  allocator_.Free(offset, size);
+  try {
+    allocator_.Free(offset, size);
+  } catch (const std::bad_alloc&) {
+    // Destructors end here. What has no memory to be remembered as free is free again after the next open.
+  }
 }
 
 }  // namespace miodb

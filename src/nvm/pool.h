@@ -110,6 +110,9 @@ class Pool {
   // Removes the pool at path and what an unfinished Create left. Fails if it is open; OK if there is none.
   static Status Destroy(const std::string& path);
 
+  // Removes the file of a new pool that is not wanted after all. What is mapped stays usable.
+  void Remove();
+
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -151,6 +154,10 @@ class Pool {
   // Maps the extent in for reading from end to end.
   void PopulateForReading(const Extent& extent) { region_->PopulateForReading(extent.offset(), extent.size()); }
 
+  // From now on no space is given to anybody else: it is in doubt what the manifest on the medium names.
+  // release: see Release.
+  void StopReuse() { reuse_stopped_.store(true, std::memory_order_release); }
+
   // The current root; Corruption if neither slot is valid. Epoch 0 in a new pool.
   Status ReadRoot(RootSlot* root) const;
 
@@ -176,12 +183,15 @@ class Pool {
 
   Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
 
+  static Status CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
+                         std::unique_ptr<Pool>* pool);
   Status CheckSuperblock();
   Status WriteSuperblock();
   void RepairRoots();
   bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
   Status GrowFor(uint64_t size, uint64_t min_size);
   void EraseMagic(PmRef offset);
+  void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
   void Release(PmRef offset, uint64_t size);
   bool RefreshCapacity();
   Status Full(uint64_t size) const;
@@ -198,6 +208,8 @@ class Pool {
   ExtentAllocator allocator_ GUARDED_BY(mutex_);
   uint64_t total_ GUARDED_BY(mutex_) = 0;  // bytes of the file that the allocator knows of
   std::atomic<uint64_t> file_system_available_{0};
+  std::atomic<bool> reuse_stopped_{false};
+  bool removed_ = false;
 };
 
 inline char* Extent::data() const { return pool_->At(offset_); }

@@ -29,13 +29,36 @@ namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
+// Repeats a system call for as long as a signal interrupts it.
+template <typename Call>
+int Retry(Call call) {
+  int result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+int OpenFile(const std::string& path, int flags) {
+  return Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
+}
+
+// Gives storage to a range of a file. Returns an error number, or 0.
+int Allocate(int fd, uint64_t offset, uint64_t size) {
+  int error;
+  do {
+    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(size));
+  } while (error == EINTR);
+  return error;
+}
+
 Status SyncDirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string dir = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const int fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = OpenFile(dir, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return Status::IOError(dir, strerror(errno));
   Status s;
-  if (fsync(fd) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
+  if (Retry([&] { return fsync(fd); }) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
   close(fd);
   return s;
 }
@@ -50,9 +73,9 @@ Status Region::Error(const char* what) const {
 
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                       std::unique_ptr<Region>* region) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return Status::IOError(path, strerror(errno));
-  std::unique_ptr<Region> r(new Region(path, fd));
+  std::unique_ptr<Region> r(new Region(path));
+  r->fd_ = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
+  if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
   if (s.ok()) s = r->Grow(size);
   if (s.ok()) s = r->Map(max_size, wanted);
@@ -65,9 +88,9 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
 }
 
 Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  std::unique_ptr<Region> r(new Region(path));
+  const int fd = r->fd_ = OpenFile(path, O_RDWR);
   if (fd < 0) return Status::IOError(path, strerror(errno));
-  std::unique_ptr<Region> r(new Region(path, fd));
   Status s = r->Lock();
   if (!s.ok()) return s;
   struct stat st;
@@ -75,6 +98,11 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   if (!S_ISREG(st.st_mode)) return Status::InvalidArgument(path, "the pool is not a regular file");
   const uint64_t size = static_cast<uint64_t>(st.st_size) / kExtentUnit * kExtentUnit;
   if (size < 2 * kPoolHeaderSize) return Status::Corruption(path, "too short to be a pool");
+  // A copy may have holes. On a full file system a store into one would be a SIGBUS.
+  if (static_cast<uint64_t>(st.st_blocks) * 512 < size) {
+    errno = Allocate(fd, 0, size);
+    if (errno != 0) return r->Error("cannot fill the holes of the file");
+  }
   // release: pairs with size(). Nobody else sees the region yet.
   r->size_.store(size, std::memory_order_release);
   s = r->Map(max_size, wanted);
@@ -83,12 +111,12 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
 }
 
 Status Region::Lock() const {
-  if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return Status::OK();
+  if (Retry([this] { return flock(fd_, LOCK_EX | LOCK_NB); }) == 0) return Status::OK();
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
 
 std::unique_ptr<Region> Region::InMemory(MemoryMedium* medium) {
-  std::unique_ptr<Region> r(new Region("memory", -1));
+  std::unique_ptr<Region> r(new Region("memory"));
   r->medium_ = medium;
   r->base_ = medium->base;
   r->max_size_ = medium->capacity;
@@ -100,7 +128,7 @@ std::unique_ptr<Region> Region::InMemory(MemoryMedium* medium) {
 Region::~Region() {
   if (medium_ != nullptr) return;
   if (base_ != nullptr) munmap(base_, max_size_);
-  close(fd_);
+  if (fd_ >= 0) close(fd_);
 }
 
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
@@ -151,12 +179,9 @@ Status Region::Grow(uint64_t new_size) {
     size_.store(new_size, std::memory_order_release);  // release: as below
     return Status::OK();
   }
-  int error;
-  do {
-    error = posix_fallocate(fd_, static_cast<off_t>(old_size), static_cast<off_t>(new_size - old_size));
-  } while (error == EINTR);
+  const int error = Allocate(fd_, old_size, new_size - old_size);
   if (error != 0) {
-    if (ftruncate(fd_, static_cast<off_t>(old_size)) != 0) return Error("ftruncate");
+    if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(old_size)); }) != 0) return Error("ftruncate");
     errno = error;
     return Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
   }
@@ -188,9 +213,9 @@ void Region::PopulateForReading(uint64_t offset, uint64_t size) {
 }
 
 Status Region::Remove(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
-  const Region region(path, fd);
+  Region region(path);
+  region.fd_ = OpenFile(path, O_RDWR);
+  if (region.fd_ < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
   Status s = region.Lock();
   if (s.ok() && unlink(path.c_str()) != 0) s = region.Error("unlink");
   return s;
@@ -209,7 +234,9 @@ Status Region::Replace(const std::string& path, const std::string& fresh, const 
   return SyncDirectoryOf(path);
 }
 
-Status Region::SyncFile() { return fsync(fd_) == 0 ? Status::OK() : Error("fsync"); }
+Status Region::SyncFile() {
+  return Retry([this] { return fsync(fd_); }) == 0 ? Status::OK() : Error("fsync");
+}
 
 Status Region::Rename(const std::string& to) {
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&
@@ -217,8 +244,13 @@ Status Region::Rename(const std::string& to) {
       (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
     return Error(("cannot rename to " + to).c_str());
   }
-  path_ = to;
-  return SyncDirectoryOf(to);
+  Status s = SyncDirectoryOf(to);
+  if (s.ok()) {
+    path_ = to;
+  } else {
+    unlink(to.c_str());  // a name that may not last is worse than none
+  }
+  return s;
 }
 
 }  // namespace miodb

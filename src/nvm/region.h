@@ -67,11 +67,12 @@ class Region {
   // names are as before, or kept is a second name of path. Fails if there is a file named kept.
   static Status Replace(const std::string& path, const std::string& fresh, const std::string& kept);
 
-  // Renames the file and makes its name durable. Fails if there is a file of the new name.
+  // Renames the file and makes its name durable. Fails if there is a file of the new name. Without a durable name the
+  // file is removed.
   Status Rename(const std::string& to);
 
  private:
-  Region(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  explicit Region(std::string path) : path_(std::move(path)) {}
 
   // Keeps a second opener out, in this process or another, until the region is destroyed.
   Status Lock() const;
@@ -79,7 +80,7 @@ class Region {
   Status Error(const char* what) const;
 
   std::string path_;
-  const int fd_;                    // -1: in memory
+  int fd_ = -1;                     // opened once; -1: in memory
   MemoryMedium* medium_ = nullptr;  // not null: in memory
   char* base_ = nullptr;
   uint64_t max_size_ = 0;

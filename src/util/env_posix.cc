@@ -445,16 +445,24 @@ Status PosixEnv::LockFile(const std::string& fname, FileLock** lock) {
   *lock = nullptr;
   MutexLock guard(&locks_mu_);
   while (true) {
-    Descriptor fd(OpenFile(fname, O_RDWR | O_CREAT, 0644));
+    int opened = OpenFile(fname, O_RDWR | O_CREAT | O_EXCL, 0644);
+    const bool created = opened >= 0;
+    if (!created && errno == EEXIST) opened = OpenFile(fname, O_RDWR | O_CREAT, 0644);
+    Descriptor fd(opened);
     if (!fd.valid()) return PosixError(fname, errno);
+    // An error that is nobody else's lock leaves no file that was not there.
+    const auto fail = [&](int error_number) {
+      if (created) ::unlink(fname.c_str());
+      return PosixError(fname, error_number);
+    };
     struct stat mine;
-    if (::fstat(fd.get(), &mine) != 0) return PosixError(fname, errno);
+    if (::fstat(fd.get(), &mine) != 0) return fail(errno);
     const FileId id(mine.st_dev, mine.st_ino);
 
     if (locked_files_.count(id) != 0) return Status::IOError(fname, "locked by this process already");
     if (Retry([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
       if (errno == EWOULDBLOCK) return Status::IOError(fname, "locked by another process");
-      return PosixError(fname, errno);
+      return fail(errno);
     }
 
     // Whoever held the lock before may have removed the file after we opened it. Then we hold a lock that no one else
@@ -462,12 +470,13 @@ Status PosixEnv::LockFile(const std::string& fname, FileLock** lock) {
     struct stat current;
     if (::stat(fname.c_str(), &current) != 0) {
       if (errno == ENOENT) continue;
-      return PosixError(fname, errno);
+      return fail(errno);
     }
     if (FileId(current.st_dev, current.st_ino) != id) continue;
 
-    locked_files_.insert(id);
-    *lock = new PosixFileLock(fname, id, std::move(fd));
+    auto held = std::make_unique<PosixFileLock>(fname, id, std::move(fd));
+    locked_files_.insert(id);  // last: what throws for lack of memory leaves no lock behind
+    *lock = held.release();
     return Status::OK();
   }
 }

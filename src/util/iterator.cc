@@ -1,6 +1,9 @@
 #include "miodb/iterator.h"
 
+#include <atomic>
 #include <cassert>
+#include <cstddef>
+#include <new>
 
 namespace miodb {
 
@@ -25,8 +28,57 @@ void Iterator::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2)
 
 namespace {
 
+// Places for iterators that have to say that there is no memory.
+class EmergencyPlaces {
+ public:
+  static constexpr size_t kPlaces = 256;
+  static constexpr size_t kBytes = 128;
+
+  // nullptr if all are taken.
+  static void* Take() {
+    for (size_t i = 0; i < kPlaces; i++) {
+      // acquire: pairs with Give; whoever had the place before is done with it.
+      if (!taken_[i].exchange(true, std::memory_order_acquire)) return places_[i].bytes;
+    }
+    return nullptr;
+  }
+
+  // False if p is none of the places.
+  static bool Give(void* p) {
+    for (size_t i = 0; i < kPlaces; i++) {
+      if (p != places_[i].bytes) continue;
+      taken_[i].store(false, std::memory_order_release);  // release: pairs with Take
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Place {
+    alignas(std::max_align_t) char bytes[kBytes];
+  };
+  static Place places_[kPlaces];
+  static std::atomic<bool> taken_[kPlaces];
+};
+
+EmergencyPlaces::Place EmergencyPlaces::places_[kPlaces];
+std::atomic<bool> EmergencyPlaces::taken_[kPlaces];
+
 class EmptyIterator final : public Iterator {
  public:
+  static void* operator new(size_t size) {
+    try {
+      return ::operator new(size);
+    } catch (const std::bad_alloc&) {
+      void* const place = EmergencyPlaces::Take();
+      if (place == nullptr) throw;
+      return place;
+    }
+  }
+  static void operator delete(void* p) {
+    if (!EmergencyPlaces::Give(p)) ::operator delete(p);
+  }
+
   explicit EmptyIterator(const Status& status) : status_(status) {}
 
   bool Valid() const override { return false; }
@@ -48,6 +100,8 @@ class EmptyIterator final : public Iterator {
  private:
   const Status status_;
 };
+
+static_assert(sizeof(EmptyIterator) <= EmergencyPlaces::kBytes);
 
 }  // namespace
 

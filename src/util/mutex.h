@@ -74,6 +74,21 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex* const mu_;
 };
 
+// Lets go of a mutex that this thread holds for as long as it lives, also when an exception ends that.
+class SCOPED_CAPABILITY MutexUnlock {
+ public:
+  explicit MutexUnlock(Mutex* mu) RELEASE(mu) : mu_(mu) { mu_->Unlock(); }
+  ~MutexUnlock() RELEASE() { Relock(); }
+  MutexUnlock(const MutexUnlock&) = delete;
+  MutexUnlock& operator=(const MutexUnlock&) = delete;
+
+ private:
+  // The analysis cannot express a release of "not held".
+  void Relock() NO_THREAD_SAFETY_ANALYSIS { mu_->Lock(); }
+
+  Mutex* const mu_;
+};
+
 // Where threads that hold one mutex wait for each other. All calls but Signal and SignalAll REQUIRE that the calling
 // thread holds that mutex; it is let go during the wait and held again afterwards.
 class CondVar {

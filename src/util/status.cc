@@ -1,5 +1,6 @@
 #include "miodb/status.h"
 
+#include <new>
 #include <utility>
 
 namespace miodb {
@@ -9,20 +10,44 @@ struct Status::State {
   std::string message;
 };
 
+// What an error says when there is no memory to say more. Short enough for std::string to need none.
+const Status::State* Status::Brief(Code code) {
+  static const State brief[] = {{kOk, ""},
+                                {kNotFound, "no memory"},
+                                {kCorruption, "no memory"},
+                                {kNotSupported, "no memory"},
+                                {kInvalidArgument, "no memory"},
+                                {kIOError, "out of memory"},
+                                {kNoSpace, "no memory"}};
+  return &brief[code];
+}
+
 Status::Status(Code code, const Slice& msg, const Slice& msg2) {
-  std::string message = msg.ToString();
-  if (!msg2.empty()) {
-    message.append(": ");
-    message.append(msg2.data(), msg2.size());
+  try {
+    std::string message = msg.ToString();
+    if (!msg2.empty()) {
+      message.append(": ");
+      message.append(msg2.data(), msg2.size());
+    }
+    state_ = new State{code, std::move(message)};
+  } catch (const std::bad_alloc&) {
+    state_ = Brief(code);
   }
-  state_ = new State{code, std::move(message)};
 }
 
 Status::Code Status::CodeOf(const State* state) { return state->code; }
 
-const Status::State* Status::Clone(const State* state) { return new State(*state); }
+const Status::State* Status::Clone(const State* state) {
+  try {
+    return new State(*state);
+  } catch (const std::bad_alloc&) {
+    return Brief(state->code);
+  }
+}
 
-void Status::Free(const State* state) { delete state; }
+void Status::Free(const State* state) {
+  if (state != Brief(state->code)) delete state;
+}
 
 std::string Status::ToString() const {
   const char* kind = "";

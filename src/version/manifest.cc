@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "src/format/manifest_area.h"
 #include "src/util/coding.h"
@@ -74,6 +75,7 @@ Status Manifest::Recover() {
 
 Status Manifest::WriteRecord(const std::string& payload) {
   std::string record;
+  record.reserve(PaddedSize(payload.size()));
   PutFixed32(&record, static_cast<uint32_t>(payload.size()));
   PutFixed32(&record, 0);
   PutFixed64(&record, edit_number_);
@@ -134,12 +136,16 @@ Status Manifest::RollOver(const ManifestState& state) {
   edit_number_ = 0;
   WriteFooter();
   Status s;
-  if (MIODB_MUTATED(kRootBeforeSnapshot)) {
-    s = pool_->SwitchRoot(*area_, generation_);
-    if (s.ok()) s = WriteRecord(payload);
-  } else {
-    s = WriteRecord(payload);
-    if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
+  try {
+    if (MIODB_MUTATED(kRootBeforeSnapshot)) {
+      s = pool_->SwitchRoot(*area_, generation_);
+      if (s.ok()) s = WriteRecord(payload);
+    } else {
+      s = WriteRecord(payload);
+      if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
+    }
+  } catch (const std::bad_alloc&) {
+    s = Status::IOError(pool_->path(), "out of memory");
   }
   if (!s.ok()) {
     // Either area may rule after a crash: neither may be used for anything else.
@@ -150,8 +156,12 @@ Status Manifest::RollOver(const ManifestState& state) {
   Confirm();
   recovered_ = false;
   spare_ = std::move(fresh);
-  if (spare_ == nullptr)
-    pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
+  try {
+    if (spare_ == nullptr)
+      pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
+  } catch (const std::bad_alloc&) {
+    // It was only to be at hand.
+  }
   return s;
 }
 

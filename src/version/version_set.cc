@@ -1,6 +1,7 @@
 #include "src/version/version_set.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/util/check.h"
 #include "src/util/mutation.h"
@@ -137,9 +138,24 @@ void VersionSet::Leave(const TableRef& table) {
 }
 
 Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
+  if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
-  Status s = manifest_.Append(edit);
-  if (!s.ok()) return s;
+  Status s;
+  try {
+    s = manifest_.Append(edit);
+    if (s.ok()) Install(edit, added);
+  } catch (const std::bad_alloc&) {
+    s = Status::IOError(pool_->path(), "out of memory");
+  }
+  if (!s.ok() && !s.IsNoSpace()) {
+    // The edit may be on the medium, so what it names and what it drops may both be needed after the next open.
+    pool_->StopReuse();
+    failure_ = s;
+  }
+  return s;
+}
+
+void VersionSet::Install(const VersionEdit& edit, const std::vector<TableRef>& added) {
   // Enter before leave: an extent that stays in use must not look unused in between.
   for (const TableRef& table : added) {
     Enter(table);
@@ -154,7 +170,6 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
     tables_.erase(it);
   }
   if (!edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();
-  return s;
 }
 
 bool VersionSet::BufferEmpty() const {

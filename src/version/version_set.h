@@ -72,6 +72,7 @@ class VersionSet {
   void SkipId(uint64_t id);
   void Enter(const TableRef& table);
   void Leave(const TableRef& table);
+  void Install(const VersionEdit& edit, const std::vector<TableRef>& added);
   void BuildCurrent();
   int LevelIndex(uint32_t level) const { return level == kRepositoryLevel ? num_levels_ - 1 : static_cast<int>(level); }
 
@@ -80,6 +81,7 @@ class VersionSet {
   const int num_levels_;
   Manifest manifest_;
   uint64_t next_id_ = 1;
+  Status failure_;  // of an edit that may or may not be on the medium: no other may follow
   VersionRef current_;
   std::map<uint64_t, TableRef> tables_;  // of the current version, by number
 

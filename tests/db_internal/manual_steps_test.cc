@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
 #include "tests/db_internal/manual_world.h"
@@ -64,6 +65,30 @@ TEST(ManualStepsTest, NothingIsDoneWhereNothingIsDue) {
   std::string value;
   ASSERT_OK(db->Get(ReadOptions(), "key", &value));
   EXPECT_EQ("value", value);
+}
+
+// After an open tables wait for their filters. A merge may have dropped them by then, and their space must be free.
+TEST(ManualStepsTest, WaitForIdleLeavesNoTableThatWaitsForItsFilter) {
+  TestDir dir;
+  Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 16 * 1024;
+  DBImpl::Hooks hooks;
+  hooks.manual_background = true;
+  std::unique_ptr<DBImpl> db;
+  ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+  for (int i = 0; i < 8; i++) {
+    ASSERT_OK(db->Put(WriteOptions(), "key", std::string(10000, 'v')));
+    ASSERT_OK(db->Delete(WriteOptions(), "key"));
+    ASSERT_OK(db->Flush());
+  }
+  db.reset();
+  ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+  while (db->RunStep(DBImpl::Step::kMerge)) continue;
+  ASSERT_OK(db->WaitForIdle());
+  const uint64_t used = NumberProperty(db.get(), "miodb.pool-bytes-used");
+  while (db->RunStep(DBImpl::Step::kFlush)) continue;
+  EXPECT_EQ(used, NumberProperty(db.get(), "miodb.pool-bytes-used"));
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// Makes system calls of the library fail. Programs that use this are linked with --wrap for each call listed in
+// system_calls.cc, so that the library under test is the one that everybody gets, without a seam for tests in it.
+//
+// Calls are counted from Arm on, in all threads. One thread at a time uses the functions here; the calls may come from
+// any.
+
+#ifndef MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_
+#define MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_
+
+#include <cstdint>
+#include <string>
+
+namespace miodb::test {
+
+struct CallFault {
+  uint64_t at = 0;       // the number of the call to fail, counted from 1; 0: none
+  bool forever = false;  // all calls after it fail as well
+  int error = 0;         // errno
+  std::string only;      // count only calls of this name; empty: all that can fail with this errno
+  bool torn = false;     // a failing write stores half of its bytes first
+};
+
+// From now on the fault is in force.
+void ArmCallFault(const CallFault& fault);
+
+// From now on nothing fails. Returns how many calls failed.
+uint64_t DisarmCallFault();
+
+// The first call that failed since the last ArmCallFault, "fsync" for example; "" if none did.
+std::string FailedCall();
+
+// How many calls of this name there were since the last ArmCallFault, failed or not.
+uint64_t CallsOf(const std::string& name);
+
+// A page cache whose pages are lost: what a successful msync covered is on the medium, everything else is in memory
+// only. A failing msync drops what it could not write, as the kernel does: the mapping shows what is on the medium, and
+// the next msync has nothing to complain of.
+class LossyPages {
+ public:
+  // Looks after every file that is mapped shared from now on. One object at a time.
+  LossyPages();
+  ~LossyPages();
+  LossyPages(const LossyPages&) = delete;
+  LossyPages& operator=(const LossyPages&) = delete;
+
+  // What a power failure would now leave of the file that was mapped last.
+  std::string Medium() const;
+};
+
+}  // namespace miodb::test
+
+#endif  // MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_

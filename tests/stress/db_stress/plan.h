@@ -1,0 +1,106 @@
+// What db_stress does, as functions of the seed: keys, values, options, operations. Nothing here keeps state, so the
+// supervisor, the worker that it kills, the verifier after it and a repeated run all know the same.
+//
+// Data is written in units: one key, or eight keys that are only ever written together in one batch. Each write of a
+// unit gives it its next version, a number that is never used twice, and a version says whether it is a deletion and
+// which value every key of the unit has. So whatever a read returns tells which write it comes from.
+
+#ifndef MIODB_TESTS_STRESS_DB_STRESS_PLAN_H_
+#define MIODB_TESTS_STRESS_DB_STRESS_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "miodb/options.h"
+#include "miodb/slice.h"
+
+namespace miodb::test {
+
+constexpr int kMaxStressWriters = 4;
+constexpr uint32_t kMaxStressUnits = 4096;
+constexpr uint32_t kMembersOfGroup = 8;
+constexpr uint64_t kMaxStressOperations = uint64_t{1} << 18;  // of one writer in one round
+
+// How large values are.
+enum class ValueProfile { kFast, kSmall, kMixed, kLarge };
+
+struct StressKey {
+  std::string text;
+  uint32_t unit;
+  uint32_t member;
+};
+
+// One database: what stays the same over its rounds.
+class StressData {
+ public:
+  StressData(uint64_t seed, uint64_t generation, bool fast);
+
+  uint64_t pool_size() const { return pool_size_; }  // 0: no limit
+  uint32_t units() const { return units_; }
+  ValueProfile profile() const { return profile_; }
+
+  static uint32_t Members(uint32_t unit) { return unit % 4 == 0 ? kMembersOfGroup : 1; }
+
+  // All keys in their order.
+  const std::vector<StressKey>& keys() const { return keys_; }
+  // Position in keys().
+  uint32_t Rank(uint32_t unit, uint32_t member) const { return ranks_[unit * kMembersOfGroup + member]; }
+
+  // Version 0, before the first write, counts as a deletion.
+  bool IsDeletion(uint32_t unit, uint32_t version) const;
+  std::string Value(uint32_t unit, uint32_t member, uint32_t version) const;
+  // Whether value is the one of this version, without making it.
+  bool IsValue(uint32_t unit, uint32_t member, uint32_t version, const Slice& value) const;
+  // The version that a value of 4 bytes or more claims to be of; shorter ones do not say.
+  static bool ClaimedVersion(const Slice& value, uint32_t* version);
+
+ private:
+  size_t ValueSize(uint64_t hash) const;
+  uint64_t Hash(uint32_t unit, uint32_t member, uint32_t version) const;
+
+  const uint64_t salt_;
+  uint64_t pool_size_ = 0;
+  uint32_t units_ = 0;
+  ValueProfile profile_ = ValueProfile::kMixed;
+  std::vector<StressKey> keys_;
+  std::vector<uint32_t> ranks_;
+};
+
+enum class KillTarget { kOpening, kWriting, kFlushing, kCompacting, kClosing, kNever };
+
+// One run of a worker on a database.
+struct StressRound {
+  uint64_t number = 0;
+  Options options;
+  int writers = 1;
+  KillTarget target = KillTarget::kWriting;
+  uint64_t run_micros = 0;          // before the kill, or before the worker is asked to close
+  uint64_t late_micros = 0;         // from reaching the phase to the kill
+  bool verifier_is_killed = false;  // once, before it may finish
+  uint64_t verifier_micros = 0;
+  bool settles = false;  // the verifier also waits for idle and looks at the space
+
+  // One line for people.
+  std::string Describe() const;
+};
+
+struct StressFlags {
+  uint64_t seed = 1;
+  int threads = 0;     // writers; 0: by the seed
+  bool reads = false;  // no kills, small values, readers at full speed
+};
+
+constexpr uint64_t kRoundsOfGeneration = 12;
+
+inline uint64_t GenerationOf(uint64_t round) { return round / kRoundsOfGeneration; }
+
+StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t round);
+
+// The units that operation n of a writer writes, all of them its own; a single key goes in without a batch.
+std::vector<uint32_t> PlanOperation(uint64_t seed, const StressData& data, const StressRound& round, int writer,
+                                    uint64_t n);
+
+}  // namespace miodb::test
+
+#endif  // MIODB_TESTS_STRESS_DB_STRESS_PLAN_H_
