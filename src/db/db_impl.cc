@@ -29,6 +29,27 @@ std::string PoolPath(const Options& options, const std::string& name) {
 std::string LockPath(const std::string& name) { return name + "/LOCK"; }
 std::string LogPath(const std::string& name) { return name + "/LOG"; }
 
+// The pool is mapped, which is the one thing that an Env cannot do. So an Env of the user's is asked whether it has the
+// file, or may make it, and then the system has to have it under the same name.
+Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
+  if (env == Env::Default()) return Status::OK();
+  const std::string probe = exists ? path : path + ".tmp";
+  if (!exists) {
+    WritableFile* file = nullptr;
+    Status s = env->NewWritableFile(probe, &file);
+    if (s.ok()) s = file->Close();
+    delete file;
+    if (!s.ok()) return s;
+  }
+  const bool visible = Env::Default()->FileExists(probe);
+  if (!exists) env->RemoveFile(probe).IgnoreError();
+  if (visible) return Status::OK();
+  return Status::NotSupported(path, "Options::env keeps files where the pool cannot be mapped");
+}
+
+// A database of LevelDB's format. Making a pool beside it would look as if its data were lost.
+bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExists(name + "/CURRENT"); }
+
 // Blocks of memtable memory: a fraction of the memtable, within reason.
 size_t BlockBytes(const Options& options) {
   constexpr size_t kLeast = 16 * 1024, kMost = 2 * 1024 * 1024;
@@ -47,10 +68,20 @@ constexpr uint64_t kSmallChunk = 64 * 1024;
 Snapshot::~Snapshot() = default;
 DB::~DB() = default;
 
+Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
+  return Status::NotSupported("this DB has no pinned reads");
+}
+Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
+Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
+
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
   std::unique_ptr<DBImpl> db;
-  Status s = DBImpl::Open(options, name, DBImpl::Hooks(), &db);
+  Options adjusted = options;
+#ifdef MIODB_AS_LEVELDB
+  ClipAsLevelDB(&adjusted);
+#endif
+  Status s = DBImpl::Open(adjusted, name, DBImpl::Hooks(), &db);
   if (s.ok()) *dbptr = db.release();
   return s;
 }
@@ -84,6 +115,9 @@ Status DBImpl::Start() {
   Env* const env = options_.env;
   const bool directory_existed = env->FileExists(name_);
   const bool pool_existed = env->FileExists(PoolPath(options_, name_));
+  if (!pool_existed && IsForeignDatabase(env, name_)) {
+    return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
+  }
   if (!pool_existed && !options_.create_if_missing) {
     return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");
   }
@@ -140,7 +174,9 @@ Status DBImpl::OpenPool() {
   const std::string path = PoolPath(options_, name_);
   const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode};
   const bool exists = options_.env->FileExists(path);
-  Status s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
+  Status s = AskEnvForPool(options_.env, path, exists);
+  if (!s.ok()) return s;
+  s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;
   blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks);
   frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
@@ -185,6 +221,7 @@ DBImpl::~DBImpl() {
     done_.SignalAll();
   }
   for (std::thread& thread : threads_) thread.join();
+  DCHECK(snapshots_.empty());  // the user releases all snapshots before
   if (file_lock_ != nullptr) {
     Log("closed");
     options_.env->UnlockFile(file_lock_).IgnoreError();

@@ -11,6 +11,10 @@ namespace miodb {
 // InvalidArgument naming the option, its value and the allowed range.
 Status CheckOptions(const Options& options);
 
+// LevelDB takes any write_buffer_size and uses the nearest one that it likes. Programs written for it rely on that, so
+// the C API and libleveldb do the same: values below 64 KiB, or above the range of options.h, are moved into it.
+void ClipAsLevelDB(Options* options);
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_DB_OPTIONS_CHECK_H_
