@@ -75,6 +75,7 @@ class MIODB_EXPORT DB {
   virtual ~DB();
 
   // Sets the value of key. Durable when it returns OK (see above).
+  // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write.
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
 
   // Removes key. Removing a key that is not there is not an error.

@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "miodb/write_batch.h"
 #include "src/db/db_iter.h"
 #include "src/db/options_check.h"
 #include "src/util/check.h"
@@ -67,6 +68,19 @@ constexpr uint64_t kSmallChunk = 64 * 1024;
 
 Snapshot::~Snapshot() = default;
 DB::~DB() = default;
+
+// For classes that implement DB by Write alone.
+Status DB::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+  WriteBatch batch;
+  batch.Put(key, value);
+  return Write(options, &batch);
+}
+
+Status DB::Delete(const WriteOptions& options, const Slice& key) {
+  WriteBatch batch;
+  batch.Delete(key);
+  return Write(options, &batch);
+}
 
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");

@@ -46,7 +46,7 @@ Status CheckMultiple(const char* name, uint64_t value) {
 }  // namespace
 
 void ClipAsLevelDB(Options* options) {
-  options->write_buffer_size = std::clamp<uint64_t>(options->write_buffer_size, 64 * KiB, 64 * GiB);
+  options->write_buffer_size = std::clamp<uint64_t>(options->write_buffer_size, 64 * KiB, GiB);
 }
 
 Status CheckOptions(const Options& o) {

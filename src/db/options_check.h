@@ -12,7 +12,7 @@ namespace miodb {
 Status CheckOptions(const Options& options);
 
 // LevelDB takes any write_buffer_size and uses the nearest one that it likes. Programs written for it rely on that, so
-// the C API and libleveldb do the same: values below 64 KiB, or above the range of options.h, are moved into it.
+// the C API and libleveldb do the same, with LevelDB's limits: 64 KiB to 1 GiB.
 void ClipAsLevelDB(Options* options);
 
 }  // namespace miodb
