@@ -13,8 +13,7 @@ namespace miodb {
 
 namespace {
 
-// Stands in for the comparator of the database, which need not be known here: the order of what is stored is taken as
-// it is.
+// Stands in for a comparator that is not known here: the order of what is stored is taken as it is.
 class StoredOrder final : public Comparator {
  public:
   explicit StoredOrder(const std::string& name) : name_(name) {}
@@ -138,12 +137,13 @@ Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
   Status s = CheckFile(env, fname);
   std::string name;
   if (s.ok()) s = ReadComparatorName(fname, &name);
-  const StoredOrder order(name);
+  const StoredOrder stored(name);
+  const Comparator* const order = name == BytewiseComparator()->Name() ? BytewiseComparator() : &stored;
   std::unique_ptr<Pool> pool;
   if (s.ok()) s = OpenPoolFile(fname, &pool);
   if (!s.ok()) return s;
   Printer out(dst);
-  VersionSet versions(pool.get(), KeyOrder(&order), kMaxLevels);
+  VersionSet versions(pool.get(), KeyOrder(order), kMaxLevels);
   std::vector<ExtentRef> chunks;
   s = DumpSuperblock(*pool, &out);
   if (s.ok()) s = versions.Recover(false, &chunks);
