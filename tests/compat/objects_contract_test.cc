@@ -202,6 +202,20 @@ TEST_F(FilterPolicyContract, BloomMatchesItsKeysAndFewOthers) {
   EXPECT_LT(others, 30);
 }
 
+// The bytes are part of LevelDB's table format.
+TEST_F(FilterPolicyContract, BloomFiltersAreTheSameBitForBit) {
+  const std::unique_ptr<const leveldb::FilterPolicy> bloom(leveldb::NewBloomFilterPolicy(10));
+  const Slice keys[] = {"hello", "world", Slice("\0\xff", 2), ""};
+  std::string filter, hex;
+  bloom->CreateFilter(keys, 4, &filter);
+  for (const char c : filter) {
+    char code[3];
+    snprintf(code, sizeof(code), "%02x", static_cast<unsigned char>(c));
+    hex += code;
+  }
+  EXPECT_EQ("1d4204414630519806", hex);
+}
+
 // ---- Caches ----
 
 class CacheContract : public FilterPolicyContract {};

@@ -16,7 +16,7 @@ seeds=(1 2 3 4 5 6 7 8)
 steps=10000
 clang=$(command -v clang-14 || command -v clang || true)
 
-scratch=$(mktemp -d)
+scratch=$(mktemp -d "$(scratch_parent $((1 << 30)))/miodb_compat.XXXXXX")
 exit_on_signals
 trap 'rm -rf "$scratch"' EXIT
 
