@@ -34,7 +34,7 @@ std::string LogPath(const std::string& name) { return name + "/LOG"; }
 // file, or may make it, and then the system has to have it under the same name.
 Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
   if (env == Env::Default()) return Status::OK();
-  const std::string probe = exists ? path : path + ".tmp";
+  const std::string probe = exists ? path : path + ".probe";
   if (!exists) {
     WritableFile* file = nullptr;
     Status s = env->NewWritableFile(probe, &file);
