@@ -10,6 +10,10 @@
 # is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench, those in tests/tools/ run the
 # tools; both exist when these do. All programs lie below tests/ in the build folder; tests find each other through
 # MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
+#
+# Tests in tests/compat/ are LevelDB programs: they see libleveldb and its headers and nothing else of ours. Where the
+# real LevelDB is installed, each compat/*_contract_test is built with that as well, as compat/*_contract_test.peer: what
+# it states is LevelDB's contract only if LevelDB keeps it.
 
 set(test_kinds unit model metamorphic crash stress fuzz regression)
 
@@ -33,6 +37,9 @@ set(fuzz_targets "")
 list(FILTER test_files EXCLUDE REGEX "^simulation/")
 if(NOT MIODB_BUILD_BENCHMARKS)
   list(FILTER test_files EXCLUDE REGEX "^(benchmarks|tools)/")
+endif()
+if(NOT MIODB_BUILD_COMPAT)
+  list(FILTER test_files EXCLUDE REGEX "^compat/")
 endif()
 foreach(file IN LISTS test_files)
   if(file IN_LIST helpers)
@@ -70,6 +77,20 @@ if(helper_sources)
   list(PREPEND test_libraries miodb_test_helpers)
 endif()
 
+# What LevelDB programs are built with: ours, and the real one if it is there.
+foreach(compat miodb_test_compat miodb_test_peer)
+  add_library(${compat} INTERFACE)
+  target_include_directories(${compat} INTERFACE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${compat} INTERFACE miodb_compiler Threads::Threads GTest::gtest)
+endforeach()
+if(MIODB_BUILD_COMPAT)
+  target_link_libraries(miodb_test_compat INTERFACE miodb_leveldb_static)
+endif()
+miodb_find(MIODB_PEER_LEVELDB leveldb/db.h leveldb libleveldb-dev)
+if(TARGET MIODB_PEER_LEVELDB)
+  target_link_libraries(miodb_test_peer INTERFACE MIODB_PEER_LEVELDB)
+endif()
+
 # Defines the program of tests/<file> and stores its target name in *target_name.
 function(miodb_add_test_program file target_name)
   string(REGEX REPLACE "\\.cc$" "" path "${file}")
@@ -77,7 +98,11 @@ function(miodb_add_test_program file target_name)
   get_filename_component(name "${path}" NAME)
   string(REPLACE "/" "." target "tests.${path}")
   add_executable(${target} "tests/${file}")
-  target_link_libraries(${target} PRIVATE ${test_libraries})
+  if(folder STREQUAL "compat")
+    target_link_libraries(${target} PRIVATE miodb_test_compat)
+  else()
+    target_link_libraries(${target} PRIVATE ${test_libraries})
+  endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME "${name}"
                                              RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/${folder}>")
   if(folder STREQUAL "benchmarks")
@@ -109,6 +134,15 @@ foreach(file IN LISTS test_programs)
   set_tests_properties("${name}" PROPERTIES LABELS ${kind})
   if(kind STREQUAL "stress")
     set_tests_properties("${name}" PROPERTIES PROCESSORS 2)
+  endif()
+  if(file MATCHES "^compat/.*_contract_test\\.cc$" AND TARGET MIODB_PEER_LEVELDB AND NOT MIODB_SANITIZE)
+    add_executable(${target}.peer "tests/${file}")
+    target_link_libraries(${target}.peer PRIVATE miodb_test_peer GTest::gtest_main)
+    get_filename_component(peer "${name}.peer" NAME)
+    set_target_properties(${target}.peer PROPERTIES OUTPUT_NAME "${peer}"
+                                                    RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/compat>")
+    add_test(NAME "${name}.peer" COMMAND ${target}.peer WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties("${name}.peer" PROPERTIES LABELS unit)
   endif()
 endforeach()
 

@@ -35,9 +35,11 @@
 
 namespace miodb {
 
+#ifndef MIODB_AS_LEVELDB  // leveldb/db.h has LevelDB's
 // Version of this library.
 static const int kMajorVersion = 1;
 static const int kMinorVersion = 0;
+#endif
 
 class WriteBatch;
 
@@ -62,6 +64,7 @@ class MIODB_EXPORT DB {
   // is nullptr, the status names the file and the reason, and nothing half-created is left behind.
   // Takes time proportional to the number of tables and to the log that was not yet flushed, not to the data.
   // A database is open in one process and once in it: a second open returns IOError naming the LOCK file.
+  // A directory that holds a database of LevelDB's format is refused.
   static Status Open(const Options& options, const std::string& name, DB** dbptr);
 
   DB() = default;
@@ -73,6 +76,7 @@ class MIODB_EXPORT DB {
   virtual ~DB();
 
   // Sets the value of key. Durable when it returns OK (see above).
+  // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write.
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
 
   // Removes key. Removing a key that is not there is not an error.
@@ -87,7 +91,9 @@ class MIODB_EXPORT DB {
   // The same without a copy: *value refers to the bytes in the pool and keeps them there until it is reset or
   // destroyed, which must happen before the database is deleted. A pinned value also keeps the space of the tables
   // that were current when it was read, so do not hold many for long.
-  virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) = 0;
+  // This and the last two calls below are not LevelDB's. A class that implements only LevelDB's may leave them out;
+  // they then return NotSupported.
+  virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
 
   // A new iterator over the state at this moment (or at options.snapshot), not yet positioned. Never nullptr; an
   // error shows in its status(). The caller deletes it before the database. While it lives it pins the tables it
@@ -123,11 +129,11 @@ class MIODB_EXPORT DB {
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 
   // Flushes the memtable and returns when its table is installed.
-  virtual Status Flush() = 0;
+  virtual Status Flush();
 
   // Flushes, merges everything into the repository, collects garbage, and returns when nothing of that is left to do.
   // Writers that go on may keep it waiting. Returns the background error if there is one.
-  virtual Status WaitForIdle() = 0;
+  virtual Status WaitForIdle();
 };
 
 // Deletes the database in directory "name": its pool (options.pool_path), what repairs kept or left unfinished of it,

@@ -1,7 +1,9 @@
 // The operating system as the library sees it: files, locks, threads, time.
 //
-// The pool is the exception: it is mapped memory and never goes through an Env. Everything else does, so that tests
-// and embedding programs can watch, fake or redirect it. To change only some calls, derive from EnvWrapper.
+// The pool is the exception: it is mapped memory, which no Env can give. An Env of the user's is only asked whether the
+// pool's file exists and whether one may be made; it has to lie where the system finds it under the same name, else
+// Open returns NotSupported. Every other file goes through the Env, so that tests and embedding programs can watch,
+// fake or redirect it. To change only some calls, derive from EnvWrapper.
 //
 // Threads: an Env and a Logger may be used by any number of threads at once, a RandomAccessFile too. A SequentialFile
 // and a WritableFile belong to one thread at a time.

@@ -83,8 +83,9 @@ struct MIODB_EXPORT Options {
   // With the default the DRAM index over it is about 4 MiB at 1 KiB values and 24 MiB at 100 B values.
   size_t write_buffer_size = 64 * 1024 * 1024;
 
-  // Options of LevelDB's SSTables. Accepted so that LevelDB programs compile; PMTables have no files, blocks or
-  // compression, so they change nothing here.
+  // Options of LevelDB's SSTables and log files. Accepted, with any value, so that LevelDB programs compile and run;
+  // PMTables have no files, blocks or compression and filters of their own, and the log is never rewritten, so they
+  // change nothing.
   int max_open_files = 1000;
   Cache* block_cache = nullptr;
   size_t block_size = 4 * 1024;

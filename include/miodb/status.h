@@ -7,7 +7,9 @@
 // Without memory for a message an error keeps its kind and says no more than that.
 //
 // A Status that is dropped unread is a bug in waiting, so with C++17 and later the compiler warns about it. Where an
-// error really does not matter, say so: "(void)db->Delete(...)" or "IgnoreError()".
+// error really does not matter, say so: "(void)db->Delete(...)" or "IgnoreError()". Programs written for LevelDB never
+// heard of that, so behind leveldb/status.h there is no warning, and a full pool counts as the IO error that a full
+// disk is there.
 
 #ifndef MIODB_INCLUDE_STATUS_H_
 #define MIODB_INCLUDE_STATUS_H_
@@ -19,7 +21,7 @@
 
 // MIODB_EXPORT for a class whose values should be looked at when a function returns them. One macro for both, because
 // compilers disagree about the order in which attributes of the two kinds may stand.
-#if __cplusplus >= 201703L && (defined(__GNUC__) || defined(__clang__))
+#if __cplusplus >= 201703L && !defined(MIODB_AS_LEVELDB) && (defined(__GNUC__) || defined(__clang__))
 #define MIODB_EXPORT_NODISCARD [[nodiscard, gnu::visibility("default")]]
 #else
 #define MIODB_EXPORT_NODISCARD MIODB_EXPORT
@@ -77,7 +79,11 @@ class MIODB_EXPORT_NODISCARD Status {
   bool IsCorruption() const { return code() == kCorruption; }
   bool IsNotSupportedError() const { return code() == kNotSupported; }
   bool IsInvalidArgument() const { return code() == kInvalidArgument; }
+#ifdef MIODB_AS_LEVELDB
+  bool IsIOError() const { return code() == kIOError || code() == kNoSpace; }
+#else
   bool IsIOError() const { return code() == kIOError; }
+#endif
   bool IsNoSpace() const { return code() == kNoSpace; }
 
   // For people and logs: "OK", or the kind and the message, such as "IO error: /db/LOCK: No such file or directory".

@@ -6,6 +6,7 @@
 #include <new>
 #include <system_error>
 
+#include "miodb/write_batch.h"
 #include "src/db/db_iter.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
@@ -24,6 +25,27 @@
 namespace miodb {
 
 namespace {
+
+// The pool is mapped, which is the one thing that an Env cannot do. So an Env of the user's is asked whether it has the
+// file, or may make it, and then the system has to have it under the same name.
+Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
+  if (env == Env::Default()) return Status::OK();
+  const std::string probe = exists ? path : path + ".probe";
+  if (!exists) {
+    WritableFile* file = nullptr;
+    Status s = env->NewWritableFile(probe, &file);
+    if (s.ok()) s = file->Close();
+    delete file;
+    if (!s.ok()) return s;
+  }
+  const bool visible = Env::Default()->FileExists(probe);
+  if (!exists) env->RemoveFile(probe).IgnoreError();
+  if (visible) return Status::OK();
+  return Status::NotSupported(path, "Options::env keeps files where the pool cannot be mapped");
+}
+
+// A database of LevelDB's format. Making a pool beside it would look as if its data were lost.
+bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExists(name + "/CURRENT"); }
 
 // Blocks of memtable memory: a fraction of the memtable, within reason.
 size_t BlockBytes(const Options& options) {
@@ -91,12 +113,35 @@ Status Destroy(const std::string& name, const Options& options) {
 Snapshot::~Snapshot() = default;
 DB::~DB() = default;
 
+// For classes that implement DB by Write alone.
+Status DB::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+  WriteBatch batch;
+  batch.Put(key, value);
+  return Write(options, &batch);
+}
+
+Status DB::Delete(const WriteOptions& options, const Slice& key) {
+  WriteBatch batch;
+  batch.Delete(key);
+  return Write(options, &batch);
+}
+
+Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
+  return Status::NotSupported("this DB has no pinned reads");
+}
+Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
+Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
+
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
   std::unique_ptr<DBImpl> db;
+  Options adjusted = options;
+#ifdef MIODB_AS_LEVELDB
+  ClipAsLevelDB(&adjusted);
+#endif
   Status s;
   try {
-    s = DBImpl::Open(options, name, DBImpl::Hooks(), &db);
+    s = DBImpl::Open(adjusted, name, DBImpl::Hooks(), &db);
   } catch (const std::bad_alloc&) {
     s = Status::IOError(name, "out of memory");
   }
@@ -133,6 +178,9 @@ Status DBImpl::Start() {
   Env* const env = options_.env;
   const bool directory_existed = env->FileExists(name_);
   const bool pool_existed = env->FileExists(PoolPath(options_, name_));
+  if (!pool_existed && IsForeignDatabase(env, name_)) {
+    return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
+  }
   if (!pool_existed && !options_.create_if_missing) {
     return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");
   }
@@ -195,7 +243,10 @@ Status DBImpl::OpenPool() {
   const std::string path = PoolPath(options_, name_);
   const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode, hooks_.memory};
   const bool exists = options_.env->FileExists(path);
-  Status s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
+  Status s;
+  if (hooks_.memory == nullptr) s = AskEnvForPool(options_.env, path, exists);
+  if (!s.ok()) return s;
+  s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;
   blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks);
   frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
@@ -247,6 +298,7 @@ void DBImpl::StopThreads() {
 }
 
 DBImpl::~DBImpl() {
+  DCHECK(snapshots_.empty());  // the user releases all snapshots before
   if (options_.log_mode == kLogOff && pool_ != nullptr && file_lock_ != nullptr && !threads_.empty()) {
     Flush().IgnoreError();  // the error is in the info log
   }

@@ -1,5 +1,6 @@
 #include "src/db/options_check.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -43,6 +44,10 @@ Status CheckMultiple(const char* name, uint64_t value) {
 }
 
 }  // namespace
+
+void ClipAsLevelDB(Options* options) {
+  options->write_buffer_size = std::clamp<uint64_t>(options->write_buffer_size, 64 * KiB, GiB);
+}
 
 Status CheckOptions(const Options& o, bool any_sizes) {
   if (o.comparator == nullptr) return Status::InvalidArgument("Options::comparator", "must not be null");

@@ -121,12 +121,12 @@ bool ReadStates::Reclaim() {
 
 ReadStates::~ReadStates() {
   const bool still_pinned = Reclaim();
-  DCHECK(!still_pinned);  // an iterator, a pinned slice or a read outlives the database
   ReadState* const last = current_.load(std::memory_order_relaxed);  // relaxed: no reader is left
+  DCHECK(last != nullptr || !still_pinned);
   if (last == nullptr) return;
-  const bool pinned = still_pinned || Held(last);
-  DCHECK(!pinned);
-  if (!pinned) delete last;
+  const bool iterator_or_pinned_slice_outlives_the_database = still_pinned || Held(last);
+  DCHECK(!iterator_or_pinned_slice_outlives_the_database);
+  if (!iterator_or_pinned_slice_outlives_the_database) delete last;
 }
 
 }  // namespace miodb

@@ -33,6 +33,7 @@ class Table:
     def __init__(self, text):
         self.rank = {}  # folder of a layer -> its height
         self.public = None
+        self.compat = None
         self.programs = []
         self.free = []
         self.doors = {}  # system header -> folders
@@ -48,6 +49,8 @@ class Table:
                     self.rank[folder] = number
             elif word == 'public':
                 (self.public,) = folders
+            elif word == 'compat':
+                (self.compat,) = folders
             elif word == 'program':
                 self.programs += folders
             elif word == 'free':
@@ -59,16 +62,20 @@ class Table:
 
     def folder_of(self, path):
         """The folder of the table that holds this file, or None. The deepest one wins."""
-        folders = list(self.rank) + [self.public] + self.programs + self.free
+        folders = list(self.rank) + [self.public] + [self.compat] * bool(self.compat) + self.programs + self.free
         holders = [folder for folder in folders if path.startswith(folder + '/')]
         return max(holders, key=len) if holders else None
 
     def objection(self, source, target):
         """Why a file of folder `source` may not include one of folder `target`, or None."""
-        if source in self.free or source == target or (target == self.public and source != self.public):
+        if source in self.free or source == target:
             return None
         if source == self.public:
             return 'a public header includes only public headers'
+        if target in (self.public, self.compat):
+            return None
+        if source == self.compat:
+            return 'a header of LevelDB includes only %s and %s' % (self.compat, self.public)
         if source in self.programs:
             return 'a program includes only %s' % self.public
         if target not in self.rank:
@@ -95,9 +102,9 @@ def source_files(root):
     return sorted(paths)
 
 
-def resolve(root, public, path, name):
+def resolve(root, table, path, name):
     """The file of the tree that `path` means by the include `name`, relative to root, or None."""
-    for base in (os.path.dirname(path), '', os.path.dirname(public)):
+    for base in [os.path.dirname(path), '', os.path.dirname(table.public)] + [table.compat] * bool(table.compat):
         candidate = os.path.normpath(os.path.join(base, name))
         if not candidate.startswith('..') and os.path.isfile(os.path.join(root, candidate)):
             return candidate
@@ -121,12 +128,12 @@ def check(root, table):
                 continue
             quoted, name = match.group(1) == '"', match.group(2)
             place = '%s:%d: includes %s: ' % (path, number, name)
-            target = resolve(root, table.public, path, name)
+            target = resolve(root, table, path, name)
             judged += 1
             if target is None:
                 if quoted and source not in table.free:
                     problems.append(place + 'no such file in the tree')
-                elif source == table.public and name not in STANDARD_HEADERS:
+                elif source in (table.public, table.compat) and name not in STANDARD_HEADERS:
                     problems.append(place + 'not a header of C++11')
                 elif name in table.doors and source not in table.doors[name] + table.free:
                     problems.append(place + 'only %s may' % ' '.join(table.doors[name]))
@@ -143,10 +150,12 @@ def check(root, table):
 def self_test():
     """Plants each violation in a tree of its own and expects exactly that complaint."""
     table = Table('layer src/util\nlayer src/nvm\nlayer src/log src/memtable  # side by side\nlayer src/db\n'
-                  'public include/miodb\nprogram benchmarks tools\nfree tests\ndoor libpmem.h src/nvm\n')
+                  'public include/miodb\ncompat include/compat\nprogram benchmarks tools\nfree tests\ndoor libpmem.h src/nvm\n')
     good = {
         'include/miodb/db.h': '#include <string>\n#include "miodb/status.h"\n',
         'include/miodb/status.h': '#include <cstdint>\n',
+        'include/compat/leveldb/db.h': '#include <string>\n#include "leveldb/status.h"\n#include "miodb/db.h"\n',
+        'include/compat/leveldb/status.h': '#include "miodb/status.h"\n',
         'src/util/coding.h': '#include "miodb/status.h"\n',
         'src/nvm/pool.cc': '#include <libpmem.h>\n#include "src/util/coding.h"\n',
         'src/db/db_impl.cc': '#include "src/nvm/../util/coding.h"\n#include "miodb/db.h"\n#include <vector>\n',
@@ -167,6 +176,9 @@ def self_test():
         ('include/miodb/bad.h', '#include "src/util/coding.h"\n', 'a public header includes only'),
         ('include/miodb/bad.h', '#include <span>\n', 'not a header of C++11'),
         ('include/miodb/bad.h', '#include <sys/mman.h>\n', 'not a header of C++11'),
+        ('include/miodb/bad.h', '#include "leveldb/db.h"\n', 'a public header includes only'),
+        ('include/compat/leveldb/bad.h', '#include "src/util/coding.h"\n', 'a header of LevelDB includes only'),
+        ('include/compat/leveldb/bad.h', '#include <span>\n', 'not a header of C++11'),
         ('src/util/bad.h', '#include "tests/a_test.cc"\n', 'a layer does not include'),
         ('src/util/bad.h', '#include "util/nothing.h"\n', 'no such file'),
         ('src/util/bad.h', '#include <libpmem.h>\n', 'only src/nvm may'),

@@ -1,0 +1,107 @@
+/* What MioDB adds to LevelDB's C API.
+
+   The C API of this library is that of leveldb/c.h, which lies in compat/ and says how objects, errors and threads are
+   handled; everything there holds here. This header works with its objects, whose types it declares only as structs, so
+   either may be included first and this one also alone.
+
+   Valid C89 but for <stdint.h>, and C++. */
+
+#ifndef MIODB_INCLUDE_C_H_
+#define MIODB_INCLUDE_C_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As MIODB_EXPORT, which belongs to the C++ headers. */
+#if defined(__GNUC__) || defined(__clang__)
+#define MIODB_C_EXPORT __attribute__((visibility("default")))
+#else
+#define MIODB_C_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct leveldb_t;
+struct leveldb_iterator_t;
+struct leveldb_options_t;
+struct leveldb_readoptions_t;
+struct leveldb_writebatch_t;
+
+/* ---- The version of MioDB. ---- */
+
+MIODB_C_EXPORT int miodb_major_version(void);
+MIODB_C_EXPORT int miodb_minor_version(void);
+
+/* ---- Options of the pool and of compactions. miodb/options.h says what each means, its unit and its range. A value
+   out of range makes leveldb_open fail. ---- */
+
+enum { miodb_persist_auto = 0, miodb_persist_pmem = 1, miodb_persist_emulated = 2, miodb_persist_file = 3 };
+enum { miodb_log_pmem = 0, miodb_log_off = 1 };
+
+/* The path is copied. */
+MIODB_C_EXPORT void miodb_options_set_pool_path(struct leveldb_options_t*, const char* path);
+MIODB_C_EXPORT void miodb_options_set_pool_size(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_pool_growth(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_persist_mode(struct leveldb_options_t*, int mode);
+MIODB_C_EXPORT void miodb_options_set_log_mode(struct leveldb_options_t*, int mode);
+MIODB_C_EXPORT void miodb_options_set_log_chunk_size(struct leveldb_options_t*, size_t bytes);
+MIODB_C_EXPORT void miodb_options_set_max_immutable_memtables(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_num_levels(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_level_trigger(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_max_background_merges(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_partition_size(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_lazy_copy_limit(struct leveldb_options_t*, size_t bytes);
+MIODB_C_EXPORT void miodb_options_set_space_amplification_percent(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_filter_bits_per_key(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_reuse_logs(struct leveldb_options_t*, uint8_t);
+
+/* ---- Bounds of iterators: keys in [lower, upper) only. The key is copied; NULL takes the bound away. ---- */
+
+MIODB_C_EXPORT void miodb_readoptions_set_iterate_lower_bound(struct leveldb_readoptions_t*, const char* key,
+                                                              size_t keylen);
+MIODB_C_EXPORT void miodb_readoptions_set_iterate_upper_bound(struct leveldb_readoptions_t*, const char* key,
+                                                              size_t keylen);
+
+/* ---- A value read without a copy. It holds its bytes in the pool until it is destroyed, which must happen before the
+   database is closed. ---- */
+
+typedef struct miodb_pinnedslice_t miodb_pinnedslice_t;
+
+/* NULL if the key is not there, which is no error, or if an error occurred. */
+MIODB_C_EXPORT miodb_pinnedslice_t* miodb_get_pinned(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
+                                                     const char* key, size_t keylen, char** errptr);
+MIODB_C_EXPORT const char* miodb_pinnedslice_value(const miodb_pinnedslice_t*, size_t* vallen);
+MIODB_C_EXPORT void miodb_pinnedslice_destroy(miodb_pinnedslice_t*);
+
+/* ---- Waiting, and what the database says of itself. ---- */
+
+/* Returns when what is in memory is in a table. */
+MIODB_C_EXPORT void miodb_flush(struct leveldb_t* db, char** errptr);
+
+/* Returns when everything is flushed, merged and collected. */
+MIODB_C_EXPORT void miodb_wait_for_idle(struct leveldb_t* db, char** errptr);
+
+/* A property that is a decimal number, such as "miodb.live-bytes". Stores it and returns 1, or returns 0 and leaves
+ *value alone if there is no such property or it is no number. Any property: leveldb_property_value. */
+MIODB_C_EXPORT uint8_t miodb_property_int(struct leveldb_t* db, const char* propname, uint64_t* value);
+
+/* All counters, one "name: value" a line, for the caller to free. */
+MIODB_C_EXPORT char* miodb_stats(struct leveldb_t* db);
+
+/* ---- Batches. ---- */
+
+/* Bytes that the updates take in the batch. */
+MIODB_C_EXPORT size_t miodb_writebatch_approximate_size(const struct leveldb_writebatch_t*);
+
+/* ---- Files. ---- */
+
+/* Writes the text of DumpFile (miodb/dumpfile.h) of the pool file fname to the file text_name, which is replaced. */
+MIODB_C_EXPORT void miodb_dump_file(const char* fname, const char* text_name, char** errptr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MIODB_INCLUDE_C_H_ */

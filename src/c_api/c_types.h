@@ -1,0 +1,78 @@
+// What stands behind the opaque types of leveldb/c.h and miodb/c.h: each wraps the C++ object of the same name.
+
+#ifndef MIODB_SRC_C_API_C_TYPES_H_
+#define MIODB_SRC_C_API_C_TYPES_H_
+
+#include <string>
+
+#include "leveldb/c.h"
+#include "miodb/cache.h"
+#include "miodb/db.h"
+#include "miodb/env.h"
+#include "miodb/filter_policy.h"
+#include "miodb/options.h"
+#include "miodb/pinnable_slice.h"
+#include "miodb/write_batch.h"
+
+struct leveldb_t {
+  miodb::DB* rep;
+};
+
+struct leveldb_cache_t {
+  miodb::Cache* rep;
+};
+
+// Only the default one can be made in C, and that is not the caller's to delete.
+struct leveldb_env_t {
+  miodb::Env* rep;
+};
+
+struct leveldb_iterator_t {
+  miodb::Iterator* rep;
+};
+
+// C has no way to make one; here so that set_info_log has a meaning for programs that make it in C++.
+struct leveldb_logger_t {
+  miodb::Logger* rep;
+};
+
+struct leveldb_options_t {
+  miodb::Options rep;
+};
+
+// Holds the keys of the bounds that rep points to.
+struct leveldb_readoptions_t {
+  miodb::ReadOptions rep;
+  std::string lower_key;
+  std::string upper_key;
+  miodb::Slice lower;
+  miodb::Slice upper;
+};
+
+struct leveldb_snapshot_t {
+  const miodb::Snapshot* rep;
+};
+
+struct leveldb_writebatch_t {
+  miodb::WriteBatch rep;
+};
+
+struct leveldb_writeoptions_t {
+  miodb::WriteOptions rep;
+};
+
+struct miodb_pinnedslice_t {
+  miodb::PinnableSlice rep;
+};
+
+namespace miodb {
+
+// The bytes and a final zero in memory from malloc, which is what C callers free.
+char* CopyForC(const Slice& bytes);
+
+// If s is an error, puts its message in place of *errptr and returns true.
+bool SaveError(char** errptr, const Status& s);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_C_API_C_TYPES_H_

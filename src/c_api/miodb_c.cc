@@ -1,0 +1,140 @@
+#include <cstdlib>
+#include <memory>
+
+#include "miodb/c.h"
+#include "miodb/dumpfile.h"
+#include "src/c_api/c_types.h"
+
+// What MioDB adds to LevelDB's C API, in the order of its header.
+
+using miodb::CopyForC;
+using miodb::SaveError;
+using miodb::Slice;
+using miodb::Status;
+
+namespace {
+
+// Stores a copy of the key and lets *bound point to it, or takes the bound away.
+void SetBound(const char* key, size_t keylen, std::string* copy, Slice* view, const Slice** bound) {
+  *bound = nullptr;
+  if (key == nullptr) return;
+  copy->assign(key, keylen);
+  *view = Slice(*copy);
+  *bound = view;
+}
+
+// Dumps into *text, which is deleted: an error of its Close is one of the dump.
+Status DumpInto(miodb::Env* env, const char* fname, miodb::WritableFile* text) {
+  const std::unique_ptr<miodb::WritableFile> owned(text);
+  const Status s = miodb::DumpFile(env, fname, text);
+  const Status closed = text->Close();
+  return s.ok() ? closed : s;
+}
+
+}  // namespace
+
+extern "C" {
+
+// ---- Version. In libleveldb db.h does not say it, so it comes from the build. ----
+
+int miodb_major_version() { return MIODB_VERSION_MAJOR; }
+int miodb_minor_version() { return MIODB_VERSION_MINOR; }
+
+// ---- Options. ----
+
+void miodb_options_set_pool_path(leveldb_options_t* options, const char* path) { options->rep.pool_path = path; }
+void miodb_options_set_pool_size(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_size = bytes; }
+void miodb_options_set_pool_growth(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_growth = bytes; }
+
+// The ranges of both modes are checked where the database is opened.
+void miodb_options_set_persist_mode(leveldb_options_t* options, int mode) {
+  options->rep.persist_mode = static_cast<miodb::PersistMode>(mode);
+}
+
+void miodb_options_set_log_mode(leveldb_options_t* options, int mode) {
+  options->rep.log_mode = static_cast<miodb::LogMode>(mode);
+}
+
+void miodb_options_set_log_chunk_size(leveldb_options_t* options, size_t bytes) { options->rep.log_chunk_size = bytes; }
+
+void miodb_options_set_max_immutable_memtables(leveldb_options_t* options, int n) {
+  options->rep.max_immutable_memtables = n;
+}
+
+void miodb_options_set_num_levels(leveldb_options_t* options, int n) { options->rep.num_levels = n; }
+void miodb_options_set_level_trigger(leveldb_options_t* options, int n) { options->rep.level_trigger = n; }
+
+void miodb_options_set_max_background_merges(leveldb_options_t* options, int n) {
+  options->rep.max_background_merges = n;
+}
+
+void miodb_options_set_partition_size(leveldb_options_t* options, uint64_t bytes) {
+  options->rep.partition_size = bytes;
+}
+
+void miodb_options_set_lazy_copy_limit(leveldb_options_t* options, size_t bytes) {
+  options->rep.lazy_copy_limit = bytes;
+}
+
+void miodb_options_set_space_amplification_percent(leveldb_options_t* options, int n) {
+  options->rep.space_amplification_percent = n;
+}
+
+void miodb_options_set_filter_bits_per_key(leveldb_options_t* options, int n) { options->rep.filter_bits_per_key = n; }
+void miodb_options_set_reuse_logs(leveldb_options_t* options, uint8_t v) { options->rep.reuse_logs = v != 0; }
+
+// ---- Bounds. ----
+
+void miodb_readoptions_set_iterate_lower_bound(leveldb_readoptions_t* options, const char* key, size_t keylen) {
+  SetBound(key, keylen, &options->lower_key, &options->lower, &options->rep.iterate_lower_bound);
+}
+
+void miodb_readoptions_set_iterate_upper_bound(leveldb_readoptions_t* options, const char* key, size_t keylen) {
+  SetBound(key, keylen, &options->upper_key, &options->upper, &options->rep.iterate_upper_bound);
+}
+
+// ---- Pinned values. ----
+
+miodb_pinnedslice_t* miodb_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options, const char* key,
+                                      size_t keylen, char** errptr) {
+  auto value = std::make_unique<miodb_pinnedslice_t>();
+  const Status s = db->rep->Get(options->rep, Slice(key, keylen), &value->rep);
+  if (s.ok()) return value.release();
+  if (!s.IsNotFound()) SaveError(errptr, s);
+  return nullptr;
+}
+
+const char* miodb_pinnedslice_value(const miodb_pinnedslice_t* slice, size_t* vallen) {
+  *vallen = slice->rep.size();
+  return slice->rep.data();
+}
+
+void miodb_pinnedslice_destroy(miodb_pinnedslice_t* slice) { delete slice; }
+
+// ---- Waiting and telling. ----
+
+void miodb_flush(leveldb_t* db, char** errptr) { SaveError(errptr, db->rep->Flush()); }
+void miodb_wait_for_idle(leveldb_t* db, char** errptr) { SaveError(errptr, db->rep->WaitForIdle()); }
+
+uint8_t miodb_property_int(leveldb_t* db, const char* propname, uint64_t* value) {
+  std::string text;
+  if (!db->rep->GetProperty(propname, &text)) return 0;
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return 0;
+  *value = strtoull(text.c_str(), nullptr, 10);
+  return 1;
+}
+
+char* miodb_stats(leveldb_t* db) { return leveldb_property_value(db, "miodb.counters"); }
+
+// ---- Batches and files. ----
+
+size_t miodb_writebatch_approximate_size(const leveldb_writebatch_t* batch) { return batch->rep.ApproximateSize(); }
+
+void miodb_dump_file(const char* fname, const char* text_name, char** errptr) {
+  miodb::Env* const env = miodb::Env::Default();
+  miodb::WritableFile* text = nullptr;
+  if (SaveError(errptr, env->NewWritableFile(text_name, &text))) return;
+  SaveError(errptr, DumpInto(env, fname, text));
+}
+
+}  // extern "C"

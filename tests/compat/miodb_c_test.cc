@@ -1,0 +1,177 @@
+// miodb/c.h: what the C API has beyond LevelDB's.
+
+#include "miodb/c.h"
+#include "tests/compat/c_api_fixture.h"
+
+namespace {
+
+class MiodbCTest : public CApiTest {
+ protected:
+  std::string Keys() {
+    const std::string pairs = Everything();
+    std::string keys;
+    for (size_t i = 0; i < pairs.size(); i += 4) keys.push_back(pairs[i]);  // "a=1 "
+    return keys;
+  }
+};
+
+TEST_F(MiodbCTest, OptionsReachTheDatabase) {
+  const std::string pool = dir_ / "elsewhere";
+  {
+    const std::string gone = pool;
+    miodb_options_set_pool_path(options_, gone.c_str());  // copied
+  }
+  miodb_options_set_pool_size(options_, 8 << 20);
+  miodb_options_set_pool_growth(options_, 1 << 20);
+  miodb_options_set_persist_mode(options_, miodb_persist_file);
+  miodb_options_set_log_mode(options_, miodb_log_pmem);
+  miodb_options_set_log_chunk_size(options_, 64 << 10);
+  miodb_options_set_max_immutable_memtables(options_, 2);
+  miodb_options_set_num_levels(options_, 3);
+  miodb_options_set_level_trigger(options_, 3);
+  miodb_options_set_max_background_merges(options_, 1);
+  miodb_options_set_partition_size(options_, 1 << 20);
+  miodb_options_set_lazy_copy_limit(options_, 100);
+  miodb_options_set_space_amplification_percent(options_, 150);
+  miodb_options_set_filter_bits_per_key(options_, 5);
+  miodb_options_set_reuse_logs(options_, 1);
+  Open();
+  EXPECT_TRUE(leveldb::Env::Default()->FileExists(pool));
+  uint64_t capacity = 0;
+  EXPECT_EQ(1, miodb_property_int(db_, "miodb.pool-bytes-capacity", &capacity));
+  EXPECT_EQ(8u << 20, capacity);
+  char* const mode = leveldb_property_value(db_, "miodb.persist-mode");
+  EXPECT_STREQ("file", mode);
+  leveldb_free(mode);
+  EXPECT_EQ(nullptr, leveldb_property_value(db_, "leveldb.num-files-at-level3"));
+}
+
+TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
+  struct Case {
+    const char* name;
+    void (*set)(leveldb_options_t*);
+  };
+  const Case cases[] = {
+      {"pool_size", [](leveldb_options_t* o) { miodb_options_set_pool_size(o, 1); }},
+      {"pool_growth", [](leveldb_options_t* o) { miodb_options_set_pool_growth(o, 1); }},
+      {"persist_mode", [](leveldb_options_t* o) { miodb_options_set_persist_mode(o, 9); }},
+      {"log_mode", [](leveldb_options_t* o) { miodb_options_set_log_mode(o, -1); }},
+      {"log_chunk_size", [](leveldb_options_t* o) { miodb_options_set_log_chunk_size(o, 5); }},
+      {"max_immutable_memtables", [](leveldb_options_t* o) { miodb_options_set_max_immutable_memtables(o, 0); }},
+      {"num_levels", [](leveldb_options_t* o) { miodb_options_set_num_levels(o, 1); }},
+      {"level_trigger", [](leveldb_options_t* o) { miodb_options_set_level_trigger(o, 1); }},
+      {"max_background_merges", [](leveldb_options_t* o) { miodb_options_set_max_background_merges(o, -1); }},
+      {"partition_size", [](leveldb_options_t* o) { miodb_options_set_partition_size(o, 1); }},
+      {"lazy_copy_limit", [](leveldb_options_t* o) { miodb_options_set_lazy_copy_limit(o, size_t{1} << 40); }},
+      {"space_amplification_percent",
+       [](leveldb_options_t* o) { miodb_options_set_space_amplification_percent(o, 100); }},
+      {"filter_bits_per_key", [](leveldb_options_t* o) { miodb_options_set_filter_bits_per_key(o, 33); }},
+  };
+  for (const Case& c : cases) {
+    leveldb_options_t* const options = leveldb_options_create();
+    leveldb_options_set_create_if_missing(options, 1);
+    c.set(options);
+    EXPECT_EQ(nullptr, leveldb_open(options, name_.c_str(), &error_));
+    const std::string text = error_ == nullptr ? "" : error_;
+    EXPECT_EQ(0u, text.find("Invalid argument: Options::" + std::string(c.name))) << text;
+    leveldb_free(error_);
+    error_ = nullptr;
+    leveldb_options_destroy(options);
+    EXPECT_FALSE(leveldb::Env::Default()->FileExists(name_));
+  }
+}
+
+TEST_F(MiodbCTest, BoundsLimitIteratorsAndAreCopied) {
+  Open();
+  for (const char* key : {"a", "b", "c", "d", "e"}) Put(key, "1");
+  {
+    const std::string lower = "b", upper = "d";
+    miodb_readoptions_set_iterate_lower_bound(read_, lower.data(), lower.size());
+    miodb_readoptions_set_iterate_upper_bound(read_, upper.data(), upper.size());
+  }
+  EXPECT_EQ("bc", Keys());
+  miodb_readoptions_set_iterate_lower_bound(read_, nullptr, 0);
+  EXPECT_EQ("abc", Keys());
+  miodb_readoptions_set_iterate_upper_bound(read_, nullptr, 0);
+  EXPECT_EQ("abcde", Keys());
+}
+
+TEST_F(MiodbCTest, APinnedValueStaysWhileTheKeyIsOverwrittenAndCompacted) {
+  Open();
+  Put("key", "old");
+  miodb_pinnedslice_t* const pinned = miodb_get_pinned(db_, read_, "key", 3, &error_);
+  ASSERT_NE(nullptr, pinned);
+  Put("key", "new");
+  miodb_wait_for_idle(db_, &error_);
+  size_t size;
+  const char* const value = miodb_pinnedslice_value(pinned, &size);
+  EXPECT_EQ("old", std::string(value, size));
+  miodb_pinnedslice_destroy(pinned);
+  EXPECT_EQ(nullptr, miodb_get_pinned(db_, read_, "none", 4, &error_));
+  EXPECT_EQ(nullptr, error_);
+}
+
+TEST_F(MiodbCTest, FlushAndWaitForIdleLeaveTables) {
+  Open();
+  Put("key", "value");
+  uint64_t entries = 77;
+  EXPECT_EQ(1, miodb_property_int(db_, "miodb.entries", &entries));
+  EXPECT_EQ(0u, entries);
+  miodb_flush(db_, &error_);
+  EXPECT_EQ(nullptr, error_);
+  EXPECT_EQ(1, miodb_property_int(db_, "miodb.entries", &entries));
+  EXPECT_EQ(1u, entries);
+  Put("key", "other");
+  miodb_wait_for_idle(db_, &error_);
+  EXPECT_EQ(nullptr, error_);
+  EXPECT_EQ(1, miodb_property_int(db_, "miodb.entries", &entries));
+  EXPECT_EQ(1u, entries);
+}
+
+TEST_F(MiodbCTest, PropertiesThatAreNoNumbersAreNotRead) {
+  Open();
+  uint64_t value = 77;
+  EXPECT_EQ(0, miodb_property_int(db_, "miodb.nothing", &value));
+  EXPECT_EQ(0, miodb_property_int(db_, "miodb.persist-mode", &value));
+  EXPECT_EQ(0, miodb_property_int(db_, "leveldb.stats", &value));
+  EXPECT_EQ(77u, value);
+}
+
+TEST_F(MiodbCTest, StatsAreAllCounters) {
+  Open();
+  char* const stats = miodb_stats(db_);
+  ASSERT_NE(nullptr, stats);
+  EXPECT_NE(std::string::npos, std::string(stats).find("pool-bytes-used: "));
+  leveldb_free(stats);
+}
+
+TEST_F(MiodbCTest, ABatchTellsItsSize) {
+  leveldb_writebatch_t* const batch = leveldb_writebatch_create();
+  EXPECT_EQ(12u, miodb_writebatch_approximate_size(batch));
+  leveldb_writebatch_put(batch, "key", 3, "value", 5);
+  EXPECT_EQ(12u + 11, miodb_writebatch_approximate_size(batch));
+  leveldb_writebatch_destroy(batch);
+}
+
+TEST_F(MiodbCTest, DumpWritesTheTextOfThePool) {
+  Open();
+  Put("key", "value");
+  Close();
+  const std::string text_name = dir_ / "dump.txt";
+  miodb_dump_file((name_ + "/pool").c_str(), text_name.c_str(), &error_);
+  ASSERT_EQ(nullptr, error_) << error_;
+  std::string text;
+  ASSERT_OK(leveldb::ReadFileToString(leveldb::Env::Default(), text_name, &text));
+  EXPECT_NE(std::string::npos, text.find("'key' @ 1 : val => 'value'\n")) << text;
+  miodb_dump_file((name_ + "/nothing").c_str(), text_name.c_str(), &error_);
+  ASSERT_NE(nullptr, error_);
+  EXPECT_EQ(0u, std::string(error_).find("NotFound: "));
+  leveldb_free(error_);
+}
+
+TEST_F(MiodbCTest, TheVersionIsThatOfMioDB) {
+  EXPECT_EQ(1, miodb_major_version());
+  EXPECT_EQ(0, miodb_minor_version());
+}
+
+}  // namespace

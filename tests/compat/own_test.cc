@@ -1,0 +1,266 @@
+// What a LevelDB program meets with this library and not with LevelDB.
+
+#include <leveldb/comparator.h>
+#include <leveldb/dumpfile.h>
+
+#include <functional>
+#include <map>
+
+#include "tests/compat/leveldb_fixture.h"
+
+// What programs do to the namespace; it has to compile after the headers as well as before them.
+namespace leveldb {
+class DB;
+class Env;
+class Slice;
+class Status;
+struct Options;
+inline bool IsSmall(const Slice& slice) { return slice.size() < 10; }
+}  // namespace leveldb
+
+namespace std {
+template <>
+struct hash<leveldb::Slice> {
+  size_t operator()(const leveldb::Slice& s) const { return hash<string>()(s.ToString()); }
+};
+}  // namespace std
+
+namespace {
+
+using leveldb::Slice;
+using leveldb::Status;
+
+class OwnTest : public LevelDBTest {
+ protected:
+  // What DumpFile writes.
+  Status Dump(const std::string& file, std::string* text) {
+    const std::string name = dir_ / "dump";
+    leveldb::WritableFile* out = nullptr;
+    leveldb::Env* const env = leveldb::Env::Default();
+    EXPECT_OK(env->NewWritableFile(name, &out));
+    const Status s = leveldb::DumpFile(env, file, out);
+    EXPECT_OK(out->Close());
+    delete out;
+    EXPECT_OK(leveldb::ReadFileToString(env, name, text));
+    EXPECT_OK(env->RemoveFile(name));
+    return s;
+  }
+};
+
+TEST_F(OwnTest, NamesOfTheNamespaceAreFoundWithoutIt) {
+  const Slice slice("short");
+  EXPECT_TRUE(IsSmall(slice));
+  EXPECT_EQ(std::hash<std::string>()("short"), std::hash<Slice>()(slice));
+}
+
+TEST_F(OwnTest, CodeThatSaysMiodbMeansTheSameClasses) {
+  static_assert(std::is_same<miodb::Options, leveldb::Options>::value, "one class");
+  miodb::Options options = options_;
+  options.pool_size = 1 << 20;
+  options_ = options;
+  Reopen();
+  std::string pool;
+  EXPECT_TRUE(db_->GetProperty("miodb.pool", &pool));
+  EXPECT_NE(std::string::npos, pool.find("1048576"));
+}
+
+// Implements what LevelDB asks for and no more.
+class MapDB : public leveldb::DB {
+ public:
+  Status Put(const leveldb::WriteOptions& o, const Slice& k, const Slice& v) override { return DB::Put(o, k, v); }
+  Status Delete(const leveldb::WriteOptions& o, const Slice& k) override { return DB::Delete(o, k); }
+  Status Write(const leveldb::WriteOptions&, leveldb::WriteBatch* batch) override {
+    class Apply : public leveldb::WriteBatch::Handler {
+     public:
+      explicit Apply(std::map<std::string, std::string>* map) : map_(map) {}
+      void Put(const Slice& k, const Slice& v) override { (*map_)[k.ToString()] = v.ToString(); }
+      void Delete(const Slice& k) override { map_->erase(k.ToString()); }
+
+     private:
+      std::map<std::string, std::string>* const map_;
+    } apply(&map_);
+    return batch->Iterate(&apply);
+  }
+  Status Get(const leveldb::ReadOptions&, const Slice& k, std::string* v) override {
+    const auto found = map_.find(k.ToString());
+    if (found == map_.end()) return Status::NotFound(k);
+    *v = found->second;
+    return Status::OK();
+  }
+  leveldb::Iterator* NewIterator(const leveldb::ReadOptions&) override { return leveldb::NewEmptyIterator(); }
+  const leveldb::Snapshot* GetSnapshot() override { return nullptr; }
+  void ReleaseSnapshot(const leveldb::Snapshot*) override {}
+  bool GetProperty(const Slice&, std::string*) override { return false; }
+  void GetApproximateSizes(const leveldb::Range*, int, uint64_t*) override {}
+  void CompactRange(const Slice*, const Slice*) override {}
+
+ private:
+  std::map<std::string, std::string> map_;
+};
+
+TEST_F(OwnTest, AClassMayImplementLevelDBsCallsAlone) {
+  MapDB map;
+  leveldb::DB* const db = &map;
+  EXPECT_OK(db->Put(leveldb::WriteOptions(), "key", "value"));
+  EXPECT_OK(db->Put(leveldb::WriteOptions(), "gone", "value"));
+  EXPECT_OK(db->Delete(leveldb::WriteOptions(), "gone"));
+  std::string value;
+  EXPECT_OK(db->Get(leveldb::ReadOptions(), "key", &value));
+  EXPECT_EQ("value", value);
+  EXPECT_TRUE(db->Get(leveldb::ReadOptions(), "gone", &value).IsNotFound());
+  EXPECT_TRUE(db->Flush().IsNotSupportedError());
+  EXPECT_TRUE(db->WaitForIdle().IsNotSupportedError());
+}
+
+TEST_F(OwnTest, AFullPoolIsAnIOErrorToProgramsThatKnowNoOther) {
+  Close();
+  options_.pool_size = 1 << 20;
+  ASSERT_OK(leveldb::DestroyDB(name_, options_));
+  Reopen();
+  Status s;
+  for (int i = 0; i < 100 && s.ok(); i++) {
+    s = db_->Put(leveldb::WriteOptions(), std::to_string(i), std::string(50000, 'v'));
+  }
+  EXPECT_TRUE(s.IsIOError()) << s.ToString();
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+}
+
+TEST_F(OwnTest, ADatabaseOfLevelDBIsRefusedAndLeftAsItIs) {
+  leveldb::Env* const env = leveldb::Env::Default();
+  const std::string other = dir_ / "other";
+  ASSERT_OK(env->CreateDir(other));
+  ASSERT_OK(leveldb::WriteStringToFile(env, "MANIFEST-000002\n", other + "/CURRENT"));
+  leveldb::DB* db = nullptr;
+  const Status s = leveldb::DB::Open(options_, other, &db);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_NE(std::string::npos, s.ToString().find("another format")) << s.ToString();
+  std::vector<std::string> names;
+  ASSERT_OK(env->GetChildren(other, &names));
+  EXPECT_EQ(3u, names.size());  // CURRENT and two dots
+}
+
+// Keeps its files somewhere else than the system would look for them.
+class ElsewhereEnv : public leveldb::EnvWrapper {
+ public:
+  explicit ElsewhereEnv(const std::string& root) : EnvWrapper(Env::Default()), root_(root) {}
+  bool FileExists(const std::string& f) override { return target()->FileExists(root_ + f); }
+  Status CreateDir(const std::string& d) override { return target()->CreateDir(root_ + d); }
+  Status RemoveDir(const std::string& d) override { return target()->RemoveDir(root_ + d); }
+  Status RemoveFile(const std::string& f) override { return target()->RemoveFile(root_ + f); }
+  Status RenameFile(const std::string& a, const std::string& b) override {
+    return target()->RenameFile(root_ + a, root_ + b);
+  }
+  Status NewWritableFile(const std::string& f, leveldb::WritableFile** r) override {
+    return target()->NewWritableFile(root_ + f, r);
+  }
+  Status NewLogger(const std::string& f, leveldb::Logger** r) override { return target()->NewLogger(root_ + f, r); }
+  Status LockFile(const std::string& f, leveldb::FileLock** l) override { return target()->LockFile(root_ + f, l); }
+
+ private:
+  const std::string root_;
+};
+
+TEST_F(OwnTest, AnEnvThatKeepsFilesWhereTheyCannotBeMappedIsRefusedAndNothingStays) {
+  Close();
+  ElsewhereEnv env(dir_ / "");
+  options_.env = &env;
+  leveldb::DB* db = nullptr;
+  const Status s = leveldb::DB::Open(options_, "elsewhere", &db);
+  EXPECT_TRUE(s.IsNotSupportedError()) << s.ToString();
+  EXPECT_EQ(nullptr, db);
+  EXPECT_FALSE(env.FileExists("elsewhere"));
+}
+
+TEST_F(OwnTest, DumpFileWritesLogAndTables) {
+  Put("in a table", "1");
+  db_->CompactRange(nullptr, nullptr);
+  Put(std::string("in the log\0'", 12), "2");
+  Delete("in a table");
+  Close();
+  std::string text;
+  ASSERT_OK(Dump(name_ + "/pool", &text));
+  for (const char* line :
+       {"pool: format version 1, uuid ", "manifest: comparator leveldb.BytewiseComparator, ", "--- log chunk ",
+        "frame: sequence 2, 1 records\n", "'in the log\\x00\\x27' @ 2 : val => '2'\n", "'in a table' @ 3 : del\n",
+        "--- table ", ": repository, run 0, 1 entries\n", "'in a table' @ 1 : val => '1'\n"}) {
+    EXPECT_NE(std::string::npos, text.find(line)) << line << "\nis missing in\n" << text;
+  }
+  Reopen();
+  EXPECT_EQ("(none)", Get("in a table"));
+}
+
+class BackwardComparator : public leveldb::Comparator {
+ public:
+  int Compare(const Slice& a, const Slice& b) const override { return b.compare(a); }
+  const char* Name() const override { return "test.Backward"; }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+TEST_F(OwnTest, DumpFileNeedsNoComparator) {
+  static const BackwardComparator backward;
+  Close();
+  ASSERT_OK(leveldb::DestroyDB(name_, options_));
+  options_.comparator = &backward;
+  Reopen();
+  for (int i = 0; i < 300; i++) Put(std::to_string(i), "value");
+  db_->CompactRange(nullptr, nullptr);
+  Close();
+  std::string text;
+  ASSERT_OK(Dump(name_ + "/pool", &text));
+  EXPECT_NE(std::string::npos, text.find("manifest: comparator test.Backward, "));
+  const size_t ninety_nine = text.find("'99' @"), ten = text.find("'10' @");
+  EXPECT_NE(std::string::npos, ten);
+  EXPECT_LT(ninety_nine, ten);
+}
+
+TEST_F(OwnTest, DumpFileRefusesWhatIsNoPool) {
+  std::string text;
+  EXPECT_TRUE(Dump(name_ + "/nothing", &text).IsNotFound());
+  EXPECT_TRUE(Dump(name_ + "/pool", &text).IsIOError()) << "it is open";
+  Close();
+  ASSERT_OK(leveldb::WriteStringToFile(leveldb::Env::Default(), std::string(100000, 'x'), name_ + "/foreign"));
+  EXPECT_TRUE(Dump(name_ + "/foreign", &text).IsCorruption());
+  EXPECT_EQ("", text);
+}
+
+TEST_F(OwnTest, DumpFileTellsDamageAndWritesWhatComesBefore) {
+  const std::string value(100, 'v');
+  for (int i = 0; i < 300; i++) Put(std::to_string(1000 + i), value + std::to_string(i));
+  db_->CompactRange(nullptr, nullptr);
+  Close();
+  const std::string pool = name_ + "/pool";
+  std::string content;
+  ASSERT_OK(leveldb::ReadFileToString(leveldb::Env::Default(), pool, &content));
+  int damaged = 0;
+  for (size_t at = 0; (at = content.find(value + "200", at)) != std::string::npos; at += 50, damaged++)
+    content[at] ^= 1;
+  ASSERT_LT(0, damaged);
+  ASSERT_OK(leveldb::WriteStringToFile(leveldb::Env::Default(), content, pool));
+  std::string text;
+  EXPECT_TRUE(Dump(pool, &text).IsCorruption());
+  EXPECT_NE(std::string::npos, text.find("'1199' @"));
+  EXPECT_EQ(std::string::npos, text.find("'1200' @"));
+}
+
+#ifndef NDEBUG
+TEST_F(OwnTest, ClosingWithALiveIteratorIsDiagnosed) {
+  EXPECT_DEATH(
+      {
+        db_->NewIterator(leveldb::ReadOptions());
+        Close();
+      },
+      "iterator_or_pinned_slice_outlives_the_database");
+}
+
+TEST_F(OwnTest, ClosingWithALiveSnapshotIsDiagnosed) {
+  EXPECT_DEATH(
+      {
+        db_->GetSnapshot();
+        Close();
+      },
+      "snapshots_.empty");
+}
+#endif
+
+}  // namespace

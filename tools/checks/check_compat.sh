@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Checks that LevelDB programs build against an installed MioDB without a change and do the same: the clients of
+# examples/leveldb_clients/, in C++11 and C11, with gcc and clang, found by find_package (as miodb and as leveldb),
+# pkg-config (as miodb-leveldb and as leveldb) and plain flags, against the shared and the static library. Where the real
+# LevelDB is installed, random_client is built with it too and has to print the same.
+#
+#   tools/checks/check_compat.sh BUILD_FOLDER
+#   tools/checks/check_compat.sh --self-test    prove that clients which do not build, fail, or differ are found
+
+set -euo pipefail
+# shellcheck source=test_sh/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
+
+clients=$MIODB_ROOT/examples/leveldb_clients
+seeds=(1 2 3 4 5 6 7 8)
+steps=10000
+clang=$(command -v clang-14 || command -v clang || true)
+
+scratch=$(mktemp -d "$(scratch_parent $((1 << 30)))/miodb_compat.XXXXXX")
+exit_on_signals
+trap 'rm -rf "$scratch"' EXIT
+
+# runs NAME FOLDER: runs the three clients that lie in FOLDER, each on a fresh database.
+runs() {
+  local client
+  for client in cpp11_client c11_client own_objects_client; do
+    rm -rf "$scratch/db"
+    "$2/$client" "$scratch/db" >"$scratch/output" 2>&1 || {
+      cat "$scratch/output"
+      die "$1: $client failed"
+    }
+    if [[ -e $scratch/db ]]; then die "$1: $client left something behind"; fi
+  done
+  say "$1: fine"
+}
+
+# with_flags NAME COMPILE_FLAGS LINK_FLAGS: builds the three clients with each compiler, and runs them.
+with_flags() {
+  local cc client out=$scratch/programs warnings=(-Wall -Wextra -Wpedantic -Werror) cflags libs
+  read -ra cflags <<<"$2"
+  read -ra libs <<<"$3"
+  for cc in gcc "$clang"; do
+    rm -rf "$out"
+    mkdir "$out"
+    for client in cpp11_client own_objects_client; do
+      "$(cxx_of "$cc")" -std=c++11 "${warnings[@]}" "${cflags[@]}" "$clients/$client.cc" -o "$out/$client" "${libs[@]}"
+    done
+    "$cc" -std=c11 "${warnings[@]}" "${cflags[@]}" -c "$clients/c11_client.c" -o "$out/c11_client.o"
+    "$cc" "$out/c11_client.o" -o "$out/c11_client" "${libs[@]}"
+    runs "$1, $(basename "$cc")" "$out"
+  done
+}
+
+# with_cmake NAME PACKAGE TARGET OPTION...: the same through find_package.
+with_cmake() {
+  local cc out=$scratch/cmake
+  mkdir -p "$scratch/project"
+  cat >"$scratch/project/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.16)
+project(clients C CXX)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_STANDARD 11)
+find_package($2 REQUIRED)
+foreach(source cpp11_client.cc own_objects_client.cc c11_client.c)
+  get_filename_component(name \${source} NAME_WE)
+  add_executable(\${name} "$clients/\${source}")
+  target_link_libraries(\${name} $3)
+endforeach()
+END
+  for cc in gcc "$clang"; do
+    rm -rf "$out"
+    if ! { cmake -S "$scratch/project" -B "$out" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$(cxx_of "$cc")" "${@:4}" &&
+      cmake --build "$out"; } >"$scratch/log" 2>&1; then
+      cat "$scratch/log"
+      die "$1, $(basename "$cc"): does not build"
+    fi
+    runs "$1, $(basename "$cc")" "$out"
+  done
+}
+
+# cxx_of C_COMPILER: the C++ compiler that belongs to it.
+cxx_of() {
+  case $1 in
+    *gcc) say g++ ;;
+    *) say "${1/clang/clang++}" ;;
+  esac
+}
+
+# same_output PROGRAM PROGRAM: both do what each seed tells them and print the same.
+same_output() {
+  local seed lines=0
+  for seed in "${seeds[@]}"; do
+    "$1" "$scratch/one" "$seed" "$steps" >"$scratch/one.txt" || die "random_client failed with seed $seed: $(tail -n 1 "$scratch/one.txt")"
+    "$2" "$scratch/other" "$seed" "$steps" >"$scratch/other.txt" || die "the peer failed with seed $seed"
+    if ! cmp -s "$scratch/one.txt" "$scratch/other.txt"; then
+      diff "$scratch/one.txt" "$scratch/other.txt" | head -n 5
+      die "random_client prints something else with seed $seed"
+    fi
+    lines=$((lines + $(wc -l <"$scratch/one.txt")))
+  done
+  ((lines > 0)) || die "random_client printed nothing"
+  say "random_client: $lines lines with ${#seeds[@]} seeds are those of LevelDB"
+}
+
+has_peer() { printf '#include <leveldb/db.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; }
+
+self_test() {
+  local client
+  if (with_flags planted "-I$scratch" "-L$scratch -lno_such_library" >/dev/null 2>&1); then
+    die "self-test: clients without their library were built"
+  fi
+  mkdir "$scratch/bad"
+  for client in cpp11_client c11_client own_objects_client; do ln -s "$(command -v false)" "$scratch/bad/$client"; done
+  if (runs planted "$scratch/bad" >/dev/null 2>&1); then die "self-test: clients that fail passed"; fi
+  # shellcheck disable=SC2016  # the planted program expands it
+  printf '#!/bin/sh\necho "$2"\n' >"$scratch/one_program"
+  # shellcheck disable=SC2016
+  printf '#!/bin/sh\necho "$2" | sed s/7/8/\n' >"$scratch/other_program"
+  chmod +x "$scratch/one_program" "$scratch/other_program"
+  (same_output "$scratch/one_program" "$scratch/one_program" >/dev/null) || die "self-test: equal output did not pass"
+  if (same_output "$scratch/one_program" "$scratch/other_program" >/dev/null 2>&1); then
+    die "self-test: different output passed"
+  fi
+  say "self-test: 4 of 4 cases right"
+}
+
+if [[ ${1:-} == --self-test ]]; then
+  self_test
+  exit 0
+fi
+[[ $# == 1 && -f $1/CMakeCache.txt ]] || die "needs a build folder"
+[[ -n $clang ]] || die "no clang; install clang-14"
+
+cmake --install "$1" --prefix "$scratch/first" >/dev/null
+prefix=$scratch/second
+mv "$scratch/first" "$prefix"  # an installed tree may be moved
+libdir=$(dirname "$(find "$prefix" -name libmiodb.a)")
+compat_libdir=$libdir/miodb/compat
+include="-I$prefix/include/miodb/compat"
+
+with_cmake "find_package(miodb), static" miodb miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix"
+with_cmake "find_package(miodb), shared" miodb miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=ON
+with_cmake "find_package(leveldb)" leveldb leveldb::leveldb -Dleveldb_DIR="$compat_libdir/cmake/leveldb"
+
+export LD_LIBRARY_PATH=$libdir
+with_flags "plain flags, shared" "$include" "-L$compat_libdir -lleveldb"
+export PKG_CONFIG_PATH=$libdir/pkgconfig:$compat_libdir/pkgconfig
+for package in miodb-leveldb leveldb; do
+  with_flags "pkg-config $package, shared" "$(pkg-config --cflags $package)" "$(pkg-config --libs $package)"
+done
+
+g++ -std=c++11 -O1 "$include" "$clients/random_client.cc" -L"$compat_libdir" -lleveldb -o "$scratch/ours"
+if has_peer; then
+  g++ -std=c++11 -O1 "$clients/random_client.cc" -lleveldb -o "$scratch/peer"
+  same_output "$scratch/ours" "$scratch/peer"
+else
+  say "no LevelDB here to compare with"
+fi
+
+rm "$compat_libdir/libleveldb.so" "$libdir"/libmiodb_leveldb.so*
+unset LD_LIBRARY_PATH
+with_flags "plain flags, static" "$include" "-L$compat_libdir -lleveldb -lpmem -pthread -lstdc++ -lm"
+with_flags "pkg-config, static" "$(pkg-config --cflags miodb-leveldb)" "$(pkg-config --static --libs miodb-leveldb)"
