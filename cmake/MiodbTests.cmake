@@ -5,7 +5,8 @@
 #   a line of tests/helpers.txt   code that all of them share
 #
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
-# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench and exist when it does. All programs lie below tests/ in the build folder; tests find each other
+# is one of the kinds below, else "unit". Tests in tests/benchmarks/ and tests/ycsbc/ look inside
+# db_bench and ycsbc and exist when these do. All programs lie below tests/ in the build folder; tests find each other
 # through MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
 
 set(test_kinds unit model metamorphic crash stress fuzz regression)
@@ -26,7 +27,7 @@ set(helper_sources "")
 set(test_programs "")
 set(plain_programs "")
 if(NOT MIODB_BUILD_BENCHMARKS)
-  list(FILTER test_files EXCLUDE REGEX "^benchmarks/")
+  list(FILTER test_files EXCLUDE REGEX "^(benchmarks|ycsbc)/")
 endif()
 foreach(file IN LISTS test_files)
   if(file IN_LIST helpers)
@@ -72,6 +73,8 @@ function(miodb_add_test_program file target_name)
                                              RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/${folder}>")
   if(folder STREQUAL "benchmarks")
     target_link_libraries(${target} PRIVATE miodb_bench)
+  elseif(folder STREQUAL "ycsbc")
+    target_link_libraries(${target} PRIVATE miodb_ycsbc)
   endif()
   set(${target_name} ${target} PARENT_SCOPE)
 endfunction()

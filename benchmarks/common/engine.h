@@ -8,8 +8,8 @@
 // Ownership: sessions die before Close, cursors before their session.
 // Errors: kError leaves a message that names the store's reason in Session::error() or Outcome::message.
 
-#ifndef MIODB_BENCHMARKS_ENGINE_H_
-#define MIODB_BENCHMARKS_ENGINE_H_
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINE_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINE_H_
 
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace miodb::bench {
 
-struct Config;
+struct EngineConfig;
 
 enum class Code { kOk, kNotFound, kError };
 
@@ -89,7 +89,7 @@ class Engine {
   virtual std::string Name() const = 0;     // As people write it: "RocksDB".
   virtual std::string Version() const = 0;  // "7.8.3"
 
-  // Opens the store at Config::db, creating it if it is not there. REQUIRES: closed.
+  // Opens the store at EngineConfig::db, creating it if it is not there. REQUIRES: closed.
   virtual Outcome Open() = 0;
   // REQUIRES: no session. Closing what is closed does nothing.
   virtual void Close() = 0;
@@ -109,25 +109,25 @@ class Engine {
   virtual Counters ReadCounters() { return {}; }
   // What durability the medium gives; empty if the store does not say.
   virtual std::string PersistMode() { return ""; }
-  // Comparator calls since the start, with Config::comparisons; else 0.
+  // Comparator calls since the start, with EngineConfig::comparisons; else 0.
   virtual uint64_t Comparisons() const { return 0; }
 };
 
-// The engine that Config::engine names, not yet open. nullptr with *error set if this program was built without it or
-// if it cannot do what the configuration asks for. The config outlives the engine.
-std::unique_ptr<Engine> NewEngine(const Config& config, std::string* error);
+// The engine that EngineConfig::engine names, not yet open. nullptr with *error set if this program was built without
+// it or if it cannot do what the configuration asks for. The config outlives the engine.
+std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error);
 
 // "miodb 1.0, leveldb 1.23": every engine of this program with its version.
 std::string EngineVersions();
 
 // One per file in engines/; called by NewEngine only.
-std::unique_ptr<Engine> NewMioDbEngine(const Config& config, std::string* error);
-std::unique_ptr<Engine> NewLevelDbEngine(const Config& config, std::string* error);
-std::unique_ptr<Engine> NewRocksDbEngine(const Config& config, std::string* error);
+std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error);
+std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error);
+std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error);
 
 // The text of `levelstats`, made from the table of compaction work that "leveldb.stats" begins with.
 std::string LevelStatsFromTable(const std::string& stats, int levels);
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_ENGINE_H_
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINE_H_

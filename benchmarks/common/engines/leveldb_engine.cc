@@ -14,11 +14,11 @@
 #include <ctime>
 #include <thread>
 
-#include "benchmarks/config.h"
-#include "benchmarks/engine.h"
-#include "benchmarks/engines/counting_comparator.h"
-#include "benchmarks/engines/session.h"
-#include "benchmarks/interrupt.h"
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/engine_config.h"
+#include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/session.h"
+#include "benchmarks/common/interrupt.h"
 
 namespace miodb::bench {
 
@@ -51,7 +51,7 @@ double ProcessCpuSeconds() {
 
 class LevelDbEngine final : public Engine {
  public:
-  explicit LevelDbEngine(const Config& config)
+  explicit LevelDbEngine(const EngineConfig& config)
       : config_(config),
         counter_(leveldb::BytewiseComparator()),
         cache_(
@@ -142,7 +142,7 @@ class LevelDbEngine final : public Engine {
     return options;
   }
 
-  const Config& config_;
+  const EngineConfig& config_;
   BytewiseCounter counter_;
   std::unique_ptr<leveldb::Cache> cache_;
   std::unique_ptr<const leveldb::FilterPolicy> filter_;
@@ -151,7 +151,7 @@ class LevelDbEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> NewLevelDbEngine(const Config& config, std::string* error) {
+std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error) {
   if (config.disable_wal) {
     *error = "leveldb cannot run without its log (--disable_wal)";
     return nullptr;

@@ -1,4 +1,4 @@
-#include "benchmarks/engine.h"
+#include "benchmarks/common/engine.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/config.h"
+#include "benchmarks/common/engine_config.h"
 
 namespace miodb::bench {
 
 namespace {
 
-using Factory = std::unique_ptr<Engine> (*)(const Config& config, std::string* error);
+using Factory = std::unique_ptr<Engine> (*)(const EngineConfig& config, std::string* error);
 
 constexpr std::pair<const char*, Factory> kEngines[] = {
     {"miodb", NewMioDbEngine},
@@ -26,16 +26,16 @@ constexpr std::pair<const char*, Factory> kEngines[] = {
 
 }  // namespace
 
-std::unique_ptr<Engine> NewEngine(const Config& config, std::string* error) {
+std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error) {
   for (const auto& [name, factory] : kEngines) {
     if (config.engine == name) return factory(config, error);
   }
-  *error = "this db_bench was built without engine '" + config.engine + "'";
+  *error = "this program was built without engine '" + config.engine + "'";
   return nullptr;
 }
 
 std::string EngineVersions() {
-  const Config plain;
+  const EngineConfig plain;
   std::string text;
   std::string ignored;
   for (const auto& [name, factory] : kEngines) {

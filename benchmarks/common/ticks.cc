@@ -1,4 +1,4 @@
-#include "benchmarks/ticks.h"
+#include "benchmarks/common/ticks.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

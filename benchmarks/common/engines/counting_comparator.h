@@ -1,8 +1,8 @@
 // Bytewise order that counts how often it is asked; serves every engine, since their Comparator classes agree.
 // Engines have fast paths for their own bytewise comparator, which this one does not get: use it to count, not to time.
 
-#ifndef MIODB_BENCHMARKS_ENGINES_COUNTING_COMPARATOR_H_
-#define MIODB_BENCHMARKS_ENGINES_COUNTING_COMPARATOR_H_
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINES_COUNTING_COMPARATOR_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINES_COUNTING_COMPARATOR_H_
 
 #include <atomic>
 #include <cstdint>
@@ -37,4 +37,4 @@ class CountingComparator : public Comparator {
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_ENGINES_COUNTING_COMPARATOR_H_
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINES_COUNTING_COMPARATOR_H_

@@ -3,8 +3,8 @@
 // An engine names its types in a Traits struct: DB, Slice, Status, Iterator, WriteBatch, ReadOptions, WriteOptions,
 // and a static function std::string Message(const Status&).
 
-#ifndef MIODB_BENCHMARKS_ENGINES_SESSION_H_
-#define MIODB_BENCHMARKS_ENGINES_SESSION_H_
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "benchmarks/engine.h"
+#include "benchmarks/common/engine.h"
 
 namespace miodb::bench {
 
@@ -113,4 +113,4 @@ class ApiSession final : public Session {
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_ENGINES_SESSION_H_
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_

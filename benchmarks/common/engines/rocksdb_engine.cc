@@ -17,11 +17,11 @@
 #include <chrono>
 #include <thread>
 
-#include "benchmarks/config.h"
-#include "benchmarks/engine.h"
-#include "benchmarks/engines/counting_comparator.h"
-#include "benchmarks/engines/session.h"
-#include "benchmarks/interrupt.h"
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/engine_config.h"
+#include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/session.h"
+#include "benchmarks/common/interrupt.h"
 
 namespace miodb::bench {
 
@@ -70,7 +70,7 @@ bool FindCompression(const std::string& name, rocksdb::CompressionType* type) {
 
 class RocksDbEngine final : public Engine {
  public:
-  RocksDbEngine(const Config& config, rocksdb::CompressionType compression)
+  RocksDbEngine(const EngineConfig& config, rocksdb::CompressionType compression)
       : config_(config), compression_(compression), counter_(rocksdb::BytewiseComparator()) {
     cache_ = rocksdb::NewLRUCache(static_cast<size_t>(config.cache_size < 0 ? kDefaultCacheBytes : config.cache_size));
   }
@@ -184,7 +184,7 @@ class RocksDbEngine final : public Engine {
     return options;
   }
 
-  const Config& config_;
+  const EngineConfig& config_;
   const rocksdb::CompressionType compression_;
   BytewiseCounter counter_;
   std::shared_ptr<rocksdb::Cache> cache_;
@@ -193,7 +193,7 @@ class RocksDbEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> NewRocksDbEngine(const Config& config, std::string* error) {
+std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error) {
   rocksdb::CompressionType compression = rocksdb::kNoCompression;
   if (!FindCompression(config.Compression(), &compression)) {
     *error = "this rocksdb has no compression type '" + config.Compression() + "'";

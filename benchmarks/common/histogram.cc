@@ -1,4 +1,4 @@
-#include "benchmarks/histogram.h"
+#include "benchmarks/common/histogram.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,21 +7,27 @@ namespace miodb::bench {
 
 namespace {
 
+template <int kBits>
 int ShiftOf(size_t bucket) {
-  const size_t octave = bucket / LatencyHistogram::kLinearBuckets;
+  const size_t octave = bucket / LogLinearHistogram<kBits>::kLinearBuckets;
   return octave < 2 ? 0 : static_cast<int>(octave - 1);
 }
 
 }  // namespace
 
-uint64_t LatencyHistogram::BucketStart(size_t bucket) {
-  const int shift = ShiftOf(bucket);
+template <int kBits>
+uint64_t LogLinearHistogram<kBits>::BucketStart(size_t bucket) {
+  const int shift = ShiftOf<kBits>(bucket);
   return (bucket - static_cast<uint64_t>(shift) * kLinearBuckets) << shift;
 }
 
-uint64_t LatencyHistogram::BucketSpan(size_t bucket) { return uint64_t{1} << ShiftOf(bucket); }
+template <int kBits>
+uint64_t LogLinearHistogram<kBits>::BucketSpan(size_t bucket) {
+  return uint64_t{1} << ShiftOf<kBits>(bucket);
+}
 
-void LatencyHistogram::Merge(const LatencyHistogram& other) {
+template <int kBits>
+void LogLinearHistogram<kBits>::Merge(const LogLinearHistogram& other) {
   count_ += other.count_;
   sum_ += other.sum_;
   min_ = std::min(min_, other.min_);
@@ -29,11 +35,13 @@ void LatencyHistogram::Merge(const LatencyHistogram& other) {
   for (size_t b = 0; b < kBuckets; b++) buckets_[b] += other.buckets_[b];
 }
 
-double LatencyHistogram::Average() const {
+template <int kBits>
+double LogLinearHistogram<kBits>::Average() const {
   return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }
 
-double LatencyHistogram::Percentile(double percent) const {
+template <int kBits>
+double LogLinearHistogram<kBits>::Percentile(double percent) const {
   if (count_ == 0) return 0;
   const double rank = static_cast<double>(count_) * percent / 100;
   double below = 0;
@@ -50,7 +58,8 @@ double LatencyHistogram::Percentile(double percent) const {
   return static_cast<double>(max_);
 }
 
-std::string LatencyHistogram::PercentileLine() const {
+template <int kBits>
+std::string LogLinearHistogram<kBits>::PercentileLine() const {
   if (count_ == 0) return "";
   char line[200];
   std::snprintf(line, sizeof(line), "Percentiles: P50: %.3f P99: %.3f P99.9: %.3f P99.99: %.3f Max: %.3f",
@@ -58,5 +67,8 @@ std::string LatencyHistogram::PercentileLine() const {
                 static_cast<double>(max_) / 1e3);
   return line;
 }
+
+template class LogLinearHistogram<6>;
+template class LogLinearHistogram<10>;
 
 }  // namespace miodb::bench

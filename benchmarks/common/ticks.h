@@ -3,8 +3,8 @@
 //
 // Threads: any. Ticks of different CPUs may differ by a little; a span that comes out negative counts as 0.
 
-#ifndef MIODB_BENCHMARKS_TICKS_H_
-#define MIODB_BENCHMARKS_TICKS_H_
+#ifndef MIODB_BENCHMARKS_COMMON_TICKS_H_
+#define MIODB_BENCHMARKS_COMMON_TICKS_H_
 
 #include <cstdint>
 #include <ctime>
@@ -48,4 +48,4 @@ class Ticks {
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_TICKS_H_
+#endif  // MIODB_BENCHMARKS_COMMON_TICKS_H_

@@ -1,4 +1,4 @@
-#include "benchmarks/flags.h"
+#include "benchmarks/common/flags.h"
 
 #include <algorithm>
 #include <cctype>
@@ -123,6 +123,8 @@ FlagSet::Flag* FlagSet::Find(const std::string& name) {
   return it == flags_.end() ? nullptr : &it->second;
 }
 
+std::string FlagSet::Set(const std::string& name, const std::string& value) { return Find(name)->Assign(value); }
+
 bool FlagSet::IsSet(const std::string& name) const {
   auto it = flags_.find(name);
   return it != flags_.end() && it->second.is_set;
@@ -211,7 +213,7 @@ FlagSet::Result FlagSet::Parse(int argc, const char* const* argv) {
   return result;
 }
 
-std::string FlagSet::Help() const {
+std::string FlagSet::Help(const std::string& dashes) const {
   std::string text;
   for (const auto& [name, title] : order_) {
     if (name.empty()) {
@@ -219,7 +221,7 @@ std::string FlagSet::Help() const {
       continue;
     }
     const Flag& flag = flags_.at(name);
-    const std::string left = "  --" + name + "=" + flag.default_text;
+    const std::string left = "  " + dashes + name + "=" + flag.default_text;
     text += left + (left.size() < 40 ? std::string(40 - left.size(), ' ') : "\n" + std::string(40, ' ')) + flag.help;
     text += "\n";
   }

@@ -2,8 +2,8 @@
 //
 // Threads: each thread owns its generator.
 
-#ifndef MIODB_BENCHMARKS_RANDOM_H_
-#define MIODB_BENCHMARKS_RANDOM_H_
+#ifndef MIODB_BENCHMARKS_COMMON_RANDOM_H_
+#define MIODB_BENCHMARKS_COMMON_RANDOM_H_
 
 #include <cstdint>
 
@@ -45,6 +45,9 @@ class Random {
     return result;
   }
 
+  // Uniform in [0, 1), in steps of 2^-53.
+  double Unit() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
+
   // Uniform in [0, n), n > 0. The bias is below n / 2^64.
   uint64_t Uniform(uint64_t n) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(Next()) * n) >> 64);  // NOLINT
@@ -58,4 +61,4 @@ class Random {
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_RANDOM_H_
+#endif  // MIODB_BENCHMARKS_COMMON_RANDOM_H_

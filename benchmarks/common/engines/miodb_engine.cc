@@ -4,10 +4,10 @@
 #include <sstream>
 #include <string>
 
-#include "benchmarks/config.h"
-#include "benchmarks/engine.h"
-#include "benchmarks/engines/counting_comparator.h"
-#include "benchmarks/engines/session.h"
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/engine_config.h"
+#include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/session.h"
 #include "miodb/comparator.h"
 #include "miodb/db.h"
 #include "miodb/options.h"
@@ -42,7 +42,7 @@ using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
 
 class MioDbEngine final : public Engine {
  public:
-  explicit MioDbEngine(const Config& config) : config_(config), counter_(BytewiseComparator()) {}
+  explicit MioDbEngine(const EngineConfig& config) : config_(config), counter_(BytewiseComparator()) {}
 
   ~MioDbEngine() override { Close(); }
 
@@ -137,14 +137,14 @@ class MioDbEngine final : public Engine {
     return options;
   }
 
-  const Config& config_;
+  const EngineConfig& config_;
   BytewiseCounter counter_;
   std::unique_ptr<miodb::DB> db_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> NewMioDbEngine(const Config& config, std::string* error) {
+std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error) {
   error->clear();
   return std::make_unique<MioDbEngine>(config);
 }

@@ -16,8 +16,8 @@
 //
 // Threads: one. Ownership: the bound variables outlive the FlagSet. Nothing here prints or exits.
 
-#ifndef MIODB_BENCHMARKS_FLAGS_H_
-#define MIODB_BENCHMARKS_FLAGS_H_
+#ifndef MIODB_BENCHMARKS_COMMON_FLAGS_H_
+#define MIODB_BENCHMARKS_COMMON_FLAGS_H_
 
 #include <cstdint>
 #include <map>
@@ -55,14 +55,19 @@ class FlagSet {
   // Parses argv[1..argc-1] into the bound variables. After kError they hold what was parsed until then.
   Result Parse(int argc, const char* const* argv);
 
-  // Whether the last Parse met the flag.
+  // Assigns to one flag what a program read elsewhere than on its command line. Returns what is wrong with the value,
+  // or nothing. REQUIRES: Knows(name).
+  std::string Set(const std::string& name, const std::string& value);
+  bool Knows(const std::string& name) const { return flags_.count(name) > 0; }
+
+  // Whether the last Parse, or a Set, met the flag.
   bool IsSet(const std::string& name) const;
 
-  // The flags below this heading that the last Parse met.
+  // The flags below this heading that are set.
   std::vector<std::string> SetInSection(const std::string& title) const;
 
-  // All flags with defaults and help, by section.
-  std::string Help() const;
+  // All flags with defaults and help, by section. "dashes" stand before each name.
+  std::string Help(const std::string& dashes = "--") const;
 
  private:
   struct Ignored {
@@ -101,4 +106,4 @@ class FlagSet {
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_FLAGS_H_
+#endif  // MIODB_BENCHMARKS_COMMON_FLAGS_H_

@@ -1,4 +1,4 @@
-#include "benchmarks/interrupt.h"
+#include "benchmarks/common/interrupt.h"
 
 #include <csignal>
 

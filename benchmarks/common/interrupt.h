@@ -2,8 +2,8 @@
 //
 // Threads: any. Every loop of a workload asks before each operation. A second signal ends the process at once.
 
-#ifndef MIODB_BENCHMARKS_INTERRUPT_H_
-#define MIODB_BENCHMARKS_INTERRUPT_H_
+#ifndef MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
+#define MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
 
 #include <atomic>
 
@@ -30,4 +30,4 @@ class Interrupt {
 
 }  // namespace miodb::bench
 
-#endif  // MIODB_BENCHMARKS_INTERRUPT_H_
+#endif  // MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
