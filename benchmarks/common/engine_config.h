@@ -81,6 +81,8 @@ struct EngineConfig {
   // ---- Derived -----------------------------------------------------------------------------------------------------
   // "none" or the algorithm asked for by compression_type or compression.
   std::string Compression() const;
+
+  bool operator==(const EngineConfig&) const = default;
 };
 
 // Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first four
