@@ -254,10 +254,13 @@ std::string CheckWords(const Settings& s) {
 std::string CheckNumbers(const Settings& s) {
   const auto number = [](int64_t value) { return std::to_string(value); };
   if (s.recordcount < 0) return "property recordcount is not set";
-  if (s.insertstart > s.recordcount || s.LoadedRecords() > static_cast<uint64_t>(s.recordcount - s.insertstart)) {
-    return Wrong("insertstart", number(s.insertstart),
-                 "with " + number(static_cast<int64_t>(s.LoadedRecords())) +
-                     " records to load it goes beyond recordcount=" + number(s.recordcount));
+  if (s.insertstart > s.recordcount) {
+    return Wrong("insertstart", number(s.insertstart), "above recordcount=" + number(s.recordcount));
+  }
+  if (s.insertcount > s.recordcount - s.insertstart) {
+    return Wrong(
+        "insertcount", number(s.insertcount),
+        "from insertstart=" + number(s.insertstart) + " on it goes beyond recordcount=" + number(s.recordcount));
   }
   if (s.minfieldlength > s.fieldlength && s.fieldlengthdistribution != "constant") {
     return Wrong("minfieldlength", number(s.minfieldlength), "above fieldlength=" + number(s.fieldlength));
