@@ -40,28 +40,13 @@ db_bench="$MIODB_ROOT/build/db_bench"
 extra_flags=()
 
 while (($# > 0)); do
-  name=$1
-  shift
-  case $name in
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    --)
-      extra_flags=("$@")
-      break
-      ;;
-    --*=*)
-      value=${name#*=}
-      name=${name%%=*}
-      ;;
-    *)
-      (($# > 0)) || die "$name is unknown or needs a value; see --help"
-      value=$1
-      shift
-      ;;
-  esac
-  case $name in
+  if [[ $1 == -- ]]; then
+    extra_flags=("${@:2}")
+    break
+  fi
+  take_option "" "$@"
+  shift "$option_words"
+  case $option in
     --num) num=$value ;;
     --value_size) value_size=$value ;;
     --runs) runs=$value ;;
@@ -70,7 +55,7 @@ while (($# > 0)); do
     --db) db_parent=$value ;;
     --out) out=$value ;;
     --db_bench) db_bench=$value ;;
-    *) die "unknown option $name; see --help" ;;
+    *) die "unknown option $option; see --help" ;;
   esac
 done
 

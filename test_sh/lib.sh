@@ -15,6 +15,24 @@ die() {
 # Prints the comment at the top of the calling script, which is its help text.
 show_help() { sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0"; }
 
+# take_option BARE WORD...: takes an option off the front of WORD..., with its value after "=" or as the next word; those
+# named in BARE have none. Sets option, value, and option_words: how many words that were. Prints help when asked for.
+# shellcheck disable=SC2034  # used by the scripts that source this file
+take_option() {
+  local bare=" $1 "
+  option=${2%%=*}
+  value=${2#*=}
+  option_words=1
+  if [[ $2 == --help || $2 == -h ]]; then
+    show_help
+    exit 0
+  fi
+  if [[ $2 == *=* || $bare == *" $2 "* ]]; then return; fi
+  (($# > 2)) || die "$2 is unknown or needs a value; see --help"
+  value=$3
+  option_words=2
+}
+
 # Makes Ctrl-C and termination run the exit handlers and end with the usual codes.
 exit_on_signals() {
   trap 'exit 130' INT

@@ -51,36 +51,15 @@ dry_run=false
 extra=()
 
 while (($# > 0)); do
-  name=$1
-  shift
-  case $name in
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    --wait)
-      wait_for_balance=true
-      continue
-      ;;
-    --dry-run)
-      dry_run=true
-      continue
-      ;;
-    --)
-      extra=("$@")
-      break
-      ;;
-    --*=*)
-      value=${name#*=}
-      name=${name%%=*}
-      ;;
-    *)
-      (($# > 0)) || die "$name is unknown or needs a value; see --help"
-      value=$1
-      shift
-      ;;
-  esac
-  case $name in
+  if [[ $1 == -- ]]; then
+    extra=("${@:2}")
+    break
+  fi
+  take_option "--wait --dry-run" "$@"
+  shift "$option_words"
+  case $option in
+    --wait) wait_for_balance=true ;;
+    --dry-run) dry_run=true ;;
     --records) records=$value ;;
     --operations) operations=$value ;;
     --fieldcount) fieldcount=$value ;;
@@ -91,7 +70,7 @@ while (($# > 0)); do
     --db) db_parent=$value ;;
     --out) out=$value ;;
     --ycsbc) ycsbc=$value ;;
-    *) die "unknown option $name; see --help" ;;
+    *) die "unknown option $option; see --help" ;;
   esac
 done
 

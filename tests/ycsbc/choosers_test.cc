@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "ycsbc/settings.h"
+#include "tests/ycsbc/read_settings.h"
 #include "ycsbc/zipfian.h"
 
 namespace miodb::ycsb {
@@ -257,19 +257,10 @@ TEST(HistogramChooserTest, LengthsHaveTheirWeights) {
   EXPECT_EQ(ReadLengthHistogram(path + ".none", &block_size, &counts), path + ".none: cannot read it");
 }
 
-Settings Read(const std::map<std::string, std::string>& values) {
-  Properties properties;
-  properties.Set("recordcount", "1000");
-  properties.Set("operationcount", "1000");
-  for (const auto& [name, value] : values) properties.Set(name, value);
-  Settings settings;
-  EXPECT_EQ(settings.Read(properties), "");
-  return settings;
-}
-
 TEST(ScanLengthTest, LiesBetweenItsBoundsAndIsNeverZero) {
   for (const char* distribution : {"uniform", "zipfian"}) {
-    const Settings s = Read({{"scanlengthdistribution", distribution}, {"minscanlength", "3"}, {"maxscanlength", "9"}});
+    const Settings s =
+        ReadSettings({{"scanlengthdistribution", distribution}, {"minscanlength", "3"}, {"maxscanlength", "9"}});
     const auto chooser = NewScanLengthChooser(s);
     const auto counts = Count(chooser.get(), 100000);
     EXPECT_EQ(counts.begin()->first, 3u) << distribution;
@@ -280,7 +271,7 @@ TEST(ScanLengthTest, LiesBetweenItsBoundsAndIsNeverZero) {
 
 TEST(FieldLengthTest, LiesBetweenItsBounds) {
   for (const char* distribution : {"constant", "uniform", "zipfian"}) {
-    const Settings s = Read({{"field_len_dist", distribution}, {"fieldlength", "20"}, {"minfieldlength", "4"}});
+    const Settings s = ReadSettings({{"field_len_dist", distribution}, {"fieldlength", "20"}, {"minfieldlength", "4"}});
     const auto chooser = NewFieldLengthChooser(s);
     const auto counts = Count(chooser.get(), 100000);
     EXPECT_EQ(counts.rbegin()->first, 20u) << distribution;
@@ -290,11 +281,11 @@ TEST(FieldLengthTest, LiesBetweenItsBounds) {
 
 // The range of zipfian draws: the loaded records and twice the inserts to be expected, from insertstart on.
 TEST(KeyChooserTest, ZipfianReachesBeyondTheLoadedRecordsAsFarAsInsertsWill) {
-  const Settings s = Read({{"requestdistribution", "zipfian"},
-                           {"insertproportion", "0.05"},
-                           {"readproportion", "0.95"},
-                           {"updateproportion", "0"},
-                           {"operationcount", "2000"}});
+  const Settings s = ReadSettings({{"requestdistribution", "zipfian"},
+                                   {"insertproportion", "0.05"},
+                                   {"readproportion", "0.95"},
+                                   {"updateproportion", "0"},
+                                   {"operationcount", "2000"}});
   InsertCounter inserts(1000);
   SharedCounter turn{0};
   const auto chooser = NewKeyChooser(s, &inserts, &turn);
@@ -305,7 +296,7 @@ TEST(KeyChooserTest, ZipfianReachesBeyondTheLoadedRecordsAsFarAsInsertsWill) {
 
 TEST(KeyChooserTest, EveryDistributionReachesEveryLoadedRecord) {
   for (const char* name : {"uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"}) {
-    const Settings s = Read({{"requestdistribution", name}, {"insertstart", "900"}});
+    const Settings s = ReadSettings({{"requestdistribution", name}, {"insertstart", "900"}});
     InsertCounter inserts(1000);
     SharedCounter turn{0};
     const auto chooser = NewKeyChooser(s, &inserts, &turn);

@@ -17,25 +17,16 @@
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/ticks.h"
 #include "tests/ycsbc/map_engine.h"
+#include "tests/ycsbc/read_settings.h"
 
 namespace miodb::ycsb {
 namespace {
 
-using Values = std::map<std::string, std::string>;
-
+// Small records and three threads, unless "values" say otherwise.
 Settings Read(const Values& values) {
-  Properties properties;
-  for (const auto& [name, value] : Values{{"recordcount", "1000"},
-                                          {"operationcount", "1000"},
-                                          {"fieldcount", "2"},
-                                          {"fieldlength", "10"},
-                                          {"threadcount", "3"}}) {
-    properties.Set(name, value);
-  }
-  for (const auto& [name, value] : values) properties.Set(name, value);
-  Settings settings;
-  EXPECT_EQ(settings.Read(properties), "");
-  return settings;
+  Values all = values;
+  all.insert({{"fieldcount", "2"}, {"fieldlength", "10"}, {"threadcount", "3"}});
+  return ReadSettings(all);
 }
 
 class ClientTest : public testing::Test {

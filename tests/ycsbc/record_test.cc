@@ -9,19 +9,10 @@
 #include <set>
 #include <string>
 
-#include "ycsbc/settings.h"
+#include "tests/ycsbc/read_settings.h"
 
 namespace miodb::ycsb {
 namespace {
-
-Settings Read(const std::map<std::string, std::string>& values) {
-  Properties properties;
-  properties.Set("recordcount", "10");
-  for (const auto& [name, value] : values) properties.Set(name, value);
-  Settings settings;
-  EXPECT_EQ(settings.Read(properties), "");
-  return settings;
-}
 
 std::map<std::string, std::string> Decode(std::string_view record) {
   std::map<std::string, std::string> fields;
@@ -32,7 +23,7 @@ std::map<std::string, std::string> Decode(std::string_view record) {
 }
 
 TEST(RecordTest, LayoutIsLengthNameLengthValue) {
-  const Settings s = Read({{"fieldcount", "1"}, {"fieldlength", "3"}});
+  const Settings s = ReadSettings({{"fieldcount", "1"}, {"fieldlength", "3"}});
   const RecordShape shape(s);
   RecordWriter writer(shape, s);
   bench::Random random(1);
@@ -43,7 +34,7 @@ TEST(RecordTest, LayoutIsLengthNameLengthValue) {
 }
 
 TEST(RecordTest, ValuesArePrintableAndDiffer) {
-  const Settings s = Read({});
+  const Settings s = ReadSettings({});
   const RecordShape shape(s);
   RecordWriter writer(shape, s);
   bench::Random random(1);
@@ -64,7 +55,7 @@ TEST(RecordTest, ValuesArePrintableAndDiffer) {
 }
 
 TEST(RecordTest, FieldsVaryInLengthWhereAskedFor) {
-  const Settings s = Read({{"fieldlengthdistribution", "uniform"}, {"fieldlength", "30"}, {"fieldcount", "2"}});
+  const Settings s = ReadSettings({{"fieldlengthdistribution", "uniform"}, {"fieldlength", "30"}, {"fieldcount", "2"}});
   const RecordShape shape(s);
   RecordWriter writer(shape, s);
   bench::Random random(1);
@@ -78,7 +69,7 @@ TEST(RecordTest, FieldsVaryInLengthWhereAskedFor) {
 }
 
 TEST(RecordTest, ReplaceChangesOneFieldAndKeepsTheOthers) {
-  const Settings s = Read({{"fieldcount", "3"}});
+  const Settings s = ReadSettings({{"fieldcount", "3"}});
   const RecordShape shape(s);
   RecordWriter writer(shape, s);
   bench::Random random(1);
@@ -95,8 +86,8 @@ TEST(RecordTest, ReplaceChangesOneFieldAndKeepsTheOthers) {
 }
 
 TEST(RecordTest, ReplaceTakesLargerRecordsThanItsOwnAndAddsAMissingField) {
-  const Settings large = Read({{"fieldcount", "4"}, {"fieldlength", "5000"}});
-  const Settings small = Read({{"fieldcount", "6"}, {"fieldlength", "10"}});
+  const Settings large = ReadSettings({{"fieldcount", "4"}, {"fieldlength", "5000"}});
+  const Settings small = ReadSettings({{"fieldcount", "6"}, {"fieldlength", "10"}});
   const RecordShape large_shape(large);
   const RecordShape small_shape(small);
   RecordWriter large_writer(large_shape, large);
@@ -110,7 +101,7 @@ TEST(RecordTest, ReplaceTakesLargerRecordsThanItsOwnAndAddsAMissingField) {
 }
 
 TEST(RecordTest, BytesThatAreNoRecordAreSeen) {
-  const Settings s = Read({});
+  const Settings s = ReadSettings({});
   const RecordShape shape(s);
   RecordWriter writer(shape, s);
   bench::Random random(1);
@@ -130,7 +121,7 @@ TEST(RecordTest, BytesThatAreNoRecordAreSeen) {
 }
 
 TEST(RecordTest, VerifiableValuesFollowFromKeyAndField) {
-  const Settings s = Read({{"dataintegrity", "true"}});
+  const Settings s = ReadSettings({{"dataintegrity", "true"}});
   const RecordShape shape(s);
   RecordWriter writer(shape, s);
   bench::Random random(1);

@@ -11,21 +11,11 @@
 #include <map>
 #include <string>
 
+#include "tests/ycsbc/read_settings.h"
 #include "ycsbc/status.h"
 
 namespace miodb::ycsb {
 namespace {
-
-using Values = std::map<std::string, std::string>;
-
-Settings Read(const Values& values) {
-  Properties properties;
-  properties.Set("recordcount", "10");
-  for (const auto& [name, value] : values) properties.Set(name, value);
-  Settings settings;
-  EXPECT_EQ(settings.Read(properties), "");
-  return settings;
-}
 
 // 100 reads of 1..100 us, 2 reads that found nothing, 50 updates of 2 ms; half a second.
 PhaseResult Sample(const Settings& settings) {
@@ -43,7 +33,7 @@ PhaseResult Sample(const Settings& settings) {
 }
 
 std::string Text(const Values& values, const std::string& exporter = "text") {
-  const Settings settings = Read(values);
+  const Settings settings = ReadSettings(values);
   return ExportText(exporter, Measure(settings, Sample(settings)));
 }
 
@@ -67,7 +57,7 @@ TEST(ReportTest, JavaLines) {
 }
 
 TEST(ReportTest, PercentilesHaveThreeDigits) {
-  const Settings settings = Read({{"hdrhistogram.percentiles", "1,2,3,11,50,99.5,100"}});
+  const Settings settings = ReadSettings({{"hdrhistogram.percentiles", "1,2,3,11,50,99.5,100"}});
   const auto measured = Measure(settings, Sample(settings));
   const std::map<std::string, double> kExpected = {
       {"1stPercentileLatency(us)", 1},    {"2ndPercentileLatency(us)", 2},   {"3rdPercentileLatency(us)", 3},
@@ -131,7 +121,7 @@ TEST(ReportTest, TheTimeSeriesHasASliceOfTheStart) {
 }
 
 TEST(ReportTest, RawLinesAreOneForEachOperation) {
-  const Settings settings = Read({{"measurementtype", "raw"}, {"measurement.raw.no_summary", "true"}});
+  const Settings settings = ReadSettings({{"measurementtype", "raw"}, {"measurement.raw.no_summary", "true"}});
   const PhaseResult result = Sample(settings);
   const std::string text = RawText(result);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 153);
@@ -141,7 +131,7 @@ TEST(ReportTest, RawLinesAreOneForEachOperation) {
 }
 
 TEST(ReportTest, PercentileTablesEndAtTheMaximum) {
-  const Settings settings = Read({});
+  const Settings settings = ReadSettings({});
   const PhaseResult result = Sample(settings);
   const std::string text = PercentileTable(*result.summary.Find(Op::kRead, Result::kOk));
   EXPECT_EQ(text.rfind("       Value     Percentile TotalCount 1/(1-Percentile)\n\n", 0), 0u);
@@ -150,14 +140,14 @@ TEST(ReportTest, PercentileTablesEndAtTheMaximum) {
 }
 
 TEST(ReportTest, CppLines) {
-  PhaseResult result = Sample(Read({}));
+  PhaseResult result = Sample(ReadSettings({}));
   EXPECT_EQ(CppText(result), "Run runtime(sec): 0.5\nRun operations(ops): 152\nRun throughput(ops/sec): 304\n");
   result.kind = PhaseKind::kLoad;
   EXPECT_EQ(CppText(result).rfind("Load runtime(sec): 0.5\n", 0), 0u);
 }
 
 TEST(ReportTest, MioDbLines) {
-  EXPECT_EQ(MioDbText(Sample(Read({{"outputstyle", "miodb"}}))),
+  EXPECT_EQ(MioDbText(Sample(ReadSettings({{"outputstyle", "miodb"}}))),
             "********** run result **********\n"
             "all opeartion records:152  use time:0.500 s  IOPS:304.00 iops\n"
             "\n"
@@ -166,7 +156,7 @@ TEST(ReportTest, MioDbLines) {
             "********************************\n");
   PhaseResult load;
   load.seconds = 2;
-  Recorder recorder(Read({}), false, 0);
+  Recorder recorder(ReadSettings({}), false, 0);
   for (int i = 0; i < 10; i++) recorder.Record(Op::kInsert, Result::kOk, 0, 10, 0);
   recorder.Record(Op::kInsert, Result::kError, 0, 10, 0);
   load.summary.Merge(recorder.summary());
@@ -190,7 +180,7 @@ TEST(ReportTest, MioDbHeadListsTheProperties) {
 }
 
 TEST(ReportTest, MioDbStatisticsStandInABlock) {
-  EXPECT_EQ(MioDbStatistics(Sample(Read({})), "levels"),
+  EXPECT_EQ(MioDbStatistics(Sample(ReadSettings({})), "levels"),
             "-------------- db statistics --------------\n"
             "read not found:2\n"
             "levels\n"
@@ -215,7 +205,7 @@ IntervalSummary Interval(uint64_t nanos) {
 }
 
 TEST(StatusTest, JavaLinesTellTheInterval) {
-  const Settings settings = Read({{"status", "true"}, {"label", "mine "}});
+  const Settings settings = ReadSettings({{"status", "true"}, {"label", "mine "}});
   StatusReporter status(settings, PhaseKind::kRun);
   testing::internal::CaptureStderr();
   status.Report(10000000000, 500, 1500, Interval(1000), false);
@@ -232,7 +222,7 @@ TEST(StatusTest, JavaLinesTellTheInterval) {
 }
 
 TEST(StatusTest, CppLinesAddUp) {
-  const Settings settings = Read({{"status", "true"}, {"outputstyle", "cpp"}});
+  const Settings settings = ReadSettings({{"status", "true"}, {"outputstyle", "cpp"}});
   StatusReporter status(settings, PhaseKind::kRun);
   testing::internal::CaptureStdout();
   status.Report(10000000000, 500, 1500, Interval(1000), false);
@@ -247,7 +237,7 @@ TEST(StatusTest, CppLinesAddUp) {
 
 TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
   const std::string path = testing::TempDir() + "/report_test.csv";
-  const Settings settings = Read({{"intervalfile", path}});
+  const Settings settings = ReadSettings({{"intervalfile", path}});
   ASSERT_EQ(StartIntervalFile(path), "");
   StatusReporter status(settings, PhaseKind::kRun);
   EXPECT_TRUE(status.is_on());

@@ -8,29 +8,17 @@
 #include <map>
 #include <string>
 
+#include "tests/ycsbc/read_settings.h"
+
 namespace miodb::ycsb {
 namespace {
 
-using Values = std::map<std::string, std::string>;
-
 // What Read says about these properties, besides the required ones.
-std::string Problem(const Values& values, Settings* settings) {
-  Properties properties;
-  properties.Set("recordcount", "1000");
-  properties.Set("operationcount", "10");
-  for (const auto& [name, value] : values) properties.Set(name, value);
-  return settings->Read(properties);
-}
+std::string Problem(const Values& values, Settings* settings) { return settings->Read(MakeProperties(values)); }
 
 std::string Problem(const Values& values) {
   Settings settings;
   return Problem(values, &settings);
-}
-
-Settings Read(const Values& values) {
-  Settings settings;
-  EXPECT_EQ(Problem(values, &settings), "");
-  return settings;
 }
 
 TEST(PropertiesTest, FilesHaveCommentsAndBlanksAndTheLastOneWins) {
@@ -52,7 +40,7 @@ TEST(PropertiesTest, WrongFilesAndLinesAreNamed) {
 }
 
 TEST(SettingsTest, DefaultsAreThoseOfTheReference) {
-  const Settings s = Read({});
+  const Settings s = ReadSettings({});
   EXPECT_EQ(s.fieldcount, 10);
   EXPECT_EQ(s.fieldlength, 100);
   EXPECT_EQ(s.minfieldlength, 1);
@@ -78,33 +66,33 @@ TEST(SettingsTest, DefaultsAreThoseOfTheReference) {
 }
 
 TEST(SettingsTest, NamesOfTheOtherDriversAreUnderstood) {
-  EXPECT_EQ(Read({{"field_len_dist", "zipfian"}}).fieldlengthdistribution, "zipfian");
-  EXPECT_EQ(Read({{"dbname", "leveldb"}}).db, "leveldb");
-  EXPECT_EQ(Read({{"db", "site.ycsb.db.rocksdb.RocksDBClient"}}).db, "rocksdb");
-  EXPECT_EQ(Read({{"db", "site.ycsb.BasicDB"}}).db, "basic");
-  EXPECT_EQ(Read({{"limit.ops", "500"}}).target, 500);
-  EXPECT_EQ(Read({{"exporter", "site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter"}}).exporter,
+  EXPECT_EQ(ReadSettings({{"field_len_dist", "zipfian"}}).fieldlengthdistribution, "zipfian");
+  EXPECT_EQ(ReadSettings({{"dbname", "leveldb"}}).db, "leveldb");
+  EXPECT_EQ(ReadSettings({{"db", "site.ycsb.db.rocksdb.RocksDBClient"}}).db, "rocksdb");
+  EXPECT_EQ(ReadSettings({{"db", "site.ycsb.BasicDB"}}).db, "basic");
+  EXPECT_EQ(ReadSettings({{"limit.ops", "500"}}).target, 500);
+  EXPECT_EQ(ReadSettings({{"exporter", "site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter"}}).exporter,
             "jsonarray");
   EXPECT_EQ(Problem({{"workload", "com.yahoo.ycsb.workloads.CoreWorkload"}, {"table", "t"}}), "");
 }
 
 TEST(SettingsTest, EngineOptionsMayCarryTheNameOfTheirEngine) {
-  const Settings s = Read({{"db", "miodb"},
-                           {"write_buffer_size", "1048576"},
-                           {"miodb.pool_size", "123456789"},
-                           {"rocksdb.mmap_read", "true"},
-                           {"miodb.dbname", "/tmp/x"}});
+  const Settings s = ReadSettings({{"db", "miodb"},
+                                   {"write_buffer_size", "1048576"},
+                                   {"miodb.pool_size", "123456789"},
+                                   {"rocksdb.mmap_read", "true"},
+                                   {"miodb.dbname", "/tmp/x"}});
   EXPECT_EQ(s.engine.engine, "miodb");
   EXPECT_EQ(s.engine.write_buffer_size, 1048576);
   EXPECT_EQ(s.engine.pool_size, 123456789);
   EXPECT_FALSE(s.engine.mmap_read);  // Meant for another engine.
   EXPECT_EQ(s.engine.db, "/tmp/x");
-  EXPECT_TRUE(Read({{"db", "rocksdb"}, {"rocksdb.mmap_read", "true"}}).engine.mmap_read);
+  EXPECT_TRUE(ReadSettings({{"db", "rocksdb"}, {"rocksdb.mmap_read", "true"}}).engine.mmap_read);
   EXPECT_EQ(Problem({{"db", "miodb"}, {"miodb.pool_sise", "1"}}), "unknown property 'miodb.pool_sise'; see --help");
 }
 
 TEST(SettingsTest, WhatHasNoEffectIsSaid) {
-  const Settings s = Read({{"redis.host", "here"}, {"db", "miodb"}, {"mmap_read", "true"}});
+  const Settings s = ReadSettings({{"redis.host", "here"}, {"db", "miodb"}, {"mmap_read", "true"}});
   ASSERT_EQ(s.notes.size(), 2u);
   EXPECT_EQ(s.notes[0], "no effect: property redis.host");
   EXPECT_EQ(s.notes[1], "no effect on miodb: property mmap_read");
@@ -160,11 +148,11 @@ TEST(SettingsTest, WhatAPhaseNeedsIsAskedForByThatPhase) {
 }
 
 TEST(SettingsTest, IntendedLatenciesComeWithATarget) {
-  EXPECT_FALSE(Read({}).MeasuresIntended());
-  const Settings paced = Read({{"target", "100"}});
+  EXPECT_FALSE(ReadSettings({}).MeasuresIntended());
+  const Settings paced = ReadSettings({{"target", "100"}});
   EXPECT_TRUE(paced.MeasuresIntended() && paced.MeasuresOp());
-  EXPECT_FALSE(Read({{"target", "100"}, {"measurement.interval", "op"}}).MeasuresIntended());
-  EXPECT_FALSE(Read({{"measurement.interval", "intended"}}).MeasuresOp());
+  EXPECT_FALSE(ReadSettings({{"target", "100"}, {"measurement.interval", "op"}}).MeasuresIntended());
+  EXPECT_FALSE(ReadSettings({{"measurement.interval", "intended"}}).MeasuresOp());
 }
 
 TEST(SettingsTest, ReadForgetsWhatWasReadBefore) {
