@@ -7,8 +7,10 @@
 #ifndef MIODB_YCSBC_HASH_H_
 #define MIODB_YCSBC_HASH_H_
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -38,25 +40,24 @@ class KeyBuffer {
 
   std::string_view Make(uint64_t number) {
     if (is_hashed_) number = Fnv64(number, hash_);
-    char* const end = bytes_ + sizeof(bytes_);
-    char* at = end;
-    do {
-      *--at = static_cast<char>('0' + number % 10);
-      number /= 10;
-    } while (number > 0);
-    while (end - at < padding_) *--at = '0';
-    *--at = 'r';
-    *--at = 'e';
-    *--at = 's';
-    *--at = 'u';
-    return std::string_view(at, static_cast<size_t>(end - at));
+    char* const digits = bytes_ + kPrefixBytes;
+    char* end = std::to_chars(digits, bytes_ + sizeof(bytes_), number).ptr;
+    const std::ptrdiff_t missing = padding_ - (end - digits);
+    if (missing > 0) {
+      std::memmove(digits + missing, digits, static_cast<size_t>(end - digits));
+      std::memset(digits, '0', static_cast<size_t>(missing));
+      end += missing;
+    }
+    return std::string_view(bytes_, static_cast<size_t>(end - bytes_));
   }
 
  private:
+  static constexpr int kPrefixBytes = 4;
+
   bool is_hashed_;
   KeyHash hash_;
   int padding_;
-  char bytes_[kMaxPadding + 8];
+  char bytes_[kPrefixBytes + kMaxPadding] = {'u', 's', 'e', 'r'};
 };
 
 }  // namespace miodb::ycsb
