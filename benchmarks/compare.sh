@@ -40,28 +40,13 @@ db_bench="$MIODB_ROOT/build/db_bench"
 extra_flags=()
 
 while (($# > 0)); do
-  name=$1
-  shift
-  case $name in
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    --)
-      extra_flags=("$@")
-      break
-      ;;
-    --*=*)
-      value=${name#*=}
-      name=${name%%=*}
-      ;;
-    *)
-      (($# > 0)) || die "$name is unknown or needs a value; see --help"
-      value=$1
-      shift
-      ;;
-  esac
-  case $name in
+  if [[ $1 == -- ]]; then
+    extra_flags=("${@:2}")
+    break
+  fi
+  take_option "" "$@"
+  shift "$option_words"
+  case $option in
     --num) num=$value ;;
     --value_size) value_size=$value ;;
     --runs) runs=$value ;;
@@ -70,7 +55,7 @@ while (($# > 0)); do
     --db) db_parent=$value ;;
     --out) out=$value ;;
     --db_bench) db_bench=$value ;;
-    *) die "unknown option $name; see --help" ;;
+    *) die "unknown option $option; see --help" ;;
   esac
 done
 
@@ -81,23 +66,13 @@ is_whole_number "$value_size" || die "--value_size needs a number, not \"$value_
 [[ -x $db_bench ]] || die "no program $db_bench; build it first, or name another one with --db_bench"
 [[ -d $db_parent && -w $db_parent ]] || die "--db: no writable folder $db_parent"
 
-# "db_bench: miodb 1.0, leveldb 1.23": the engines that this program has.
-versions=$("$db_bench" --version)
-versions=${versions#*: }
-available=$(tr ',' '\n' <<<"$versions" | awk '{ print $1 }' | paste -sd, -)
-IFS=, read -ra engine_list <<<"${engines:-$available}"
-for engine in "${engine_list[@]}"; do
-  [[ ,$available, == *",$engine,"* ]] || die "$db_bench has no engine $engine; it has $available"
-done
+choose_engines "$db_bench" "$engines"
 
 # What is not collected yet, an index and the overwriting at the end come on top of the data.
 bytes_needed=$((num * (value_size + 64) * 3 + (1 << 30)))
-if (($(free_bytes "$db_parent") < bytes_needed)); then
-  die "$db_parent has $(($(free_bytes "$db_parent") >> 20)) MiB free, $((bytes_needed >> 20)) MiB may be needed"
-fi
+need_room "$db_parent" "$bytes_needed"
 
-exec 9>"${TMPDIR:-/tmp}/miodb_compare.lock"
-flock -n 9 || die "another compare.sh is running; figures taken side by side mean nothing"
+measure_alone
 
 db_root=
 clean_up() {
@@ -137,16 +112,7 @@ rows_of() {
 
 # Prints the tables from data.csv.
 tables() {
-  awk -F, -v engines="$(IFS=,; printf '%s' "${engine_list[*]}")" -v runs="$runs" '
-    function median(key, count,    i, j, kept, list) {
-      for (i = 1; i <= count; i++) list[i] = values[key, i] + 0
-      for (i = 2; i <= count; i++) {
-        kept = list[i]
-        for (j = i - 1; j >= 1 && list[j] > kept; j--) list[j + 1] = list[j]
-        list[j + 1] = kept
-      }
-      return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
-    }
+  awk -F, -v engines="$(IFS=,; printf '%s' "${engine_list[*]}")" -v runs="$runs" "$AWK_MEDIAN"'
     NR == 1 { next }
     {
       if (!($3 in known)) { known[$3] = 1; order[++benchmarks] = $3 }
@@ -165,7 +131,7 @@ tables() {
         name = order[b]; best = 0; ours = 0
         printf "%-22s", name
         for (e = 1; e <= last; e++) {
-          ops = median("ops" SUBSEP name SUBSEP engine[e], count[name, engine[e]])
+          ops = median(values, "ops" SUBSEP name SUBSEP engine[e], count[name, engine[e]])
           printf " %12.0f", ops
           if (engine[e] == "miodb") ours = ops; else if (ops > best) best = ops
         }
@@ -179,7 +145,7 @@ tables() {
         name = order[b]
         printf "%-22s", name
         for (e = 1; e <= last; e++) {
-          p999 = median("p999" SUBSEP name SUBSEP engine[e], count[name, engine[e]])
+          p999 = median(values, "p999" SUBSEP name SUBSEP engine[e], count[name, engine[e]])
           printf " %20s", sprintf("%.1f / %.0f", p999, worst[name, engine[e]])
         }
         printf "\n"
@@ -188,11 +154,9 @@ tables() {
   ' "$data"
 }
 
-say "Engines:    $versions"
+say "Engines:    $engine_versions"
 say "Workload:   $num keys, values of $value_size bytes, $runs runs"
-say "Databases:  in $db_parent ($(stat -f -c %T "$db_parent"))"
-say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2)"
-say "Load:       $(cut -d' ' -f1-3 /proc/loadavg) before the first run"
+say_machine "$db_parent"
 say "Output:     $out"
 
 say "run,engine,benchmark,ops_per_sec,micros_per_op,mb_per_sec,p50_us,p99_us,p999_us,p9999_us,max_us" >"$data"

@@ -21,13 +21,6 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxValueBytes = int64_t{1} << 30;
 constexpr int64_t kMaxKeyBytes = 64 << 10;
 
-// The sections that concern one engine only.
-constexpr const char* kMioDbSection = "MioDB (-1: the library's default)";
-constexpr const char* kLevelDbSection = "LevelDB";
-constexpr const char* kRocksDbSection = "RocksDB";
-constexpr std::pair<const char*, const char*> kEngineSections[] = {
-    {"miodb", kMioDbSection}, {"leveldb", kLevelDbSection}, {"rocksdb", kRocksDbSection}};
-
 void RegisterRun(FlagSet* f, Config* c) {
   f->Section("What runs");
   f->Text("engine", &c->engine, "miodb, leveldb or rocksdb");
@@ -70,69 +63,6 @@ void RegisterReport(FlagSet* f, Config* c) {
   f->Int("slow_usecs", &c->slow_usecs, -1, kMax, "report slower operations; -1: 20000 or 1000000 by report_style");
 }
 
-void RegisterCommon(FlagSet* f, Config* c) {
-  f->Section("Every engine");
-  f->Bool("sync", &c->sync, "sync each write");
-  f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
-  f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
-  f->Int("write_buffer_size", &c->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
-  f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes of the peers; negative: 8 MiB");
-  f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");
-  f->Int("open_files", &c->open_files, -1, kMaxInt, "open files; -1: leveldb 1000, rocksdb no limit");
-  f->Int("block_size", &c->block_size, 64, 1 << 30, "bytes of a table block of the peers, and of crc32c, snappycomp");
-  f->Int("num_levels", &c->num_levels, -1, 64, "levels of miodb and rocksdb; -1: the engine's default");
-  f->Bool("compression", &c->compression, "the same as compression_type=snappy");
-  f->Text("compression_type", &c->compression_type, "none, snappy, zlib, bzip2, lz4, lz4hc or zstd");
-  f->Int("zstd_compression_level", &c->zstd_compression_level, 1, 22, "of zstd");
-}
-
-void RegisterMioDb(FlagSet* f, Config* c) {
-  f->Section(kMioDbSection);
-  f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
-  f->Int("pool_size", &c->pool_size, 0, kMax, "limit of the pool in bytes; 0: the file system's");
-  f->Text("persist_mode", &c->persist_mode, "auto, pmem, emulated or file");
-  f->Text("log_mode", &c->log_mode, "pmem or off");
-  f->Int("log_chunk_size", &c->log_chunk_size, 0, kMax, "bytes of a prepared piece of log; 0: the library's choice");
-  f->Int("level_trigger", &c->level_trigger, -1, kMaxInt, "runs that start a merge of a level");
-  f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
-  f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
-  f->Int("lazy_copy_limit", &c->lazy_copy_limit, -1, kMax, "largest record in bytes that lazy copy moves");
-  f->Int("space_amplification_percent", &c->space_amplification_percent, -1, kMaxInt, "where collection starts");
-  f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
-  f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");
-  f->Int("keys_per_pmtable", &c->keys_per_pmtable, 0, kMax, "another name of keys_per_datatable");
-  f->Int("dram_node", &c->dram_node, -1, kMaxInt, "no effect yet");
-  f->Int("nvm_node", &c->nvm_node, -1, kMaxInt, "no effect yet");
-  f->Int("nvm_next_node", &c->nvm_next_node, -1, kMaxInt, "no effect yet");
-}
-
-void RegisterPeers(FlagSet* f, Config* c) {
-  f->Section(kLevelDbSection);
-  f->Int("max_file_size", &c->max_file_size, 1 << 20, 1 << 30, "bytes of a table file");
-  f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
-
-  f->Section(kRocksDbSection);
-  f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
-  f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
-  f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");
-  f->Int("min_write_buffer_number_to_merge", &c->min_write_buffer_number_to_merge, 1, 1024, "memtables per flush");
-  f->Int("level0_file_num_compaction_trigger", &c->level0_file_num_compaction_trigger, 1, kMaxInt, "L0 files");
-  f->Int("level0_slowdown_writes_trigger", &c->level0_slowdown_writes_trigger, 1, kMaxInt, "L0 files");
-  f->Int("level0_stop_writes_trigger", &c->level0_stop_writes_trigger, 1, kMaxInt, "L0 files");
-  f->Int("target_file_size_base", &c->target_file_size_base, 1 << 16, kMax, "bytes of a table file");
-  f->Int("max_bytes_for_level_base", &c->max_bytes_for_level_base, 1 << 16, kMax, "bytes of L1");
-  f->Bool("level_compaction_dynamic_level_bytes", &c->level_compaction_dynamic_level_bytes,
-          "sizes from the last level");
-  f->Bool("disable_auto_compactions", &c->disable_auto_compactions, "no compaction but the manual one");
-  f->Bool("enable_pipelined_write", &c->enable_pipelined_write, "log and memtable as two stages");
-  f->Bool("mmap_read", &c->mmap_read, "map tables for reading");
-  f->Bool("mmap_write", &c->mmap_write, "map files for writing");
-  f->Bool("use_direct_reads", &c->use_direct_reads, "read tables past the page cache");
-  f->Bool("use_direct_io_for_flush_and_compaction", &c->use_direct_io_for_flush_and_compaction, "and write them so");
-  f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
-  f->Int("wal_bytes_per_sync", &c->wal_bytes_per_sync, 0, kMax, "background range sync of the log; 0: off");
-}
-
 // Flags of RocksDB's db_bench that change nothing here. A braced list of short words, kept by the alphabet.
 void RegisterIgnored(FlagSet* f) {
   for (const char* name : {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks",
@@ -169,39 +99,11 @@ void RegisterIgnored(FlagSet* f) {
   }
 }
 
-std::string OneOf(const std::string& name, const std::string& value, std::initializer_list<const char*> allowed) {
-  std::string list;
-  for (const char* word : allowed) {
-    if (value == word) return "";
-    list += (list.empty() ? "" : ", ") + std::string(word);
-  }
-  return "Invalid flag '--" + name + "=" + value + "': one of " + list;
-}
-
-// RocksDB's other spellings of compression types.
-std::string PlainCompressionName(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (name.empty() || name == "no" || name == "nocompression" || name == "disable") return "none";
-  return name;
-}
-
-std::string DefaultPath(const std::string& engine) {
-  const char* tmp = std::getenv("TEST_TMPDIR");
-  const std::string parent = tmp != nullptr && *tmp != '\0' ? tmp : "/tmp/miodbtest-" + std::to_string(getuid());
-  // One directory per engine, because the peers' file names are alike.
-  return parent + (engine == "miodb" ? "/dbbench" : "/dbbench-" + engine);
-}
-
 }  // namespace
 
 int64_t Config::ReadWrites() const {
   const int64_t most = std::max(reads, writes);
   return most < 0 ? num : most;
-}
-
-std::string Config::Compression() const {
-  if (compression_type != "none") return compression_type;
-  return compression ? "snappy" : "none";
 }
 
 double Config::SlowMicros() const {
@@ -212,51 +114,24 @@ double Config::SlowMicros() const {
 void RegisterFlags(FlagSet* flags, Config* config) {
   RegisterRun(flags, config);
   RegisterReport(flags, config);
-  RegisterCommon(flags, config);
-  RegisterMioDb(flags, config);
-  RegisterPeers(flags, config);
+  RegisterEngineFlags(flags, config);
   RegisterIgnored(flags);
 }
 
 std::string FinishConfig(const FlagSet& flags, Config* config) {
-  config->compression_type = PlainCompressionName(config->compression_type);
   for (const std::string& problem : {OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
                                      OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
                                      OneOf("key_format", config->key_format, {"decimal", "binary"}),
-                                     OneOf("persist_mode", config->persist_mode, {"auto", "pmem", "emulated", "file"}),
-                                     OneOf("log_mode", config->log_mode, {"pmem", "off"}),
-                                     OneOf("compression_type", config->compression_type,
-                                           {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"})}) {
+                                     FinishEngineConfig(config), KeyFormat(*config).Problem(config->num)}) {
     if (!problem.empty()) return problem;
   }
-  const std::string problem = KeyFormat(*config).Problem(config->num);
-  if (!problem.empty()) return problem;
-  if (config->disable_wal) config->log_mode = "off";
   if (config->stats_interval_seconds > 0) config->stats_interval = 1000;
-  if (!flags.IsSet("db") || config->db.empty()) config->db = DefaultPath(config->engine);
+  if (!flags.IsSet("db") || config->db.empty()) config->db = DefaultDatabasePath("dbbench", config->engine);
   return "";
 }
 
 std::string FlagNotes(const FlagSet& flags, const Config& config) {
-  std::vector<std::string> idle;
-  const auto add = [&](const std::string& name) {
-    if (flags.IsSet(name)) idle.push_back(name);
-  };
-  for (const auto& [engine, title] : kEngineSections) {
-    if (config.engine == engine) continue;
-    for (const std::string& name : flags.SetInSection(title)) idle.push_back(name);
-  }
-  if (config.engine == "miodb") {
-    for (const char* name : {"cache_size", "open_files", "block_size", "zstd_compression_level"}) add(name);
-    if (config.Compression() != "none") idle.push_back("compression_type");
-    for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
-    if (config.dram_node > 0) idle.push_back("dram_node");
-    if (config.nvm_node != -1 && config.nvm_node != 2) idle.push_back("nvm_node");
-    if (config.nvm_next_node != -1) idle.push_back("nvm_next_node");
-  }
-  if (config.engine == "leveldb") {
-    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level"}) add(name);
-  }
+  const std::vector<std::string> idle = IdleEngineFlags(flags, config);
   if (idle.empty()) return "";
   std::string text = "no effect on " + config.engine + ":";
   for (const std::string& name : idle) text += " --" + name;

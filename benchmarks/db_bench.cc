@@ -9,12 +9,12 @@
 #include <system_error>
 
 #include "benchmarks/benchmarks.h"
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/flags.h"
+#include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/ticks.h"
 #include "benchmarks/config.h"
 #include "benchmarks/driver.h"
-#include "benchmarks/engine.h"
-#include "benchmarks/flags.h"
-#include "benchmarks/interrupt.h"
-#include "benchmarks/ticks.h"
 
 namespace {
 

@@ -4,8 +4,9 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "benchmarks/common/counters.h"
+#include "benchmarks/common/interrupt.h"
 #include "benchmarks/config.h"
-#include "benchmarks/interrupt.h"
 #include "benchmarks/report.h"
 #include "benchmarks/runner.h"
 #include "benchmarks/stats.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "benchmarks/benchmarks.h"
-#include "benchmarks/engine.h"
+#include "benchmarks/common/engine.h"
 
 namespace miodb::bench {
 

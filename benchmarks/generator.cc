@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "benchmarks/common/random.h"
 #include "benchmarks/config.h"
-#include "benchmarks/random.h"
 
 namespace miodb::bench {
 

@@ -49,11 +49,6 @@ std::string Warnings(const Config& config) {
   return text;
 }
 
-uint64_t Get(const Engine::Counters& counters, const char* name) {
-  const auto it = counters.find(name);
-  return it == counters.end() ? 0 : it->second;
-}
-
 }  // namespace
 
 std::string EnvironmentHeader(const Engine& engine) {
@@ -125,45 +120,6 @@ std::string LatencyText(const Config& config, const Stats& stats) {
 
 std::string SkippedLine(std::string_view name, std::string_view reason) {
   return Format("%-12s : skipped (%s)\n", std::string(name).c_str(), std::string(reason).c_str());
-}
-
-std::string CountersText(const Engine::Counters& counters, const std::string& persist_mode) {
-  if (counters.empty()) return "";
-  // No label may contain "stall", "dump" or "wa": published scripts take the last line that holds one of these.
-  constexpr std::pair<const char*, const char*> kLines[] = {
-      {"user bytes", "user-bytes-written"},
-      {"NVM bytes log", "nvm-bytes-log"},
-      {"NVM bytes flush", "nvm-bytes-flush"},
-      {"NVM bytes merge", "nvm-bytes-merge"},
-      {"NVM bytes lazy copy", "nvm-bytes-lazy-copy"},
-      {"NVM bytes evacuation", "nvm-bytes-evacuation"},
-      {"NVM bytes manifest", "nvm-bytes-manifest"},
-      {"NVM bytes total", "nvm-bytes-total"},
-      {"NVM lines flushed", "nvm-lines-flushed"},
-      {"NVM fences", "nvm-fences"},
-      {"pool bytes used", "pool-bytes-used"},
-      {"pool bytes file", "pool-bytes-file"},
-      {"live bytes", "live-bytes"},
-  };
-  std::string text;
-  for (const auto& [label, name] : kLines) text += Format("%s: %" PRIu64 "\n", label, Get(counters, name));
-  const double user_bytes = static_cast<double>(Get(counters, "user-bytes-written"));
-  const double nvm_bytes = static_cast<double>(Get(counters, "nvm-bytes-total"));
-  text += Format("write amplification: %.3f\n", user_bytes > 0 ? nvm_bytes / user_bytes : 0.0);
-  return text + "persist mode: " + persist_mode + "\n";
-}
-
-std::string ClosingLines(const Engine::Counters& counters) {
-  if (counters.empty()) return "";
-  uint64_t compaction_bytes = 0;
-  for (const char* name :
-       {"nvm-bytes-flush", "nvm-bytes-merge", "nvm-bytes-lazy-copy", "nvm-bytes-evacuation", "nvm-bytes-manifest"}) {
-    compaction_bytes += Get(counters, name);
-  }
-  const uint64_t waited_micros = Get(counters, "stall-micros") + Get(counters, "throttle-micros");
-  return Format("stall time: %" PRIu64 "\n", waited_micros) +
-         Format("dump time:  %" PRIu64 "\n", Get(counters, "flush-micros")) +
-         Format("wa: %" PRIu64 "\n", compaction_bytes);
 }
 
 }  // namespace miodb::bench

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/engine.h"
+#include "benchmarks/common/engine.h"
 
 namespace miodb::bench {
 
@@ -31,14 +31,6 @@ std::string LatencyText(const Config& config, const Stats& stats);
 
 // The line of a benchmark that does not run.
 std::string SkippedLine(std::string_view name, std::string_view reason);
-
-// The counters of a store that has them: user bytes, bytes written to the medium by purpose, write amplification over
-// everything (log included), and what durability the medium gives. Empty for an engine without counters.
-std::string CountersText(const Engine::Counters& counters, const std::string& persist_mode);
-
-// The three lines printed when a store with counters closes, in the form of MioDB's README: microseconds that writers
-// waited for whatever reason, microseconds of flush work, bytes written by flush and compaction (the log not included).
-std::string ClosingLines(const Engine::Counters& counters);
 
 }  // namespace miodb::bench
 

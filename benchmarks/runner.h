@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "benchmarks/engine.h"
+#include "benchmarks/common/engine.h"
 #include "benchmarks/stats.h"
 #include "benchmarks/workload.h"
 

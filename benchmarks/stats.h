@@ -11,8 +11,8 @@
 #include <string>
 
 #include "benchmarks/bucket_histogram.h"
-#include "benchmarks/histogram.h"
-#include "benchmarks/ticks.h"
+#include "benchmarks/common/histogram.h"
+#include "benchmarks/common/ticks.h"
 
 namespace miodb::bench {
 

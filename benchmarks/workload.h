@@ -15,12 +15,12 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/engine.h"
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/random.h"
+#include "benchmarks/common/ticks.h"
 #include "benchmarks/generator.h"
-#include "benchmarks/interrupt.h"
-#include "benchmarks/random.h"
 #include "benchmarks/stats.h"
-#include "benchmarks/ticks.h"
 
 namespace miodb::bench {
 

@@ -1,5 +1,5 @@
-# Programs in the top of the build folder: db_bench, micro_bench, one for every tools/*.cc, named after it, and those that
-# look inside of a pool, tools/inspect/miodb_*.cc.
+# Programs in the top of the build folder: db_bench, ycsbc, micro_bench, one for every tools/*.cc, named after it, and
+# those that look inside of a pool, tools/inspect/miodb_*.cc.
 
 function(miodb_add_program name)
   add_executable(${name} ${ARGN})
@@ -8,20 +8,19 @@ function(miodb_add_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
 endfunction()
 
-# ---- db_bench. All but its main function is a library, which the tests below tests/benchmarks/ link as well. ----
+# ---- What the programs share: engines behind one interface, clock, histogram, flags. ----
 
-file(GLOB bench_sources CONFIGURE_DEPENDS "benchmarks/*.cc" "benchmarks/engines/*.cc")
-list(REMOVE_ITEM bench_sources "${PROJECT_SOURCE_DIR}/benchmarks/db_bench.cc")
-add_library(miodb_bench STATIC ${bench_sources})
-target_include_directories(miodb_bench PUBLIC "${PROJECT_SOURCE_DIR}")
-target_link_libraries(miodb_bench PUBLIC miodb_static PRIVATE miodb_compiler Threads::Threads)
+file(GLOB_RECURSE bench_common_sources CONFIGURE_DEPENDS "benchmarks/common/*.cc")
+add_library(miodb_bench_common STATIC ${bench_common_sources})
+target_include_directories(miodb_bench_common PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(miodb_bench_common PUBLIC miodb_static PRIVATE miodb_compiler Threads::Threads)
 
 # Peers and compressors are used when they are there. Each has a definition that the sources ask for.
 function(miodb_bench_option name header library package)
   miodb_find(${name} ${header} ${library} ${package})
   if(TARGET ${name})
-    target_compile_definitions(miodb_bench PUBLIC MIODB_WITH_${name})
-    target_link_libraries(miodb_bench PRIVATE ${name})
+    target_compile_definitions(miodb_bench_common PUBLIC MIODB_WITH_${name})
+    target_link_libraries(miodb_bench_common PUBLIC ${name})
   endif()
 endfunction()
 miodb_bench_option(LEVELDB leveldb/db.h leveldb libleveldb-dev)
@@ -29,8 +28,18 @@ miodb_bench_option(ROCKSDB rocksdb/db.h rocksdb librocksdb-dev)
 miodb_bench_option(SNAPPY snappy.h snappy libsnappy-dev)
 miodb_bench_option(ZSTD zstd.h zstd libzstd-dev)
 
-miodb_add_program(db_bench benchmarks/db_bench.cc)
-target_link_libraries(db_bench PRIVATE miodb_bench)
+# ---- db_bench and ycsbc. All but the main function of each is a library, which tests of the same name link. ----
+
+function(miodb_add_bench_program name library folder main)
+  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/${folder}/${main}")
+  add_library(${library} STATIC ${sources})
+  target_link_libraries(${library} PUBLIC miodb_bench_common PRIVATE miodb_compiler Threads::Threads)
+  miodb_add_program(${name} "${folder}/${main}")
+  target_link_libraries(${name} PRIVATE ${library})
+endfunction()
+miodb_add_bench_program(db_bench miodb_bench benchmarks db_bench.cc)
+miodb_add_bench_program(ycsbc miodb_ycsbc ycsbc ycsbc.cc)
 
 # ---- micro_bench: single parts of the engine, where Google Benchmark is installed ----
 

@@ -7,9 +7,9 @@
 #   a line of tests/helpers.txt   code that all of them share
 #
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
-# is one of the kinds below, else "unit". Tests in tests/benchmarks/ look inside db_bench, those in tests/tools/ run the
-# tools; both exist when these do. All programs lie below tests/ in the build folder; tests find each other through
-# MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
+# is one of the kinds below, else "unit". Tests in tests/benchmarks/ and tests/ycsbc/ look inside db_bench and ycsbc,
+# those in tests/tools/ run the tools; they exist when these do. All programs lie below tests/ in the build folder; tests
+# find each other through MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
 #
 # Tests in tests/compat/ are LevelDB programs: they see libleveldb and its headers and nothing else of ours. Where the
 # real LevelDB is installed, each compat/*_contract_test is built with that as well, as compat/*_contract_test.peer: what
@@ -36,7 +36,7 @@ set(fuzz_targets "")
 # The simulator's tests link another build of the engine: MiodbSimulation.
 list(FILTER test_files EXCLUDE REGEX "^simulation/")
 if(NOT MIODB_BUILD_BENCHMARKS)
-  list(FILTER test_files EXCLUDE REGEX "^(benchmarks|tools)/")
+  list(FILTER test_files EXCLUDE REGEX "^(benchmarks|tools|ycsbc)/")
 endif()
 if(NOT MIODB_BUILD_COMPAT)
   list(FILTER test_files EXCLUDE REGEX "^compat/")
@@ -109,6 +109,9 @@ function(miodb_add_test_program file target_name)
     target_link_libraries(${target} PRIVATE miodb_bench)
   elseif(folder STREQUAL "tools")
     add_dependencies(${target} miodb_check miodb_dump)
+  elseif(folder STREQUAL "ycsbc")
+    target_link_libraries(${target} PRIVATE miodb_ycsbc)
+    add_dependencies(${target} ycsbc)
   endif()
   set(${target_name} ${target} PARENT_SCOPE)
 endfunction()

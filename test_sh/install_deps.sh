@@ -31,6 +31,7 @@ extra librocksdb-dev      header  rocksdb/db.h
 extra libnuma-dev         header  numa.h
 extra libsnappy-dev       header  snappy.h
 extra libzstd-dev         header  zstd.h
+extra gnuplot-nox         command gnuplot
 check git                 command git
 check python3             command python3
 check pkg-config          command pkg-config

@@ -15,6 +15,24 @@ die() {
 # Prints the comment at the top of the calling script, which is its help text.
 show_help() { sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0"; }
 
+# take_option BARE WORD...: takes an option off the front of WORD..., with its value after "=" or as the next word; those
+# named in BARE have none. Sets option, value, and option_words: how many words that were. Prints help when asked for.
+# shellcheck disable=SC2034  # used by the scripts that source this file
+take_option() {
+  local bare=" $1 "
+  option=${2%%=*}
+  value=${2#*=}
+  option_words=1
+  if [[ $2 == --help || $2 == -h ]]; then
+    show_help
+    exit 0
+  fi
+  if [[ $2 == *=* || $bare == *" $2 "* ]]; then return; fi
+  (($# > 2)) || die "$2 is unknown or needs a value; see --help"
+  value=$3
+  option_words=2
+}
+
 # Makes Ctrl-C and termination run the exit handlers and end with the usual codes.
 exit_on_signals() {
   trap 'exit 130' INT
@@ -91,3 +109,50 @@ source_files() {
     done
   done
 }
+
+# Holds a lock until the script ends, so that no two measurements run side by side. Children should not inherit it: 9>&-
+measure_alone() {
+  exec 9>"${TMPDIR:-/tmp}/miodb_compare.lock"
+  flock -n 9 || die "another measurement is running; figures taken side by side mean nothing"
+}
+
+# choose_engines PROGRAM LIST: sets engine_list to the engines of a comma list, or to all real stores that PROGRAM was
+# built with, and engine_versions to what it says about them: "miodb 1.0, leveldb 1.23".
+choose_engines() {
+  local available engine
+  engine_versions=$("$1" --version)
+  engine_versions=${engine_versions#*: }
+  engine_versions=${engine_versions%, basic}
+  available=$(tr ',' '\n' <<<"$engine_versions" | awk '{ print $1 }' | paste -sd, -)
+  IFS=, read -ra engine_list <<<"${2:-$available}"
+  for engine in "${engine_list[@]}"; do
+    [[ ,$available, == *",$engine,"* ]] || die "$1 has no engine $engine; it has $available"
+  done
+}
+
+# need_room FOLDER BYTES
+need_room() {
+  if (($(free_bytes "$1") < $2)); then
+    die "$1 has $(($(free_bytes "$1") >> 20)) MiB free, $(($2 >> 20)) MiB may be needed"
+  fi
+}
+
+# Describes where a measurement runs; its databases lie below folder $1.
+say_machine() {
+  say "Databases:  in $1 ($(stat -f -c %T "$1"))"
+  say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2)"
+  say "Load:       $(cut -d' ' -f1-3 /proc/loadavg) before the first run"
+}
+
+# For awk programs: the median of values[key, 1] ... values[key, count].
+# shellcheck disable=SC2034  # used by the scripts that source this file
+AWK_MEDIAN='
+function median(values, key, count,    i, j, kept, list) {
+  for (i = 1; i <= count; i++) list[i] = values[key, i] + 0
+  for (i = 2; i <= count; i++) {
+    kept = list[i]
+    for (j = i - 1; j >= 1 && list[j] > kept; j--) list[j + 1] = list[j]
+    list[j + 1] = kept
+  }
+  return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
+}'

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/interrupt.h"
 #include "benchmarks/config.h"
-#include "benchmarks/engine.h"
-#include "benchmarks/interrupt.h"
 
 namespace miodb::bench {
 namespace {

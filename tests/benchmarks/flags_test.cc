@@ -1,6 +1,6 @@
 // The flag parser takes both dialects of published command lines and never measures something other than was asked.
 
-#include "benchmarks/flags.h"
+#include "benchmarks/common/flags.h"
 
 #include <gtest/gtest.h>
 

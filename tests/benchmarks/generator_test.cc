@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "benchmarks/common/random.h"
 #include "benchmarks/config.h"
 #include "benchmarks/crc32c.h"
-#include "benchmarks/random.h"
 
 namespace miodb::bench {
 namespace {

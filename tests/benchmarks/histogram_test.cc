@@ -1,6 +1,6 @@
 // The latency histogram stays within its promised error; the printed histograms have the buckets of the originals.
 
-#include "benchmarks/histogram.h"
+#include "benchmarks/common/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "benchmarks/bucket_histogram.h"
-#include "benchmarks/random.h"
-#include "benchmarks/ticks.h"
+#include "benchmarks/common/random.h"
+#include "benchmarks/common/ticks.h"
 
 namespace miodb::bench {
 namespace {

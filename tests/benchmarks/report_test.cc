@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "benchmarks/common/counters.h"
 #include "benchmarks/config.h"
 #include "benchmarks/stats.h"
 

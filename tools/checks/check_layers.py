@@ -35,6 +35,7 @@ class Table:
         self.public = None
         self.compat = None
         self.programs = []
+        self.shared = []  # what programs may include of each other
         self.free = []
         self.doors = {}  # system header -> folders
         for number, line in enumerate(text.splitlines(), 1):
@@ -53,6 +54,8 @@ class Table:
                 (self.compat,) = folders
             elif word == 'program':
                 self.programs += folders
+            elif word == 'shared':
+                self.shared += folders
             elif word == 'free':
                 self.free += folders
             elif word == 'door':
@@ -62,7 +65,8 @@ class Table:
 
     def folder_of(self, path):
         """The folder of the table that holds this file, or None. The deepest one wins."""
-        folders = list(self.rank) + [self.public] + [self.compat] * bool(self.compat) + self.programs + self.free
+        public = [self.public] + [self.compat] * bool(self.compat)
+        folders = list(self.rank) + public + self.programs + self.shared + self.free
         holders = [folder for folder in folders if path.startswith(folder + '/')]
         return max(holders, key=len) if holders else None
 
@@ -77,7 +81,9 @@ class Table:
         if source == self.compat:
             return 'a header of LevelDB includes only %s and %s' % (self.compat, self.public)
         if source in self.programs:
-            return 'a program includes only %s' % self.public
+            return None if target in self.shared else 'a program includes only %s' % self.public
+        if source in self.shared:
+            return 'what programs share includes only %s' % self.public
         if target not in self.rank:
             return 'a layer does not include %s' % target
         if self.rank[target] == self.rank[source]:
@@ -150,7 +156,8 @@ def check(root, table):
 def self_test():
     """Plants each violation in a tree of its own and expects exactly that complaint."""
     table = Table('layer src/util\nlayer src/nvm\nlayer src/log src/memtable  # side by side\nlayer src/db\n'
-                  'public include/miodb\ncompat include/compat\nprogram benchmarks tools\nfree tests\ndoor libpmem.h src/nvm\n')
+                  'public include/miodb\ncompat include/compat\nshared benchmarks/common\nprogram benchmarks tools\n'
+                  'free tests\ndoor libpmem.h src/nvm\n')
     good = {
         'include/miodb/db.h': '#include <string>\n#include "miodb/status.h"\n',
         'include/miodb/status.h': '#include <cstdint>\n',
@@ -160,7 +167,9 @@ def self_test():
         'src/nvm/pool.cc': '#include <libpmem.h>\n#include "src/util/coding.h"\n',
         'src/db/db_impl.cc': '#include "src/nvm/../util/coding.h"\n#include "miodb/db.h"\n#include <vector>\n',
         'tests/a_test.cc': '#include "src/util/coding.h"\n#include <libpmem.h>\n#include "gtest/gtest.h"\n',
-        'tools/dump.cc': '#include "miodb/db.h"\n',
+        'tools/dump.cc': '#include "miodb/db.h"\n#include "benchmarks/common/engine.h"\n',
+        'benchmarks/common/engine.h': '#include "miodb/db.h"\n',
+        'benchmarks/driver.h': '#include "benchmarks/common/engine.h"\n',
         'src/log/frame.h': '\n',
         'src/memtable/list.h': '\n',
         'src/db/db_impl.h': '\n',
@@ -173,6 +182,10 @@ def self_test():
         ('src/log/bad.cc', '#include "src/memtable/list.h"\n', 'side by side'),
         ('tools/bad.cc', '#include "src/util/coding.h"\n', 'a program includes only'),
         ('benchmarks/engines/bad.cc', '#include "tools/dump.cc"\n', 'a program includes only'),
+        ('tools/bad.cc', '#include "benchmarks/driver.h"\n', 'a program includes only'),
+        ('benchmarks/common/bad.h', '#include "benchmarks/driver.h"\n', 'what programs share'),
+        ('benchmarks/common/bad.h', '#include "src/util/coding.h"\n', 'what programs share'),
+        ('src/util/bad.h', '#include "benchmarks/common/engine.h"\n', 'a layer does not include'),
         ('include/miodb/bad.h', '#include "src/util/coding.h"\n', 'a public header includes only'),
         ('include/miodb/bad.h', '#include <span>\n', 'not a header of C++11'),
         ('include/miodb/bad.h', '#include <sys/mman.h>\n', 'not a header of C++11'),

@@ -30,7 +30,7 @@ self_test() {
 # Sources of the tree: uncommitted changes first, then those of the last commits, then the others.
 ordered_sources() {
   local all
-  all=$(source_files 'src/*.cc' 'pmtable/*.cc' 'compaction/*.cc' 'benchmarks/*.cc' 'tools/*.cc')
+  all=$(source_files 'src/*.cc' 'pmtable/*.cc' 'compaction/*.cc' 'benchmarks/*.cc' 'ycsbc/*.cc' 'tools/*.cc')
   {
     if git rev-parse --verify -q HEAD >/dev/null; then
       git diff --name-only HEAD

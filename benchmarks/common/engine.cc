@@ -1,0 +1,76 @@
+#include "benchmarks/common/engine.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/common/engine_config.h"
+
+namespace miodb::bench {
+
+namespace {
+
+using Factory = std::unique_ptr<Engine> (*)(const EngineConfig& config, std::string* error);
+
+constexpr std::pair<const char*, Factory> kEngines[] = {
+    {"miodb", NewMioDbEngine},
+#ifdef MIODB_WITH_LEVELDB
+    {"leveldb", NewLevelDbEngine},
+#endif
+#ifdef MIODB_WITH_ROCKSDB
+    {"rocksdb", NewRocksDbEngine},
+#endif
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error) {
+  for (const auto& [name, factory] : kEngines) {
+    if (config.engine == name) return factory(config, error);
+  }
+  *error = "this program was built without engine '" + config.engine + "'";
+  return nullptr;
+}
+
+std::string EngineVersions() {
+  const EngineConfig plain;
+  std::string text;
+  std::string ignored;
+  for (const auto& [name, factory] : kEngines) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " + factory(plain, &ignored)->Version();
+  }
+  return text;
+}
+
+std::string LevelStatsFromTable(const std::string& stats, int levels) {
+  struct Level {
+    int64_t files = 0;
+    double megabytes = 0;
+  };
+  std::vector<Level> found(static_cast<size_t>(levels));
+  std::istringstream lines(stats);
+  bool in_table = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("-----", 0) == 0) {
+      in_table = true;
+      continue;
+    }
+    if (!in_table) continue;
+    int level = 0;
+    Level values;
+    if (!(std::istringstream(line) >> level >> values.files >> values.megabytes)) break;
+    if (level >= 0 && level < levels) found[static_cast<size_t>(level)] = values;
+  }
+  std::string text = "Level Files Size(MB)\n--------------------\n";
+  for (int level = 0; level < levels; level++) {
+    char row[80];
+    const Level& values = found[static_cast<size_t>(level)];
+    std::snprintf(row, sizeof(row), "%3d %8" PRId64 " %8.0f\n", level, values.files, values.megabytes);
+    text += row;
+  }
+  return text;
+}
+
+}  // namespace miodb::bench

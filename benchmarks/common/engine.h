@@ -1,0 +1,133 @@
+// What a workload needs of a key-value store, and nothing more. One file per store in engines/.
+//
+// An Engine is one store with its options; Open and Close may alternate. Threads do their work through Sessions, which
+// hold what a call needs again and again (options, a result buffer, a batch), so that an operation costs one virtual
+// call and no allocation beyond what the store itself makes.
+//
+// Threads: one thread opens, closes and asks for texts; a Session and its Cursors belong to one thread.
+// Ownership: sessions die before Close, cursors before their session.
+// Errors: kError leaves a message that names the store's reason in Session::error() or Outcome::message.
+
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINE_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace miodb::bench {
+
+struct EngineConfig;
+
+enum class Code { kOk, kNotFound, kError };
+
+struct Outcome {
+  Code code = Code::kOk;
+  std::string message;
+
+  bool ok() const { return code == Code::kOk; }
+  static Outcome Error(std::string message) { return Outcome{Code::kError, std::move(message)}; }
+};
+
+// A record under a cursor. Valid until the cursor moves.
+struct Entry {
+  std::string_view key;
+  std::string_view value;
+};
+
+// Each move stores where it arrived in *entry and returns true, or returns false at the end or on an error.
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+
+  virtual bool SeekToFirst(Entry* entry) = 0;
+  virtual bool SeekToLast(Entry* entry) = 0;
+  virtual bool Seek(std::string_view key, Entry* entry) = 0;  // The first key at or after this one.
+  virtual bool Next(Entry* entry) = 0;                        // REQUIRES: the last move returned true.
+  virtual bool Prev(Entry* entry) = 0;                        // REQUIRES: the last move returned true.
+  virtual Outcome Check() = 0;                                // Whether the last move ended with an error.
+};
+
+struct SessionOptions {
+  bool sync = false;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  virtual Code Put(std::string_view key, std::string_view value) = 0;
+  virtual Code Delete(std::string_view key) = 0;
+
+  // *value stays valid until the session's next call.
+  virtual Code Get(std::string_view key, std::string_view* value) = 0;
+
+  // Collects updates and writes them as one atomic step; the batch is empty afterwards.
+  virtual void BatchPut(std::string_view key, std::string_view value) = 0;
+  virtual void BatchDelete(std::string_view key) = 0;
+  virtual Code BatchWrite() = 0;
+
+  virtual std::unique_ptr<Cursor> NewCursor() = 0;
+
+  // The message of the last kError.
+  const std::string& error() const { return error_; }
+
+ protected:
+  std::string error_;
+};
+
+class Engine {
+ public:
+  enum class Text { kStats, kLevelStats, kSstables };
+  using Counters = std::map<std::string, uint64_t>;
+
+  virtual ~Engine() = default;
+
+  virtual std::string Name() const = 0;     // As people write it: "RocksDB".
+  virtual std::string Version() const = 0;  // "7.8.3"
+
+  // Opens the store at EngineConfig::db, creating it if it is not there. REQUIRES: closed.
+  virtual Outcome Open() = 0;
+  // REQUIRES: no session. Closing what is closed does nothing.
+  virtual void Close() = 0;
+  // Removes the store from the disk. REQUIRES: closed. A store that is not there is fine.
+  virtual Outcome Destroy() = 0;
+
+  // All below: REQUIRES: open.
+  virtual std::unique_ptr<Session> NewSession(const SessionOptions& options) = 0;
+  virtual Outcome Flush() = 0;       // The memtable becomes a table.
+  virtual Outcome CompactAll() = 0;  // Returns when the manual compaction of everything is done.
+  // Returns when no flush or compaction is running or due, or when the run is interrupted.
+  virtual Outcome WaitForIdle() = 0;
+  // False if the store has no such text.
+  virtual bool Describe(Text which, std::string* text) = 0;
+
+  // The store's own counters by name; empty if it has none.
+  virtual Counters ReadCounters() { return {}; }
+  // What durability the medium gives; empty if the store does not say.
+  virtual std::string PersistMode() { return ""; }
+  // Comparator calls since the start, with EngineConfig::comparisons; else 0.
+  virtual uint64_t Comparisons() const { return 0; }
+};
+
+// The engine that EngineConfig::engine names, not yet open. nullptr with *error set if this program was built without
+// it or if it cannot do what the configuration asks for. The config outlives the engine.
+std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error);
+
+// "miodb 1.0, leveldb 1.23": every engine of this program with its version.
+std::string EngineVersions();
+
+// One per file in engines/; called by NewEngine only.
+std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error);
+std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string* error);
+std::unique_ptr<Engine> NewRocksDbEngine(const EngineConfig& config, std::string* error);
+
+// The text of `levelstats`, made from the table of compaction work that "leveldb.stats" begins with.
+std::string LevelStatsFromTable(const std::string& stats, int levels);
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINE_H_

@@ -1,0 +1,108 @@
+// Which engine a program drives, where its database lies, and how the engine is set up. The programs bind the fields to
+// their own command lines; names, ranges and help texts of the options are the same in all of them.
+//
+// Threads: filled before the first thread starts, read-only afterwards.
+// Units: sizes are bytes unless the name says otherwise.
+
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINE_CONFIG_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINE_CONFIG_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "benchmarks/common/flags.h"
+
+namespace miodb::bench {
+
+struct EngineConfig {
+  std::string engine = "miodb";
+  std::string db;
+  bool pinned_get = false;
+  bool comparisons = false;
+
+  // ---- Every engine ------------------------------------------------------------------------------------------------
+  bool sync = false;
+  bool disable_wal = false;
+  bool verify_checksum = false;
+  int64_t write_buffer_size = 64 << 20;
+  int64_t cache_size = -1;
+  int64_t bloom_bits = -1;
+  int64_t open_files = -1;
+  int64_t block_size = 4096;
+  int64_t num_levels = -1;
+  bool compression = false;
+  std::string compression_type = "none";
+  int64_t zstd_compression_level = 1;
+
+  // ---- MioDB -------------------------------------------------------------------------------------------------------
+  std::string pool_path;
+  int64_t pool_size = 0;
+  std::string persist_mode = "auto";
+  std::string log_mode = "pmem";
+  int64_t log_chunk_size = 0;
+  int64_t level_trigger = -1;
+  int64_t partition_size = -1;
+  int64_t max_background_merges = 0;
+  int64_t lazy_copy_limit = -1;
+  int64_t space_amplification_percent = -1;
+  int64_t bits_per_key = -1;
+  int64_t keys_per_datatable = 2097152;
+  int64_t keys_per_pmtable = 2097152;
+  int64_t dram_node = 0;
+  int64_t nvm_node = 2;
+  int64_t nvm_next_node = -1;
+
+  // ---- LevelDB -----------------------------------------------------------------------------------------------------
+  int64_t max_file_size = 2 << 20;
+  bool reuse_logs = false;
+
+  // ---- RocksDB -----------------------------------------------------------------------------------------------------
+  int64_t max_background_jobs = 2;
+  int64_t subcompactions = 1;
+  int64_t max_write_buffer_number = 2;
+  int64_t min_write_buffer_number_to_merge = 1;
+  int64_t level0_file_num_compaction_trigger = 4;
+  int64_t level0_slowdown_writes_trigger = 20;
+  int64_t level0_stop_writes_trigger = 36;
+  int64_t target_file_size_base = 64 << 20;
+  int64_t max_bytes_for_level_base = 256 << 20;
+  bool level_compaction_dynamic_level_bytes = true;
+  bool disable_auto_compactions = false;
+  bool enable_pipelined_write = false;
+  bool mmap_read = false;
+  bool mmap_write = false;
+  bool use_direct_reads = false;
+  bool use_direct_io_for_flush_and_compaction = false;
+  int64_t bytes_per_sync = 0;
+  int64_t wal_bytes_per_sync = 0;
+
+  // ---- Derived -----------------------------------------------------------------------------------------------------
+  // "none" or the algorithm asked for by compression_type or compression.
+  std::string Compression() const;
+
+  bool operator==(const EngineConfig&) const = default;
+};
+
+// Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first four
+// fields are named differently by each program.
+void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
+
+// Checks what one flag alone cannot, and brings names to one spelling. Returns what is wrong, or nothing.
+std::string FinishEngineConfig(EngineConfig* config);
+
+// The flags that were given and change nothing for this engine, or nothing yet, like NUMA nodes at other values than
+// their defaults.
+std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config);
+
+// Returns what is wrong with a flag that has to be one of these words, or nothing.
+std::string OneOf(const std::string& name, const std::string& value, std::initializer_list<const char*> allowed);
+
+// "<parent>/<name>" for miodb, "<parent>/<name>-<engine>" for the others, whose file names are alike. The parent is
+// $TEST_TMPDIR or /tmp/miodbtest-<uid>.
+std::string DefaultDatabasePath(const std::string& name, const std::string& engine);
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINE_CONFIG_H_

@@ -1,0 +1,152 @@
+// MioDB through its public headers.
+
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "benchmarks/common/engine.h"
+#include "benchmarks/common/engine_config.h"
+#include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/session.h"
+#include "miodb/comparator.h"
+#include "miodb/db.h"
+#include "miodb/options.h"
+#include "miodb/pinnable_slice.h"
+#include "miodb/write_batch.h"
+
+namespace miodb::bench {
+
+namespace {
+
+struct Traits {
+  using DB = miodb::DB;
+  using Slice = miodb::Slice;
+  using Iterator = miodb::Iterator;
+  using WriteBatch = miodb::WriteBatch;
+  using ReadOptions = miodb::ReadOptions;
+  using WriteOptions = miodb::WriteOptions;
+
+  // Names the kind of the error where scripts look for it: a full pool is what capacity experiments wait for.
+  static std::string Message(const miodb::Status& status) {
+    return (status.IsNoSpace() ? "NoSpace: " : "") + status.ToString();
+  }
+  static miodb::Status Get(DB* db, const ReadOptions& options, const Slice& key, std::string* value) {
+    return db->Get(options, key, value);
+  }
+  static miodb::Status Get(DB* db, const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+    return db->Get(options, key, value);
+  }
+};
+
+using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
+
+class MioDbEngine final : public Engine {
+ public:
+  explicit MioDbEngine(const EngineConfig& config) : config_(config), counter_(BytewiseComparator()) {}
+
+  ~MioDbEngine() override { Close(); }
+
+  std::string Name() const override { return "MioDB"; }
+  std::string Version() const override { return std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion); }
+
+  Outcome Open() override {
+    miodb::DB* db = nullptr;
+    const Status status = DB::Open(MakeOptions(), config_.db, &db);
+    db_.reset(db);
+    return ToOutcome(status);
+  }
+  void Close() override { db_.reset(); }
+  Outcome Destroy() override { return ToOutcome(DestroyDB(config_.db, MakeOptions())); }
+
+  std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
+    WriteOptions write_options;
+    write_options.sync = options.sync;
+    ReadOptions read_options;
+    read_options.verify_checksums = config_.verify_checksum;
+    if (config_.pinned_get)
+      return std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
+    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
+  }
+
+  Outcome Flush() override { return ToOutcome(db_->Flush()); }
+  Outcome CompactAll() override {
+    db_->CompactRange(nullptr, nullptr);
+    return {};
+  }
+  Outcome WaitForIdle() override { return ToOutcome(db_->WaitForIdle()); }
+
+  bool Describe(Text which, std::string* text) override {
+    if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
+    if (!db_->GetProperty("leveldb.stats", text)) return false;
+    if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, MakeOptions().num_levels);
+    return true;
+  }
+
+  Counters ReadCounters() override {
+    std::string text;
+    Counters counters;
+    if (!db_->GetProperty("miodb.counters", &text)) return counters;
+    std::istringstream lines(text);
+    std::string name;
+    for (uint64_t value = 0; std::getline(lines, name, ':') && lines >> value >> std::ws;) counters[name] = value;
+    return counters;
+  }
+
+  std::string PersistMode() override {
+    std::string mode;
+    return db_->GetProperty("miodb.persist-mode", &mode) ? mode : "unknown";
+  }
+
+  uint64_t Comparisons() const override { return counter_.calls(); }
+
+ private:
+  static Outcome ToOutcome(const Status& status) {
+    return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
+  }
+
+  // Stores a flag's value unless it says "the library's default".
+  template <class Option>
+  static void Override(int64_t flag, Option* option) {
+    if (flag >= 0) *option = static_cast<Option>(flag);
+  }
+
+  static enum PersistMode ParsePersistMode(const std::string& name) {
+    if (name == "pmem") return kPersistPmem;
+    if (name == "emulated") return kPersistEmulated;
+    if (name == "file") return kPersistFile;
+    return kPersistAuto;
+  }
+
+  Options MakeOptions() const {
+    Options options;
+    options.create_if_missing = true;
+    options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
+    options.pool_path = config_.pool_path;
+    options.pool_size = static_cast<uint64_t>(config_.pool_size);
+    options.persist_mode = ParsePersistMode(config_.persist_mode);
+    options.log_mode = config_.log_mode == "off" ? kLogOff : kLogPmem;
+    options.log_chunk_size = static_cast<size_t>(config_.log_chunk_size);
+    options.max_background_merges = static_cast<int>(config_.max_background_merges);
+    Override(config_.num_levels, &options.num_levels);
+    Override(config_.level_trigger, &options.level_trigger);
+    Override(config_.partition_size, &options.partition_size);
+    Override(config_.lazy_copy_limit, &options.lazy_copy_limit);
+    Override(config_.space_amplification_percent, &options.space_amplification_percent);
+    Override(config_.bloom_bits >= 0 ? config_.bloom_bits : config_.bits_per_key, &options.filter_bits_per_key);
+    if (config_.comparisons) options.comparator = &counter_;
+    return options;
+  }
+
+  const EngineConfig& config_;
+  BytewiseCounter counter_;
+  std::unique_ptr<miodb::DB> db_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error) {
+  error->clear();
+  return std::make_unique<MioDbEngine>(config);
+}
+
+}  // namespace miodb::bench

@@ -1,0 +1,116 @@
+// The parts of Session and Cursor that read the same for MioDB, LevelDB and RocksDB, because the three public APIs do.
+//
+// An engine names its types in a Traits struct: DB, Slice, Status, Iterator, WriteBatch, ReadOptions, WriteOptions,
+// and a static function std::string Message(const Status&).
+
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "benchmarks/common/engine.h"
+
+namespace miodb::bench {
+
+template <class Traits>
+class ApiCursor final : public Cursor {
+ public:
+  explicit ApiCursor(typename Traits::Iterator* iterator) : iterator_(iterator) {}
+
+  bool SeekToFirst(Entry* entry) override {
+    iterator_->SeekToFirst();
+    return Arrive(entry);
+  }
+  bool SeekToLast(Entry* entry) override {
+    iterator_->SeekToLast();
+    return Arrive(entry);
+  }
+  bool Seek(std::string_view key, Entry* entry) override {
+    iterator_->Seek(typename Traits::Slice(key.data(), key.size()));
+    return Arrive(entry);
+  }
+  bool Next(Entry* entry) override {
+    iterator_->Next();
+    return Arrive(entry);
+  }
+  bool Prev(Entry* entry) override {
+    iterator_->Prev();
+    return Arrive(entry);
+  }
+  Outcome Check() override {
+    const auto status = iterator_->status();
+    return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
+  }
+
+ private:
+  bool Arrive(Entry* entry) {
+    if (!iterator_->Valid()) return false;
+    const auto key = iterator_->key();
+    const auto value = iterator_->value();
+    entry->key = std::string_view(key.data(), key.size());
+    entry->value = std::string_view(value.data(), value.size());
+    return true;
+  }
+
+  std::unique_ptr<typename Traits::Iterator> iterator_;
+};
+
+// Pinned is the engine's slice that reads without a copy, or std::string.
+template <class Traits, class Pinned>
+class ApiSession final : public Session {
+ public:
+  using Slice = typename Traits::Slice;
+
+  ApiSession(typename Traits::DB* db, typename Traits::WriteOptions write_options,
+             typename Traits::ReadOptions read_options)
+      : db_(db), write_options_(std::move(write_options)), read_options_(std::move(read_options)) {}
+
+  Code Put(std::string_view key, std::string_view value) override {
+    return Finish(db_->Put(write_options_, ToSlice(key), ToSlice(value)));
+  }
+  Code Delete(std::string_view key) override { return Finish(db_->Delete(write_options_, ToSlice(key))); }
+
+  Code Get(std::string_view key, std::string_view* value) override {
+    if constexpr (!std::is_same_v<Pinned, std::string>) result_.Reset();
+    const Code code = Finish(Traits::Get(db_, read_options_, ToSlice(key), &result_));
+    if (code == Code::kOk) *value = std::string_view(result_.data(), result_.size());
+    return code;
+  }
+
+  void BatchPut(std::string_view key, std::string_view value) override { batch_.Put(ToSlice(key), ToSlice(value)); }
+  void BatchDelete(std::string_view key) override { batch_.Delete(ToSlice(key)); }
+  Code BatchWrite() override {
+    const Code code = Finish(db_->Write(write_options_, &batch_));
+    batch_.Clear();
+    return code;
+  }
+
+  std::unique_ptr<Cursor> NewCursor() override {
+    return std::make_unique<ApiCursor<Traits>>(db_->NewIterator(read_options_));
+  }
+
+ private:
+  static Slice ToSlice(std::string_view bytes) { return Slice(bytes.data(), bytes.size()); }
+
+  template <class Status>
+  Code Finish(const Status& status) {
+    if (status.ok()) return Code::kOk;
+    if (status.IsNotFound()) return Code::kNotFound;
+    error_ = Traits::Message(status);
+    return Code::kError;
+  }
+
+  typename Traits::DB* db_;
+  typename Traits::WriteOptions write_options_;
+  typename Traits::ReadOptions read_options_;
+  typename Traits::WriteBatch batch_;
+  Pinned result_;
+};
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_

@@ -1,0 +1,231 @@
+#include "benchmarks/common/flags.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace miodb::bench {
+
+namespace {
+
+std::string Lowercase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool ParseBool(const std::string& text, bool* value) {
+  const std::string word = Lowercase(text);
+  for (const char* yes : {"1", "true", "t", "yes", "y"}) {
+    if (word == yes) {
+      *value = true;
+      return true;
+    }
+  }
+  for (const char* no : {"0", "false", "f", "no", "n"}) {
+    if (word == no) {
+      *value = false;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Plain decimal with an optional sign; no blanks, no other base, no suffix.
+bool ParseInt(const std::string& text, int64_t* value) {
+  const size_t digits = text[0] == '-' || text[0] == '+' ? 1 : 0;
+  if (digits == text.size() || text.find_first_not_of("0123456789", digits) != std::string::npos) return false;
+  errno = 0;
+  *value = std::strtoll(text.c_str(), nullptr, 10);
+  return errno == 0;
+}
+
+bool ParseReal(const std::string& text, double* value) {
+  if (text.empty() || text.find_first_not_of("0123456789+-.eE") != std::string::npos) return false;
+  char* end = nullptr;
+  errno = 0;
+  *value = std::strtod(text.c_str(), &end);
+  return errno == 0 && end == text.c_str() + text.size() && std::isfinite(*value);
+}
+
+std::string RealText(double value) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof(buffer), "%g", value);
+  return buffer;
+}
+
+}  // namespace
+
+bool FlagSet::Flag::TakesNextWord() const {
+  if (const auto* ignored = std::get_if<Ignored>(&kind)) return ignored->takes_value;
+  return !std::holds_alternative<bool*>(kind);
+}
+
+// Returns what is wrong with the value, or nothing.
+std::string FlagSet::Flag::Assign(const std::string& value) {
+  is_set = true;
+  if (auto* target = std::get_if<bool*>(&kind)) {
+    return ParseBool(value, *target) ? "" : "'" + value + "' is not a boolean";
+  }
+  if (auto* integer = std::get_if<IntFlag>(&kind)) {
+    int64_t parsed = 0;
+    if (value.empty() || !ParseInt(value, &parsed) || parsed < integer->min || parsed > integer->max) {
+      return "'" + value + "' is not a decimal integer from " + std::to_string(integer->min) + " to " +
+             std::to_string(integer->max);
+    }
+    *integer->target = parsed;
+    return "";
+  }
+  if (auto* real = std::get_if<RealFlag>(&kind)) {
+    double parsed = 0;
+    if (!ParseReal(value, &parsed) || parsed < real->min || parsed > real->max) {
+      return "'" + value + "' is not a number from " + RealText(real->min) + " to " + RealText(real->max);
+    }
+    *real->target = parsed;
+    return "";
+  }
+  if (auto* target = std::get_if<std::string*>(&kind)) **target = value;
+  return "";
+}
+
+void FlagSet::Add(const std::string& name, Flag flag) {
+  if (!std::holds_alternative<Ignored>(flag.kind)) order_.emplace_back(name, "");
+  flags_.emplace(name, std::move(flag));
+}
+
+void FlagSet::Bool(const std::string& name, bool* target, const std::string& help) {
+  Add(name, Flag{target, *target ? "true" : "false", help});
+}
+
+void FlagSet::Int(const std::string& name, int64_t* target, int64_t min, int64_t max, const std::string& help) {
+  Add(name, Flag{IntFlag{target, min, max}, std::to_string(*target), help});
+}
+
+void FlagSet::Real(const std::string& name, double* target, double min, double max, const std::string& help) {
+  Add(name, Flag{RealFlag{target, min, max}, RealText(*target), help});
+}
+
+void FlagSet::Text(const std::string& name, std::string* target, const std::string& help) {
+  Add(name, Flag{target, "\"" + *target + "\"", help});
+}
+
+void FlagSet::Section(const std::string& title) { order_.emplace_back("", title); }
+
+void FlagSet::IgnoreBool(const std::string& name) { Add(name, Flag{Ignored{false}, "", ""}); }
+
+void FlagSet::IgnoreValue(const std::string& name) { Add(name, Flag{Ignored{true}, "", ""}); }
+
+FlagSet::Flag* FlagSet::Find(const std::string& name) {
+  auto it = flags_.find(name);
+  return it == flags_.end() ? nullptr : &it->second;
+}
+
+std::string FlagSet::Set(const std::string& name, const std::string& value) { return Find(name)->Assign(value); }
+
+bool FlagSet::IsSet(const std::string& name) const {
+  auto it = flags_.find(name);
+  return it != flags_.end() && it->second.is_set;
+}
+
+std::vector<std::string> FlagSet::SetInSection(const std::string& title) const {
+  std::vector<std::string> names;
+  bool inside = false;
+  for (const auto& [name, heading] : order_) {
+    if (name.empty()) {
+      inside = heading == title;
+    } else if (inside && IsSet(name)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::string FlagSet::ParseBareWord(const std::string& word, Result* result) {
+  const size_t equals = word.find('=');
+  Flag* flag = equals == std::string::npos ? nullptr : Find(word.substr(0, equals));
+  if (flag == nullptr) return "Invalid flag '" + word + "': a flag starts with a dash";
+  result->warnings.push_back("'" + word + "' taken as '--" + word + "'");
+  bool used_next = false;
+  return ParseWord("--" + word, nullptr, &used_next, result);
+}
+
+// Returns an error or nothing. "next" is the following word, nullptr if there is none.
+std::string FlagSet::ParseWord(const std::string& word, const std::string* next, bool* used_next, Result* result) {
+  const std::string invalid = "Invalid flag '" + word + "'";
+  const size_t start = word.rfind("--", 0) == 0 ? 2 : 1;
+  const size_t equals = word.find('=', start);
+  const bool has_value = equals != std::string::npos;
+  const std::string name = word.substr(start, has_value ? equals - start : std::string::npos);
+  if (!has_value && (name == "help" || name == "version")) {
+    result->outcome = name == "help" ? Outcome::kHelp : Outcome::kVersion;
+    return "";
+  }
+
+  Flag* flag = Find(name);
+  std::string value = has_value ? word.substr(equals + 1) : "true";
+  if (flag == nullptr && !has_value && name.rfind("no", 0) == 0) {
+    flag = Find(name.substr(2));
+    if (flag != nullptr && flag->TakesNextWord()) flag = nullptr;
+    value = "false";
+  }
+  if (flag == nullptr) return invalid;
+  if (!has_value && flag->TakesNextWord()) {
+    if (next == nullptr) return invalid + ": it needs a value";
+    value = *next;
+    *used_next = true;
+  }
+  if (std::holds_alternative<Ignored>(flag->kind) && !flag->is_set) ignored_seen_.push_back(name);
+  const std::string problem = flag->Assign(value);
+  return problem.empty() ? "" : invalid + ": " + problem;
+}
+
+FlagSet::Result FlagSet::Parse(int argc, const char* const* argv) {
+  Result result;
+  for (auto& [name, flag] : flags_) flag.is_set = false;
+  ignored_seen_.clear();
+  bool only_words = false;
+  for (int i = 1; i < argc && result.outcome == Outcome::kRun; i++) {
+    const std::string word = argv[i];
+    if (word == "--" && !only_words) {
+      only_words = true;
+      continue;
+    }
+    if (only_words || word == "-" || word.empty()) {
+      result.error = "Invalid flag '" + word + "'";
+    } else if (word[0] != '-') {
+      result.error = ParseBareWord(word, &result);
+    } else {
+      const std::string next = i + 1 < argc ? argv[i + 1] : "";
+      bool used_next = false;
+      result.error = ParseWord(word, i + 1 < argc ? &next : nullptr, &used_next, &result);
+      if (used_next) i++;
+    }
+    if (!result.error.empty()) result.outcome = Outcome::kError;
+  }
+  if (!ignored_seen_.empty()) {
+    std::string names;
+    for (const std::string& name : ignored_seen_) names += (names.empty() ? "--" : ", --") + name;
+    result.warnings.push_back("recognised, no effect: " + names);
+  }
+  return result;
+}
+
+std::string FlagSet::Help(const std::string& dashes) const {
+  std::string text;
+  for (const auto& [name, title] : order_) {
+    if (name.empty()) {
+      text += "\n" + title + "\n";
+      continue;
+    }
+    const Flag& flag = flags_.at(name);
+    const std::string left = "  " + dashes + name + "=" + flag.default_text;
+    text += left + (left.size() < 40 ? std::string(40 - left.size(), ' ') : "\n" + std::string(40, ' ')) + flag.help;
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace miodb::bench

@@ -1,0 +1,109 @@
+// Command-line flags of the benchmark programs: a table that binds names to variables, and the parser over it.
+//
+// Why not a library: published command lines come in two dialects (LevelDB's --name=value with 0/1 booleans, gflags'
+// -name value, -name, -noname, yes/no) and both must run unchanged, down to the text of the error. gflags cannot
+// take a bare name=value, ignores other stray words silently, cannot announce flags that are recognised but mean
+// nothing here, and words its errors differently. CLI11 knows one-dash names of one letter only.
+//
+// What is accepted, for a flag called name:
+//   --name=value  -name=value  --name value  -name value   any flag but a boolean (booleans take no next word)
+//   --name  -name  --noname  -noname                        booleans
+//   --name=V                                                booleans: 1 0 true false t f yes no y n, any case
+//   name=value                                              with a warning: the dash was probably lost
+//   --                                                      ends the flags
+//   --help  --version                                       tell the caller to print and leave
+// The last occurrence wins. Anything else is an error that begins with: Invalid flag '<word>'
+//
+// Threads: one. Ownership: the bound variables outlive the FlagSet. Nothing here prints or exits.
+
+#ifndef MIODB_BENCHMARKS_COMMON_FLAGS_H_
+#define MIODB_BENCHMARKS_COMMON_FLAGS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace miodb::bench {
+
+class FlagSet {
+ public:
+  enum class Outcome { kRun, kHelp, kVersion, kError };
+
+  struct Result {
+    Outcome outcome = Outcome::kRun;
+    std::string error;                  // Set with kError.
+    std::vector<std::string> warnings;  // To be shown to the user, one line each.
+  };
+
+  // Each call adds a flag; the value of *target at that moment is the default that Help shows. A value outside
+  // [min, max] is an error when parsed. Names are unique.
+  void Bool(const std::string& name, bool* target, const std::string& help);
+  void Int(const std::string& name, int64_t* target, int64_t min, int64_t max, const std::string& help);
+  void Real(const std::string& name, double* target, double min, double max, const std::string& help);
+  void Text(const std::string& name, std::string* target, const std::string& help);
+
+  // A heading that Help prints before the flags added next.
+  void Section(const std::string& title);
+
+  // Names that other programs know and that mean nothing here. Parse takes them, checks nothing, and warns once.
+  void IgnoreBool(const std::string& name);
+  void IgnoreValue(const std::string& name);
+
+  // Parses argv[1..argc-1] into the bound variables. After kError they hold what was parsed until then.
+  Result Parse(int argc, const char* const* argv);
+
+  // Assigns to one flag what a program read elsewhere than on its command line. Returns what is wrong with the value,
+  // or nothing. REQUIRES: Knows(name).
+  std::string Set(const std::string& name, const std::string& value);
+  bool Knows(const std::string& name) const { return flags_.count(name) > 0; }
+
+  // Whether the last Parse, or a Set, met the flag.
+  bool IsSet(const std::string& name) const;
+
+  // The flags below this heading that are set.
+  std::vector<std::string> SetInSection(const std::string& title) const;
+
+  // All flags with defaults and help, by section. "dashes" stand before each name.
+  std::string Help(const std::string& dashes = "--") const;
+
+ private:
+  struct Ignored {
+    bool takes_value;
+  };
+  struct IntFlag {
+    int64_t* target;
+    int64_t min;
+    int64_t max;
+  };
+  struct RealFlag {
+    double* target;
+    double min;
+    double max;
+  };
+  struct Flag {
+    std::variant<bool*, IntFlag, RealFlag, std::string*, Ignored> kind;
+    std::string default_text;
+    std::string help;
+    bool is_set = false;
+
+    bool TakesNextWord() const;
+    std::string Assign(const std::string& value);
+  };
+
+  void Add(const std::string& name, Flag flag);
+  Flag* Find(const std::string& name);
+  std::string ParseWord(const std::string& word, const std::string* next, bool* used_next, Result* result);
+  std::string ParseBareWord(const std::string& word, Result* result);
+
+  std::map<std::string, Flag> flags_;
+  // Help's order: names of flags, and headings with an empty first part.
+  std::vector<std::pair<std::string, std::string>> order_;
+  std::vector<std::string> ignored_seen_;
+};
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_COMMON_FLAGS_H_

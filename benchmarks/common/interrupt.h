@@ -1,0 +1,33 @@
+// Whether the run has to stop early: because of Ctrl-C (or SIGTERM), or because an operation failed.
+//
+// Threads: any. Every loop of a workload asks before each operation. A second signal ends the process at once.
+
+#ifndef MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
+#define MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
+
+#include <atomic>
+
+namespace miodb::bench {
+
+class Interrupt {
+ public:
+  // Forgets earlier requests; from now on the first SIGINT or SIGTERM is a request instead of the end of the process.
+  static void Install();
+
+  // Relaxed: the flag carries no data; a loop that sees it an operation later is as good.
+  static bool StopRequested() { return stop_.load(std::memory_order_relaxed); }
+  static void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
+
+  // The signal that came, or 0.
+  static int Signal() { return signal_.load(std::memory_order_relaxed); }
+
+ private:
+  static void OnSignal(int signal);
+
+  static std::atomic<bool> stop_;
+  static std::atomic<int> signal_;
+};
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
