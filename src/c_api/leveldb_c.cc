@@ -99,6 +99,8 @@ class CFilterPolicy final : public leveldb_filterpolicy_t {
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
     std::vector<const char*> pointers;
     std::vector<size_t> lengths;
+    pointers.reserve(static_cast<size_t>(n));
+    lengths.reserve(static_cast<size_t>(n));
     for (int i = 0; i < n; i++) {
       pointers.push_back(keys[i].data());
       lengths.push_back(keys[i].size());
@@ -203,6 +205,7 @@ void leveldb_approximate_sizes(leveldb_t* db, int num_ranges, const char* const*
                                const size_t* range_start_key_len, const char* const* range_limit_key,
                                const size_t* range_limit_key_len, uint64_t* sizes) {
   std::vector<miodb::Range> ranges;
+  ranges.reserve(static_cast<size_t>(num_ranges));
   for (int i = 0; i < num_ranges; i++) {
     ranges.emplace_back(Slice(range_start_key[i], range_start_key_len[i]),
                         Slice(range_limit_key[i], range_limit_key_len[i]));
