@@ -169,7 +169,7 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 // Returns OK also if something was lost: look at LOST. IOError if the database is open, InvalidArgument if it does not
 // exist, if an option is out of range or if it has another comparator, NotSupported if the pool has another version,
 // NoSpace if there is no room for a new pool, Corruption if the file has nothing in it that could be kept. All of
-// these change nothing.
+// these leave the pool as it is.
 MIODB_EXPORT Status RepairDB(const std::string& name, const Options& options);
 
 }  // namespace miodb

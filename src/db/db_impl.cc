@@ -226,16 +226,7 @@ Status DBImpl::LockDirectory() {
   }
   Status s = env->LockFile(LockPath(name_), &file_lock_);
   if (!s.ok()) return s;
-  info_log_ = options_.info_log;
-  if (info_log_ == nullptr) {
-    if (env->FileExists(LogPath(name_))) env->RenameFile(LogPath(name_), LogPath(name_) + ".old").IgnoreError();
-    Logger* logger = nullptr;
-    s = env->NewLogger(LogPath(name_), &logger);
-    if (!s.ok()) return s;
-    own_log_.reset(logger);
-    info_log_ = logger;
-  }
-  return s;
+  return OpenInfoLog(options_, name_, &own_log_, &info_log_);
 }
 
 Status DBImpl::OpenPool() {

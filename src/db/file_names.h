@@ -1,11 +1,14 @@
-// The files of a database.
+// The files of a database, and its info log.
 
 #ifndef MIODB_SRC_DB_FILE_NAMES_H_
 #define MIODB_SRC_DB_FILE_NAMES_H_
 
+#include <memory>
 #include <string>
 
+#include "miodb/env.h"
 #include "miodb/options.h"
+#include "miodb/status.h"
 
 namespace miodb {
 
@@ -27,6 +30,18 @@ inline std::string RepairedPoolPath(const Options& options, const std::string& n
 // What the pool is called after its n-th repair, n >= 1.
 inline std::string DamagedPoolPath(const Options& options, const std::string& name, int n) {
   return PoolPath(options, name) + ".damaged" + (n == 1 ? "" : "." + std::to_string(n));
+}
+
+// Opens the info log: options.info_log, or a fresh LOG in the directory, which *own then holds; the last one is kept as
+// LOG.old.
+inline Status OpenInfoLog(const Options& options, const std::string& name, std::unique_ptr<Logger>* own, Logger** log) {
+  *log = options.info_log;
+  if (*log != nullptr) return Status::OK();
+  Env* const env = options.env;
+  if (env->FileExists(LogPath(name))) env->RenameFile(LogPath(name), LogPath(name) + ".old").IgnoreError();
+  Status s = env->NewLogger(LogPath(name), log);
+  own->reset(*log);
+  return s;
 }
 
 }  // namespace miodb

@@ -87,16 +87,7 @@ Status Repairer::Run() {
 Status Repairer::Lock() {
   if (!env_->FileExists(name_)) return Status::InvalidArgument(name_, "does not exist");
   Status s = env_->LockFile(LockPath(name_), &lock_);
-  if (!s.ok()) return s;
-  info_log_ = options_.info_log;
-  if (info_log_ != nullptr) return s;
-  if (env_->FileExists(LogPath(name_))) env_->RenameFile(LogPath(name_), LogPath(name_) + ".old").IgnoreError();
-  Logger* logger = nullptr;
-  s = env_->NewLogger(LogPath(name_), &logger);
-  if (!s.ok()) return s;
-  own_log_.reset(logger);
-  info_log_ = logger;
-  return s;
+  return s.ok() ? OpenInfoLog(options_, name_, &own_log_, &info_log_) : s;
 }
 
 void Repairer::Report(const Problem& problem) {

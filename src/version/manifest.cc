@@ -19,8 +19,6 @@ constexpr uint64_t kSmallPool = 16 * 1024 * 1024;
 // An area has room for at least this much after its snapshot.
 constexpr uint64_t kLeastRoom = 512;
 
-}
-
 }  // namespace
 
 Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {

@@ -77,9 +77,10 @@ class RepairTest : public DbTestBase {
   std::map<std::string, std::string> Contents() {
     std::map<std::string, std::string> contents;
     Open();
-    const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) contents[it->key().ToString()] = it->value().ToString();
     EXPECT_OK(it->status());
+    it.reset();
     Close();
     return contents;
   }

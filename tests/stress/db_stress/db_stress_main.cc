@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "benchmarks/flags.h"
+#include "benchmarks/common/flags.h"
 #include "tests/stress/db_stress/supervisor.h"
 #include "tests/stress/db_stress/verifier.h"
 #include "tests/stress/db_stress/worker.h"
