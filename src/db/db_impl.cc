@@ -338,7 +338,9 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
   return state->version->Get(order_, lookup, verify, found, record);
 }
 
-Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+// Finds a value and hands it over while its state is pinned.
+template <typename Use>
+Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
   return WithMemory([&] {
     ReadStates::Pin pin(&states_);
     bool found;
@@ -346,23 +348,21 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* va
     Status s = Find(options, key, pin.get(), &found, &record);
     if (!s.ok()) return s;
     if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
-    value->assign(record.value.data(), record.value.size());
+    use(record.value, pin.get());
     return s;
   });
 }
 
+Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  return GetPinned(options, key,
+                   [value](const Slice& bytes, ReadState*) { value->assign(bytes.data(), bytes.size()); });
+}
+
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  return WithMemory([&] {
-    ReadStates::Pin pin(&states_);
-    bool found;
-    RecordView record;
-    Status s = Find(options, key, pin.get(), &found, &record);
-    if (!s.ok()) return s;
-    if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
-    ReadStates::Ref(pin.get());
+  return GetPinned(options, key, [value](const Slice& bytes, ReadState* state) {
+    ReadStates::Ref(state);
     value->Pin(
-        record.value, [](void* state) { UnpinState(static_cast<ReadState*>(state), nullptr); }, pin.get());
-    return s;
+        bytes, [](void* pinned) { UnpinState(pinned, nullptr); }, state);
   });
 }
 

@@ -96,6 +96,8 @@ class DBImpl final : public DB {
   Status OpenPool();
   Status StartThreads();
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record);
+  template <typename Use>
+  Status GetPinned(const ReadOptions& options, const Slice& key, Use use);
   Status RequestFlush() REQUIRES(mutex_);
   Status Settle();
   void LogStatus(const char* what, const Status& s);
