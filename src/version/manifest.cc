@@ -73,7 +73,7 @@ Status Manifest::Recover() {
 
 Status Manifest::WriteRecord(const std::string& payload) {
   std::string record;
-  record.reserve(PaddedSize(payload.size()));
+  record.reserve(ManifestRecordBytes(payload.size()));
   PutFixed32(&record, static_cast<uint32_t>(payload.size()));
   PutFixed32(&record, 0);
   PutFixed64(&record, edit_number_);
