@@ -42,6 +42,7 @@ needs() {
 # judge LIBRARY NAMESPACE
 judge() {
   local found
+  [[ -f $1 ]] || die "$1 was not built"
   found=$(problems "$1" "$2")
   if [[ -n $found ]]; then
     say "$found"
