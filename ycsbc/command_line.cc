@@ -92,7 +92,7 @@ std::string ParseWords(const std::vector<std::string>& words, Words* out) {
 // Where a property file of an input file lies: as named, or so named from one of the folders above the input file.
 std::string FindFile(const std::string& path, const fs::path& input_file) {
   std::error_code ignored;
-  if (fs::path(path).is_absolute() || fs::exists(path, ignored)) return path;
+  if (fs::path(path).is_absolute() || fs::is_regular_file(path, ignored)) return path;
   for (fs::path folder = fs::absolute(input_file, ignored).parent_path();; folder = folder.parent_path()) {
     if (fs::is_regular_file(folder / path, ignored)) return (folder / path).string();
     if (folder == folder.parent_path()) return path;
