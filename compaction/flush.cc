@@ -15,13 +15,12 @@ namespace {
 class PayloadMap {
  public:
   // Copies what is in DRAM into the pool.
-  Status Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
+  void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
       ExtentRef extent = chunk->extent;
       if (extent == nullptr) {
-        Status s = pool->Allocate(chunk->used, ExtentKind::kLog, &extent);
-        if (!s.ok()) return s;
+        extent = chunk->reserved;
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
       }
       extent->Trim(chunk->used);
@@ -30,7 +29,6 @@ class PayloadMap {
       tracker->AddExtent(extent);
     }
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
-    return Status::OK();
   }
 
   PmRef RefOf(const char* p) {
@@ -64,8 +62,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   const KeyOrder& order = request.order;
   PayloadTracker tracker;
   PayloadMap payload;
-  Status s = payload.Build(pool, request.memtable->segment(), &tracker);
-  if (!s.ok()) return s;
+  payload.Build(pool, request.memtable->segment(), &tracker);
   TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits};
   options.max_entries = list.count();
   options.min_sequence = request.memtable->min_sequence();
@@ -85,11 +82,11 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
         same_key;  // the newest version of a key is always kept, so the last one added has this key
     entry.hash = order.bytewise() ? KeyHash(key) : 0;
     entry.word = IndexWord(payload.RefOf(node->record), TagType(node->tag) == kTypeDeletion, node->record_size);
-    s = sink.MakeRoom(same_key);
+    Status s = sink.MakeRoom(same_key);
     if (!s.ok()) return s;
     sink.Add(entry);
   }
-  s = sink.Finish(tables);
+  Status s = sink.Finish(tables);
   if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);
   return s;
 }

@@ -133,22 +133,16 @@ uint64_t DBImpl::IndexReserve() const {
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
 // chunks for records on the move. Deletes may have some of the latter.
 uint64_t DBImpl::Reserve(Demand demand) const {
-  uint64_t unflushed = 0;
-  if (options_.log_mode == kLogOff) {
-    // Payload in DRAM must find its place when it is flushed.
-    unflushed = memtable_->segment().used_bytes() + options_.write_buffer_size;
-    for (const MemTableRef& memtable : immutables_) unflushed += memtable->segment().used_bytes();
-  }
   // Deletes may also have what the index reserve holds for scattered space, and when there is nothing left to merge
   // half of all: what they free is worth more.
   const uint64_t index = IndexReserve();
   switch (demand) {
     case Demand::kAny:
-      return index + kReserveChunks * chunk_bytes_ + unflushed;
+      return index + kReserveChunks * chunk_bytes_;
     case Demand::kDeletes:
-      return index / 6 * 5 + kDeleteReserveChunks * chunk_bytes_ + unflushed;
+      return index / 6 * 5 + kDeleteReserveChunks * chunk_bytes_;
     case Demand::kDeletesAtLast:
-      return index / 2 + kDeleteReserveChunks * chunk_bytes_ + unflushed;
+      return index / 2 + kDeleteReserveChunks * chunk_bytes_;
   }
   return index;
 }
@@ -169,11 +163,12 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
     leave = {Reserve(demand), demand != Demand::kAny ? 0 : std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_)};
   }
   if (options_.log_mode == kLogOff) {
-    if (pool_->free_bytes() < size + leave.bytes) return Status::NoSpace(pool_->path(), "the pool is full");
-    fresh->memory.reset(new char[size]);
-    memset(fresh->memory.get(), 0, size);  // faults it in
+    Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
+    if (!s.ok()) return s;
+    fresh->capacity = fresh->reserved->size();
+    fresh->memory.reset(new char[fresh->capacity]);
+    memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
     fresh->base = fresh->memory.get();
-    fresh->capacity = size;
     *chunk = std::move(fresh);
     return Status::OK();
   }
@@ -300,7 +295,7 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
     CHECK(immutables_.back() == memtable);
     immutables_.pop_back();
     for (const auto& chunk : memtable->segment().chunks) {
-      if (chunk->in_pool()) chunk->extent->ReleaseTrimmed();
+      (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
     }
     PublishState();
     merge_blocked_ = false;

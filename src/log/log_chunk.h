@@ -23,6 +23,7 @@ struct LogChunk {
   uint64_t id = 0;
   ExtentRef extent;                // null when the log is off
   std::unique_ptr<char[]> memory;  // then this holds the bytes
+  ExtentRef reserved;              // and a flush copies them here, so that it cannot lack the space
   char* base = nullptr;
   uint64_t capacity = 0;
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
