@@ -88,8 +88,8 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
     if (!s.ok()) return s;
   }
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
-  s = p->WriteSuperblock();
-  if (s.ok()) *pool = std::move(p);
+  p->WriteSuperblock();
+  *pool = std::move(p);
   return s;
 }
 
@@ -119,12 +119,11 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   if (s.ok()) s = p->ReadRoot(&p->root_);
   if (s.ok()) {
     if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
-    // A process that died between a store and its fence may have left what was read in a cache only. Everything from
-    // here on builds on it.
+    // A process that died between a store and its fence may have left what was read in a cache only. It is durable with
+    // the fence at the end of the manifest's recovery, before anything is built on it.
     p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
-    s = p->persist_.Fence(Purpose::kManifest);
+    *pool = std::move(p);
   }
-  if (s.ok()) *pool = std::move(p);
   return s;
 }
 
@@ -134,7 +133,8 @@ uint64_t Pool::Random64() const {
   return uint64_t{random()} << 32 | random();
 }
 
-Status Pool::WriteSuperblock() {
+// Durable with the first fence of the manifest, which comes before Publish.
+void Pool::WriteSuperblock() {
   Superblock& s = superblock_;
   s.magic = kPoolMagic;
   s.version = kPoolFormatVersion;
@@ -148,7 +148,6 @@ Status Pool::WriteSuperblock() {
   }
   s.checksum = SuperblockChecksum(s);
   persist_.Copy(Purpose::kManifest, region_->base() + kSuperblockOffset, &s, sizeof(s));
-  return persist_.Fence(Purpose::kManifest);
 }
 
 Status Pool::CheckSuperblock() {

@@ -106,8 +106,9 @@ Settings BroadSettings(Mode mode) {
   settings.limits[0] = {256, 8, 4};
   settings.limits[1] = {16, 2, 1};
   settings.limits[2] = {8, 0, 1};
-  settings.recover_one_in[1] = 64;
+  settings.recover_one_in[1] = 128;
   settings.recover_one_in[2] = 64;
+  settings.recover_killed_one_in = 16;
   settings.go_on_one_in = 16;
   return settings;
 }

@@ -17,6 +17,9 @@ constexpr int kWriterThread = 0;
 // Memory is compared with what went through the door after one image in so many.
 constexpr uint64_t kStrayCheckInterval = 32;
 
+// Images opened with as few levels as can be.
+constexpr uint64_t kFewLevelsOneIn = 5;
+
 // Lines named in a report.
 constexpr size_t kLinesShown = 6;
 
@@ -100,7 +103,10 @@ Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
   hooks.manual_background = true;
   hooks.any_sizes = true;
   hooks.memory = media_[depth]->memory();
-  return DBImpl::Open(options_, kDatabaseName, hooks, db);
+  Options options = options_;
+  // Some recoveries are asked for fewer levels than there are, which is an edit of its own.
+  if (depth > 0 && random_state_[depth] % kFewLevelsOneIn == 0) options.num_levels = 2;
+  return DBImpl::Open(options, kDatabaseName, hooks, db);
 }
 
 bool Explorer::OpenLive(bool exists) {
@@ -279,10 +285,10 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
   totals_.deep += depth > 1;
   const uint64_t hash = medium.durable_hash();
   random_state_[depth] = hash;
-  // What a killed process left is uncertain until recovery has seen to it, so its recovery is always crashed.
+  // What a killed process left is uncertain until recovery has seen to it.
   const bool uncertain = left == Left::kByKill && !medium.open_lines().empty();
   const uint64_t one_in = depth < kMaxDepth ? settings_.recover_one_in[depth] : 0;
-  const bool crash = one_in != 0 && depth < kMaxDepth && (uncertain || hash % one_in == 0);
+  const bool crash = one_in != 0 && (hash % one_in == 0 || (uncertain && hash % settings_.recover_killed_one_in == 0));
   if (crash) {
     medium.set_crash_point([&, depth](int site, SiteKind kind) {
       if (!Done()) Crash(depth, site, kind, oracle, range);
