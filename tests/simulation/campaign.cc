@@ -86,14 +86,14 @@ bool StillFails(const Settings& settings, const Mutant& mutant, const Failure& f
   });
 }
 
-// Runs the explorer on a mutant in a child. Half of the images go to short histories, crashed as thoroughly as can be,
-// half to long ones. False if the fault showed.
+// Runs the explorer on a mutant in a child. Half of the images go to short histories, half to long ones. False if the
+// fault showed.
 bool ExploreMutant(const Mutant& mutant, Mode mode, uint64_t seed, uint64_t max_images, MutantResult* result) {
   Shared* const shared = SharedMemory();
   *shared = {};
   const bool survived = RunInChild([&] {
-    for (const bool thorough : {true, false}) {
-      Settings settings = thorough ? ThoroughSettings(mode) : BroadSettings(mode);
+    for (const bool is_short : {true, false}) {
+      Settings settings = is_short ? ShortHistorySettings(mode) : BroadSettings(mode);
       settings.max_images = max_images / 2;
       Explorer explorer(settings);
       Plant(mutant, &explorer);
@@ -102,10 +102,10 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, uint64_t seed, uint64_t max_
         shared->images = before + explorer.totals().images;
       };
       Failure failure;
-      for (int length = 1; thorough && length <= 2 && !failure.any; length++) {
+      for (int length = 1; is_short && length <= 2 && !failure.any; length++) {
         failure = RunExhaustive(&explorer, length, announce);
       }
-      if (!thorough) failure = RunRandom(&explorer, seed, announce);
+      if (!is_short) failure = RunRandom(&explorer, seed, announce);
       shared->images = before + explorer.totals().images;
       if (!failure.any) continue;
       std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
