@@ -213,8 +213,12 @@ bool Explorer::FirstSight(uint64_t hash, const Range& range, int depth) {
   return false;
 }
 
-std::string Explorer::Describe(int depth, int site, const std::vector<Choice>& choices) const {
-  std::string text = "power fails " + (site < 0 ? "after it" : "before the fence of " + Sites::Name(site));
+std::string Explorer::Describe(int depth, int site, SiteKind kind, const std::vector<Choice>& choices) const {
+  std::string text = "power fails after it";
+  if (site >= 0) {
+    text = (kind == SiteKind::kFence ? "power fails before the fence of " : "power fails at the store of ") +
+           Sites::Name(site);
+  }
   if (depth > 0) text += ", in recovery " + std::to_string(depth);
   const auto& lines = media_[depth]->open_lines();
   for (const bool left : {true, false}) {
@@ -233,7 +237,7 @@ std::string Explorer::Describe(int depth, int site, const std::vector<Choice>& c
   return text;
 }
 
-void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const Range& range) {
+void Explorer::Crash(int depth, int site, SiteKind kind, const Oracle& oracle, const Range& range) {
   const SimMedium& medium = *media_[depth];
   const auto& lines = medium.open_lines();
   totals_.points++;
@@ -251,8 +255,8 @@ void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const 
     const bool was_good = failure_.empty();
     CheckImage(depth + 1, Left::kByPowerFailure, oracle, range);
     if (was_good && !failure_.empty()) {
-      failure_ =
-          place + ", " + Describe(depth, site, choices) + failure_.substr(std::min(failure_.size(), place.size()));
+      failure_ = place + ", " + Describe(depth, site, kind, choices) +
+                 failure_.substr(std::min(failure_.size(), place.size()));
     }
     return true;
   });

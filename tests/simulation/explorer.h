@@ -114,7 +114,7 @@ class Explorer {
   std::string GoOn(int depth, const Oracle& oracle, uint64_t p);
   Status Open(int depth, std::unique_ptr<DBImpl>* db);
   bool FirstSight(uint64_t hash, const Range& range, int depth);
-  std::string Describe(int depth, int site, const std::vector<Choice>& choices) const;
+  std::string Describe(int depth, int site, SiteKind kind, const std::vector<Choice>& choices) const;
 
   Settings settings_;
   Totals totals_;
