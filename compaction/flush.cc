@@ -6,6 +6,7 @@
 #include "compaction/payload_tracker.h"
 #include "compaction/table_sink.h"
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -24,6 +25,7 @@ class PayloadMap {
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
       }
       extent->Trim(chunk->used);
+      if (MIODB_MUTATED(kFlushFreesEarly)) extent->ReleaseTrimmed();
       extent->SetPayloadBytes(chunk->used);
       pieces_.push_back({chunk->base, chunk->base + chunk->used, extent->offset()});
       tracker->AddExtent(extent);

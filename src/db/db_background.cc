@@ -286,9 +286,6 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
       first.removed_chunks.swap(edit.removed_chunks);
       CHECK(versions_->Apply(std::move(first), {}).ok());
     }
-    if (MIODB_MUTATED(kFlushFreesEarly)) {
-      for (const auto& chunk : memtable->segment().chunks) chunk->extent->ReleaseTrimmed();
-    }
     s = versions_->Apply(std::move(edit), tables);
   }
   if (s.ok()) {

@@ -99,9 +99,9 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
 Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
                       std::unique_ptr<Pool>* pool) {
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
-  Status s = p->WriteSuperblock();
-  if (s.ok()) *pool = std::move(p);
-  return s;
+  p->WriteSuperblock();
+  *pool = std::move(p);
+  return Status::OK();
 }
 
 Status Pool::Destroy(const std::string& path) {
@@ -130,12 +130,11 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   if (s.ok()) s = p->ReadRoot(&p->root_);
   if (s.ok()) {
     if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
-    // A process that died between a store and its fence may have left what was read in a cache only. Everything from
-    // here on builds on it.
+    // A process that died between a store and its fence may have left what was read in a cache only. It is durable with
+    // the fence at the end of the manifest's recovery, before anything is built on it.
     p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
-    s = p->persist_.Fence(Purpose::kManifest);
+    *pool = std::move(p);
   }
-  if (s.ok()) *pool = std::move(p);
   return s;
 }
 
@@ -145,7 +144,8 @@ uint64_t Pool::Random64() const {
   return uint64_t{random()} << 32 | random();
 }
 
-Status Pool::WriteSuperblock() {
+// Durable with the first fence of the manifest, which comes before Publish.
+void Pool::WriteSuperblock() {
   Superblock& s = superblock_;
   s.magic = kPoolMagic;
   s.version = kPoolFormatVersion;
@@ -161,7 +161,6 @@ Status Pool::WriteSuperblock() {
   for (int copy = 0; copy < kSuperblockCopies; copy++) {
     persist_.Copy(Purpose::kManifest, region_->base() + SuperblockOffset(copy), &s, sizeof(s));
   }
-  return persist_.Fence(Purpose::kManifest);
 }
 
 Status Pool::CheckSuperblock() {

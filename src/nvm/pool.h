@@ -104,7 +104,8 @@ class Pool {
   static Status Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
   Status Publish();
 
-  // Opens an existing pool with all of its space free; recovery claims what the manifest names.
+  // Opens an existing pool with all of its space free; recovery claims what the manifest names. What was read is on its
+  // way to the medium: a fence has to come before anything is stored that relies on it.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
   // Removes the pool at path and what an unfinished Create left. Fails if it is open; OK if there is none.
@@ -186,7 +187,7 @@ class Pool {
   static Status CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
                          std::unique_ptr<Pool>* pool);
   Status CheckSuperblock();
-  Status WriteSuperblock();
+  void WriteSuperblock();
   void RepairRoots();
   bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
   Status GrowFor(uint64_t size, uint64_t min_size);

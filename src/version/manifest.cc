@@ -15,9 +15,14 @@ namespace {
 // Areas are this long or four snapshots, whichever is more; in a small pool the first figure is a page.
 constexpr uint64_t kAreaSize = 64 * 1024;
 constexpr uint64_t kSmallPool = 16 * 1024 * 1024;
+#ifdef MIODB_SIMULATOR
+constexpr uint64_t kSmallAreaSize = 2048;
+#else
+constexpr uint64_t kSmallAreaSize = 4096;
+#endif
 
 // An area has room for at least this much after its snapshot.
-constexpr uint64_t kLeastRoom = 512;
+constexpr uint64_t kLeastRoom = kExtentUnit / 8;
 
 }  // namespace
 
@@ -66,7 +71,8 @@ Status Manifest::Recover() {
                    "edit " + std::to_string(edit_number_) + " damaged, which was confirmed as durable");
   }
   recovered_ = !MIODB_MUTATED(kManifestAppendAfterOpen);
-  // As with the root: what was read must not disappear any more.
+  // What was read here, and the root before (Pool::Open), must not disappear any more. Space that it gives free is
+  // written to from now on.
   pool_->persist().Flush(Purpose::kManifest, area_->data(), position_);
   return pool_->persist().Fence(Purpose::kManifest);
 }
@@ -114,7 +120,7 @@ Status Manifest::RollOver(const ManifestState& state) {
   std::string payload;
   state.Snapshot().EncodeTo(&payload);
   const uint64_t least = ManifestRecordBytes(payload.size()) + kLeastRoom + kAreaFooterBytes;
-  const uint64_t usual = pool_->capacity() < kSmallPool ? kExtentUnit : kAreaSize;
+  const uint64_t usual = pool_->capacity() < kSmallPool ? kSmallAreaSize : kAreaSize;
   const uint64_t wanted = std::max(usual, 4 * least);
   ExtentRef fresh = std::move(spare_);
   if (fresh == nullptr || fresh->size() < wanted) {

@@ -86,6 +86,37 @@ bool StillFails(const Settings& settings, const Mutant& mutant, const Failure& f
   });
 }
 
+// Runs the explorer on a mutant in a child. Half of the images go to short histories, half to long ones. False if the
+// fault showed.
+bool ExploreMutant(const Mutant& mutant, Mode mode, uint64_t seed, uint64_t max_images, MutantResult* result) {
+  Shared* const shared = SharedMemory();
+  *shared = {};
+  const bool survived = RunInChild([&] {
+    for (const bool is_short : {true, false}) {
+      Settings settings = is_short ? ShortHistorySettings(mode) : BroadSettings(mode);
+      settings.max_images = max_images / 2;
+      Explorer explorer(settings);
+      Plant(mutant, &explorer);
+      const uint64_t before = shared->images;
+      const auto announce = [&](uint64_t, const History&, size_t) {
+        shared->images = before + explorer.totals().images;
+      };
+      Failure failure;
+      for (int length = 1; is_short && length <= 2 && !failure.any; length++) {
+        failure = RunExhaustive(&explorer, length, announce);
+      }
+      if (!is_short) failure = RunRandom(&explorer, seed, announce);
+      shared->images = before + explorer.totals().images;
+      if (!failure.any) continue;
+      std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
+      return false;
+    }
+    return true;
+  });
+  result->images += shared->images;
+  return survived;
+}
+
 }  // namespace
 
 Settings ThoroughSettings(Mode mode) {
@@ -106,8 +137,9 @@ Settings BroadSettings(Mode mode) {
   settings.limits[0] = {256, 8, 4};
   settings.limits[1] = {16, 2, 1};
   settings.limits[2] = {8, 0, 1};
-  settings.recover_one_in[1] = 64;
+  settings.recover_one_in[1] = 128;
   settings.recover_one_in[2] = 64;
+  settings.recover_killed_one_in = 16;
   settings.go_on_one_in = 16;
   return settings;
 }
@@ -200,39 +232,16 @@ void FindSites() {
 
 MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
                        const std::vector<std::string>& programs) {
-  Shared* const shared = SharedMemory();
   MutantResult result;
-  for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
-    *shared = {};
-    const bool survived = RunInChild([&] {
-      // Half of the images go to short histories, crashed as thoroughly as can be, half to long ones.
-      for (const bool thorough : {true, false}) {
-        Settings settings = thorough ? ThoroughSettings(mode) : BroadSettings(mode);
-        settings.max_images = max_images / 2;
-        Explorer explorer(settings);
-        Plant(mutant, &explorer);
-        const uint64_t before = shared->images;
-        const auto announce = [&](uint64_t, const History&, size_t) {
-          shared->images = before + explorer.totals().images;
-        };
-        Failure failure;
-        for (int length = 1; thorough && length <= 2 && !failure.any; length++) {
-          failure = RunExhaustive(&explorer, length, announce);
-        }
-        if (!thorough) failure = RunRandom(&explorer, seed, announce);
-        shared->images = before + explorer.totals().images;
-        if (!failure.any) continue;
-        std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
-        return false;
-      }
-      return true;
-    });
-    result.images += shared->images;
-    if (survived) continue;
-    result.caught = true;
-    result.by = ModeName(mode);
-    result.how = shared->what;
-    return result;
+  // Most faults show soon in some mode, so all modes are asked a little before one is asked much.
+  for (const uint64_t part : {8, 1}) {
+    for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
+      if (ExploreMutant(mutant, mode, seed, max_images / part, &result)) continue;
+      result.caught = true;
+      result.by = ModeName(mode);
+      result.how = SharedMemory()->what;
+      return result;
+    }
   }
   if (mutant.mutation == Mutation::kNone) return result;
   for (const std::string& program : programs) {

@@ -17,6 +17,9 @@ constexpr int kWriterThread = 0;
 // Memory is compared with what went through the door after one image in so many.
 constexpr uint64_t kStrayCheckInterval = 32;
 
+// Images opened with as few levels as can be.
+constexpr uint64_t kFewLevelsOneIn = 5;
+
 // Lines named in a report.
 constexpr size_t kLinesShown = 6;
 
@@ -100,7 +103,10 @@ Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
   hooks.manual_background = true;
   hooks.any_sizes = true;
   hooks.memory = media_[depth]->memory();
-  return DBImpl::Open(options_, kDatabaseName, hooks, db);
+  Options options = options_;
+  // Some recoveries are asked for fewer levels than there are, which is an edit of its own.
+  if (depth > 0 && random_state_[depth] % kFewLevelsOneIn == 0) options.num_levels = 2;
+  return DBImpl::Open(options, kDatabaseName, hooks, db);
 }
 
 bool Explorer::OpenLive(bool exists) {
@@ -207,8 +213,12 @@ bool Explorer::FirstSight(uint64_t hash, const Range& range, int depth) {
   return false;
 }
 
-std::string Explorer::Describe(int depth, int site, const std::vector<Choice>& choices) const {
-  std::string text = "power fails " + (site < 0 ? "after it" : "before the fence of " + Sites::Name(site));
+std::string Explorer::Describe(int depth, int site, SiteKind kind, const std::vector<Choice>& choices) const {
+  std::string text = "power fails after it";
+  if (site >= 0) {
+    text = (kind == SiteKind::kFence ? "power fails before the fence of " : "power fails at the store of ") +
+           Sites::Name(site);
+  }
   if (depth > 0) text += ", in recovery " + std::to_string(depth);
   const auto& lines = media_[depth]->open_lines();
   for (const bool left : {true, false}) {
@@ -227,7 +237,7 @@ std::string Explorer::Describe(int depth, int site, const std::vector<Choice>& c
   return text;
 }
 
-void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const Range& range) {
+void Explorer::Crash(int depth, int site, SiteKind kind, const Oracle& oracle, const Range& range) {
   const SimMedium& medium = *media_[depth];
   const auto& lines = medium.open_lines();
   totals_.points++;
@@ -245,8 +255,8 @@ void Explorer::Crash(int depth, int site, SiteKind, const Oracle& oracle, const 
     const bool was_good = failure_.empty();
     CheckImage(depth + 1, Left::kByPowerFailure, oracle, range);
     if (was_good && !failure_.empty()) {
-      failure_ =
-          place + ", " + Describe(depth, site, choices) + failure_.substr(std::min(failure_.size(), place.size()));
+      failure_ = place + ", " + Describe(depth, site, kind, choices) +
+                 failure_.substr(std::min(failure_.size(), place.size()));
     }
     return true;
   });
@@ -279,10 +289,10 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
   totals_.deep += depth > 1;
   const uint64_t hash = medium.durable_hash();
   random_state_[depth] = hash;
-  // What a killed process left is uncertain until recovery has seen to it, so its recovery is always crashed.
+  // What a killed process left is uncertain until recovery has seen to it.
   const bool uncertain = left == Left::kByKill && !medium.open_lines().empty();
   const uint64_t one_in = depth < kMaxDepth ? settings_.recover_one_in[depth] : 0;
-  const bool crash = one_in != 0 && depth < kMaxDepth && (uncertain || hash % one_in == 0);
+  const bool crash = one_in != 0 && (hash % one_in == 0 || (uncertain && hash % settings_.recover_killed_one_in == 0));
   if (crash) {
     medium.set_crash_point([&, depth](int site, SiteKind kind) {
       if (!Done()) Crash(depth, site, kind, oracle, range);

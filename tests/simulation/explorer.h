@@ -35,6 +35,7 @@ struct Settings {
   Mode mode = Mode::kAdr;
   ChoiceLimits limits[kMaxDepth];  // of a crash of the history, of its recovery, of the recovery after that
   uint64_t recover_one_in[kMaxDepth] = {0, 64, 64};  // crash the recovery of one image in so many; 0: of none
+  uint64_t recover_killed_one_in = 1;                // the same for what a kill left uncertain
   uint64_t go_on_one_in = 8;                         // write to one image in so many
   bool check_pairs = true;
   SiteFault fault;
@@ -113,7 +114,7 @@ class Explorer {
   std::string GoOn(int depth, const Oracle& oracle, uint64_t p);
   Status Open(int depth, std::unique_ptr<DBImpl>* db);
   bool FirstSight(uint64_t hash, const Range& range, int depth);
-  std::string Describe(int depth, int site, const std::vector<Choice>& choices) const;
+  std::string Describe(int depth, int site, SiteKind kind, const std::vector<Choice>& choices) const;
 
   Settings settings_;
   Totals totals_;
