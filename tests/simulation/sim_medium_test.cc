@@ -21,7 +21,7 @@ class SimMediumTest : public testing::TestWithParam<Mode> {
  protected:
   SimMediumTest() : medium_(GetParam(), kBytes), image_(GetParam(), kBytes) {
     medium_.Reset(kBytes);
-    persist_.emplace(medium_.memory()->mode, &medium_);
+    persist_.emplace(medium_.memory()->mode, "memory", &medium_);
   }
 
   char* At(uint64_t offset) { return medium_.memory()->base + offset; }
@@ -96,7 +96,7 @@ TEST_P(AdrTest, AfterAKillNobodyHasFlushedTheStores) {
   Store(0, "12345678");
   medium_.LoadKilled(&image_);
   EXPECT_EQ(0, memcmp(image_.memory()->base, "12345678", 8));
-  Persist after(image_.memory()->mode, &image_);
+  Persist after(image_.memory()->mode, "memory", &image_);
   ASSERT_TRUE(after.Fence(Purpose::kLog).ok());
   EXPECT_EQ(1u, image_.open_lines().size());
   after.Flush(Purpose::kLog, image_.memory()->base, 8);
@@ -121,7 +121,7 @@ TEST_P(AdrTest, AnImageFollowsItsParentAndForgetsItsOwnStores) {
     Left(0, 8);  // checks every image's hash
     medium_.LoadImage(std::vector<Choice>(medium_.open_lines().size(), 0), &image_);
     EXPECT_EQ(medium_.durable_hash(), image_.durable_hash());
-    Persist own(image_.memory()->mode, &image_);
+    Persist own(image_.memory()->mode, "memory", &image_);
     own.Copy(Purpose::kLog, image_.memory()->base + 8000 + round, "own", 3);
     if (round % 2 == 0) {
       ASSERT_TRUE(own.Fence(Purpose::kLog).ok());
