@@ -75,8 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                          testing::Values(Mutation::kManifestUnchecked, Mutation::kRootBeforeSnapshot,
                                          Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
-                                         Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
-                                         Mutation::kRootUnrepaired));
+                                         Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;
