@@ -44,8 +44,8 @@ struct alignas(64) PersistCounters {
 
 class Persist {
  public:
-  // mode is what the medium gives, never kPersistAuto; path is what errors name. hook: see persist_hook.h; ignored but in
-  // the simulator build.
+  // mode is what the medium gives, never kPersistAuto; path is what errors name. hook: see persist_hook.h; ignored but
+  // in the simulator build.
   explicit Persist(PersistMode mode, std::string path = "pool", [[maybe_unused]] PersistHook* hook = nullptr)
       : mode_(mode), path_(std::move(path)) {
 #ifdef MIODB_SIMULATOR
