@@ -226,6 +226,10 @@ void leveldb_destroy_db(const leveldb_options_t* options, const char* name, char
   SaveError(errptr, miodb::DestroyDB(name, options->rep));
 }
 
+void leveldb_repair_db(const leveldb_options_t* options, const char* name, char** errptr) {
+  SaveError(errptr, miodb::RepairDB(name, options->rep));
+}
+
 // ---- Iterators. ----
 
 void leveldb_iter_destroy(leveldb_iterator_t* iter) {

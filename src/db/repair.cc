@@ -1,5 +1,6 @@
 #include <cinttypes>
 #include <memory>
+#include <new>
 
 #include "miodb/db.h"
 #include "miodb/env.h"
@@ -150,9 +151,17 @@ Status Repairer::Swap() {
 }  // namespace
 
 Status RepairDB(const std::string& name, const Options& options) {
-  Status s = CheckOptions(options);
+  Options adjusted = options;
+#ifdef MIODB_AS_LEVELDB
+  ClipAsLevelDB(&adjusted);
+#endif
+  Status s = CheckOptions(adjusted);
   if (!s.ok()) return s;
-  return Repairer(name, options).Run();
+  try {
+    return Repairer(name, adjusted).Run();
+  } catch (const std::bad_alloc&) {
+    return Status::IOError(name, "out of memory");
+  }
 }
 
 }  // namespace miodb

@@ -215,6 +215,16 @@ TEST_F(CApiContract, DestroyRemovesTheDatabase) {
   EXPECT_EQ("(none)", Get("key"));
 }
 
+TEST_F(CApiContract, RepairKeepsWhatCanBeRead) {
+  Open();
+  Put("key", "value");
+  Close();
+  leveldb_repair_db(options_, name_.c_str(), &error_);
+  ExpectNoError();
+  Open();
+  EXPECT_EQ("value", Get("key"));
+}
+
 TEST_F(CApiContract, TheVersionIsThatOfLevelDB) {
   EXPECT_EQ(1, leveldb_major_version());
   EXPECT_EQ(leveldb::kMinorVersion, leveldb_minor_version());

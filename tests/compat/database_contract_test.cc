@@ -314,6 +314,19 @@ TEST_F(DatabaseContract, DestroyDBOfAnOpenDatabaseFailsAndHarmsNothing) {
 
 TEST_F(DatabaseContract, DestroyDBOfNothingIsOk) { EXPECT_OK(leveldb::DestroyDB(dir_ / "nothing", options_)); }
 
+// ---- Repair ----
+
+TEST_F(DatabaseContract, RepairDBOfAnUndamagedDatabaseKeepsEverything) {
+  Fill(0, 300);
+  Put("key", "old");
+  Put("key", "new");
+  Close();
+  ASSERT_OK(leveldb::RepairDB(name_, options_));
+  Reopen();
+  EXPECT_EQ("new", Get("key"));
+  for (int i = 0; i < 300; i++) ASSERT_NE("(none)", Get(Key(i)));
+}
+
 // ---- Status ----
 
 TEST_F(DatabaseContract, AStatusSaysItsKindAndItsMessage) {
