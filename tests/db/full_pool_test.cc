@@ -208,10 +208,10 @@ TEST_P(FullPoolTest, ReopensWhenFull) {
   Put("a", "1");
 }
 
-TEST_P(FullPoolTest, OfThreeTimesTheLiveSizeTakesOverwritesForever) {
+TEST_P(FullPoolTest, OfSixTimesTheLiveSizeTakesOverwritesForever) {
   const uint64_t pair_bytes = GetParam().value_bytes + FilledKey(0).size() + 40;  // with record header and index entry
   const uint64_t usable = GetParam().pool_bytes - 4 * GetParam().memtable_bytes;
-  const uint64_t count = usable / 3 / pair_bytes;
+  const uint64_t count = usable / 6 / pair_bytes;
   Open();
   Random random(1);
   std::map<uint64_t, uint64_t> newest;
@@ -224,7 +224,8 @@ TEST_P(FullPoolTest, OfThreeTimesTheLiveSizeTakesOverwritesForever) {
     for (uint64_t n = 0; n < count; n++) {
       const uint64_t i = random.Uniform(count);
       const Status s = db_->Put(WriteOptions(), FilledKey(i), Value(i, round));
-      ASSERT_TRUE(s.ok()) << "round " << round << ", write " << n << " of " << count << ": " << s.ToString();
+      ASSERT_TRUE(s.ok()) << "round " << round << ", write " << n << " of " << count << ": " << s.ToString() << "\n"
+                          << Property("miodb.counters") << Property("leveldb.stats");
       newest[i] = round;
     }
     CheckLimit();
