@@ -129,10 +129,10 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   s = p->CheckSuperblock();
   if (s.ok()) s = p->ReadRoot(&p->root_);
   if (s.ok()) {
-    if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
     // A process that died between a store and its fence may have left what was read in a cache only. It is durable with
     // the fence at the end of the manifest's recovery, before anything is built on it.
     p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
+    if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
     *pool = std::move(p);
   }
   return s;

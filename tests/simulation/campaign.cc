@@ -31,6 +31,7 @@ const char* const kPreludes[] = {"", "p0.30! p1.30! f p0.20! p2.20! f M p1.25! f
 constexpr unsigned kChildSeconds = 300;
 
 constexpr uint64_t kSiteHistories = 12;
+constexpr uint64_t kSiteImages = 20000;
 
 // What a child tells its parent.
 struct Shared {
@@ -217,6 +218,11 @@ History Shrink(const Settings& settings, const Mutant& mutant, const Failure& fa
 }
 
 void FindSites() {
+  // Recoveries have sites that only a crash leads to.
+  Settings short_settings = ShortHistorySettings(Mode::kAdr);
+  short_settings.max_images = kSiteImages;
+  Explorer short_explorer(short_settings);
+  RunExhaustive(&short_explorer, 1, [](uint64_t, const History&, size_t) {});
   for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
     Explorer explorer(BroadSettings(mode));
     for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {

@@ -31,7 +31,7 @@ Op AnyWrite(Random* random, const Config& config) {
     op.b = static_cast<uint32_t>(random->Uniform(1000));
   } else {
     op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));
-    op.b = static_cast<uint32_t>(random->OneIn(30) ? 200 + random->Uniform(800) : random->Uniform(80));
+    op.b = static_cast<uint32_t>(random->OneIn(30) ? 200 + random->Uniform(800) : random->Uniform(config.value_bytes));
   }
   return op;
 }
@@ -101,6 +101,7 @@ Config MakeConfig(uint64_t seed) {
   o.space_amplification_percent = 125;
   o.filter_bits_per_key = 10;
   config.keys = 3;
+  config.value_bytes = 80;
   config.initial_bytes = 16 * 1024;
   if (seed == 0) return config;
   if (seed % 8 == 7) o.log_mode = kLogOff;
@@ -117,6 +118,14 @@ Config MakeConfig(uint64_t seed) {
   o.filter_bits_per_key = random.OneIn(3) ? 0 : 10;
   o.max_immutable_memtables = static_cast<int>(1 + random.Uniform(3));
   o.paranoid_checks = random.OneIn(4);
+  if (seed % 8 == 3) {
+    // Tables of several leaves, with levels above them.
+    config.keys = 250;
+    config.value_bytes = 6;
+    o.write_buffer_size = 8 * kExtentUnit;
+    o.partition_size = 16 * 1024;
+    o.pool_size = kMediumBytes;
+  }
   return config;
 }
 

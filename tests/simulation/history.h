@@ -44,6 +44,7 @@ struct Config {
   uint64_t seed = 0;
   Options options;  // without env and info_log
   int keys = 0;
+  uint64_t value_bytes = 0;  // of most values, at most
   uint64_t initial_bytes = 0;
 };
 
