@@ -26,15 +26,17 @@ class Logger;
 class Slice;
 class Snapshot;
 
+// The enumerations are of type int, so that any value may be stored, as C programs can, and DB::Open refuses it.
+
 // Block compression of SSTables. The values are those of the LevelDB table format.
-enum CompressionType {
+enum CompressionType : int {
   kNoCompression = 0x0,
   kSnappyCompression = 0x1,
   kZstdCompression = 0x2,
 };
 
 // How stores to the pool are made durable. See docs/architecture.md, "Persist modes".
-enum PersistMode {
+enum PersistMode : int {
   // Find out from the mapping: kPersistPmem on DAX, kPersistEmulated on tmpfs, kPersistFile elsewhere.
   kPersistAuto = 0,
   // Flush cache lines and fence. An acknowledged write survives loss of power. Open fails with NotSupported when the
@@ -49,7 +51,7 @@ enum PersistMode {
 };
 
 // Where the payload of a write goes before it is acknowledged.
-enum LogMode {
+enum LogMode : int {
   // Log frames in the pool. The frame is also the table's payload, so a flush copies nothing.
   kLogPmem = 0,
   // No log: payload stays in DRAM until the memtable is flushed. A crash loses what was not flushed.
