@@ -11,7 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <version>
+#ifdef __cpp_lib_source_location
 #include <source_location>
+#endif
 
 #include "miodb/options.h"
 
@@ -19,7 +22,29 @@ namespace miodb {
 
 enum class Purpose : int;
 
+#ifdef __cpp_lib_source_location
 using PersistSite = std::source_location;
+#else
+// For clang 14, which lacks it. Functions go by their bare names.
+class PersistSite {
+ public:
+  static constexpr PersistSite current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+                                       uint32_t line = __builtin_LINE()) {
+    return PersistSite(file, function, line);
+  }
+  const char* file_name() const { return file_; }
+  const char* function_name() const { return function_; }
+  uint32_t line() const { return line_; }
+
+ private:
+  constexpr PersistSite(const char* file, const char* function, uint32_t line)
+      : file_(file), function_(function), line_(line) {}
+
+  const char* file_;
+  const char* function_;
+  uint32_t line_;
+};
+#endif
 
 class PersistHook {
  public:
