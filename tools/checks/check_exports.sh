@@ -16,11 +16,11 @@ trap 'rm -rf "$scratch"' EXIT
 # Names that a shared library defines for others, one a line, C++ names in words.
 exported() { nm -DC --defined-only --format=posix "$1" | sed -E 's/ [A-Za-z] [0-9a-f]+( [0-9a-f]+)?$//' | sort -u; }
 
-# Functions that the C headers declare. leveldb_repair_db comes with RepairDB.
+# Functions that the C headers declare.
 declared() {
   printf '#include "leveldb/c.h"\n#include "miodb/c.h"\n' |
     gcc -E -P -I"$MIODB_ROOT/include/compat" -I"$MIODB_ROOT/include" -x c - | tr '\n' ' ' | sed 's/;/;\n/g' |
-    sed -nE 's/.*[ *]((leveldb|miodb)_[a-z0-9_]+)\(.*/\1/p' | grep -vx leveldb_repair_db | sort -u
+    sed -nE 's/.*[ *]((leveldb|miodb)_[a-z0-9_]+)\(.*/\1/p' | sort -u
 }
 
 # problems LIBRARY NAMESPACE: prints what is wrong with a shared library.
