@@ -24,8 +24,8 @@ class SpaceTest : public DbTestBase {
 
   static uint64_t LiveBytes(uint64_t count, size_t value_bytes) { return count * (FilledKey(0).size() + value_bytes); }
 
-  // The pool's use, said with all that explains it. A background thread that is just done may hold on to some of it for a
-  // moment.
+  // The pool's use, said with all that explains it. A background thread that is just done may hold on to some of it for
+  // a moment.
   void ExpectUsedAtMost(uint64_t bound) {
     for (int i = 0; i < 100 && Counter("pool-bytes-used") > bound; i++) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
