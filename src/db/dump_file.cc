@@ -1,30 +1,20 @@
-#include <cinttypes>
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "miodb/comparator.h"
 #include "miodb/dumpfile.h"
+#include "src/inspect/log_image.h"
+#include "src/inspect/manifest_image.h"
+#include "src/inspect/table_image.h"
+#include "src/inspect/unknown_order.h"
+#include "src/inspect/verify.h"
 #include "src/log/frame_reader.h"
-#include "src/version/version_set.h"
 
 namespace miodb {
 
 namespace {
-
-// Stands in for a comparator that is not known here: the order of what is stored is taken as it is.
-class StoredOrder final : public Comparator {
- public:
-  explicit StoredOrder(const std::string& name) : name_(name) {}
-  int Compare(const Slice&, const Slice&) const override { return -1; }
-  const char* Name() const override { return name_.c_str(); }
-  void FindShortestSeparator(std::string*, const Slice&) const override {}
-  void FindShortSuccessor(std::string*) const override {}
-
- private:
-  const std::string name_;
-};
 
 // Writes lines until one fails.
 class Printer {
@@ -63,24 +53,7 @@ class Printer {
   WritableFile* const dst_;
 };
 
-Status OpenPoolFile(const std::string& fname, std::unique_ptr<Pool>* pool) {
-  return Pool::Open(fname, Pool::Options{0, kExtentUnit, kPersistAuto}, pool);
-}
-
-// The name of the comparator of the database. Needs a pool of its own, because reading the manifest claims its space.
-Status ReadComparatorName(const std::string& fname, std::string* name) {
-  std::unique_ptr<Pool> pool;
-  Status s = OpenPoolFile(fname, &pool);
-  if (!s.ok()) return s;
-  Manifest manifest(pool.get());
-  s = manifest.Recover();
-  if (s.ok()) *name = manifest.state().comparator;
-  return s;
-}
-
-Status DumpSuperblock(const Pool& pool, Printer* out) {
-  Superblock superblock;
-  memcpy(&superblock, pool.At(kSuperblockOffset), sizeof(superblock));
+Status DumpSuperblock(const Superblock& superblock, Printer* out) {
   std::string uuid;
   for (const uint8_t byte : superblock.uuid) {
     char code[3];
@@ -91,11 +64,22 @@ Status DumpSuperblock(const Pool& pool, Printer* out) {
                    std::to_string(superblock.created_micros) + " us after 1970");
 }
 
-Status DumpChunk(const LogChunkPlace& place, const Extent& extent, Printer* out) {
+Status DumpManifest(const ManifestState& state, Printer* out) {
+  return out->Line("manifest: comparator " + state.comparator + ", next id " + std::to_string(state.next_id) +
+                   ", flushed sequence " + std::to_string(state.flushed_sequence) + ", " +
+                   std::to_string(state.tables.size()) + " tables, " + std::to_string(state.chunks.size()) +
+                   " log chunks");
+}
+
+Status DumpChunk(const PoolImage& image, const LogChunkPlace& place, Printer* out) {
   Status s = out->Line("--- log chunk " + std::to_string(place.id) + ": offset " + std::to_string(place.offset) + ", " +
                        std::to_string(place.size) + " bytes");
-  const char* p = extent.data();
-  const char* const end = p + (place.sealed ? place.sealed_size : place.size);
+  const uint64_t used = place.sealed ? place.sealed_size : place.size;
+  if (!image.IsExtent(place.offset, place.size) || used > place.size) {
+    return Status::Corruption(image.path(), ChunkName(place) + " lies outside of the pool");
+  }
+  const char* p = image.At(place.offset);
+  const char* const end = p + used;
   FrameView frame;
   while (s.ok() && p < end && ReadFrame(p, end, place.id, &frame)) {
     s = out->Line("frame: sequence " + std::to_string(frame.first_sequence) + ", " + std::to_string(frame.count) +
@@ -110,15 +94,27 @@ Status DumpChunk(const LogChunkPlace& place, const Extent& extent, Printer* out)
   return s;
 }
 
-Status DumpTable(const PMTable& table, const TablePlace& place, Printer* out) {
+Status DumpTable(const PoolImage& image, const KeyOrder& order, const TablePlace& place, Printer* out) {
+  if (!image.IsExtent(place.index_offset, place.index_size)) {
+    return Status::Corruption(image.path(), "table " + std::to_string(place.number) + " lies outside of the pool");
+  }
+  const TableImage table(&image, order, place.index_offset, place.index_size, place.number);
+  if (!table.header_problem().empty()) {
+    return Status::Corruption(image.path(), table.Name() + ": " + table.header_problem());
+  }
   const std::string level = place.level == kRepositoryLevel ? "repository" : "level " + std::to_string(place.level);
   Status s = out->Line("--- table " + std::to_string(table.number()) + ": " + level + ", run " +
-                       std::to_string(place.run) + ", " + std::to_string(table.entries()) + " entries");
-  for (uint64_t i = 0; s.ok() && i < table.entries(); i++) {
-    if (i % kNodeFanout == 0) s = table.CheckLeaf(i / kNodeFanout, true);
-    RecordView record;
-    if (s.ok()) s = table.RecordAt(i, true, &record);
-    if (s.ok()) s = out->Record(record);
+                       std::to_string(place.run) + ", " + std::to_string(table.header().entries) + " entries");
+  for (uint64_t i = 0; s.ok() && i < table.leaf_slots(); i++) {
+    const std::string where = table.Name() + ", leaf " + std::to_string(i) + ": ";
+    const std::string damage = table.LeafProblem(i);
+    if (!damage.empty()) return Status::Corruption(image.path(), where + damage);
+    const LeafNode& leaf = table.Leaf(i);
+    for (int j = 0; s.ok() && j < leaf.header.count; j++) {
+      RecordView record;
+      const std::string problem = table.ReadEntry(leaf, j, &record);
+      s = problem.empty() ? out->Record(record) : Status::Corruption(image.path(), where + problem);
+    }
   }
   return s;
 }
@@ -134,34 +130,35 @@ Status CheckFile(Env* env, const std::string& fname) {
 }  // namespace
 
 Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
+  std::unique_ptr<PoolImage> image;
   Status s = CheckFile(env, fname);
-  std::string name;
-  if (s.ok()) s = ReadComparatorName(fname, &name);
-  const StoredOrder stored(name);
-  const Comparator* const order = name == BytewiseComparator()->Name() ? BytewiseComparator() : &stored;
-  std::unique_ptr<Pool> pool;
-  if (s.ok()) s = OpenPoolFile(fname, &pool);
+  if (s.ok()) s = PoolImage::Open(fname, &image);
+  if (s.ok()) s = CheckReadable(*image);
   if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+  const RootSlot& root = header.current;
+  if (!header.has_superblock) return Status::Corruption(fname, "no good superblock");
+  if (!image->IsExtent(root.manifest_offset, root.manifest_size)) return Status::Corruption(fname, "no good root");
   Printer out(dst);
-  VersionSet versions(pool.get(), KeyOrder(order), kMaxLevels);
-  std::vector<ExtentRef> chunks;
-  s = DumpSuperblock(*pool, &out);
-  if (s.ok()) s = versions.Recover(false, &chunks);
-  if (!s.ok()) return s;
-  const ManifestState& state = versions.manifest();
-  s = out.Line("manifest: comparator " + name + ", next id " + std::to_string(state.next_id) + ", flushed sequence " +
-               std::to_string(state.flushed_sequence) + ", " + std::to_string(state.tables.size()) + " tables, " +
-               std::to_string(state.chunks.size()) + " log chunks");
-  size_t i = 0;
+  const PoolHeader::Copy& copy = header.copies[0].good ? header.copies[0] : header.copies[1];
+  s = DumpSuperblock(copy.superblock, &out);
+  const ManifestImage manifest = ReadManifestArea(*image, root.manifest_offset, root.manifest_size, root.generation);
+  if (s.ok() && !manifest.problems.empty()) s = Status::Corruption(fname, manifest.problems.front().ToString());
+  const ManifestState& state = manifest.state;
+  if (s.ok()) s = DumpManifest(state, &out);
   for (const auto& [id, place] : state.chunks) {
-    if (s.ok()) s = DumpChunk(place, *chunks[i++], &out);
+    if (s.ok()) s = DumpChunk(*image, place, &out);
   }
-  for (const auto& level : versions.current()->levels) {
-    for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) {
-        if (s.ok()) s = DumpTable(*table, versions.PlaceOf(table->number()), &out);
-      }
-    }
+  // Newest first, as gets look at them.
+  std::vector<TablePlace> tables;
+  for (const auto& [number, place] : state.tables) tables.push_back(place);
+  std::stable_sort(tables.begin(), tables.end(), [](const TablePlace& a, const TablePlace& b) {
+    return a.level != b.level ? a.level < b.level : a.run > b.run;
+  });
+  const UnknownOrder unknown;
+  const KeyOrder order(state.comparator == BytewiseComparator()->Name() ? BytewiseComparator() : &unknown);
+  for (const TablePlace& place : tables) {
+    if (s.ok()) s = DumpTable(*image, order, place, &out);
   }
   return s;
 }

@@ -64,9 +64,8 @@ std::string TableImage::ReadEntry(const LeafNode& leaf, int i, RecordView* recor
   if (same && order_.bytewise()) {
     const Slice& key = record->key;
     const NodeHeader& node = leaf.header;
-    same = static_cast<uint32_t>(Hash64(key.data(), key.size()) >> 32) == leaf.Hash(i) &&
-           key.size() >= node.prefix_size && memcmp(key.data(), node.prefix, node.prefix_size) == 0 &&
-           KeyHead(key, node.prefix_size) == leaf.head[i];
+    same = KeyHash(key) == leaf.Hash(i) && key.size() >= node.prefix_size &&
+           memcmp(key.data(), node.prefix, node.prefix_size) == 0 && KeyHead(key, node.prefix_size) == leaf.head[i];
   }
   return same ? std::string() : place + "not the one that the index means";
 }

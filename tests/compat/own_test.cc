@@ -224,6 +224,20 @@ TEST_F(OwnTest, DumpFileRefusesWhatIsNoPool) {
   EXPECT_EQ("", text);
 }
 
+TEST_F(OwnTest, DumpFileChangesNothingThatAnOpenWouldMend) {
+  Put("key", "value");
+  Close();
+  const std::string pool = name_ + "/pool";
+  std::string before, after, text;
+  ASSERT_OK(leveldb::ReadFileToString(leveldb::Env::Default(), pool, &before));
+  for (const size_t second_copy : {1536, 2560}) before[second_copy] ^= 1;  // of each root slot
+  ASSERT_OK(leveldb::WriteStringToFile(leveldb::Env::Default(), before, pool));
+  ASSERT_OK(Dump(pool, &text));
+  EXPECT_NE(std::string::npos, text.find("'key' @ 1 : val => 'value'"));
+  ASSERT_OK(leveldb::ReadFileToString(leveldb::Env::Default(), pool, &after));
+  EXPECT_TRUE(before == after);
+}
+
 TEST_F(OwnTest, DumpFileTellsDamageAndWritesWhatComesBefore) {
   const std::string value(100, 'v');
   for (int i = 0; i < 300; i++) Put(std::to_string(1000 + i), value + std::to_string(i));
