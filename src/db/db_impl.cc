@@ -448,19 +448,21 @@ Status DBImpl::Settle() {
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);
   SettleRequest request(&settle_requests_);
-  merge_blocked_ = flush_blocked_ = false;  // try again
+  flush_blocked_ = false;  // try again
+  UnblockMerges();
   const uint64_t started = settles_started_;
   work_.SignalAll();
   const auto merged = [&]() REQUIRES(mutex_) {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
-  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) && !merge_blocked_ &&
-         (!merged() || running_jobs_ > 0 || HasMergeWork())) {
+  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
+         (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_))) {
     if (!WaitForBackground(0)) break;
   }
   request.End();
-  if (background_error_.ok() && merge_blocked_)
+  if (background_error_.ok() && MergesBlocked()) {
     return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
+  }
   return background_error_;
 }
 
@@ -482,7 +484,7 @@ Status DBImpl::DoWaitForIdle() {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
-    if (!merge_blocked_ && !(memtable_->empty() && IsIdle())) continue;
+    if (!MergesBlocked() && !(memtable_->empty() && IsIdle())) continue;
     // Tables that wait for their filter are held until then, also when no version has them any more.
     while (background_error_.ok() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
     break;
