@@ -22,10 +22,14 @@ void SyncEach(Workload* w) {
   w->writes = OneIn(1000, w->writes);
 }
 void Value100K(Workload* w) {
-  w->value_size = 100 * 1000;
+  w->value_sizes = ValueSizes::Fixed(100 * 1000);
   w->writes = OneIn(1000, w->writes);
 }
 void FewReads(Workload* w) { w->reads = OneIn(1000, w->reads); }
+void OneThreadAllKeys(Workload* w) {
+  w->threads = 1;
+  w->reads = static_cast<int64_t>(w->key_space);
+}
 void HotKeys(Workload* w) { w->key_space = (w->key_space + 99) / 100; }
 
 // ---- Messages behind result lines ----
@@ -40,6 +44,10 @@ std::string Found(const Config&, const Stats& stats) {
 
 std::string FoundAndBackground(const Config& config, const Stats& stats) {
   return Found(config, stats) + " (background writes:" + Number(stats.counts.background_writes) + ")";
+}
+
+std::string FoundAndScanned(const Config& config, const Stats& stats) {
+  return Found(config, stats) + " (background scanned:" + Number(stats.counts.background_scanned) + ")";
 }
 
 std::string ReadsAndWrites(const Config&, const Stats& stats) {
@@ -72,6 +80,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"fillseq", Action::kWorkload, true, WriteSequential},
     {"fillbatch", Action::kWorkload, true, WriteSequential, Batch1000},
     {"fillrandom", Action::kWorkload, true, WriteRandom},
+    {"filluniquerandom", Action::kWorkload, true, WriteUniqueRandom},
     {"fillsync", Action::kWorkload, true, WriteRandom, SyncEach, Ops},
     {"fill100K", Action::kWorkload, true, WriteRandom, Value100K, Ops},
     {"overwrite", Action::kWorkload, false, WriteRandom},
@@ -79,24 +88,36 @@ constexpr Benchmark kBenchmarks[] = {
     {"deleterandom", Action::kWorkload, false, DeleteRandom},
     {"readseq", Action::kWorkload, false, ReadSequential},
     {"readreverse", Action::kWorkload, false, ReadReverse},
+    {"readtocache", Action::kWorkload, false, ReadSequential, OneThreadAllKeys},
     {"readrandom", Action::kWorkload, false, ReadRandom, nullptr, Found},
     {"readrandomsmall", Action::kWorkload, false, ReadRandom, FewReads, Found},
     {"readmissing", Action::kWorkload, false, ReadMissing, nullptr, Found},
     {"readhot", Action::kWorkload, false, ReadRandom, HotKeys, Found},
+    {"multireadrandom", Action::kWorkload, false, MultiReadRandom, nullptr, Found},
+    {"newiterator", Action::kWorkload, false, CreateIterators},
     {"seekrandom", Action::kWorkload, false, SeekRandom, nullptr, Found},
     {"seekordered", Action::kWorkload, false, SeekOrdered, nullptr, Found},
     {"readwhilewriting", Action::kWorkload, false, ReadWhileWriting, nullptr, FoundAndBackground, true},
+    {"readwhilescanning", Action::kWorkload, false, ReadWhileScanning, nullptr, FoundAndScanned, true},
+    {"seekrandomwhilewriting", Action::kWorkload, false, SeekWhileWriting, nullptr, FoundAndBackground, true},
     {"readrandomwriterandom", Action::kWorkload, false, ReadRandomWriteRandom, nullptr, ReadsAndWrites},
     {"updaterandom", Action::kWorkload, false, UpdateRandom, nullptr, Updates},
+    {"appendrandom", Action::kWorkload, false, AppendRandom, nullptr, Updates},
     {"open", Action::kOpen},
     {"compact", Action::kCompact},
+    {"compactall", Action::kCompact},
     {"flush", Action::kFlush},
     {"wait", Action::kWait},
     {"waitforcompaction", Action::kWaitForCompaction},
     {"stats", Action::kStats},
     {"levelstats", Action::kLevelStats},
     {"sstables", Action::kSstables},
-    {"heapprofile", Action::kHeapProfile},
+    // Names that other programs know: a heap profile needs its own allocator, merges an operator that only RocksDB has.
+    {"heapprofile", Action::kNotAvailable},
+    {"mergerandom", Action::kNotAvailable},
+    {"readrandommergerandom", Action::kNotAvailable},
+    {"readwhilemerging", Action::kNotAvailable},
+    {"seekrandomwhilemerging", Action::kNotAvailable},
     {"crc32c", Action::kMicro, false, Crc32cBlocks, nullptr, BytesPerOp},
     {"snappycomp", Action::kMicro, false, SnappyCompress, nullptr, Compressed<kSnappy>},
     {"snappyuncomp", Action::kMicro, false, SnappyUncompress, nullptr, Compressed<kSnappy>},

@@ -25,7 +25,7 @@ enum class Action {
   kStats,
   kLevelStats,
   kSstables,
-  kHeapProfile,
+  kNotAvailable,
 };
 
 struct Benchmark {

@@ -34,10 +34,22 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Int("threads", &c->threads, 1, 4096, "client threads; each does the full count");
   f->Int("duration", &c->duration, 0, kMaxInt, "seconds; above 0 replaces the count of random-order benchmarks");
   f->Int("seed", &c->seed, 0, kMax, "of all random numbers; the same seed gives the same work to every engine");
-  f->Int("batch_size", &c->batch_size, 1, 1 << 24, "entries per write batch");
+  f->Int("batch_size", &c->batch_size, 1, 1 << 24, "entries per write batch, keys per read of multireadrandom");
+  f->Int("multiread_stride", &c->multiread_stride, 0, kMax, "between keys of one multireadrandom; 0: random keys");
   f->Int("seek_nexts", &c->seek_nexts, 0, kMax, "steps after each seek of seekrandom");
+  f->Int("max_scan_distance", &c->max_scan_distance, 0, int64_t{1} << 48,
+         "a scan of seekrandom ends so many key numbers from its start; 0: no limit");
   f->Bool("reverse_iterator", &c->reverse_iterator, "step backwards after a seek");
   f->Int("readwritepercent", &c->readwritepercent, 0, 100, "share of reads in readrandomwriterandom");
+  f->Real("read_random_exp_range", &c->read_random_exp_range, 0, 1000,
+          "random reads follow num*e^-r with r uniform up to this; 0: all keys alike");
+  f->Real("overwrite_probability", &c->overwrite_probability, 0, 1, "filluniquerandom: share of repeated keys");
+  f->Int("overwrite_window_size", &c->overwrite_window_size, 1, kMaxInt, "filluniquerandom: how far back those lie");
+  f->Int("benchmark_write_rate_limit", &c->benchmark_write_rate_limit, 0, kMax,
+         "bytes a second of all writers together; 0: no limit");
+  f->Int("benchmark_read_rate_limit", &c->benchmark_read_rate_limit, 0, kMax,
+         "operations a second of all readers together; 0: no limit");
+  f->Bool("finish_after_writes", &c->finish_after_writes, "background writers do --writes puts, no more and no less");
   f->Bool("pinned_get", &c->pinned_get, "read without a copy where the engine can (miodb, rocksdb)");
   f->Bool("touch_values", &c->touch_values, "load one byte of every cache line of each value read");
 
@@ -48,6 +60,9 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Int("prefix_size", &c->prefix_size, 0, kMaxKeyBytes, "binary keys: bytes of the prefix");
   f->Int("keys_per_prefix", &c->keys_per_prefix, 0, kMax, "binary keys: keys that share a prefix; 0: no prefix");
   f->Int("value_size", &c->value_size, 0, kMaxValueBytes, "bytes of a value");
+  f->Text("value_size_distribution_type", &c->value_size_distribution_type, "fixed, uniform or normal");
+  f->Int("value_size_min", &c->value_size_min, 0, kMaxValueBytes, "least bytes of a value, unless fixed");
+  f->Int("value_size_max", &c->value_size_max, 0, kMaxValueBytes, "most bytes of a value, unless fixed");
   f->Real("compression_ratio", &c->compression_ratio, 0.01, 1, "values are built to compress to this fraction");
 }
 
@@ -61,13 +76,17 @@ void RegisterReport(FlagSet* f, Config* c) {
   f->Int("stats_interval", &c->stats_interval, 0, kMax, "report on stderr each that many operations");
   f->Int("stats_interval_seconds", &c->stats_interval_seconds, 0, kMaxInt, "report on stderr each that many seconds");
   f->Int("slow_usecs", &c->slow_usecs, -1, kMax, "report slower operations; -1: 20000 or 1000000 by report_style");
+  f->Int("report_interval_seconds", &c->report_interval_seconds, 0, kMaxInt,
+         "seconds of a row of report_file; 0: none");
+  f->Text("report_file", &c->report_file, "CSV of operations in each interval");
+  f->Bool("confidence_interval_only", &c->confidence_interval_only, "of repeated benchmarks print 95 % intervals");
 }
 
 // Flags of RocksDB's db_bench that change nothing here. A braced list of short words, kept by the alphabet.
 void RegisterIgnored(FlagSet* f) {
-  for (const char* name : {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks",
-                           "confidence_interval_only", "enable_numa", "finish_after_writes", "manual_wal_flush",
-                           "pin_l0_filter_and_index_blocks_in_cache", "statistics", "use_fsync"}) {
+  for (const char* name :
+       {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks", "enable_numa", "manual_wal_flush",
+        "multiread_batched", "pin_l0_filter_and_index_blocks_in_cache", "statistics", "use_fsync"}) {
     f->IgnoreBool(name);
   }
   for (const char* name : {"block_cache_trace_file",
@@ -78,6 +97,9 @@ void RegisterIgnored(FlagSet* f) {
                            "hard_rate_limit",
                            "max_total_wal_size",
                            "memtablerep",
+                           "merge_keys",
+                           "merge_operator",
+                           "mergereadpercent",
                            "min_level_to_compress",
                            "num_column_families",
                            "num_hot_column_families",
@@ -85,8 +107,6 @@ void RegisterIgnored(FlagSet* f) {
                            "ops_between_duration_checks",
                            "perf_level",
                            "rate_limiter_bytes_per_sec",
-                           "report_file",
-                           "report_interval_seconds",
                            "row_cache_size",
                            "soft_rate_limit",
                            "stats_dump_period_sec",
@@ -119,11 +139,17 @@ void RegisterFlags(FlagSet* flags, Config* config) {
 }
 
 std::string FinishConfig(const FlagSet& flags, Config* config) {
-  for (const std::string& problem : {OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
-                                     OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
-                                     OneOf("key_format", config->key_format, {"decimal", "binary"}),
-                                     FinishEngineConfig(config), KeyFormat(*config).Problem(config->num)}) {
+  for (const std::string& problem :
+       {OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
+        OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
+        OneOf("key_format", config->key_format, {"decimal", "binary"}),
+        OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),
+        FinishEngineConfig(config), KeyFormat(*config).Problem(config->num)}) {
     if (!problem.empty()) return problem;
+  }
+  if (config->value_size_distribution_type != "fixed" && config->value_size_min > config->value_size_max) {
+    return "--value_size_min=" + std::to_string(config->value_size_min) +
+           " is above --value_size_max=" + std::to_string(config->value_size_max);
   }
   if (config->stats_interval_seconds > 0) config->stats_interval = 1000;
   if (!flags.IsSet("db") || config->db.empty()) config->db = DefaultDatabasePath("dbbench", config->engine);

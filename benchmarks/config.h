@@ -29,9 +29,17 @@ struct Config : EngineConfig {
   int64_t duration = 0;
   int64_t seed = 0;
   int64_t batch_size = 1;
+  int64_t multiread_stride = 0;
   int64_t seek_nexts = 0;
+  int64_t max_scan_distance = 0;
   bool reverse_iterator = false;
   int64_t readwritepercent = 90;
+  double read_random_exp_range = 0;
+  double overwrite_probability = 0;
+  int64_t overwrite_window_size = 1;
+  int64_t benchmark_write_rate_limit = 0;  // Bytes a second over all writers; 0: no limit.
+  int64_t benchmark_read_rate_limit = 0;   // Operations a second over all readers; 0: no limit.
+  bool finish_after_writes = false;
   bool touch_values = false;
 
   // ---- Keys and values ---------------------------------------------------------------------------------------------
@@ -41,6 +49,9 @@ struct Config : EngineConfig {
   int64_t prefix_size = 0;
   int64_t keys_per_prefix = 0;
   int64_t value_size = 100;
+  std::string value_size_distribution_type = "fixed";
+  int64_t value_size_min = 100;
+  int64_t value_size_max = 102400;
   double compression_ratio = 0.5;
 
   // ---- What is printed ---------------------------------------------------------------------------------------------
@@ -51,6 +62,9 @@ struct Config : EngineConfig {
   int64_t stats_interval = 0;
   int64_t stats_interval_seconds = 0;
   int64_t slow_usecs = -1;
+  int64_t report_interval_seconds = 0;
+  std::string report_file = "report.csv";
+  bool confidence_interval_only = false;
 
   // ---- Derived -----------------------------------------------------------------------------------------------------
   int64_t Reads() const { return reads < 0 ? num : reads; }

@@ -25,10 +25,10 @@ void Print(const std::string& text) {
 
 // The stream of random numbers of a benchmark: its name matters, so that a read phase in a process of its own does not
 // draw the keys of the write phase in another; its place matters, so that a repeated name draws new ones. (FNV-1a)
-uint64_t RandomStream(std::string_view name, uint64_t index) {
+uint64_t RandomStream(std::string_view name, uint64_t place) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash ^ index;
+  return hash ^ place;
 }
 
 }  // namespace
@@ -44,20 +44,31 @@ std::vector<std::string> SplitList(std::string_view list) {
 }
 
 int Driver::Run() {
-  const std::vector<std::string> names = SplitList(config_.benchmarks);
-  for (const std::string& name : names) {
-    if (FindBenchmark(name) != nullptr) continue;
-    std::fprintf(stderr, "unknown benchmark '%s'\n", name.c_str());
+  std::vector<Task> tasks;
+  for (const std::string& element : SplitList(config_.benchmarks)) {
+    const std::string problem = ParseTask(element, &tasks.emplace_back());
+    if (problem.empty()) continue;
+    std::fprintf(stderr, "%s\n", problem.c_str());
     return 1;
+  }
+  if (config_.report_interval_seconds > 0) {
+    interval_report_ = IntervalReport::Start(config_.report_file, config_.report_interval_seconds, &error_);
+    if (interval_report_ == nullptr) {
+      std::fprintf(stderr, "%s\n", error_.c_str());
+      return 1;
+    }
   }
   std::fputs(EnvironmentHeader(*engine_).c_str(), stderr);
   Print(WorkloadHeader(config_, *engine_));
 
-  for (uint64_t i = 0; i < names.size() && error_.empty() && !Interrupt::StopRequested(); i++) {
-    const Benchmark& benchmark = *FindBenchmark(names[i]);
-    if (!RunOne(benchmark, i)) error_ = names[i] + ": " + error_;
+  for (const Task& task : tasks) {
+    if (Interrupt::StopRequested()) break;
+    if (RunTask(task)) continue;
+    error_ = std::string(task.benchmark->name) + ": " + error_;
+    break;
   }
   Close(/*is_last=*/true);
+  interval_report_.reset();
 
   if (Interrupt::Signal() != 0) {
     std::fprintf(stderr, "interrupted: figures cover what was done until then\n");
@@ -68,28 +79,54 @@ int Driver::Run() {
   return 1;
 }
 
-bool Driver::RunOne(const Benchmark& benchmark, uint64_t index) {
+bool Driver::RunTask(const Task& task) {
+  const Benchmark& benchmark = *task.benchmark;
   if (benchmark.is_fresh && config_.use_existing_db) {
     Print(SkippedLine(benchmark.name, "--use_existing_db is true"));
     return true;
   }
-  if (benchmark.action == Action::kMicro) return RunWorkload(benchmark, index);
-  if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
-  is_used_ = true;
-  return benchmark.action == Action::kWorkload ? RunWorkload(benchmark, index) : RunAction(benchmark);
+  if (task.warmups > 0) {
+    Print("Warming up benchmark by running " + std::to_string(task.warmups) + " times\n");
+  }
+  for (int64_t i = 0; i < task.warmups && !Interrupt::StopRequested(); i++) {
+    if (!RunOne(benchmark)) return false;
+  }
+  const bool is_measured = benchmark.action == Action::kWorkload || benchmark.action == Action::kMicro;
+  if (task.runs > 1) Print("Running benchmark for " + std::to_string(task.runs) + " times\n");
+  RepeatedTotals repeated;
+  int64_t done = 0;
+  for (; done < task.runs && !Interrupt::StopRequested(); done++) {
+    if (!RunOne(benchmark)) return false;
+    if (task.runs == 1 || !is_measured) continue;
+    repeated.Add(totals_);
+    Print(repeated.Line(benchmark.name, config_.confidence_interval_only));
+  }
+  if (task.runs > 1 && is_measured && done > 0) {
+    Print(repeated.FinalLines(benchmark.name, config_.confidence_interval_only));
+  }
+  return true;
 }
 
-bool Driver::RunWorkload(const Benchmark& benchmark, uint64_t index) {
+bool Driver::RunOne(const Benchmark& benchmark) {
+  started_++;
+  if (benchmark.action == Action::kMicro) return RunWorkload(benchmark);
+  if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
+  is_used_ = true;
+  return benchmark.action == Action::kWorkload ? RunWorkload(benchmark) : RunAction(benchmark);
+}
+
+bool Driver::RunWorkload(const Benchmark& benchmark) {
   const bool needs_store = benchmark.action == Action::kWorkload;
   Workload workload(config_);
   if (benchmark.adjust != nullptr) benchmark.adjust(&workload);
-  const RunResult result =
-      RunThreads(config_, needs_store ? engine_ : nullptr, workload, benchmark.work, static_cast<int>(config_.threads),
-                 benchmark.has_background_thread, RandomStream(benchmark.name, index));
+  const Job job = {benchmark.work, benchmark.has_background_thread, RandomStream(benchmark.name, started_ - 1),
+                   interval_report_ != nullptr ? interval_report_->counter() : nullptr};
+  const RunResult result = RunThreads(config_, needs_store ? engine_ : nullptr, workload, job);
   if (!result.error.empty()) {
     error_ = result.error;
     return false;
   }
+  totals_ = result.stats.totals();
   PrintResult(benchmark, result.stats);
   return true;
 }
@@ -115,8 +152,8 @@ bool Driver::RunAction(const Benchmark& benchmark) {
     case Action::kSstables:
       PrintText(Engine::Text::kSstables);
       return true;
-    case Action::kHeapProfile:
-      Print("heapprofile  : not available\n");
+    case Action::kNotAvailable:
+      Print(NotAvailableLine(benchmark.name));
       return true;
     case Action::kWorkload:
     case Action::kMicro:

@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "benchmarks/benchmarks.h"
 #include "benchmarks/common/engine.h"
+#include "benchmarks/interval_report.h"
+#include "benchmarks/repeats.h"
 
 namespace miodb::bench {
 
@@ -30,8 +33,9 @@ class Driver {
 
  private:
   // Each returns false after an error, which it has put into error_.
-  bool RunOne(const Benchmark& benchmark, uint64_t index);
-  bool RunWorkload(const Benchmark& benchmark, uint64_t index);
+  bool RunTask(const Task& task);
+  bool RunOne(const Benchmark& benchmark);
+  bool RunWorkload(const Benchmark& benchmark);
   bool RunAction(const Benchmark& benchmark);
   bool RunTimed(const Benchmark& benchmark, const std::function<Outcome()>& call);
   bool RunOpen(const Benchmark& benchmark);
@@ -50,7 +54,10 @@ class Driver {
   bool is_open_ = false;
   bool is_used_ = false;       // A benchmark ran since the store was opened.
   bool was_prepared_ = false;  // An old store was removed, if it had to be.
+  uint64_t started_ = 0;       // Benchmarks, each run of a repeated one counted.
   uint64_t comparisons_ = 0;   // Reported so far.
+  Totals totals_;              // Of the last workload.
+  std::unique_ptr<IntervalReport> interval_report_;
   std::string error_;
 };
 

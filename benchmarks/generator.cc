@@ -1,8 +1,9 @@
 #include "benchmarks/generator.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
-#include "benchmarks/common/random.h"
 #include "benchmarks/config.h"
 
 namespace miodb::bench {
@@ -57,6 +58,29 @@ void KeyBuffer::Fill(uint64_t number) {
     out += format_.prefix_bytes_;
   }
   PutBigEndian(out, format_.number_bytes_, number);
+}
+
+ValueSizes::ValueSizes(const Config& config)
+    : ValueSizes(config.value_size_distribution_type == "uniform"  ? Kind::kUniform
+                 : config.value_size_distribution_type == "normal" ? Kind::kNormal
+                                                                   : Kind::kFixed,
+                 static_cast<size_t>(config.value_size_min), static_cast<size_t>(config.value_size_max)) {
+  if (kind_ == Kind::kFixed) min_ = max_ = static_cast<size_t>(config.value_size);
+}
+
+size_t ValueSizes::Draw(Random* random) const {
+  if (kind_ == Kind::kUniform) return min_ + random->Uniform(max_ - min_ + 1);
+  // Box and Muller; 1 - Unit() is never 0.
+  const double radius = std::sqrt(-2 * std::log(1 - random->Unit()));
+  const double deviate = radius * std::cos(2 * std::numbers::pi * random->Unit());
+  const double size = mean() + deviate * static_cast<double>(max_ - min_) / 6;
+  return static_cast<size_t>(std::clamp(std::round(size), static_cast<double>(min_), static_cast<double>(max_)));
+}
+
+std::string ValueSizes::ToString() const {
+  if (kind_ == Kind::kFixed) return std::to_string(max_) + " bytes each";
+  return std::string(kind_ == Kind::kUniform ? "uniform" : "normal") + " from " + std::to_string(min_) + " to " +
+         std::to_string(max_) + " bytes";
 }
 
 ValuePool::ValuePool(uint64_t seed, double compression_ratio, size_t max_value_bytes) {

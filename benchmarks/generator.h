@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "benchmarks/common/random.h"
+
 namespace miodb::bench {
 
 struct Config;
@@ -59,6 +61,35 @@ class KeyBuffer {
 
   KeyFormat format_;
   std::string bytes_;
+};
+
+// How large values are: all alike, uniform in [min, max], or normal with mean (min + max) / 2 and standard deviation
+// (max - min) / 6, cut off at min and max.
+class ValueSizes {
+ public:
+  explicit ValueSizes(const Config& config);
+
+  static ValueSizes Fixed(size_t bytes) { return ValueSizes(Kind::kFixed, bytes, bytes); }
+
+  // Draws from "random" unless all sizes are alike.
+  size_t Next(Random* random) const { return kind_ == Kind::kFixed ? max_ : Draw(random); }
+
+  size_t max() const { return max_; }
+  double mean() const { return (static_cast<double>(min_) + static_cast<double>(max_)) / 2; }
+
+  // "100 bytes each", "uniform from 10 to 20 bytes".
+  std::string ToString() const;
+
+ private:
+  enum class Kind { kFixed, kUniform, kNormal };
+
+  ValueSizes(Kind kind, size_t min, size_t max) : kind_(kind), min_(min), max_(max) {}
+
+  size_t Draw(Random* random) const;
+
+  Kind kind_;
+  size_t min_;
+  size_t max_;
 };
 
 // A block of bytes whose windows serve as values. Made of 100-byte pieces; a piece repeats int(100 * ratio) random

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "benchmarks/config.h"
+#include "benchmarks/generator.h"
 #include "benchmarks/stats.h"
 
 namespace miodb::bench {
@@ -67,10 +68,11 @@ std::string EnvironmentHeader(const Engine& engine) {
 
 std::string WorkloadHeader(const Config& config, const Engine& engine) {
   const double key_bytes = static_cast<double>(config.KeyBytes());
-  const double value_bytes = static_cast<double>(config.value_size);
+  const ValueSizes value_sizes(config);
+  const double value_bytes = value_sizes.mean();
   const double entries = static_cast<double>(config.num);
   std::string text = Format("Keys:       %" PRId64 " bytes each\n", config.KeyBytes());
-  text += Format("Values:     %" PRId64 " bytes each (%.0f bytes after compression)\n", config.value_size,
+  text += Format("Values:     %s (%.0f bytes after compression)\n", value_sizes.ToString().c_str(),
                  value_bytes * config.compression_ratio);
   text += Format("Entries:    %" PRId64 "\n", config.num);
   if (!config.LeveldbStyle()) {
@@ -82,7 +84,8 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
   text += Format("FileSize:   %.1f MB (estimated)\n",
                  (key_bytes + value_bytes * config.compression_ratio) * entries / kMegabyte);
   if (!config.LeveldbStyle()) {
-    text += "Write rate: 0 bytes/second\nRead rate: 0 ops/second\n";
+    text += Format("Write rate: %" PRId64 " bytes/second\n", config.benchmark_write_rate_limit);
+    text += Format("Read rate: %" PRId64 " ops/second\n", config.benchmark_read_rate_limit);
     text += Format("Compression: %s\n", config.Compression().c_str());
     text += Format("Engine:     %s %s\n", engine.Name().c_str(), engine.Version().c_str());
     text += Format("Seed:       %" PRId64 "\n", config.seed);
@@ -116,6 +119,10 @@ std::string LatencyText(const Config& config, const Stats& stats) {
     if (!config.LeveldbStyle()) text += "\n";
   }
   return text;
+}
+
+std::string NotAvailableLine(std::string_view name) {
+  return Format("%-12s : not available\n", std::string(name).c_str());
 }
 
 std::string SkippedLine(std::string_view name, std::string_view reason) {

@@ -29,6 +29,9 @@ std::string ResultLine(const Config& config, std::string_view name, const Totals
 // The line of percentiles and, with --histogram, the histograms. Empty if nothing was timed.
 std::string LatencyText(const Config& config, const Stats& stats);
 
+// The line of a benchmark that there is only by name.
+std::string NotAvailableLine(std::string_view name);
+
 // The line of a benchmark that does not run.
 std::string SkippedLine(std::string_view name, std::string_view reason);
 

@@ -3,6 +3,7 @@
 #ifndef MIODB_BENCHMARKS_RUNNER_H_
 #define MIODB_BENCHMARKS_RUNNER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -19,12 +20,18 @@ struct RunResult {
   std::string error;  // Of the first operation that failed, or empty.
 };
 
-// Starts "threads" threads that do "work" at the same moment, plus, if "has_background_thread", one more in front as
-// thread 0, whose figures do not count but for Counts::background_writes. Returns when all are done.
-// The random numbers depend only on Config::seed, "stream" and the thread's index. "engine" is nullptr for work that
+struct Job {
+  Work work;
+  bool has_background_thread;
+  uint64_t stream;                // Of random numbers.
+  std::atomic<int64_t>* counter;  // Of operations as they end; nullptr if nobody looks.
+};
+
+// Starts Workload::threads threads that do the work at the same moment, plus, if "has_background_thread", one more in
+// front as thread 0, whose figures do not count but for those of Counts that say background. Returns when all are done.
+// The random numbers depend only on Config::seed, the stream and the thread's index. "engine" is nullptr for work that
 // needs no store, else open.
-RunResult RunThreads(const Config& config, Engine* engine, const Workload& workload, Work work, int threads,
-                     bool has_background_thread, uint64_t stream);
+RunResult RunThreads(const Config& config, Engine* engine, const Workload& workload, const Job& job);
 
 }  // namespace miodb::bench
 

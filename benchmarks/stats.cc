@@ -52,6 +52,7 @@ void Counts::Add(const Counts& other) {
   found += other.found;
   writes += other.writes;
   background_writes += other.background_writes;
+  background_scanned += other.background_scanned;
   compressed_bytes += other.compressed_bytes;
 }
 
@@ -98,7 +99,7 @@ void Stats::ReportProgress() {
     std::fprintf(stderr, "... finished %" PRId64 " ops%30s\r", done_, "");
     std::fflush(stderr);
   }
-  last_ticks_ = Ticks::Now();  // The report is not part of the next operation.
+  SkipTime();  // The report is not part of the next operation.
 }
 
 void Stats::ReportInterval() {

@@ -6,6 +6,7 @@
 #ifndef MIODB_BENCHMARKS_STATS_H_
 #define MIODB_BENCHMARKS_STATS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,6 +30,7 @@ struct Counts {
   int64_t found = 0;
   int64_t writes = 0;
   int64_t background_writes = 0;
+  int64_t background_scanned = 0;  // Entries.
   int64_t compressed_bytes = 0;
 
   void Add(const Counts& other);
@@ -47,8 +49,14 @@ class Stats {
   // "reports_progress" is for one thread of a benchmark.
   Stats(const Config& config, int thread, bool reports_progress);
 
+  // From now on FinishedOp also adds to this counter, which the threads share. nullptr: to none.
+  void CountInto(std::atomic<int64_t>* counter) { shared_done_ = counter; }
+
   void Start();
   void Stop();
+
+  // What passed since the last operation belongs to no operation: a wait for the rate limit, for example.
+  void SkipTime() { last_ticks_ = Ticks::Now(); }
 
   // An operation that did "ops" units of work (the entries of a batch) has just returned. Its time is what passed
   // since the last call or Start, so it includes making the key and the value.
@@ -61,6 +69,8 @@ class Stats {
       if (detailed_) RecordDetail(type, nanos);
     }
     done_ += ops;
+    // Relaxed: the reader wants a rate, not an order.
+    if (shared_done_ != nullptr) shared_done_->fetch_add(ops, std::memory_order_relaxed);
     if (done_ >= next_report_) ReportProgress();
   }
 
@@ -87,6 +97,7 @@ class Stats {
   bool timed_;
   bool detailed_;
 
+  std::atomic<int64_t>* shared_done_ = nullptr;
   int64_t done_ = 0;
   int64_t next_report_;
   uint64_t bytes_ = 0;

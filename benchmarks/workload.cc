@@ -1,5 +1,7 @@
 #include "benchmarks/workload.h"
 
+#include <cmath>
+
 #include "benchmarks/config.h"
 
 namespace miodb::bench {
@@ -7,26 +9,43 @@ namespace miodb::bench {
 namespace {
 
 constexpr size_t kCacheLineBytes = 64;
+// A prime, so that multiplication by it modulo the number of keys maps them one to one.
+constexpr uint64_t kSpreadPrime = 0x9e3779b1u;
 
 }  // namespace
 
 Workload::Workload(const Config& config)
-    : num(config.Writes()),
+    : threads(static_cast<int>(config.threads)),
+      num(config.Writes()),
       reads(config.Reads()),
       writes(config.Writes()),
       deletes(config.Deletes()),
       readwrites(config.ReadWrites()),
       key_space(static_cast<uint64_t>(config.num)),
       batch_size(config.batch_size),
-      value_size(static_cast<size_t>(config.value_size)),
+      value_sizes(config),
       block_size(static_cast<size_t>(config.block_size)),
       duration_seconds(config.duration),
+      multiread_stride(config.multiread_stride),
       seek_nexts(config.seek_nexts),
+      max_scan_distance(static_cast<uint64_t>(config.max_scan_distance)),
       read_percent(config.readwritepercent),
+      read_exp_range(config.read_random_exp_range),
+      overwrite_probability(config.overwrite_probability),
+      overwrite_window(static_cast<uint64_t>(config.overwrite_window_size)),
+      write_rate_limit(config.benchmark_write_rate_limit),
+      read_rate_limit(config.benchmark_read_rate_limit),
+      finish_after_writes(config.finish_after_writes),
       sync(config.sync),
       reverse(config.reverse_iterator),
       touch_values(config.touch_values),
       zstd_level(static_cast<int>(config.zstd_compression_level)) {}
+
+RunState::RunState(const Workload& workload, uint64_t shared_seed)
+    : seed(shared_seed),
+      write_limiter(workload.write_rate_limit),
+      read_limiter(workload.read_rate_limit),
+      running_(workload.threads) {}
 
 void RunState::Fail(const std::string& error) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -59,6 +78,45 @@ bool ThreadState::Check(const Outcome& outcome, const char* what) {
   if (outcome.ok()) return true;
   run->Fail(std::string(what) + " error: " + outcome.message);
   return false;
+}
+
+uint64_t ThreadState::ReadKey() {
+  if (workload.read_exp_range == 0) return RandomKey();
+  const double scale = std::exp(-workload.read_exp_range * random.Unit());
+  const uint64_t rank = static_cast<uint64_t>(static_cast<double>(workload.key_space) * scale);
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(rank) * kSpreadPrime % workload.key_space);  // NOLINT
+}
+
+void ThreadState::AwaitTurn(RateLimiter* limiter, uint64_t units) {
+  // A background thread also wakes up when the others are done, unless it has work of its own to finish.
+  limiter->Await(units, [this] {
+    return Interrupt::StopRequested() || (!run->MeasuredThreadsRun() && !workload.finish_after_writes);
+  });
+  stats.SkipTime();
+}
+
+bool ThreadState::GetOne(uint64_t number) {
+  AwaitRead(1);
+  const std::string_view bytes = key.Make(number);
+  std::string_view value;
+  const Code code = session->Get(bytes, &value);
+  if (!Check(code, "get")) return false;
+  stats.counts.reads++;
+  if (code == Code::kOk) {
+    stats.counts.found++;
+    Consume(bytes, value);
+  }
+  return true;
+}
+
+bool ThreadState::PutOne(uint64_t number) {
+  const std::string_view bytes = key.Make(number);
+  const std::string_view value = NextValue();
+  AwaitWrite(bytes.size() + value.size());
+  if (!Check(session->Put(bytes, value), "put")) return false;
+  stats.counts.writes++;
+  stats.AddBytes(bytes.size() + value.size());
+  return true;
 }
 
 void ThreadState::Consume(std::string_view record_key, std::string_view value) {

@@ -20,6 +20,7 @@
 #include "benchmarks/common/random.h"
 #include "benchmarks/common/ticks.h"
 #include "benchmarks/generator.h"
+#include "benchmarks/rate_limiter.h"
 #include "benchmarks/stats.h"
 
 namespace miodb::bench {
@@ -30,6 +31,7 @@ struct Config;
 struct Workload {
   explicit Workload(const Config& config);
 
+  int threads;
   int64_t num;  // Entries of a sequential pass.
   int64_t reads;
   int64_t writes;
@@ -37,11 +39,19 @@ struct Workload {
   int64_t readwrites;
   uint64_t key_space;  // Random keys are drawn from [0, key_space).
   int64_t batch_size;
-  size_t value_size;
+  ValueSizes value_sizes;
   size_t block_size;
   int64_t duration_seconds;
+  int64_t multiread_stride;
   int64_t seek_nexts;
+  uint64_t max_scan_distance;  // In key numbers; 0: no limit.
   int64_t read_percent;
+  double read_exp_range;  // See ThreadState::ReadKey.
+  double overwrite_probability;
+  uint64_t overwrite_window;
+  int64_t write_rate_limit;
+  int64_t read_rate_limit;
+  bool finish_after_writes;
   bool sync;
   bool reverse;
   bool touch_values;
@@ -51,7 +61,8 @@ struct Workload {
 // What the threads of one benchmark share besides the store.
 class RunState {
  public:
-  explicit RunState(int measured_threads) : running_(measured_threads) {}
+  // "seed" is for random numbers that the threads have to agree on.
+  RunState(const Workload& workload, uint64_t seed);
 
   // Keeps the first error and stops every thread.
   void Fail(const std::string& error);
@@ -60,6 +71,10 @@ class RunState {
   // Threads whose figures count and that are not done yet: what a background thread of the benchmark waits for.
   void MeasuredThreadDone() { running_.fetch_sub(1, std::memory_order_relaxed); }
   bool MeasuredThreadsRun() const { return running_.load(std::memory_order_relaxed) > 0; }
+
+  const uint64_t seed;
+  RateLimiter write_limiter;  // Bytes.
+  RateLimiter read_limiter;   // Operations.
 
  private:
   std::mutex mutex_;
@@ -77,6 +92,26 @@ struct ThreadState {
 
   uint64_t RandomKey() { return random.Uniform(workload.key_space); }
 
+  // The number of a key to be read: uniform, or with workload.read_exp_range R the numbers num * e^-r with r uniform in
+  // [0, R], each moved to a fixed place of its own, so that keys that are often read do not lie side by side.
+  uint64_t ReadKey();
+
+  // A value of the size that is due.
+  std::string_view NextValue() { return values.Next(workload.value_sizes.Next(&random)); }
+
+  // One get or put, of which the caller finishes the operation. They count it, wait for the rate limit before it, and
+  // return false after a failure.
+  bool GetOne(uint64_t number);
+  bool PutOne(uint64_t number);
+
+  // Return when the rate limits let "bytes" be written, or so many operations read.
+  void AwaitWrite(uint64_t bytes) {
+    if (run->write_limiter.is_limited()) AwaitTurn(&run->write_limiter, bytes);
+  }
+  void AwaitRead(uint64_t operations) {
+    if (run->read_limiter.is_limited()) AwaitTurn(&run->read_limiter, operations);
+  }
+
   // Counts the bytes of a record that was read, and loads its value from memory if the workload wants that.
   void Consume(std::string_view key, std::string_view value);
 
@@ -89,6 +124,9 @@ struct ThreadState {
   Stats stats;
   std::unique_ptr<Session> session;
   uint64_t consumed = 0;  // Keeps the loads of Consume from being optimised away.
+
+ private:
+  void AwaitTurn(RateLimiter* limiter, uint64_t units);
 };
 
 // Decides when a thread's loop ends: after "ops" operations, or, if "seconds" is above 0, when that time is over; in
@@ -127,6 +165,7 @@ using Work = void (*)(ThreadState* thread);
 // write_workloads.cc
 void WriteSequential(ThreadState* thread);
 void WriteRandom(ThreadState* thread);
+void WriteUniqueRandom(ThreadState* thread);
 void DeleteSequential(ThreadState* thread);
 void DeleteRandom(ThreadState* thread);
 
@@ -135,13 +174,18 @@ void ReadSequential(ThreadState* thread);
 void ReadReverse(ThreadState* thread);
 void ReadRandom(ThreadState* thread);
 void ReadMissing(ThreadState* thread);
+void MultiReadRandom(ThreadState* thread);
+void CreateIterators(ThreadState* thread);
 void SeekRandom(ThreadState* thread);
 void SeekOrdered(ThreadState* thread);
 
-// mixed_workloads.cc
-void ReadWhileWriting(ThreadState* thread);  // Thread 0 writes in the background.
+// mixed_workloads.cc. Of the first three, thread 0 works in the background until the others are done.
+void ReadWhileWriting(ThreadState* thread);
+void ReadWhileScanning(ThreadState* thread);
+void SeekWhileWriting(ThreadState* thread);
 void ReadRandomWriteRandom(ThreadState* thread);
 void UpdateRandom(ThreadState* thread);
+void AppendRandom(ThreadState* thread);
 
 // micro_workloads.cc: no store, so no session
 void Crc32cBlocks(ThreadState* thread);

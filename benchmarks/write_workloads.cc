@@ -1,40 +1,87 @@
 // Benchmarks that write or delete only.
 
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "benchmarks/permutation.h"
 #include "benchmarks/workload.h"
 
 namespace miodb::bench {
 
 namespace {
 
-enum class Order { kSequential, kRandom };
+enum class Order { kSequential, kRandom, kUnique };
 enum class Update { kPut, kDelete };
 
-uint64_t PickKey(ThreadState* thread, Order order, int64_t i) {
-  if (order == Order::kRandom) return thread->RandomKey();
-  return static_cast<uint64_t>(i) % thread->workload.key_space;
-}
+// Which key the next entry gets.
+//   kSequential  0, 1, 2, ...
+//   kRandom      any
+//   kUnique      every key once, in an order without pattern, of which each thread takes a part. With
+//                overwrite_probability an entry is instead one of the last overwrite_window keys once more.
+class KeyPicker {
+ public:
+  KeyPicker(ThreadState* thread, Order order)
+      : thread_(thread),
+        order_(order),
+        permutation_(thread->workload.key_space, thread->run->seed),
+        first_(ShareOf(static_cast<uint64_t>(thread->thread))) {}
+
+  // How many keys this thread has in the order kUnique.
+  int64_t UniqueKeys() const {
+    return static_cast<int64_t>(ShareOf(static_cast<uint64_t>(thread_->thread) + 1) - first_);
+  }
+
+  uint64_t Next() {
+    if (order_ == Order::kRandom) return thread_->RandomKey();
+    const Workload& workload = thread_->workload;
+    if (order_ == Order::kSequential) return picked_++ % workload.key_space;
+    if (picked_ > 0 && workload.overwrite_probability > 0 && thread_->random.Unit() < workload.overwrite_probability) {
+      const uint64_t back = thread_->random.Uniform(std::min(workload.overwrite_window, picked_));
+      return permutation_.At(first_ + picked_ - 1 - back);
+    }
+    return permutation_.At(first_ + picked_++);
+  }
+
+ private:
+  // Where the part of a thread begins.
+  uint64_t ShareOf(uint64_t index) const {
+    const Workload& workload = thread_->workload;
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(workload.key_space) * index /  // NOLINT
+                                 static_cast<uint64_t>(workload.threads));
+  }
+
+  ThreadState* const thread_;
+  const Order order_;
+  const Permutation permutation_;
+  const uint64_t first_;
+  uint64_t picked_ = 0;  // New keys.
+};
 
 template <Update update>
 bool WriteOne(ThreadState* thread, uint64_t number) {
+  if constexpr (update == Update::kPut) return thread->PutOne(number);
   const std::string_view key = thread->key.Make(number);
-  if constexpr (update == Update::kDelete) return thread->Check(thread->session->Delete(key), "delete");
-  const std::string_view value = thread->values.Next(thread->workload.value_size);
-  thread->stats.AddBytes(key.size() + value.size());
-  return thread->Check(thread->session->Put(key, value), "put");
+  thread->AwaitWrite(key.size());
+  return thread->Check(thread->session->Delete(key), "delete");
 }
 
 template <Update update>
-bool WriteBatchOf(ThreadState* thread, Order order, int64_t first, int64_t entries) {
+bool WriteBatchOf(ThreadState* thread, KeyPicker* keys, int64_t entries) {
+  uint64_t bytes = 0;
   for (int64_t i = 0; i < entries; i++) {
-    const std::string_view key = thread->key.Make(PickKey(thread, order, first + i));
+    const std::string_view key = thread->key.Make(keys->Next());
+    bytes += key.size();
     if constexpr (update == Update::kDelete) {
       thread->session->BatchDelete(key);
       continue;
     }
-    const std::string_view value = thread->values.Next(thread->workload.value_size);
-    thread->stats.AddBytes(key.size() + value.size());
+    const std::string_view value = thread->NextValue();
+    bytes += value.size();
     thread->session->BatchPut(key, value);
   }
+  thread->AwaitWrite(bytes);
+  if (update == Update::kPut) thread->stats.AddBytes(bytes);
   return thread->Check(thread->session->BatchWrite(), update == Update::kDelete ? "delete" : "put");
 }
 
@@ -43,20 +90,20 @@ template <Update update>
 void Write(ThreadState* thread, Order order, int64_t ops) {
   const OpType type = update == Update::kDelete ? OpType::kDelete : OpType::kWrite;
   const int64_t batch = thread->workload.batch_size;
+  KeyPicker keys(thread, order);
+  if (order == Order::kUnique) ops = keys.UniqueKeys();
   OpLoop loop(ops, order == Order::kRandom ? thread->workload.duration_seconds : 0);
-  int64_t i = 0;
   while (const int64_t entries = loop.Take(batch)) {
-    const bool ok = batch == 1 ? WriteOne<update>(thread, PickKey(thread, order, i))
-                               : WriteBatchOf<update>(thread, order, i, entries);
+    const bool ok = batch == 1 ? WriteOne<update>(thread, keys.Next()) : WriteBatchOf<update>(thread, &keys, entries);
     if (!ok) return;
     thread->stats.FinishedOp(type, entries);
-    i += entries;
   }
 }
 
 }  // namespace
 
 void WriteSequential(ThreadState* thread) { Write<Update::kPut>(thread, Order::kSequential, thread->workload.num); }
+void WriteUniqueRandom(ThreadState* thread) { Write<Update::kPut>(thread, Order::kUnique, 0); }
 void WriteRandom(ThreadState* thread) { Write<Update::kPut>(thread, Order::kRandom, thread->workload.writes); }
 
 void DeleteSequential(ThreadState* thread) {

@@ -1,12 +1,10 @@
 #include "ycsbc/pacer.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <sstream>
-#include <thread>
 
+#include "benchmarks/common/sleep.h"
 #include "benchmarks/common/ticks.h"
 
 namespace miodb::ycsb {
@@ -16,10 +14,6 @@ namespace {
 using bench::Ticks;
 
 constexpr double kNanosPerSecond = 1e9;
-// Sleeping ends late by tens of microseconds; the last stretch is waited out awake.
-constexpr uint64_t kAwakeNanos = 100 * 1000;
-// The longest sleep, so that a request to stop is seen.
-constexpr uint64_t kMaxSleepNanos = 50 * 1000 * 1000;
 
 }  // namespace
 
@@ -66,22 +60,15 @@ Pacer::Pacer(const RateSchedule& schedule, const std::atomic<bool>& stop, uint64
 }
 
 uint64_t Pacer::AwaitDue() {
-  uint64_t now = Ticks::MonotonicNanos() - start_nanos_;
   const double rate = schedule_.RateAt(static_cast<uint64_t>(due_nanos_));
   if (rate <= 0) {
-    due_nanos_ = static_cast<double>(now);
+    due_nanos_ = static_cast<double>(Ticks::MonotonicNanos() - start_nanos_);
     return 0;
   }
   const uint64_t due = static_cast<uint64_t>(due_nanos_);
   due_nanos_ += threads_ * kNanosPerSecond / rate;
-  while (now < due && !stop_.load(std::memory_order_relaxed)) {
-    if (due - now > kAwakeNanos) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(due - now - kAwakeNanos, kMaxSleepNanos)));
-    } else {
-      std::this_thread::yield();
-    }
-    now = Ticks::MonotonicNanos() - start_nanos_;
-  }
+  const auto is_stopped = [this] { return stop_.load(std::memory_order_relaxed); };
+  const uint64_t now = bench::SleepUntil(start_nanos_ + due, is_stopped) - start_nanos_;
   return now > due ? now - due : 0;
 }
 

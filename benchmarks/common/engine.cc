@@ -26,6 +26,16 @@ constexpr std::pair<const char*, Factory> kEngines[] = {
 
 }  // namespace
 
+Code Session::MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) {
+  std::string_view value;
+  for (size_t i = 0; i < keys.size(); i++) {
+    const Code code = Get(keys[i], &value);
+    if (code == Code::kError) return code;
+    if (code == Code::kOk) found(i, value);
+  }
+  return Code::kOk;
+}
+
 std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error) {
   for (const auto& [name, factory] : kEngines) {
     if (config.engine == name) return factory(config, error);

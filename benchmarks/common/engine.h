@@ -12,8 +12,10 @@
 #define MIODB_BENCHMARKS_COMMON_ENGINE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +66,13 @@ class Session {
 
   // *value stays valid until the session's next call.
   virtual Code Get(std::string_view key, std::string_view* value) = 0;
+
+  // Takes the value of keys[index]; the value is valid during the call.
+  using FoundFunction = std::function<void(size_t index, std::string_view value)>;
+
+  // Looks up many keys, in one call of the store where it has one, else one after the other. Calls "found" for those
+  // that are there. kNotFound does not occur.
+  virtual Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found);
 
   // Collects updates and writes them as one atomic step; the batch is empty afterwards.
   virtual void BatchPut(std::string_view key, std::string_view value) = 0;

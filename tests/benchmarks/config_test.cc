@@ -96,6 +96,7 @@ TEST(ConfigTest, WordsOutsideTheirSetAreErrors) {
   EXPECT_NE(Parsed({"--persist_mode=safe"}).problem, "");
   EXPECT_NE(Parsed({"--log_mode=file"}).problem, "");
   EXPECT_NE(Parsed({"--key_format=hex"}).problem, "");
+  EXPECT_NE(Parsed({"--value_size_distribution_type=zipf"}).problem, "");
 }
 
 TEST(ConfigTest, KeysThatCannotHoldTheirNumbersAreAnError) {
@@ -104,6 +105,11 @@ TEST(ConfigTest, KeysThatCannotHoldTheirNumbersAreAnError) {
   EXPECT_EQ(Parsed({"--key_size=2", "--num=65536", "--key_format=binary"}).problem, "");
   EXPECT_NE(Parsed({"--key_size=2", "--num=65537", "--key_format=binary"}).problem, "");
   EXPECT_NE(Parsed({"--key_size=8", "--key_format=binary", "--prefix_size=8", "--keys_per_prefix=10"}).problem, "");
+}
+
+TEST(ConfigTest, TheLeastValueIsNotAboveTheLargest) {
+  EXPECT_NE(Parsed({"--value_size_distribution_type=uniform", "--value_size_min=9", "--value_size_max=8"}).problem, "");
+  EXPECT_EQ(Parsed({"--value_size_min=9", "--value_size_max=8"}).problem, "");
 }
 
 TEST(ConfigTest, CountsFollowNumUnlessGiven) {

@@ -12,6 +12,7 @@
 #include "benchmarks/common/random.h"
 #include "benchmarks/config.h"
 #include "benchmarks/crc32c.h"
+#include "benchmarks/permutation.h"
 
 namespace miodb::bench {
 namespace {
@@ -148,6 +149,45 @@ TEST(Crc32cTest, KnownVectors) {
   EXPECT_EQ(Crc32c(""), 0u);
   const std::string text = "an odd number of bytes, to reach the tail as well";
   EXPECT_EQ(Crc32c(text), Crc32cPortable(text));
+}
+
+TEST(ValueSizesTest, NormalSizesGatherAroundTheMiddleAndStayInside) {
+  Config config;
+  config.value_size_distribution_type = "normal";
+  config.value_size_min = 100;
+  config.value_size_max = 700;
+  const ValueSizes sizes(config);
+  Random random(3);
+  double sum = 0;
+  int near = 0;
+  constexpr int kDraws = 20000;
+  for (int i = 0; i < kDraws; i++) {
+    const size_t size = sizes.Next(&random);
+    ASSERT_GE(size, 100u);
+    ASSERT_LE(size, 700u);
+    sum += static_cast<double>(size);
+    if (size >= 300 && size <= 500) near++;
+  }
+  EXPECT_NEAR(sum / kDraws, 400, 5);
+  EXPECT_NEAR(static_cast<double>(near) / kDraws, 0.683, 0.02);  // Within one standard deviation.
+}
+
+TEST(PermutationTest, EveryNumberComesOnce) {
+  for (uint64_t size : {1u, 2u, 3u, 7u, 64u, 1000u, 4097u}) {
+    const Permutation permutation(size, size);
+    std::set<uint64_t> seen;
+    for (uint64_t i = 0; i < size; i++) seen.insert(permutation.At(i));
+    EXPECT_EQ(seen.size(), size);
+    EXPECT_EQ(*seen.rbegin(), size - 1);
+  }
+}
+
+TEST(PermutationTest, SeedsGiveOtherOrders) {
+  const Permutation first(1000, 1);
+  const Permutation second(1000, 2);
+  int equal = 0;
+  for (uint64_t i = 0; i < 1000; i++) equal += first.At(i) == second.At(i) ? 1 : 0;
+  EXPECT_LT(equal, 20);
 }
 
 }  // namespace

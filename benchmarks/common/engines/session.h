@@ -1,12 +1,14 @@
 // The parts of Session and Cursor that read the same for MioDB, LevelDB and RocksDB, because the three public APIs do.
 //
 // An engine names its types in a Traits struct: DB, Slice, Status, Iterator, WriteBatch, ReadOptions, WriteOptions,
-// and a static function std::string Message(const Status&).
+// and a static function std::string Message(const Status&). A store that looks up many keys in one call also has a
+// static function MultiGet(DB*, const ReadOptions&, keys, found) that returns the Status of the first failure.
 
 #ifndef MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
 #define MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -79,6 +81,14 @@ class ApiSession final : public Session {
     const Code code = Finish(Traits::Get(db_, read_options_, ToSlice(key), &result_));
     if (code == Code::kOk) *value = std::string_view(result_.data(), result_.size());
     return code;
+  }
+
+  Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) override {
+    if constexpr (requires { Traits::MultiGet(db_, read_options_, keys, found); }) {
+      return Finish(Traits::MultiGet(db_, read_options_, keys, found));
+    } else {
+      return Session::MultiGet(keys, found);
+    }
   }
 
   void BatchPut(std::string_view key, std::string_view value) override { batch_.Put(ToSlice(key), ToSlice(value)); }

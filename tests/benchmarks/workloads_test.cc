@@ -1,0 +1,198 @@
+// The workloads beyond LevelDB's: what each does to a store in memory, and what the flags change about it.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "benchmarks/interval_report.h"
+#include "benchmarks/rate_limiter.h"
+#include "tests/benchmarks/map_engine.h"
+
+namespace miodb::bench {
+namespace {
+
+TEST_F(DriverTest, UniqueRandomFillWritesEveryKeyOnceInNoOrder) {
+  EXPECT_EQ(Run("filluniquerandom"), 0);
+  EXPECT_EQ(store_.puts, 1000u);
+  EXPECT_EQ(store_.map.size(), 1000u);
+  EXPECT_TRUE(Printed(" 1000 operations;"));
+  EXPECT_NE(store_.first_put, "0000000000000000");
+}
+
+TEST_F(DriverTest, ThreadsShareAUniqueRandomFill) {
+  config_.threads = 3;
+  EXPECT_EQ(Run("filluniquerandom"), 0);
+  EXPECT_EQ(store_.puts, 1000u);
+  EXPECT_EQ(store_.map.size(), 1000u);
+}
+
+TEST_F(DriverTest, AUniqueRandomFillMayRepeatAShareOfItsKeys) {
+  config_.overwrite_probability = 0.5;
+  config_.overwrite_window_size = 10;
+  EXPECT_EQ(Run("filluniquerandom"), 0);
+  EXPECT_EQ(store_.puts, 1000u);
+  EXPECT_NEAR(static_cast<double>(store_.map.size()), 500, 80);
+}
+
+TEST_F(DriverTest, MultipleReadsCountEveryKey) {
+  config_.batch_size = 16;
+  config_.reads = 100;
+  EXPECT_EQ(Run("fillseq,multireadrandom"), 0);
+  EXPECT_EQ(store_.gets, 100u);
+  EXPECT_TRUE(Printed("(100 of 100 found)")) << out_;
+  EXPECT_TRUE(Printed(" 100 operations;"));
+}
+
+TEST_F(DriverTest, MultipleReadsMayStrideThroughTheKeys) {
+  config_.batch_size = 10;
+  config_.reads = 10;
+  config_.multiread_stride = 100;
+  EXPECT_EQ(Run("fillseq,multireadrandom"), 0);
+  ASSERT_EQ(store_.get_keys.size(), 10u);
+  std::set<std::string> last_digits;
+  for (const std::string& key : store_.get_keys) last_digits.insert(key.substr(key.size() - 2));
+  EXPECT_EQ(last_digits.size(), 1u);
+}
+
+TEST_F(DriverTest, SkewedReadsAskForFewKeysMostOfTheTime) {
+  EXPECT_EQ(Run("fillseq,readrandom"), 0);
+  const size_t uniform = store_.get_keys.size();
+  EXPECT_NEAR(static_cast<double>(uniform), 632, 60);
+  store_.get_keys.clear();
+  config_.read_random_exp_range = 20;
+  EXPECT_EQ(Run("fillseq,readrandom"), 0);
+  EXPECT_LT(store_.get_keys.size(), uniform / 2);
+  EXPECT_TRUE(Printed("(1000 of 1000 found)")) << out_;
+}
+
+TEST_F(DriverTest, ValueSizesFollowTheirDistribution) {
+  config_.value_size_distribution_type = "uniform";
+  config_.value_size_min = 5;
+  config_.value_size_max = 50;
+  EXPECT_EQ(Run("fillseq"), 0);
+  std::set<size_t> sizes;
+  for (const auto& [key, value] : store_.map) sizes.insert(value.size());
+  EXPECT_EQ(*sizes.begin(), 5u);
+  EXPECT_EQ(*sizes.rbegin(), 50u);
+  EXPECT_TRUE(Printed("Values:     uniform from 5 to 50 bytes (14 bytes after compression)\n")) << out_;
+}
+
+TEST_F(DriverTest, AppendingMakesValuesLonger) {
+  config_.num = 10;
+  config_.reads = 1000;
+  EXPECT_EQ(Run("fillseq,appendrandom"), 0);
+  size_t bytes = 0;
+  for (const auto& [key, value] : store_.map) bytes += value.size();
+  EXPECT_EQ(bytes, 10u * 10 + 1000u * 11);  // Each append adds a comma and ten bytes.
+  EXPECT_TRUE(Printed("( updates:1000 found:1000)")) << out_;
+}
+
+TEST_F(DriverTest, ABackgroundScanIsNotAmongTheFigures) {
+  config_.threads = 2;
+  config_.reads = 500;
+  EXPECT_EQ(Run("fillseq,readwhilescanning"), 0);
+  EXPECT_TRUE(Printed("(1000 of 1000 found) (background scanned:")) << out_;
+  EXPECT_TRUE(Printed(" 1000 operations;"));
+}
+
+TEST_F(DriverTest, SeeksMayGoOnBesideAWriter) {
+  config_.reads = 50;
+  EXPECT_EQ(Run("fillseq,seekrandomwhilewriting"), 0);
+  EXPECT_TRUE(Printed("(50 of 50 found) (background writes:")) << out_;
+}
+
+TEST_F(DriverTest, ABackgroundWriterCanBeAskedForItsFullCount) {
+  config_.reads = 10;
+  config_.writes = 700;
+  config_.finish_after_writes = true;
+  EXPECT_EQ(Run("fillseq,readwhilewriting"), 0);
+  EXPECT_TRUE(Printed(" found) (background writes:700)")) << out_;
+}
+
+TEST_F(DriverTest, AScanEndsAtItsDistance) {
+  config_.reads = 20;
+  config_.seek_nexts = 100;
+  config_.max_scan_distance = 4;
+  EXPECT_EQ(Run("fillseq,seekrandom"), 0);
+  EXPECT_LE(store_.cursor_moves, 20u * 5);
+  store_.cursor_moves = 0;
+  config_.reverse_iterator = true;
+  EXPECT_EQ(Run("fillseq,seekrandom"), 0);
+  EXPECT_LE(store_.cursor_moves, 20u * 5);
+  EXPECT_GE(store_.cursor_moves, 20u);
+}
+
+TEST_F(DriverTest, OneThreadReadsEverythingToWarmACache) {
+  config_.threads = 3;
+  config_.reads = 10;
+  EXPECT_EQ(Run("fillseq,readtocache"), 0);
+  EXPECT_TRUE(Printed(" 1000 operations;"));
+}
+
+TEST_F(DriverTest, IteratorsAreMadeAndDropped) {
+  config_.reads = 30;
+  EXPECT_EQ(Run("fillseq,newiterator"), 0);
+  EXPECT_TRUE(Printed(" 30 operations;"));
+}
+
+TEST_F(DriverTest, NamesThatNeedAMergeOperatorSaySo) {
+  EXPECT_EQ(Run("mergerandom"), 0);
+  EXPECT_TRUE(Printed("mergerandom  : not available\n"));
+}
+
+TEST_F(DriverTest, ALimitHoldsWritersBack) {
+  config_.num = 100;
+  config_.value_size = 984;
+  config_.benchmark_write_rate_limit = 1000 * 1000;  // 100 records of 1000 bytes take 0.1 s less the first burst.
+  EXPECT_EQ(Run("fillseq"), 0);
+  const size_t at = out_.find(" seconds 100 operations;");
+  ASSERT_NE(at, std::string::npos) << out_;
+  EXPECT_GE(std::stod(out_.substr(out_.rfind(' ', at - 1))), 0.08);
+}
+
+TEST(RateLimiterTest, RequestsGetTheirTurnsOneBehindTheOther) {
+  RateLimiter limiter(1000);
+  constexpr uint64_t kSecond = 1000000000;
+  const uint64_t first = limiter.Book(500, 10 * kSecond);
+  EXPECT_EQ(first, 10 * kSecond - RateLimiter::kBurstNanos);
+  EXPECT_EQ(limiter.Book(500, 10 * kSecond), first + kSecond / 2);
+  EXPECT_EQ(limiter.Book(1, 10 * kSecond), first + kSecond);
+  // Nothing is saved up while nobody asks, but for a burst.
+  EXPECT_EQ(limiter.Book(1, 100 * kSecond), 100 * kSecond - RateLimiter::kBurstNanos);
+}
+
+TEST_F(DriverTest, ARepeatedBenchmarkPrintsAveragesAndStartsFreshEachTime) {
+  EXPECT_EQ(Run("fillseq[X3-W1],readrandom[X2]"), 0);
+  EXPECT_EQ(store_.puts, 4000u);
+  EXPECT_EQ(store_.destroys, 4);
+  EXPECT_EQ(CountOf(out_, "fillseq      : "), 4u);
+  EXPECT_TRUE(Printed("Warming up benchmark by running 1 times\n")) << out_;
+  EXPECT_TRUE(Printed("Running benchmark for 3 times\n"));
+  EXPECT_TRUE(Printed("\nfillseq [AVG 3 runs] : ")) << out_;
+  EXPECT_TRUE(Printed("\nfillseq [AVG    3 runs] : "));
+  EXPECT_TRUE(Printed("\nfillseq [MEDIAN 3 runs] : "));
+  EXPECT_TRUE(Printed("\nreadrandom [MEDIAN 2 runs] : "));
+}
+
+TEST_F(DriverTest, TheIntervalReportCountsEveryMeasuredOperation) {
+  config_.report_interval_seconds = 1;
+  config_.report_file = testing::TempDir() + "/interval_report.csv";
+  EXPECT_EQ(Run("fillseq,readrandom"), 0);
+  std::ifstream file(config_.report_file);
+  std::string line;
+  ASSERT_TRUE(std::getline(file, line));
+  EXPECT_EQ(line, "secs_elapsed,interval_qps");
+  int64_t total = 0;
+  while (std::getline(file, line)) total += std::stoll(line.substr(line.find(',') + 1));
+  EXPECT_EQ(total, 2000);
+  config_.report_file = testing::TempDir() + "/no/such/folder/report.csv";
+  EXPECT_EQ(Run("fillseq"), 1);
+  EXPECT_NE(err_.find("--report_file: cannot write "), std::string::npos) << err_;
+}
+
+}  // namespace
+}  // namespace miodb::bench
