@@ -32,6 +32,7 @@ extra libnuma-dev         header  numa.h
 extra libsnappy-dev       header  snappy.h
 extra libzstd-dev         header  zstd.h
 extra gnuplot-nox         command gnuplot
+extra rocksdb-tools       command ldb
 check git                 command git
 check python3             command python3
 check pkg-config          command pkg-config

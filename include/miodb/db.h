@@ -25,6 +25,7 @@
 #define MIODB_INCLUDE_DB_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "miodb/export.h"
@@ -41,6 +42,8 @@ static const int kMajorVersion = 1;
 static const int kMinorVersion = 0;
 #endif
 
+struct TraceOptions;
+class TraceWriter;
 class WriteBatch;
 
 // A state of the database that reads can be made against. Immutable, usable by any thread at once.
@@ -91,7 +94,7 @@ class MIODB_EXPORT DB {
   // The same without a copy: *value refers to the bytes in the pool and keeps them there until it is reset or
   // destroyed, which must happen before the database is deleted. A pinned value also keeps the space of the tables
   // that were current when it was read, so do not hold many for long.
-  // This and the last two calls below are not LevelDB's. A class that implements only LevelDB's may leave them out;
+  // This and the last four calls below are not LevelDB's. A class that implements only LevelDB's may leave them out;
   // they then return NotSupported.
   virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
 
@@ -134,6 +137,16 @@ class MIODB_EXPORT DB {
   // Flushes, merges everything into the repository, collects garbage, and returns when nothing of that is left to do.
   // Writers that go on may keep it waiting. Returns the background error if there is one.
   virtual Status WaitForIdle();
+
+  // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
+  // each call pays one branch for this; while one runs, calls make their records one after the other, some 100 to 200
+  // nanoseconds each. Gets are recorded whether they find something or not.
+  // InvalidArgument if a trace is running or an option is out of range; what the writer returned if it fails.
+  virtual Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer);
+
+  // Writes the end record and closes the writer; deleting the database does, too. Returns the first error that writing
+  // the trace met; InvalidArgument if no trace is running.
+  virtual Status EndTrace();
 };
 
 // Deletes the database in directory "name": its pool (options.pool_path), what repairs kept or left unfinished of it,

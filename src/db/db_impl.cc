@@ -131,6 +131,10 @@ Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
 }
 Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
 Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
+Status DB::StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) {
+  return Status::NotSupported("this DB has no StartTrace");
+}
+Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); }
 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
@@ -294,6 +298,7 @@ DBImpl::~DBImpl() {
     Flush().IgnoreError();  // the error is in the info log
   }
   StopThreads();
+  if (tracer_.active()) EndTrace().IgnoreError();  // the error is in the info log
   if (file_lock_ != nullptr) {
     Log("closed");
     options_.env->UnlockFile(file_lock_).IgnoreError();
@@ -341,6 +346,8 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
 // Finds a value and hands it over while its state is pinned.
 template <typename Use>
 Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
+  if (tracer_.active()) [[unlikely]]
+    tracer_.Get(key);
   return WithMemory([&] {
     ReadStates::Pin pin(&states_);
     bool found;
@@ -393,7 +400,7 @@ Iterator* DBImpl::MakeIterator(const ReadOptions& options) {
   const bool verify = options.verify_checksums || options_.paranoid_checks;
   Iterator* iterator;
   try {
-    iterator = NewDBIterator(order_, *state, sequence, verify, options);
+    iterator = NewDBIterator(order_, *state, sequence, verify, options, &tracer_);
   } catch (const std::bad_alloc&) {
     UnpinState(state, nullptr);
     throw;
@@ -492,6 +499,16 @@ Status DBImpl::DoWaitForIdle() {
   // Versions that were pinned a moment ago by reads that are over by now.
   for (int i = 0; i < 100 && states_.Reclaim(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return Status::OK();
+}
+
+Status DBImpl::StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) {
+  return WithMemory([&] { return tracer_.Start(options, std::move(writer)); });
+}
+
+Status DBImpl::EndTrace() {
+  Status s = WithMemory([this] { return tracer_.End(); });
+  if (!s.ok() && !s.IsInvalidArgument()) LogStatus("trace", s);
+  return s;
 }
 
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {

@@ -30,6 +30,7 @@
 #include "src/db/write_queue.h"
 #include "src/log/frame_writer.h"
 #include "src/nvm/pool.h"
+#include "src/trace/tracer.h"
 #include "src/version/version_set.h"
 
 namespace miodb {
@@ -71,6 +72,8 @@ class DBImpl final : public DB {
   void CompactRange(const Slice* begin, const Slice* end) override;
   Status Flush() override;
   Status WaitForIdle() override;
+  Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
+  Status EndTrace() override;
 
   enum class Step { kPrepare, kFlush, kMerge };
 
@@ -110,6 +113,7 @@ class DBImpl final : public DB {
   Status Submit(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
   void CollectRecords(Writer* leader, Writer* last);
+  void TraceGroup(Writer* leader, Writer* last);
   Status MakeRoom(uint64_t frame_bytes, bool deletes_only);
   Status MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) REQUIRES(mutex_);
   Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(mutex_);
@@ -214,6 +218,7 @@ class DBImpl final : public DB {
   // Newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by readers.
   std::atomic<uint64_t> last_sequence_{0};
 
+  Tracer tracer_;
   ReadStates states_;
   SnapshotList snapshots_;
 

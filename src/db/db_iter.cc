@@ -17,8 +17,9 @@ namespace {
 class DBIterator final : public Iterator {
  public:
   DBIterator(const KeyOrder& order, std::unique_ptr<InternalIterator> versions, uint64_t sequence,
-             const ReadOptions& options)
-      : order_(order),
+             const ReadOptions& options, Tracer* tracer)
+      : trace_(tracer, options.iterate_lower_bound, options.iterate_upper_bound),
+        order_(order),
         versions_(std::move(versions)),
         sequence_(sequence),
         lower_(options.iterate_lower_bound),
@@ -27,20 +28,25 @@ class DBIterator final : public Iterator {
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
+    trace_.OnSeek(kTraceSeekToFirst, Slice());
     Move([this] { DoSeekToFirst(); });
   }
   void SeekToLast() override {
+    trace_.OnSeek(kTraceSeekToLast, Slice());
     Move([this] { DoSeekToLast(); });
   }
   void Seek(const Slice& target) override {
+    trace_.OnSeek(kTraceSeek, target);
     Move([&] { DoSeek(target); });
   }
   void Next() override {
     CHECK(valid_);
+    trace_.OnNext();
     Move([this] { DoNext(); });
   }
   void Prev() override {
     CHECK(valid_);
+    trace_.OnPrev();
     Move([this] { DoPrev(); });
   }
 
@@ -177,6 +183,7 @@ class DBIterator final : public Iterator {
     }
   }
 
+  SeekTrace trace_;
   const KeyOrder order_;
   const std::unique_ptr<InternalIterator> versions_;
   const uint64_t sequence_;
@@ -191,14 +198,14 @@ class DBIterator final : public Iterator {
 }  // namespace
 
 Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t sequence, bool verify,
-                        const ReadOptions& options) {
+                        const ReadOptions& options, Tracer* tracer) {
   std::vector<std::unique_ptr<InternalIterator>> sources;
   sources.push_back(state.memtable->NewIterator());
   for (const MemTableRef& memtable : state.immutables) sources.push_back(memtable->NewIterator());
   for (const auto& level : state.version->levels) {
     for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
   }
-  return new DBIterator(order, NewMergingIterator(order, std::move(sources)), sequence, options);
+  return new DBIterator(order, NewMergingIterator(order, std::move(sources)), sequence, options, tracer);
 }
 
 }  // namespace miodb

@@ -48,10 +48,14 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+  if (tracer_.wants_calls()) [[unlikely]]
+    tracer_.Put(key, value);
   return WithMemory([&] { return DoPut(options, key, value); });
 }
 
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
+  if (tracer_.wants_calls()) [[unlikely]]
+    tracer_.Delete(key);
   return WithMemory([&] { return DoDelete(options, key); });
 }
 
@@ -91,6 +95,8 @@ Status DBImpl::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
+  if (tracer_.wants_calls()) [[unlikely]]
+    tracer_.Batch(writer.batch);
   writer.sync = options.sync;
   writer.deletes_only = true;
   BatchReader reader(writer.batch);
@@ -150,6 +156,20 @@ void DBImpl::CollectRecords(Writer* leader, Writer* last) {
   }
 }
 
+// Records the writes of a group in the order of the log.
+void DBImpl::TraceGroup(Writer* leader, Writer* last) {
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && !w->batch.empty()) {
+      tracer_.Batch(w->batch);
+    } else if (w->count > 0 && w->type == kTypeDeletion) {
+      tracer_.Delete(w->key);
+    } else if (w->count > 0) {
+      tracer_.Put(w->key, w->value);
+    }
+    if (w == last) return;
+  }
+}
+
 void DBImpl::WriteGroup(Writer* leader, Writer* last) {
   uint64_t body_bytes = 0, user_bytes = 0;
   bool sync = false, deletes_only = true, seal = false;
@@ -176,6 +196,8 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
       Persist& persist = pool_->persist();
       if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
       if (s.ok()) {
+        if (tracer_.wants_order()) [[unlikely]]
+          TraceGroup(leader, last);
         // release: pairs with the acquire loads of readers, who then find these records in the memtable.
         last_sequence_.store(allocated_sequence_, std::memory_order_release);
         // relaxed: a statistic that only leaders change.

@@ -1,0 +1,55 @@
+// The calls of a replay (miodb/replay.h), made to one database by one worker.
+//
+// Threads: one.
+
+#ifndef MIODB_SRC_TRACE_REPLAY_CALLS_H_
+#define MIODB_SRC_TRACE_REPLAY_CALLS_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "miodb/db.h"
+#include "miodb/trace.h"
+#include "miodb/write_batch.h"
+
+namespace miodb {
+
+class ReplayCalls {
+ public:
+  // With keeps_iterators an iterator is kept after its seek, for the scan record that tells how to move it.
+  explicit ReplayCalls(DB* db) : db_(db) {}
+
+  // Makes the call that the record stands for. NotSupported if that cannot be done, and then nothing happened.
+  Status Make(const TraceRecord& record, bool keeps_iterators);
+
+  // Moves of iterators so far.
+  uint64_t steps() const { return steps_; }
+
+ private:
+  // An iterator between its seek and its scan record. The bounds are what it refers to.
+  struct Open {
+    uint64_t seek_micros;
+    std::string key;
+    std::string lower, upper;
+    Slice lower_slice, upper_slice;
+    std::unique_ptr<Iterator> iterator;
+  };
+
+  Status Write(const TraceRecord& record);
+  Status Get(const Slice& key);
+  Status MultiGet(const TraceRecord& record);
+  Status Seek(const TraceRecord& record, bool keeps_iterators);
+  Status Scan(const TraceRecord& record);
+
+  DB* const db_;
+  WriteBatch batch_;
+  std::string value_;
+  std::deque<std::unique_ptr<Open>> open_;  // Oldest first.
+  uint64_t steps_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_TRACE_REPLAY_CALLS_H_

@@ -1,0 +1,382 @@
+#include "src/trace/trace_format.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "src/util/coding.h"
+#include "src/util/write_batch_internal.h"
+
+namespace miodb {
+
+namespace {
+
+// Members of a payload. Bit 0 stands for none.
+enum PayloadBit : int {
+  kWriteBatchData = 1,
+  kGetColumnFamily = 2,
+  kGetKey = 3,
+  kIteratorColumnFamily = 4,
+  kIteratorKey = 5,
+  kIteratorLowerBound = 6,
+  kIteratorUpperBound = 7,
+  kMultiGetSize = 8,
+  kMultiGetColumnFamilies = 9,
+  kMultiGetKeys = 10,
+  kPayloadBits = 11,
+};
+
+constexpr uint64_t Bit(PayloadBit bit) { return uint64_t{1} << bit; }
+
+constexpr char kMagic[] = "feedcafedeadbeef";
+constexpr char kVersionLabel[] = "Trace Version: ";
+constexpr char kWriterLabel[] = "RocksDB Version: ";  // Readers look for these words.
+constexpr char kFormatField[] = "Format: Timestamp OpType Payload";
+
+// Tags of updates in a batch; those with a column family have its number, a varint32, behind the tag.
+struct UpdateTag {
+  TraceUpdate::Kind kind;
+  bool has_column_family;
+  bool has_value;
+};
+
+bool FindUpdateTag(unsigned char tag, UpdateTag* found) {
+  switch (tag) {
+    case 0x00:
+    case 0x04:
+      *found = {TraceUpdate::kDelete, tag == 0x04, false};
+      return true;
+    case 0x01:
+    case 0x05:
+      *found = {TraceUpdate::kPut, tag == 0x05, true};
+      return true;
+    case 0x02:
+    case 0x06:
+      *found = {TraceUpdate::kMerge, tag == 0x06, true};
+      return true;
+    case 0x07:
+    case 0x08:
+      *found = {TraceUpdate::kSingleDelete, tag == 0x08, false};
+      return true;
+    case 0x0f:
+    case 0x0e:
+      *found = {TraceUpdate::kDeleteRange, tag == 0x0e, true};
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Entries of a batch that change nothing and are not counted: data for the log, and marks of transactions. False if the
+// tag is none of them.
+bool SkipUncounted(unsigned char tag, Slice* rest, bool* damaged) {
+  Slice ignored;
+  switch (tag) {
+    case 0x0d:  // nothing at all
+    case 0x09:  // the beginning of a prepared part
+      return true;
+    case 0x03:  // data for the log
+    case 0x0a:  // the names of transactions
+    case 0x0b:
+    case 0x0c:
+      *damaged = !GetLengthPrefixedSlice(rest, &ignored);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsDamagedBatch(const Slice& batch) {
+  TraceUpdates updates(batch);
+  TraceUpdate update;
+  while (updates.Next(&update)) {
+  }
+  return updates.damaged();
+}
+
+// Takes text from the front of *input up to a tab or line end, which is dropped. False without one.
+bool TakeField(Slice* input, std::string* field) {
+  for (size_t i = 0; i < input->size(); i++) {
+    if ((*input)[i] != '\t' && (*input)[i] != '\n') continue;
+    field->assign(input->data(), i);
+    input->remove_prefix(i + 1);
+    return true;
+  }
+  return false;
+}
+
+// The text behind a label, as "0.2" behind "Trace Version: ". False if that is not digits around a dot.
+bool TakeVersion(Slice* input, const char* label, std::string* version) {
+  std::string field;
+  if (!TakeField(input, &field) || field.rfind(label, 0) != 0) return false;
+  *version = field.substr(std::string(label).size());
+  int major = 0, minor = 0;
+  char behind = 0;
+  return std::sscanf(version->c_str(), "%d.%d%c", &major, &minor, &behind) == 2;
+}
+
+const char* DecodeMultiGet(uint32_t count, Slice families, Slice keys, std::vector<TraceKey>* result) {
+  result->clear();
+  // Every key takes at least a byte, so a large count with few bytes does not ask for much memory.
+  if (count > keys.size() || families.size() != size_t{4} * count) return "a multi-get of another size than it says";
+  result->reserve(count);
+  for (uint32_t i = 0; i < count; i++) {
+    TraceKey key;
+    if (!GetFixed32(&families, &key.column_family) || !GetLengthPrefixedSlice(&keys, &key.key)) {
+      return "a key of a multi-get is cut short";
+    }
+    result->push_back(key);
+  }
+  return keys.empty() ? nullptr : "bytes behind the keys of a multi-get";
+}
+
+// The members that a record of this type must have, and those that it may have besides.
+bool RightMembers(TraceType type, uint64_t members) {
+  constexpr uint64_t kBounds = Bit(kIteratorLowerBound) | Bit(kIteratorUpperBound);
+  switch (type) {
+    case kTraceWrite:
+      return members == Bit(kWriteBatchData);
+    case kTraceGet:
+      return members == (Bit(kGetColumnFamily) | Bit(kGetKey));
+    case kTraceMultiGet:
+      return members == (Bit(kMultiGetSize) | Bit(kMultiGetColumnFamilies) | Bit(kMultiGetKeys));
+    default:
+      return (members & ~kBounds) == (Bit(kIteratorColumnFamily) | Bit(kIteratorKey));
+  }
+}
+
+const char* DecodeMembers(Slice payload, TraceRecord* record) {
+  uint64_t members;
+  if (!GetFixed64(&payload, &members)) return "a payload without its bitmap";
+  if (!RightMembers(record->type, members)) return "a bitmap that does not fit the type of the record";
+  uint32_t count = 0;
+  Slice families, keys;
+  bool whole = true;
+  for (int bit = 0; bit < kPayloadBits && whole; bit++) {
+    if ((members >> bit & 1) == 0) continue;
+    switch (bit) {
+      case kWriteBatchData:
+        whole = GetLengthPrefixedSlice(&payload, &record->batch);
+        break;
+      case kGetColumnFamily:
+      case kIteratorColumnFamily:
+        whole = GetFixed32(&payload, &record->column_family);
+        break;
+      case kGetKey:
+      case kIteratorKey:
+        whole = GetLengthPrefixedSlice(&payload, &record->key);
+        break;
+      case kIteratorLowerBound:
+        whole = GetLengthPrefixedSlice(&payload, &record->lower_bound);
+        break;
+      case kIteratorUpperBound:
+        whole = GetLengthPrefixedSlice(&payload, &record->upper_bound);
+        break;
+      case kMultiGetSize:
+        whole = GetFixed32(&payload, &count);
+        break;
+      case kMultiGetColumnFamilies:
+        whole = GetLengthPrefixedSlice(&payload, &families);
+        break;
+      case kMultiGetKeys:
+        whole = GetLengthPrefixedSlice(&payload, &keys);
+        break;
+      default:
+        break;
+    }
+  }
+  if (!whole) return "a member of the payload is cut short";
+  if (!payload.empty()) return "bytes behind the last member of the payload";
+  if (record->type == kTraceMultiGet) return DecodeMultiGet(count, families, keys, &record->keys);
+  return nullptr;
+}
+
+const char* DecodeScan(Slice payload, TraceRecord* record) {
+  const bool whole = GetFixed64(&payload, &record->seek_micros) && GetFixed32(&payload, &record->column_family) &&
+                     GetVarint64(&payload, &record->nexts) && GetVarint64(&payload, &record->prevs) &&
+                     GetLengthPrefixedSlice(&payload, &record->key);
+  return whole && payload.empty() ? nullptr : "a scan record of the wrong size";
+}
+
+const char* DecodeVersion1(Slice payload, TraceRecord* record) {
+  if (record->type == kTraceWrite) {
+    record->batch = payload;
+    return nullptr;
+  }
+  const bool whole =
+      GetFixed32(&payload, &record->column_family) && GetLengthPrefixedSlice(&payload, &record->key) && payload.empty();
+  return whole ? nullptr : "a get or seek of the wrong size";
+}
+
+}  // namespace
+
+TraceUpdates::TraceUpdates(const Slice& batch) : rest_(batch) {
+  if (batch.size() < kBatchHeaderBytes) {
+    damaged_ = true;
+    return;
+  }
+  remaining_ = DecodeFixed32(batch.data() + 8);
+  rest_.remove_prefix(kBatchHeaderBytes);
+}
+
+bool TraceUpdates::Next(TraceUpdate* update) {
+  while (!damaged_ && !rest_.empty()) {
+    const unsigned char tag = static_cast<unsigned char>(rest_[0]);
+    rest_.remove_prefix(1);
+    UpdateTag found;
+    if (FindUpdateTag(tag, &found) && remaining_ > 0) {
+      remaining_--;
+      update->kind = found.kind;
+      update->column_family = 0;
+      update->value.clear();
+      damaged_ = (found.has_column_family && !GetVarint32(&rest_, &update->column_family)) ||
+                 !GetLengthPrefixedSlice(&rest_, &update->key) ||
+                 (found.has_value && !GetLengthPrefixedSlice(&rest_, &update->value));
+      return !damaged_;
+    }
+    if (!SkipUncounted(tag, &rest_, &damaged_)) damaged_ = true;
+  }
+  if (remaining_ != 0) damaged_ = true;
+  return false;
+}
+
+TraceHead DecodeTraceHead(const char* p) {
+  return {DecodeFixed64(p), static_cast<unsigned char>(p[8]), DecodeFixed32(p + 9)};
+}
+
+void TraceEncoder::Start(uint64_t micros, TraceType type) {
+  out_->clear();
+  PutFixed64(out_, micros);
+  out_->push_back(static_cast<char>(type));
+  PutFixed32(out_, 0);  // Finish fills it in.
+}
+
+void TraceEncoder::Finish() {
+  EncodeFixed32(&(*out_)[kTraceHeadBytes - 4], static_cast<uint32_t>(out_->size() - kTraceHeadBytes));
+}
+
+void TraceEncoder::Begin(uint64_t micros, int major, int minor) {
+  Start(micros, kTraceBegin);
+  out_->append(std::string(kMagic) + "\t" + kVersionLabel + "0.2\t" + kWriterLabel + std::to_string(major) + "." +
+               std::to_string(minor) + "\t" + kFormatField + "\n");
+  Finish();
+}
+
+void TraceEncoder::End(uint64_t micros) {
+  Start(micros, kTraceEnd);
+  Finish();
+}
+
+void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
+  Start(micros, kTraceWrite);
+  PutFixed64(out_, Bit(kWriteBatchData));
+  PutLengthPrefixedSlice(out_, batch);
+  Finish();
+}
+
+void TraceEncoder::Put(uint64_t micros, const Slice& key, const Slice& value) {
+  const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size() +
+                            static_cast<size_t>(VarintLength(value.size())) + value.size();
+  Start(micros, kTraceWrite);
+  PutFixed64(out_, Bit(kWriteBatchData));
+  PutVarint32(out_, static_cast<uint32_t>(kBatchHeaderBytes + body_bytes));
+  PutFixed64(out_, 0);
+  PutFixed32(out_, 1);
+  out_->push_back(static_cast<char>(kBatchPut));
+  PutLengthPrefixedSlice(out_, key);
+  PutLengthPrefixedSlice(out_, value);
+  Finish();
+}
+
+void TraceEncoder::Delete(uint64_t micros, const Slice& key) {
+  const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
+  Start(micros, kTraceWrite);
+  PutFixed64(out_, Bit(kWriteBatchData));
+  PutVarint32(out_, static_cast<uint32_t>(kBatchHeaderBytes + body_bytes));
+  PutFixed64(out_, 0);
+  PutFixed32(out_, 1);
+  out_->push_back(static_cast<char>(kBatchDeletion));
+  PutLengthPrefixedSlice(out_, key);
+  Finish();
+}
+
+void TraceEncoder::Get(uint64_t micros, const Slice& key) {
+  Start(micros, kTraceGet);
+  PutFixed64(out_, Bit(kGetColumnFamily) | Bit(kGetKey));
+  PutFixed32(out_, 0);
+  PutLengthPrefixedSlice(out_, key);
+  Finish();
+}
+
+void TraceEncoder::Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
+  const bool has_lower = lower != nullptr && !lower->empty();
+  const bool has_upper = upper != nullptr && !upper->empty();
+  Start(micros, type);
+  PutFixed64(out_, Bit(kIteratorColumnFamily) | Bit(kIteratorKey) | (has_lower ? Bit(kIteratorLowerBound) : 0) |
+                       (has_upper ? Bit(kIteratorUpperBound) : 0));
+  PutFixed32(out_, 0);
+  PutLengthPrefixedSlice(out_, key);
+  if (has_lower) PutLengthPrefixedSlice(out_, *lower);
+  if (has_upper) PutLengthPrefixedSlice(out_, *upper);
+  Finish();
+}
+
+void TraceEncoder::Scan(uint64_t micros, uint64_t seek_micros, const Slice& key, uint64_t nexts, uint64_t prevs) {
+  Start(micros, kTraceScan);
+  PutFixed64(out_, seek_micros);
+  PutFixed32(out_, 0);
+  PutVarint64(out_, nexts);
+  PutVarint64(out_, prevs);
+  PutLengthPrefixedSlice(out_, key);
+  Finish();
+}
+
+void TraceEncoder::Checksum(uint64_t micros, uint64_t checksum) {
+  Start(micros, kTraceChecksum);
+  PutFixed64(out_, 0);
+  Finish();
+  EncodeFixed64(&(*out_)[kTraceHeadBytes], ChainChecksum(checksum, Slice(out_->data(), kTraceHeadBytes)));
+}
+
+bool DecodeTraceBegin(const Slice& payload, int* format_version, std::string* writer) {
+  Slice rest = payload;
+  std::string field, version;
+  if (!TakeField(&rest, &field) || field != kMagic) return false;
+  if (!TakeVersion(&rest, kVersionLabel, &version) || !TakeVersion(&rest, kWriterLabel, writer)) return false;
+  if (!TakeField(&rest, &field) || field.rfind("Format: ", 0) != 0 || !rest.empty()) return false;
+  const size_t dot = version.find('.');
+  *format_version = std::atoi((version.substr(0, dot) + version.substr(dot + 1)).c_str());
+  return true;
+}
+
+const char* DecodeTracePayload(int format_version, Slice payload, TraceRecord* record) {
+  record->batch.clear();
+  record->key.clear();
+  record->lower_bound.clear();
+  record->upper_bound.clear();
+  record->keys.clear();
+  record->column_family = 0;
+  record->seek_micros = record->nexts = record->prevs = 0;
+  const char* problem = nullptr;
+  switch (record->type) {
+    case kTraceScan:
+      return DecodeScan(payload, record);
+    case kTraceSeekToFirst:
+    case kTraceSeekToLast:
+    case kTraceMultiGet:
+      return DecodeMembers(payload, record);
+    case kTraceWrite:
+    case kTraceGet:
+    case kTraceSeek:
+    case kTraceSeekForPrev:
+      problem = format_version == 1 ? DecodeVersion1(payload, record) : DecodeMembers(payload, record);
+      break;
+    default:
+      break;  // Of an unknown type nothing is known.
+  }
+  if (problem == nullptr && record->type == kTraceWrite && IsDamagedBatch(record->batch)) {
+    problem = "a write batch that is damaged or cut short";
+  }
+  return problem;
+}
+
+}  // namespace miodb

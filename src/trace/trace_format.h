@@ -1,0 +1,88 @@
+// The bytes of trace records (miodb/trace.h). Integers are little endian.
+//
+//   record   := fixed64 micros, uint8 type, fixed32 payload bytes, payload
+//   begin    := "feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: M.m\tFormat: Timestamp OpType Payload\n"
+//   end      := nothing
+//   others   := fixed64 bitmap, then the members whose bits are set, in the order of the bits (PayloadBit)
+//
+// In version 0.1 the payload of a write is the batch alone, that of gets and seeks a fixed32 column family and a
+// length-prefixed key.
+//
+// Our own records:
+//
+//   scan             := fixed64 micros of the seek, fixed32 column family, varint64 steps forward, varint64 steps
+//                       backward, length-prefixed key of the seek
+//   seek to an end   := as a seek, with an empty key
+//   checksum         := fixed64: ChainChecksum over all records before this one, from 0, and its own head
+
+#ifndef MIODB_SRC_TRACE_TRACE_FORMAT_H_
+#define MIODB_SRC_TRACE_TRACE_FORMAT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "miodb/trace.h"
+#include "src/util/hash.h"
+
+namespace miodb {
+
+inline constexpr size_t kTraceHeadBytes = 13;
+
+// No payload is larger: a batch is below 2 GiB.
+inline constexpr uint64_t kMaxTracePayload = (uint64_t{2} << 30) + 4096;
+
+// The least distance in bytes of two checksum records.
+inline constexpr uint64_t kTraceChecksumBytes = 64 << 10;
+
+struct TraceHead {
+  uint64_t micros;
+  int type;
+  uint32_t payload_bytes;
+};
+
+// REQUIRES: kTraceHeadBytes readable bytes at p.
+TraceHead DecodeTraceHead(const char* p);
+
+// The next link of the checksum, with these bytes more.
+inline uint64_t ChainChecksum(uint64_t before, const Slice& bytes) {
+  return Hash64(bytes.data(), bytes.size(), before);
+}
+
+// Makes the record in *out, which is overwritten; its memory is used again and again. The updates of a write come from
+// a batch, or are one put or deletion.
+class TraceEncoder {
+ public:
+  explicit TraceEncoder(std::string* out) : out_(out) {}
+
+  void Begin(uint64_t micros, int major, int minor);
+  void End(uint64_t micros);
+  void Batch(uint64_t micros, const Slice& batch);
+  void Put(uint64_t micros, const Slice& key, const Slice& value);
+  void Delete(uint64_t micros, const Slice& key);
+  void Get(uint64_t micros, const Slice& key);
+  // Of all kinds of seeks. Bounds may be null.
+  void Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper);
+  void Scan(uint64_t micros, uint64_t seek_micros, const Slice& key, uint64_t nexts, uint64_t prevs);
+  // checksum: over all records before.
+  void Checksum(uint64_t micros, uint64_t checksum);
+
+ private:
+  void Start(uint64_t micros, TraceType type);
+  void Finish();
+
+  std::string* const out_;
+};
+
+// What a begin record says. False if it says nothing of the kind.
+bool DecodeTraceBegin(const Slice& payload, int* format_version, std::string* writer);
+
+// Stores what the payload of a record holds; record->type is given. Returns what is wrong with it, or nullptr. A
+// payload of an unknown type is taken as it is.
+const char* DecodeTracePayload(int format_version, Slice payload, TraceRecord* record);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_TRACE_TRACE_FORMAT_H_

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "miodb/env.h"
+#include "miodb/trace.h"
+#include "src/trace/trace_format.h"
+#include "src/util/coding.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kReadBytes = 1 << 20;
+
+}  // namespace
+
+// The file through a window that always holds at least the record at hand.
+struct TraceReader::Rep {
+  explicit Rep(const std::string& trace_path) : path(trace_path), window(kReadBytes) {}
+
+  const std::string path;
+  uint64_t file_bytes = 0;
+  std::unique_ptr<SequentialFile> file;
+
+  std::vector<char> window;
+  size_t begin = 0;  // What is in the window and not yet used: [begin, end).
+  size_t end = 0;
+  uint64_t offset = 0;  // Of window[begin] in the file.
+
+  int format_version = 0;
+  std::string writer;
+  uint64_t start_micros = 0;
+  uint64_t checksum = 0;
+
+  Status status;
+  bool torn = false;
+  bool ended = false;
+  bool has_own_records = false;
+  bool is_checked = false;  // The last record was a checksum.
+
+  Status OpenFile();
+  Status Fill(size_t bytes);
+  Status ReadBegin();
+  bool ReadRecord(TraceRecord* record);
+  // Makes the next record whole in the window. False at the end and at damage.
+  bool Load(TraceHead* head);
+  bool CheckChecksum(const Slice& head, const Slice& payload);
+  bool Stop(const std::string& reason) {
+    status = Corruption(offset, reason);
+    return false;
+  }
+  Status Corruption(uint64_t at, const std::string& reason) const {
+    return Status::Corruption(path, "offset " + std::to_string(at) + ": " + reason);
+  }
+};
+
+Status TraceReader::Rep::OpenFile() {
+  Env* const env = Env::Default();
+  Status s = env->GetFileSize(path, &file_bytes);
+  if (!s.ok()) return s;
+  SequentialFile* opened = nullptr;
+  s = env->NewSequentialFile(path, &opened);
+  file.reset(opened);
+  begin = end = 0;
+  offset = 0;
+  checksum = 0;
+  status = Status::OK();
+  torn = ended = has_own_records = is_checked = false;
+  return s;
+}
+
+// Has at least this many bytes in the window, or all that the file has.
+Status TraceReader::Rep::Fill(size_t bytes) {
+  if (end - begin >= bytes) return Status::OK();
+  std::memmove(window.data(), window.data() + begin, end - begin);
+  end -= begin;
+  begin = 0;
+  if (window.size() < bytes) window.resize(bytes);
+  while (end < bytes) {
+    Slice piece;
+    const size_t room = window.size() - end;
+    Status s = file->Read(room, &piece, window.data() + end);
+    if (!s.ok()) return s;
+    if (piece.empty()) break;
+    if (piece.data() != window.data() + end) std::memcpy(window.data() + end, piece.data(), piece.size());
+    end += piece.size();
+  }
+  return Status::OK();
+}
+
+bool TraceReader::Rep::Load(TraceHead* head) {
+  status = Fill(kTraceHeadBytes);
+  if (!status.ok() || end == begin) return false;
+  if (end - begin < kTraceHeadBytes) {
+    torn = true;
+    return Stop("the file ends within the head of a record");
+  }
+  *head = DecodeTraceHead(window.data() + begin);
+  if (head->payload_bytes > kMaxTracePayload) {
+    return Stop("a record of " + std::to_string(head->payload_bytes) + " bytes, which no call makes");
+  }
+  const size_t bytes = kTraceHeadBytes + head->payload_bytes;
+  // A damaged length must not ask for memory that the file could not fill.
+  if (offset + bytes <= file_bytes) status = Fill(bytes);
+  if (!status.ok()) return false;
+  if (end - begin < bytes) {
+    torn = true;
+    return Stop("a record of " + std::to_string(bytes) + " bytes is cut short by the end of the file");
+  }
+  return true;
+}
+
+Status TraceReader::Rep::ReadBegin() {
+  TraceHead head;
+  if (!Load(&head)) return status.ok() ? Corruption(0, "the file is empty") : status;
+  const Slice record(window.data() + begin, kTraceHeadBytes + head.payload_bytes);
+  const Slice payload(record.data() + kTraceHeadBytes, head.payload_bytes);
+  if (head.type != kTraceBegin || !DecodeTraceBegin(payload, &format_version, &writer)) {
+    return Corruption(0, "not the beginning of a trace");
+  }
+  if (format_version != 1 && format_version != 2) {
+    return Status::NotSupported(path, "offset 0: trace version " + std::to_string(format_version / 10) + "." +
+                                          std::to_string(format_version % 10) + "; 0.1 and 0.2 can be read");
+  }
+  start_micros = head.micros;
+  checksum = ChainChecksum(checksum, record);
+  begin += record.size();
+  offset += record.size();
+  return Status::OK();
+}
+
+bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
+  if (payload.size() != 8) return Stop("a checksum record of the wrong size");
+  if (DecodeFixed64(payload.data()) != ChainChecksum(checksum, head)) {
+    return Stop("the checksum of what lies before does not match: some record since the last checksum is damaged");
+  }
+  return true;
+}
+
+bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
+  while (status.ok() && !ended) {
+    TraceHead head;
+    if (!Load(&head)) return false;
+    const Slice whole(window.data() + begin, kTraceHeadBytes + head.payload_bytes);
+    const Slice payload(whole.data() + kTraceHeadBytes, head.payload_bytes);
+    if (head.type == kTraceBegin) return Stop("a second beginning of a trace");
+    if (head.type == kTraceEnd && head.payload_bytes != 0) return Stop("an end record with a payload");
+    if (head.type == kTraceChecksum && !CheckChecksum(Slice(whole.data(), kTraceHeadBytes), payload)) return false;
+    if (head.type == kTraceEnd && has_own_records && !is_checked) return Stop("no checksum before the end record");
+    is_checked = head.type == kTraceChecksum;
+    if (head.type >= kTraceScan) has_own_records = true;
+    record->type = static_cast<TraceType>(head.type);
+    record->micros = head.micros;
+    record->offset = offset;
+    const bool is_delivered = head.type != kTraceEnd && head.type != kTraceChecksum;
+    if (is_delivered) {
+      const char* const problem = DecodeTracePayload(format_version, payload, record);
+      if (problem != nullptr) return Stop(problem);
+    }
+    checksum = ChainChecksum(checksum, whole);
+    begin += whole.size();
+    offset += whole.size();
+    if (is_delivered) return true;
+    if (head.type == kTraceEnd) {
+      ended = true;
+      if (offset != file_bytes) return Stop("bytes behind the end record");
+    }
+  }
+  return false;
+}
+
+TraceReader::TraceReader(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
+TraceReader::~TraceReader() = default;
+
+Status TraceReader::Open(const std::string& path, std::unique_ptr<TraceReader>* reader) {
+  reader->reset();
+  std::unique_ptr<Rep> rep(new Rep(path));
+  Status s = rep->OpenFile();
+  if (s.ok()) s = rep->ReadBegin();
+  if (s.ok()) reader->reset(new TraceReader(std::move(rep)));
+  return s;
+}
+
+bool TraceReader::Next(TraceRecord* record) { return rep_->ReadRecord(record); }
+Status TraceReader::status() const { return rep_->status; }
+bool TraceReader::torn() const { return rep_->torn; }
+bool TraceReader::ended() const { return rep_->ended; }
+bool TraceReader::has_own_records() const { return rep_->has_own_records; }
+uint64_t TraceReader::start_micros() const { return rep_->start_micros; }
+int TraceReader::format_version() const { return rep_->format_version; }
+const std::string& TraceReader::writer() const { return rep_->writer; }
+const std::string& TraceReader::path() const { return rep_->path; }
+uint64_t TraceReader::offset() const { return rep_->offset; }
+uint64_t TraceReader::file_bytes() const { return rep_->file_bytes; }
+
+Status TraceReader::Rewind() {
+  Status s = rep_->OpenFile();
+  return s.ok() ? rep_->ReadBegin() : s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,43 @@
+// The writer to a file.
+
+#include <memory>
+#include <utility>
+
+#include "miodb/env.h"
+#include "miodb/trace.h"
+
+namespace miodb {
+
+namespace {
+
+class FileTraceWriter final : public TraceWriter {
+ public:
+  explicit FileTraceWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
+
+  Status Write(const Slice& data) override {
+    Status s = file_->Append(data);
+    if (s.ok()) bytes_ += data.size();
+    return s;
+  }
+  Status Close() override { return file_->Close(); }
+  uint64_t GetFileSize() override { return bytes_; }
+
+ private:
+  const std::unique_ptr<WritableFile> file_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+TraceWriter::~TraceWriter() = default;
+
+Status NewFileTraceWriter(const std::string& path, std::unique_ptr<TraceWriter>* writer) {
+  writer->reset();
+  WritableFile* opened = nullptr;
+  Status s = Env::Default()->NewWritableFile(path, &opened);
+  std::unique_ptr<WritableFile> file(opened);
+  if (s.ok()) writer->reset(new FileTraceWriter(std::move(file)));
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,166 @@
+#include "src/trace/tracer.h"
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "miodb/db.h"
+#include "src/util/clock.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr uint64_t kAllFilters =
+    kTraceFilterGet | kTraceFilterWrite | kTraceFilterSeek | kTraceFilterSeekForPrev | kTraceFilterMultiGet;
+
+uint64_t WallMicros() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+}
+
+// The build says it; db.h does not where it stands in for LevelDB's.
+#ifdef MIODB_VERSION_MAJOR
+constexpr int kMajor = MIODB_VERSION_MAJOR, kMinor = MIODB_VERSION_MINOR;
+#else
+constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
+#endif
+
+}  // namespace
+
+Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) {
+  if (writer == nullptr) return Status::InvalidArgument("StartTrace", "the writer must not be null");
+  if (options.sampling_frequency == 0) {
+    return Status::InvalidArgument("TraceOptions::sampling_frequency", "0 is not 1 or more");
+  }
+  if ((options.filter & ~kAllFilters) != 0) {
+    return Status::InvalidArgument("TraceOptions::filter", std::to_string(options.filter) + " has unknown bits");
+  }
+  const MutexLock lock(&mutex_);
+  if (writer_ != nullptr) return Status::InvalidArgument("StartTrace", "a trace is running already");
+  writer_ = std::move(writer);
+  options_ = options;
+  status_ = Status::OK();
+  trace_++;
+  skipped_ = 0;
+  checksum_ = checksummed_bytes_ = 0;
+  start_wall_micros_ = WallMicros();
+  start_micros_ = NowMicros();
+  Record([](TraceEncoder encoder, uint64_t micros) { encoder.Begin(micros, kMajor, kMinor); });
+  // Tells readers at once that there are such records.
+  if (options_.own_records) RecordChecksum();
+  if (!status_.ok()) {
+    writer_.reset();
+    return status_;
+  }
+  mode_.store(options.preserve_write_order ? Mode::kAsApplied : Mode::kAsCalled, std::memory_order_relaxed);
+  return Status::OK();
+}
+
+Status Tracer::End() {
+  const MutexLock lock(&mutex_);
+  if (writer_ == nullptr) return Status::InvalidArgument("EndTrace", "no trace is running");
+  mode_.store(Mode::kOff, std::memory_order_relaxed);
+  if (options_.own_records) RecordChecksum();
+  Record([](TraceEncoder encoder, uint64_t micros) { encoder.End(micros); });
+  const Status closed = writer_->Close();
+  if (status_.ok()) status_ = closed;
+  writer_.reset();
+  std::string().swap(scratch_);
+  return status_;
+}
+
+uint64_t Tracer::Micros() const { return start_wall_micros_ + (NowMicros() - start_micros_); }
+
+// The filter comes before the sampling.
+bool Tracer::Takes(TraceFilter type) {
+  if (writer_ == nullptr || !status_.ok()) return false;
+  if ((options_.filter & static_cast<uint64_t>(type)) != 0) return false;
+  if (writer_->GetFileSize() > options_.max_trace_file_size) return false;
+  if (++skipped_ < options_.sampling_frequency) return false;
+  skipped_ = 0;
+  return true;
+}
+
+Status Tracer::WriteScratch() {
+  checksum_ = ChainChecksum(checksum_, scratch_);
+  return writer_->Write(scratch_);
+}
+
+template <typename Encode>
+uint64_t Tracer::Record(Encode encode) {
+  if (!status_.ok()) return 0;
+  const uint64_t micros = Micros();
+  try {
+    encode(TraceEncoder(&scratch_), micros);
+    status_ = WriteScratch();
+  } catch (const std::bad_alloc&) {
+    status_ = Status::IOError("trace", "out of memory");
+  }
+  return status_.ok() ? micros : 0;
+}
+
+void Tracer::RecordChecksum() {
+  checksummed_bytes_ = writer_->GetFileSize();
+  const uint64_t checksum = checksum_;
+  Record([checksum](TraceEncoder encoder, uint64_t micros) { encoder.Checksum(micros, checksum); });
+}
+
+template <typename Encode>
+uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
+  const MutexLock lock(&mutex_);
+  if (!Takes(type)) return 0;
+  const uint64_t micros = Record(encode);
+  if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
+  return micros;
+}
+
+void Tracer::Put(const Slice& key, const Slice& value) {
+  RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Put(micros, key, value); });
+}
+
+void Tracer::Delete(const Slice& key) {
+  RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Delete(micros, key); });
+}
+
+void Tracer::Batch(const Slice& batch) {
+  RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Batch(micros, batch); });
+}
+
+void Tracer::Get(const Slice& key) {
+  RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, key); });
+}
+
+Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
+  const MutexLock lock(&mutex_);
+  const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;
+  if (is_own && !options_.own_records) return {};
+  if (!Takes(type == kTraceSeekForPrev ? kTraceFilterSeekForPrev : kTraceFilterSeek)) return {};
+  const uint64_t micros =
+      Record([&](TraceEncoder encoder, uint64_t now) { encoder.Seek(now, type, key, lower, upper); });
+  return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
+}
+
+void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
+  const MutexLock lock(&mutex_);
+  if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
+  Record([&](TraceEncoder encoder, uint64_t micros) { encoder.Scan(micros, seek.micros, key, nexts, prevs); });
+}
+
+void SeekTrace::Begin(TraceType type, const Slice& key) {
+  if (seek_.trace != 0) EndScan();
+  nexts_ = prevs_ = 0;
+  try {
+    key_.assign(key.data(), key.size());
+  } catch (const std::bad_alloc&) {
+    return;  // The seek goes on; it is not recorded.
+  }
+  seek_ = tracer_->Seek(type, key, lower_, upper_);
+}
+
+void SeekTrace::EndScan() {
+  tracer_->Scan(seek_, key_, nexts_, prevs_);
+  seek_ = Tracer::SeekId();
+}
+
+}  // namespace miodb

@@ -1,0 +1,122 @@
+// The recording side of a trace, one in every database.
+//
+// Threads: any. While no trace runs, a call costs its caller one load of an atomic and one branch that is not taken.
+// While one runs, records are made and written under one mutex, which is held with no other and under which none is
+// taken; so times never go back within a trace.
+//
+// Errors: the first failure of the writer, or lack of memory, ends the recording and is what End returns. The calls
+// that are traced never fail because of it.
+
+#ifndef MIODB_SRC_TRACE_TRACER_H_
+#define MIODB_SRC_TRACE_TRACER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "miodb/trace.h"
+#include "src/trace/trace_format.h"
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+class Tracer {
+ public:
+  Tracer() = default;
+
+  // Fails with InvalidArgument if a trace runs already or an option is out of range.
+  Status Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer);
+
+  // Writes the end record and closes the writer. InvalidArgument if no trace runs.
+  Status End();
+
+  // Relaxed, all three: the calls below look again under the mutex; who misses a start or an end by an instant was
+  // before it or after it.
+  bool active() const { return mode_.load(std::memory_order_relaxed) != Mode::kOff; }
+  bool wants_calls() const { return mode_.load(std::memory_order_relaxed) == Mode::kAsCalled; }
+  bool wants_order() const { return mode_.load(std::memory_order_relaxed) == Mode::kAsApplied; }
+
+  // To be called when wants_calls() at the call, or when wants_order() in the order of the log.
+  void Put(const Slice& key, const Slice& value);
+  void Delete(const Slice& key);
+  void Batch(const Slice& batch);
+
+  void Get(const Slice& key);
+
+  // A seek that was recorded, by which its scan is recorded later.
+  struct SeekId {
+    uint64_t trace = 0;  // 0: not recorded
+    uint64_t micros = 0;
+  };
+
+  SeekId Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper);
+
+  // The iterator that made a recorded seek was moved this far and is now moved elsewhere or destroyed.
+  void Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs);
+
+ private:
+  enum class Mode : int { kOff, kAsCalled, kAsApplied };
+
+  bool Takes(TraceFilter type) REQUIRES(mutex_);
+  // Makes a record by encode(TraceEncoder, micros) and writes it. Returns its time, or 0 if it was not written.
+  template <typename Encode>
+  uint64_t Record(Encode encode) REQUIRES(mutex_);
+  template <typename Encode>
+  uint64_t RecordCall(TraceFilter type, Encode encode);
+  void RecordChecksum() REQUIRES(mutex_);
+  Status WriteScratch() REQUIRES(mutex_);
+  uint64_t Micros() const REQUIRES(mutex_);
+
+  std::atomic<Mode> mode_{Mode::kOff};
+
+  Mutex mutex_;
+  std::unique_ptr<TraceWriter> writer_ GUARDED_BY(mutex_);  // nullptr: no trace runs
+  TraceOptions options_ GUARDED_BY(mutex_);
+  Status status_ GUARDED_BY(mutex_);          // the first failure
+  uint64_t trace_ GUARDED_BY(mutex_) = 0;     // counts the traces
+  uint64_t skipped_ GUARDED_BY(mutex_) = 0;   // calls since the last one that was recorded
+  uint64_t checksum_ GUARDED_BY(mutex_) = 0;  // of what was written
+  uint64_t checksummed_bytes_ GUARDED_BY(mutex_) = 0;
+  uint64_t start_wall_micros_ GUARDED_BY(mutex_) = 0;
+  uint64_t start_micros_ GUARDED_BY(mutex_) = 0;  // of the monotonic clock
+  std::string scratch_ GUARDED_BY(mutex_);
+};
+
+// What an iterator counts for the tracer.
+class SeekTrace {
+ public:
+  // Without a tracer nothing is traced. The tracer and the bounds outlive this.
+  SeekTrace(Tracer* tracer, const Slice* lower, const Slice* upper) : tracer_(tracer), lower_(lower), upper_(upper) {}
+  SeekTrace(const SeekTrace&) = delete;
+  SeekTrace& operator=(const SeekTrace&) = delete;
+  ~SeekTrace() {
+    if (seek_.trace != 0) [[unlikely]]
+      EndScan();
+  }
+
+  void OnSeek(TraceType type, const Slice& key) {
+    if (tracer_ != nullptr && (tracer_->active() || seek_.trace != 0)) [[unlikely]]
+      Begin(type, key);
+  }
+  void OnNext() { nexts_++; }
+  void OnPrev() { prevs_++; }
+
+ private:
+  void Begin(TraceType type, const Slice& key);
+  void EndScan();
+
+  Tracer* const tracer_;
+  const Slice* const lower_;
+  const Slice* const upper_;
+  uint64_t nexts_ = 0;
+  uint64_t prevs_ = 0;
+  Tracer::SeekId seek_;
+  std::string key_;  // of the seek
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_TRACE_TRACER_H_

@@ -1,0 +1,130 @@
+// Traces as bytes, for tests.
+
+#ifndef MIODB_TESTS_TRACE_TRACE_FILES_H_
+#define MIODB_TESTS_TRACE_TRACE_FILES_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+#include "miodb/env.h"
+#include "miodb/trace.h"
+#include "src/trace/trace_format.h"
+#include "tests/common/status_asserts.h"
+
+namespace miodb::test {
+
+// The bytes that "01 aB" stands for.
+inline std::string FromHex(const std::string& hex) {
+  std::string bytes, digits;
+  for (char c : hex) {
+    if (c != ' ') digits += c;
+  }
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+// One record made by the library's encoder.
+inline std::string Encoded(const std::function<void(TraceEncoder)>& encode) {
+  std::string record;
+  encode(TraceEncoder(&record));
+  return record;
+}
+
+// A begin record as RocksDB 7.8 writes it, with this version of the format.
+inline std::string BeginRecord(const std::string& version = "0.2") {
+  const std::string text =
+      "feedcafedeadbeef\tTrace Version: " + version + "\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
+  std::string record = FromHex("0000000000000000 01") + std::string(4, '\0') + text;
+  record[9] = static_cast<char>(text.size());
+  return record;
+}
+
+inline void WriteFile(const std::string& path, const std::string& bytes) {
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes, path));
+}
+
+inline std::string ReadFile(const std::string& path) {
+  std::string bytes;
+  EXPECT_OK(ReadFileToString(Env::Default(), path, &bytes));
+  return bytes;
+}
+
+inline std::string KindName(TraceUpdate::Kind kind) {
+  const char* const names[] = {"put", "delete", "single delete", "delete range", "merge"};
+  return names[kind];
+}
+
+// A record as one word of text: "get(k)", "put(k=v)", "scan(k +2 -1)".
+inline std::string Describe(const TraceRecord& record) {
+  const std::string family = record.column_family == 0 ? "" : std::to_string(record.column_family) + ":";
+  const std::string key = family + record.key.ToString();
+  const std::string bounds = (record.lower_bound.empty() ? "" : " from " + record.lower_bound.ToString()) +
+                             (record.upper_bound.empty() ? "" : " to " + record.upper_bound.ToString());
+  std::string text;
+  switch (record.type) {
+    case kTraceWrite: {
+      TraceUpdates updates(record.batch);
+      for (TraceUpdate update; updates.Next(&update);) {
+        if (!text.empty()) text += "+";
+        text += KindName(update.kind) + "(" +
+                (update.column_family == 0 ? "" : std::to_string(update.column_family) + ":") + update.key.ToString() +
+                (update.value.empty() ? "" : "=" + update.value.ToString()) + ")";
+      }
+      return text;
+    }
+    case kTraceGet:
+      return "get(" + key + ")";
+    case kTraceSeek:
+      return "seek(" + key + bounds + ")";
+    case kTraceSeekForPrev:
+      return "seek_for_prev(" + key + bounds + ")";
+    case kTraceSeekToFirst:
+      return "first(" + bounds + ")";
+    case kTraceSeekToLast:
+      return "last(" + bounds + ")";
+    case kTraceMultiGet:
+      for (const TraceKey& k : record.keys) text += " " + std::to_string(k.column_family) + ":" + k.key.ToString();
+      return "multiget(" + text + ")";
+    case kTraceScan:
+      return "scan(" + key + " +" + std::to_string(record.nexts) + " -" + std::to_string(record.prevs) + ")";
+    default:
+      return "type " + std::to_string(record.type);
+  }
+}
+
+// All records that can be read, described; what stopped the reader goes to *status.
+inline std::vector<std::string> ReadTrace(const std::string& path, Status* status, bool* torn = nullptr) {
+  std::vector<std::string> records;
+  std::unique_ptr<TraceReader> reader;
+  *status = TraceReader::Open(path, &reader);
+  if (!status->ok()) return records;
+  for (TraceRecord record; reader->Next(&record);) records.push_back(Describe(record));
+  *status = reader->status();
+  if (torn != nullptr) *torn = reader->torn();
+  return records;
+}
+
+inline std::vector<std::string> ReadTrace(const std::string& path) {
+  Status status;
+  std::vector<std::string> records = ReadTrace(path, &status);
+  EXPECT_OK(status);
+  return records;
+}
+
+inline Status StartTrace(DB* db, const std::string& path, const TraceOptions& options = TraceOptions()) {
+  std::unique_ptr<TraceWriter> writer;
+  Status s = NewFileTraceWriter(path, &writer);
+  return s.ok() ? db->StartTrace(options, std::move(writer)) : s;
+}
+
+}  // namespace miodb::test
+
+#endif  // MIODB_TESTS_TRACE_TRACE_FILES_H_

@@ -1,0 +1,269 @@
+// What DB::StartTrace records.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/common/db_test_base.h"
+#include "tests/trace/trace_files.h"
+
+namespace miodb::test {
+namespace {
+
+using Records = std::vector<std::string>;
+
+// Fails at the n-th write.
+class FailingWriter final : public TraceWriter {
+ public:
+  explicit FailingWriter(int fail_at) : left_(fail_at) {}
+  Status Write(const Slice& data) override {
+    if (left_-- == 0) return Status::IOError("trace", "no space left");
+    bytes_ += data.size();
+    return Status::OK();
+  }
+  Status Close() override { return Status::OK(); }
+  uint64_t GetFileSize() override { return bytes_; }
+
+ private:
+  int left_;
+  uint64_t bytes_ = 0;
+};
+
+class TracingTest : public DbTestBase {
+ protected:
+  void SetUp() override { Open(); }
+  void Start(const TraceOptions& options = TraceOptions()) { ASSERT_OK(StartTrace(db_.get(), trace_, options)); }
+  Records End() {
+    EXPECT_OK(db_->EndTrace());
+    return ReadTrace(trace_);
+  }
+  // Two puts, a get, a seek.
+  void SomeCalls() {
+    db_->Put(WriteOptions(), "a", "1").IgnoreError();
+    db_->Put(WriteOptions(), "b", "2").IgnoreError();
+    Get("a");  // both forms
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    it->Seek("a");
+  }
+
+  const std::string trace_ = dir_ / "trace";
+};
+
+TEST_F(TracingTest, RecordsEveryCall) {
+  Put("before", "1");
+  Start();
+  Put("a", "1");
+  Delete("b");
+  WriteBatch batch;
+  batch.Put("c", "3");
+  batch.Delete("a");
+  ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  std::string value;
+  EXPECT_STATUS(NotFound, db_->Get(ReadOptions(), "missing", &value));
+  PinnableSlice pinned;
+  ASSERT_OK(db_->Get(ReadOptions(), "c", &pinned));
+  pinned.Reset();
+  const Records records = End();
+  Put("after", "1");
+  EXPECT_EQ((Records{"put(a=1)", "delete(b)", "put(c=3)+delete(a)", "get(missing)", "get(c)"}), records);
+}
+
+TEST_F(TracingTest, RecordsHowFarIteratorsWereMoved) {
+  for (const char* key : {"a", "b", "c", "d"}) Put(key, "1");
+  Start();
+  const Slice upper("d");
+  ReadOptions options;
+  options.iterate_upper_bound = &upper;
+  {
+    std::unique_ptr<Iterator> it(db_->NewIterator(options));
+    it->Seek("b");
+    it->Next();
+    it->Next();  // to the bound
+    it->SeekToFirst();
+    it->Next();
+    it->Prev();
+    it->SeekToLast();
+  }
+  EXPECT_EQ((Records{"seek(b to d)", "scan(b +2 -0)", "first( to d)", "scan( +1 -1)", "last( to d)", "scan( +0 -0)"}),
+            End());
+}
+
+TEST_F(TracingTest, WithoutOwnRecordsOnlyWhatRocksDbKnowsIsWritten) {
+  TraceOptions options;
+  options.own_records = false;
+  Start(options);
+  SomeCalls();
+  {
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    it->SeekToFirst();
+    it->Next();
+  }
+  End();
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(trace_, &reader));
+  int records = 0;
+  for (TraceRecord record; reader->Next(&record); records++) EXPECT_LE(record.type, kTraceMultiGet);
+  EXPECT_EQ(5, records);
+  EXPECT_FALSE(reader->has_own_records());
+  EXPECT_TRUE(reader->ended());
+}
+
+TEST_F(TracingTest, FilterLeavesTypesOut) {
+  const std::map<uint64_t, Records> expected = {{kTraceFilterWrite, {"get(a)", "get(a)", "seek(a)", "scan(a +0 -0)"}},
+                                                {kTraceFilterGet, {"put(a=1)", "put(b=2)", "seek(a)", "scan(a +0 -0)"}},
+                                                {kTraceFilterSeek, {"put(a=1)", "put(b=2)", "get(a)", "get(a)"}},
+                                                {kTraceFilterGet | kTraceFilterWrite | kTraceFilterSeek, {}}};
+  for (const auto& [filter, records] : expected) {
+    TraceOptions options;
+    options.filter = filter;
+    Start(options);
+    SomeCalls();
+    EXPECT_EQ(records, End()) << filter;
+  }
+}
+
+TEST_F(TracingTest, SamplingCountsWhatPassedTheFilter) {
+  TraceOptions options;
+  options.filter = kTraceFilterWrite;
+  options.sampling_frequency = 2;
+  Start(options);
+  SomeCalls();
+  SomeCalls();
+  // Of get, get, seek, get, get, seek each second one; a scan goes with its seek.
+  EXPECT_EQ((Records{"get(a)", "get(a)", "seek(a)", "scan(a +0 -0)"}), End());
+}
+
+TEST_F(TracingTest, StopsRecordingAtTheMaximumSize) {
+  TraceOptions options;
+  options.max_trace_file_size = 2000;
+  Start(options);
+  for (int i = 0; i < 1000; i++) Put("key" + std::to_string(i), "value");
+  const Records records = End();
+  EXPECT_GT(records.size(), 10u);
+  const size_t bytes = ReadFile(trace_).size();
+  EXPECT_GT(bytes, 2000u);
+  EXPECT_LT(bytes, 2200u);
+}
+
+TEST_F(TracingTest, OneTraceRunsAtATime) {
+  EXPECT_STATUS(InvalidArgument, db_->EndTrace());
+  Start();
+  const std::string second = dir_ / "second";
+  EXPECT_STATUS(InvalidArgument, StartTrace(db_.get(), second));
+  End();
+  EXPECT_STATUS(InvalidArgument, db_->EndTrace());
+  ASSERT_OK(StartTrace(db_.get(), second));
+  Put("a", "1");
+  ASSERT_OK(db_->EndTrace());
+  EXPECT_EQ(Records{"put(a=1)"}, ReadTrace(second));
+}
+
+TEST_F(TracingTest, RefusesImpossibleOptions) {
+  TraceOptions options;
+  options.sampling_frequency = 0;
+  EXPECT_STATUS(InvalidArgument, StartTrace(db_.get(), trace_, options));
+  options = TraceOptions();
+  options.filter = 1 << 5;
+  EXPECT_STATUS(InvalidArgument, StartTrace(db_.get(), trace_, options));
+  EXPECT_STATUS(InvalidArgument, db_->StartTrace(TraceOptions(), nullptr));
+  EXPECT_STATUS(NotFound, StartTrace(db_.get(), dir_ / "no/such/folder"));
+}
+
+TEST_F(TracingTest, ClosingTheDatabaseEndsTheTrace) {
+  Start();
+  Put("a", "1");
+  Close();
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(trace_, &reader));
+  TraceRecord record;
+  while (reader->Next(&record)) {
+  }
+  EXPECT_OK(reader->status());
+  EXPECT_TRUE(reader->ended());
+}
+
+TEST_F(TracingTest, AFailureOfTheWriterIsReportedAndCallsGoOn) {
+  EXPECT_STATUS(IOError, db_->StartTrace(TraceOptions(), std::make_unique<FailingWriter>(0)));
+  ASSERT_OK(db_->StartTrace(TraceOptions(), std::make_unique<FailingWriter>(3)));
+  SomeCalls();
+  EXPECT_EQ("2", Get("b"));
+  EXPECT_STATUS(IOError, db_->EndTrace());
+  Start();
+  SomeCalls();
+  EXPECT_FALSE(End().empty());
+}
+
+TEST_F(TracingTest, AnIteratorOfOneTraceSaysNothingInTheNext) {
+  Put("a", "1");
+  Start();
+  std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  it->Seek("a");
+  End();
+  Start();
+  it.reset();
+  EXPECT_EQ(Records{}, End());
+}
+
+// Two threads write the same few keys. In the order of the log the last record of each key is what the database holds.
+TEST_F(TracingTest, WritesInTheirOrderTellTheFinalContent) {
+  TraceOptions options;
+  options.preserve_write_order = true;
+  Start(options);
+  const auto write = [this](int thread) {
+    for (int i = 0; i < 3000; i++) {
+      const std::string key = "key" + std::to_string(i % 7);
+      if (i % 11 == 0) {
+        Delete(key);
+      } else {
+        Put(key, std::to_string(thread) + "/" + std::to_string(i));
+      }
+    }
+  };
+  std::thread other(write, 1);
+  write(2);
+  other.join();
+  std::map<std::string, std::string> content;
+  ASSERT_OK(db_->EndTrace());
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(trace_, &reader));
+  uint64_t records = 0, last_micros = 0;
+  for (TraceRecord record; reader->Next(&record); records++) {
+    EXPECT_GE(record.micros, last_micros);
+    last_micros = record.micros;
+    TraceUpdates updates(record.batch);
+    for (TraceUpdate update; updates.Next(&update);) {
+      if (update.kind == TraceUpdate::kPut) {
+        content[update.key.ToString()] = update.value.ToString();
+      } else {
+        content.erase(update.key.ToString());
+      }
+    }
+  }
+  ASSERT_OK(reader->status());
+  EXPECT_EQ(6000u, records);
+  for (int i = 0; i < 7; i++) {
+    const std::string key = "key" + std::to_string(i);
+    EXPECT_EQ(content.count(key) == 0 ? kNotFound : content[key], Get(key));
+  }
+}
+
+TEST_F(TracingTest, StartsAndEndsWhileThreadsWork) {
+  std::atomic<bool> done{false};
+  std::thread worker([&] {
+    while (!done) SomeCalls();
+  });
+  for (int i = 0; i < 20; i++) {
+    Start();
+    std::this_thread::yield();
+    for (const std::string& record : End()) EXPECT_NE("", record);
+  }
+  done = true;
+  worker.join();
+}
+
+}  // namespace
+}  // namespace miodb::test
