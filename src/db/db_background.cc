@@ -129,8 +129,8 @@ uint64_t DBImpl::IndexReserve() const {
     record = std::max(record, versions_->payload_live_bytes() / versions_->entries());
   }
   unflushed += (room - used) / record;
-  return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * TableBuilder::kBytesPerExtent +
-         std::min(versions_->tables(), kTablesAfterMerge) * TableBuilder::kBytesPerTable;
+  return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * PMTableBuilder::kBytesPerExtent +
+         std::min(versions_->tables(), kTablesAfterMerge) * PMTableBuilder::kBytesPerTable;
 }
 
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
