@@ -28,7 +28,6 @@ need  libxxhash-dev       header  xxhash.h
 need  libgtest-dev        header  gtest/gtest.h
 extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
-extra libnuma-dev         header  numa.h
 extra libsnappy-dev       header  snappy.h
 extra libzstd-dev         header  zstd.h
 extra gnuplot-nox         command gnuplot
