@@ -31,9 +31,7 @@ need  libgtest-dev        header  gtest/gtest.h
 extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
 extra rocksdb-tools       command sst_dump
-extra libnuma-dev         header  numa.h
 extra gnuplot-nox         command gnuplot
-extra rocksdb-tools       command ldb
 check git                 command git
 check python3             command python3
 check pkg-config          command pkg-config

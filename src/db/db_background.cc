@@ -65,6 +65,8 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
 }  // namespace
 
 void DBImpl::BackgroundLoop(Step step) {
+  RunOnCpus(placement_.cpus);
+  const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   for (;;) {
     bool worked = false;
     Status s;

@@ -163,6 +163,7 @@ class DBImpl final : public DB {
   std::string StatsText();
   std::string TablesText();
   std::string PoolText();
+  std::string PlacementText();
   uint64_t MemoryBytes();
 
   static void UnpinState(void* state, void*);
@@ -195,6 +196,7 @@ class DBImpl final : public DB {
   const Hooks hooks_;
   const KeyOrder order_;
   uint64_t chunk_bytes_ = 0;
+  Placement placement_;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   FileLock* file_lock_ = nullptr;
