@@ -15,7 +15,7 @@ function(miodb_add_libraries name exports folder output_name)
                                                      "${PROJECT_SOURCE_DIR}/include/compat")
   target_compile_definitions(${name}_objects PRIVATE MIODB_VERSION_MAJOR=${PROJECT_VERSION_MAJOR}
                                                      MIODB_VERSION_MINOR=${PROJECT_VERSION_MINOR})
-  target_link_libraries(${name}_objects PRIVATE miodb_compiler PMEM::pmem XXHASH::headers)
+  target_link_libraries(${name}_objects PRIVATE miodb_compiler miodb_needs)
 
   add_library(${name}_static STATIC $<TARGET_OBJECTS:${name}_objects>)
   add_library(${name}_shared SHARED $<TARGET_OBJECTS:${name}_objects>)
@@ -32,7 +32,7 @@ function(miodb_add_libraries name exports folder output_name)
     target_compile_features(${library} PUBLIC cxx_std_11)
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                                                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
-    target_link_libraries(${library} PRIVATE "$<BUILD_INTERFACE:PMEM::pmem>" "$<INSTALL_INTERFACE:pmem>"
+    target_link_libraries(${library} PRIVATE "$<BUILD_INTERFACE:miodb_needs>" "$<INSTALL_INTERFACE:${miodb_link_names}>"
                                              "$<BUILD_INTERFACE:Threads::Threads>" "$<INSTALL_INTERFACE:-pthread>"
                                              "$<BUILD_INTERFACE:miodb_sanitizer>")
   endforeach()

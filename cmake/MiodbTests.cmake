@@ -2,6 +2,7 @@
 #
 #   *_test.cc   a googletest program; ctest runs it under its path without ".cc", e.g. nvm/pool_test
 #   *_main.cc   a plain program with its own main(), started by a test (a child to be killed, for example)
+#   compat/*_peer_main.cc   the same, built with the real LevelDB, where that is installed, and nothing of ours
 #   fuzz/*_fuzz.cc   a libFuzzer target. With MIODB_BUILD_FUZZERS (clang) it is one; else it is linked with
 #                    fuzz/driver_main.cc, and ctest runs it over its seed corpus, tests/fuzz/corpus/<name>/
 #   a line of tests/helpers.txt   code that all of them share
@@ -32,6 +33,7 @@ file(GLOB_RECURSE test_files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/t
 set(helper_sources "")
 set(test_programs "")
 set(plain_programs "")
+set(peer_programs "")
 set(fuzz_targets "")
 # The simulator's tests link another build of the engine: MiodbSimulation.
 list(FILTER test_files EXCLUDE REGEX "^simulation/")
@@ -50,6 +52,8 @@ foreach(file IN LISTS test_files)
     list(APPEND fuzz_targets "${file}")
   elseif(file STREQUAL "fuzz/driver_main.cc")
     # Linked with every target.
+  elseif(file MATCHES "^compat/.*_peer_main\\.cc$")
+    list(APPEND peer_programs "${file}")
   elseif(file MATCHES "_main\\.cc$")
     list(APPEND plain_programs "${file}")
   else()
@@ -69,7 +73,7 @@ add_library(miodb_test_base INTERFACE)
 target_include_directories(miodb_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(miodb_test_base INTERFACE MIODB_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                      MIODB_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
-target_link_libraries(miodb_test_base INTERFACE miodb_static miodb_compiler PMEM::pmem XXHASH::headers Threads::Threads)
+target_link_libraries(miodb_test_base INTERFACE miodb_static miodb_compiler miodb_needs Threads::Threads)
 set(test_libraries miodb_test_base)
 if(helper_sources)
   add_library(miodb_test_helpers STATIC ${helper_sources})
@@ -119,6 +123,16 @@ endfunction()
 foreach(file IN LISTS plain_programs)
   miodb_add_test_program("${file}" target)
 endforeach()
+
+if(TARGET MIODB_PEER_LEVELDB AND NOT MIODB_SANITIZE)
+  foreach(file IN LISTS peer_programs)
+    get_filename_component(name "${file}" NAME_WE)
+    add_executable(tests.compat.${name} "tests/${file}")
+    target_link_libraries(tests.compat.${name} PRIVATE MIODB_PEER_LEVELDB miodb_compiler Threads::Threads)
+    set_target_properties(tests.compat.${name} PROPERTIES OUTPUT_NAME "${name}"
+                                               RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/compat>")
+  endforeach()
+endif()
 
 # db_stress is also a program for people, so it lies in the top of the build folder.
 set_target_properties(tests.stress.db_stress.db_stress_main

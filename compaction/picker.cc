@@ -103,12 +103,12 @@ const char* MergeKindName(MergeKind kind) {
 }
 
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
-  if (input.settle) {
+  if (!input.merges_blocked) {
     // A merge of everything comes at once; smaller ones before it would be work done twice.
-    if (std::optional<MergeJob> job = PickSettle(input)) return job;
-    return input.jobs_running ? std::nullopt : PickCollection(input);
+    std::optional<MergeJob> job = input.settle ? PickSettle(input) : PickBufferMerge(input);
+    if (job.has_value()) return job;
   }
-  if (std::optional<MergeJob> job = PickBufferMerge(input)) return job;
+  if (input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;
   return PickCollection(input);
 }
 

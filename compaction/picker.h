@@ -40,6 +40,8 @@ struct PickerInput {
   const std::set<int>* busy_levels = nullptr;
   bool jobs_running = false;
   bool settle = false;
+  bool merges_blocked = false;      // garbage collection only
+  bool collection_blocked = false;  // merges only
 };
 
 // The next job, or nothing if none is due or all that are due have to wait for running ones.

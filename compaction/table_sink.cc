@@ -7,8 +7,8 @@
 namespace miodb {
 
 Status TableSink::StartTable() {
-  builder_ = std::make_unique<TableBuilder>(options_.pool, options_.order, options_.purpose,
-                                            options_.new_table_number(), options_.filter_bits);
+  builder_ = std::make_unique<PMTableBuilder>(options_.pool, options_.order, options_.purpose,
+                                              options_.new_table_number(), options_.filter_bits);
   payload_bytes_ = 0;
   const uint64_t left = options_.max_entries - taken_;
   Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
@@ -45,7 +45,7 @@ void TableSink::Add(const IndexEntry& entry) {
 Status TableSink::FinishTable() {
   taken_ += builder_->entries();
   if (options_.before_finish != nullptr) options_.before_finish();
-  TableBuilder::Summary summary;
+  PMTableBuilder::Summary summary;
   summary.min_sequence = options_.min_sequence;
   summary.max_sequence = options_.max_sequence;
   summary.payload = tracker_->Take();

@@ -60,7 +60,7 @@ class TableSink {
 
   const Options options_;
   PayloadTracker* const tracker_;
-  std::unique_ptr<TableBuilder> builder_;
+  std::unique_ptr<PMTableBuilder> builder_;
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
   bool overflowed_ = false;

@@ -106,7 +106,7 @@ class PMTable {
   PMTable& operator=(const PMTable&) = delete;
 
  private:
-  friend class TableBuilder;
+  friend class PMTableBuilder;
 
   PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {}
 

@@ -12,13 +12,13 @@ namespace {
 
 // Meta block: a count, and per extent five numbers of at most 6, 6, 1, 7 and 7 bytes.
 constexpr uint64_t kMetaFixedBytes = 10;
-static_assert(TableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
+static_assert(PMTableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
 
 uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
   extents = std::min(extents, entries);  // an entry refers to one
   uint64_t bytes =
-      sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * TableBuilder::kBytesPerExtent;
+      sizeof(TableHeader) + leaves * sizeof(LeafNode) + kMetaFixedBytes + extents * PMTableBuilder::kBytesPerExtent;
   for (uint64_t nodes : InnerLevelSizes(leaves)) bytes += nodes * sizeof(InnerNode);
   return bytes;
 }
@@ -69,14 +69,14 @@ void SealNode(Node* node, uint64_t offset) {
 
 }  // namespace
 
-TableBuilder::TableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits)
+PMTableBuilder::PMTableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits)
     : pool_(pool), order_(order), purpose_(purpose), number_(number), filter_bits_(filter_bits) {
   pending_.reserve(kNodeFanout);
 }
 
-TableBuilder::~TableBuilder() = default;
+PMTableBuilder::~PMTableBuilder() = default;
 
-Status TableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
+Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
   CHECK(index_ == nullptr);
   const uint64_t want = IndexBytes(max_entries, max_extents);
   const uint64_t least = IndexBytes(1, max_extents);
@@ -91,7 +91,7 @@ Status TableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max
   return s;
 }
 
-void TableBuilder::Add(const IndexEntry& entry) {
+void PMTableBuilder::Add(const IndexEntry& entry) {
   DCHECK(HasRoom());
   const PmRef ref = entry.word.ref();
   if (ref > last_ref_) ascending_++;
@@ -107,7 +107,7 @@ void TableBuilder::Add(const IndexEntry& entry) {
   if (pending_.size() == kNodeFanout) EmitLeaf();
 }
 
-void TableBuilder::EmitLeaf() {
+void PMTableBuilder::EmitLeaf() {
   LeafNode node = {};
   FillNode(order_, pending_.data(), pending_.size(), 0, &node);
   for (size_t i = 0; i < pending_.size(); i++) {
@@ -127,7 +127,7 @@ void TableBuilder::EmitLeaf() {
   pending_.clear();
 }
 
-void TableBuilder::BuildInner(std::vector<InnerNode>* inner) {
+void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   const uint64_t inner_offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
   std::vector<FirstKey> below = std::move(first_keys_);
   for (int level = 1; below.size() > 1; level++) {
@@ -145,7 +145,7 @@ void TableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   }
 }
 
-Status TableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
+Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
   CHECK_GT(entries_, 0u);
   if (!pending_.empty()) EmitLeaf();
   std::shared_ptr<PMTable> t(new PMTable(pool_, order_, index_));

@@ -35,17 +35,17 @@ struct IndexEntry {
   }
 };
 
-class TableBuilder {
+class PMTableBuilder {
  public:
   // For estimates of space: what an index extent takes besides its entries, for each payload extent that it refers to
   // and in all, rounding included.
   static constexpr uint64_t kBytesPerExtent = 27;
   static constexpr uint64_t kBytesPerTable = 2 * kExtentUnit;
 
-  TableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits);
-  ~TableBuilder();
-  TableBuilder(const TableBuilder&) = delete;
-  TableBuilder& operator=(const TableBuilder&) = delete;
+  PMTableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits);
+  ~PMTableBuilder();
+  PMTableBuilder(const PMTableBuilder&) = delete;
+  PMTableBuilder& operator=(const PMTableBuilder&) = delete;
 
   // Takes the space for a table of max_entries entries that refers to at most this many payload extents; if free space
   // is scattered, for fewer entries. may_come: as many entries may be offered. Call once, first.

@@ -25,14 +25,13 @@ need  make                command make
 need  ninja-build         command ninja
 need  libpmem-dev         header  libpmem.h
 need  libxxhash-dev       header  xxhash.h
+need  libsnappy-dev       header  snappy.h
+need  libzstd-dev         header  zstd.h
 need  libgtest-dev        header  gtest/gtest.h
 extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
-extra libnuma-dev         header  numa.h
-extra libsnappy-dev       header  snappy.h
-extra libzstd-dev         header  zstd.h
+extra rocksdb-tools       command sst_dump
 extra gnuplot-nox         command gnuplot
-extra rocksdb-tools       command ldb
 check git                 command git
 check python3             command python3
 check pkg-config          command pkg-config

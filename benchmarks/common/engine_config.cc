@@ -53,9 +53,9 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
   f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");
   f->Int("keys_per_pmtable", &c->keys_per_pmtable, 0, kMax, "another name of keys_per_datatable");
-  f->Int("dram_node", &c->dram_node, -1, kMaxInt, "no effect yet");
-  f->Int("nvm_node", &c->nvm_node, -1, kMaxInt, "no effect yet");
-  f->Int("nvm_next_node", &c->nvm_next_node, -1, kMaxInt, "no effect yet");
+  f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
+  f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
+  f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {
@@ -139,9 +139,6 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     for (const char* name : {"cache_size", "open_files", "block_size", "zstd_compression_level"}) add(name);
     if (config.Compression() != "none") idle.push_back("compression_type");
     for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
-    if (config.dram_node > 0) idle.push_back("dram_node");
-    if (config.nvm_node != -1 && config.nvm_node != 2) idle.push_back("nvm_node");
-    if (config.nvm_next_node != -1) idle.push_back("nvm_next_node");
   }
   if (config.engine == "leveldb") {
     for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level"}) add(name);

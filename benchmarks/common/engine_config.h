@@ -50,8 +50,8 @@ struct EngineConfig {
   int64_t bits_per_key = -1;
   int64_t keys_per_datatable = 2097152;
   int64_t keys_per_pmtable = 2097152;
-  int64_t dram_node = 0;
-  int64_t nvm_node = 2;
+  int64_t dram_node = -1;
+  int64_t nvm_node = -1;
   int64_t nvm_next_node = -1;
 
   // ---- LevelDB -----------------------------------------------------------------------------------------------------
@@ -92,8 +92,7 @@ void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
 // Checks what one flag alone cannot, and brings names to one spelling. Returns what is wrong, or nothing.
 std::string FinishEngineConfig(EngineConfig* config);
 
-// The flags that were given and change nothing for this engine, or nothing yet, like NUMA nodes at other values than
-// their defaults.
+// The flags that were given and change nothing for this engine.
 std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config);
 
 // Returns what is wrong with a flag that has to be one of these words, or nothing.

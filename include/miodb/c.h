@@ -45,6 +45,9 @@ MIODB_C_EXPORT void miodb_options_set_pool_path(struct leveldb_options_t*, const
 MIODB_C_EXPORT void miodb_options_set_pool_size(struct leveldb_options_t*, uint64_t bytes);
 MIODB_C_EXPORT void miodb_options_set_pool_growth(struct leveldb_options_t*, uint64_t bytes);
 MIODB_C_EXPORT void miodb_options_set_persist_mode(struct leveldb_options_t*, int mode);
+MIODB_C_EXPORT void miodb_options_set_dram_node(struct leveldb_options_t*, int node);
+MIODB_C_EXPORT void miodb_options_set_nvm_node(struct leveldb_options_t*, int node);
+MIODB_C_EXPORT void miodb_options_set_nvm_next_node(struct leveldb_options_t*, int node);
 MIODB_C_EXPORT void miodb_options_set_log_mode(struct leveldb_options_t*, int mode);
 MIODB_C_EXPORT void miodb_options_set_log_chunk_size(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_max_immutable_memtables(struct leveldb_options_t*, int);

@@ -117,6 +117,7 @@ class MIODB_EXPORT DB {
   //  "leveldb.approximate-memory-usage"   bytes of DRAM in memtables, filters and inner index levels
   //  "miodb.persist-mode"                 what durability the pool really gives: pmem, emulated or file
   //  "miodb.pool"                         path, size and use of the pool, one "name: value" a line
+  //  "miodb.placement"                    NUMA nodes and CPUs: asked for, and found by looking at pages; "name: value"
   //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
   //  "miodb.<counter>"                    one of them, a decimal number
   //  "miodb.background-error"             OK, or the error that made the database read-only

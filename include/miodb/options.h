@@ -117,6 +117,21 @@ struct MIODB_EXPORT Options {
   // give it; kPersistEmulated may be forced on any file system for experiments and is then reported as such.
   PersistMode persist_mode = kPersistAuto;
 
+  // ---- Placement (docs/placement.md) -------------------------------------------------------------------------------
+
+  // NUMA nodes by the system's numbers, -1 to 1023; -1: wherever the system puts it. Where a node does not exist, has
+  // no memory or cannot be bound to, DB::Open returns InvalidArgument with the reason and the nodes there are.
+  //
+  // Of memtables, filters and inner index levels. Background threads run on its CPUs, or on the nearest ones.
+  int dram_node = -1;
+
+  // Of the pool, strictly: what the node cannot give is NoSpace, never memory of another node. The pool is on tmpfs or
+  // hugetlbfs, which are bound, or on a DAX file system, of which it is verified that its device belongs to the node.
+  int nvm_node = -1;
+
+  // The node that the pool goes on on when nvm_node has no more. Other than nvm_node, which must be given.
+  int nvm_next_node = -1;
+
   // ---- Log and memtable ------------------------------------------------------------------------------------------
 
   LogMode log_mode = kLogPmem;

@@ -55,6 +55,10 @@ void miodb_options_set_log_mode(leveldb_options_t* options, int mode) {
   options->rep.log_mode = static_cast<miodb::LogMode>(mode);
 }
 
+void miodb_options_set_dram_node(leveldb_options_t* options, int node) { options->rep.dram_node = node; }
+void miodb_options_set_nvm_node(leveldb_options_t* options, int node) { options->rep.nvm_node = node; }
+void miodb_options_set_nvm_next_node(leveldb_options_t* options, int node) { options->rep.nvm_next_node = node; }
+
 void miodb_options_set_log_chunk_size(leveldb_options_t* options, size_t bytes) { options->rep.log_chunk_size = bytes; }
 
 void miodb_options_set_max_immutable_memtables(leveldb_options_t* options, int n) {

@@ -33,6 +33,9 @@ constexpr uint64_t kDeleteReserveChunks = 1;
 // As much of the reserve is kept in one piece, in chunks.
 constexpr uint64_t kReserveRunChunks = 8;
 
+// A garbage collection that finds no space is tried so often, with half as many bytes to copy each time.
+constexpr int kCollectionAttempts = 8;
+
 // A merge of everything leaves few tables, however many there were.
 constexpr uint64_t kTablesAfterMerge = 16;
 
@@ -62,6 +65,8 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
 }  // namespace
 
 void DBImpl::BackgroundLoop(Step step) {
+  RunOnCpus(placement_.cpus);
+  const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   for (;;) {
     bool worked = false;
     Status s;
@@ -126,8 +131,8 @@ uint64_t DBImpl::IndexReserve() const {
     record = std::max(record, versions_->payload_live_bytes() / versions_->entries());
   }
   unflushed += (room - used) / record;
-  return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * TableBuilder::kBytesPerExtent +
-         std::min(versions_->tables(), kTablesAfterMerge) * TableBuilder::kBytesPerTable;
+  return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * PMTableBuilder::kBytesPerExtent +
+         std::min(versions_->tables(), kTablesAfterMerge) * PMTableBuilder::kBytesPerTable;
 }
 
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
@@ -159,8 +164,12 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
   Pool::Leave leave;
   {
     MutexLock lock(&mutex_);
-    // An index that has to be cut into many small tables repeats the list of its extents in each, hence one long piece.
-    leave = {Reserve(demand), demand != Demand::kAny ? 0 : std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_)};
+    leave.bytes = Reserve(demand);
+    // An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the
+    // reserve is kept in one piece, or there has to be more of it.
+    if (demand == Demand::kAny && pool_->free_bytes() < 2 * leave.bytes + size) {
+      leave.run = std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_);
+    }
   }
   if (options_.log_mode == kLogOff) {
     Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
@@ -295,7 +304,7 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
       (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
     }
     PublishState();
-    merge_blocked_ = false;
+    UnblockMerges();
   } else if (s.IsNoSpace()) {
     flush_blocked_ = true;
     Log("flush waits for space: %s", s.ToString().c_str());
@@ -339,50 +348,55 @@ PickerInput DBImpl::MakePickerInput() {
   input.busy_levels = &busy_levels_;
   input.jobs_running = running_jobs_ > 0;
   input.settle = settle_requests_ > 0;
+  input.merges_blocked = merges_blocked_;
+  input.collection_blocked = collection_blocked_;
   return input;
 }
 
 bool DBImpl::HasMergeWork() {
-  if (merge_blocked_ || !background_error_.ok()) return false;
+  if (!background_error_.ok()) return false;
   MarkGarbage();
   return PickMerge(MakePickerInput()).has_value();
 }
 
 // Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
+//
+// The marks are made anew after every job, never added to: what is marked has to fit into the space that is free now.
+// Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 void DBImpl::MarkGarbage() {
+  if (evacuating_ && marked_at_ == frees_) return;
   const uint64_t free = pool_->free_bytes();
   const uint64_t margin = std::max(pool_->capacity() / 16, 4 * chunk_bytes_);
   const bool pressed = full_ || free < Reserve(Demand::kAny) + margin;
   const uint64_t slack = (pressed ? 1 : 2) * chunk_bytes_;
   const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
+  const uint64_t goal = pressed ? 103 : 100 + (percent - 100) / 2;
+  const uint64_t start = evacuating_ ? goal : pressed ? 106 : percent;
   const uint64_t used = versions_->payload_bytes();
   const uint64_t live = versions_->payload_live_bytes();
-  const uint64_t goal = pressed ? 103 : 100 + (percent - 100) / 2;
-  const uint64_t start = pressed ? 106 : percent;
-  if (used * 100 <= live * start || used <= live + slack) return;
+  if (!evacuating_ && (used * 100 <= live * start || used <= live + slack)) return;
+  marked_at_ = frees_;
   std::vector<ExtentUse> extents;
-  uint64_t marked_garbage = 0;
+  bool marked = false;
   versions_->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
-    if (extent->evacuate.load(std::memory_order_relaxed)) {  // relaxed: policy only
-      marked_garbage += extent->payload_bytes() - std::min(extent->payload_bytes(), live_bytes);
-    } else {
-      extents.push_back({extent, extent->payload_bytes(), live_bytes});
-    }
+    marked = marked || extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
+    extents.push_back({extent, extent->payload_bytes(), live_bytes});
   });
-  if ((used - marked_garbage) * 100 <= live * start) return;  // enough is under way
+  if (marked && running_jobs_ > 0) return;  // those copy by the marks as they are
   // What the copies may take: RunJob leaves as much free as is subtracted here.
   const uint64_t keep = IndexReserve() + (full_ ? 1 : kCopyReserveChunks + 1) * chunk_bytes_;
-  const uint64_t budget = free > keep ? free - keep : 0;
-  for (Extent* extent : PickEvacuation(std::move(extents), start, goal, slack, budget)) {
-    extent->evacuate.store(true, std::memory_order_relaxed);  // relaxed: policy only
-  }
+  const uint64_t budget = (free > keep ? free - keep : 0) >> collection_failures_;
+  const std::vector<Extent*> picked = PickEvacuation(extents, start, goal, slack, budget);
+  for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
+  for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
+  evacuating_ = !picked.empty();
 }
 
 bool DBImpl::MergeStep() {
   std::optional<MergeJob> job;
   {
     MutexLock lock(&mutex_);
-    if (merge_blocked_ || !background_error_.ok() || closing_.load(std::memory_order_relaxed)) return false;
+    if (!background_error_.ok() || closing_.load(std::memory_order_relaxed)) return false;
     MarkGarbage();
     job = PickMerge(MakePickerInput());
     if (!job.has_value()) return false;
@@ -511,16 +525,19 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
   }
   Status s = versions_->Apply(std::move(edit), result.added);
   if (!s.ok()) return s;
-  if (job.kind == MergeKind::kCollect && result.copies_refused) {
-    // What could not be moved for lack of space is given up until some is freed.
-    merge_blocked_ = true;
-    for (const TableRef& table : result.added) {
-      for (const PayloadRef& p : table->payload())
-        p.extent->evacuate.store(false, std::memory_order_relaxed);  // policy
-    }
-  }
+  if (job.kind == MergeKind::kCollect) CollectionDone(!result.copies_refused);
   PublishState();
   return s;
+}
+
+// A garbage collection that found too little space is tried again with fewer extents, the emptiest: a small copy may
+// free a lot.
+void DBImpl::CollectionDone(bool had_space) {
+  if (had_space) {
+    collection_failures_ = std::max(collection_failures_ - 1, 0);
+  } else if (++collection_failures_ > kCollectionAttempts) {
+    collection_blocked_ = true;
+  }
 }
 
 void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) {
@@ -536,9 +553,14 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
   }
   if (s.ok()) {
     flush_blocked_ = false;
-    if (job.kind != MergeKind::kCollect) merge_blocked_ = false;
+    merges_blocked_ = false;
+    if (job.kind != MergeKind::kCollect) UnblockMerges();
   } else if (s.IsNoSpace()) {
-    merge_blocked_ = true;
+    if (job.kind == MergeKind::kCollect) {
+      CollectionDone(false);
+    } else {
+      merges_blocked_ = true;
+    }
     Log("%s waits for space: %s", MergeKindName(job.kind), s.ToString().c_str());
   } else if (!closing_.load(std::memory_order_relaxed)) {  // relaxed: set under the mutex
     SetBackgroundError(s);

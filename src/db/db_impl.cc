@@ -157,7 +157,8 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   Status s = CheckOptions(options, hooks.any_sizes);
   if (!s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, hooks));
-  s = impl->Start();
+  s = Placement::Make(options, NumaTopology(), &impl->placement_);
+  if (s.ok()) s = impl->Start();
   if (s.ok()) *db = std::move(impl);
   return s;
 }
@@ -236,14 +237,16 @@ Status DBImpl::LockDirectory() {
 Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
-  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode, hooks_.memory};
+  const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
+  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode, hooks_.memory,
+                                   placement_.nvm};
   const bool exists = options_.env->FileExists(path);
   Status s;
   if (hooks_.memory == nullptr) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
   s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;
-  blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks);
+  blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks, placement_.dram_node);
   frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
   MutexLock lock(&mutex_);
   versions_ = std::make_unique<VersionSet>(pool_.get(), order_, options_.num_levels);
@@ -455,19 +458,21 @@ Status DBImpl::Settle() {
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);
   SettleRequest request(&settle_requests_);
-  merge_blocked_ = flush_blocked_ = false;  // try again
+  flush_blocked_ = false;  // try again
+  UnblockMerges();
   const uint64_t started = settles_started_;
   work_.SignalAll();
   const auto merged = [&]() REQUIRES(mutex_) {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
-  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) && !merge_blocked_ &&
-         (!merged() || running_jobs_ > 0 || HasMergeWork())) {
+  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
+         (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_))) {
     if (!WaitForBackground(0)) break;
   }
   request.End();
-  if (background_error_.ok() && merge_blocked_)
+  if (background_error_.ok() && MergesBlocked()) {
     return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
+  }
   return background_error_;
 }
 
@@ -489,7 +494,7 @@ Status DBImpl::DoWaitForIdle() {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
-    if (!merge_blocked_ && !(memtable_->empty() && IsIdle())) continue;
+    if (!MergesBlocked() && !(memtable_->empty() && IsIdle())) continue;
     // Tables that wait for their filter are held until then, also when no version has them any more.
     while (background_error_.ok() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
     break;

@@ -138,6 +138,9 @@ class DBImpl final : public DB {
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);
+  void CollectionDone(bool had_space) REQUIRES(mutex_);
+  bool MergesBlocked() const REQUIRES(mutex_) { return merges_blocked_ || collection_blocked_; }
+  void UnblockMerges() REQUIRES(mutex_) { merges_blocked_ = collection_blocked_ = false, collection_failures_ = 0; }
   void RunJob(MergeJob job);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
   void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) REQUIRES(mutex_);
@@ -160,6 +163,7 @@ class DBImpl final : public DB {
   std::string StatsText();
   std::string TablesText();
   std::string PoolText();
+  std::string PlacementText();
   uint64_t MemoryBytes();
 
   static void UnpinState(void* state, void*);
@@ -192,6 +196,7 @@ class DBImpl final : public DB {
   const Hooks hooks_;
   const KeyOrder order_;
   uint64_t chunk_bytes_ = 0;
+  Placement placement_;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   FileLock* file_lock_ = nullptr;
@@ -237,11 +242,17 @@ class DBImpl final : public DB {
   int settle_requests_ GUARDED_BY(mutex_) = 0;  // callers who want everything in the repository
   uint64_t settles_started_ GUARDED_BY(mutex_) = 0;
   uint64_t settles_finished_ GUARDED_BY(mutex_) = 0;
-  bool merge_blocked_ GUARDED_BY(mutex_) = false;  // a merge found no space; none is tried until some is freed
-  bool full_ GUARDED_BY(mutex_) = false;           // the last attempt to prepare a chunk found no space
-  uint64_t frees_ GUARDED_BY(mutex_) = 0;          // flushes and merges finished: each may have freed space
-  uint64_t full_at_ GUARDED_BY(mutex_) = 0;        // frees_ when that attempt began
-  bool flush_blocked_ GUARDED_BY(mutex_) = false;  // a flush found no space; it waits for some to be freed
+  // A merge, or a garbage collection, found no space: none is tried until some may have been freed. The one may well
+  // find space where the other does not, and free what that needs.
+  bool merges_blocked_ GUARDED_BY(mutex_) = false;
+  bool collection_blocked_ GUARDED_BY(mutex_) = false;
+  int collection_failures_ GUARDED_BY(mutex_) = 0;  // for want of space, one after the other
+  bool full_ GUARDED_BY(mutex_) = false;            // the last attempt to prepare a chunk found no space
+  uint64_t frees_ GUARDED_BY(mutex_) = 0;           // flushes and merges finished: each may have freed space
+  bool evacuating_ GUARDED_BY(mutex_) = false;      // payload extents are marked for evacuation
+  uint64_t marked_at_ GUARDED_BY(mutex_) = 0;       // frees_ when they were
+  uint64_t full_at_ GUARDED_BY(mutex_) = 0;         // frees_ when that attempt began
+  bool flush_blocked_ GUARDED_BY(mutex_) = false;   // a flush found no space; it waits for some to be freed
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader
   std::atomic<bool> closing_{false};

@@ -150,6 +150,23 @@ std::string DBImpl::PoolText() {
   return text;
 }
 
+std::string DBImpl::PlacementText() {
+  constexpr uint64_t kPages = 256;
+  const auto node = [](int id) { return id == kAnyNode ? std::string("any") : std::to_string(id); };
+  const Region& region = pool_->region();
+  std::string text = "dram-node: " + node(placement_.dram_node) + "\n";
+  text += "dram-found: " + blocks_->Sample().Describe() + "\n";
+  text += "thread-cpus: " + (placement_.cpus.empty() ? "any" : FormatIntList(placement_.cpus)) + "\n";
+  text += "region-path: " + region.path() + "\n";
+  text += std::string("region-kind: ") + RegionKindName(region.kind()) + "\n";
+  text += std::string("region-persist-mode: ") + PersistModeName(region.mode()) + "\n";
+  text += "region-node: " + node(region.nodes().node) + "\n";
+  text += "region-next-node: " + node(region.nodes().next_node) + "\n";
+  text += "region-found: " + region.Sample(kPages).Describe() + "\n";
+  Append(&text, "region-bytes: %" PRIu64 "\nregion-bytes-used: %" PRIu64 "\n", region.size(), pool_->used_bytes());
+  return text;
+}
+
 uint64_t DBImpl::MemoryBytes() {
   MutexLock lock(&mutex_);
   uint64_t bytes = memtable_->memory_bytes();
@@ -200,6 +217,8 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
     *value = PersistModeName(pool_->persist_mode());
   } else if (name == Slice("pool")) {
     *value = PoolText();
+  } else if (name == Slice("placement")) {
+    *value = PlacementText();
   } else if (name == Slice("background-error")) {
     MutexLock lock(&mutex_);
     *value = background_error_.ToString();

@@ -337,7 +337,7 @@ Status DBImpl::NoRoom(bool* give_up) {
     settle_requests_++;
     do {
       used_before = pool_->used_bytes();
-      merge_blocked_ = false;  // try again
+      UnblockMerges();  // try again
       work_.SignalAll();
       while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork())) {
         if (!WaitForBackground(0)) break;

@@ -22,9 +22,13 @@ BlockPool::~BlockPool() {
 char* BlockPool::NewBlock() const {
   const bool huge = block_bytes_ % kHugePage == 0;
   const size_t alignment = huge ? kHugePage : kPage;
-  char* const block =
-      static_cast<char*>(aligned_alloc(alignment, (block_bytes_ + alignment - 1) / alignment * alignment));
+  const size_t bytes = (block_bytes_ + alignment - 1) / alignment * alignment;
+  char* const block = static_cast<char*>(aligned_alloc(alignment, bytes));
   if (block == nullptr) throw std::bad_alloc();
+  if (node_ != kAnyNode && !MoveAndBindMemory(block, bytes, node_).ok()) {
+    free(block);
+    throw std::bad_alloc();
+  }
   if (huge) madvise(block, block_bytes_, MADV_HUGEPAGE);
   return block;
 }
@@ -62,6 +66,13 @@ void BlockPool::Prepare(size_t count) {
     memset(block, 0, block_bytes_);
     Give(block);
   }
+}
+
+PageSample BlockPool::Sample() {
+  PageSample sample;
+  MutexLock lock(&mutex_);
+  for (const char* block : free_) SamplePages(block, block_bytes_, 2, &sample);
+  return sample;
 }
 
 Arena::~Arena() {

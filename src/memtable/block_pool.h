@@ -9,14 +9,17 @@
 #include <cstddef>
 #include <vector>
 
+#include "src/nvm/numa.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
 
 class BlockPool {
  public:
-  // block_bytes: a multiple of Arena::kCacheLine. keep: free blocks to hold on to; more go back to the system.
-  BlockPool(size_t block_bytes, size_t keep) : block_bytes_(block_bytes), keep_(keep) {
+  // block_bytes: a multiple of Arena::kCacheLine. keep: free blocks to hold on to; more go back to the system. node:
+  // the NUMA node of all of them; kAnyNode: wherever.
+  BlockPool(size_t block_bytes, size_t keep, int node = kAnyNode)
+      : block_bytes_(block_bytes), keep_(keep), node_(node) {
     free_.reserve(keep);  // so that Give, which destructors call, needs no memory
   }
   ~BlockPool();
@@ -31,11 +34,15 @@ class BlockPool {
   // Sees to it that count free blocks are there, faulted in. Called in the background.
   void Prepare(size_t count);
 
+  // Where the free blocks lie.
+  PageSample Sample();
+
  private:
   char* NewBlock() const;
 
   const size_t block_bytes_;
   const size_t keep_;
+  const int node_;
   Mutex mutex_;
   std::vector<char*> free_ GUARDED_BY(mutex_);
 };

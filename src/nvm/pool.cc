@@ -87,7 +87,7 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
   const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
   try {
     std::unique_ptr<Region> region;
-    s = Region::Create(temporary, size, options.limit, options.persist_mode, &region);
+    s = Region::Create(temporary, size, options.limit, options.persist_mode, &region, options.nodes);
     if (s.ok()) s = CreateOn(std::move(region), path, options, pool);
   } catch (const std::bad_alloc&) {
     unlink(temporary.c_str());
@@ -122,7 +122,7 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   if (options.memory != nullptr) {
     region = Region::InMemory(options.memory);
   } else {
-    s = Region::Open(path, options.limit, options.persist_mode, &region);
+    s = Region::Open(path, options.limit, options.persist_mode, &region, options.nodes);
     if (!s.ok()) return s;
   }
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));

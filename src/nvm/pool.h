@@ -97,6 +97,7 @@ class Pool {
     uint64_t growth = 0;  // step of growing
     PersistMode persist_mode = kPersistAuto;
     MemoryMedium* memory = nullptr;  // not null: the pool lies there, its path is only a name
+    RegionNodes nodes = {};          // where its memory has to lie
   };
 
   // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
@@ -174,6 +175,7 @@ class Pool {
   // Epoch of the root that the next SwitchRoot writes.
   uint64_t next_epoch() const { return root_.epoch + 1; }
 
+  const Region& region() const { return *region_; }
   uint64_t file_bytes() const { return region_->size(); }
   uint64_t used_bytes() const;  // of extents in use, and the pool header
   uint64_t capacity() const;    // limit, or file size plus what the file system could give

@@ -29,6 +29,10 @@ namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
+// Pages that are looked at to see where memory lies: when a region is opened, and of every piece that it grows by.
+constexpr uint64_t kSampleAtOpen = 64;
+constexpr uint64_t kSampleOfGrowth = 16;
+
 // Repeats a system call for as long as a signal interrupts it.
 template <typename Call>
 int Retry(Call call) {
@@ -72,13 +76,15 @@ Status Region::Error(const char* what) const {
 }
 
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
-                      std::unique_ptr<Region>* region) {
+                      std::unique_ptr<Region>* region, const RegionNodes& nodes) {
   std::unique_ptr<Region> r(new Region(path));
+  r->nodes_ = nodes;
   r->fd_ = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
   if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
+  // Mapped before it has any memory, because a binding is one of addresses.
+  if (s.ok()) s = r->Map(std::max(max_size, max_size > 0 ? size : 0), wanted);
   if (s.ok()) s = r->Grow(size);
-  if (s.ok()) s = r->Map(max_size, wanted);
   if (!s.ok()) {
     unlink(path.c_str());
     return s;
@@ -87,8 +93,10 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
   return s;
 }
 
-Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region) {
+Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
+                    const RegionNodes& nodes) {
   std::unique_ptr<Region> r(new Region(path));
+  r->nodes_ = nodes;
   const int fd = r->fd_ = OpenFile(path, O_RDWR);
   if (fd < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
@@ -106,6 +114,7 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   // release: pairs with size(). Nobody else sees the region yet.
   r->size_.store(size, std::memory_order_release);
   s = r->Map(max_size, wanted);
+  if (s.ok()) s = r->CheckNodes(0, size);
   if (s.ok()) *region = std::move(r);
   return s;
 }
@@ -156,18 +165,81 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   void* const synced = mmap(base_, max_size_, protection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
   if (synced != MAP_FAILED) {
     mode_ = kPersistPmem;
+    kind_ = RegionKind::kFsdax;
   } else if (wanted == kPersistPmem) {
     return Status::NotSupported(path_, "this file system cannot map persistent memory with MAP_SYNC");
   } else {
     if (mmap(base_, max_size_, protection, MAP_SHARED | MAP_FIXED, fd_, 0) == MAP_FAILED) return Error("mmap");
     struct statfs fs;
     if (fstatfs(fd_, &fs) != 0) return Error("statfs");
-    mode_ = fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC ? kPersistEmulated : kPersistFile;
+    kind_ = fs.f_type == TMPFS_MAGIC       ? RegionKind::kTmpfs
+            : fs.f_type == HUGETLBFS_MAGIC ? RegionKind::kHugetlbfs
+                                           : RegionKind::kOtherFile;
+    mode_ = kind_ == RegionKind::kOtherFile ? kPersistFile : kPersistEmulated;
   }
   if (wanted == kPersistEmulated || wanted == kPersistFile) mode_ = wanted;
   madvise(base_, max_size_, MADV_HUGEPAGE);  // where the kernel does not do it, small pages serve as well
   madvise(base_, max_size_, MADV_DONTDUMP);
-  return Status::OK();
+  return CheckBindable();
+}
+
+Status Region::CheckBindable() const {
+  if (!nodes_.bound() || kind_ != RegionKind::kOtherFile) return Status::OK();
+  return Status::InvalidArgument(
+      path_, "memory of this file system cannot be bound to NUMA node " + std::to_string(nodes_.node) +
+                 " (nvm_node): it lies in the page cache. Use a tmpfs, or a DAX file system on a device of that node");
+}
+
+// Binds what Grow is about to add to the first node that has room for it. A DAX file system's memory lies where its
+// device is, so there it is only looked at, afterwards.
+Status Region::BindGrowth(uint64_t offset, uint64_t size, int* node) {
+  *node = kAnyNode;
+  if (!nodes_.bound() || kind_ == RegionKind::kFsdax) return Status::OK();
+  const NumaTopology topology;
+  std::string had;
+  for (int candidate : {nodes_.node, nodes_.next_node}) {
+    if (candidate == kAnyNode) continue;
+    const uint64_t available = topology.AvailableBytes(candidate);
+    if (available >= size) {
+      *node = candidate;
+      return BindMemory(base_ + offset, size, candidate);
+    }
+    had += (had.empty() ? "" : ", ") + std::string("NUMA node ") + std::to_string(candidate) + " has " +
+           std::to_string(available) + " bytes available";
+  }
+  return Status::NoSpace(path_, "cannot grow by " + std::to_string(size) + " bytes: " + had);
+}
+
+Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
+  if (!nodes_.bound()) return Status::OK();
+  PageSample sample;
+  SamplePages(base_ + offset, size, offset == 0 ? kSampleAtOpen : kSampleOfGrowth, &sample);
+  if (sample.looked_at > 0 && sample.Elsewhere(nodes_.node, nodes_.next_node) == 0) return Status::OK();
+  std::string asked = "nvm_node is " + std::to_string(nodes_.node);
+  if (nodes_.next_node != kAnyNode) asked += ", nvm_next_node " + std::to_string(nodes_.next_node);
+  return Status::InvalidArgument(path_, asked + ", but its memory lies on " + sample.Describe());
+}
+
+PageSample Region::Sample(uint64_t count) const {
+  PageSample sample;
+  if (medium_ == nullptr) SamplePages(base_, size(), count, &sample);
+  return sample;
+}
+
+const char* RegionKindName(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::kFsdax:
+      return "fsdax";
+    case RegionKind::kTmpfs:
+      return "tmpfs";
+    case RegionKind::kHugetlbfs:
+      return "hugetlbfs";
+    case RegionKind::kOtherFile:
+      return "file";
+    case RegionKind::kMemory:
+      return "memory";
+  }
+  return "";
 }
 
 Status Region::Grow(uint64_t new_size) {
@@ -179,11 +251,18 @@ Status Region::Grow(uint64_t new_size) {
     size_.store(new_size, std::memory_order_release);  // release: as below
     return Status::OK();
   }
-  const int error = Allocate(fd_, old_size, new_size - old_size);
-  if (error != 0) {
+  int node;
+  Status s = BindGrowth(old_size, new_size - old_size, &node);
+  if (!s.ok()) return s;
+  {
+    const ThreadMemoryPolicy policy(node, ThreadMemoryPolicy::Strength::kBind);  // hugetlbfs goes by the thread's
+    errno = Allocate(fd_, old_size, new_size - old_size);
+    if (errno != 0) s = Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
+  }
+  if (s.ok()) s = CheckNodes(old_size, new_size - old_size);
+  if (!s.ok()) {
     if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(old_size)); }) != 0) return Error("ftruncate");
-    errno = error;
-    return Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
+    return s;
   }
   // release: pairs with size(); whoever sees the new size may use the bytes below it.
   size_.store(new_size, std::memory_order_release);
@@ -194,7 +273,12 @@ uint64_t Region::FileSystemAvailable() const {
   if (medium_ != nullptr) return medium_->capacity - size();
   struct statvfs vfs;
   if (fstatvfs(fd_, &vfs) != 0) return 0;
-  return static_cast<uint64_t>(vfs.f_bavail) * vfs.f_frsize;
+  const uint64_t available = static_cast<uint64_t>(vfs.f_bavail) * vfs.f_frsize;
+  if (!nodes_.bound() || kind_ == RegionKind::kFsdax) return available;
+  const NumaTopology topology;
+  uint64_t on_nodes = topology.AvailableBytes(nodes_.node);
+  if (nodes_.next_node != kAnyNode) on_nodes += topology.AvailableBytes(nodes_.next_node);
+  return std::min(available, on_nodes);
 }
 
 void Region::Populate(uint64_t offset, uint64_t size) {

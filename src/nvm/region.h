@@ -2,7 +2,8 @@
 // place and no reference or pointer into it ever moves.
 //
 // Space is allocated in the file system before it is used (fallocate), so a full device is an error of Grow and not a
-// SIGBUS at some later store.
+// SIGBUS at some later store. Where a NUMA node is asked for, the same step takes the memory from that node, or from
+// the next one, or fails: later stores have no page left to allocate.
 //
 // Threads: Grow by one thread at a time; the rest by any.
 
@@ -17,18 +18,25 @@
 #include "miodb/options.h"
 #include "miodb/status.h"
 #include "src/nvm/persist_hook.h"
+#include "src/nvm/placement.h"
 
 namespace miodb {
+
+// What a region lies on.
+enum class RegionKind { kFsdax, kTmpfs, kHugetlbfs, kOtherFile, kMemory };
+
+const char* RegionKindName(RegionKind kind);
 
 class Region {
  public:
   // Creates path, which must not exist, with size bytes. max_size: the address range to reserve; 0: all that the file
-  // system could hold.
+  // system could hold. nodes: where its memory has to lie; InvalidArgument if that cannot be had there.
   static Status Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
-                       std::unique_ptr<Region>* region);
+                       std::unique_ptr<Region>* region, const RegionNodes& nodes = RegionNodes());
 
-  // Opens an existing file at its present size.
-  static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region);
+  // Opens an existing file at its present size. InvalidArgument if its memory does not lie on the nodes.
+  static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
+                     const RegionNodes& nodes = RegionNodes());
 
   // A region in memory of the caller, of medium->size bytes; it grows up to medium->capacity and keeps medium->size.
   static std::unique_ptr<Region> InMemory(MemoryMedium* medium);
@@ -40,6 +48,8 @@ class Region {
   char* base() const { return base_; }
   const std::string& path() const { return path_; }
   PersistMode mode() const { return mode_; }
+  RegionKind kind() const { return kind_; }
+  const RegionNodes& nodes() const { return nodes_; }
 
   // Bytes of the file; everything below is backed by storage.
   uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with Grow
@@ -48,8 +58,11 @@ class Region {
   // Makes the file new_size bytes long. On failure (IOError, or NoSpace from the file system) it is as before.
   Status Grow(uint64_t new_size);
 
-  // What the file system could still give, in bytes.
+  // What the file system could still give, in bytes; of a bound region, what its nodes could.
   uint64_t FileSystemAvailable() const;
+
+  // Where its pages lie now, of up to count.
+  PageSample Sample(uint64_t count) const;
 
   // Faults in [offset, offset + size) for writing, so that later stores there take no page faults.
   void Populate(uint64_t offset, uint64_t size);
@@ -77,6 +90,9 @@ class Region {
   // Keeps a second opener out, in this process or another, until the region is destroyed.
   Status Lock() const;
   Status Map(uint64_t max_size, PersistMode wanted);
+  Status CheckBindable() const;
+  Status BindGrowth(uint64_t offset, uint64_t size, int* node);
+  Status CheckNodes(uint64_t offset, uint64_t size) const;
   Status Error(const char* what) const;
 
   std::string path_;
@@ -85,6 +101,8 @@ class Region {
   char* base_ = nullptr;
   uint64_t max_size_ = 0;
   PersistMode mode_ = kPersistFile;
+  RegionKind kind_ = RegionKind::kMemory;
+  RegionNodes nodes_;
   std::atomic<uint64_t> size_{0};
 };
 

@@ -69,9 +69,14 @@ TEST(ConfigTest, ARocksDbCommandLineRuns) {
   EXPECT_EQ(parsed.config.cache_size, 268435456);
 }
 
-TEST(ConfigTest, NodesOtherThanTheDefaultsAreAnnounced) {
-  EXPECT_EQ(Parsed({"--nvm_node=1", "--nvm_next_node=5"}).notes, "no effect on miodb: --nvm_node --nvm_next_node\n");
-  EXPECT_EQ(Parsed({"--nvm_node=-1", "--dram_node=-1", "--nvm_next_node=-1"}).notes, "");
+TEST(ConfigTest, NodesAreMioDbsAndAnywhereByDefault) {
+  const Parsed parsed({"--nvm_node=1", "--nvm_next_node=5"});
+  EXPECT_EQ(parsed.notes, "");
+  EXPECT_EQ(parsed.config.dram_node, -1);
+  EXPECT_EQ(parsed.config.nvm_node, 1);
+  EXPECT_EQ(parsed.config.nvm_next_node, 5);
+  EXPECT_EQ(Parsed({"--nvm_node=1", "--engine=leveldb"}).notes, "no effect on leveldb: --nvm_node\n");
+  EXPECT_NE(Parsed({"--nvm_node=-2"}).problem, "");
 }
 
 TEST(ConfigTest, FlagsOfAnotherEngineAreAnnounced) {

@@ -286,7 +286,15 @@ TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   input.settle = true;
   EXPECT_TRUE(PickMerge(input).has_value()) << "settling goes first, and there is something to settle";
   EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);
+  input.merges_blocked = true;
+  EXPECT_EQ(MergeKind::kCollect, PickMerge(input)->kind) << "it may free what the merge needs";
+  input.collection_blocked = true;
+  EXPECT_FALSE(PickMerge(input).has_value());
+  input.merges_blocked = false;
+  EXPECT_EQ(MergeKind::kSettle, PickMerge(input)->kind);
   input.settle = false;
+  EXPECT_FALSE(PickMerge(input).has_value());
+  input.collection_blocked = false;
   input.busy_runs = &this_run;
   EXPECT_FALSE(PickMerge(input).has_value());
   input.busy_runs = &no_runs;

@@ -208,10 +208,10 @@ TEST_P(FullPoolTest, ReopensWhenFull) {
   Put("a", "1");
 }
 
-TEST_P(FullPoolTest, OfSixTimesTheLiveSizeTakesOverwritesForever) {
+TEST_P(FullPoolTest, OfThreeTimesTheLiveSizeTakesOverwritesForever) {
   const uint64_t pair_bytes = GetParam().value_bytes + FilledKey(0).size() + 40;  // with record header and index entry
   const uint64_t usable = GetParam().pool_bytes - 4 * GetParam().memtable_bytes;
-  const uint64_t count = usable / 6 / pair_bytes;
+  const uint64_t count = usable / 3 / pair_bytes;
   Open();
   Random random(1);
   std::map<uint64_t, uint64_t> newest;

@@ -48,6 +48,9 @@ std::vector<Setting> OutOfRange() {
   AddOutside(&all, "partition_size", 4 * kKiB, 64 * kGiB, 1, SET(partition_size));
   AddOutside(&all, "space_amplification_percent", 105, 1000, 1, SET(space_amplification_percent));
   AddOutside(&all, "filter_bits_per_key", 0, 32, 1, SET(filter_bits_per_key));
+  AddOutside(&all, "dram_node", -1, 1023, 1, SET(dram_node));
+  AddOutside(&all, "nvm_node", -1, 1023, 1, SET(nvm_node));
+  AddOutside(&all, "nvm_next_node", -1, 1023, 1, SET(nvm_next_node));
   const std::string four_kib = std::to_string(4 * kKiB);
   all.push_back({"write_buffer_size", 0, {four_kib}, SET(write_buffer_size)});
   all.push_back({"lazy_copy_limit", kGiB + 1, {std::to_string(kGiB)}, SET(lazy_copy_limit)});

@@ -14,9 +14,11 @@
 #include "src/format/manifest_area.h"
 #include "src/log/frame_reader.h"
 #include "src/nvm/pool_image.h"
+#include "src/ssd/internal_key.h"
 #include "src/util/write_batch_internal.h"
 #include "src/version/version_edit.h"
 #include "tests/pmtable/table_maker.h"
+#include "tests/ssd/sst_maker.h"
 
 namespace miodb::test {
 namespace {
@@ -193,6 +195,25 @@ void AddTables(Corpus* corpus) {
   }
 }
 
+// Table files; the first byte asks for verification (1) and filters (2).
+void AddSsts(Corpus* corpus) {
+  static const InternalKeyComparator comparator{KeyOrder(BytewiseComparator())};
+  const std::unique_ptr<const FilterPolicy> policy(NewBloomFilterPolicy(10));
+  const InternalFilterPolicy internal_policy(policy.get());
+  for (const CompressionType compression : {kNoCompression, kSnappyCompression, kZstdCompression}) {
+    SstFormat format;
+    format.comparator = &comparator;
+    format.filter_policy = &internal_policy;
+    format.block_size = 100;
+    format.compression = compression;
+    Entries entries;
+    for (uint64_t i = 0; i < 12; i++) entries[SeekKey("key" + std::to_string(i), 5)] = std::string(i * 3, 'v');
+    const std::string file = MakeSst(format, entries);
+    corpus->Add("sst", "unverified_" + std::to_string(compression), std::string(1, '\x02') + file);
+    corpus->Add("sst", "verified_" + std::to_string(compression), std::string(1, '\x03') + file);
+  }
+}
+
 }  // namespace
 }  // namespace miodb::test
 
@@ -207,6 +228,7 @@ int main(int argc, char** argv) {
   miodb::test::AddHeaders(&corpus);
   miodb::test::AddManifests(&corpus);
   miodb::test::AddTables(&corpus);
+  miodb::test::AddSsts(&corpus);
   printf("%d files\n", corpus.files());
   return 0;
 }

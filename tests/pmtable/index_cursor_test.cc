@@ -113,8 +113,8 @@ TEST_P(IndexCursorTest, ATableBuiltFromAnIndexAnswersTheSame) {
     Make(random.OneIn(4) ? ReverseComparator() : BytewiseComparator(), 400, 1 + random.Uniform(300), &random);
     for (int generation = 0; generation < 4; generation++) {
       SCOPED_TRACE(generation);
-      TableBuilder builder(pool_.get(), maker_->order(), Purpose::kMerge, maker_->NewNumber(), 10);
-      TableBuilder::Summary summary{1, versions_->size(), {}};
+      PMTableBuilder builder(pool_.get(), maker_->order(), Purpose::kMerge, maker_->NewNumber(), 10);
+      PMTableBuilder::Summary summary{1, versions_->size(), {}};
       for (const TableRef& table : tables_) {
         summary.payload.insert(summary.payload.end(), table->payload().begin(), table->payload().end());
       }

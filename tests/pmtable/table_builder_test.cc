@@ -80,7 +80,7 @@ TEST_F(TableBuilderTest, TheIndexIsCutToWhatItNeeds) {
     uint64_t bytes = sizeof(TableHeader) + table->leaf_count() * sizeof(LeafNode);
     for (uint64_t nodes : InnerLevelSizes(table->leaf_count())) bytes += nodes * sizeof(InnerNode);
     EXPECT_GE(table->index()->size(), bytes);
-    EXPECT_LE(table->index()->size(), bytes + TableBuilder::kBytesPerTable);
+    EXPECT_LE(table->index()->size(), bytes + PMTableBuilder::kBytesPerTable);
     EXPECT_EQ(ExtentKind::kIndex, table->index()->kind());
   }
 }
@@ -98,7 +98,7 @@ TEST_F(TableBuilderTest, EveryIndexByteIsCountedForItsPurpose) {
 TEST_F(TableBuilderTest, WithoutFinishItsSpaceIsFree) {
   const uint64_t before = pool_->used_bytes();
   {
-    TableBuilder builder(pool_.get(), maker_.order(), Purpose::kMerge, 1, 10);
+    PMTableBuilder builder(pool_.get(), maker_.order(), Purpose::kMerge, 1, 10);
     ASSERT_OK(builder.Start(100000, 100000, 1));
     EXPECT_EQ(before + builder.index_bytes(), pool_->used_bytes());
   }
@@ -106,7 +106,7 @@ TEST_F(TableBuilderTest, WithoutFinishItsSpaceIsFree) {
 }
 
 TEST_F(TableBuilderTest, WithRoomForAllItIsNeverNearlyFull) {
-  TableBuilder builder(pool_.get(), maker_.order(), Purpose::kMerge, 1, 10);
+  PMTableBuilder builder(pool_.get(), maker_.order(), Purpose::kMerge, 1, 10);
   ASSERT_OK(builder.Start(300, 300, 1));
   for (int i = 0; i < 300; i++) {
     EXPECT_TRUE(builder.HasRoom());
@@ -121,7 +121,7 @@ TEST_F(TableBuilderTest, WithRoomForAllItIsNeverNearlyFull) {
 }
 
 TEST_F(TableBuilderTest, SaysWhenItIsNearlyFullIfMoreMayCome) {
-  TableBuilder builder(pool_.get(), maker_.order(), Purpose::kMerge, 1, 10);
+  PMTableBuilder builder(pool_.get(), maker_.order(), Purpose::kMerge, 1, 10);
   ASSERT_OK(builder.Start(300, 301, 1));
   int nearly = 0;
   for (int i = 0; i < 300; i++) {
@@ -145,14 +145,14 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
     extents.push_back(std::move(extent));
   }
   {
-    TableBuilder builder(pool.get(), order, Purpose::kMerge, 1, 10);
+    PMTableBuilder builder(pool.get(), order, Purpose::kMerge, 1, 10);
     EXPECT_STATUS(NoSpace, builder.Start(1, 1, 1));
   }
   for (size_t i = 0; i < extents.size(); i += 4) {
     extents[i].reset();
     if (i + 1 < extents.size()) extents[i + 1].reset();
   }
-  TableBuilder builder(pool.get(), order, Purpose::kMerge, 1, 10);
+  PMTableBuilder builder(pool.get(), order, Purpose::kMerge, 1, 10);
   ASSERT_OK(builder.Start(100000, 100000, 3));
   EXPECT_EQ(2 * kExtentUnit, builder.index_bytes());
   // All that is promised must fit: the header, leaves, one inner node and the meta block.
@@ -170,7 +170,7 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   }
   EXPECT_GT(added, 4u * kNodeFanout) << "two units hold a header, five leaves and an inner node";
   TableRef table;
-  ASSERT_OK(builder.Finish(TableBuilder::Summary{1, 1, {payload}}, &table));
+  ASSERT_OK(builder.Finish(PMTableBuilder::Summary{1, 1, {payload}}, &table));
   EXPECT_EQ(added, table->entries());
 }
 
@@ -183,7 +183,7 @@ TEST(TableBuilderSpace, AShortTableTakesMostOfWhatItHasRoomFor) {
     extents.push_back(std::move(extent));
   }
   extents[10].reset();
-  TableBuilder builder(pool.get(), KeyOrder(BytewiseComparator()), Purpose::kMerge, 1, 10);
+  PMTableBuilder builder(pool.get(), KeyOrder(BytewiseComparator()), Purpose::kMerge, 1, 10);
   ASSERT_OK(builder.Start(100000, 100000, 30));
   ASSERT_EQ(kExtentUnit, builder.index_bytes());
   IndexEntry entry = {};

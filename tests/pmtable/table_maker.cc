@@ -174,12 +174,12 @@ std::vector<IndexWord> TableMaker::Store(const SortedVersions& versions, const O
 }
 
 TableRef TableMaker::Make(const SortedVersions& versions, const Options& options) {
-  TableBuilder::Summary summary;
+  PMTableBuilder::Summary summary;
   const std::vector<IndexWord> words = Store(versions, options, &summary.payload);
   std::sort(summary.payload.begin(), summary.payload.end(),
             [](const PayloadRef& a, const PayloadRef& b) { return a.extent->offset() < b.extent->offset(); });
   summary.min_sequence = kMaxSequence;
-  TableBuilder builder(pool(), order_, Purpose::kFlush, NewNumber(), options.filter_bits);
+  PMTableBuilder builder(pool(), order_, Purpose::kFlush, NewNumber(), options.filter_bits);
   EXPECT_OK(builder.Start(versions.size(), versions.size(), summary.payload.size()));
   for (size_t i = 0; i < versions.size(); i++) {
     const TestVersion& v = versions[i];

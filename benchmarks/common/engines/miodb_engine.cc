@@ -139,6 +139,9 @@ class MioDbEngine final : public Engine {
     options.pool_path = config_.pool_path;
     options.pool_size = static_cast<uint64_t>(config_.pool_size);
     options.persist_mode = ParsePersistMode(config_.persist_mode);
+    options.dram_node = static_cast<int>(config_.dram_node);
+    options.nvm_node = static_cast<int>(config_.nvm_node);
+    options.nvm_next_node = static_cast<int>(config_.nvm_next_node);
     options.log_mode = config_.log_mode == "off" ? kLogOff : kLogPmem;
     options.log_chunk_size = static_cast<size_t>(config_.log_chunk_size);
     options.max_background_merges = static_cast<int>(config_.max_background_merges);

@@ -1,0 +1,54 @@
+#include "src/nvm/placement.h"
+
+#include <sys/mman.h>
+
+#include <string>
+
+namespace miodb {
+
+namespace {
+
+// Whether the kernel lets this process bind memory at all: containers often do not.
+Status TryToBind(int node) {
+  constexpr size_t kPage = 4096;
+  void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return Status::IOError("mmap", "no memory");
+  Status s = BindMemory(page, kPage, node);
+  munmap(page, kPage);
+  return s;
+}
+
+Status CheckNode(const char* option, int node, const NumaTopology& topology) {
+  if (node == kAnyNode) return Status::OK();
+  Status s = topology.CheckMemory(std::string("Options::") + option, node);
+  return s.ok() ? TryToBind(node) : s;
+}
+
+}  // namespace
+
+Status Placement::Make(const Options& options, const NumaTopology& topology, Placement* placement) {
+  if (options.nvm_next_node != kAnyNode && options.nvm_node == kAnyNode) {
+    return Status::InvalidArgument("Options::nvm_next_node is " + std::to_string(options.nvm_next_node),
+                                   "it follows nvm_node, which is -1");
+  }
+  if (options.nvm_next_node != kAnyNode && options.nvm_next_node == options.nvm_node) {
+    return Status::InvalidArgument("Options::nvm_next_node is " + std::to_string(options.nvm_next_node),
+                                   "nvm_node is the same");
+  }
+  Status s = CheckNode("dram_node", options.dram_node, topology);
+  if (s.ok()) s = CheckNode("nvm_node", options.nvm_node, topology);
+  if (s.ok()) s = CheckNode("nvm_next_node", options.nvm_next_node, topology);
+  if (!s.ok()) return s;
+  placement->dram_node = options.dram_node;
+  placement->nvm = {options.nvm_node, options.nvm_next_node};
+  placement->cpus.clear();
+  if (options.dram_node == kAnyNode) return s;
+  placement->cpus = topology.CpusNear(options.dram_node);
+  if (placement->cpus.empty()) {
+    return Status::InvalidArgument("Options::dram_node is " + std::to_string(options.dram_node),
+                                   "this process may run on no CPU of any NUMA node; there is " + topology.Describe());
+  }
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,71 @@
+#include "src/ssd/filter_block.h"
+
+#include "src/util/check.h"
+#include "src/util/coding.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr int kBaseLog = 11;
+
+}  // namespace
+
+void FilterBlockBuilder::StartBlock(uint64_t offset) {
+  const uint64_t index = offset >> kBaseLog;
+  CHECK_GE(index, offsets_.size());
+  while (offsets_.size() < index) MakeFilter();
+}
+
+void FilterBlockBuilder::AddKey(const Slice& key) {
+  starts_.push_back(keys_.size());
+  keys_.append(key.data(), key.size());
+}
+
+void FilterBlockBuilder::MakeFilter() {
+  offsets_.push_back(static_cast<uint32_t>(result_.size()));
+  if (starts_.empty()) return;
+  std::vector<Slice> keys;
+  keys.reserve(starts_.size());
+  for (size_t i = 0; i < starts_.size(); i++) {
+    const size_t end = i + 1 < starts_.size() ? starts_[i + 1] : keys_.size();
+    keys.emplace_back(keys_.data() + starts_[i], end - starts_[i]);
+  }
+  policy_->CreateFilter(keys.data(), static_cast<int>(keys.size()), &result_);
+  keys_.clear();
+  starts_.clear();
+}
+
+Slice FilterBlockBuilder::Finish() {
+  if (!starts_.empty()) MakeFilter();
+  const uint32_t list_offset = static_cast<uint32_t>(result_.size());
+  for (uint32_t offset : offsets_) PutFixed32(&result_, offset);
+  PutFixed32(&result_, list_offset);
+  result_.push_back(static_cast<char>(kBaseLog));
+  return result_;
+}
+
+FilterBlockReader::FilterBlockReader(const FilterPolicy* policy, std::string contents)
+    : policy_(policy), contents_(std::move(contents)) {
+  const size_t size = contents_.size();
+  if (size < 5) return;
+  const uint32_t list_offset = DecodeFixed32(contents_.data() + size - 5);
+  const uint8_t base_log = static_cast<uint8_t>(contents_[size - 1]);
+  if (list_offset > size - 5 || base_log > 63) return;
+  list_offset_ = list_offset;
+  base_log_ = base_log;
+  count_ = (size - 5 - list_offset) / sizeof(uint32_t);
+}
+
+bool FilterBlockReader::KeyMayMatch(uint64_t block_offset, const Slice& key) const {
+  const uint64_t index = block_offset >> base_log_;
+  if (index >= count_) return true;
+  // The list's own offset stands behind the last one, so there is an end for every filter.
+  const char* const entry = contents_.data() + list_offset_ + index * sizeof(uint32_t);
+  const uint32_t begin = DecodeFixed32(entry), end = DecodeFixed32(entry + sizeof(uint32_t));
+  if (begin == end) return false;  // no key at all
+  if (begin > end || end > list_offset_) return true;
+  return policy_->KeyMayMatch(key, Slice(contents_.data() + begin, end - begin));
+}
+
+}  // namespace miodb

@@ -1,0 +1,46 @@
+#include "src/ssd/internal_key.h"
+
+#include <vector>
+
+namespace miodb {
+
+int InternalKeyComparator::Compare(const Slice& a, const Slice& b) const {
+  const int c = order_.Compare(UserKeyOf(a), UserKeyOf(b));
+  if (c != 0) return c;
+  const uint64_t tag_a = TagOf(a), tag_b = TagOf(b);
+  return tag_a > tag_b ? -1 : tag_a < tag_b ? 1 : 0;
+}
+
+void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slice& limit) const {
+  const Slice user_start = UserKeyOf(*start);
+  std::string shorter = user_start.ToString();
+  order_.comparator()->FindShortestSeparator(&shorter, UserKeyOf(limit));
+  if (shorter.size() < user_start.size() && order_.Compare(user_start, shorter) < 0) {
+    // Before every version of the shorter key, so after all of start's.
+    PutFixed64(&shorter, PackTag(kMaxSequence, kTypeValue));
+    *start = std::move(shorter);
+  }
+}
+
+void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
+  const Slice user_key = UserKeyOf(*key);
+  std::string shorter = user_key.ToString();
+  order_.comparator()->FindShortSuccessor(&shorter);
+  if (shorter.size() < user_key.size() && order_.Compare(user_key, shorter) < 0) {
+    PutFixed64(&shorter, PackTag(kMaxSequence, kTypeValue));
+    *key = std::move(shorter);
+  }
+}
+
+void InternalFilterPolicy::CreateFilter(const Slice* keys, int n, std::string* dst) const {
+  std::vector<Slice> user_keys;
+  user_keys.reserve(static_cast<size_t>(n));
+  for (int i = 0; i < n; i++) user_keys.push_back(UserKeyOf(keys[i]));
+  policy_->CreateFilter(user_keys.data(), n, dst);
+}
+
+bool InternalFilterPolicy::KeyMayMatch(const Slice& key, const Slice& filter) const {
+  return policy_->KeyMayMatch(UserKeyOf(key), filter);
+}
+
+}  // namespace miodb

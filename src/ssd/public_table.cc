@@ -1,0 +1,140 @@
+// LevelDB's Table and TableBuilder over the reader and writer that the SSD tier uses.
+
+#include <memory>
+#include <new>
+
+#include "miodb/table.h"
+#include "miodb/table_builder.h"
+#include "src/ssd/sst_reader.h"
+#include "src/ssd/sst_writer.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+SstFormat FormatOf(const Options& options) {
+  SstFormat format;
+  format.comparator = options.comparator;
+  format.filter_policy = options.filter_policy;
+  format.block_size = options.block_size;
+  format.restart_interval = options.block_restart_interval > 0 ? options.block_restart_interval : 1;
+  format.compression = options.compression;
+  format.zstd_level = options.zstd_compression_level;
+  return format;
+}
+
+Status OutOfMemory() { return Status::IOError("table", "out of memory"); }
+
+}  // namespace
+
+struct Table::Rep {
+  std::unique_ptr<SstReader> reader;
+};
+
+Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file_size, Table** table) {
+  *table = nullptr;
+  try {
+    auto rep = std::make_unique<Rep>();
+    const std::shared_ptr<const RandomAccessFile> borrowed(file, [](const RandomAccessFile*) {});
+    Status s = SstReader::Open(FormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
+                               options.block_cache, &rep->reader);
+    if (!s.ok()) return s;
+    *table = new Table(rep.get());
+    rep.release();
+    return s;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  }
+}
+
+Table::~Table() { delete rep_; }
+
+Iterator* Table::NewIterator(const ReadOptions& options) const {
+  try {
+    return rep_->reader->NewIterator({options.verify_checksums, options.fill_cache});
+  } catch (const std::bad_alloc&) {
+    return NewErrorIterator(OutOfMemory());
+  }
+}
+
+uint64_t Table::ApproximateOffsetOf(const Slice& key) const { return rep_->reader->ApproximateOffsetOf(key); }
+
+struct TableBuilder::Rep {
+  Rep(const Options& options, WritableFile* file) : writer(FormatOf(options), file) {}
+
+  SstWriter writer;
+  Status error;  // the first that is not the file's
+  std::string last_key;
+  bool closed = false;
+
+  Status status() const { return error.ok() ? writer.status() : error; }
+};
+
+TableBuilder::TableBuilder(const Options& options, WritableFile* file) : rep_(new Rep(options, file)) {}
+
+TableBuilder::~TableBuilder() {
+  CHECK(rep_->closed);  // Finish or Abandon comes before
+  delete rep_;
+}
+
+Status TableBuilder::ChangeOptions(const Options& options) {
+  const SstFormat& now = rep_->writer.format();
+  if (options.comparator != now.comparator) {
+    return Status::InvalidArgument("TableBuilder::ChangeOptions", "the comparator cannot change");
+  }
+  if (options.filter_policy != now.filter_policy) {
+    return Status::InvalidArgument("TableBuilder::ChangeOptions", "the filter policy cannot change");
+  }
+  rep_->writer.SetFormat(FormatOf(options));
+  return Status::OK();
+}
+
+void TableBuilder::Add(const Slice& key, const Slice& value) {
+  CHECK(!rep_->closed);
+  if (!status().ok()) return;
+  if (rep_->writer.entries() > 0 && rep_->writer.format().comparator->Compare(key, rep_->last_key) <= 0) {
+    rep_->error = Status::InvalidArgument("TableBuilder::Add", "the key does not come after the last one");
+    return;
+  }
+  try {
+    rep_->last_key.assign(key.data(), key.size());
+    rep_->writer.Add(key, value);
+  } catch (const std::bad_alloc&) {
+    rep_->error = OutOfMemory();
+  }
+}
+
+void TableBuilder::Flush() {
+  CHECK(!rep_->closed);
+  if (!status().ok()) return;
+  try {
+    rep_->writer.Flush();
+  } catch (const std::bad_alloc&) {
+    rep_->error = OutOfMemory();
+  }
+}
+
+Status TableBuilder::status() const { return rep_->status(); }
+
+Status TableBuilder::Finish() {
+  CHECK(!rep_->closed);
+  rep_->closed = true;
+  if (!status().ok()) return status();
+  try {
+    return rep_->writer.Finish();
+  } catch (const std::bad_alloc&) {
+    rep_->error = OutOfMemory();
+    return rep_->error;
+  }
+}
+
+void TableBuilder::Abandon() {
+  CHECK(!rep_->closed);
+  rep_->closed = true;
+}
+
+uint64_t TableBuilder::NumEntries() const { return rep_->writer.entries(); }
+uint64_t TableBuilder::FileSize() const { return rep_->writer.file_size(); }
+
+}  // namespace miodb

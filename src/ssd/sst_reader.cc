@@ -1,0 +1,264 @@
+#include "src/ssd/sst_reader.h"
+
+#include "src/util/check.h"
+#include "src/util/coding.h"
+#include "src/util/hash.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kCacheKeyBytes = 16;
+
+void DeleteBlock(const Slice&, void* value) { delete static_cast<const Block*>(value); }
+
+}  // namespace
+
+BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
+  Reset();
+  std::swap(block_, other.block_);
+  std::swap(cache_, other.cache_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+void BlockPin::Reset() {
+  if (cache_ != nullptr) {
+    cache_->Release(handle_);
+  } else {
+    delete block_;
+  }
+  block_ = nullptr;
+  cache_ = nullptr;
+  handle_ = nullptr;
+}
+
+// Steps through the index, and through the data block that the index stands on.
+class SstIterator final : public Iterator {
+ public:
+  SstIterator(const SstReader* reader, SstReader::ReadMode mode)
+      : reader_(reader), mode_(mode), index_(reader->format_.comparator), data_(reader->format_.comparator) {
+    index_.Enter(reader->index_.get(), &reader->source_, reader->index_offset_);
+  }
+
+  bool Valid() const override { return data_.Valid(); }
+
+  void SeekToFirst() override {
+    index_.SeekToFirst();
+    EnterBlock();
+    if (in_block_) data_.SeekToFirst();
+    SkipForward();
+  }
+
+  void SeekToLast() override {
+    index_.SeekToLast();
+    EnterBlock();
+    if (in_block_) data_.SeekToLast();
+    SkipBackward();
+  }
+
+  void Seek(const Slice& target) override {
+    index_.Seek(target);
+    EnterBlock();
+    if (in_block_) data_.Seek(target);
+    SkipForward();
+  }
+
+  void Next() override {
+    data_.Next();
+    SkipForward();
+  }
+
+  void Prev() override {
+    data_.Prev();
+    SkipBackward();
+  }
+
+  Slice key() const override { return data_.key(); }
+  Slice value() const override { return data_.value(); }
+
+  Status status() const override {
+    if (!index_.status().ok()) return index_.status();
+    return status_.ok() ? data_.status() : status_;
+  }
+
+ private:
+  // Opens the data block of the index entry. Stays in the block if it is that one already.
+  void EnterBlock() {
+    if (!index_.Valid()) {
+      LeaveBlock();
+      return;
+    }
+    if (in_block_ && status().ok() && index_.value() == Slice(handle_)) return;
+    LeaveBlock();
+    uint64_t offset;
+    status_ = reader_->GetBlock(mode_, index_.value(), &pin_, &offset);
+    if (!status_.ok()) return;
+    handle_ = index_.value().ToString();
+    data_.Enter(pin_.get(), &reader_->source_, offset);
+    in_block_ = true;
+  }
+
+  void LeaveBlock() {
+    in_block_ = false;
+    data_.Leave();
+    pin_.Reset();
+  }
+
+  // On to the first entry of a later block if this one has no more; no further than damage.
+  void SkipForward() {
+    while (in_block_ && !data_.Valid() && status().ok()) {
+      index_.Next();
+      EnterBlock();
+      if (in_block_) data_.SeekToFirst();
+    }
+  }
+
+  void SkipBackward() {
+    while (in_block_ && !data_.Valid() && status().ok()) {
+      index_.Prev();
+      EnterBlock();
+      if (in_block_) data_.SeekToLast();
+    }
+  }
+
+  const SstReader* const reader_;
+  const SstReader::ReadMode mode_;
+  BlockIterator index_;
+  BlockIterator data_;
+  BlockPin pin_;
+  bool in_block_ = false;
+  std::string handle_;  // of the block
+  Status status_;       // of reading it
+};
+
+SstReader::SstReader(const SstFormat& format, SstSource source, std::shared_ptr<const RandomAccessFile> file,
+                     Cache* cache)
+    : format_(format),
+      source_(std::move(source)),
+      file_(std::move(file)),
+      cache_(cache),
+      cache_id_(cache != nullptr ? cache->NewId() : 0) {}
+
+Status SstReader::Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
+                       uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader) {
+  reader->reset();
+  SstSource source{file.get(), name, file_size};
+  std::unique_ptr<SstReader> fresh(new SstReader(format, std::move(source), std::move(file), cache));
+  Status s = fresh->Load(verify);
+  if (s.ok()) *reader = std::move(fresh);
+  return s;
+}
+
+Status SstReader::Load(bool verify) {
+  if (source_.size < kFooterBytes) {
+    return Status::Corruption(source_.name, "too short for a table: " + std::to_string(source_.size) + " bytes");
+  }
+  char space[kFooterBytes];
+  Slice bytes;
+  const uint64_t footer_offset = source_.size - kFooterBytes;
+  Status s = source_.file->Read(footer_offset, kFooterBytes, &bytes, space);
+  if (!s.ok()) return s;
+  if (bytes.size() < kFooterBytes) return source_.Corrupt(footer_offset, "the file ends inside of the footer");
+  Footer footer;
+  if (!footer.DecodeFrom(bytes)) return source_.Corrupt(footer_offset, "no footer of a table");
+  std::string contents, tail;
+  s = ReadBlock(source_, footer.index, verify, &contents, &tail);
+  if (!s.ok()) return s;
+  tail.append(bytes.data(), bytes.size());
+  fingerprint_ = Hash64(tail.data(), tail.size());
+  index_offset_ = footer.index.offset;
+  data_end_ = footer.meta_index.offset;
+  index_ = std::make_unique<const Block>(std::move(contents));
+  LoadFilter(footer.meta_index, verify);
+  return s;
+}
+
+// Without a filter, or with one that cannot be read, reads do without.
+void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
+  if (format_.filter_policy == nullptr) return;
+  std::string contents;
+  if (!ReadBlock(source_, meta_index, verify, &contents).ok()) return;
+  const Block block(std::move(contents));
+  BlockIterator it(BytewiseComparator());
+  it.Enter(&block, &source_, meta_index.offset);
+  const std::string name = std::string("filter.") + format_.filter_policy->Name();
+  it.Seek(name);
+  if (!it.Valid() || it.key() != Slice(name)) return;
+  Slice value = it.value();
+  BlockHandle handle;
+  std::string filters;
+  // A filter that lies would hide keys, so it is always verified.
+  if (!handle.DecodeFrom(&value) || !ReadBlock(source_, handle, true, &filters).ok()) return;
+  filter_bytes_ = filters.size();
+  filter_ = std::make_unique<const FilterBlockReader>(format_.filter_policy, std::move(filters));
+}
+
+Status SstReader::GetBlock(const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin, uint64_t* offset) const {
+  pin->Reset();
+  Slice input = encoded_handle;
+  BlockHandle handle;
+  if (!handle.DecodeFrom(&input)) return source_.Corrupt(index_offset_, "damaged index entry");
+  *offset = handle.offset;
+  char key[kCacheKeyBytes];
+  if (cache_ != nullptr) {
+    EncodeFixed64(key, cache_id_);
+    EncodeFixed64(key + 8, handle.offset);
+    pin->handle_ = cache_->Lookup(Slice(key, sizeof(key)));
+    if (pin->handle_ != nullptr) {
+      pin->cache_ = cache_;
+      pin->block_ = static_cast<const Block*>(cache_->Value(pin->handle_));
+      return Status::OK();
+    }
+  }
+  std::string contents;
+  Status s = ReadBlock(source_, handle, mode.verify, &contents);
+  if (!s.ok()) return s;
+  auto block = std::make_unique<Block>(std::move(contents));
+  const size_t charge = block->size();
+  if (cache_ != nullptr && mode.fill_cache) {
+    pin->handle_ = cache_->Insert(Slice(key, sizeof(key)), block.get(), charge, &DeleteBlock);
+    pin->cache_ = cache_;
+  }
+  pin->block_ = block.release();  // from here on the cache's or the pin's
+  return s;
+}
+
+Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
+                       Slice* value) const {
+  *found = false;
+  BlockIterator index(format_.comparator);
+  index.Enter(index_.get(), &source_, index_offset_);
+  index.Seek(key);
+  if (!index.Valid()) return index.status();
+  Slice input = index.value();
+  BlockHandle handle;
+  if (filter_ != nullptr && handle.DecodeFrom(&input) && !filter_->KeyMayMatch(handle.offset, key)) {
+    return Status::OK();
+  }
+  uint64_t offset;
+  Status s = GetBlock(mode, index.value(), pin, &offset);
+  if (!s.ok()) return s;
+  BlockIterator data(format_.comparator);
+  data.Enter(pin->get(), &source_, offset);
+  data.Seek(key);
+  if (!data.Valid()) return data.status();
+  *found = true;
+  found_key->assign(data.key().data(), data.key().size());
+  *value = data.value();
+  return s;
+}
+
+Iterator* SstReader::NewIterator(const ReadMode& mode) const { return new SstIterator(this, mode); }
+
+uint64_t SstReader::ApproximateOffsetOf(const Slice& key) const {
+  BlockIterator index(format_.comparator);
+  index.Enter(index_.get(), &source_, index_offset_);
+  index.Seek(key);
+  if (!index.Valid()) return data_end_;
+  Slice input = index.value();
+  BlockHandle handle;
+  return handle.DecodeFrom(&input) ? handle.offset : data_end_;
+}
+
+}  // namespace miodb

@@ -1,0 +1,98 @@
+// Reads a table file.
+//
+// Threads: immutable, any number of readers. Iterators belong to one thread each and must not outlive the reader.
+//
+// Ownership: blocks lie in the cache given to Open, under keys of this reader's own, or with whoever reads them.
+//
+// Errors: Corruption naming file and offset for bytes that cannot be right, what the file says for reads that fail. An
+// iterator that meets either stops being Valid.
+
+#ifndef MIODB_SRC_SSD_SST_READER_H_
+#define MIODB_SRC_SSD_SST_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "miodb/cache.h"
+#include "miodb/iterator.h"
+#include "src/ssd/block.h"
+#include "src/ssd/filter_block.h"
+#include "src/ssd/table_format.h"
+
+namespace miodb {
+
+// Holds a block in memory: in the cache or alone.
+class BlockPin {
+ public:
+  BlockPin() = default;
+  ~BlockPin() { Reset(); }
+  BlockPin(BlockPin&& other) noexcept { *this = std::move(other); }
+  BlockPin& operator=(BlockPin&& other) noexcept;
+
+  void Reset();
+  const Block* get() const { return block_; }
+
+ private:
+  friend class SstReader;
+
+  const Block* block_ = nullptr;
+  Cache* cache_ = nullptr;  // nullptr: the block is the pin's own
+  Cache::Handle* handle_ = nullptr;
+};
+
+class SstReader {
+ public:
+  // How a read treats blocks.
+  struct ReadMode {
+    bool verify = false;     // check checksums
+    bool fill_cache = true;  // keep what is read
+  };
+
+  // cache: nullptr for none. The file is kept until the reader is gone; *reader stays nullptr on failure.
+  static Status Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
+                     uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader);
+
+  // Looks into the one block that holds this key if the table does, unless the filter says that it does not. Stores the
+  // first entry at or after key in that block; *value lives as long as *pin holds the block.
+  Status Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
+              Slice* value) const;
+
+  // A walk over all entries as they are stored. The caller deletes it.
+  Iterator* NewIterator(const ReadMode& mode) const;
+
+  // About where in the file the data of this key is or would be.
+  uint64_t ApproximateOffsetOf(const Slice& key) const;
+
+  // A hash of index and footer, by which one file can be told from another.
+  uint64_t fingerprint() const { return fingerprint_; }
+
+  // Memory besides cached blocks.
+  size_t memory_bytes() const { return index_->size() + filter_bytes_; }
+
+ private:
+  friend class SstIterator;
+
+  SstReader(const SstFormat& format, SstSource source, std::shared_ptr<const RandomAccessFile> file, Cache* cache);
+
+  Status Load(bool verify);
+  void LoadFilter(const BlockHandle& meta_index, bool verify);
+  Status GetBlock(const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin, uint64_t* offset) const;
+
+  const SstFormat format_;
+  const SstSource source_;
+  const std::shared_ptr<const RandomAccessFile> file_;
+  Cache* const cache_;
+  const uint64_t cache_id_;
+  std::unique_ptr<const Block> index_;
+  uint64_t index_offset_ = 0;
+  uint64_t data_end_ = 0;  // where the data blocks end
+  std::unique_ptr<const FilterBlockReader> filter_;
+  size_t filter_bytes_ = 0;
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_SSD_SST_READER_H_

@@ -1,0 +1,95 @@
+#include "src/ssd/sst_writer.h"
+
+#include "src/util/check.h"
+#include "src/util/hash.h"
+
+namespace miodb {
+
+SstWriter::SstWriter(const SstFormat& format, WritableFile* file)
+    : format_(format),
+      file_(file),
+      data_block_(format.restart_interval),
+      index_block_(1) {  // every entry of the index is whole, so that a search in it is binary to the end
+  if (format.filter_policy != nullptr) {
+    filter_ = std::make_unique<FilterBlockBuilder>(format.filter_policy);
+    filter_->StartBlock(0);
+  }
+}
+
+void SstWriter::Add(const Slice& key, const Slice& value) {
+  if (!status_.ok()) return;
+  if (entries_ > 0) DCHECK_GT(format_.comparator->Compare(key, last_key_), 0);
+  if (index_pending_) {
+    format_.comparator->FindShortestSeparator(&last_key_, key);
+    AddToIndex(last_key_);
+  }
+  if (filter_ != nullptr) filter_->AddKey(key);
+  last_key_.assign(key.data(), key.size());
+  entries_++;
+  data_block_.Add(key, value);
+  if (data_block_.CurrentSize() >= format_.block_size) Flush();
+}
+
+void SstWriter::Flush() {
+  if (!status_.ok() || data_block_.empty()) return;
+  CHECK(!index_pending_);
+  WriteBlock(data_block_.Finish(), format_.compression, &pending_handle_);
+  data_block_.Reset();
+  if (!status_.ok()) return;
+  index_pending_ = true;
+  if (filter_ != nullptr) filter_->StartBlock(offset_);
+}
+
+void SstWriter::AddToIndex(const std::string& separator) {
+  std::string handle;
+  pending_handle_.EncodeTo(&handle);
+  index_block_.Add(separator, handle);
+  index_pending_ = false;
+}
+
+// *stored: a copy of what went to the file, trailer included.
+void SstWriter::WriteBlock(const Slice& block, CompressionType type, BlockHandle* handle, std::string* stored) {
+  compressed_.clear();
+  const bool worth_it = CompressBlock(type, format_.zstd_level, block, &compressed_);
+  const Slice bytes = worth_it ? Slice(compressed_) : block;
+  const std::string trailer = BlockTrailer(worth_it ? type : kNoCompression, bytes);
+  *handle = {offset_, bytes.size()};
+  status_ = file_->Append(bytes);
+  if (status_.ok()) status_ = file_->Append(trailer);
+  if (!status_.ok()) return;
+  offset_ += bytes.size() + trailer.size();
+  if (stored != nullptr) *stored = bytes.ToString() + trailer;
+}
+
+Status SstWriter::Finish() {
+  Flush();
+  Footer footer;
+  BlockBuilder meta_index(1);
+  if (status_.ok() && filter_ != nullptr) {
+    BlockHandle handle;
+    WriteBlock(filter_->Finish(), kNoCompression, &handle);
+    std::string value;
+    handle.EncodeTo(&value);
+    meta_index.Add(std::string("filter.") + format_.filter_policy->Name(), value);
+  }
+  if (status_.ok()) WriteBlock(meta_index.Finish(), format_.compression, &footer.meta_index);
+  std::string tail;
+  if (status_.ok()) {
+    if (index_pending_) {
+      format_.comparator->FindShortSuccessor(&last_key_);
+      AddToIndex(last_key_);
+    }
+    WriteBlock(index_block_.Finish(), format_.compression, &footer.index, &tail);
+  }
+  if (!status_.ok()) return status_;
+  std::string encoded;
+  footer.EncodeTo(&encoded);
+  status_ = file_->Append(encoded);
+  if (!status_.ok()) return status_;
+  offset_ += encoded.size();
+  tail += encoded;
+  fingerprint_ = Hash64(tail.data(), tail.size());
+  return status_;
+}
+
+}  // namespace miodb

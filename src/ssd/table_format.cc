@@ -1,0 +1,125 @@
+#include "src/ssd/table_format.h"
+
+#include <snappy.h>
+#include <zstd.h>
+
+#include "src/util/coding.h"
+#include "src/util/crc32c.h"
+
+namespace miodb {
+
+namespace {
+
+// The most that a byte of compressed data can stand for, roughly: what claims more is damaged, and not worth trying to
+// get the memory for.
+constexpr uint64_t kMostSnappyGain = 64;
+constexpr uint64_t kMostZstdGain = 64 * 1024;
+
+bool Uncompress(uint8_t type, const Slice& stored, std::string* contents) {
+  if (type == kSnappyCompression) {
+    size_t size;
+    if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size)) return false;
+    if (size / kMostSnappyGain > stored.size()) return false;
+    contents->resize(size);
+    return snappy::RawUncompress(stored.data(), stored.size(), contents->data());
+  }
+  if (type == kZstdCompression) {
+    const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR) return false;
+    if (size / kMostZstdGain > stored.size()) return false;
+    contents->resize(size);
+    return ZSTD_decompress(contents->data(), size, stored.data(), stored.size()) == size;
+  }
+  return false;
+}
+
+}  // namespace
+
+void BlockHandle::EncodeTo(std::string* dst) const {
+  PutVarint64(dst, offset);
+  PutVarint64(dst, size);
+}
+
+bool BlockHandle::DecodeFrom(Slice* input) { return GetVarint64(input, &offset) && GetVarint64(input, &size); }
+
+void Footer::EncodeTo(std::string* dst) const {
+  const size_t start = dst->size();
+  meta_index.EncodeTo(dst);
+  index.EncodeTo(dst);
+  dst->resize(start + kFooterBytes - 8);
+  PutFixed64(dst, kSstMagic);
+}
+
+bool Footer::DecodeFrom(const Slice& bytes) {
+  if (DecodeFixed64(bytes.data() + kFooterBytes - 8) != kSstMagic) return false;
+  Slice handles(bytes.data(), kFooterBytes - 8);
+  return meta_index.DecodeFrom(&handles) && index.DecodeFrom(&handles);
+}
+
+Status SstSource::Corrupt(uint64_t offset, const std::string& what) const {
+  return Status::Corruption(name, "offset " + std::to_string(offset) + ": " + what);
+}
+
+bool CompressBlock(CompressionType type, int zstd_level, const Slice& block, std::string* dst) {
+  const size_t start = dst->size();
+  size_t size = 0;
+  if (type == kSnappyCompression) {
+    dst->resize(start + snappy::MaxCompressedLength(block.size()));
+    snappy::RawCompress(block.data(), block.size(), dst->data() + start, &size);
+  } else if (type == kZstdCompression) {
+    dst->resize(start + ZSTD_compressBound(block.size()));
+    size = ZSTD_compress(dst->data() + start, dst->size() - start, block.data(), block.size(), zstd_level);
+    if (ZSTD_isError(size) != 0) size = block.size();
+  } else {
+    return false;
+  }
+  const bool worth_it = size < block.size() - block.size() / 8;
+  dst->resize(worth_it ? start + size : start);
+  return worth_it;
+}
+
+std::string BlockTrailer(CompressionType type, const Slice& stored) {
+  std::string trailer(1, static_cast<char>(type));
+  const uint32_t crc = Crc32c(trailer.data(), 1, Crc32c(stored.data(), stored.size()));
+  PutFixed32(&trailer, MaskedCrc(crc));
+  return trailer;
+}
+
+Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
+                 std::string* stored_copy) {
+  if (handle.offset > source.size || handle.size > source.size ||
+      source.size - handle.offset < handle.size + kBlockTrailerBytes) {
+    return source.Corrupt(handle.offset, "block of " + std::to_string(handle.size) + " bytes in a file of " +
+                                             std::to_string(source.size));
+  }
+  std::string buffer(static_cast<size_t>(handle.size) + kBlockTrailerBytes, '\0');
+  Slice read;
+  Status s = source.file->Read(handle.offset, buffer.size(), &read, buffer.data());
+  if (!s.ok()) return s;
+  if (read.size() != buffer.size()) return source.Corrupt(handle.offset, "the file ends inside of a block");
+  if (stored_copy != nullptr) stored_copy->assign(read.data(), read.size());
+  const Slice stored(read.data(), static_cast<size_t>(handle.size));
+  const uint8_t type = static_cast<uint8_t>(read[stored.size()]);
+  if (verify) {
+    const uint32_t crc = Crc32c(read.data(), stored.size() + 1);
+    if (MaskedCrc(crc) != DecodeFixed32(read.data() + stored.size() + 1)) {
+      return source.Corrupt(handle.offset, "block checksum mismatch");
+    }
+  }
+  if (type == kNoCompression) {
+    if (read.data() == buffer.data()) {
+      buffer.resize(stored.size());
+      *contents = std::move(buffer);
+    } else {
+      contents->assign(stored.data(), stored.size());
+    }
+    return s;
+  }
+  if (type != kSnappyCompression && type != kZstdCompression) {
+    return source.Corrupt(handle.offset, "unknown compression " + std::to_string(type));
+  }
+  if (!Uncompress(type, stored, contents)) return source.Corrupt(handle.offset, "damaged compressed block");
+  return s;
+}
+
+}  // namespace miodb
