@@ -140,8 +140,8 @@ class MIODB_EXPORT DB {
   virtual Status WaitForIdle();
 
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
-  // each call pays one branch for this; while one runs, calls make their records one after the other, some 100 to 200
-  // nanoseconds each. Gets are recorded whether they find something or not.
+  // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a
+  // microsecond each. Gets are recorded whether they find something or not.
   // InvalidArgument if a trace is running or an option is out of range; what the writer returned if it fails.
   virtual Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer);
 
