@@ -25,6 +25,7 @@ need  make                command make
 need  ninja-build         command ninja
 need  libpmem-dev         header  libpmem.h
 need  libxxhash-dev       header  xxhash.h
+need  libnuma-dev         header  numaif.h
 need  libsnappy-dev       header  snappy.h
 need  libzstd-dev         header  zstd.h
 need  libgtest-dev        header  gtest/gtest.h
