@@ -30,6 +30,9 @@ void OneThreadAllKeys(Workload* w) {
   w->threads = 1;
   w->reads = static_cast<int64_t>(w->key_space);
 }
+void MixgraphValues(Workload* w) {
+  w->value_sizes = ValueSizes::Fixed(static_cast<size_t>(w->mixgraph->mix_max_value_size));
+}
 void HotKeys(Workload* w) { w->key_space = (w->key_space + 99) / 100; }
 
 // ---- Messages behind result lines ----
@@ -58,6 +61,18 @@ std::string ReadsAndWrites(const Config&, const Stats& stats) {
 
 std::string Updates(const Config&, const Stats& stats) {
   return "( updates:" + Number(stats.counts.writes) + " found:" + Number(stats.counts.found) + ")";
+}
+
+std::string MixgraphCounts(const Config&, const Stats& stats) {
+  const Counts& c = stats.counts;
+  const auto average = [](int64_t sum, int64_t count) {
+    return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
+  };
+  char sizes[80];
+  std::snprintf(sizes, sizeof(sizes), "avg size: %.1f value, %.1f scan)", average(c.value_bytes, c.writes),
+                average(c.scan_steps, c.seeks));
+  return "( Gets:" + Number(c.reads - c.seeks) + " Puts:" + Number(c.writes) + " Seek:" + Number(c.seeks) + ", reads " +
+         Number(c.found) + " in " + Number(c.reads) + " found, " + sizes;
 }
 
 std::string BytesPerOp(const Config& config, const Stats&) {
@@ -103,6 +118,8 @@ constexpr Benchmark kBenchmarks[] = {
     {"readrandomwriterandom", Action::kWorkload, false, ReadRandomWriteRandom, nullptr, ReadsAndWrites},
     {"updaterandom", Action::kWorkload, false, UpdateRandom, nullptr, Updates},
     {"appendrandom", Action::kWorkload, false, AppendRandom, nullptr, Updates},
+    {"mixgraph", Action::kWorkload, false, MixGraph, MixgraphValues, MixgraphCounts},
+    {"replay", Action::kReplay},
     {"open", Action::kOpen},
     {"compact", Action::kCompact},
     {"compactall", Action::kCompact},

@@ -25,6 +25,7 @@ enum class Action {
   kStats,
   kLevelStats,
   kSstables,
+  kReplay,
   kNotAvailable,
 };
 

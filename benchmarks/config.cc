@@ -134,6 +134,8 @@ double Config::SlowMicros() const {
 void RegisterFlags(FlagSet* flags, Config* config) {
   RegisterRun(flags, config);
   RegisterReport(flags, config);
+  RegisterMixgraphFlags(flags, &config->mixgraph);
+  RegisterTraceFlags(flags, &config->trace);
   RegisterEngineFlags(flags, config);
   RegisterIgnored(flags);
 }
@@ -144,7 +146,8 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
         OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),
-        FinishEngineConfig(config), KeyFormat(*config).Problem(config->num)}) {
+        FinishEngineConfig(config), KeyFormat(*config).Problem(config->num),
+        FinishMixgraph(flags, config->num, &config->mixgraph)}) {
     if (!problem.empty()) return problem;
   }
   if (config->value_size_distribution_type != "fixed" && config->value_size_min > config->value_size_max) {

@@ -12,6 +12,8 @@
 
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/flags.h"
+#include "benchmarks/mixgraph_config.h"
+#include "benchmarks/trace_config.h"
 
 namespace miodb::bench {
 
@@ -41,6 +43,9 @@ struct Config : EngineConfig {
   int64_t benchmark_read_rate_limit = 0;   // Operations a second over all readers; 0: no limit.
   bool finish_after_writes = false;
   bool touch_values = false;
+
+  MixgraphConfig mixgraph;
+  TraceConfig trace;
 
   // ---- Keys and values ---------------------------------------------------------------------------------------------
   std::string key_format = "decimal";

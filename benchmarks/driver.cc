@@ -7,6 +7,7 @@
 #include "benchmarks/common/counters.h"
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/config.h"
+#include "benchmarks/replay.h"
 #include "benchmarks/report.h"
 #include "benchmarks/runner.h"
 #include "benchmarks/stats.h"
@@ -51,6 +52,9 @@ int Driver::Run() {
     std::fprintf(stderr, "%s\n", problem.c_str());
     return 1;
   }
+  traces_ = !config_.trace.trace_file.empty() && std::none_of(tasks.begin(), tasks.end(), [](const Task& task) {
+    return task.benchmark->action == Action::kReplay;
+  });
   if (config_.report_interval_seconds > 0) {
     interval_report_ = IntervalReport::Start(config_.report_file, config_.report_interval_seconds, &error_);
     if (interval_report_ == nullptr) {
@@ -112,7 +116,9 @@ bool Driver::RunOne(const Benchmark& benchmark) {
   if (benchmark.action == Action::kMicro) return RunWorkload(benchmark);
   if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
   is_used_ = true;
-  return benchmark.action == Action::kWorkload ? RunWorkload(benchmark) : RunAction(benchmark);
+  if (benchmark.action != Action::kWorkload) return RunAction(benchmark);
+  if (traces_ && !is_traced_ && !StartTrace()) return false;
+  return RunWorkload(benchmark);
 }
 
 bool Driver::RunWorkload(const Benchmark& benchmark) {
@@ -152,6 +158,8 @@ bool Driver::RunAction(const Benchmark& benchmark) {
     case Action::kSstables:
       PrintText(Engine::Text::kSstables);
       return true;
+    case Action::kReplay:
+      return RunReplay(benchmark);
     case Action::kNotAvailable:
       Print(NotAvailableLine(benchmark.name));
       return true;
@@ -206,6 +214,36 @@ bool Driver::WaitForIdle(Action action) {
   return true;
 }
 
+bool Driver::RunReplay(const Benchmark& benchmark) {
+  if (config_.trace.trace_file.empty()) error_ = "--trace_file is missing: it names the trace to replay";
+  if (config_.threads > 1) error_ = "--threads must be 1; --trace_replay_threads says how many replay";
+  if (!error_.empty()) return false;
+  const ReplayResult result = bench::RunReplay(config_, engine_);
+  if (result.began) {
+    if (result.outcome.ok()) Print("Replay completed from trace_file: " + config_.trace.trace_file + "\n");
+    totals_ = result.stats.totals();
+    PrintResult(benchmark, result.stats);
+    Print(result.summary);
+  }
+  return Succeed(result.outcome, benchmark.name);
+}
+
+// A trace is of one open store: when the store is made anew or reopened, the next trace gets a number behind its name.
+bool Driver::StartTrace() {
+  trace_count_++;
+  const std::string path = config_.trace.trace_file + (trace_count_ == 1 ? "" : "." + std::to_string(trace_count_));
+  is_traced_ = Succeed(engine_->StartTrace(path, config_.trace.settings), "trace");
+  if (is_traced_) Print("Tracing the workload to: [" + path + "]\n");
+  return is_traced_;
+}
+
+void Driver::EndTrace() {
+  if (!is_traced_) return;
+  is_traced_ = false;
+  const Outcome outcome = engine_->EndTrace();
+  if (error_.empty()) Succeed(outcome, "trace");
+}
+
 bool Driver::EnsureOpen() {
   if (is_open_) return true;
   if (!was_prepared_ && !config_.use_existing_db && !Succeed(engine_->Destroy(), "destroy")) return false;
@@ -244,6 +282,7 @@ void Driver::PrintResult(const Benchmark& benchmark, const Stats& stats) {
 
 void Driver::Close(bool is_last) {
   if (!is_open_) return;
+  EndTrace();
   const Engine::Counters counters = engine_->ReadCounters();
   const std::string persist_mode = engine_->PersistMode();
   engine_->Close();

@@ -40,6 +40,9 @@ class Driver {
   bool RunTimed(const Benchmark& benchmark, const std::function<Outcome()>& call);
   bool RunOpen(const Benchmark& benchmark);
   bool WaitForIdle(Action action);
+  bool RunReplay(const Benchmark& benchmark);
+  bool StartTrace();
+  void EndTrace();
   bool EnsureOpen();
   bool Fresh();
   bool Succeed(const Outcome& outcome, const std::string& what);
@@ -56,6 +59,9 @@ class Driver {
   bool was_prepared_ = false;  // An old store was removed, if it had to be.
   uint64_t started_ = 0;       // Benchmarks, each run of a repeated one counted.
   uint64_t comparisons_ = 0;   // Reported so far.
+  bool traces_ = false;        // Calls are to be traced; a list with replay only reads the trace.
+  bool is_traced_ = false;     // A trace of the open store runs.
+  int trace_count_ = 0;        // Traces begun.
   Totals totals_;              // Of the last workload.
   std::unique_ptr<IntervalReport> interval_report_;
   std::string error_;

@@ -54,6 +54,9 @@ void Counts::Add(const Counts& other) {
   background_writes += other.background_writes;
   background_scanned += other.background_scanned;
   compressed_bytes += other.compressed_bytes;
+  seeks += other.seeks;
+  scan_steps += other.scan_steps;
+  value_bytes += other.value_bytes;
 }
 
 Stats::Stats(const Config& config, int thread, bool reports_progress)

@@ -32,6 +32,9 @@ struct Counts {
   int64_t background_writes = 0;
   int64_t background_scanned = 0;  // Entries.
   int64_t compressed_bytes = 0;
+  int64_t seeks = 0;  // Among the reads.
+  int64_t scan_steps = 0;
+  int64_t value_bytes = 0;  // Written.
 
   void Add(const Counts& other);
 };
@@ -68,10 +71,14 @@ class Stats {
       latency_.Record(nanos);
       if (detailed_) RecordDetail(type, nanos);
     }
-    done_ += ops;
-    // Relaxed: the reader wants a rate, not an order.
-    if (shared_done_ != nullptr) shared_done_->fetch_add(ops, std::memory_order_relaxed);
-    if (done_ >= next_report_) ReportProgress();
+    Count(ops);
+  }
+
+  // The same of an operation that somebody else has timed.
+  void RecordOp(OpType type, uint64_t nanos) {
+    if (timed_) latency_.Record(nanos);
+    if (detailed_) RecordDetail(type, nanos);
+    Count(1);
   }
 
   void AddBytes(uint64_t bytes) { bytes_ += bytes; }
@@ -88,6 +95,13 @@ class Stats {
   Counts counts;
 
  private:
+  void Count(int64_t ops) {
+    done_ += ops;
+    // Relaxed: the reader wants a rate, not an order.
+    if (shared_done_ != nullptr) shared_done_->fetch_add(ops, std::memory_order_relaxed);
+    if (done_ >= next_report_) ReportProgress();
+  }
+
   void RecordDetail(OpType type, uint64_t nanos);
   void ReportProgress();
   void ReportInterval();

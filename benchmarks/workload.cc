@@ -39,7 +39,8 @@ Workload::Workload(const Config& config)
       sync(config.sync),
       reverse(config.reverse_iterator),
       touch_values(config.touch_values),
-      zstd_level(static_cast<int>(config.zstd_compression_level)) {}
+      zstd_level(static_cast<int>(config.zstd_compression_level)),
+      mixgraph(&config.mixgraph) {}
 
 RunState::RunState(const Workload& workload, uint64_t shared_seed)
     : seed(shared_seed),

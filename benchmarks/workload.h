@@ -26,6 +26,7 @@
 namespace miodb::bench {
 
 struct Config;
+struct MixgraphConfig;
 
 // The figures of one benchmark: the command line's, changed as its name asks. Counts are per thread.
 struct Workload {
@@ -56,6 +57,7 @@ struct Workload {
   bool reverse;
   bool touch_values;
   int zstd_level;
+  const MixgraphConfig* mixgraph;  // Outlives the workload.
 };
 
 // What the threads of one benchmark share besides the store.
@@ -186,6 +188,9 @@ void SeekWhileWriting(ThreadState* thread);
 void ReadRandomWriteRandom(ThreadState* thread);
 void UpdateRandom(ThreadState* thread);
 void AppendRandom(ThreadState* thread);
+
+// mixgraph.cc
+void MixGraph(ThreadState* thread);
 
 // micro_workloads.cc: no store, so no session
 void Crc32cBlocks(ThreadState* thread);

@@ -36,6 +36,10 @@ Code Session::MultiGet(std::span<const std::string_view> keys, const FoundFuncti
   return Code::kOk;
 }
 
+Outcome Engine::StartTrace(const std::string&, const TraceSettings&) {
+  return Outcome::Error(Name() + " cannot trace its calls");
+}
+
 std::unique_ptr<Engine> NewEngine(const EngineConfig& config, std::string* error) {
   for (const auto& [name, factory] : kEngines) {
     if (config.engine == name) return factory(config, error);

@@ -57,6 +57,15 @@ struct SessionOptions {
   bool sync = false;
 };
 
+// How a trace of the store's calls is made; the words are explained in miodb/trace.h.
+struct TraceSettings {
+  int64_t max_file_bytes = int64_t{64} << 30;
+  int64_t sampling_frequency = 1;
+  int64_t filter = 0;
+  bool preserve_write_order = true;
+  bool own_records = true;
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -113,6 +122,10 @@ class Engine {
   virtual Outcome WaitForIdle() = 0;
   // False if the store has no such text.
   virtual bool Describe(Text which, std::string* text) = 0;
+
+  // Records the calls to the store in a file, in RocksDB's format, until EndTrace, which comes before Close.
+  virtual Outcome StartTrace(const std::string& path, const TraceSettings& settings);
+  virtual Outcome EndTrace() { return {}; }
 
   // The store's own counters by name; empty if it has none.
   virtual Counters ReadCounters() { return {}; }

@@ -12,6 +12,7 @@
 #include "miodb/db.h"
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
+#include "miodb/trace.h"
 #include "miodb/write_batch.h"
 
 namespace miodb::bench {
@@ -81,6 +82,20 @@ class MioDbEngine final : public Engine {
     if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, MakeOptions().num_levels);
     return true;
   }
+
+  Outcome StartTrace(const std::string& path, const TraceSettings& settings) override {
+    TraceOptions options;
+    options.max_trace_file_size = static_cast<uint64_t>(settings.max_file_bytes);
+    options.sampling_frequency = static_cast<uint64_t>(settings.sampling_frequency);
+    options.filter = static_cast<uint64_t>(settings.filter);
+    options.preserve_write_order = settings.preserve_write_order;
+    options.own_records = settings.own_records;
+    std::unique_ptr<TraceWriter> writer;
+    Status status = NewFileTraceWriter(path, &writer);
+    if (status.ok()) status = db_->StartTrace(options, std::move(writer));
+    return ToOutcome(status);
+  }
+  Outcome EndTrace() override { return ToOutcome(db_->EndTrace()); }
 
   Counters ReadCounters() override {
     std::string text;

@@ -1,0 +1,147 @@
+// db_bench's traces and replays: the files it writes, and that a replay repeats what was traced.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tests/benchmarks/map_engine.h"
+#include "tests/common/test_dir.h"
+#include "tests/trace/trace_files.h"
+
+namespace miodb::bench {
+namespace {
+
+class TraceBenchmarkTest : public DriverTest {
+ protected:
+  TraceBenchmarkTest() {
+    config_.trace.trace_file = trace_;
+    config_.write_buffer_size = 64 << 10;
+    config_.pool_size = 64 << 20;
+    config_.mixgraph.mix_get_ratio = 0.4;
+    config_.mixgraph.mix_put_ratio = 0.5;
+    config_.mixgraph.mix_seek_ratio = 0.1;
+    config_.mixgraph.mix_max_scan_len = 20;
+  }
+
+  // Runs the list on a real engine.
+  int RunOn(const std::string& engine, const std::string& path, const std::string& benchmarks) {
+    Interrupt::Install();
+    config_.engine = engine;
+    config_.db = path;
+    config_.benchmarks = benchmarks;
+    std::string error;
+    const std::unique_ptr<Engine> store = NewEngine(config_, &error);
+    EXPECT_NE(store, nullptr) << error;
+    if (store == nullptr) return -1;
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int status = Driver(config_, store.get()).Run();
+    out_ = testing::internal::GetCapturedStdout();
+    err_ = testing::internal::GetCapturedStderr();
+    return status;
+  }
+
+  std::map<std::string, std::string> Content(const std::string& engine, const std::string& path) {
+    config_.engine = engine;
+    config_.db = path;
+    std::string error;
+    const std::unique_ptr<Engine> store = NewEngine(config_, &error);
+    EXPECT_TRUE(store->Open().ok());
+    std::map<std::string, std::string> content;
+    {
+      const std::unique_ptr<Session> session = store->NewSession(SessionOptions());
+      const std::unique_ptr<Cursor> cursor = session->NewCursor();
+      Entry entry;
+      for (bool valid = cursor->SeekToFirst(&entry); valid; valid = cursor->Next(&entry)) {
+        content[std::string(entry.key)] = std::string(entry.value);
+      }
+    }
+    store->Close();
+    return content;
+  }
+
+  test::TestDir dir_;
+  const std::string trace_ = dir_ / "trace";
+};
+
+TEST_F(TraceBenchmarkTest, AReplayOnACopyEndsWithTheSameContent) {
+  config_.trace.trace_file = "";
+  ASSERT_EQ(RunOn("miodb", dir_ / "db", "fillseq"), 0) << err_;
+  std::filesystem::copy(dir_ / "db", dir_ / "copy");
+  config_.use_existing_db = true;
+  config_.threads = 2;
+  config_.reads = 2000;
+  config_.trace.trace_file = trace_;
+  ASSERT_EQ(RunOn("miodb", dir_ / "db", "mixgraph,overwrite"), 0) << err_;
+  EXPECT_TRUE(Printed("Tracing the workload to: [" + trace_ + "]"));
+  config_.threads = 1;
+  config_.trace.replay_threads = 3;
+  config_.trace.replay_as_fast_as_possible = true;
+  EXPECT_NE(Content("miodb", dir_ / "db"), Content("miodb", dir_ / "copy"));
+  ASSERT_EQ(RunOn("miodb", dir_ / "copy", "replay"), 0) << err_;
+  EXPECT_TRUE(Printed("Replay completed from trace_file: " + trace_)) << out_;
+  EXPECT_EQ(Content("miodb", dir_ / "db"), Content("miodb", dir_ / "copy"));
+  // Every operation is counted: 4000 of mixgraph, of which the scans have a second record, and 2000 of overwrite.
+  uint64_t records = 0;
+  for (const std::string& record : test::ReadTrace(trace_)) records += record.empty() ? 0 : 1;
+  EXPECT_GT(records, 6000u);
+  EXPECT_TRUE(Printed(" " + std::to_string(records) + " operations;")) << out_;
+}
+
+TEST_F(TraceBenchmarkTest, EveryOpenStoreGetsATraceOfItsOwn) {
+  config_.num = 50;
+  ASSERT_EQ(RunOn("miodb", dir_ / "db", "fillseq,readseq,fillrandom"), 0) << err_;
+  EXPECT_EQ(test::ReadTrace(trace_).size(), 52u);  // 50 puts, a seek to the first and its scan
+  EXPECT_EQ(test::ReadTrace(trace_ + ".2").size(), 50u);
+}
+
+TEST_F(TraceBenchmarkTest, TracesOfOnePeerAreReplayedOnTheOther) {
+  std::string error;
+  config_.engine = "rocksdb";
+  if (NewEngine(config_, &error) == nullptr) GTEST_SKIP() << error;
+  config_.trace.trace_file = "";
+  for (const char* engine : {"rocksdb", "miodb"}) {
+    ASSERT_EQ(RunOn(engine, dir_ / engine, "fillseq"), 0) << err_;
+  }
+  config_.use_existing_db = true;
+  config_.trace.trace_file = trace_;
+  ASSERT_EQ(RunOn("rocksdb", dir_ / "rocksdb", "mixgraph"), 0) << err_;
+  config_.trace.replay_as_fast_as_possible = true;
+  ASSERT_EQ(RunOn("miodb", dir_ / "miodb", "replay"), 0) << err_;
+  EXPECT_EQ(Content("rocksdb", dir_ / "rocksdb"), Content("miodb", dir_ / "miodb"));
+}
+
+TEST_F(TraceBenchmarkTest, AnEngineThatCannotTraceSaysSo) {
+  EXPECT_EQ(Run("fillseq"), 1);
+  EXPECT_NE(err_.find("fillseq: trace error: Map cannot trace its calls"), std::string::npos) << err_;
+}
+
+TEST_F(TraceBenchmarkTest, ReplaysThatCannotBeAreRefused) {
+  EXPECT_EQ(Run("replay"), 1);
+  EXPECT_NE(err_.find(trace_), std::string::npos) << err_;
+  test::WriteFile(trace_, "not a trace at all");
+  EXPECT_EQ(Run("replay"), 1);
+  EXPECT_NE(err_.find("offset 0"), std::string::npos) << err_;
+  config_.threads = 2;
+  EXPECT_EQ(Run("replay"), 1);
+  EXPECT_NE(err_.find("--trace_replay_threads"), std::string::npos) << err_;
+  config_.threads = 1;
+  config_.trace.trace_file = "";
+  EXPECT_EQ(Run("replay"), 1);
+  EXPECT_NE(err_.find("--trace_file is missing"), std::string::npos) << err_;
+}
+
+TEST_F(TraceBenchmarkTest, AReplayOfADamagedTraceFails) {
+  const std::string get = test::Encoded([](TraceEncoder e) { e.Get(1, "a"); });
+  test::WriteFile(trace_, test::BeginRecord() + get + get.substr(0, 20));
+  EXPECT_EQ(Run("replay"), 1);
+  EXPECT_NE(err_.find("cut short"), std::string::npos) << err_;
+  EXPECT_FALSE(Printed("Replay completed"));
+  EXPECT_TRUE(Printed("issued 1, succeeded 1"));
+}
+
+}  // namespace
+}  // namespace miodb::bench
