@@ -110,11 +110,11 @@ bool DBImpl::WaitForBackground(uint64_t micros) {
 // twice: by its flush, and by the merge after it.
 uint64_t DBImpl::IndexReserve() const {
   const Segment& segment = memtable_->segment();
-  const uint64_t in_memtable = memtable_->list().count();
+  const uint64_t in_memtable = memtable_->tree().count();
   uint64_t unflushed = in_memtable;
   uint64_t extents = versions_->payload_references() + segment.chunks.size() + spare_chunks_.size();
   for (const MemTableRef& memtable : immutables_) {
-    unflushed += memtable->list().count();
+    unflushed += memtable->tree().count();
     extents += memtable->segment().chunks.size();
   }
   // What is yet to come into the chunks that are there already, if records go on as they are.
@@ -203,20 +203,18 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
   return s;
 }
 
-MemTableRef DBImpl::NewMemTable(uint64_t seed) const {
+MemTableRef DBImpl::NewMemTable() const {
   const size_t filter_bytes = options_.filter_bits_per_key > 0 ? options_.write_buffer_size / kFilterShare : 0;
-  return std::make_shared<MemTable>(order_, blocks_.get(), seed, filter_bytes);
+  return std::make_shared<MemTable>(order_, blocks_.get(), filter_bytes);
 }
 
 // The next memtable is made here, because clearing its filter takes longer than a writer should wait.
 void DBImpl::PrepareMemTable() {
-  uint64_t seed;
   {
     MutexLock lock(&mutex_);
     if (spare_memtable_ != nullptr) return;
-    seed = versions_->NewId();
   }
-  MemTableRef fresh = NewMemTable(seed);
+  MemTableRef fresh = NewMemTable();
   MutexLock lock(&mutex_);
   spare_memtable_ = std::move(fresh);
 }

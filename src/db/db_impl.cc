@@ -50,7 +50,7 @@ bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExis
 // Blocks of memtable memory: a fraction of the memtable, within reason.
 size_t BlockBytes(const Options& options) {
   constexpr size_t kLeast = 16 * 1024, kMost = 2 * 1024 * 1024;
-  static_assert(kLeast >= SkipList::kMaxNodeBytes);
+  static_assert(kLeast >= BLinkTree::kMaxAllocation);
   return std::clamp(options.write_buffer_size / 8, kLeast, kMost) / kLeast * kLeast;
 }
 
@@ -257,7 +257,7 @@ Status DBImpl::OpenPool() {
     if (s.ok()) s = pool_->Publish();
   }
   if (!s.ok()) return s;
-  memtable_ = NewMemTable(versions_->NewId());
+  memtable_ = NewMemTable();
   writable_ = memtable_.get();
   PublishState();
   Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us", path.c_str(),

@@ -125,7 +125,7 @@ class DBImpl final : public DB {
 
   // ---- db_background.cc
   void BackgroundLoop(Step step);
-  MemTableRef NewMemTable(uint64_t seed) const;
+  MemTableRef NewMemTable() const;
   void PrepareMemTable();
   bool PrepareStep();
   bool FlushStep();

@@ -126,7 +126,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
       continue;
     }
     if (memtable == nullptr || capacity >= options_.write_buffer_size) {
-      memtable = NewMemTable(scan.place.id);
+      memtable = NewMemTable();
       immutables_.push_front(memtable);
       capacity = 0;
     }

@@ -363,7 +363,7 @@ void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
 
 void DBImpl::SealMemTable() {
   CHECK(!memtable_->empty());  // its last sequence becomes the flushed one
-  MemTableRef fresh = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable(versions_->NewId());
+  MemTableRef fresh = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable();
   spare_memtable_ = nullptr;
   immutables_.push_front(memtable_);
   memtable_ = std::move(fresh);
