@@ -20,7 +20,7 @@ for word in "$@"; do case $word in --db=*) db=${word#*=} ;; esac; done
 mkdir -p "$db" && touch "$db/LOCK" "$db/LOG" "$db/pool"
 echo "fillrandom   :       1.000 micros/op;  100.0 MB/s"
 echo "wa: 1"
-if [[ -e $here/interrupt ]]; then kill -INT "$PPID"; sleep 1; fi
+if [[ -e $here/interrupt ]]; then kill -INT "$PPID"; sleep 0.1; fi
 exit 0
 END
 chmod +x "$scratch/bin/db_bench"

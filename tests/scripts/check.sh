@@ -39,6 +39,13 @@ expect_no_line() { expect "no line is: $1" lacks "$1"; }
 # expect_same WHAT FILE: the output is the content of FILE.
 expect_same() { expect "$1" diff "$2" "$scratch/out"; }
 
+# Skips the test where there is no Python; ctest knows the status.
+need_python() {
+  command -v python3 >/dev/null && return
+  printf 'skipped: python3 is not installed, and what is tested is written in it\n'
+  exit 77
+}
+
 # To be called at the end, so that a test that judged nothing fails.
 passed() {
   ((expectations > 0)) || exit 1
