@@ -51,7 +51,8 @@ std::string CountersText(const Engine::Counters& counters, const std::string& pe
 
 std::string FileBytesText(uint64_t user_bytes, uint64_t file_bytes) {
   if (user_bytes == 0) return "";
-  return Line("user bytes: ", user_bytes) + Line("file bytes: ", file_bytes) + AmplificationLine(user_bytes, file_bytes);
+  return Line("user bytes: ", user_bytes) + Line("file bytes: ", file_bytes) +
+         AmplificationLine(user_bytes, file_bytes);
 }
 
 uint64_t ProcessBytesWritten() {

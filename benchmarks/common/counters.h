@@ -21,7 +21,8 @@ std::string ClosingLines(const Engine::Counters& counters);
 // if nothing was put.
 std::string FileBytesText(uint64_t user_bytes, uint64_t file_bytes);
 
-// All bytes that this process has written by system calls so far, whatever became of them; 0 if the system does not say.
+// All bytes that this process has written by system calls so far, whatever became of them; 0 if the system does not
+// say.
 uint64_t ProcessBytesWritten();
 
 }  // namespace miodb::bench
