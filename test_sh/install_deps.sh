@@ -33,8 +33,8 @@ extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
 extra rocksdb-tools       command sst_dump
 extra gnuplot-nox         command gnuplot
+extra python3             command python3
 check git                 command git
-check python3             command python3
 check pkg-config          command pkg-config
 check clang-14            command clang++-14
 check libclang-rt-14-dev  package libclang-rt-14-dev
