@@ -14,32 +14,19 @@
 #include "src/util/random.h"
 #include "src/util/write_batch_internal.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/string_file.h"
 
 namespace miodb::test {
 namespace {
 
-// A file that is a string.
-class StringFile final : public WritableFile {
- public:
-  Status Append(const Slice& data) override {
-    content.append(data.data(), data.size());
-    return Status::OK();
-  }
-  Status Close() override { return Status::OK(); }
-  Status Flush() override { return Status::OK(); }
-  Status Sync() override { return Status::OK(); }
-
-  std::string content;
-};
-
 std::string Written(const std::vector<std::string>& records, size_t block_size, bool padding,
                     uint64_t* padding_bytes = nullptr) {
-  StringFile file;
+  StringSink file;
   FileLogWriter writer(&file, block_size, padding);
   for (const std::string& record : records) EXPECT_OK(writer.Add(record));
-  EXPECT_EQ(file.content.size(), writer.bytes());
+  EXPECT_EQ(file.contents.size(), writer.bytes());
   if (padding_bytes != nullptr) *padding_bytes = writer.padding_bytes();
-  return file.content;
+  return file.contents;
 }
 
 std::vector<std::string> Read(const std::string& content, size_t block_size) {
