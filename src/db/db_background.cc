@@ -75,6 +75,7 @@ void DBImpl::BackgroundLoop(Step step) {
     } catch (const std::bad_alloc&) {
       s = OutOfMemory();
     }
+    if (step == Step::kFlush && file_log_ != nullptr) file_log_->TrimArchive();
     MutexLock lock(&mutex_);
     if (!s.ok()) SetBackgroundError(s);
     if (closing_.load(std::memory_order_relaxed)) return;  // relaxed: set under the mutex
@@ -160,7 +161,6 @@ uint64_t DBImpl::NewId() {
 // ---- prepare
 
 Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
-  auto fresh = std::make_unique<LogChunk>();
   Pool::Leave leave;
   {
     MutexLock lock(&mutex_);
@@ -171,16 +171,8 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
       leave.run = std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_);
     }
   }
-  if (options_.log_mode == kLogOff) {
-    Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
-    if (!s.ok()) return s;
-    fresh->capacity = fresh->reserved->size();
-    fresh->memory.reset(new char[fresh->capacity]);
-    memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
-    fresh->base = fresh->memory.get();
-    *chunk = std::move(fresh);
-    return Status::OK();
-  }
+  if (options_.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
+  auto fresh = std::make_unique<LogChunk>();
   Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
   pool_->Populate(*fresh->extent);
@@ -199,6 +191,19 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
     if (!s.IsNoSpace()) SetBackgroundError(s);
     return s;
   }
+  *chunk = std::move(fresh);
+  return s;
+}
+
+// A chunk of DRAM, with the space for its flush.
+Status DBImpl::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk) {
+  auto fresh = std::make_unique<LogChunk>();
+  Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
+  if (!s.ok()) return s;
+  fresh->capacity = fresh->reserved->size();
+  fresh->memory.reset(new char[fresh->capacity]);
+  memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
+  fresh->base = fresh->memory.get();
   *chunk = std::move(fresh);
   return s;
 }
@@ -271,6 +276,11 @@ bool DBImpl::FlushStep() {
   level_stats_[0].micros.fetch_add(micros, std::memory_order_relaxed);
   for (const TableRef& table : tables) {
     level_stats_[0].bytes_written.fetch_add(table->index()->size(), std::memory_order_relaxed);
+  }
+  if (file_log_ != nullptr) {
+    const uint64_t flushed_sequence = versions_->manifest().flushed_sequence;
+    const MutexUnlock unlock(&mutex_);
+    RetireFileLog(flushed_sequence);
   }
   return s.ok();
 }
