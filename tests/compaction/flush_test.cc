@@ -208,7 +208,7 @@ TEST(FlushTest, AnEmptyMemtableMakesNoTable) {
   TestPool pool;
   BlockPool blocks(16 * 1024, 1);
   const KeyOrder order(BytewiseComparator());
-  MemTable memtable(order, &blocks, 1, 4096);
+  MemTable memtable(order, &blocks, 4096);
   const VersionFilter filter({});
   std::vector<TableRef> tables(3);
   const uint64_t before = pool->used_bytes();
