@@ -66,3 +66,14 @@ foreach(name miodb_check miodb_dump)
   miodb_add_program(${name} "tools/inspect/${name}.cc" tools/inspect/arguments.cc)
   target_link_libraries(${name} PRIVATE miodb_needs)
 endforeach()
+
+# ---- trace_analyzer and trace_fit. The rest of tools/trace/ is what they share. ----
+
+file(GLOB trace_tool_sources CONFIGURE_DEPENDS "tools/trace/*.cc")
+list(FILTER trace_tool_sources EXCLUDE REGEX "/trace_(analyzer|fit)\\.cc$")
+add_library(miodb_trace_tools STATIC ${trace_tool_sources})
+target_link_libraries(miodb_trace_tools PUBLIC miodb_bench_common PRIVATE miodb_compiler Threads::Threads)
+foreach(name trace_analyzer trace_fit)
+  miodb_add_program(${name} "tools/trace/${name}.cc")
+  target_link_libraries(${name} PRIVATE miodb_trace_tools)
+endforeach()

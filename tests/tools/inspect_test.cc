@@ -1,39 +1,20 @@
 // miodb_check and miodb_dump as their users meet them: what they print, their exit codes, and that they change nothing.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "miodb/env.h"
 #include "src/format/superblock.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/program.h"
 
 namespace miodb::test {
 namespace {
 
 class InspectTest : public DbTestBase {
  protected:
-  struct Outcome {
-    int code = -1;
-    std::string text;  // both streams
-    bool Says(const std::string& what) const { return text.find(what) != std::string::npos; }
-  };
-
-  Outcome Run(const std::string& command) {
-    Outcome outcome;
-    const std::string line = std::string(MIODB_TEST_BINARY_DIR) + "/" + command + " 2>&1";
-    FILE* const pipe = popen(line.c_str(), "r");
-    if (pipe == nullptr) return outcome;
-    char buffer[4096];
-    for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) outcome.text.append(buffer, n);
-    const int status = pclose(pipe);
-    if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
-    return outcome;
-  }
-
   std::string pool() const { return path_ + "/pool"; }
 
   void Make() {
@@ -59,7 +40,7 @@ class InspectTest : public DbTestBase {
 TEST_F(InspectTest, AGoodDatabaseIsCalledOk) {
   Make();
   for (const std::string& path : {path_, pool()}) {
-    const Outcome check = Run("miodb_check " + path);
+    const ProgramResult check = RunTool("miodb_check " + path);
     EXPECT_EQ(0, check.code) << check.text;
     EXPECT_TRUE(check.Says(pool() + ": OK\n")) << check.text;
     EXPECT_TRUE(check.Says("entries           200\n")) << check.text;
@@ -73,37 +54,37 @@ TEST_F(InspectTest, AGoodDatabaseIsCalledOk) {
 TEST_F(InspectTest, DamageIsNamedWithExitCodeOne) {
   Make();
   Damage(SuperblockOffset(1) + 40);
-  Outcome check = Run("miodb_check " + path_);
+  ProgramResult check = RunTool("miodb_check " + path_);
   EXPECT_EQ(1, check.code) << check.text;
   EXPECT_TRUE(check.Says("DAMAGE superblock at offset 3072: checksum mismatch\n")) << check.text;
   EXPECT_TRUE(check.Says(": 1 problems\n")) << check.text;
-  check = Run("miodb_check --json " + path_);
+  check = RunTool("miodb_check --json " + path_);
   EXPECT_EQ(1, check.code);
   EXPECT_TRUE(check.Says("\"ok\": false")) << check.text;
   EXPECT_TRUE(check.Says("{\"place\": \"superblock at offset 3072\", \"reason\": \"checksum mismatch\"}"))
       << check.text;
-  const Outcome dump = Run("miodb_dump --header " + path_);
+  const ProgramResult dump = RunTool("miodb_dump --header " + path_);
   EXPECT_EQ(1, dump.code);
   EXPECT_TRUE(dump.Says("DAMAGE superblock at offset 3072")) << dump.text;
   ASSERT_OK(WriteStringToFile(Env::Default(), "no pool", pool()));
-  EXPECT_EQ(1, Run("miodb_check " + path_).code);
+  EXPECT_EQ(1, RunTool("miodb_check " + path_).code);
 }
 
 TEST_F(InspectTest, WhatCannotBeLookedAtGivesExitCodeTwo) {
   for (const std::string tool : {"miodb_check", "miodb_dump"}) {
-    EXPECT_EQ(2, Run(tool).code);
-    EXPECT_EQ(2, Run(tool + " --no-such-flag " + path_).code);
-    EXPECT_EQ(2, Run(tool + " a b").code);
-    const Outcome missing = Run(tool + " " + path_);
+    EXPECT_EQ(2, RunTool(tool).code);
+    EXPECT_EQ(2, RunTool(tool + " --no-such-flag " + path_).code);
+    EXPECT_EQ(2, RunTool(tool + " a b").code);
+    const ProgramResult missing = RunTool(tool + " " + path_);
     EXPECT_EQ(2, missing.code);
     EXPECT_TRUE(missing.Says(path_)) << missing.text;
-    const Outcome help = Run(tool + " --help");
+    const ProgramResult help = RunTool(tool + " --help");
     EXPECT_EQ(0, help.code);
     EXPECT_TRUE(help.Says("Usage: " + tool)) << help.text;
   }
   Open();
   for (const std::string tool : {"miodb_check", "miodb_dump"}) {
-    const Outcome open = Run(tool + " " + path_);
+    const ProgramResult open = RunTool(tool + " " + path_);
     EXPECT_EQ(2, open.code);
     EXPECT_TRUE(open.Says("in use")) << open.text;
   }
@@ -111,7 +92,7 @@ TEST_F(InspectTest, WhatCannotBeLookedAtGivesExitCodeTwo) {
 
 TEST_F(InspectTest, TheDumpShowsEveryPart) {
   Make();
-  Outcome dump = Run("miodb_dump " + path_);
+  ProgramResult dump = RunTool("miodb_dump " + path_);
   EXPECT_EQ(0, dump.code) << dump.text;
   for (const char* part : {"superblock at offset 0: version 1", " current\n", "edit 0 at offset", "  comparator \"",
                            "table ", "  payload offset ", "log chunk ", "  frame at offset ",
@@ -122,21 +103,21 @@ TEST_F(InspectTest, TheDumpShowsEveryPart) {
   const size_t at = dump.text.find("\ntable ");
   ASSERT_NE(std::string::npos, at);
   const std::string number = std::to_string(strtoull(&dump.text[at + 7], nullptr, 10));
-  dump = Run("miodb_dump --values --table=" + number + " " + path_);
+  dump = RunTool("miodb_dump --values --table=" + number + " " + path_);
   EXPECT_EQ(0, dump.code);
   EXPECT_TRUE(dump.Says("\"key00000007\" @ ")) << dump.text;
-  EXPECT_EQ(2, Run("miodb_dump --table=999999 " + path_).code);
-  EXPECT_EQ(2, Run("miodb_dump --table=x " + path_).code);
+  EXPECT_EQ(2, RunTool("miodb_dump --table=999999 " + path_).code);
+  EXPECT_EQ(2, RunTool("miodb_dump --table=x " + path_).code);
 }
 
 TEST_F(InspectTest, AnUnknownComparatorIsSaid) {
   options_.comparator = ReverseComparator();
   Make();
-  const Outcome check = Run("miodb_check " + path_);
+  const ProgramResult check = RunTool("miodb_check " + path_);
   EXPECT_EQ(0, check.code) << check.text;
   EXPECT_TRUE(check.Says("key order not checked: comparator " + std::string(ReverseComparator()->Name())))
       << check.text;
-  EXPECT_EQ(0, Run("miodb_dump " + path_).code);
+  EXPECT_EQ(0, RunTool("miodb_dump " + path_).code);
 }
 
 }  // namespace

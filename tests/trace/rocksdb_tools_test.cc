@@ -2,7 +2,6 @@
 // rocksdb-tools).
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,6 +10,7 @@
 #include "miodb/replay.h"
 #include "src/util/random.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/program.h"
 #include "tests/trace/trace_files.h"
 
 namespace miodb::test {
@@ -20,14 +20,10 @@ constexpr char kBench[] = "/usr/bin/db_bench";
 constexpr char kLdb[] = "/usr/bin/ldb";
 
 // What the command prints; fails the test if it does not exit with 0.
-std::string RunTool(const std::string& command) {
-  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  std::string output;
-  char piece[4096];
-  for (size_t n = 0; (n = std::fread(piece, 1, sizeof(piece), pipe)) > 0;) output.append(piece, n);
-  const int status = pclose(pipe);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << output;
-  return output;
+std::string Output(const std::string& command) {
+  const ProgramResult result = RunProgram(command);
+  EXPECT_EQ(0, result.code) << command << "\n" << result.text;
+  return result.text;
 }
 
 std::string Hex(const Slice& bytes) {
@@ -50,7 +46,7 @@ class RocksDbToolsTest : public DbTestBase {
   }
 
   // The content of the RocksDB database as ldb prints it, and ours in the same form.
-  std::string Theirs() { return RunTool(std::string(kLdb) + " --db=" + rocksdb_ + " scan --hex"); }
+  std::string Theirs() { return Output(std::string(kLdb) + " --db=" + rocksdb_ + " scan --hex"); }
   std::string Ours() {
     std::string text;
     std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
@@ -102,7 +98,7 @@ class RocksDbToolsTest : public DbTestBase {
   }
 
   void CheckRocksDbReplays(bool own_records) {
-    RunTool(std::string(kLdb) + " --db=" + rocksdb_ + " --create_if_missing put first value");
+    Output(std::string(kLdb) + " --db=" + rocksdb_ + " --create_if_missing put first value");
     Put("first", "value");
     TraceOptions options;
     options.own_records = own_records;
@@ -110,9 +106,9 @@ class RocksDbToolsTest : public DbTestBase {
     RandomCalls(own_records ? 17 : 18);
     ASSERT_OK(db_->EndTrace());
     const std::string output =
-        RunTool(std::string(kBench) + " --benchmarks=replay --use_existing_db=true --db=" + rocksdb_ +
-                " --trace_file=" + trace_ + " --trace_replay_fast_forward=100000" +
-                " --num_column_families=2");  // With 1 this build of 7.8 ends at an assertion.
+        Output(std::string(kBench) + " --benchmarks=replay --use_existing_db=true --db=" + rocksdb_ +
+               " --trace_file=" + trace_ + " --trace_replay_fast_forward=100000" +
+               " --num_column_families=2");  // With 1 this build of 7.8 ends at an assertion.
     EXPECT_NE(std::string::npos, output.find("Replay completed from trace_file")) << output;
     EXPECT_EQ(Ours(), Theirs());
   }
@@ -127,10 +123,10 @@ TEST_F(RocksDbToolsTest, RocksDbReplaysOurTracesWithoutOwnRecords) { CheckRocksD
 
 TEST_F(RocksDbToolsTest, TracesOfRocksDbAreReadAndReplayed) {
   const std::string bench = std::string(kBench) + " --num=500 --db=" + rocksdb_;
-  RunTool(bench + " --benchmarks=fillseq");
+  Output(bench + " --benchmarks=fillseq");
   Load(Theirs());
   EXPECT_EQ(Ours(), Theirs());
-  const std::string output = RunTool(
+  const std::string output = Output(
       bench + " --benchmarks=mixgraph --use_existing_db=true --reads=3000 --mix_get_ratio=0.5 --mix_put_ratio=0.3" +
       " --mix_seek_ratio=0.2 --value_k=0.2615 --value_sigma=25.45 --iter_k=2.517 --iter_sigma=14.236 --trace_file=" +
       trace_);

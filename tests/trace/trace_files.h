@@ -47,6 +47,18 @@ inline std::string BeginRecord(const std::string& version = "0.2") {
   return record;
 }
 
+// A trace of these records, with a checksum and an end record behind them.
+inline std::string Ended(const std::string& records, uint64_t micros) {
+  uint64_t checksum = 0;
+  for (size_t at = 0; at < records.size();) {
+    const size_t bytes = kTraceHeadBytes + DecodeTraceHead(records.data() + at).payload_bytes;
+    checksum = ChainChecksum(checksum, records.substr(at, bytes));
+    at += bytes;
+  }
+  return records + Encoded([&](TraceEncoder e) { e.Checksum(micros, checksum); }) +
+         Encoded([&](TraceEncoder e) { e.End(micros); });
+}
+
 inline void WriteFile(const std::string& path, const std::string& bytes) {
   ASSERT_OK(WriteStringToFile(Env::Default(), bytes, path));
 }

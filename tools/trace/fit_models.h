@@ -1,0 +1,75 @@
+// The models of a workload and their fits to what trace_analyzer counted.
+//
+// Threads: any; nothing is shared.
+
+#ifndef MIODB_TOOLS_TRACE_FIT_MODELS_H_
+#define MIODB_TOOLS_TRACE_FIT_MODELS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace miodb::tools {
+
+// So many observations that lie in (above, upto].
+struct Bin {
+  double above;
+  double upto;
+  double count;
+};
+
+// A family of curves, fitted.
+struct FamilyFit {
+  std::string family;                                      // "Pareto"
+  std::vector<std::pair<std::string, double>> parameters;  // by name
+  double error = 0;  // Standard error of the fit: root of the mean squared residual.
+};
+
+// Power, exponential, polynomial, Weibull and Pareto, fitted by least squares to the cumulative distribution of the
+// bins, best first.
+std::vector<FamilyFit> FitDistribution(const std::vector<Bin>& bins);
+
+// Generalised Pareto with theta 0, S(x) = (1 + k x / sigma)^(-1/k), by maximum likelihood.
+struct ParetoFit {
+  double k = 0;
+  double sigma = 0;
+};
+
+// fold: 0, or values of so much and more were folded back by a remainder before they were counted, as mixgraph does it.
+// What lies in the first bin may have been anything up to its end: mixgraph makes no value smaller than ten bytes.
+ParetoFit FitPareto(const std::vector<Bin>& bins, double fold);
+
+// Share of accesses to the x hottest of "keys" keys: a x^b.
+struct PowerFit {
+  double a = 0;
+  double b = 0;
+  double error = 0;        // Root of the mean squared residual of the cumulative share, over the keys used.
+  uint64_t keys_used = 0;  // Those with enough accesses to say something.
+};
+
+// counts: accesses of each accessed key, any order. A fit to how many keys have how many accesses, each a Poisson
+// number whose mean the model gives: the order of keys by what was counted is not that of their hotness.
+PowerFit FitKeyHotness(std::vector<uint64_t> counts, uint64_t keys);
+
+// a e^(bx) + c e^(dx), x the rank from 1.
+struct RangeFit {
+  double a = 0, b = 0, c = 0, d = 0;
+  double error = 0;
+};
+
+// shares: of the accesses, by range, any order. "accesses" weighs them: a share that rests on few is less certain.
+RangeFit FitRangeHotness(std::vector<double> shares, double accesses);
+
+// a sin(bt + c) + d
+struct SineFit {
+  double a = 0, b = 0, c = 0, d = 0;
+  double error = 0;             // Of the sine.
+  double constant_error = 0;    // Of the average.
+  double polynomial_error = 0;  // Of a cubic.
+};
+
+SineFit FitRate(const std::vector<double>& per_second);
+
+}  // namespace miodb::tools
+
+#endif  // MIODB_TOOLS_TRACE_FIT_MODELS_H_

@@ -1,0 +1,67 @@
+#include "tools/trace/output_files.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstring>
+
+namespace miodb::tools {
+
+void OutputFile::Print(const char* format, ...) {
+  if (file_ == nullptr) return;
+  va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(file_, format, arguments);
+  va_end(arguments);
+}
+
+OutputFiles::~OutputFiles() {
+  for (const auto& file : files_) {
+    if (file->file_ != nullptr) std::fclose(file->file_);
+    unlink((file->path_ + ".partial").c_str());
+  }
+}
+
+OutputFile* OutputFiles::Create(const std::string& name) {
+  files_.push_back(std::make_unique<OutputFile>());
+  OutputFile* const file = files_.back().get();
+  file->path_ = folder_ + "/" + prefix_ + "-" + name;
+  file->file_ = std::fopen((file->path_ + ".partial").c_str(), "w");
+  if (file->file_ == nullptr && status_.ok()) status_ = Status::IOError(file->path_, std::strerror(errno));
+  return file;
+}
+
+Status OutputFiles::Close(OutputFile* file) {
+  const bool failed = std::ferror(file->file_) != 0;
+  const bool closed = std::fclose(file->file_) == 0;
+  file->file_ = nullptr;
+  return failed || !closed ? Status::IOError(file->path_, std::strerror(errno)) : Status::OK();
+}
+
+Status OutputFiles::Commit() {
+  for (const auto& file : files_) {
+    if (status_.ok()) status_ = Close(file.get());
+  }
+  for (const auto& file : files_) {
+    if (!status_.ok()) return status_;
+    if (std::rename((file->path_ + ".partial").c_str(), file->path_.c_str()) != 0) {
+      status_ = Status::IOError(file->path_, std::strerror(errno));
+    }
+  }
+  if (status_.ok()) files_.clear();
+  return status_;
+}
+
+std::string Hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string text = "0x";
+  for (char c : bytes) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace miodb::tools

@@ -1,0 +1,80 @@
+// trace_analyzer: what a trace of a database says about its workload. See docs/tracing.md.
+
+#include <cinttypes>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "miodb/trace.h"
+#include "tools/trace/analyzer_options.h"
+#include "tools/trace/analyzer_report.h"
+#include "tools/trace/collector.h"
+#include "tools/trace/external_sort.h"
+#include "tools/trace/key_analysis.h"
+#include "tools/trace/output_files.h"
+
+namespace {
+
+using miodb::Status;
+using miodb::TraceReader;
+using miodb::bench::FlagSet;
+using miodb::tools::AnalyzerOptions;
+
+// What the reader stopped at. A record that the end of the file cuts is what a crash leaves, so everything before it
+// counts; other damage only if that was asked for.
+Status CheckEnd(const AnalyzerOptions& options, const TraceReader& reader) {
+  const Status s = reader.status();
+  if (s.ok()) {
+    if (!reader.ended())
+      std::fprintf(stderr, "warning: %s has no end record: tracing was cut off\n", reader.path().c_str());
+    return s;
+  }
+  if (!reader.torn() && !(s.IsCorruption() && options.try_process_corrupted_trace)) return s;
+  std::fprintf(stderr, "warning: %s; the %" PRIu64 " bytes from there on are left out\n", s.ToString().c_str(),
+               reader.file_bytes() - reader.offset());
+  return Status::OK();
+}
+
+Status Analyze(const AnalyzerOptions& options) {
+  std::unique_ptr<TraceReader> reader;
+  Status s = TraceReader::Open(options.trace_path, &reader);
+  if (!s.ok()) return s;
+  miodb::tools::OutputFiles files(options.output_dir, options.output_prefix);
+  miodb::tools::ExternalSort sort(options.output_dir, static_cast<size_t>(options.memory_mb) << 20);
+  miodb::tools::Collector collected(options, &files, &sort);
+  s = collected.Run(reader.get());
+  if (s.ok()) s = CheckEnd(options, *reader);
+  if (s.ok()) s = sort.Finish();
+  if (!s.ok()) return s;
+  miodb::tools::KeyAnalysis keys(options, collected, &files);
+  s = keys.Run(&sort);
+  if (!s.ok()) return s;
+  WriteOverallFiles(options, collected, keys, &files);
+  s = files.Commit();
+  if (s.ok() && !options.no_print) std::fputs(ReportText(options, collected, keys).c_str(), stdout);
+  return s;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  AnalyzerOptions options;
+  FlagSet flags;
+  miodb::tools::RegisterAnalyzerFlags(&flags, &options);
+  const FlagSet::Result parsed = flags.Parse(argc, argv);
+  if (parsed.outcome == FlagSet::Outcome::kHelp) {
+    std::printf("trace_analyzer: what a trace says about its workload. docs/tracing.md explains options and files.\n%s",
+                flags.Help().c_str());
+    return 0;
+  }
+  for (const std::string& warning : parsed.warnings) std::fprintf(stderr, "%s\n", warning.c_str());
+  std::string error = parsed.error;
+  if (error.empty()) error = FinishAnalyzerOptions(&options);
+  if (error.empty()) {
+    const Status s = Analyze(options);
+    if (!s.ok()) error = s.ToString();
+  }
+  if (error.empty()) return 0;
+  std::fprintf(stderr, "trace_analyzer: %s\n", error.c_str());
+  return 1;
+}

@@ -1,0 +1,329 @@
+// trace_fit: fits the model of db_bench's mixgraph to what trace_analyzer found, says how well other families of curves
+// fit, and prints a command line that generates such a workload. See docs/tracing.md.
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "benchmarks/common/flags.h"
+#include "tools/trace/fit_input.h"
+#include "tools/trace/fit_math.h"
+#include "tools/trace/fit_models.h"
+
+namespace miodb::tools {
+
+namespace {
+
+using bench::FlagSet;
+
+struct Options {
+  std::string input_dir;
+  std::string input_prefix = "trace";
+  int64_t cf = 0;
+  std::string access;
+  int64_t num = 0;
+  int64_t keyrange_num = 30;
+  int64_t mix_max_value_size = 0;
+  int64_t mix_max_scan_len = 0;
+};
+
+void RegisterFlags(FlagSet* f, Options* o) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  f->Text("input_dir", &o->input_dir, "the folder of trace_analyzer's files");
+  f->Text("input_prefix", &o->input_prefix, "what their names begin with");
+  f->Int("cf", &o->cf, 0, kMax, "column family");
+  f->Text("access", &o->access, "kind of access whose keys are fitted, as in file names; empty: the most frequent one");
+  f->Int("num", &o->num, 0, kMax, "keys in the database; 0: as many as the files show");
+  f->Int("keyrange_num", &o->keyrange_num, 1, kMax, "key ranges of the model; 1: none");
+  f->Int("mix_max_value_size", &o->mix_max_value_size, 0, kMax, "where mixgraph folded sizes; 0: they were not folded");
+  f->Int("mix_max_scan_len", &o->mix_max_scan_len, 0, kMax, "where mixgraph folded lengths; 0: they were not folded");
+}
+
+std::string Format(const char* format, ...) __attribute__((format(printf, 1, 2)));
+std::string Format(const char* format, ...) {
+  char text[300];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+// Of bins: what, how many, average and standard deviation; then every family, best first.
+void PrintDistribution(const char* what, const std::vector<Bin>& bins) {
+  double count = 0, sum = 0, squares = 0;
+  for (const Bin& bin : bins) {
+    const double middle = (bin.above + 1 + bin.upto) / 2;
+    count += bin.count;
+    sum += bin.count * middle;
+    squares += bin.count * middle * middle;
+  }
+  const double mean = sum / count;
+  std::printf("\n%s: %.0f, mean %.3f, standard deviation %.3f\n", what, count, mean,
+              std::sqrt(std::max(squares / count - mean * mean, 0.0)));
+  if (bins.size() < 3) {
+    std::printf("  too few different values to fit a curve\n");
+    return;
+  }
+  for (const FamilyFit& fit : FitDistribution(bins)) {
+    std::string line = Format("  %-12s fit error %.6f ", fit.family.c_str(), fit.error);
+    for (const auto& [name, value] : fit.parameters) line += Format(" %s=%.6g", name.c_str(), value);
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+class Fit {
+ public:
+  explicit Fit(const Options& options)
+      : options_(options), files_(options.input_dir, options.input_prefix, options.cf) {}
+
+  Status Run() {
+    Status s = files_.ReadComposition(&queries_);
+    if (s.ok() && queries_.empty()) s = Status::NotFound("column family " + std::to_string(options_.cf), "no accesses");
+    if (!s.ok()) return s;
+    FitMix();
+    for (Status (Fit::*step)() : {&Fit::FitValues, &Fit::FitScans, &Fit::FitKeySizes, &Fit::FitKeys, &Fit::FitQps,
+                                  &Fit::PrintValueCorrelation}) {
+      s = (this->*step)();
+      // What the analysis was not asked for is left out of the model.
+      if (s.IsNotFound()) std::printf("\nleft out: %s\n", s.ToString().c_str());
+      if (!s.ok() && !s.IsNotFound()) return s;
+    }
+    std::printf("\nA workload like this:\n\ndb_bench --benchmarks=mixgraph --use_existing_db=true%s\n", flags_.c_str());
+    return Status::OK();
+  }
+
+ private:
+  double Queries(std::initializer_list<const char*> kinds) {
+    double sum = 0;
+    for (const char* kind : kinds) sum += queries_[kind];
+    return sum;
+  }
+
+  void Add(const char* flag, double value) { flags_ += Format(" --%s=%.6g", flag, value); }
+  void AddInteger(const char* flag, double value) { flags_ += Format(" --%s=%.0f", flag, value); }
+
+  void FitMix() {
+    const double gets = Queries({"get", "multiget"});
+    const double puts = Queries({"put", "merge", "delete", "single_delete", "range_delete"});
+    const double seeks = Queries({"iterator_Seek", "iterator_SeekForPrev"});
+    const double all = gets + puts + seeks;
+    std::printf("Mix: gets %.4f, writes %.4f, scans %.4f of %.0f queries\n", gets / all, puts / all, seeks / all, all);
+    AddInteger("reads", all);
+    Add("mix_get_ratio", gets / all);
+    Add("mix_put_ratio", puts / all);
+    Add("mix_seek_ratio", seeks / all);
+    access_ = options_.access;
+    if (!access_.empty()) return;
+    access_ = std::max_element(queries_.begin(), queries_.end(), [](const auto& a, const auto& b) {
+                return a.second < b.second;
+              })->first;
+  }
+
+  // Pareto parameters and where to fold, as flags.
+  void AddPareto(const char* name, const std::vector<Bin>& bins, int64_t fold, const char* fold_flag) {
+    const ParetoFit fit = FitPareto(bins, static_cast<double>(fold));
+    std::printf("  mixgraph: Pareto by likelihood  k=%.6g sigma=%.6g\n", fit.k, fit.sigma);
+    Add((std::string(name) + "_k").c_str(), fit.k);
+    Add((std::string(name) + "_sigma").c_str(), fit.sigma);
+    AddInteger(fold_flag, fold > 0 ? static_cast<double>(fold) : std::max(bins.back().upto, 10.0));
+  }
+
+  Status FitValues() {
+    std::vector<Bin> bins;
+    Status s = files_.ReadValueSizes("put", &bins);
+    if (!s.ok() || bins.empty()) return s;
+    PrintDistribution("Value sizes", bins);
+    AddPareto("value", bins, options_.mix_max_value_size, "mix_max_value_size");
+    return s;
+  }
+
+  Status FitScans() {
+    std::vector<Bin> bins;
+    Status s = files_.ReadScanLengths(&bins);
+    if (!s.ok() || bins.empty()) return s;
+    PrintDistribution("Scan lengths", bins);
+    AddPareto("iter", bins, options_.mix_max_scan_len, "mix_max_scan_len");
+    return s;
+  }
+
+  Status FitKeySizes() {
+    std::vector<Bin> bins;
+    Status s = files_.ReadKeySizes(access_, &bins);
+    if (!s.ok() || bins.empty()) return s;
+    PrintDistribution("Key sizes", bins);
+    double count = 0, sum = 0;
+    for (const Bin& bin : bins) {
+      count += bin.count;
+      sum += bin.count * bin.upto;
+    }
+    AddInteger("key_size", std::round(sum / count));
+    return s;
+  }
+
+  Status FitKeys() {
+    std::vector<Bin> bins;
+    Status s = files_.ReadAccessCounts(access_, &bins);
+    if (s.ok() && !bins.empty()) PrintDistribution(("Accesses of each key (" + access_ + ")").c_str(), bins);
+    std::vector<AnalysisFiles::Key> keys;
+    bool is_whole = false;
+    s = files_.ReadKeys(access_, &is_whole, &keys);
+    if (!s.ok() || keys.empty()) return s;
+    const uint64_t seen = keys.back().place + 1;
+    const uint64_t num = options_.num > 0 ? static_cast<uint64_t>(options_.num) : seen;
+    if (num < seen) {
+      return Status::InvalidArgument("--num=" + std::to_string(num),
+                                     "the files show " + std::to_string(seen) + " keys");
+    }
+    AddInteger("num", static_cast<double>(num));
+    if (!is_whole) {
+      std::printf(
+          "\nwarning: without key_space_dir the places of keys are known only among accessed ones; ranges are not "
+          "fitted\n");
+    }
+    FitRanges(keys, num, is_whole);
+    return s;
+  }
+
+  void FitRanges(const std::vector<AnalysisFiles::Key>& keys, uint64_t num, bool is_whole) {
+    const uint64_t ranges = is_whole ? std::min(static_cast<uint64_t>(options_.keyrange_num), num) : 1;
+    const uint64_t range_keys = num / ranges;
+    std::vector<double> accesses(ranges, 0);
+    double all = 0;
+    for (const AnalysisFiles::Key& key : keys) {
+      accesses[std::min(key.place / range_keys, ranges - 1)] += static_cast<double>(key.accesses);
+      all += static_cast<double>(key.accesses);
+    }
+    std::vector<double> shares(accesses);
+    for (double& share : shares) share /= all;
+    const size_t hottest = static_cast<size_t>(std::max_element(shares.begin(), shares.end()) - shares.begin());
+    // Chance alone spreads the ranges a little; twice the average is no chance.
+    const bool has_ranges = ranges > 1 && shares[hottest] > 2.0 / static_cast<double>(ranges);
+    if (has_ranges) {
+      const RangeFit fit = FitRangeHotness(shares, all);
+      std::printf("\nRange hotness: %" PRIu64 " ranges of %" PRIu64
+                  " keys, the hottest has %.4f of the accesses\n"
+                  "  mixgraph: two exponentials  a=%.6g b=%.6g c=%.6g d=%.6g fit error %.6f\n",
+                  ranges, range_keys, shares[hottest], fit.a, fit.b, fit.c, fit.d, fit.error);
+      AddInteger("keyrange_num", static_cast<double>(ranges));
+      Add("keyrange_dist_a", fit.a);
+      Add("keyrange_dist_b", fit.b);
+      Add("keyrange_dist_c", fit.c);
+      Add("keyrange_dist_d", fit.d);
+    } else {
+      AddInteger("keyrange_num", 1);
+      if (ranges > 1) std::printf("\nRange hotness: no range has twice its share; one range is assumed\n");
+    }
+    // Within the hottest range counts are highest, so they say most about the hotness of keys.
+    std::vector<uint64_t> counts;
+    for (const AnalysisFiles::Key& key : keys) {
+      if (!has_ranges || key.place / range_keys == hottest) counts.push_back(key.accesses);
+    }
+    const PowerFit power = FitKeyHotness(counts, has_ranges ? range_keys : num);
+    std::printf("\nKey hotness: from %" PRIu64 " keys with enough accesses\n", power.keys_used);
+    if (power.keys_used < 10) {
+      std::printf("  too few to fit: keys of a range count as alike\n");
+      return;
+    }
+    std::printf("  mixgraph: power law  a=%.6g b=%.6g fit error %.6f\n", power.a, power.b, power.error);
+    Add("key_dist_a", power.a);
+    Add("key_dist_b", power.b);
+  }
+
+  Status FitQps() {
+    std::vector<std::vector<double>> columns;
+    Status s = files_.ReadRates(&columns);
+    if (!s.ok() || columns.empty()) return s;
+    // The last second is not a whole one.
+    for (std::vector<double>& column : columns) column.pop_back();
+    const std::vector<double>& all = columns.back();
+    if (all.empty()) return s;
+    const SineFit fit = FitRate(all);
+    std::printf(
+        "\nRate: %zu seconds\n  %-12s fit error %.3f  d=%.6g\n", all.size(), "constant", fit.constant_error,
+        all.size() < 8 ? fit.d : std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()));
+    if (all.size() >= 8) {
+      std::printf("  %-12s fit error %.3f\n  %-12s fit error %.3f  a=%.6g b=%.6g c=%.6g d=%.6g\n", "polynomial",
+                  fit.polynomial_error, "sine", fit.error, fit.a, fit.b, fit.c, fit.d);
+    }
+    // A sine that explains little is noise.
+    const bool has_sine = all.size() >= 8 && fit.error < 0.7 * fit.constant_error;
+    Add("sine_a", has_sine ? fit.a : 0);
+    Add("sine_b", has_sine ? fit.b : 0);
+    Add("sine_c", has_sine ? fit.c : 0);
+    Add("sine_d", fit.d);
+    Add("sine_mix_rate_interval_milliseconds", 1000);
+    PrintRateCorrelations(columns);
+    return s;
+  }
+
+  void PrintRateCorrelations(const std::vector<std::vector<double>>& columns) {
+    const std::map<std::string, size_t> kinds = {{"get", 0}, {"put", 1}, {"iterator_Seek", 6}};
+    std::printf("\nPearson correlations of rates by second:\n");
+    for (auto first = kinds.begin(); first != kinds.end(); ++first) {
+      for (auto second = std::next(first); second != kinds.end(); ++second) {
+        if (second->second >= columns.size()) continue;
+        std::printf("  %s and %s: %.4f\n", first->first.c_str(), second->first.c_str(),
+                    Pearson(columns[first->second], columns[second->second]));
+      }
+    }
+  }
+
+  Status PrintValueCorrelation() {
+    std::vector<AnalysisFiles::Key> keys;
+    Status s = files_.ReadAccessedKeys("put", &keys);
+    if (!s.ok()) return s;
+    std::vector<double> sizes, accesses, places;
+    for (const AnalysisFiles::Key& key : keys) {
+      sizes.push_back(static_cast<double>(key.value_size));
+      accesses.push_back(static_cast<double>(key.accesses));
+      places.push_back(static_cast<double>(key.place));
+    }
+    std::printf(
+        "\nPearson correlations over the keys of puts:\n  value size and accesses: %.4f\n"
+        "  value size and place: %.4f\n  accesses and place: %.4f\n",
+        Pearson(sizes, accesses), Pearson(sizes, places), Pearson(accesses, places));
+    return s;
+  }
+
+  const Options& options_;
+  const AnalysisFiles files_;
+  std::map<std::string, double> queries_;
+  std::string access_;
+  std::string flags_;
+};
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  Options options;
+  FlagSet flags;
+  RegisterFlags(&flags, &options);
+  const FlagSet::Result parsed = flags.Parse(argc, argv);
+  if (parsed.outcome == FlagSet::Outcome::kHelp) {
+    std::printf("trace_fit: fits mixgraph's model to what trace_analyzer found. docs/tracing.md explains it.\n%s",
+                flags.Help().c_str());
+    return 0;
+  }
+  std::string error = parsed.error;
+  if (error.empty() && options.input_dir.empty())
+    error = "--input_dir is missing: it names trace_analyzer's output_dir";
+  if (error.empty()) {
+    const Status s = Fit(options).Run();
+    if (!s.ok()) error = s.ToString();
+  }
+  if (error.empty()) return 0;
+  std::fprintf(stderr, "trace_fit: %s\n", error.c_str());
+  return 1;
+}
+
+}  // namespace miodb::tools
+
+int main(int argc, char** argv) { return miodb::tools::Main(argc, argv); }
