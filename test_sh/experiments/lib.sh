@@ -228,7 +228,7 @@ sample_space() {
   while true; do
     bytes=$(du -s -B1 "$1" 2>/dev/null | cut -f1) || true
     say "$(((${EPOCHREALTIME/./} - began) / 1000)),${bytes:-0}"
-    sleep 0.1
+    sleep 0.2
   done >"$2"
 }
 
@@ -250,7 +250,7 @@ run_one() {
     sample_space "$database" "$raw.space.csv" &
     sampler=$!
   fi
-  record "$raw.tmp" "${command[@]}" >/dev/null
+  record "$raw.tmp" "${command[@]}"
   if [[ -n $sampler ]]; then
     kill "$sampler"
     wait "$sampler" 2>/dev/null || true
@@ -322,6 +322,7 @@ finish() {
   if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
   if compgen -G "$folder/raw/*.out" >/dev/null; then
     rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp
+    if ((status >= 128)); then rm -f "$folder"/raw/*.tmp.err; fi
     python3 "$experiments_folder/results.py" "$folder" --name "$name" --title "$title" --plots "$plots" \
       --description "$(sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0")" || status=1
     say "Results: $folder/report.html"

@@ -115,12 +115,14 @@ class Script:
         if not values:
             return []
         steps = [digit * 10.0 ** power for power in range(-6, 13) for digit in (1, 2, 5)]
-        low = max(step for step in steps if step <= min(values) or step == steps[0])
+        # Bars begin at the lower end, so the least value lies well above it.
+        low = max(step for step in steps if step <= min(values) / 1.5 or step == steps[0])
         high = min(step for step in steps if step >= max(values) or step == steps[-1])
         shown = [step for step in steps if low <= step <= high]
         if len(shown) > 10:
             shown = [step for step in shown if ('%e' % step).startswith('1')]
-        return ['set yrange [%g:%g]' % (low, high if high > low else low * 2),
+        # gnuplot leaves out a tick that lies exactly at the end of a logarithmic axis, for some numbers.
+        return ['set yrange [%g:%g]' % (low * 0.999, high * 1.001),
                 'set ytics (%s)' % ', '.join('"%g" %g' % (step, step) for step in shown)]
 
     def empty(self):

@@ -161,6 +161,8 @@ def spread_text(spread):
     if spread is None:
         return '-'
     median, least, largest = spread
+    if least == largest:
+        return figure(median)
     half = 50 * (largest - least) / median if median > 0 else 0
     return '%s ±%.0f%%' % (figure(median), half)
 
