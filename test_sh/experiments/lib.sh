@@ -171,7 +171,8 @@ plan_ycsb() { plan_run ycsb "$@"; }
 #               what is printed at the end, "stats" what db_bench's stats print
 #   METRICS     see results.py
 #   NAME=VALUE  series=S: only these, separated by ";"; log=x, log=y, log=xy; engines=LIST; better=less: smaller is
-#               better, as in times; compare=first: a second table gives all values over the first one of each engine
+#               better, as in times; compare=first: a second table gives all values over the first one of each engine;
+#               show=largest: the largest of all rounds instead of medians
 panel() {
   local row
   row=$(IFS=$unit; printf '%s' "$*")

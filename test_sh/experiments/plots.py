@@ -134,8 +134,11 @@ class Script:
         """Groups of bars with whiskers from the least to the largest value."""
         rows = []
         labels = [panel.group_label(group) for group in panel.groups]
-        if sum(len(label) + 2 for label in labels) > 60:
+        letters = 72 // len(labels)  # So many have room below a group.
+        if max(len(label) for label in labels) >= letters:
             labels = [label.replace(' ', '\n') for label in labels]
+            if max(len(line) for label in labels for line in label.split('\n')) >= letters:
+                labels = ['\n' * (i % 2) + label for i, label in enumerate(labels)]
             self.lines += ['set xlabel offset 0,-0.9']
         for group, label in zip(panel.groups, labels):
             row = [quoted(label)]

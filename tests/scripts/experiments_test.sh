@@ -89,6 +89,19 @@ expect_error_part "put error: NoSpace"
 expect_error "run.sh: failed: table1_costs"
 expect "the second ran" grep -q -- --num_levels=8 "$scratch/bin/calls"
 
+# compare.sh is an experiment too. Plots are drawn where gnuplot is.
+plotting=("${common[@]}")
+if command -v gnuplot >/dev/null; then plotting=("${common[@]:0:8}"); fi
+run "$MIODB_ROOT/benchmarks/compare.sh" "${plotting[@]}" --rounds 2 --num 1000 --benchmarks fillrandom,readrandom,wait,readrandom
+expect_status 0
+results=$(newest compare)
+expect "the second reading has its own row" grep -q '^readrandom#2 ' "$results/table.txt"
+expect "the longest is that of all rounds" grep -q '^Longest of all runs: microseconds.$' "$results/table.txt"
+if command -v gnuplot >/dev/null; then
+  expect "there is a PNG" grep -q PNG <(head -c 8 "$results/plot.png")
+  expect "there is an SVG" grep -q '</svg>' "$results/plot.svg"
+fi
+
 # Engines that an experiment is not made for leave it out.
 run "$folder/run.sh" fig9_levels log_modes "${common[@]}" --rounds 1 --engines leveldb
 expect_status 0
