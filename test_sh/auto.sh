@@ -170,6 +170,7 @@ for run in "${plan[@]}"; do
   progress_say "${words[1]}"
   remove_database "$db_path"
   rm -f "$out.ops"
+  say "${words[*]:3}"
   record "$out" "${words[@]:3}"
   if [[ $out == */dateset_* ]]; then ln -sf "${words[1]}" "${out/dateset_/dataset_}"; fi
   progress_step "${words[2]}"

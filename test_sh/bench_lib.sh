@@ -63,7 +63,7 @@ record() {
   local file=$1
   shift
   mkdir -p "$(dirname "$file")"
-  say "$*" | tee "$file.part"
+  say "$*" >"$file.part"
   "$@" >>"$file.part" 2>"$file.err" 9>&- || {
     local status=$?
     if ((status >= 128)); then exit "$status"; fi

@@ -103,6 +103,7 @@ run() {
   progress_say "$(basename "$1")"
   remove_database "$db_path"
   need_room "$(dirname "$db_path")" $((3 * $3 * $4 + 4 * write_buffer_size + (256 << 20)))
+  say "${command[*]}"
   record "$1" "${command[@]}"
   remove_database "$db_path"
   progress_step $(($3 * $4))

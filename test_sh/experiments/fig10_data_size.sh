@@ -7,7 +7,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 experiment fig10_data_size "Data set size (Figures 10 and 11)" "$@"
-reads=$(scaled 10000000 "$scale")
+reads=$(scaled 10000000 "$scale" 100000)
 for gigabytes in 40 80 120 160 200; do
   count=$(count_of $((gigabytes * 1000000000)) 4096)
   data=$((count * 4112))

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 experiment fig12_memtable "Memtable size (Figure 12)" "$@"
 count=$(count_of 80000000000 4096)
-reads=$(scaled 10000000 "$scale")
+reads=$(scaled 10000000 "$scale" 100000)
 base=$(scaled $((64 << 20)) "$scale" 1048576)
 for factor in 1 2 4 8; do
   plan_bench "" $((base * factor)) $((count * 4112)) --benchmarks=fillrandom,readrandom,wait,stats --num="$count" \

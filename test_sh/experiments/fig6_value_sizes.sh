@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 experiment fig6_value_sizes "Throughput by value size (Figure 6)" "$@"
 bytes=80000000000
-reads=$(scaled 10000000 "$scale")
+reads=$(scaled 10000000 "$scale" 100000)
 for size in 1024 4096 16384 65536; do
   count=$(count_of "$bytes" "$size")
   data=$((count * (size + 16)))

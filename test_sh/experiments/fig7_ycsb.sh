@@ -15,5 +15,5 @@ threads=1
 own_options=threads
 experiment fig7_ycsb "YCSB (Figure 7)" "$@"
 records=$(count_of 80000000000 1024)
-plan_all_workloads "$records" "$(scaled 10000000 "$scale")" 1 1024 "$threads" false
+plan_all_workloads "$records" "$(scaled 10000000 "$scale" 50000)" 1 1024 "$threads" false
 run_all

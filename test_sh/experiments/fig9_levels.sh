@@ -16,7 +16,7 @@ own_options="levels value_size"
 experiment fig9_levels "Number of levels (Figure 9)" "$@"
 check_counts value_size
 count=$(count_of 80000000000 "$value_size")
-reads=$(scaled 10000000 "$scale")
+reads=$(scaled 10000000 "$scale" 100000)
 IFS=, read -ra level_list <<<"$levels"
 for number in "${level_list[@]}"; do
   if ! is_whole_number "$number" || ((number < 2 || number > 16)); then die "--levels: \"$number\" is not from 2 to 16"; fi

@@ -171,7 +171,8 @@ plan_ycsb() { plan_run ycsb "$@"; }
 #               what is printed at the end, "stats" what db_bench's stats print
 #   METRICS     see results.py
 #   NAME=VALUE  series=S: only these, separated by ";"; log=x, log=y, log=xy; engines=LIST; better=less: smaller is
-#               better, as in times; compare=first: a second table gives all values over the first one of each engine
+#               better, as in times; compare=first: a second table gives all values over the first one of each engine;
+#               show=largest: the largest of all rounds instead of medians
 panel() {
   local row
   row=$(IFS=$unit; printf '%s' "$*")
@@ -228,7 +229,7 @@ sample_space() {
   while true; do
     bytes=$(du -s -B1 "$1" 2>/dev/null | cut -f1) || true
     say "$(((${EPOCHREALTIME/./} - began) / 1000)),${bytes:-0}"
-    sleep 0.1
+    sleep 0.2
   done >"$2"
 }
 
@@ -250,7 +251,7 @@ run_one() {
     sample_space "$database" "$raw.space.csv" &
     sampler=$!
   fi
-  record "$raw.tmp" "${command[@]}" >/dev/null
+  record "$raw.tmp" "${command[@]}"
   if [[ -n $sampler ]]; then
     kill "$sampler"
     wait "$sampler" 2>/dev/null || true
@@ -322,6 +323,7 @@ finish() {
   if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
   if compgen -G "$folder/raw/*.out" >/dev/null; then
     rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp
+    if ((status >= 128)); then rm -f "$folder"/raw/*.tmp.err; fi
     python3 "$experiments_folder/results.py" "$folder" --name "$name" --title "$title" --plots "$plots" \
       --description "$(sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0")" || status=1
     say "Results: $folder/report.html"

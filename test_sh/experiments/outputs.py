@@ -14,7 +14,7 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   user_bytes, written_bytes     put by the user; written by the engine, log included
   write_amplification           written_bytes / user_bytes
   space_bytes                   what the closed database takes on its file system
-Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p95_us, p99_us, p999_us, p9999_us,
+Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec.
 """
 
@@ -178,7 +178,7 @@ def read_bench(base):
 
 YCSB_METRICS = {
     'Operations': 'operations', 'AverageLatency(us)': 'avg_us', '50thPercentileLatency(us)': 'p50_us',
-    '95thPercentileLatency(us)': 'p95_us', '99thPercentileLatency(us)': 'p99_us',
+    '90thPercentileLatency(us)': 'p90_us', '95thPercentileLatency(us)': 'p95_us', '99thPercentileLatency(us)': 'p99_us',
     '99.9PercentileLatency(us)': 'p999_us', '99.99PercentileLatency(us)': 'p9999_us', 'MaxLatency(us)': 'max_us',
 }
 

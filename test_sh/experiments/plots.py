@@ -115,12 +115,14 @@ class Script:
         if not values:
             return []
         steps = [digit * 10.0 ** power for power in range(-6, 13) for digit in (1, 2, 5)]
-        low = max(step for step in steps if step <= min(values) or step == steps[0])
+        # Bars begin at the lower end, so the least value lies well above it.
+        low = max(step for step in steps if step <= min(values) / 1.5 or step == steps[0])
         high = min(step for step in steps if step >= max(values) or step == steps[-1])
         shown = [step for step in steps if low <= step <= high]
         if len(shown) > 10:
             shown = [step for step in shown if ('%e' % step).startswith('1')]
-        return ['set yrange [%g:%g]' % (low, high if high > low else low * 2),
+        # gnuplot leaves out a tick that lies exactly at the end of a logarithmic axis, for some numbers.
+        return ['set yrange [%g:%g]' % (low * 0.999, high * 1.001),
                 'set ytics (%s)' % ', '.join('"%g" %g' % (step, step) for step in shown)]
 
     def empty(self):
@@ -132,8 +134,11 @@ class Script:
         """Groups of bars with whiskers from the least to the largest value."""
         rows = []
         labels = [panel.group_label(group) for group in panel.groups]
-        if sum(len(label) + 2 for label in labels) > 60:
+        letters = 72 // len(labels)  # So many have room below a group.
+        if max(len(label) for label in labels) >= letters:
             labels = [label.replace(' ', '\n') for label in labels]
+            if max(len(line) for label in labels for line in label.split('\n')) >= letters:
+                labels = ['\n' * (i % 2) + label for i, label in enumerate(labels)]
             self.lines += ['set xlabel offset 0,-0.9']
         for group, label in zip(panel.groups, labels):
             row = [quoted(label)]

@@ -88,7 +88,11 @@ class Panel:
     def spread(self, line, group):
         """Median, least and largest value, or None."""
         values = self.rounds(line, group)
-        return (statistics.median(values.values()), min(values.values()), max(values.values())) if values else None
+        if not values:
+            return None
+        if self.options.get('show') == 'largest':
+            return (max(values.values()),) * 3
+        return statistics.median(values.values()), min(values.values()), max(values.values())
 
     def samples(self, line):
         """(seconds, value) of a series over time, of its first round."""
@@ -161,6 +165,8 @@ def spread_text(spread):
     if spread is None:
         return '-'
     median, least, largest = spread
+    if least == largest:
+        return figure(median)
     half = 50 * (largest - least) / median if median > 0 else 0
     return '%s ±%.0f%%' % (figure(median), half)
 
@@ -174,7 +180,9 @@ def ratio_text(ratio):
 
 def table(panel):
     """Heading and rows of a panel's table."""
-    peers = [engine for engine in panel.engines if engine != 'miodb'] if 'miodb' in panel.engines else []
+    peers = [engine for engine in panel.engines if engine != 'miodb']
+    if 'miodb' not in panel.engines or panel.options.get('show') == 'largest':
+        peers = []
     many = len(panel.metrics) > 1
     heading = ([''] if len(panel.series) > 1 else []) + [panel.xlabel or ''] + (
         ['engine'] + [panel.metric_label(metric) for metric in panel.metrics] if many
@@ -234,6 +242,8 @@ def html_table(heading, rows):
 
 def unit_note(panel):
     """What the figures of a panel's table are."""
+    if panel.options.get('show') == 'largest':
+        return '%s: %s.' % (panel.title, panel.ylabel)
     note = 'Medians ±half of their range' if panel.kind != 'stack' else 'Medians'
     if 'miodb' in panel.engines and len(panel.engines) > 1 and len(panel.metrics) == 1:
         better = 'below' if panel.options.get('better') == 'less' else 'above'
