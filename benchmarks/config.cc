@@ -95,7 +95,6 @@ void RegisterIgnored(FlagSet* f) {
                            "cache_numshardbits",
                            "delayed_write_rate",
                            "hard_rate_limit",
-                           "max_total_wal_size",
                            "memtablerep",
                            "merge_keys",
                            "merge_operator",
@@ -111,10 +110,7 @@ void RegisterIgnored(FlagSet* f) {
                            "soft_rate_limit",
                            "stats_dump_period_sec",
                            "stats_per_interval",
-                           "wal_compression",
-                           "wal_dir",
-                           "wal_size_limit_MB",
-                           "wal_ttl_seconds"}) {
+                           "wal_compression"}) {
     f->IgnoreValue(name);
   }
 }

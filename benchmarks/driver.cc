@@ -133,6 +133,7 @@ bool Driver::RunWorkload(const Benchmark& benchmark) {
     return false;
   }
   totals_ = result.stats.totals();
+  user_bytes_ += result.stats.counts.written_bytes;
   PrintResult(benchmark, result.stats);
   return true;
 }
@@ -248,6 +249,8 @@ bool Driver::EnsureOpen() {
   if (is_open_) return true;
   if (!was_prepared_ && !config_.use_existing_db && !Succeed(engine_->Destroy(), "destroy")) return false;
   was_prepared_ = true;
+  user_bytes_ = 0;
+  io_bytes_ = ProcessBytesWritten();
   is_open_ = Succeed(engine_->Open(), "open");
   is_used_ = false;
   return is_open_;
@@ -289,7 +292,11 @@ void Driver::Close(bool is_last) {
   is_open_ = false;
   if (!is_used_) return;
   // The three lines come last, because scripts take the last ones they find.
-  Print((is_last ? CountersText(counters, persist_mode) : "") + ClosingLines(counters));
+  if (counters.empty()) {
+    if (is_last) Print(FileBytesText(static_cast<uint64_t>(user_bytes_), ProcessBytesWritten() - io_bytes_));
+  } else {
+    Print((is_last ? CountersText(counters, persist_mode) : "") + ClosingLines(counters));
+  }
 }
 
 }  // namespace miodb::bench

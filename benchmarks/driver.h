@@ -63,6 +63,8 @@ class Driver {
   bool is_traced_ = false;     // A trace of the open store runs.
   int trace_count_ = 0;        // Traces begun.
   Totals totals_;              // Of the last workload.
+  int64_t user_bytes_ = 0;     // Put since the store was opened.
+  uint64_t io_bytes_ = 0;      // What the process had written when the store was opened.
   std::unique_ptr<IntervalReport> interval_report_;
   std::string error_;
 };

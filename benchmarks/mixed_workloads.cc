@@ -83,7 +83,7 @@ void AppendRandom(ThreadState* thread) {
     thread->AwaitWrite(key.size() + longer.size());
     if (!thread->Check(thread->session->Put(key, longer), "put")) return;
     thread->stats.counts.writes++;
-    thread->stats.AddBytes(key.size() + longer.size());
+    thread->CountWritten(key.size() + longer.size());
     thread->stats.FinishedOp(OpType::kUpdate);
   }
 }

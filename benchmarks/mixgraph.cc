@@ -56,7 +56,7 @@ bool Put(ThreadState* thread, const MixOperation& operation) {
   Counts& counts = thread->stats.counts;
   counts.writes++;
   counts.value_bytes += operation.amount;
-  thread->stats.AddBytes(key.size() + value.size());
+  thread->CountWritten(key.size() + value.size());
   return true;
 }
 

@@ -54,8 +54,10 @@ RunResult RunThreads(const Config& config, Engine* engine, const Workload& workl
   RunResult result{Stats(config, 0, false), run.error()};
   for (int i = first_measured; i < total; i++) result.stats.Merge(states[static_cast<size_t>(i)]->stats);
   if (job.has_background_thread) {
-    result.stats.counts.background_writes = states[0]->stats.counts.background_writes;
-    result.stats.counts.background_scanned = states[0]->stats.counts.background_scanned;
+    const Counts& background = states[0]->stats.counts;
+    result.stats.counts.background_writes = background.background_writes;
+    result.stats.counts.background_scanned = background.background_scanned;
+    result.stats.counts.written_bytes += background.written_bytes;
   }
   return result;
 }

@@ -116,7 +116,7 @@ bool ThreadState::PutOne(uint64_t number) {
   AwaitWrite(bytes.size() + value.size());
   if (!Check(session->Put(bytes, value), "put")) return false;
   stats.counts.writes++;
-  stats.AddBytes(bytes.size() + value.size());
+  CountWritten(bytes.size() + value.size());
   return true;
 }
 

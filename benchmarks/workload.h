@@ -114,6 +114,12 @@ struct ThreadState {
     if (run->read_limiter.is_limited()) AwaitTurn(&run->read_limiter, operations);
   }
 
+  // Counts the bytes of keys and values that were put.
+  void CountWritten(uint64_t bytes) {
+    stats.AddBytes(bytes);
+    stats.counts.written_bytes += static_cast<int64_t>(bytes);
+  }
+
   // Counts the bytes of a record that was read, and loads its value from memory if the workload wants that.
   void Consume(std::string_view key, std::string_view value);
 

@@ -81,7 +81,7 @@ bool WriteBatchOf(ThreadState* thread, KeyPicker* keys, int64_t entries) {
     thread->session->BatchPut(key, value);
   }
   thread->AwaitWrite(bytes);
-  if (update == Update::kPut) thread->stats.AddBytes(bytes);
+  if (update == Update::kPut) thread->CountWritten(bytes);
   return thread->Check(thread->session->BatchWrite(), update == Update::kDelete ? "delete" : "put");
 }
 

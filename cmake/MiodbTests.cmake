@@ -181,6 +181,15 @@ foreach(file IN LISTS fuzz_targets)
   endif()
 endforeach()
 
+# Scripts have tests in bash: scripts/*_test.sh.
+file(GLOB script_tests CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/tests" "tests/scripts/*_test.sh")
+foreach(file IN LISTS script_tests)
+  string(REGEX REPLACE "\\.sh$" "" name "${file}")
+  add_test(NAME "${name}" COMMAND bash "${PROJECT_SOURCE_DIR}/tests/${file}" WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  # Status 77: what it tests needs a program that is not installed, which it says.
+  set_tests_properties("${name}" PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
+endforeach()
+
 # Tests that make system calls fail: the linker sends the library's calls through tests/faults/system_calls.cc.
 set(wrapped_calls open mkdir rmdir unlink rename renameat2 stat fstat fstatvfs fstatfs flock ftruncate posix_fallocate
                   mmap msync madvise fsync fdatasync close write read pread)

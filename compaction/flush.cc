@@ -58,32 +58,32 @@ class PayloadMap {
 
 Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables) {
   tables->clear();
-  const SkipList& list = request.memtable->list();
-  if (list.count() == 0) return Status::OK();
+  const BLinkTree& tree = request.memtable->tree();
+  if (tree.count() == 0) return Status::OK();
   Pool* const pool = request.pool;
   const KeyOrder& order = request.order;
   PayloadTracker tracker;
   PayloadMap payload;
   payload.Build(pool, request.memtable->segment(), &tracker);
   TableSink::Options options{pool, order, Purpose::kFlush, request.filter_bits};
-  options.max_entries = list.count();
+  options.max_entries = tree.count();
   options.min_sequence = request.memtable->min_sequence();
   options.max_sequence = request.memtable->max_sequence();
   options.new_table_number = request.new_table_number;
   TableSink sink(std::move(options), &tracker);
 
   IndexEntry entry;
-  const SkipList::Node* last = nullptr;
-  for (const SkipList::Node* node = list.First(); node != nullptr; last = node, node = node->Next(0)) {
-    if (const SkipList::Node* const next = node->Next(0); next != nullptr) __builtin_prefetch(next->record);
-    const Slice key = SkipList::KeyOf(node);
-    const bool same_key = last != nullptr && order.Equal(key, SkipList::KeyOf(last));
-    if (same_key && !request.filter->VisibleBelow(TagSequence(node->tag), TagSequence(last->tag))) continue;
+  const BLinkTree::Entry* last = nullptr;
+  for (const BLinkTree::Entry* from = tree.First(); from != nullptr; last = from, from = from->Next()) {
+    if (const BLinkTree::Entry* const next = from->Next(); next != nullptr) __builtin_prefetch(next->record);
+    const Slice key = BLinkTree::KeyOf(from);
+    const bool same_key = last != nullptr && order.Equal(key, BLinkTree::KeyOf(last));
+    if (same_key && !request.filter->VisibleBelow(TagSequence(from->tag), TagSequence(last->tag))) continue;
     entry.SetKey(key);
-    entry.same_key_as_last =
-        same_key;  // the newest version of a key is always kept, so the last one added has this key
+    // The newest version of a key is always kept, so the one added last has this key.
+    entry.same_key_as_last = same_key;
     entry.hash = order.bytewise() ? KeyHash(key) : 0;
-    entry.word = IndexWord(payload.RefOf(node->record), TagType(node->tag) == kTypeDeletion, node->record_size);
+    entry.word = IndexWord(payload.RefOf(from->record), TagType(from->tag) == kTypeDeletion, from->record_size);
     Status s = sink.MakeRoom(same_key);
     if (!s.ok()) return s;
     sink.Add(entry);

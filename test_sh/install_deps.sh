@@ -25,6 +25,7 @@ need  make                command make
 need  ninja-build         command ninja
 need  libpmem-dev         header  libpmem.h
 need  libxxhash-dev       header  xxhash.h
+need  libnuma-dev         header  numaif.h
 need  libsnappy-dev       header  snappy.h
 need  libzstd-dev         header  zstd.h
 need  libgtest-dev        header  gtest/gtest.h
@@ -32,8 +33,8 @@ extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
 extra rocksdb-tools       command sst_dump
 extra gnuplot-nox         command gnuplot
+extra python3             command python3
 check git                 command git
-check python3             command python3
 check pkg-config          command pkg-config
 check clang-14            command clang++-14
 check libclang-rt-14-dev  package libclang-rt-14-dev

@@ -143,16 +143,3 @@ say_machine() {
   say "Machine:    $(nproc) CPUs,$(grep -m1 '^model name' /proc/cpuinfo | cut -d: -f2)"
   say "Load:       $(cut -d' ' -f1-3 /proc/loadavg) before the first run"
 }
-
-# For awk programs: the median of values[key, 1] ... values[key, count].
-# shellcheck disable=SC2034  # used by the scripts that source this file
-AWK_MEDIAN='
-function median(values, key, count,    i, j, kept, list) {
-  for (i = 1; i <= count; i++) list[i] = values[key, i] + 0
-  for (i = 2; i <= count; i++) {
-    kept = list[i]
-    for (j = i - 1; j >= 1 && list[j] > kept; j--) list[j + 1] = list[j]
-    list[j + 1] = kept
-  }
-  return count % 2 ? list[(count + 1) / 2] : (list[count / 2] + list[count / 2 + 1]) / 2
-}'

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 namespace miodb::bench {
@@ -14,6 +15,13 @@ uint64_t Get(const Engine::Counters& counters, const char* name) {
 }
 
 std::string Line(const std::string& label, uint64_t value) { return label + std::to_string(value) + "\n"; }
+
+std::string AmplificationLine(uint64_t user_bytes, uint64_t written_bytes) {
+  char line[60];
+  std::snprintf(line, sizeof(line), "write amplification: %.3f\n",
+                user_bytes > 0 ? static_cast<double>(written_bytes) / static_cast<double>(user_bytes) : 0.0);
+  return line;
+}
 
 }  // namespace
 
@@ -37,12 +45,23 @@ std::string CountersText(const Engine::Counters& counters, const std::string& pe
   };
   std::string text;
   for (const auto& [label, name] : kLines) text += Line(std::string(label) + ": ", Get(counters, name));
-  const double user_bytes = static_cast<double>(Get(counters, "user-bytes-written"));
-  const double nvm_bytes = static_cast<double>(Get(counters, "nvm-bytes-total"));
-  char ratio[60];
-  std::snprintf(ratio, sizeof(ratio), "write amplification: %.3f\n", user_bytes > 0 ? nvm_bytes / user_bytes : 0.0);
-  text += ratio;
+  text += AmplificationLine(Get(counters, "user-bytes-written"), Get(counters, "nvm-bytes-total"));
   return text + "persist mode: " + persist_mode + "\n";
+}
+
+std::string FileBytesText(uint64_t user_bytes, uint64_t file_bytes) {
+  if (user_bytes == 0) return "";
+  return Line("user bytes: ", user_bytes) + Line("file bytes: ", file_bytes) +
+         AmplificationLine(user_bytes, file_bytes);
+}
+
+uint64_t ProcessBytesWritten() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  for (uint64_t value = 0; file >> name >> value;) {
+    if (name == "wchar:") return value;
+  }
+  return 0;
 }
 
 std::string ClosingLines(const Engine::Counters& counters) {

@@ -17,6 +17,14 @@ std::string CountersText(const Engine::Counters& counters, const std::string& pe
 // waited for whatever reason, microseconds of flush work, bytes written by flush and compaction (the log not included).
 std::string ClosingLines(const Engine::Counters& counters);
 
+// For stores without counters: the bytes put, and what the process wrote by system calls meanwhile, log included. Empty
+// if nothing was put.
+std::string FileBytesText(uint64_t user_bytes, uint64_t file_bytes);
+
+// All bytes that this process has written by system calls so far, whatever became of them; 0 if the system does not
+// say.
+uint64_t ProcessBytesWritten();
+
 }  // namespace miodb::bench
 
 #endif  // MIODB_BENCHMARKS_COMMON_COUNTERS_H_

@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
+constexpr const char* kLogFileSection = "Log files (rocksdb, miodb with log_mode=file)";
+
 // The sections that concern one engine only.
 constexpr const char* kMioDbSection = "MioDB (-1: the library's default)";
 constexpr const char* kLevelDbSection = "LevelDB";
@@ -38,13 +40,24 @@ void RegisterCommon(FlagSet* f, EngineConfig* c) {
   f->Int("zstd_compression_level", &c->zstd_compression_level, 1, 22, "of zstd");
 }
 
+void RegisterLogFiles(FlagSet* f, EngineConfig* c) {
+  f->Section(kLogFileSection);
+  f->Text("wal_dir", &c->wal_dir, "folder of log files; empty: the database directory");
+  f->Int("wal_bytes_per_sync", &c->wal_bytes_per_sync, 0, kMax, "background range sync of the log; 0: off");
+  f->Int("wal_ttl_seconds", &c->wal_ttl_seconds, 0, kMax, "archive old log files and keep them so long");
+  f->Int("wal_size_limit_MB", &c->wal_size_limit_mb, 0, kMax >> 20, "archive old log files and keep so many MiB");
+  f->Int("max_total_wal_size", &c->max_total_wal_size, 0, kMax, "bytes of log files that force a flush; 0: no limit");
+}
+
 void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Section(kMioDbSection);
   f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
   f->Int("pool_size", &c->pool_size, 0, kMax, "limit of the pool in bytes; 0: the file system's");
   f->Text("persist_mode", &c->persist_mode, "auto, pmem, emulated or file");
-  f->Text("log_mode", &c->log_mode, "pmem or off");
+  f->Text("log_mode", &c->log_mode, "pmem, file or off");
   f->Int("log_chunk_size", &c->log_chunk_size, 0, kMax, "bytes of a prepared piece of log; 0: the library's choice");
+  f->Int("wal_block_size", &c->wal_block_size, 0, kMaxInt, "bytes of a block of a log file, a power of two");
+  f->Bool("wal_padding", &c->wal_padding, "pad blocks of log files so that no small record is split");
   f->Int("level_trigger", &c->level_trigger, -1, kMaxInt, "runs that start a merge of a level");
   f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
   f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
@@ -82,7 +95,6 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Bool("use_direct_reads", &c->use_direct_reads, "read tables past the page cache");
   f->Bool("use_direct_io_for_flush_and_compaction", &c->use_direct_io_for_flush_and_compaction, "and write them so");
   f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
-  f->Int("wal_bytes_per_sync", &c->wal_bytes_per_sync, 0, kMax, "background range sync of the log; 0: off");
 }
 
 // RocksDB's other spellings of compression types.
@@ -101,6 +113,7 @@ std::string EngineConfig::Compression() const {
 
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config) {
   RegisterCommon(flags, config);
+  RegisterLogFiles(flags, config);
   RegisterMioDb(flags, config);
   RegisterPeers(flags, config);
 }
@@ -117,7 +130,7 @@ std::string OneOf(const std::string& name, const std::string& value, std::initia
 std::string FinishEngineConfig(EngineConfig* config) {
   config->compression_type = PlainCompressionName(config->compression_type);
   for (const std::string& problem : {OneOf("persist_mode", config->persist_mode, {"auto", "pmem", "emulated", "file"}),
-                                     OneOf("log_mode", config->log_mode, {"pmem", "off"}),
+                                     OneOf("log_mode", config->log_mode, {"pmem", "file", "off"}),
                                      OneOf("compression_type", config->compression_type,
                                            {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"})}) {
     if (!problem.empty()) return problem;
@@ -139,8 +152,13 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     for (const char* name : {"cache_size", "open_files", "block_size", "zstd_compression_level"}) add(name);
     if (config.Compression() != "none") idle.push_back("compression_type");
     for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
+    if (config.log_mode != "file") {
+      for (const std::string& name : flags.SetInSection(kLogFileSection)) idle.push_back(name);
+      for (const char* name : {"wal_block_size", "wal_padding"}) add(name);
+    }
   }
   if (config.engine == "leveldb") {
+    for (const std::string& name : flags.SetInSection(kLogFileSection)) idle.push_back(name);
     for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level"}) add(name);
   }
   return idle;

@@ -36,12 +36,21 @@ struct EngineConfig {
   std::string compression_type = "none";
   int64_t zstd_compression_level = 1;
 
+  // ---- Log files of RocksDB, and of MioDB with log_mode file ------------------------------------------------------
+  std::string wal_dir;
+  int64_t wal_bytes_per_sync = 0;
+  int64_t wal_ttl_seconds = 0;
+  int64_t wal_size_limit_mb = 0;
+  int64_t max_total_wal_size = 0;
+
   // ---- MioDB -------------------------------------------------------------------------------------------------------
   std::string pool_path;
   int64_t pool_size = 0;
   std::string persist_mode = "auto";
   std::string log_mode = "pmem";
   int64_t log_chunk_size = 0;
+  int64_t wal_block_size = 32768;
+  bool wal_padding = false;
   int64_t level_trigger = -1;
   int64_t partition_size = -1;
   int64_t max_background_merges = 0;
@@ -76,7 +85,6 @@ struct EngineConfig {
   bool use_direct_reads = false;
   bool use_direct_io_for_flush_and_compaction = false;
   int64_t bytes_per_sync = 0;
-  int64_t wal_bytes_per_sync = 0;
 
   // ---- Derived -----------------------------------------------------------------------------------------------------
   // "none" or the algorithm asked for by compression_type or compression.

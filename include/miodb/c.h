@@ -38,7 +38,7 @@ MIODB_C_EXPORT int miodb_minor_version(void);
    out of range makes leveldb_open fail. ---- */
 
 enum { miodb_persist_auto = 0, miodb_persist_pmem = 1, miodb_persist_emulated = 2, miodb_persist_file = 3 };
-enum { miodb_log_pmem = 0, miodb_log_off = 1 };
+enum { miodb_log_pmem = 0, miodb_log_off = 1, miodb_log_file = 2 };
 
 /* The path is copied. */
 MIODB_C_EXPORT void miodb_options_set_pool_path(struct leveldb_options_t*, const char* path);
@@ -49,6 +49,9 @@ MIODB_C_EXPORT void miodb_options_set_dram_node(struct leveldb_options_t*, int n
 MIODB_C_EXPORT void miodb_options_set_nvm_node(struct leveldb_options_t*, int node);
 MIODB_C_EXPORT void miodb_options_set_nvm_next_node(struct leveldb_options_t*, int node);
 MIODB_C_EXPORT void miodb_options_set_log_mode(struct leveldb_options_t*, int mode);
+MIODB_C_EXPORT void miodb_options_set_wal_dir(struct leveldb_options_t*, const char* path);
+MIODB_C_EXPORT void miodb_options_set_wal_block_size(struct leveldb_options_t*, size_t bytes);
+MIODB_C_EXPORT void miodb_options_set_wal_padding(struct leveldb_options_t*, uint8_t);
 MIODB_C_EXPORT void miodb_options_set_log_chunk_size(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_max_immutable_memtables(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_num_levels(struct leveldb_options_t*, int);

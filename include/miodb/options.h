@@ -56,6 +56,10 @@ enum LogMode : int {
   kLogPmem = 0,
   // No log: payload stays in DRAM until the memtable is flushed. A crash loses what was not flushed.
   kLogOff = 1,
+  // Files in LevelDB's log format in wal_dir. Payload stays in DRAM until the memtable is flushed. An acknowledged
+  // write
+  // survives the process, a synced one loss of power; what was flushed survives what the pool survives.
+  kLogFile = 2,
 };
 
 struct MIODB_EXPORT Options {
@@ -142,6 +146,31 @@ struct MIODB_EXPORT Options {
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.
   int max_immutable_memtables = 4;
+
+  // ---- The log in files: with kLogFile, else without effect. Names as in RocksDB ----------------------------------
+
+  // The folder for log files, made if it is not there (the one above it must be). Empty: the database directory. Each
+  // pool needs its own. To change it, open once more with the old one, call Flush, and close.
+  std::string wal_dir;
+
+  // Bytes of a block of the format. A power of two from 256 to 65536; LevelDB's own is 32768. Recovery reads any.
+  size_t wal_block_size = 32 * 1024;
+
+  // Whether a record that does not fit into what is left of its block starts the next block; the rest is zeros.
+  bool wal_padding = false;
+
+  // Every so many bytes the system is told to start writing the log to the device, so that a sync finds less to do. 0:
+  // when it likes.
+  uint64_t wal_bytes_per_sync = 0;
+
+  // Log files that are not needed any more are moved to the folder "archive" in wal_dir and deleted after so many
+  // seconds, or when the archive has more than so many MiB. Both 0: deleted at once.
+  uint64_t wal_ttl_seconds = 0;
+  uint64_t wal_size_limit_mb = 0;
+
+  // The memtable is sealed, if none waits for its flush, when the log files that are needed have more bytes than this.
+  // 0: no limit but the memtables' own.
+  uint64_t max_total_wal_size = 0;
 
   // ---- Tables and compaction ---------------------------------------------------------------------------------------
 

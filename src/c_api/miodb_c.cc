@@ -59,6 +59,10 @@ void miodb_options_set_dram_node(leveldb_options_t* options, int node) { options
 void miodb_options_set_nvm_node(leveldb_options_t* options, int node) { options->rep.nvm_node = node; }
 void miodb_options_set_nvm_next_node(leveldb_options_t* options, int node) { options->rep.nvm_next_node = node; }
 
+void miodb_options_set_wal_dir(leveldb_options_t* options, const char* path) { options->rep.wal_dir = path; }
+void miodb_options_set_wal_block_size(leveldb_options_t* options, size_t bytes) { options->rep.wal_block_size = bytes; }
+void miodb_options_set_wal_padding(leveldb_options_t* options, uint8_t v) { options->rep.wal_padding = v != 0; }
+
 void miodb_options_set_log_chunk_size(leveldb_options_t* options, size_t bytes) { options->rep.log_chunk_size = bytes; }
 
 void miodb_options_set_max_immutable_memtables(leveldb_options_t* options, int n) {

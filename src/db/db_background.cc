@@ -75,6 +75,7 @@ void DBImpl::BackgroundLoop(Step step) {
     } catch (const std::bad_alloc&) {
       s = OutOfMemory();
     }
+    if (step == Step::kFlush && file_log_ != nullptr) file_log_->TrimArchive();
     MutexLock lock(&mutex_);
     if (!s.ok()) SetBackgroundError(s);
     if (closing_.load(std::memory_order_relaxed)) return;  // relaxed: set under the mutex
@@ -110,11 +111,11 @@ bool DBImpl::WaitForBackground(uint64_t micros) {
 // twice: by its flush, and by the merge after it.
 uint64_t DBImpl::IndexReserve() const {
   const Segment& segment = memtable_->segment();
-  const uint64_t in_memtable = memtable_->list().count();
+  const uint64_t in_memtable = memtable_->tree().count();
   uint64_t unflushed = in_memtable;
   uint64_t extents = versions_->payload_references() + segment.chunks.size() + spare_chunks_.size();
   for (const MemTableRef& memtable : immutables_) {
-    unflushed += memtable->list().count();
+    unflushed += memtable->tree().count();
     extents += memtable->segment().chunks.size();
   }
   // What is yet to come into the chunks that are there already, if records go on as they are.
@@ -160,7 +161,6 @@ uint64_t DBImpl::NewId() {
 // ---- prepare
 
 Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
-  auto fresh = std::make_unique<LogChunk>();
   Pool::Leave leave;
   {
     MutexLock lock(&mutex_);
@@ -171,16 +171,8 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
       leave.run = std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_);
     }
   }
-  if (options_.log_mode == kLogOff) {
-    Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
-    if (!s.ok()) return s;
-    fresh->capacity = fresh->reserved->size();
-    fresh->memory.reset(new char[fresh->capacity]);
-    memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
-    fresh->base = fresh->memory.get();
-    *chunk = std::move(fresh);
-    return Status::OK();
-  }
+  if (options_.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
+  auto fresh = std::make_unique<LogChunk>();
   Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
   pool_->Populate(*fresh->extent);
@@ -203,20 +195,31 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
   return s;
 }
 
-MemTableRef DBImpl::NewMemTable(uint64_t seed) const {
+// A chunk of DRAM, with the space for its flush.
+Status DBImpl::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk) {
+  auto fresh = std::make_unique<LogChunk>();
+  Status s = pool_->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
+  if (!s.ok()) return s;
+  fresh->capacity = fresh->reserved->size();
+  fresh->memory.reset(new char[fresh->capacity]);
+  memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
+  fresh->base = fresh->memory.get();
+  *chunk = std::move(fresh);
+  return s;
+}
+
+MemTableRef DBImpl::NewMemTable() const {
   const size_t filter_bytes = options_.filter_bits_per_key > 0 ? options_.write_buffer_size / kFilterShare : 0;
-  return std::make_shared<MemTable>(order_, blocks_.get(), seed, filter_bytes);
+  return std::make_shared<MemTable>(order_, blocks_.get(), filter_bytes);
 }
 
 // The next memtable is made here, because clearing its filter takes longer than a writer should wait.
 void DBImpl::PrepareMemTable() {
-  uint64_t seed;
   {
     MutexLock lock(&mutex_);
     if (spare_memtable_ != nullptr) return;
-    seed = versions_->NewId();
   }
-  MemTableRef fresh = NewMemTable(seed);
+  MemTableRef fresh = NewMemTable();
   MutexLock lock(&mutex_);
   spare_memtable_ = std::move(fresh);
 }
@@ -273,6 +276,11 @@ bool DBImpl::FlushStep() {
   level_stats_[0].micros.fetch_add(micros, std::memory_order_relaxed);
   for (const TableRef& table : tables) {
     level_stats_[0].bytes_written.fetch_add(table->index()->size(), std::memory_order_relaxed);
+  }
+  if (file_log_ != nullptr) {
+    const uint64_t flushed_sequence = versions_->manifest().flushed_sequence;
+    const MutexUnlock unlock(&mutex_);
+    RetireFileLog(flushed_sequence);
   }
   return s.ok();
 }

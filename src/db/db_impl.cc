@@ -50,7 +50,7 @@ bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExis
 // Blocks of memtable memory: a fraction of the memtable, within reason.
 size_t BlockBytes(const Options& options) {
   constexpr size_t kLeast = 16 * 1024, kMost = 2 * 1024 * 1024;
-  static_assert(kLeast >= SkipList::kMaxNodeBytes);
+  static_assert(kLeast >= BLinkTree::kMaxAllocation);
   return std::clamp(options.write_buffer_size / 8, kLeast, kMost) / kLeast * kLeast;
 }
 
@@ -77,6 +77,19 @@ class SettleRequest {
 // A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
 constexpr uint64_t kSmallChunk = 64 * 1024;
 
+// Removes the log files of a database that is not open.
+Status DestroyFileLog(const std::string& name, const Options& options) {
+  Env* const env = options.env;
+  if (!env->FileExists(WalDirPath(name))) return Status::OK();
+  std::string wal_dir;
+  Status s = ReadFileToString(env, WalDirPath(name), &wal_dir);
+  const std::string folder = WalFolder(wal_dir, name);
+  if (s.ok()) s = FileLog::Destroy(env, folder);
+  if (!s.ok()) return s;
+  if (folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
+  return env->RemoveFile(WalDirPath(name));
+}
+
 // DestroyDB, but for what runs out of memory. A lock that was had is let go in any case.
 Status Destroy(const std::string& name, const Options& options) {
   Env* const env = options.env;
@@ -88,7 +101,8 @@ Status Destroy(const std::string& name, const Options& options) {
     s = env->LockFile(LockPath(name), &lock);
     if (!s.ok()) return s;
   }
-  s = Pool::Destroy(pool);
+  s = DestroyFileLog(name, options);
+  if (s.ok()) s = Pool::Destroy(pool);
   if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
     s = Pool::Destroy(DamagedPoolPath(options, name, i));
@@ -211,6 +225,13 @@ Status DBImpl::OpenParts() {
 void DBImpl::RemoveUnfinished(bool directory_existed) {
   Env* const env = options_.env;
   if (pool_ != nullptr) pool_->Remove();
+  if (file_log_ != nullptr) {
+    const std::string folder = file_log_->folder();
+    file_log_to_write_ = nullptr;
+    file_log_.reset();
+    FileLog::Destroy(env, folder).IgnoreError();
+    env->RemoveFile(WalDirPath(name_)).IgnoreError();
+  }
   if (file_lock_ != nullptr) {
     own_log_.reset();
     info_log_ = options_.info_log;
@@ -251,13 +272,15 @@ Status DBImpl::OpenPool() {
   MutexLock lock(&mutex_);
   versions_ = std::make_unique<VersionSet>(pool_.get(), order_, options_.num_levels);
   if (exists) {
-    s = Recover();
+    s = OpenFileLog();
+    if (s.ok()) s = Recover();
   } else {
     s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
+    if (s.ok()) s = OpenFileLog();
   }
   if (!s.ok()) return s;
-  memtable_ = NewMemTable(versions_->NewId());
+  memtable_ = NewMemTable();
   writable_ = memtable_.get();
   PublishState();
   Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us", path.c_str(),

@@ -3,11 +3,13 @@
 //   db_impl.cc        open and close, get, iterators, snapshots, flush and compaction requests
 //   db_write.cc       the write path: groups, log frame, memtable, back-pressure
 //   db_background.cc  what runs behind: preparing log chunks, flush, merges, garbage collection
+//   db_file_log.cc    log files
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
 // Locks, in the order in which they may be taken: mutex_; then one of SnapshotList's, ReadStates', BlockPool's,
-// Persist's, Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h says so.
+// Persist's, FileLog's, Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h
+// says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_
@@ -25,9 +27,11 @@
 #include "compaction/picker.h"
 #include "miodb/db.h"
 #include "miodb/env.h"
+#include "src/db/log_scan.h"
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
 #include "src/db/write_queue.h"
+#include "src/log/file_log.h"
 #include "src/log/frame_writer.h"
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
@@ -125,7 +129,7 @@ class DBImpl final : public DB {
 
   // ---- db_background.cc
   void BackgroundLoop(Step step);
-  MemTableRef NewMemTable(uint64_t seed) const;
+  MemTableRef NewMemTable() const;
   void PrepareMemTable();
   bool PrepareStep();
   bool FlushStep();
@@ -134,6 +138,7 @@ class DBImpl final : public DB {
   // What a log chunk is wanted for: how much of the reserve it may leave unkept.
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
   Status NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk);
+  Status NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk);
   void InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) REQUIRES(mutex_);
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
@@ -157,6 +162,18 @@ class DBImpl final : public DB {
   // ---- db_recovery.cc
   Status Recover() REQUIRES(mutex_);
   Status ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) REQUIRES(mutex_);
+  Status ScanLog(std::vector<ExtentRef> extents, std::vector<LogScan>* scans) REQUIRES(mutex_);
+  Status JudgeScan(const LogScan& scan, uint64_t last_sequence, bool* ended);
+  Status ReplayChunk(const LogScan& scan, MemTable* memtable);
+  Status ReplayFile(const LogScan& scan, MemTable* memtable);
+
+  // ---- db_file_log.cc
+  Status OpenFileLog();
+  void RetireFileLog(uint64_t flushed_sequence);
+  bool FileLogTooLarge() const {
+    return file_log_to_write_ != nullptr && options_.max_total_wal_size > 0 &&
+           file_log_to_write_->live_bytes() > options_.max_total_wal_size;
+  }
 
   // ---- db_properties.cc
   std::vector<std::pair<std::string, uint64_t>> Counters();
@@ -202,10 +219,12 @@ class DBImpl final : public DB {
   FileLock* file_lock_ = nullptr;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<BlockPool> blocks_;
+  std::unique_ptr<FileLog> file_log_;  // null: there are no log files and will be none
 
   // Of the leader of the current write group.
   WriteQueue queue_;
   std::unique_ptr<FrameWriter> frame_writer_;
+  FileLog* file_log_to_write_ = nullptr;  // file_log_ with kLogFile
   std::vector<LogRecord> group_records_;
   LogChunk* chunk_ = nullptr;     // receives frames; owned by memtable_
   MemTable* writable_ = nullptr;  // memtable_, for the leader

@@ -81,6 +81,12 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("nvm-lines-flushed", lines);
   result.emplace_back("nvm-units-256", units);
   result.emplace_back("nvm-fences", fences);
+  if (file_log_ != nullptr) {
+    result.emplace_back("log-file-bytes", file_log_->bytes_written());
+    result.emplace_back("log-file-bytes-padding", file_log_->padding_bytes());
+    result.emplace_back("log-file-bytes-needed", file_log_->live_bytes());
+    result.emplace_back("log-file-syncs", file_log_->syncs());
+  }
   result.emplace_back("pool-bytes-used", pool_->used_bytes());
   result.emplace_back("pool-bytes-file", pool_->file_bytes());
   result.emplace_back("pool-bytes-capacity", pool_->capacity());

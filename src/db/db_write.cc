@@ -13,6 +13,8 @@
 //   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
 //     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
 //   3 Number the updates.
+//   3b With kLogFile: append them to the log file as one batch; if asked for sync, sync it (log/file_log.h). Here the
+//     group is durable.
 //   4 Write them as one frame into the chunk (log/frame_writer.h); the lines are on their way to the medium.
 //   5 Insert them into the memtable. Readers do not see them yet: their sequences are not published.
 //   6 Fence. Here the group is durable.
@@ -188,13 +190,16 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
       CollectRecords(leader, last);
       const uint64_t first = allocated_sequence_ + 1;
       allocated_sequence_ += group_records_.size();
-      frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
-      uint64_t sequence = first;
-      for (const LogRecord& record : group_records_) {
-        writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+      if (file_log_to_write_ != nullptr) s = file_log_to_write_->Append(group_records_, first, sync);
+      if (s.ok()) {
+        frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
+        uint64_t sequence = first;
+        for (const LogRecord& record : group_records_) {
+          writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+        }
+        Persist& persist = pool_->persist();
+        if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
       }
-      Persist& persist = pool_->persist();
-      if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
       if (s.ok()) {
         if (tracer_.wants_order()) [[unlikely]]
           TraceGroup(leader, last);
@@ -208,10 +213,11 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
       }
     }
   }
-  if (seal && s.ok()) {
+  if ((seal || FileLogTooLarge()) && s.ok()) {
     MutexLock lock(&mutex_);
     s = background_error_;
-    if (s.ok() && !memtable_->empty()) SealMemTable();
+    // Nothing is won by sealing for the log's sake while an older memtable keeps an older file.
+    if (s.ok() && !memtable_->empty() && (seal || immutables_.empty())) SealMemTable();
   }
   for (Writer* w = leader;; w = w->newer) {
     w->status = s;
@@ -363,12 +369,13 @@ void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
 
 void DBImpl::SealMemTable() {
   CHECK(!memtable_->empty());  // its last sequence becomes the flushed one
-  MemTableRef fresh = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable(versions_->NewId());
+  MemTableRef fresh = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable();
   spare_memtable_ = nullptr;
   immutables_.push_front(memtable_);
   memtable_ = std::move(fresh);
   writable_ = memtable_.get();
   chunk_ = nullptr;
+  if (file_log_to_write_ != nullptr) file_log_to_write_->EndFile();
   PublishState();
   UpdateThrottle();
   work_.SignalAll();

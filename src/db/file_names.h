@@ -18,6 +18,12 @@ inline std::string PoolPath(const Options& options, const std::string& name) {
 inline std::string LockPath(const std::string& name) { return name + "/LOCK"; }
 inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 
+// Holds the wal_dir of the log files (log/file_log.h), once the database has had some.
+inline std::string WalDirPath(const std::string& name) { return name + "/WAL"; }
+inline std::string WalFolder(const std::string& wal_dir, const std::string& name) {
+  return wal_dir.empty() ? name : wal_dir;
+}
+
 // What a repair says of its losses.
 inline std::string LostPath(const std::string& name) { return name + "/LOST"; }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/format/superblock.h"
+#include "src/log/file_log_format.h"
 
 namespace miodb {
 
@@ -62,7 +63,10 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            CheckInt("dram_node", o.dram_node, -1, 1023),
            CheckInt("nvm_node", o.nvm_node, -1, 1023),
            CheckInt("nvm_next_node", o.nvm_next_node, -1, 1023),
-           CheckInt("log_mode", Raw(o.log_mode), kLogPmem, kLogOff),
+           CheckInt("log_mode", Raw(o.log_mode), kLogPmem, kLogFile),
+           IsLogBlockSize(o.wal_block_size)
+               ? Status::OK()
+               : OutOfRange("wal_block_size", o.wal_block_size, "powers of two from 256 to 65536"),
            o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, least, GiB),
            CheckMultiple("log_chunk_size", o.log_chunk_size),
            CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),

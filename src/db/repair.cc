@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cinttypes>
 #include <memory>
 #include <new>
@@ -6,9 +7,11 @@
 #include "miodb/env.h"
 #include "miodb/write_batch.h"
 #include "src/db/file_names.h"
+#include "src/db/log_scan.h"
 #include "src/db/options_check.h"
 #include "src/inspect/salvage.h"
 #include "src/nvm/pool.h"
+#include "src/util/write_batch_internal.h"
 
 // A repair, step by step:
 //
@@ -16,9 +19,11 @@
 //   2 Map the pool for reading; find tables and log frames in it (inspect/salvage.h says which).
 //   3 Write all keys that can be read, in order, into a new database: its pool lies beside the damaged one, its LOCK in
 //     a directory of its own below "name". What an earlier repair left unfinished is removed before.
+//     Log files are applied on top: what they hold is newer. The new database's own log is in its pool.
 //   4 Flush and close it.
 //   5 Write LOST.
-//   6 Give the damaged pool a second name, then the new pool the name of the damaged one.
+//   6 Give the damaged pool a second name, then the new pool the name of the damaged one. Remove the log files: if a
+//     crash prevents that, the new pool refuses them, and another repair applies them again.
 //
 // What a crash leaves: up to the rename of step 6 the damaged database and files that the next repair removes; after
 // it the repaired one. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
@@ -51,6 +56,7 @@ class Repairer {
  private:
   Status Lock();
   Status Write(Salvage* salvage);
+  Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   Status WriteLost(const Salvage::Counts& counts);
   Status Swap();
   Status RemoveFresh();
@@ -64,7 +70,8 @@ class Repairer {
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
-  std::string lost_;  // content of LOST
+  std::string lost_;        // content of LOST
+  std::string wal_folder_;  // empty: there are no log files
 };
 
 Status Repairer::Run() {
@@ -112,6 +119,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.error_if_exists = true;
   options.pool_path = fresh_path_;
   options.info_log = info_log_;
+  options.log_mode = kLogPmem;
   DB* opened;
   Status s = DB::Open(options, RepairDirectory(name_), &opened);
   if (!s.ok()) return s;
@@ -127,7 +135,35 @@ Status Repairer::Write(Salvage* salvage) {
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   if (s.ok()) s = write_batch();
+  if (s.ok()) s = ApplyLogFiles(db.get(), salvage->flushed_sequence());
   return s.ok() ? db->Flush() : s;
+}
+
+Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
+  if (!env_->FileExists(WalDirPath(name_))) return Status::OK();
+  std::string wal_dir;
+  Status s = ReadFileToString(env_, WalDirPath(name_), &wal_dir);
+  wal_folder_ = WalFolder(wal_dir, name_);
+  std::vector<LogFile> files;
+  if (s.ok()) s = FileLog::List(env_, wal_folder_, &files);
+  uint64_t last_sequence = flushed_sequence;
+  for (const LogFile& file : files) {
+    LogScan scan;
+    scan.file = file;
+    if (s.ok()) s = ScanLogFile(env_, wal_folder_, flushed_sequence, &scan);
+    if (scan.damaged) Report({wal_folder_ + ": " + scan.Where(), "damaged, what follows in this file is lost"});
+    if (scan.first_sequence > last_sequence + 1) {
+      Report({wal_folder_ + "/" + file.name(), "writes " + std::to_string(last_sequence + 1) + " to " +
+                                                   std::to_string(scan.first_sequence - 1) + " are missing before it"});
+    }
+    last_sequence = std::max(last_sequence, scan.last_sequence);
+    for (const std::string& contents : scan.batches) {
+      WriteBatch batch;
+      if (s.ok()) s = WriteBatchInternal::SetContents(&batch, contents);
+      if (s.ok()) s = db->Write(WriteOptions(), &batch);
+    }
+  }
+  return s;
 }
 
 Status Repairer::WriteLost(const Salvage::Counts& counts) {
@@ -144,8 +180,11 @@ Status Repairer::Swap() {
   std::string kept = DamagedPoolPath(options_, name_, 1);
   for (int i = 2; env_->FileExists(kept); i++) kept = DamagedPoolPath(options_, name_, i);
   Status s = Region::Replace(pool_path_, fresh_path_, kept);
-  if (s.ok()) Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
-  return s;
+  if (!s.ok()) return s;
+  Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
+  if (wal_folder_.empty()) return s;
+  s = FileLog::Destroy(env_, wal_folder_);
+  return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
 }
 
 }  // namespace

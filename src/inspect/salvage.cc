@@ -178,7 +178,7 @@ void Salvage::FindNamed(const ManifestState& state) {
     const std::string& problem = tables_.back().header_problem();
     if (!problem.empty()) Report(tables_.back().Name(), problem + "; leaves that check are kept");
   }
-  uint64_t last_sequence = state.flushed_sequence;
+  uint64_t last_sequence = flushed_sequence_ = state.flushed_sequence;
   std::vector<ChunkImage> chunks;
   for (const auto& [id, place] : state.chunks) {
     if (!image_->IsExtent(place.offset, place.size)) {
@@ -219,6 +219,7 @@ void Salvage::Search() {
       }
     }
   }
+  flushed_sequence_ = flushed;
   SearchFrames(flushed);
 }
 

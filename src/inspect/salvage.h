@@ -50,6 +50,9 @@ class Salvage {
   };
   const Counts& counts() const { return counts_; }
 
+  // Writes up to this one are in tables, or lost with them.
+  uint64_t flushed_sequence() const { return flushed_sequence_; }
+
  private:
   // What an undamaged table says of its keys.
   struct Cover {
@@ -75,6 +78,7 @@ class Salvage {
   const KeyOrder order_;
   const ReportProblem report_;
   Counts counts_;
+  uint64_t flushed_sequence_ = 0;
   std::vector<ManifestImage> areas_;         // all that were found
   const ManifestImage* manifest_ = nullptr;  // the one that rules, if it is whole
   std::vector<TableImage> tables_;

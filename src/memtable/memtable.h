@@ -1,4 +1,4 @@
-// The memtable: the newest writes, a skip list in DRAM over the records in a log segment, and a filter that spares gets
+// The memtable: the newest writes, a tree in DRAM over the records in a log segment, and a filter that spares gets
 // the search for keys that are not there.
 //
 // Threads: one thread adds at a time (the leader of the current write group); any number read meanwhile without locks.
@@ -13,7 +13,7 @@
 #include "src/format/internal_iterator.h"
 #include "src/format/lookup_key.h"
 #include "src/log/log_chunk.h"
-#include "src/memtable/skip_list.h"
+#include "src/memtable/blink_tree.h"
 #include "src/util/bloom_filter.h"
 
 namespace miodb {
@@ -22,15 +22,15 @@ class MemTable {
  public:
   // filter_bytes: DRAM for the filter that tells gets of absent keys from the rest; 0: none. Under an order that is not
   // bytewise there is none.
-  MemTable(KeyOrder order, BlockPool* blocks, uint64_t seed, size_t filter_bytes);
+  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes);
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
   // Adds the record at place; key is the record's key wherever it is at hand. Sequences ascend from call to call.
   void Add(const Slice& key, uint64_t tag, const char* place, size_t record_size) {
-    // First, so that whoever finds the node, or the sequence that makes it visible, finds these bits.
+    // First, so that whoever finds the entry, or the sequence that makes it visible, finds these bits.
     if (filter_ != nullptr) filter_->Add(KeyHash(key));
-    list_.Insert(key, tag, place, record_size);
+    tree_.Insert(key, tag, place, record_size);
     if (min_sequence_ == 0) min_sequence_ = TagSequence(tag);
     max_sequence_ = TagSequence(tag);
   }
@@ -52,8 +52,8 @@ class MemTable {
 
   Segment& segment() { return segment_; }
   const Segment& segment() const { return segment_; }
-  const SkipList& list() const { return list_; }
-  bool empty() const { return list_.count() == 0; }
+  const BLinkTree& tree() const { return tree_; }
+  bool empty() const { return tree_.count() == 0; }
 
   // DRAM in use, without records.
   size_t memory_bytes() const { return arena_.memory_bytes(); }
@@ -61,7 +61,7 @@ class MemTable {
  private:
   Segment segment_;
   Arena arena_;
-  SkipList list_;
+  BLinkTree tree_;
   std::unique_ptr<BloomFilter> filter_;  // nullptr: none
   const KeyOrder order_;
   uint64_t min_sequence_ = 0;

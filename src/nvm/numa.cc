@@ -1,9 +1,7 @@
 #include "src/nvm/numa.h"
 
-#include <linux/mempolicy.h>
+#include <numaif.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -41,7 +39,7 @@ Status Bind(void* addr, uint64_t size, int node, unsigned flags) {
   DCHECK(node >= 0 && node < kMaxNodes);
   const NodeMask mask(node);
   // The kernel takes one bit less than it is told.
-  if (syscall(SYS_mbind, addr, size, MPOL_BIND, mask.words, kMaxNodes + 1, flags) == 0) return Status::OK();
+  if (mbind(addr, size, MPOL_BIND, mask.words, kMaxNodes + 1, flags) == 0) return Status::OK();
   return CannotBind(node, "mbind");
 }
 
@@ -179,13 +177,13 @@ ThreadMemoryPolicy::ThreadMemoryPolicy(int node, Strength strength) {
   static_assert(kMaskWords * kBitsPerWord == kMaxNodes);
   if (node == kAnyNode) return;
   const NodeMask mask(node);
-  if (syscall(SYS_get_mempolicy, &old_mode_, old_nodes_, kMaxNodes, nullptr, 0) != 0) return;
+  if (get_mempolicy(&old_mode_, old_nodes_, kMaxNodes, nullptr, 0) != 0) return;
   const int mode = strength == Strength::kBind ? MPOL_BIND : MPOL_PREFERRED;
-  changed_ = syscall(SYS_set_mempolicy, mode, mask.words, kMaxNodes + 1) == 0;
+  changed_ = set_mempolicy(mode, mask.words, kMaxNodes + 1) == 0;
 }
 
 ThreadMemoryPolicy::~ThreadMemoryPolicy() {
-  if (changed_) syscall(SYS_set_mempolicy, old_mode_, old_nodes_, kMaxNodes + 1);
+  if (changed_) set_mempolicy(old_mode_, old_nodes_, kMaxNodes + 1);
 }
 
 void RunOnCpus(const std::vector<int>& cpus) {
@@ -221,7 +219,8 @@ void SamplePages(const char* base, uint64_t size, uint64_t count, PageSample* sa
     const uint64_t page = count == 1 ? 0 : i * (pages - 1) / (count - 1);
     int node;
     // Unlike move_pages it also answers for pages of persistent memory.
-    if (syscall(SYS_get_mempolicy, &node, nullptr, 0, base + page * kPage, MPOL_F_NODE | MPOL_F_ADDR) != 0) continue;
+    if (get_mempolicy(&node, nullptr, 0, const_cast<char*>(base) + page * kPage, MPOL_F_NODE | MPOL_F_ADDR) != 0)
+      continue;
     sample->pages[node]++;
     sample->looked_at++;
   }

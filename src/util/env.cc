@@ -10,6 +10,7 @@ EnvWrapper::~EnvWrapper() = default;
 SequentialFile::~SequentialFile() = default;
 RandomAccessFile::~RandomAccessFile() = default;
 WritableFile::~WritableFile() = default;
+Status WritableFile::RangeSync(uint64_t, uint64_t) { return Sync(); }
 Logger::~Logger() = default;
 FileLock::~FileLock() = default;
 

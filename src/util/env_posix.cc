@@ -190,6 +190,15 @@ class PosixWritableFile final : public WritableFile {
     return Status::OK();
   }
 
+  Status RangeSync(uint64_t offset, uint64_t size) override {
+    Status s = Flush();
+    if (!s.ok()) return s;
+    const auto from = static_cast<off64_t>(offset), length = static_cast<off64_t>(size);
+    if (Retry([&] { return ::sync_file_range(fd_.get(), from, length, SYNC_FILE_RANGE_WRITE); }) == 0) return s;
+    // File systems without it lose nothing but time.
+    return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? s : Keep(PosixError(fname_, errno));
+  }
+
   Status Close() override {
     if (!fd_.valid()) return error_.ok() ? Closed() : error_;
     Status s = Flush();

@@ -79,6 +79,13 @@ TEST(ConfigTest, NodesAreMioDbsAndAnywhereByDefault) {
   EXPECT_NE(Parsed({"--nvm_node=-2"}).problem, "");
 }
 
+TEST(ConfigTest, LogFilesAreRocksDbsAndMioDbsInItsFileMode) {
+  EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding"}).notes, "no effect on miodb: --wal_dir --wal_padding\n");
+  EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding", "--log_mode=file"}).notes, "");
+  EXPECT_EQ(Parsed({"--wal_ttl_seconds=5", "--engine=rocksdb"}).notes, "");
+  EXPECT_EQ(Parsed({"--wal_ttl_seconds=5", "--engine=leveldb"}).notes, "no effect on leveldb: --wal_ttl_seconds\n");
+}
+
 TEST(ConfigTest, FlagsOfAnotherEngineAreAnnounced) {
   EXPECT_EQ(Parsed({"--use_direct_reads", "--reuse_logs=1"}).notes,
             "no effect on miodb: --reuse_logs --use_direct_reads\n");
@@ -99,7 +106,7 @@ TEST(ConfigTest, WordsOutsideTheirSetAreErrors) {
   EXPECT_EQ(Parsed({"--engine=mysql"}).problem, "Invalid flag '--engine=mysql': one of miodb, leveldb, rocksdb");
   EXPECT_NE(Parsed({"--report_style=xml"}).problem, "");
   EXPECT_NE(Parsed({"--persist_mode=safe"}).problem, "");
-  EXPECT_NE(Parsed({"--log_mode=file"}).problem, "");
+  EXPECT_NE(Parsed({"--log_mode=disk"}).problem, "");
   EXPECT_NE(Parsed({"--key_format=hex"}).problem, "");
   EXPECT_NE(Parsed({"--value_size_distribution_type=zipf"}).problem, "");
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -130,6 +131,20 @@ TEST(ReportTest, WriteAmplificationCountsEverythingWithTheLog) {
   EXPECT_NE(text.find("\nwrite amplification: 2.037\n"), std::string::npos);
   EXPECT_NE(text.find("\npersist mode: emulated\n"), std::string::npos);
   EXPECT_EQ(CountersText({}, ""), "");
+}
+
+TEST(ReportTest, StoresWithoutCountersShowWhatTheProcessWrote) {
+  EXPECT_EQ(FileBytesText(1000, 3500), "user bytes: 1000\nfile bytes: 3500\nwrite amplification: 3.500\n");
+  EXPECT_EQ(FileBytesText(0, 3500), "");
+}
+
+TEST(ReportTest, BytesThatTheProcessWritesAreCounted) {
+  const uint64_t before = ProcessBytesWritten();
+  std::FILE* file = std::fopen((testing::TempDir() + "/bytes_written").c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  std::fwrite(std::string(50000, 'x').data(), 1, 50000, file);
+  std::fclose(file);
+  EXPECT_GE(ProcessBytesWritten(), before + 50000);
 }
 
 TEST(ReportTest, NoCounterLineLooksLikeAClosingLineToTheScripts) {

@@ -39,6 +39,12 @@ std::vector<OptionSet> MakeSets() {
   o = add("log_off", TinyOptions());
   o->log_mode = kLogOff;
 
+  o = add("log_file", TinyOptions());
+  o->log_mode = kLogFile;
+  o->wal_block_size = 512;
+  o->wal_padding = true;
+  o->max_total_wal_size = 6 * kKiB;
+
   o = add("no_filters", TinyOptions());
   o->filter_bits_per_key = 0;
   o->max_immutable_memtables = 1;

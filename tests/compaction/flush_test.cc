@@ -29,11 +29,7 @@ struct FlushShape {
 class FlushWorld {
  public:
   FlushWorld(const FlushShape& shape, uint64_t seed, uint64_t pool_bytes = uint64_t{64} << 20)
-      : shape_(shape),
-        random_(seed),
-        pool_(pool_bytes),
-        order_(shape.comparator),
-        table_(order_, &blocks_, seed, 4096) {
+      : shape_(shape), random_(seed), pool_(pool_bytes), order_(shape.comparator), table_(order_, &blocks_, 4096) {
     const std::vector<std::string> keys = MakeKeys(shape.keys, shape.key_count, order_, &random_);
     uint64_t next = 1 + random_.Uniform(1000);
     while (versions_.size() < shape.updates) {
@@ -212,7 +208,7 @@ TEST(FlushTest, AnEmptyMemtableMakesNoTable) {
   TestPool pool;
   BlockPool blocks(16 * 1024, 1);
   const KeyOrder order(BytewiseComparator());
-  MemTable memtable(order, &blocks, 1, 4096);
+  MemTable memtable(order, &blocks, 4096);
   const VersionFilter filter({});
   std::vector<TableRef> tables(3);
   const uint64_t before = pool->used_bytes();

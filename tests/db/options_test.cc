@@ -62,7 +62,10 @@ std::vector<Setting> OutOfRange() {
   all.push_back({"pool_size", 1, {std::to_string(64 * kKiB)}, SET(pool_size)});
   all.push_back({"persist_mode", -1, {}, SET(persist_mode)});
   all.push_back({"persist_mode", 4, {}, SET(persist_mode)});
-  all.push_back({"log_mode", 2, {}, SET(log_mode)});
+  all.push_back({"log_mode", 3, {}, SET(log_mode)});
+  for (int64_t size : {0, 128, 255, 1000, 32769, 128 * 1024}) {
+    all.push_back({"wal_block_size", size, {"256", "65536"}, SET(wal_block_size)});
+  }
   all.push_back({"comparator", 0, {}, [](Options* o, int64_t) { o->comparator = nullptr; }});
   all.push_back({"env", 0, {}, [](Options* o, int64_t) { o->env = nullptr; }});
   return all;
@@ -99,6 +102,9 @@ std::vector<Setting> EndsOfRanges() {
       {"filter_bits_per_key", 32, {}, SET(filter_bits_per_key)},
       {"persist_mode", kPersistFile, {}, SET(persist_mode)},
       {"log_mode", kLogOff, {}, SET(log_mode)},
+      {"log_mode", kLogFile, {}, SET(log_mode)},
+      {"wal_block_size", 256, {}, SET(wal_block_size)},
+      {"wal_block_size", 65536, {}, SET(wal_block_size)},
   };
 }
 

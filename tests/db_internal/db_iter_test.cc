@@ -82,7 +82,7 @@ class StateWorld {
   }
 
   MemTableRef FillMemTable(size_t* at, bool all) {
-    auto table = std::make_shared<MemTable>(maker_.order(), &blocks_, 1, 4096);
+    auto table = std::make_shared<MemTable>(maker_.order(), &blocks_, 4096);
     for (const TestVersion& v : Take(at, all)) {
       const StoredRecord record = records_.Add(v.key, PackTag(v.sequence, v.type), v.value);
       table->Add(v.key, PackTag(v.sequence, v.type), record.place, record.size);

@@ -47,7 +47,7 @@ class Sources {
 
  private:
   void AddMemTable(const std::vector<TestVersion>& versions) {
-    auto table = std::make_unique<MemTable>(maker_.order(), &blocks_, 1, 4096);
+    auto table = std::make_unique<MemTable>(maker_.order(), &blocks_, 4096);
     for (const TestVersion& v : versions) {
       const StoredRecord record = records_.Add(v.key, PackTag(v.sequence, v.type), v.value);
       table->Add(v.key, PackTag(v.sequence, v.type), record.place, record.size);

@@ -1,4 +1,4 @@
-// Records in DRAM that live as long as the object: what skip lists of tests point to.
+// Records in DRAM that live as long as the object: what trees of tests point to.
 
 #ifndef MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_
 #define MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_

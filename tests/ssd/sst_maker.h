@@ -10,22 +10,9 @@
 #include "miodb/env.h"
 #include "src/ssd/sst_reader.h"
 #include "src/ssd/sst_writer.h"
+#include "tests/common/string_file.h"
 
 namespace miodb::test {
-
-// Appends go to a string.
-class StringSink final : public WritableFile {
- public:
-  Status Append(const Slice& data) override {
-    contents.append(data.data(), data.size());
-    return Status::OK();
-  }
-  Status Close() override { return Status::OK(); }
-  Status Flush() override { return Status::OK(); }
-  Status Sync() override { return Status::OK(); }
-
-  std::string contents;
-};
 
 // Reads come from a string; counts them.
 class StringSource final : public RandomAccessFile {

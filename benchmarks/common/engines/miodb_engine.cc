@@ -142,7 +142,14 @@ class MioDbEngine final : public Engine {
     options.dram_node = static_cast<int>(config_.dram_node);
     options.nvm_node = static_cast<int>(config_.nvm_node);
     options.nvm_next_node = static_cast<int>(config_.nvm_next_node);
-    options.log_mode = config_.log_mode == "off" ? kLogOff : kLogPmem;
+    options.log_mode = config_.log_mode == "off" ? kLogOff : config_.log_mode == "file" ? kLogFile : kLogPmem;
+    options.wal_dir = config_.wal_dir;
+    options.wal_block_size = static_cast<size_t>(config_.wal_block_size);
+    options.wal_padding = config_.wal_padding;
+    options.wal_bytes_per_sync = static_cast<uint64_t>(config_.wal_bytes_per_sync);
+    options.wal_ttl_seconds = static_cast<uint64_t>(config_.wal_ttl_seconds);
+    options.wal_size_limit_mb = static_cast<uint64_t>(config_.wal_size_limit_mb);
+    options.max_total_wal_size = static_cast<uint64_t>(config_.max_total_wal_size);
     options.log_chunk_size = static_cast<size_t>(config_.log_chunk_size);
     options.max_background_merges = static_cast<int>(config_.max_background_merges);
     Override(config_.num_levels, &options.num_levels);

@@ -196,7 +196,11 @@ class RocksDbEngine final : public Engine {
     options.use_direct_reads = config_.use_direct_reads;
     options.use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;
     options.bytes_per_sync = static_cast<uint64_t>(config_.bytes_per_sync);
+    options.wal_dir = config_.wal_dir;
     options.wal_bytes_per_sync = static_cast<uint64_t>(config_.wal_bytes_per_sync);
+    options.WAL_ttl_seconds = static_cast<uint64_t>(config_.wal_ttl_seconds);
+    options.WAL_size_limit_MB = static_cast<uint64_t>(config_.wal_size_limit_mb);
+    options.max_total_wal_size = static_cast<uint64_t>(config_.max_total_wal_size);
     options.max_open_files = config_.open_files >= 0 ? static_cast<int>(config_.open_files) : -1;
     if (config_.num_levels >= 0) options.num_levels = static_cast<int>(config_.num_levels);
     options.compression = compression_;

@@ -121,7 +121,7 @@ bool History::FindCut(const std::vector<std::vector<Moments>>& moments, uint64_t
     for (const Moments& m : of_writer) candidates.push_back(std::min(m.end - 1, kEnd));
   }
   std::sort(candidates.rbegin(), candidates.rend());
-  const bool all_must_be_there = round_.options.log_mode == kLogPmem || state_->closed.load();
+  const bool all_must_be_there = round_.options.log_mode != kLogOff || state_->closed.load();
   const uint64_t least = all_must_be_there ? kEnd : state_->flushed.load();
   std::vector<size_t> at(moments.size());
   for (size_t w = 0; w < moments.size(); w++) at[w] = moments[w].size();

@@ -142,7 +142,12 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   o.space_amplification_percent = Any(&random, {105, 125, 200, 400});
   o.filter_bits_per_key = Any(&random, {0, 4, 10, 32});
   o.pool_growth = Any(&random, {4 * kKiB, 64 * kKiB, kMiB});
-  o.log_mode = random.OneIn(4) ? kLogOff : kLogPmem;
+  o.log_mode = Any(&random, {kLogOff, kLogFile, kLogPmem, kLogPmem});
+  o.wal_block_size = Any<size_t>(&random, {256, 4 * kKiB, 32 * kKiB, 64 * kKiB});
+  o.wal_padding = random.OneIn(2);
+  o.wal_bytes_per_sync = random.OneIn(2) ? 0 : 64 * kKiB;
+  o.wal_size_limit_mb = random.OneIn(2);
+  o.max_total_wal_size = random.OneIn(2) ? 0 : 64 * kKiB;
   o.persist_mode = random.OneIn(3) ? kPersistFile : kPersistAuto;
   o.paranoid_checks = random.OneIn(4);
   const int writers = 1 + static_cast<int>(random.Uniform(kMaxStressWriters));
@@ -182,7 +187,9 @@ std::string StressRound::Describe() const {
       options.level_trigger, options.max_background_merges, static_cast<unsigned long long>(options.partition_size),
       options.lazy_copy_limit, options.space_amplification_percent, options.filter_bits_per_key,
       static_cast<unsigned long long>(options.pool_growth), static_cast<unsigned long long>(options.pool_size),
-      options.log_mode == kLogOff ? "off" : "pmem",
+      options.log_mode == kLogOff    ? "off"
+      : options.log_mode == kLogFile ? "file"
+                                     : "pmem",
       options.persist_mode == kPersistFile ? "file mode" : "mode of the medium",
       options.paranoid_checks ? ", paranoid" : "");
   return text;

@@ -1,4 +1,4 @@
-#include "src/memtable/skip_list.h"
+#include "src/memtable/blink_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -26,19 +26,19 @@ struct VersionLess {
 };
 using VersionSetModel = std::set<std::pair<std::string, uint64_t>, VersionLess>;
 
-class ListAgainstModel {
+class TreeAgainstModel {
  public:
-  ListAgainstModel(const Comparator* comparator, uint64_t seed)
+  TreeAgainstModel(const Comparator* comparator, uint64_t seed)
       : random_(seed),
         blocks_(16 * 1024, 4),
         arena_(&blocks_),
-        list_(KeyOrder(comparator), &arena_, seed),
+        tree_(KeyOrder(comparator), &arena_),
         model_(VersionLess{comparator}) {}
 
   void Insert(const std::string& key) {
     const uint64_t tag = PackTag(++sequence_, random_.OneIn(4) ? kTypeDeletion : kTypeValue);
     const StoredRecord record = records_.Add(key, tag, std::to_string(sequence_));
-    list_.Insert(key, tag, record.place, record.size);
+    tree_.Insert(key, tag, record.place, record.size);
     model_.emplace(key, sequence_);
   }
 
@@ -47,35 +47,35 @@ class ListAgainstModel {
 
   void CheckSeek(const std::string& key, uint64_t sequence) const {
     const auto it = model_.lower_bound({key, sequence});
-    Expect(it, list_.Seek(key, sequence));
-    Expect(it == model_.begin() ? model_.end() : std::prev(it), list_.SeekBefore(key, sequence));
+    Expect(it, tree_.Seek(key, sequence));
+    Expect(it == model_.begin() ? model_.end() : std::prev(it), tree_.SeekBefore(key, sequence));
   }
 
   void CheckAll() const {
-    EXPECT_EQ(model_.size(), list_.count());
-    const SkipList::Node* node = list_.First();
-    const SkipList::Node* before = nullptr;
+    EXPECT_EQ(model_.size(), tree_.count());
+    const BLinkTree::Entry* entry = tree_.First();
+    const BLinkTree::Entry* before = nullptr;
     for (auto it = model_.begin(); it != model_.end(); ++it) {
-      Expect(it, node);
-      ASSERT_EQ(before, list_.Before(node));
-      before = node;
-      node = node->Next(0);
+      Expect(it, entry);
+      ASSERT_EQ(before, tree_.Before(entry));
+      before = entry;
+      entry = entry->Next();
     }
-    ASSERT_EQ(nullptr, node);
-    ASSERT_EQ(before, list_.Last());
+    ASSERT_EQ(nullptr, entry);
+    ASSERT_EQ(before, tree_.Last());
   }
 
  private:
-  void Expect(VersionSetModel::const_iterator it, const SkipList::Node* node) const {
+  void Expect(VersionSetModel::const_iterator it, const BLinkTree::Entry* entry) const {
     if (it == model_.end()) {
-      ASSERT_EQ(nullptr, node);
+      ASSERT_EQ(nullptr, entry);
       return;
     }
-    ASSERT_NE(nullptr, node);
-    ASSERT_EQ(it->first, SkipList::KeyOf(node).ToString());
-    ASSERT_EQ(it->second, TagSequence(node->tag));
+    ASSERT_NE(nullptr, entry);
+    ASSERT_EQ(it->first, BLinkTree::KeyOf(entry).ToString());
+    ASSERT_EQ(it->second, TagSequence(entry->tag));
     RecordView record;
-    ASSERT_TRUE(ParseRecord(node->record, node->record + node->record_size, &record));
+    ASSERT_TRUE(ParseRecord(entry->record, entry->record + entry->record_size, &record));
     ASSERT_TRUE(record.Verify());
     ASSERT_EQ(it->first, record.key.ToString());
     ASSERT_EQ(std::to_string(it->second), record.value.ToString());
@@ -84,7 +84,7 @@ class ListAgainstModel {
   Random random_;
   BlockPool blocks_;
   Arena arena_;
-  SkipList list_;
+  BLinkTree tree_;
   RecordArena records_;
   VersionSetModel model_;
   uint64_t sequence_ = 0;
@@ -101,12 +101,12 @@ std::string HardKey(Random* random) {
   return key;
 }
 
-class SkipListOrders : public testing::TestWithParam<const Comparator* (*)()> {};
+class BLinkTreeOrders : public testing::TestWithParam<const Comparator* (*)()> {};
 
-TEST_P(SkipListOrders, AgreesWithASetOfVersions) {
+TEST_P(BLinkTreeOrders, AgreesWithASetOfVersions) {
   for (uint64_t seed : Seeds(ByScale(10, 30, 500))) {
     SCOPED_TRACE(Repeat(seed));
-    ListAgainstModel test(GetParam()(), seed);
+    TreeAgainstModel test(GetParam()(), seed);
     Random& random = test.random();
     for (int i = 0; i < 600; i++) {
       test.Insert(HardKey(&random));
@@ -117,12 +117,12 @@ TEST_P(SkipListOrders, AgreesWithASetOfVersions) {
   }
 }
 
-TEST_P(SkipListOrders, AgreesForEveryStyleOfKeys) {
+TEST_P(BLinkTreeOrders, AgreesForEveryStyleOfKeys) {
   for (KeyStyle style : {KeyStyle::kShort, KeyStyle::kLongShared, KeyStyle::kBinary, KeyStyle::kNumbers,
                          KeyStyle::kLetters, KeyStyle::kMixed}) {
     for (uint64_t seed : Seeds(ByScale(2, 10, 100))) {
       SCOPED_TRACE(Repeat(seed));
-      ListAgainstModel test(GetParam()(), seed);
+      TreeAgainstModel test(GetParam()(), seed);
       const KeySpace keys(style, 300, seed);
       for (int i = 0; i < 600; i++) {
         test.Insert(keys.Any(&test.random()));
@@ -134,25 +134,25 @@ TEST_P(SkipListOrders, AgreesForEveryStyleOfKeys) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SkipListOrders,
+INSTANTIATE_TEST_SUITE_P(All, BLinkTreeOrders,
                          testing::Values(&BytewiseComparator, &ReverseComparator, &CaseInsensitiveComparator),
                          [](const auto& name) {
                            return name.index == 0 ? "Bytewise" : name.index == 1 ? "Reverse" : "CaseInsensitive";
                          });
 
-TEST(SkipListTest, AnEmptyListHasNothing) {
+TEST(BLinkTreeTest, AnEmptyListHasNothing) {
   BlockPool blocks(16 * 1024, 1);
   Arena arena(&blocks);
-  const SkipList list(KeyOrder(BytewiseComparator()), &arena, 1);
-  EXPECT_EQ(nullptr, list.First());
-  EXPECT_EQ(nullptr, list.Last());
-  EXPECT_EQ(nullptr, list.Seek("", kMaxSequence));
-  EXPECT_EQ(nullptr, list.SeekBefore("x", 0));
-  EXPECT_EQ(0u, list.count());
+  const BLinkTree tree(KeyOrder(BytewiseComparator()), &arena);
+  EXPECT_EQ(nullptr, tree.First());
+  EXPECT_EQ(nullptr, tree.Last());
+  EXPECT_EQ(nullptr, tree.Seek("", kMaxSequence));
+  EXPECT_EQ(nullptr, tree.SeekBefore("x", 0));
+  EXPECT_EQ(0u, tree.count());
 }
 
-TEST(SkipListTest, ZeroBytesAtTheEndOfAKeyCount) {
-  ListAgainstModel test(BytewiseComparator(), 1);
+TEST(BLinkTreeTest, ZeroBytesAtTheEndOfAKeyCount) {
+  TreeAgainstModel test(BytewiseComparator(), 1);
   for (size_t length = 0; length <= 20; length++) {
     for (size_t zeros = 0; zeros <= 20; zeros++) test.Insert(std::string(length, 'k') + std::string(zeros, '\0'));
   }
@@ -164,8 +164,8 @@ TEST(SkipListTest, ZeroBytesAtTheEndOfAKeyCount) {
   }
 }
 
-TEST(SkipListTest, TakesAscendingDescendingAndEqualKeys) {
-  ListAgainstModel ascending(BytewiseComparator(), 1), descending(BytewiseComparator(), 2),
+TEST(BLinkTreeTest, TakesAscendingDescendingAndEqualKeys) {
+  TreeAgainstModel ascending(BytewiseComparator(), 1), descending(BytewiseComparator(), 2),
       equal(BytewiseComparator(), 3);
   for (int i = 0; i < 3000; i++) {
     ascending.Insert(std::to_string(100000 + i));
@@ -183,8 +183,8 @@ TEST(SkipListTest, TakesAscendingDescendingAndEqualKeys) {
 }
 
 // Runs of ascending keys that begin again below their end: the insert's short cut at the tail comes and goes.
-TEST(SkipListTest, TakesAscendingRunsAmongOthers) {
-  ListAgainstModel test(BytewiseComparator(), 5);
+TEST(BLinkTreeTest, TakesAscendingRunsAmongOthers) {
+  TreeAgainstModel test(BytewiseComparator(), 5);
   for (int run = 0; run < 50; run++) {
     const uint64_t start = test.random().Uniform(10000);
     for (uint64_t i = 0; i < 60; i++) test.Insert(std::to_string(1000000 + start + i));
@@ -192,18 +192,17 @@ TEST(SkipListTest, TakesAscendingRunsAmongOthers) {
   test.CheckAll();
 }
 
-TEST(SkipListTest, TheLongestNodeFitsItsLimit) {
-  // The tallest of many nodes: NewNode never asks an arena for more than kMaxNodeBytes.
-  BlockPool blocks(SkipList::kMaxNodeBytes / 8 * 8, 4);
+TEST(BLinkTreeTest, NoAllocationIsLongerThanItsLimit) {
+  BlockPool blocks(BLinkTree::kMaxAllocation, 4);
   Arena arena(&blocks);
-  SkipList list(KeyOrder(BytewiseComparator()), &arena, 1);
+  BLinkTree tree(KeyOrder(BytewiseComparator()), &arena);
   RecordArena records;
   for (uint64_t i = 1; i <= 20000; i++) {
     const std::string key = std::to_string(i * 7919 % 20011);
     const StoredRecord record = records.Add(key, PackTag(i, kTypeValue), "");
-    list.Insert(key, PackTag(i, kTypeValue), record.place, record.size);
+    tree.Insert(key, PackTag(i, kTypeValue), record.place, record.size);
   }
-  EXPECT_EQ(20000u, list.count());
+  EXPECT_EQ(20000u, tree.count());
 }
 
 }  // namespace

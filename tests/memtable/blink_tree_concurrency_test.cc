@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/memtable/skip_list.h"
+#include "src/memtable/blink_tree.h"
 #include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
@@ -31,13 +31,13 @@ struct Shared {
         count(number),
         blocks(16 * 1024, 4),
         arena(&blocks),
-        list(order, &arena, seed) {}
+        tree(order, &arena) {}
 
   void WriteAll() {
     for (uint64_t i = 1; i <= count; i++) {
       const std::string key = KeyOf(i, seed);
       const StoredRecord record = records.Add(key, PackTag(i, kTypeValue), std::to_string(i));
-      list.Insert(key, PackTag(i, kTypeValue), record.place, record.size);
+      tree.Insert(key, PackTag(i, kTypeValue), record.place, record.size);
       acknowledged.store(i, std::memory_order_release);
     }
   }
@@ -47,28 +47,28 @@ struct Shared {
   const uint64_t count;
   BlockPool blocks;
   Arena arena;
-  SkipList list;
+  BLinkTree tree;
   RecordArena records;  // the writer's
   std::atomic<uint64_t> acknowledged{0};
 };
 
-// Everything in the list is in order and whole, and all that was acknowledged before is there.
+// Everything in the tree is in order and whole, and all that was acknowledged before is there.
 void CheckScan(const Shared& shared) {
   const uint64_t before = shared.acknowledged.load(std::memory_order_acquire);
   uint64_t found = 0;
-  const SkipList::Node* last = nullptr;
-  for (const SkipList::Node* node = shared.list.First(); node != nullptr; node = node->Next(0)) {
-    const uint64_t sequence = TagSequence(node->tag);
+  const BLinkTree::Entry* last = nullptr;
+  for (const BLinkTree::Entry* entry = shared.tree.First(); entry != nullptr; entry = entry->Next()) {
+    const uint64_t sequence = TagSequence(entry->tag);
     RecordView record;
-    ASSERT_TRUE(ParseRecord(node->record, node->record + node->record_size, &record));
+    ASSERT_TRUE(ParseRecord(entry->record, entry->record + entry->record_size, &record));
     ASSERT_EQ(KeyOf(sequence, shared.seed), record.key.ToString());
     ASSERT_EQ(std::to_string(sequence), record.value.ToString());
     if (last != nullptr) {
-      const int c = shared.order.Compare(SkipList::KeyOf(last), record.key);
+      const int c = shared.order.Compare(BLinkTree::KeyOf(last), record.key);
       ASSERT_TRUE(c < 0 || (c == 0 && TagSequence(last->tag) > sequence));
     }
     if (sequence <= before) found++;
-    last = node;
+    last = entry;
   }
   ASSERT_EQ(before, found);
 }
@@ -79,24 +79,24 @@ void CheckSeeks(const Shared& shared, Random* random) {
   const uint64_t i = 1 + random->Uniform(before);
   const std::string key = KeyOf(i, shared.seed);
   // The version itself, as a snapshot of its time would see it.
-  const SkipList::Node* node = shared.list.Seek(key, i);
-  ASSERT_NE(nullptr, node);
-  ASSERT_EQ(i, TagSequence(node->tag));
+  const BLinkTree::Entry* entry = shared.tree.Seek(key, i);
+  ASSERT_NE(nullptr, entry);
+  ASSERT_EQ(i, TagSequence(entry->tag));
   // At the newest sequence: this version or a newer one of the key.
-  node = shared.list.Seek(key, before);
-  ASSERT_NE(nullptr, node);
-  ASSERT_TRUE(shared.order.Equal(key, SkipList::KeyOf(node)));
-  ASSERT_GE(TagSequence(node->tag), i);
-  ASSERT_LE(TagSequence(node->tag), before);
+  entry = shared.tree.Seek(key, before);
+  ASSERT_NE(nullptr, entry);
+  ASSERT_TRUE(shared.order.Equal(key, BLinkTree::KeyOf(entry)));
+  ASSERT_GE(TagSequence(entry->tag), i);
+  ASSERT_LE(TagSequence(entry->tag), before);
   // The version before it in order, if any, comes before it.
-  const SkipList::Node* const previous = shared.list.Before(node);
+  const BLinkTree::Entry* const previous = shared.tree.Before(entry);
   if (previous != nullptr) {
-    const int c = shared.order.Compare(SkipList::KeyOf(previous), key);
-    ASSERT_TRUE(c < 0 || (c == 0 && TagSequence(previous->tag) > TagSequence(node->tag)));
+    const int c = shared.order.Compare(BLinkTree::KeyOf(previous), key);
+    ASSERT_TRUE(c < 0 || (c == 0 && TagSequence(previous->tag) > TagSequence(entry->tag)));
   }
-  const SkipList::Node* const end = shared.list.Last();
+  const BLinkTree::Entry* const end = shared.tree.Last();
   ASSERT_NE(nullptr, end);
-  ASSERT_GE(shared.order.Compare(SkipList::KeyOf(end), key), 0);
+  ASSERT_GE(shared.order.Compare(BLinkTree::KeyOf(end), key), 0);
 }
 
 void RunReadersAndWriter(const Comparator* comparator, uint64_t seed) {
@@ -116,14 +116,14 @@ void RunReadersAndWriter(const Comparator* comparator, uint64_t seed) {
   CheckScan(shared);
 }
 
-TEST(SkipListConcurrencyTest, ReadersSeeAllThatWasAcknowledgedBeforeTheyBegan) {
+TEST(BLinkTreeConcurrencyTest, ReadersSeeAllThatWasAcknowledgedBeforeTheyBegan) {
   for (uint64_t seed : Seeds(ByScale(3, 5, 20))) {
     SCOPED_TRACE(Repeat(seed));
     RunReadersAndWriter(BytewiseComparator(), seed);
   }
 }
 
-TEST(SkipListConcurrencyTest, ReadersSeeItUnderAnotherOrderToo) {
+TEST(BLinkTreeConcurrencyTest, ReadersSeeItUnderAnotherOrderToo) {
   for (uint64_t seed : Seeds(ByScale(2, 5, 20))) {
     SCOPED_TRACE(Repeat(seed));
     RunReadersAndWriter(ReverseComparator(), seed);

@@ -1,0 +1,82 @@
+#include <chrono>
+
+#include "src/db/db_impl.h"
+#include "src/db/file_names.h"
+
+// Log files and the database. Which of them hold anything that is not in tables follows from sequences alone: one file
+// for each memtable, and the manifest's flushed sequence. So no edit names them, and the only thing to remember is
+// where they are: the file WAL in the database directory says it, whatever the options are at the next open.
+
+namespace miodb {
+
+namespace {
+
+// Remembers the folder. Durable before the first batch is.
+Status WriteWalDir(Env* env, const std::string& path, const std::string& wal_dir) {
+  WritableFile* opened = nullptr;
+  Status s = env->NewWritableFile(path, &opened);
+  if (!s.ok()) return s;
+  const std::unique_ptr<WritableFile> file(opened);
+  s = file->Append(wal_dir);
+  if (s.ok()) s = file->Sync();
+  return s.ok() ? file->Close() : s;
+}
+
+uint64_t NowSeconds() {
+  using std::chrono::system_clock;
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(system_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+// Finds the log files, and prepares to write some if the mode asks for it.
+Status DBImpl::OpenFileLog() {
+  Env* const env = options_.env;
+  const bool writes = options_.log_mode == kLogFile;
+  std::string wal_dir = options_.wal_dir;
+  const bool remembered = env->FileExists(WalDirPath(name_));
+  if (!remembered && !writes) return Status::OK();
+  if (remembered) {
+    std::string last;
+    Status s = ReadFileToString(env, WalDirPath(name_), &last);
+    std::vector<LogFile> files;
+    if (s.ok()) s = FileLog::List(env, WalFolder(last, name_), &files);
+    if (!s.ok()) return s;
+    if (!writes && files.empty()) return s;
+    if (!writes) wal_dir = last;
+    if (wal_dir != last && !files.empty()) {
+      return Status::InvalidArgument(
+          "Options::wal_dir is \"" + wal_dir + "\"",
+          "unflushed writes are in " + WalFolder(last, name_) + "/" + files[0].name() + ": open with that, and Flush");
+    }
+  }
+  FileLog::Options log_options;
+  log_options.env = env;
+  log_options.folder = WalFolder(wal_dir, name_);
+  log_options.block_size = options_.wal_block_size;
+  log_options.padding = options_.wal_padding;
+  log_options.bytes_per_sync = options_.wal_bytes_per_sync;
+  log_options.archive_seconds = options_.wal_ttl_seconds;
+  log_options.archive_bytes = options_.wal_size_limit_mb << 20;
+  log_options.now_seconds = NowSeconds;
+  if (!env->FileExists(log_options.folder)) {
+    Status s = env->CreateDir(log_options.folder);
+    if (!s.ok()) return Status::IOError(log_options.folder, "cannot create the log folder: " + s.ToString());
+  }
+  auto log = std::make_unique<FileLog>(std::move(log_options));
+  Status s = log->Own(pool_->id());
+  if (!s.ok()) return s;
+  file_log_ = std::move(log);
+  if (!writes) return s;
+  file_log_to_write_ = file_log_.get();
+  return WriteWalDir(env, WalDirPath(name_), wal_dir);
+}
+
+void DBImpl::RetireFileLog(uint64_t flushed_sequence) {
+  if (file_log_ == nullptr) return;
+  Status s = file_log_->Retire(flushed_sequence);
+  if (!s.ok()) LogStatus("log files stay where they are", s);
+}
+
+}  // namespace miodb

@@ -1,0 +1,278 @@
+#include "src/log/file_log.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include "src/util/coding.h"
+#include "src/util/write_batch_internal.h"
+
+namespace miodb {
+
+namespace {
+
+// How often the archive is looked through: half of the age limit, and at least this often in seconds.
+constexpr uint64_t kTrimSeconds = 600;
+
+constexpr char kOwnerName[] = "/WAL_OWNER";
+
+std::string OwnerText(uint64_t pool_id) {
+  char text[32];
+  snprintf(text, sizeof(text), "%016" PRIx64 "\n", pool_id);
+  return text;
+}
+
+// The file's content so far, and its name, survive loss of power. An Env that cannot open it again gets no promise.
+Status SyncExisting(Env* env, const std::string& path) {
+  WritableFile* opened = nullptr;
+  Status s = env->NewAppendableFile(path, &opened);
+  if (s.IsNotSupportedError()) return Status::OK();
+  const std::unique_ptr<WritableFile> file(opened);
+  return s.ok() ? file->Sync() : s;
+}
+
+}  // namespace
+
+Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* files) {
+  files->clear();
+  if (!env->FileExists(folder)) return Status::OK();
+  std::vector<std::string> names;
+  Status s = env->GetChildren(folder, &names);
+  for (const std::string& name : names) {
+    LogFile file;
+    if (ParseLogFileName(name, &file.number, &file.block_size)) files->push_back(file);
+  }
+  std::sort(files->begin(), files->end(), [](const LogFile& a, const LogFile& b) { return a.number < b.number; });
+  return s;
+}
+
+// The files of an archive by rising number; none if there is no such folder.
+Status FileLog::ListArchive(Env* env, const std::string& archive, std::vector<Archived>* files) {
+  files->clear();
+  if (!env->FileExists(archive)) return Status::OK();
+  std::vector<std::string> names;
+  Status s = env->GetChildren(archive, &names);
+  for (const std::string& name : names) {
+    Archived archived;
+    const size_t dot = name.rfind('.');
+    if (dot == std::string::npos ||
+        !ParseLogFileName(name.substr(0, dot), &archived.file.number, &archived.file.block_size) ||
+        sscanf(name.c_str() + dot, ".%" SCNu64, &archived.second) != 1) {
+      continue;
+    }
+    archived.path = archive + "/" + name;
+    files->push_back(std::move(archived));
+  }
+  std::sort(files->begin(), files->end(),
+            [](const Archived& a, const Archived& b) { return a.file.number < b.file.number; });
+  return s;
+}
+
+FileLog::~FileLog() {
+  if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
+}
+
+Status FileLog::Own(uint64_t pool_id) {
+  Env* const env = options_.env;
+  const std::string path = options_.folder + kOwnerName;
+  Status locked = env->LockFile(path, &lock_);
+  if (!locked.ok()) return locked;
+  const std::string mine = OwnerText(pool_id);
+  std::string owner;
+  if (env->FileExists(path)) {
+    Status s = ReadFileToString(env, path, &owner);
+    if (!s.ok() || owner == mine) return s;
+  }
+  std::vector<LogFile> files;
+  Status s = List(env, options_.folder, &files);
+  if (!s.ok()) return s;
+  if (!files.empty()) {
+    return Status::InvalidArgument(options_.folder, "holds the log (" + files[0].name() + ") of another pool");
+  }
+  // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
+  s = WriteStringToFile(env, mine, path);
+  return s.ok() ? SyncExisting(env, path) : s;
+}
+
+Status FileLog::Destroy(Env* env, const std::string& folder) {
+  const std::string archive = folder + "/archive";
+  std::vector<Archived> archived;
+  Status s = ListArchive(env, archive, &archived);
+  for (const Archived& file : archived) {
+    if (s.ok()) s = env->RemoveFile(file.path);
+  }
+  if (s.ok() && env->FileExists(archive)) env->RemoveDir(archive).IgnoreError();  // foreign files keep it
+  std::vector<LogFile> files;
+  if (s.ok()) s = List(env, folder, &files);
+  for (const LogFile& file : files) {
+    if (s.ok()) s = env->RemoveFile(folder + "/" + file.name());
+  }
+  if (s.ok() && env->FileExists(folder + kOwnerName)) s = env->RemoveFile(folder + kOwnerName);
+  return s;
+}
+
+Status FileLog::Adopt(const std::vector<std::pair<LogFile, uint64_t>>& kept, const std::vector<LogFile>& unwanted) {
+  Env* const env = options_.env;
+  std::vector<Archived> archived;
+  Status s = ListArchive(env, ArchiveFolder(), &archived);
+  if (!s.ok()) return s;
+  if (!archived.empty()) next_number_ = archived.back().file.number + 1;
+  for (const auto& [file, last_sequence] : kept) {
+    next_number_ = std::max(next_number_, file.number + 1);
+    Ended ended;
+    ended.file = file;
+    ended.last_sequence = last_sequence;
+    s = env->GetFileSize(Path(file), &ended.bytes);
+    if (s.ok()) s = SyncExisting(env, Path(file));
+    if (!s.ok()) return s;
+    live_bytes_.fetch_add(ended.bytes, std::memory_order_relaxed);  // relaxed: a statistic
+    MutexLock lock(&mutex_);
+    ended_.push_back(std::move(ended));
+  }
+  if (unwanted.empty()) return s;
+  // The newest first, so that what a crash leaves is still without a gap.
+  bool had_content = false;
+  for (auto file = unwanted.rbegin(); s.ok() && file != unwanted.rend(); ++file) {
+    next_number_ = std::max(next_number_, file->number + 1);
+    uint64_t bytes = 0;
+    had_content = had_content || !env->GetFileSize(Path(*file), &bytes).ok() || bytes > 0;
+    s = env->RemoveFile(Path(*file));
+  }
+  if (!s.ok() || !had_content) return s;
+  // A new file's sync makes the folder durable, and with it the removals.
+  s = StartFile();
+  if (s.ok()) s = file_->Sync();
+  return s;
+}
+
+Status FileLog::StartFile() {
+  current_ = {next_number_, options_.block_size};
+  WritableFile* file = nullptr;
+  Status s = options_.env->NewWritableFile(Path(current_), &file);
+  if (!s.ok()) return s;
+  next_number_++;
+  file_.reset(file);
+  writer_ = std::make_unique<FileLogWriter>(file, options_.block_size, options_.padding);
+  last_sequence_ = range_synced_ = 0;
+  unsynced_ = false;
+  return s;
+}
+
+Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_sequence, bool sync) {
+  Status s;
+  if (file_ == nullptr) s = StartFile();
+  if (!s.ok()) return s;
+  batch_.clear();
+  PutFixed64(&batch_, first_sequence);
+  PutFixed32(&batch_, static_cast<uint32_t>(records.size()));
+  for (const LogRecord& record : records) {
+    batch_.push_back(static_cast<char>(record.type));
+    PutLengthPrefixedSlice(&batch_, record.key);
+    if (record.type == kTypeValue) PutLengthPrefixedSlice(&batch_, record.value);
+  }
+  const uint64_t bytes_before = writer_->bytes(), padding_before = writer_->padding_bytes();
+  s = writer_->Add(batch_);
+  if (s.ok()) s = file_->Flush();
+  if (!s.ok()) return s;
+  last_sequence_ = first_sequence + records.size() - 1;
+  unsynced_ = true;
+  // relaxed: statistics
+  bytes_.fetch_add(writer_->bytes() - bytes_before, std::memory_order_relaxed);
+  live_bytes_.fetch_add(writer_->bytes() - bytes_before, std::memory_order_relaxed);
+  padding_bytes_.fetch_add(writer_->padding_bytes() - padding_before, std::memory_order_relaxed);
+  if (sync) return SyncAll();
+  if (options_.bytes_per_sync > 0 && writer_->bytes() - range_synced_ >= options_.bytes_per_sync) {
+    s = file_->RangeSync(range_synced_, writer_->bytes() - range_synced_);
+    range_synced_ = writer_->bytes();
+  }
+  return s;
+}
+
+// Older files first, so that what is durable has no gap.
+Status FileLog::SyncAll() {
+  std::vector<std::unique_ptr<WritableFile>> older;
+  {
+    MutexLock lock(&mutex_);
+    for (Ended& ended : ended_) {
+      if (ended.unsynced != nullptr) older.push_back(std::move(ended.unsynced));
+    }
+  }
+  Status s;
+  for (const auto& file : older) {
+    if (s.ok()) s = file->Sync();
+    syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+  }
+  if (s.ok()) s = file_->Sync();
+  syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+  if (s.ok()) unsynced_ = false;
+  range_synced_ = writer_->bytes();
+  return s;
+}
+
+void FileLog::EndFile() {
+  if (file_ == nullptr) return;
+  Ended ended;
+  ended.file = current_;
+  ended.bytes = writer_->bytes();
+  ended.last_sequence = last_sequence_;
+  if (unsynced_) ended.unsynced = std::move(file_);
+  writer_.reset();
+  file_.reset();
+  MutexLock lock(&mutex_);
+  ended_.push_back(std::move(ended));
+}
+
+Status FileLog::Retire(uint64_t flushed_sequence) {
+  std::list<Ended> retired;
+  {
+    MutexLock lock(&mutex_);
+    auto end = ended_.begin();
+    while (end != ended_.end() && end->last_sequence <= flushed_sequence) ++end;
+    retired.splice(retired.end(), ended_, ended_.begin(), end);
+  }
+  Status s;
+  for (Ended& ended : retired) {
+    ended.unsynced.reset();
+    live_bytes_.fetch_sub(ended.bytes, std::memory_order_relaxed);  // relaxed: a statistic
+    if (s.ok()) s = Discard(ended.file);
+  }
+  return s;
+}
+
+Status FileLog::Discard(const LogFile& file) {
+  Env* const env = options_.env;
+  if (!archives()) return env->RemoveFile(Path(file));
+  if (!env->FileExists(ArchiveFolder())) {
+    Status s = env->CreateDir(ArchiveFolder());
+    if (!s.ok()) return s;
+  }
+  next_trim_.store(0, std::memory_order_relaxed);  // relaxed: a hint
+  return env->RenameFile(Path(file),
+                         ArchiveFolder() + "/" + file.name() + "." + std::to_string(options_.now_seconds()));
+}
+
+void FileLog::TrimArchive() {
+  if (!archives()) return;
+  const uint64_t now = options_.now_seconds();
+  if (now < next_trim_.load(std::memory_order_relaxed)) return;  // relaxed: a hint
+  const uint64_t pause = options_.archive_seconds > 0 ? options_.archive_seconds / 2 : kTrimSeconds;
+  // relaxed: a hint
+  next_trim_.store(now + std::clamp(pause, uint64_t{1}, kTrimSeconds), std::memory_order_relaxed);
+  Env* const env = options_.env;
+  std::vector<Archived> files;
+  if (!ListArchive(env, ArchiveFolder(), &files).ok()) return;
+  std::vector<uint64_t> sizes(files.size());
+  uint64_t total = 0;
+  for (size_t i = 0; i < files.size(); i++) {
+    if (env->GetFileSize(files[i].path, &sizes[i]).ok()) total += sizes[i];
+  }
+  for (size_t i = 0; i < files.size(); i++) {
+    const bool old = options_.archive_seconds > 0 && now >= files[i].second + options_.archive_seconds;
+    const bool too_much = options_.archive_bytes > 0 && total > options_.archive_bytes;
+    if (!old && !too_much) continue;
+    // What cannot be removed is tried again next time.
+    if (env->RemoveFile(files[i].path).ok()) total -= sizes[i];
+  }
+}
+
+}  // namespace miodb

@@ -1,0 +1,141 @@
+// The log in files, for databases whose pool does not keep it (kLogFile): one file for each memtable.
+//
+// A file lives until everything in it is in tables. Then it is deleted, or moved to the folder "archive" in the log's
+// folder and deleted when it is too old or the archive too large. Its name there ends with the second of the move:
+// 000017.log.1700000000.
+//
+// The folder belongs to one pool, whose id the file WAL_OWNER in it tells, so that no database ever takes another's
+// log for its own.
+//
+// Threads: Append and EndFile by one thread at a time, the leader of the current write group; the rest by any.
+// What a crash leaves: of the process, everything for which Append returned. Of the machine, everything up to the last
+// Append with sync that returned, and of what came later a part: recovery goes up to the first batch that is missing.
+
+#ifndef MIODB_SRC_LOG_FILE_LOG_H_
+#define MIODB_SRC_LOG_FILE_LOG_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/env.h"
+#include "miodb/status.h"
+#include "src/log/file_log_format.h"
+#include "src/log/file_log_writer.h"
+#include "src/log/frame_writer.h"
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+// A log file by its name.
+struct LogFile {
+  uint64_t number = 0;
+  size_t block_size = kUsualLogBlock;
+
+  std::string name() const { return LogFileName(number, block_size); }
+};
+
+class FileLog {
+ public:
+  struct Options {
+    Env* env = nullptr;
+    std::string folder;  // exists
+    size_t block_size = kUsualLogBlock;
+    bool padding = false;
+    uint64_t bytes_per_sync = 0;
+    uint64_t archive_seconds = 0;
+    uint64_t archive_bytes = 0;
+    std::function<uint64_t()> now_seconds;  // since 1970
+  };
+
+  explicit FileLog(Options options) : options_(std::move(options)) {}
+  ~FileLog();
+  FileLog(const FileLog&) = delete;
+  FileLog& operator=(const FileLog&) = delete;
+
+  // The log files in a folder by rising number; none if there is no such folder.
+  static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
+
+  // Makes the folder this pool's, and keeps others out of it. InvalidArgument if it holds log files of another one,
+  // IOError if somebody has it open.
+  Status Own(uint64_t pool_id);
+
+  // Removes everything that logs have left in a folder.
+  static Status Destroy(Env* env, const std::string& folder);
+
+  // A file of the archive.
+  struct Archived {
+    LogFile file;
+    std::string path;
+    uint64_t second = 0;  // of its move there
+  };
+
+  // Recovery: the log files that are there. Those that it kept are made durable, and given over with the last sequence
+  // in them; those it did not are removed, also durably, before anything is appended.
+  Status Adopt(const std::vector<std::pair<LogFile, uint64_t>>& kept, const std::vector<LogFile>& unwanted);
+
+  // Appends these updates as one batch, numbered from first_sequence on. After a failure nobody knows what the file
+  // holds, and the caller must append nothing more.
+  Status Append(const std::vector<LogRecord>& records, uint64_t first_sequence, bool sync);
+
+  // The next Append begins a new file.
+  void EndFile();
+
+  // Removes or archives the files that hold nothing above this sequence; the current one stays.
+  Status Retire(uint64_t flushed_sequence);
+
+  // Deletes from the archive what is too old or too much. To be called now and then; looks every so often.
+  void TrimArchive();
+
+  const std::string& folder() const { return options_.folder; }
+  uint64_t live_bytes() const { return live_bytes_.load(std::memory_order_relaxed); }        // relaxed: a statistic
+  uint64_t bytes_written() const { return bytes_.load(std::memory_order_relaxed); }          // relaxed: a statistic
+  uint64_t padding_bytes() const { return padding_bytes_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+  uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }                  // relaxed: a statistic
+
+ private:
+  struct Ended {
+    LogFile file;
+    uint64_t bytes = 0;
+    uint64_t last_sequence = 0;
+    std::unique_ptr<WritableFile> unsynced;  // not null: has writes that no sync has covered
+  };
+
+  std::string Path(const LogFile& file) const { return options_.folder + "/" + file.name(); }
+  std::string ArchiveFolder() const { return options_.folder + "/archive"; }
+  bool archives() const { return options_.archive_seconds > 0 || options_.archive_bytes > 0; }
+  static Status ListArchive(Env* env, const std::string& archive, std::vector<Archived>* files);
+  Status StartFile();
+  Status SyncAll();
+  Status Discard(const LogFile& file);
+
+  const Options options_;
+
+  FileLock* lock_ = nullptr;
+
+  // Of the leader.
+  LogFile current_;
+  std::unique_ptr<WritableFile> file_;  // null: the next Append makes one
+  std::unique_ptr<FileLogWriter> writer_;
+  std::string batch_;
+  uint64_t last_sequence_ = 0;
+  uint64_t range_synced_ = 0;  // bytes of the current file
+  bool unsynced_ = false;      // the current file has writes that no sync has covered
+  uint64_t next_number_ = 1;
+
+  Mutex mutex_;
+  std::list<Ended> ended_ GUARDED_BY(mutex_);  // oldest first
+  std::atomic<uint64_t> live_bytes_{0};
+  std::atomic<uint64_t> bytes_{0};
+  std::atomic<uint64_t> padding_bytes_{0};
+  std::atomic<uint64_t> syncs_{0};
+  std::atomic<uint64_t> next_trim_{0};  // seconds
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_LOG_FILE_LOG_H_

@@ -1,0 +1,88 @@
+#include "src/log/file_log_reader.h"
+
+#include "src/log/file_log_format.h"
+#include "src/util/coding.h"
+#include "src/util/crc32c.h"
+#include "src/util/write_batch_internal.h"
+
+namespace miodb {
+
+namespace {
+
+// Sequences this far apart are not in neighbouring files.
+constexpr uint64_t kSequenceWindow = uint64_t{1} << 32;
+
+// The payload of a fragment of which limit bytes are there, if its checksum is right.
+bool CheckFragment(const char* header, uint64_t limit, Slice* payload) {
+  if (limit < kFragmentHeaderBytes) return false;
+  const size_t size = static_cast<uint8_t>(header[4]) | static_cast<size_t>(static_cast<uint8_t>(header[5])) << 8;
+  if (size > limit - kFragmentHeaderBytes) return false;
+  *payload = Slice(header + kFragmentHeaderBytes, size);
+  return DecodeFixed32(header) == MaskedCrc(Crc32c(header + 6, size + 1));
+}
+
+}  // namespace
+
+// Reads the fragment at *offset, behind any padding, and moves *offset behind it.
+bool FileLogReader::ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const {
+  for (;;) {
+    const uint64_t block_left = block_size_ - *offset % block_size_;
+    if (block_left < kFragmentHeaderBytes) {
+      *offset += block_left;
+      continue;
+    }
+    if (*offset + kFragmentHeaderBytes > content_.size()) return false;
+    const char* const header = content_.data() + *offset;
+    *type = static_cast<uint8_t>(header[6]);
+    if (*type == kPaddingFragment && header[4] == 0 && header[5] == 0) {
+      *offset += block_left;
+      continue;
+    }
+    const uint64_t file_left = content_.size() - *offset;
+    if (*type > kLastFragment || !CheckFragment(header, block_left < file_left ? block_left : file_left, payload)) {
+      return false;
+    }
+    *offset += kFragmentHeaderBytes + payload->size();
+    return true;
+  }
+}
+
+bool FileLogReader::Next(Slice* record, std::string* scratch) {
+  uint64_t offset = valid_bytes_;
+  uint8_t type;
+  Slice payload;
+  if (!ReadFragment(&offset, &type, &payload)) return false;
+  if (type == kFullFragment) {
+    *record = payload;
+    valid_bytes_ = offset;
+    return true;
+  }
+  if (type != kFirstFragment) return false;
+  scratch->assign(payload.data(), payload.size());
+  do {
+    if (!ReadFragment(&offset, &type, &payload)) return false;
+    if (type != kMiddleFragment && type != kLastFragment) return false;
+    scratch->append(payload.data(), payload.size());
+  } while (type != kLastFragment);
+  *record = *scratch;
+  valid_bytes_ = offset;
+  return true;
+}
+
+// Any place is tried, because after damage nobody knows where a fragment begins. Few places pass the look at the
+// sequence, so few checksums are computed.
+bool FileLogReader::HasLaterBatch(uint64_t after) const {
+  const char* const limit = content_.data() + content_.size();
+  for (const char* p = content_.data() + valid_bytes_;
+       static_cast<size_t>(limit - p) >= kFragmentHeaderBytes + kBatchHeaderBytes; p++) {
+    const auto type = static_cast<uint8_t>(p[6]);
+    if (type != kFullFragment && type != kFirstFragment) continue;
+    const uint64_t sequence = DecodeFixed64(p + kFragmentHeaderBytes);
+    Slice payload;
+    if (sequence - after - 2 < kSequenceWindow && CheckFragment(p, static_cast<uint64_t>(limit - p), &payload))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace miodb

@@ -1,0 +1,41 @@
+// Reads the records of a log file (file_log_format.h) out of its bytes, which may be any.
+//
+// Threads: one at a time. The bytes outlive the reader and the records it gives.
+
+#ifndef MIODB_SRC_LOG_FILE_LOG_READER_H_
+#define MIODB_SRC_LOG_FILE_LOG_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "miodb/slice.h"
+
+namespace miodb {
+
+class FileLogReader {
+ public:
+  FileLogReader(const Slice& content, size_t block_size) : content_(content), block_size_(block_size) {}
+
+  // The next record. *record refers to the content, or to *scratch if the record is split. False, then and from then
+  // on, where the content ends or is no record.
+  bool Next(Slice* record, std::string* scratch);
+
+  // End of the last record.
+  uint64_t valid_bytes() const { return valid_bytes_; }
+
+  // Whether behind valid_bytes() there begins a batch that is not the next one after this sequence but a later one: the
+  // sign that the reader stopped at damage or at a hole, and not where writing ended.
+  bool HasLaterBatch(uint64_t after) const;
+
+ private:
+  bool ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
+
+  const Slice content_;
+  const size_t block_size_;
+  uint64_t valid_bytes_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_LOG_FILE_LOG_READER_H_

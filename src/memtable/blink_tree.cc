@@ -1,0 +1,270 @@
+#include "src/memtable/blink_tree.h"
+
+#include <new>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+template <typename T>
+T* Allocate(Arena* arena) {
+  static_assert(alignof(T) <= Arena::kCacheLine);
+  return new (arena->Allocate(sizeof(T))) T{};
+}
+
+// Asks for the lines of a page that a search in it looks at.
+template <typename Page>
+void Prefetch(const Page* page) {
+  const char* const begin = reinterpret_cast<const char*>(page);
+  for (size_t i = 0; i < sizeof(Page); i += 64) __builtin_prefetch(begin + i);
+}
+
+}  // namespace
+
+// In this file, unless said otherwise: relaxed loads and stores of heads and places are those of the inserter, who
+// reads what it has written, or of readers, to whom the tree is a hint; what a place leads to is published by its
+// release store and the reader's acquire load.
+
+BLinkTree::BLinkTree(KeyOrder order, Arena* arena)
+    : order_(order), arena_(arena), head_(Allocate<Entry>(arena)), root_(NewPage(0, head_)), last_(head_) {
+  Page* const root = root_.load(std::memory_order_relaxed);
+  root->slots[0].place.store(head_, std::memory_order_relaxed);
+  root->count.store(1, std::memory_order_relaxed);
+}
+
+BLinkTree::Page* BLinkTree::NewPage(uint32_t level, Entry* first) {
+  Page* const page = Allocate<Page>(arena_);
+  page->level = level;
+  page->first = first;
+  return page;
+}
+
+BLinkTree::Target BLinkTree::MakeTarget(const Slice& key, uint64_t sequence) const {
+  Target target{key, {0, 0}, sequence, order_.bytewise()};
+  if (order_.bytewise()) {
+    target.head[0] = KeyHead(key, 0);
+    target.head[1] = KeyHead(key, 8);
+  }
+  return target;
+}
+
+// Whether the entry comes before target in (key ascending, sequence descending) order.
+inline bool BLinkTree::Before(const Entry* entry, const Target& target) const {
+  if (target.bytewise) {
+    if (entry->head[0] != target.head[0]) return entry->head[0] < target.head[0];
+    if (entry->head[1] != target.head[1]) return entry->head[1] < target.head[1];
+  }
+  return BeforeLikeHeads(entry, target);
+}
+
+// The same where the first 16 bytes, padded with zeros, do not decide or mean nothing.
+bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const {
+  const size_t key_size = entry->key_place >> 8;
+  if (target.bytewise && (key_size <= 16 || target.key.size() <= 16)) {
+    if (key_size != target.key.size()) return key_size < target.key.size();  // the shorter is a prefix of the longer
+    return TagSequence(entry->tag) > target.sequence;
+  }
+  const int c = order_.Compare(KeyOf(entry), target.key);
+  return c != 0 ? c < 0 : TagSequence(entry->tag) > target.sequence;
+}
+
+// Not of a leftmost page's slot 0, which has no key.
+inline bool BLinkTree::SlotBefore(const Page* page, uint32_t index, const Target& target) const {
+  const Slot& slot = page->slots[index];
+  if (target.bytewise) {
+    const auto join = [](uint64_t high, uint64_t low) { return static_cast<unsigned __int128>(high) << 64 | low; };
+    const auto a = join(slot.head[0].load(std::memory_order_relaxed), slot.head[1].load(std::memory_order_relaxed));
+    const auto b = join(target.head[0], target.head[1]);
+    if (__builtin_expect(a != b, 1)) return a < b;
+  }
+  void* const place = slot.place.load(std::memory_order_acquire);
+  return BeforeLikeHeads(page->level == 0 ? static_cast<Entry*>(place) : static_cast<Page*>(place)->first, target);
+}
+
+inline bool BLinkTree::FirstBefore(const Page* page, const Target& target) const {
+  return page->first == head_ || SlotBefore(page, 0, target);
+}
+
+// REQUIRES: slot 0 is before the target.
+inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, const Target& target) const {
+  uint32_t base = 0;
+  while (count > 1) {
+    const uint32_t half = count / 2;
+    base = SlotBefore(page, base + half, target) ? base + half : base;
+    count -= half;
+  }
+  return base;
+}
+
+// An entry before the target, the last one of the tree if it does not change meanwhile; head_ if there is none.
+BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
+  const Page* page = root_.load(std::memory_order_acquire);
+  for (;;) {
+    // acquire: the slots below count are filled in.
+    const uint32_t count = page->count.load(std::memory_order_acquire);
+    uint32_t slot = LastSlotBefore(page, count, target);
+    if (slot + 1 == count) {
+      const Page* const right = page->right.load(std::memory_order_acquire);
+      if (right != nullptr && FirstBefore(right, target)) {
+        page = right;
+        continue;
+      }
+    }
+    if (page->level == 0) {
+      for (; slot > 0; slot--) {
+        Entry* const entry = static_cast<Entry*>(page->slots[slot].place.load(std::memory_order_acquire));
+        if (Before(entry, target)) return entry;
+      }
+      return page->first;
+    }
+    const Page* child;
+    for (;; slot--) {
+      child = static_cast<const Page*>(page->slots[slot].place.load(std::memory_order_acquire));
+      Prefetch(child);
+      if (slot == 0 || FirstBefore(child, target)) break;
+    }
+    page = child;
+  }
+}
+
+BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) const {
+  Page* page = root_.load(std::memory_order_relaxed);
+  for (;;) {
+    const uint32_t slot = LastSlotBefore(page, page->count.load(std::memory_order_relaxed), target);
+    path->steps[page->level] = {page, slot};
+    void* const place = page->slots[slot].place.load(std::memory_order_relaxed);
+    if (page->level == 0) return static_cast<Entry*>(place);
+    page = static_cast<Page*>(place);
+    Prefetch(page);
+  }
+}
+
+// The way to the last entry.
+BLinkTree::Entry* BLinkTree::FindEnd(Path* path) const {
+  Page* page = root_.load(std::memory_order_relaxed);
+  for (;;) {
+    const uint32_t slot = page->count.load(std::memory_order_relaxed) - 1;
+    path->steps[page->level] = {page, slot};
+    void* const place = page->slots[slot].place.load(std::memory_order_relaxed);
+    if (page->level == 0) return static_cast<Entry*>(place);
+    page = static_cast<Page*>(place);
+  }
+}
+
+void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_t record_size) {
+  const Target target = MakeTarget(key, TagSequence(tag));
+  Path path;
+  Entry* const previous = last_ == head_ || Before(last_, target) ? FindEnd(&path) : FindForInsert(target, &path);
+  Entry* const entry = Allocate<Entry>(arena_);
+  entry->head[0] = target.head[0];
+  entry->head[1] = target.head[1];
+  entry->tag = tag;
+  entry->record = record;
+  entry->record_size = static_cast<uint32_t>(record_size);
+  entry->key_place = static_cast<uint32_t>(key.size() << 8 | RecordHeaderSize(key.size(), record_size));
+  Entry* const next = previous->next.load(std::memory_order_relaxed);
+  entry->next.store(next, std::memory_order_relaxed);  // nobody sees it yet
+  // release: publishes the entry and its record to readers' acquire loads in Next.
+  previous->next.store(entry, std::memory_order_release);
+  if (next == nullptr) last_ = entry;
+  AddSlot(&path, 0, entry->head, entry);
+  count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // relaxed: a statistic
+}
+
+// Puts a slot behind the path's on this level, splitting the page if it is full.
+void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* place) {
+  Page* page = path->steps[level].page;
+  uint32_t at = path->steps[level].slot + 1;
+  if (page->count.load(std::memory_order_relaxed) == kFanout) page = Split(path, level, &at);
+  const auto set = [page](uint32_t slot, uint64_t head0, uint64_t head1, void* to) {
+    // release: publishes what the place leads to.
+    page->slots[slot].place.store(to, std::memory_order_release);
+    page->slots[slot].head[0].store(head0, std::memory_order_relaxed);
+    page->slots[slot].head[1].store(head1, std::memory_order_relaxed);
+  };
+  const uint32_t count = page->count.load(std::memory_order_relaxed);
+  for (uint32_t i = count; i > at; i--) {
+    const Slot& from = page->slots[i - 1];
+    set(i, from.head[0].load(std::memory_order_relaxed), from.head[1].load(std::memory_order_relaxed),
+        from.place.load(std::memory_order_relaxed));
+  }
+  set(at, head[0], head[1], place);
+  page->count.store(count + 1, std::memory_order_release);  // release: pairs with the acquire in Find
+}
+
+// Moves the upper half of a full page to a new one on its right and returns the page where slot at is now, with *at
+// changed to what it is there. What comes at the end of the last page begins a page: ascending keys leave full ones.
+BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
+  Page* const page = path->steps[level].page;
+  Page* const neighbour = page->right.load(std::memory_order_relaxed);
+  const uint32_t stays = neighbour == nullptr && *at == kFanout ? kFanout - 1 : kFanout / 2;
+  const auto place = [page](uint32_t slot) { return page->slots[slot].place.load(std::memory_order_relaxed); };
+  Entry* const first = level == 0 ? static_cast<Entry*>(place(stays)) : static_cast<Page*>(place(stays))->first;
+  Page* const right = NewPage(level, first);
+  // relaxed: nobody sees the new page yet.
+  for (uint32_t i = stays; i < kFanout; i++) {
+    Slot& to = right->slots[i - stays];
+    to.head[0].store(page->slots[i].head[0].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    to.head[1].store(page->slots[i].head[1].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    to.place.store(place(i), std::memory_order_relaxed);
+  }
+  right->count.store(kFanout - stays, std::memory_order_relaxed);
+  right->right.store(neighbour, std::memory_order_relaxed);
+  // release: publishes the new page.
+  page->right.store(right, std::memory_order_release);
+  if (root_.load(std::memory_order_relaxed) == page) {
+    CHECK(level + 1 < kMaxLevels);
+    Page* const root = NewPage(level + 1, page->first);
+    root->slots[0].head[0].store(page->slots[0].head[0].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    root->slots[0].head[1].store(page->slots[0].head[1].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    root->slots[0].place.store(page, std::memory_order_relaxed);
+    root->count.store(1, std::memory_order_relaxed);
+    path->steps[level + 1] = {root, 0};
+    root_.store(root, std::memory_order_release);  // release: publishes the page
+  }
+  const uint64_t head[2] = {right->slots[0].head[0].load(std::memory_order_relaxed),
+                            right->slots[0].head[1].load(std::memory_order_relaxed)};
+  AddSlot(path, level + 1, head, right);
+  page->count.store(stays, std::memory_order_release);
+  if (*at <= stays) return page;
+  *at -= stays;
+  return right;
+}
+
+BLinkTree::Entry* BLinkTree::SeekBefore(const Slice& key, uint64_t sequence) const {
+  const Target target = MakeTarget(key, sequence);
+  Entry* entry = Find(target);
+  for (Entry* next = entry->Next(); next != nullptr && Before(next, target); next = next->Next()) entry = next;
+  return entry == head_ ? nullptr : entry;
+}
+
+BLinkTree::Entry* BLinkTree::Seek(const Slice& key, uint64_t sequence) const {
+  const Target target = MakeTarget(key, sequence);
+  Entry* entry = Find(target)->Next();
+  while (entry != nullptr && Before(entry, target)) entry = entry->Next();
+  return entry;
+}
+
+BLinkTree::Entry* BLinkTree::Last() const {
+  const Page* page = root_.load(std::memory_order_acquire);
+  for (;;) {
+    if (const Page* const right = page->right.load(std::memory_order_acquire); right != nullptr) {
+      page = right;
+      continue;
+    }
+    // acquire: as in Find.
+    void* const place =
+        page->slots[page->count.load(std::memory_order_acquire) - 1].place.load(std::memory_order_acquire);
+    if (page->level > 0) {
+      page = static_cast<const Page*>(place);
+      continue;
+    }
+    Entry* entry = static_cast<Entry*>(place);
+    for (Entry* next = entry->Next(); next != nullptr; next = next->Next()) entry = next;
+    return entry == head_ ? nullptr : entry;
+  }
+}
+
+}  // namespace miodb

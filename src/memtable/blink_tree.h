@@ -1,0 +1,138 @@
+// The index of a memtable: records that lie elsewhere, in key order. Its entries form a sorted linked list, and a
+// B-link tree (a B+-tree whose pages know their right neighbours) leads to a place in that list.
+//
+// The list is the truth, the tree a hint. A search follows the tree to some entry that it verifies to be before what is
+// looked for, and walks the list from there; whatever the tree shows while it changes costs steps, not correctness.
+//
+// Threads: one thread inserts at a time (the leader of a write group); any number read meanwhile, without locks,
+// without waiting and without trying again. Why that is safe:
+//   1. Entries are never removed or changed once linked; entries and pages live as long as the tree.
+//   2. An entry is filled in before the release store that links it, and readers follow links with acquire loads, so a
+//      reader that sees an entry sees all of it and its record. It is linked before it enters a page.
+//   3. Slot 0 of a page never changes. The others move to the right one by one to make room, so that at any moment each
+//      is missing or there twice at the most, and in order. A slot caught in the middle may show the bytes of one key
+//      and the place of another; what it leads to is compared once more, and if it is not before the target the slot on
+//      its left is taken.
+//   4. A page that is split names its new right neighbour before it lets go of the upper half, and a search that ends
+//   at
+//      the last slot of a page looks to the right.
+//
+// Pages and entries hold the first 16 key bytes, so that most comparisons touch no record.
+
+#ifndef MIODB_SRC_MEMTABLE_BLINK_TREE_H_
+#define MIODB_SRC_MEMTABLE_BLINK_TREE_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "miodb/slice.h"
+#include "src/format/record.h"
+#include "src/memtable/block_pool.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+class BLinkTree {
+ public:
+  struct alignas(64) Entry {
+    uint64_t head[2];  // KeyHead at 0 and 8
+    uint64_t tag;
+    const char* record;
+    uint32_t record_size;
+    uint32_t key_place;  // size of the key << 8 | its offset from record
+    std::atomic<Entry*> next;
+
+    // Acquire: pairs with the release in Link; whoever sees an entry sees what is in it.
+    Entry* Next() const { return next.load(std::memory_order_acquire); }
+  };
+
+  BLinkTree(KeyOrder order, Arena* arena);
+  BLinkTree(const BLinkTree&) = delete;
+  BLinkTree& operator=(const BLinkTree&) = delete;
+
+  // Adds a version. REQUIRES: no version with this key and tag is there; one inserter at a time.
+  void Insert(const Slice& key, uint64_t tag, const char* record, size_t record_size);
+
+  // The first entry not before (key, sequence), or nullptr.
+  Entry* Seek(const Slice& key, uint64_t sequence) const;
+
+  // The last entry before (key, sequence), or nullptr.
+  Entry* SeekBefore(const Slice& key, uint64_t sequence) const;
+
+  Entry* First() const { return head_->Next(); }
+  Entry* Last() const;
+
+  // The entry before this one, or nullptr.
+  Entry* Before(const Entry* entry) const { return SeekBefore(KeyOf(entry), TagSequence(entry->tag)); }
+
+  static Slice KeyOf(const Entry* entry) {
+    return Slice(entry->record + (entry->key_place & 0xff), entry->key_place >> 8);
+  }
+
+  uint64_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+ private:
+  static constexpr uint32_t kFanout = 32;
+  static constexpr uint32_t kMaxLevels = 12;
+
+  // The key of an entry, and the way to it: the entry itself in leaves (level 0), else the page whose first it is.
+  struct Slot {
+    std::atomic<uint64_t> head[2];
+    std::atomic<void*> place;
+  };
+
+  struct alignas(64) Page {
+    std::atomic<uint32_t> count;
+    uint32_t level;
+    Entry* first;  // the smallest that is found here; never changes
+    std::atomic<Page*> right;
+    Slot slots[kFanout];  // ascending; slot 0 is first's
+  };
+
+ public:
+  // The longest allocation, so that an arena's blocks can be made long enough.
+  static constexpr size_t kMaxAllocation = sizeof(Page);
+
+ private:
+  // What is being looked for.
+  struct Target {
+    Slice key;
+    uint64_t head[2];
+    uint64_t sequence;
+    bool bytewise;
+  };
+
+  // Of the inserter: the page and slot on each level through which it came.
+  struct Path {
+    struct Step {
+      Page* page;
+      uint32_t slot;
+    };
+    std::array<Step, kMaxLevels> steps;
+  };
+
+  Target MakeTarget(const Slice& key, uint64_t sequence) const;
+  Page* NewPage(uint32_t level, Entry* first);
+  bool Before(const Entry* entry, const Target& target) const;
+  bool BeforeLikeHeads(const Entry* entry, const Target& target) const;
+  bool SlotBefore(const Page* page, uint32_t slot, const Target& target) const;
+  bool FirstBefore(const Page* page, const Target& target) const;
+  uint32_t LastSlotBefore(const Page* page, uint32_t count, const Target& target) const;
+  Entry* Find(const Target& target) const;
+  Entry* FindForInsert(const Target& target, Path* path) const;
+  Entry* FindEnd(Path* path) const;
+  void AddSlot(Path* path, uint32_t level, const uint64_t* head, void* place);
+  Page* Split(Path* path, uint32_t level, uint32_t* slot);
+
+  const KeyOrder order_;
+  Arena* const arena_;
+  Entry* const head_;  // before all others; it has no record
+  std::atomic<Page*> root_;
+  Entry* last_;  // of the inserter
+  std::atomic<uint64_t> count_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_MEMTABLE_BLINK_TREE_H_

@@ -1,0 +1,101 @@
+# shellcheck shell=bash
+# What miodb_test.sh, auto.sh and the experiments share. Source it after lib.sh.
+
+# ---- Counts ----------------------------------------------------------------------------------------------------------
+
+# check_scale WORD: dies unless it is a number above 0 and not above 1000.
+check_scale() {
+  [[ $1 =~ ^([0-9]+\.?[0-9]*|\.[0-9]+)$ ]] || die "--scale needs a number above 0, not \"$1\""
+  awk -v f="$1" 'BEGIN { exit !(f > 0 && f <= 1000) }' || die "--scale=$1 is not above 0 and up to 1000"
+}
+
+# scaled COUNT SCALE [LEAST]: COUNT times SCALE as a whole number, LEAST (or 1) at least.
+scaled() { awk -v n="$1" -v f="$2" -v least="${3:-1}" 'BEGIN { v = int(n * f + 0.5); printf "%.0f\n", v < least ? least : v }'; }
+
+# ---- Databases -------------------------------------------------------------------------------------------------------
+
+# is_database_file NAME: whether the name is one that MioDB, LevelDB or RocksDB give to files of a database.
+is_database_file() {
+  [[ $1 =~ ^(LOCK|LOG|LOG\.old(\.[0-9]+)?|CURRENT|IDENTITY|pool|(MANIFEST|OPTIONS)-[0-9]+(\.dbtmp)?|[0-9]+\.(log|ldb|sst|dbtmp|blob))$ ]]
+}
+
+# check_database_folder FOLDER: dies unless it is absent, or a folder with nothing but files of a database in it.
+check_database_folder() {
+  local file
+  [[ -n $1 ]] || die "the database has no path"
+  [[ -e $1 ]] || return 0
+  [[ -d $1 ]] || die "$1 is not a folder"
+  while IFS= read -r -d '' file; do
+    is_database_file "${file##*/}" && [[ -f $file ]] && continue
+    die "$1 is not a database, $file does not belong to one; nothing was removed"
+  done < <(find "$1" -mindepth 1 -maxdepth 1 -print0)
+}
+
+# remove_database FOLDER: removes the database and its folder, which may be absent.
+remove_database() {
+  check_database_folder "$1"
+  [[ -e $1 ]] || return 0
+  find "$1" -mindepth 1 -maxdepth 1 -type f -delete
+  rmdir "$1"
+}
+
+# check_writable_parent PATH: dies unless the folder that PATH is to be made in, or PATH itself, can be written to.
+check_writable_parent() {
+  local folder=$1
+  while [[ ! -e $folder ]]; do folder=$(dirname "$folder"); done
+  [[ -d $folder && -w $folder ]] || die "$1: $folder is not a folder that can be written to"
+}
+
+# existing_node NODE: the NUMA node, or -1 if this machine has no such node.
+existing_node() { if [[ -d /sys/devices/system/node/node$1 ]]; then say "$1"; else say -1; fi; }
+
+# find_program FOLDER NAME: dies unless the program is there.
+find_program() {
+  [[ -x $1/$2 ]] || die "no program $1/$2; build it first (cmake --build $1 --target $2) or name its folder"
+}
+
+# ---- Recorded runs ---------------------------------------------------------------------------------------------------
+
+# record FILE COMMAND...: runs the command; FILE gets the command line as its first line and the output behind it. The
+# file appears only when the command has succeeded, so what is there is complete. What went to stderr is shown after a
+# failure.
+record() {
+  local file=$1
+  shift
+  mkdir -p "$(dirname "$file")"
+  say "$*" >"$file.part"
+  "$@" >>"$file.part" 2>"$file.err" 9>&- || {
+    local status=$?
+    if ((status >= 128)); then exit "$status"; fi
+    tail -n 5 "$file.err" >&2
+    die "this failed with status $status: $*"
+  }
+  rm -f "$file.err"
+  mv "$file.part" "$file"
+}
+
+# ---- Progress --------------------------------------------------------------------------------------------------------
+
+# Work is counted in any unit; the time left is judged by what was done since the first step.
+progress_total=0
+progress_done=0
+progress_start=$SECONDS
+
+progress_add() { progress_total=$((progress_total + $1)); }
+
+# progress_say LABEL: says what begins now.
+progress_say() {
+  local left="" spent=$((SECONDS - progress_start))
+  if ((progress_done > 0 && spent > 0)); then
+    left=", $(minutes $((spent * (progress_total - progress_done) / progress_done))) left"
+  fi
+  say "[$((progress_total > 0 ? 100 * progress_done / progress_total : 0)) %$left] $1"
+}
+
+progress_step() { progress_done=$((progress_done + $1)); }
+
+# Work that needs no time any more, because its results are there.
+progress_skip() { progress_total=$((progress_total - $1)); }
+
+# minutes SECONDS
+minutes() { if (($1 < 90)); then say "$1 s"; else say "$((($1 + 30) / 60)) min"; fi; }

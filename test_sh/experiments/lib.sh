@@ -1,0 +1,380 @@
+# shellcheck shell=bash
+# What the experiments share: options, checks, running, and the folder of results. An experiment is a script that
+#
+#   1. sources this file, and sets what differs from the defaults below,
+#   2. calls "experiment NAME TITLE "$@"", which reads the options and checks what is needed,
+#   3. names its runs with plan_bench and plan_ycsb, and its plots with panel,
+#   4. calls run_all.
+#
+# A run is one process on a fresh database. All runs are repeated in rounds; in each round the engines take turns in
+# another order for every run. results.py makes data.csv, tables and plots of what the runs printed.
+#
+# Folder of results, OUT/NAME/TIME/: plan.csv, the runs; raw/N-ENGINE-ROUND.out, what each printed, with its command in
+# the first line (and .csv, what it exported); data.csv, every figure; machine.json; table.txt; plot.gp, plot.png,
+# plot.svg; report.html. A raw file appears when its run has succeeded, and the rest is made of what there is, also after
+# Ctrl-C; --resume FOLDER goes on.
+
+# shellcheck source=test_sh/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+# shellcheck source=test_sh/bench_lib.sh
+source "$MIODB_ROOT/test_sh/bench_lib.sh"
+experiments_folder=$MIODB_ROOT/test_sh/experiments
+
+# ---- Options; a script may set other defaults before "experiment" ----------------------------------------------------
+
+program=db_bench    # what the runs need: db_bench or ycsbc
+engines=            # comma list; empty: all that the program was built with
+rounds=3
+scale=0.01
+memtable=           # bytes; empty: by the scale
+bin=$MIODB_ROOT/build
+db_parent=/dev/shm
+out=results
+own_options=        # names of further options, blank separated; each sets the variable of its name
+own_switches=       # names of options without a value; each sets the variable of its name to true
+
+resume_folder=
+resume_last=false
+dry_run=false
+check_only=false
+plots=true
+extra_flags=()
+
+common_help() {
+  cat <<'END'
+
+Common options:
+  --engines LIST   of miodb, leveldb, rocksdb; also --engine. Default: all that the program was built with, unless
+                   said otherwise above
+  --rounds R       runs of everything; tables show medians and spread. Default: 3
+  --scale F        multiplies all data sizes, which are those of the paper (80 GB and so on). Default: 0.01
+  --memtable BYTES   of all engines. Default: 64 MiB; below scale 0.01 less, in proportion, 1 MiB at least
+  --db FOLDER      databases are made in a fresh folder below it and removed. Default: /dev/shm
+  --out FOLDER     results go to FOLDER/NAME/TIME. Default: results
+  --bin FOLDER     where db_bench and ycsbc lie. Default: build of this tree
+  --resume FOLDER  finish the results in this folder, with the options that they were begun with
+  --resume-last    the same with the newest folder of this experiment, if there is one
+  --dry-run        print the commands and run nothing
+  --check          check that everything is there, and run nothing
+  --no-plots       do without gnuplot
+  -- FLAG...       go to every db_bench or ycsbc
+END
+}
+
+# Replaces that of test_sh/lib.sh: the script's own text, then the options that all have.
+show_help() {
+  sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0"
+  common_help
+}
+
+parse_options() {
+  command_words="$*"
+  while (($# > 0)); do
+    if [[ $1 == -- ]]; then
+      extra_flags=("${@:2}")
+      break
+    fi
+    take_option "--resume-last --dry-run --check --no-plots${own_switches:+ --${own_switches// / --}}" "$@"
+    shift "$option_words"
+    case $option in
+      --engine | --engines) engines=$value ;;
+      --rounds) rounds=$value ;;
+      --scale) scale=$value ;;
+      --memtable) memtable=$value ;;
+      --db) db_parent=$value ;;
+      --out) out=$value ;;
+      --bin) bin=$value ;;
+      --resume) resume_folder=$value ;;
+      --resume-last) resume_last=true ;;
+      --dry-run) dry_run=true ;;
+      --check) check_only=true ;;
+      --no-plots) plots=false ;;
+      *)
+        if [[ " $own_switches " == *" ${option#--} "* ]]; then
+          printf -v "${option#--}" true
+        elif [[ " $own_options " == *" ${option#--} "* ]]; then
+          printf -v "${option#--}" %s "$value"
+        else
+          die "unknown option $option; see --help"
+        fi
+        ;;
+    esac
+  done
+}
+
+# check_counts NAME...: dies unless these variables are whole numbers above 0.
+check_counts() {
+  local name
+  for name in "$@"; do
+    if ! is_whole_number "${!name}" || ((${!name} == 0)); then die "--$name needs a number above 0, not \"${!name}\""; fi
+  done
+}
+
+# experiment NAME TITLE ARGUMENT...
+experiment() {
+  name=$1
+  title=$2
+  shift 2
+  parse_options "$@"
+  check_scale "$scale"
+  check_counts rounds
+  command -v python3 >/dev/null || die "python3 is not installed; test_sh/install_deps.sh installs it"
+  if $plots && ! command -v gnuplot >/dev/null; then
+    die "gnuplot is not installed (Debian package gnuplot-nox); --no-plots does without"
+  fi
+  find_program "$bin" "$program"
+  [[ -d $db_parent && -w $db_parent ]] || die "--db: no writable folder $db_parent"
+  check_writable_parent "$out"
+  choose_engines "$bin/$program" "$engines"
+  memtable=${memtable:-$(scaled $((64 << 20)) "$(awk -v f="$scale" 'BEGIN { print f < 0.01 ? f * 100 : 1 }')" 1048576)}
+  check_counts memtable
+  on_tmpfs=false
+  if [[ $(stat -f -c %T "$db_parent") == tmpfs ]]; then on_tmpfs=true; fi
+}
+
+# ---- Planning --------------------------------------------------------------------------------------------------------
+
+# Runs: kind, engines or nothing, series, x, bytes of data, words of the command; separated by the unit separator.
+plan=()
+run_engines= # comma list: only for these the runs named next are made. Empty: for all
+panels=()
+largest=0
+unit=$'\x1f'
+
+# count_of BYTES VALUE_SIZE: how many records with 16-byte keys make up so many bytes at this scale.
+count_of() { scaled $(($1 / ($2 + 16))) "$scale" 1000; }
+
+# plan_run KIND SERIES X BYTES WORD...
+plan_run() {
+  local kind=$1 run
+  shift
+  if (($3 > largest)); then largest=$3; fi
+  run=$(IFS=$unit; printf '%s' "$*")
+  plan+=("$kind$unit$run_engines$unit$run")
+}
+
+# has_run ENGINE: whether the run in "words" is made for this engine.
+has_run() { [[ -z ${words[1]} || ,${words[1]}, == *",$1,"* ]]; }
+
+# plan_bench SERIES X BYTES FLAG...: a run of db_bench. SERIES and X place its figures in tables and plots, BYTES is the
+# size of its data.
+plan_bench() { plan_run bench "$@"; }
+
+# plan_ycsb SERIES X BYTES PHASE... -- WORD...: a run of ycsbc, its phases on one database; "load", "reload" or a letter.
+# In the words, @RAW@ stands for the path of the run's raw files without their endings.
+plan_ycsb() { plan_run ycsb "$@"; }
+
+# panel KIND TITLE X-LABEL Y-LABEL BENCHMARKS METRICS [NAME=VALUE...]: a plot of what was measured.
+#   KIND        lines: over a numeric x; bars: groups for each x; stack: the METRICS on top of each other;
+#               time: over seconds, without spread and without a table
+#   BENCHMARKS  comma list; its elements are the groups if there are several. "name#2" is the second run of a name, "end"
+#               what is printed at the end, "stats" what db_bench's stats print
+#   METRICS     see results.py
+#   NAME=VALUE  series=S: only these, separated by ";"; log=x, log=y, log=xy; engines=LIST; better=less: smaller is
+#               better, as in times; compare=first: a second table gives all values over the first one of each engine;
+#               show=largest: the largest of all rounds instead of medians
+panel() {
+  local row
+  row=$(IFS=$unit; printf '%s' "$*")
+  panels+=("$row")
+}
+
+# ---- Running ---------------------------------------------------------------------------------------------------------
+
+# The words that all runs of an engine have; the same for all engines as far as they have the option.
+common_flags() {
+  local engine=$1 round=$2
+  if [[ $program == db_bench ]]; then
+    say --engine="$engine" --seed="$round" --write_buffer_size="$memtable" --bloom_bits=10 --open_files=100000 \
+      --progress_reports=false
+    if [[ $engine == rocksdb ]] && $on_tmpfs; then say --mmap_read=1; fi
+  else
+    say -db "$engine" -p "seed=$round" -p "write_buffer_size=$memtable" -p bloom_bits=10 -p open_files=100000 \
+      -p exporter=csv -p outputstyle=miodb -dbstatistics true
+    if $on_tmpfs; then say -p rocksdb.mmap_read=true; fi
+  fi
+}
+
+# command_of ENGINE ROUND DATABASE RAW WORD...: sets command to the words of a run.
+command_of() {
+  local kind=${words[0]} common phases=() phase
+  read -ra common <<<"$(common_flags "$1" "$2" | paste -sd' ' -)"
+  if [[ $kind == bench ]]; then
+    command=("$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${extra_flags[@]}")
+    return
+  fi
+  local rest=("${words[@]:5}") input=$4.input
+  while [[ ${rest[0]} != -- ]]; do
+    phases+=("${rest[0]}")
+    rest=("${rest[@]:1}")
+  done
+  rest=("${rest[@]:1}")
+  rest=("${rest[@]//@RAW@/$4}")
+  if ! $dry_run; then rm -f "$4".*.csv "$input"; fi
+  for phase in "${phases[@]}"; do
+    local mode=(-run -P "$MIODB_ROOT/ycsbc/workloads/workload$phase")
+    if [[ $phase == load ]]; then mode=(-load -P "$MIODB_ROOT/ycsbc/workloads/workloada"); fi
+    if [[ $phase == reload ]]; then mode=(-load -P "$MIODB_ROOT/ycsbc/workloads/workloade"); fi
+    local line=(ycsbc "${common[@]}" -dbpath "$3" "${mode[@]}" "${rest[@]}" -p "exportfile=$4.$phase.csv"
+      "${extra_flags[@]}")
+    say "${#line[@]} ${line[*]}"
+  done >"${dry_run_input:-$input}"
+  say 0 >>"${dry_run_input:-$input}"
+  command=("$bin/ycsbc" "$input")
+}
+
+# Writes milliseconds and the bytes that the database takes to file $2 until it is killed. $1 database.
+sample_space() {
+  local began=${EPOCHREALTIME/./} bytes
+  while true; do
+    bytes=$(du -s -B1 "$1" 2>/dev/null | cut -f1) || true
+    say "$(((${EPOCHREALTIME/./} - began) / 1000)),${bytes:-0}"
+    sleep 0.2
+  done >"$2"
+}
+
+# run_one INDEX ENGINE ROUND: runs plan[INDEX], unless its output is there.
+run_one() {
+  local words raw database sampler='' weight
+  IFS=$unit read -ra words <<<"${plan[$1]}"
+  has_run "$2" || return 0
+  weight=$((words[4] + 1000000))
+  raw=$(printf '%s/raw/%03d-%s-%d' "$folder" "$1" "$2" "$3")
+  if [[ -e $raw.out ]]; then
+    progress_skip "$weight"
+    return
+  fi
+  database=$db_root/$2
+  progress_say "round $3, ${words[2]:+${words[2]}, }${words[3]}: $2"
+  command_of "$2" "$3" "$database" "$raw"
+  if [[ ${space_over_time:-false} == true ]]; then
+    sample_space "$database" "$raw.space.csv" &
+    sampler=$!
+  fi
+  record "$raw.tmp" "${command[@]}"
+  if [[ -n $sampler ]]; then
+    kill "$sampler"
+    wait "$sampler" 2>/dev/null || true
+  fi
+  {
+    say "space bytes: $(du -s -B1 "$database" | cut -f1)"
+    # LevelDB tells how often it flushed and compacted in its log only.
+    if [[ $2 == leveldb ]]; then
+      say "flushes: $(cat "$database"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"
+      say "compactions: $(cat "$database"/LOG* | grep -c ' Compacting ')"
+    fi
+  } >"$raw.more"
+  mv "$raw.tmp" "$raw.out"
+  rm -rf "${database:?}"
+  progress_step "$weight"
+}
+
+print_plan() {
+  local i engine words command dry_run_input=/dev/stdout
+  for ((i = 0; i < ${#plan[@]}; i++)); do
+    for engine in "${engine_list[@]}"; do
+      IFS=$unit read -ra words <<<"${plan[i]}"
+      has_run "$engine" || continue
+      command_of "$engine" 1 "$db_parent/DATABASE" "$out/$name/TIME/raw/$i-$engine-1"
+      say "${command[*]}"
+    done
+  done
+}
+
+# csv WORD...: a line of a CSV file.
+csv() {
+  local cell text=''
+  for cell in "$@"; do text+="${text:+,}\"${cell//\"/\"\"}\""; done
+  say "$text"
+}
+
+write_plan() {
+  local i words row
+  mkdir -p "$folder/raw"
+  {
+    csv run series x command
+    for ((i = 0; i < ${#plan[@]}; i++)); do
+      IFS=$unit read -ra words <<<"${plan[i]}"
+      csv "$(printf %03d "$i")" "${words[2]}" "${words[3]}" "${words[*]:5}"
+    done
+  } >"$folder/plan.csv.new"
+  if [[ -e $folder/plan.csv ]] && ! cmp -s "$folder/plan.csv" "$folder/plan.csv.new"; then
+    rm "$folder/plan.csv.new"
+    die "$folder was begun with other options, see its plan.csv; results of both do not go together"
+  fi
+  mv "$folder/plan.csv.new" "$folder/plan.csv"
+  {
+    csv kind title xlabel ylabel benchmarks metrics options
+    for row in "${panels[@]}"; do
+      IFS=$unit read -ra words <<<"$row"
+      csv "${words[@]:0:6}" "$(IFS=$'\x1e'; printf %s "${words[*]:6}")"
+    done
+  } >"$folder/panels.csv"
+  if [[ ! -e $folder/machine.json ]]; then
+    python3 "$experiments_folder/machine.py" --db "$db_parent" --programs "$engine_versions" --script "$(basename "$0")" \
+      --options "$command_words" --memtable "$memtable" --scale "$scale" >"$folder/machine.json"
+  fi
+}
+
+# Makes tables, plots and the report of what there is, and removes databases.
+finish() {
+  local status=$?
+  trap - EXIT
+  if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
+  if compgen -G "$folder/raw/*.out" >/dev/null; then
+    rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp
+    if ((status >= 128)); then rm -f "$folder"/raw/*.tmp.err; fi
+    python3 "$experiments_folder/results.py" "$folder" --name "$name" --title "$title" --plots "$plots" \
+      --description "$(sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0")" || status=1
+    say "Results: $folder/report.html"
+  fi
+  if ((status >= 128)); then say "Interrupted; --resume $folder goes on"; fi
+  exit "$status"
+}
+
+# Where results go: a new folder, or the one to be resumed.
+choose_folder() {
+  local candidate
+  folder=$out/$name/$(date -u +%Y%m%d-%H%M%S)
+  if [[ -n $resume_folder ]]; then
+    [[ -d $resume_folder/raw ]] || die "--resume: $resume_folder holds no results"
+    folder=$resume_folder
+  elif $resume_last; then
+    for candidate in "$out/$name"/*/; do
+      if [[ -d $candidate/raw ]]; then folder=${candidate%/}; fi
+    done
+  fi
+}
+
+run_all() {
+  local round i turn words engine
+  need_room "$db_parent" $((3 * largest + 4 * memtable + (512 << 20)))
+  if $check_only; then exit 0; fi
+  if $dry_run; then
+    print_plan
+    exit 0
+  fi
+  measure_alone
+  choose_folder
+  exit_on_signals
+  db_root=
+  write_plan
+  trap finish EXIT
+  db_root=$(mktemp -d "$db_parent/miodb_$name.XXXXXX")
+  say "$title"
+  say "Engines:    $engine_versions"
+  say_machine "$db_parent"
+  for ((i = 0; i < ${#plan[@]}; i++)); do
+    IFS=$unit read -ra words <<<"${plan[i]}"
+    for engine in "${engine_list[@]}"; do
+      if has_run "$engine"; then progress_add $(((words[4] + 1000000) * rounds)); fi
+    done
+  done
+  for ((round = 1; round <= rounds; round++)); do
+    for ((i = 0; i < ${#plan[@]}; i++)); do
+      for ((turn = 0; turn < ${#engine_list[@]}; turn++)); do
+        run_one "$i" "${engine_list[(turn + round + i - 1) % ${#engine_list[@]}]}" "$round"
+      done
+    done
+  done
+}

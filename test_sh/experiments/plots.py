@@ -1,0 +1,243 @@
+"""Writes a gnuplot script for the panels of an experiment, and runs it."""
+
+import math
+import os
+import subprocess
+
+# Colour-blind safe (Okabe and Ito), one for each engine; further engines and the parts of stacks take what follows.
+ENGINE_COLORS = {'miodb': '#0072b2', 'leveldb': '#e69f00', 'rocksdb': '#009e73'}
+COLORS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442']
+PANEL_WIDTH, PANEL_HEIGHT = 620, 400
+
+
+def quoted(text):
+    """A gnuplot string."""
+    return '"' + str(text).replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n') + '"'
+
+
+def amount(value, is_bytes):
+    """A short label of a number: 64 KiB, 820 MB, 20M, 0.5."""
+    if is_bytes and value >= 1000:
+        base, units = (1024, ('KiB', 'MiB', 'GiB')) if value % 1024 == 0 else (1000, ('kB', 'MB', 'GB'))
+        power = min(3, int(math.log(value, base) + 1e-9))
+        return '%.3g %s' % (value / base ** power, units[power - 1])
+    for limit, letter in ((1e9, 'G'), (1e6, 'M'), (1e4, 'k')):
+        if value >= limit:
+            return '%.4g%s' % (value / (1e3 if letter == 'k' else limit), letter)
+    return '%.4g' % value
+
+
+def unit_of(label, largest):
+    """The label of an axis in a unit that keeps its numbers short, and what values are divided by."""
+    if label == 'bytes':
+        for divisor, unit in ((2 ** 30, 'GiB'), (2 ** 20, 'MiB'), (2 ** 10, 'KiB')):
+            if largest >= 4 * divisor:
+                return unit, divisor
+        return label, 1
+    if label == 'microseconds':
+        return (label, 1) if largest < 2e4 else ('milliseconds', 1e3) if largest < 2e7 else ('seconds', 1e6)
+    if label == 'MB/s':
+        return (label, 1) if largest < 2e4 else ('GB/s', 1024)
+    if largest >= 2e6:
+        return 'million ' + label, 1e6
+    return ('thousand ' + label, 1e3) if largest >= 2e4 else (label, 1)
+
+
+def color_of(engine, index):
+    """The colour of a line: the engine's, unless several lines belong to one engine."""
+    return ENGINE_COLORS.get(engine, COLORS[index % len(COLORS)])
+
+
+def number(value):
+    """A number in a data block; what was not measured is a gap."""
+    return 'NaN' if value is None else '%.10g' % value
+
+
+class Script:
+    """The text of plot.gp."""
+
+    def __init__(self, panels):
+        count = len(panels)
+        key_pixels = 18 * (max([1] + [panel.key_rows() for panel in panels]) - 1)
+        self.columns = 1 if count == 1 else 2
+        self.rows = -(-count // self.columns)
+        self.blocks = 0
+        self.divisor = 1
+        self.lines = [
+            '# Made by the experiment; gnuplot -e \'kind="svg"\' plot.gp draws it again.',
+            'if (!exists("kind")) kind = "png"',
+            'width = %d' % (self.columns * PANEL_WIDTH), 'height = %d' % (self.rows * PANEL_HEIGHT),
+            'if (kind eq "svg") set terminal svg size width, height font "Sans,12" background "white" dynamic; '
+            'else set terminal pngcairo size width, height font "Sans,10" background "white"',
+            'set output "plot.".kind',
+            'set datafile missing "NaN"', 'set offsets 0, 0, graph 0.04, 0',
+            'set multiplot layout %d,%d margins screen %g,%g,%g,%g spacing screen %g,%g' % (
+                self.rows, self.columns, 86 / (self.columns * PANEL_WIDTH), 1 - 26 / (self.columns * PANEL_WIDTH),
+                70 / (self.rows * PANEL_HEIGHT), 1 - (64 + key_pixels) / (self.rows * PANEL_HEIGHT),
+                112 / (self.columns * PANEL_WIDTH), (134 + key_pixels) / (self.rows * PANEL_HEIGHT)),
+            'set border 3 lc rgb "#444444"', 'set tics nomirror out',
+            'set grid ytics lc rgb "#dddddd" lt 1 lw 1',
+            'set key horizontal center bottom at graph 0.5,1.02 Left reverse noenhanced samplen 2 maxrows 2',
+        ]
+
+    def scaled(self, value):
+        """A value in the unit of the panel's axis."""
+        return number(None if value is None else value / self.divisor)
+
+    def block(self, rows):
+        """Adds a data block and returns its name."""
+        self.blocks += 1
+        name = '$data%d' % self.blocks
+        self.lines += [name + ' << END'] + [' '.join(row) for row in rows] + ['END']
+        return name
+
+    def begin(self, panel):
+        """Settings of one panel."""
+        is_log = 'y' in panel.options.get('log', '') and panel.largest() is not None
+        label, self.divisor = unit_of(panel.ylabel, panel.largest() or 0)
+        self.lines += [
+            'unset logscale', 'set autoscale', 'set xtics autofreq norotate noenhanced', 'unset style',
+            'set title %s noenhanced offset 0,%g' % (quoted(panel.title), 1.3 if panel.key_rows() < 2 else 2.5),
+            'set xlabel %s noenhanced offset 0,0' % quoted(panel.xlabel),
+            # A label instead of ylabel, whose place depends on the width of tics that are not known yet.
+            'set label 1 %s noenhanced at graph 0, graph 0.5 center rotate by 90 offset character -7.5,0' % quoted(label),
+            'set format y "%g"', 'set ytics autofreq',
+        ]
+        if is_log:
+            self.lines += ['set logscale y'] + self.log_tics(panel)
+        else:
+            self.lines += ['set yrange [0:*]']
+
+    def log_tics(self, panel):
+        """The range of a logarithmic axis in whole steps of 1, 2, 5, with a tick at each or, if these are many, at powers
+        of ten."""
+        values = [row['value'] / self.divisor for row in panel.data if row['value'] > 0]
+        if not values:
+            return []
+        steps = [digit * 10.0 ** power for power in range(-6, 13) for digit in (1, 2, 5)]
+        # Bars begin at the lower end, so the least value lies well above it.
+        low = max(step for step in steps if step <= min(values) / 1.5 or step == steps[0])
+        high = min(step for step in steps if step >= max(values) or step == steps[-1])
+        shown = [step for step in steps if low <= step <= high]
+        if len(shown) > 10:
+            shown = [step for step in shown if ('%e' % step).startswith('1')]
+        # gnuplot leaves out a tick that lies exactly at the end of a logarithmic axis, for some numbers.
+        return ['set yrange [%g:%g]' % (low * 0.999, high * 1.001),
+                'set ytics (%s)' % ', '.join('"%g" %g' % (step, step) for step in shown)]
+
+    def empty(self):
+        """A panel for which nothing was measured yet."""
+        self.lines += ['set label 2 "nothing measured" at graph 0.5,0.5 center', 'set xrange [0:1]', 'set yrange [0:1]',
+                       'plot NaN notitle', 'unset label 2']
+
+    def bars(self, panel):
+        """Groups of bars with whiskers from the least to the largest value."""
+        rows = []
+        labels = [panel.group_label(group) for group in panel.groups]
+        letters = 72 // len(labels)  # So many have room below a group.
+        if max(len(label) for label in labels) >= letters:
+            labels = [label.replace(' ', '\n') for label in labels]
+            if max(len(line) for label in labels for line in label.split('\n')) >= letters:
+                labels = ['\n' * (i % 2) + label for i, label in enumerate(labels)]
+            self.lines += ['set xlabel offset 0,-0.9']
+        for group, label in zip(panel.groups, labels):
+            row = [quoted(label)]
+            for line in panel.lines:
+                spread = panel.spread(line, group)
+                row += [self.scaled(value) for value in (spread or (None, None, None))]
+            rows.append(row)
+        name = self.block(rows)
+        self.lines += ['set style data histograms', 'set style histogram errorbars gap 1.2 lw 1.2',
+                       'set style fill solid 0.85 border -1', 'set boxwidth 0.92', 'set xrange [-0.6:%g]' % (len(panel.groups) - 0.4)]
+        self.plot(['%s using %d:%d:%d:xtic(1) title %s lc rgb "%s"' % (
+            name, 3 * i + 2, 3 * i + 3, 3 * i + 4, quoted(panel.line_label(line)), panel.color(line, i))
+                   for i, line in enumerate(panel.lines)])
+
+    def stack(self, panel):
+        """Bars made of the metrics, one for each group and engine."""
+        rows = []
+        for group in panel.groups:
+            for line in panel.lines:
+                parts = [panel.median(line, group, metric) for metric in panel.metrics]
+                if any(part is not None for part in parts):
+                    label = panel.group_label(group)
+                    if len(panel.lines) > 1:
+                        label += ' ' + panel.line_label(line)
+                    rows.append([quoted(label)] + [self.scaled(part or 0) for part in parts])
+        name = self.block(rows)
+        self.lines += ['set style data histograms', 'set style histogram rowstacked', 'set boxwidth 0.6',
+                       'set style fill solid 0.85 border -1', 'set xrange [-0.6:%g]' % (len(rows) - 0.4)]
+        self.plot(['%s using %d:xtic(1) title %s lc rgb "%s"' % (name, i + 2, quoted(panel.metric_label(metric)), COLORS[i])
+                   for i, metric in enumerate(panel.metrics)])
+
+    def over_x(self, panel):
+        """Lines over a numeric x, with whiskers."""
+        xs = sorted({float(group) for group in panel.groups})
+        if 'x' in panel.options.get('log', ''):
+            self.lines += ['set logscale x 2']
+        is_bytes = 'bytes' in panel.xlabel.lower()
+        ticks = ', '.join('%s %.10g' % (quoted(amount(x, is_bytes)), x) for x in xs)
+        margin = (max(xs) - min(xs)) * 0.05 or max(xs) * 0.1 or 1
+        low, high = (min(xs) * 0.85, max(xs) * 1.15) if 'x' in panel.options.get('log', '') else (
+            min(xs) - margin, max(xs) + margin)
+        self.lines += ['set xtics (%s)' % ticks, 'set xrange [%.10g:%.10g]' % (low, high)]
+        if len(xs) > 9:
+            self.lines += ['set xtics autofreq']
+        plots = []
+        for i, line in enumerate(panel.lines):
+            rows = []
+            for group in sorted(panel.groups, key=float):
+                spread = panel.spread(line, group)
+                if spread:
+                    rows.append([number(float(group))] + [self.scaled(value) for value in spread])
+            if rows:
+                plots.append('%s using 1:2:3:4 with yerrorlines title %s lc rgb "%s" lw 1.8 pt %d ps 0.9 dt %d' % (
+                    self.block(rows), quoted(panel.line_label(line)), panel.color(line, i), 5 + 2 * (i % 5),
+                    panel.dash(line)))
+        self.plot(plots)
+
+    def over_time(self, panel):
+        """Lines over seconds, as measured in the first round that has them."""
+        plots = []
+        for i, line in enumerate(panel.lines):
+            samples = panel.samples(line)
+            if samples:
+                name = self.block([[number(seconds), self.scaled(value)] for seconds, value in samples])
+                style = ('linespoints', ' pt 7 ps 0.5') if len(samples) < 40 else ('lines', '')
+                plots.append('%s using 1:2 with %s title %s lc rgb "%s" lw 1.4 dt %d%s' % (
+                    name, style[0], quoted(panel.line_label(line)), panel.color(line, i), panel.dash(line), style[1]))
+        self.lines += ['set xrange [0:*]']
+        self.plot(plots)
+
+    def plot(self, parts):
+        """The plot command of one panel."""
+        if parts:
+            self.lines += ['plot \\', ', \\\n'.join('  ' + part for part in parts)]
+        else:
+            self.empty()
+
+
+def draw(folder, panels):
+    """Writes plot.gp, plot.png and plot.svg. Returns what gnuplot complained about, or nothing."""
+    script = Script(panels)
+    for panel in panels:
+        script.begin(panel)
+        if panel.largest() is None:
+            script.empty()
+        elif panel.kind == 'bars':
+            script.bars(panel)
+        elif panel.kind == 'stack':
+            script.stack(panel)
+        elif panel.kind == 'time':
+            script.over_time(panel)
+        else:
+            script.over_x(panel)
+    with open(os.path.join(folder, 'plot.gp'), 'w', encoding='utf-8') as file:
+        file.write('\n'.join(script.lines + ['unset multiplot', '']))
+    complaints = ''
+    for kind in ('png', 'svg'):
+        done = subprocess.run(['gnuplot', '-e', 'kind="%s"' % kind, 'plot.gp'], cwd=folder, capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            complaints += done.stderr
+    return complaints

@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""Makes data.csv, table.txt, plots and report.html of what the runs of an experiment printed.
+
+  results.py FOLDER --name NAME --title TITLE --description TEXT --plots true|false
+
+FOLDER is one that lib.sh filled: plan.csv, panels.csv, machine.json, raw/. What is not finished is left out; the rest
+is as good as it would be otherwise. The folder above FOLDER's gets an index of all experiments in it.
+"""
+
+import argparse
+import csv
+import glob
+import html
+import json
+import os
+import re
+import statistics
+import sys
+
+import outputs
+import plots
+
+RAW = re.compile(r'^(\d+)-([a-z]+)-(\d+)$')
+COLUMNS = ['run', 'engine', 'round', 'series', 'x', 'benchmark', 'seconds', 'metric', 'value']
+DURABILITY = {
+    'miodb': 'every acknowledged write is in the pool; persist mode %s',
+    'leveldb': 'log written, not synced: survives the death of the process, not loss of power',
+    'rocksdb': 'log written, not synced: survives the death of the process, not loss of power',
+}
+
+
+def collect(folder):
+    """The rows of data.csv, and the persist modes met."""
+    with open(os.path.join(folder, 'plan.csv'), newline='', encoding='utf-8') as file:
+        plan = {row['run']: row for row in csv.DictReader(file)}
+    rows, modes = [], set()
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), 'raw', '*.out'))):
+        match = RAW.match(os.path.basename(path)[:-4])
+        if not match or match.group(1) not in plan:
+            continue
+        run, engine, repeat = match.groups()
+        figures, mode = outputs.read_run(path[:-4])
+        if mode:
+            modes.add(mode)
+        for benchmark, seconds, metric, value in figures:
+            rows.append({'run': run, 'engine': engine, 'round': int(repeat), 'series': plan[run]['series'],
+                         'x': plan[run]['x'], 'benchmark': benchmark, 'seconds': seconds, 'metric': metric, 'value': value})
+    return rows, modes
+
+
+class Panel:
+    """One plot: which figures it shows, as lines (an engine and a series each) over groups (an x or a benchmark)."""
+
+    def __init__(self, row, data):
+        self.kind, self.title, self.xlabel, self.ylabel = row['kind'], row['title'], row['xlabel'], row['ylabel']
+        self.benchmarks = row['benchmarks'].split(',')
+        self.metrics = row['metrics'].split(',')
+        self.options = dict(word.split('=', 1) for word in row['options'].split('\x1e') if word)
+        series = self.options['series'].split(';') if 'series' in self.options else None
+        engines = self.options['engines'].split(',') if 'engines' in self.options else None
+        self.data = [row for row in data
+                     if row['benchmark'] in self.benchmarks and row['metric'] in self.metrics
+                     and (series is None or row['series'] in series) and (engines is None or row['engine'] in engines)
+                     and (row['seconds'] is not None) == (self.kind == 'time')]
+        self.by_benchmark = len(self.benchmarks) > 1
+        order = {engine: i for i, engine in enumerate(plots.ENGINE_COLORS)}
+        self.lines = list(dict.fromkeys(
+            (row['engine'], row['series']) for row in sorted(self.data, key=lambda row: (row['run'], order.get(row['engine'], 9)))))
+        self.engines = sorted({line[0] for line in self.lines}, key=lambda engine: order.get(engine, 9))
+        self.series = list(dict.fromkeys(line[1] for line in self.lines))
+        present = list(dict.fromkeys((row['benchmark'] if self.by_benchmark else row['x']) for row in self.data))
+        self.groups = [name for name in self.benchmarks if name in present] if self.by_benchmark else present
+        self.values = {}
+        for row in self.data:
+            group = row['benchmark'] if self.by_benchmark else row['x']
+            key = (row['engine'], row['series'], group, row['metric'])
+            self.values.setdefault(key, {})[row['round']] = row['value']
+
+    def rounds(self, line, group, metric=None):
+        """Values by round."""
+        return self.values.get(line + (group, metric or self.metrics[0]), {})
+
+    def median(self, line, group, metric=None):
+        """The median over rounds, or None."""
+        values = self.rounds(line, group, metric)
+        return statistics.median(values.values()) if values else None
+
+    def spread(self, line, group):
+        """Median, least and largest value, or None."""
+        values = self.rounds(line, group)
+        if not values:
+            return None
+        if self.options.get('show') == 'largest':
+            return (max(values.values()),) * 3
+        return statistics.median(values.values()), min(values.values()), max(values.values())
+
+    def samples(self, line):
+        """(seconds, value) of a series over time, of its first round."""
+        rows = [row for row in self.data if (row['engine'], row['series']) == line]
+        first = min((row['round'] for row in rows), default=0)
+        return sorted((row['seconds'], row['value']) for row in rows if row['round'] == first)
+
+    def largest(self):
+        """The largest value shown, or None if there is nothing to show."""
+        values = [row['value'] for row in self.data]
+        return max(values) * (len(self.metrics) if self.kind == 'stack' else 1) if values else None
+
+    def group_label(self, group):
+        """How a group is called on the axis."""
+        if not self.by_benchmark and re.fullmatch(r'[\d.]+', group):
+            return plots.amount(float(group), 'bytes' in self.xlabel.lower())
+        # Phases of YCSB: "A", "A read", "load again".
+        phase, _, operation = group.partition('-')
+        if phase not in ('load', 'reload', 'run', 'a', 'b', 'c', 'd', 'e', 'f'):
+            return group
+        phase = {'reload': 'load again'}.get(phase, phase.upper() if len(phase) == 1 else phase)
+        return (phase + ' ' + operation.replace('read-modify-write', 'rmw')).strip()
+
+    def line_label(self, line):
+        """How a line is called in the key."""
+        engine, series = line
+        if len(self.series) > 1:
+            # What all series have in common, "sequential, " for example, the title says.
+            first = series.split(', ')[0] + ', '
+            if all(other.startswith(first) for other in self.series):
+                series = series[len(first):]
+            return '%s, %s' % (engine, series) if len(self.engines) > 1 else series
+        return engine
+
+    def key_rows(self):
+        """How many rows its key takes."""
+        names = [self.line_label(line) for line in self.lines] if self.kind != 'stack' else self.metrics
+        return 1 if sum(len(name) + 6 for name in names) < 80 else 2
+
+    def metric_label(self, metric):
+        """How a part of a stack is called."""
+        return re.sub('^(wa|nvm_bytes)_', '', metric).replace('_', ' ')
+
+    def color(self, line, index):
+        """Engines have colours; with one engine, series do."""
+        if len(self.engines) == 1 and len(self.series) > 1:
+            return plots.COLORS[index % len(plots.COLORS)]
+        return plots.color_of(line[0], index)
+
+    def dash(self, line):
+        """Series of several engines are told apart by dashes."""
+        return 1 + self.series.index(line[1]) % 5 if len(self.engines) > 1 else 1
+
+    def ratio(self, engine, series, group):
+        """Median, least and largest of MioDB's value over the engine's, pair by pair of the same round, or None."""
+        ours, theirs = self.rounds(('miodb', series), group), self.rounds((engine, series), group)
+        ratios = [ours[number] / theirs[number] for number in ours if number in theirs and theirs[number] > 0]
+        return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
+
+
+def figure(value):
+    """A number of a table."""
+    if value is None:
+        return '-'
+    return '{:,.0f}'.format(value) if abs(value) >= 1000 else '%.4g' % value
+
+
+def spread_text(spread):
+    """A median with half of its range in percent."""
+    if spread is None:
+        return '-'
+    median, least, largest = spread
+    if least == largest:
+        return figure(median)
+    half = 50 * (largest - least) / median if median > 0 else 0
+    return '%s ±%.0f%%' % (figure(median), half)
+
+
+def ratio_text(ratio):
+    """A median with its range, if there is one."""
+    if ratio is None:
+        return '-'
+    return '%.3g (%.3g-%.3g)' % ratio if ratio[1] < ratio[2] else '%.3g' % ratio[0]
+
+
+def table(panel):
+    """Heading and rows of a panel's table."""
+    peers = [engine for engine in panel.engines if engine != 'miodb']
+    if 'miodb' not in panel.engines or panel.options.get('show') == 'largest':
+        peers = []
+    many = len(panel.metrics) > 1
+    heading = ([''] if len(panel.series) > 1 else []) + [panel.xlabel or ''] + (
+        ['engine'] + [panel.metric_label(metric) for metric in panel.metrics] if many
+        else panel.engines + ['miodb/%s' % peer for peer in peers])
+    rows = []
+    for series in panel.series:
+        for group in panel.groups:
+            start = ([series] if len(panel.series) > 1 else []) + [panel.group_label(group)]
+            if many:
+                rows += [start + [engine] + [figure(panel.median((engine, series), group, metric)) for metric in panel.metrics]
+                         for engine in panel.engines if (engine, series) in panel.lines]
+                continue
+            ratios = [panel.ratio(peer, series, group) for peer in peers]
+            rows.append(start + [spread_text(panel.spread((engine, series), group)) for engine in panel.engines]
+                        + [ratio_text(ratio) for ratio in ratios])
+    return heading, rows
+
+
+def comparison(panel):
+    """Heading and rows of the table of medians over the first of each engine."""
+    heading = ([''] if len(panel.series) > 1 else []) + [panel.xlabel] + panel.engines
+    first = {engine: panel.median((engine, panel.series[0]), panel.groups[0]) for engine in panel.engines}
+    rows = []
+    for series in panel.series:
+        for group in panel.groups:
+            values = [panel.median((engine, series), group) for engine in panel.engines]
+            rows.append(([series] if len(panel.series) > 1 else []) + [panel.group_label(group)]
+                        + ['%.2f' % (value / first[engine]) if value is not None and first[engine] else '-'
+                           for engine, value in zip(panel.engines, values)])
+    return heading, rows
+
+
+def text_table(heading, rows):
+    """The table in columns of text."""
+    widths = [max(len(row[i]) for row in [heading] + rows) for i in range(len(heading))]
+    return ''.join('  '.join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                             for i, (cell, width) in enumerate(zip(row, widths))).rstrip() + '\n' for row in [heading] + rows)
+
+
+STYLE = '''body{font-family:sans-serif;max-width:80em;margin:2em auto;padding:0 1em;color:#222}
+table{border-collapse:collapse;margin:.5em 0 1.5em}td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}
+td:first-child,th:first-child{text-align:left}img{max-width:100%}pre{background:#f6f6f6;padding:1em;overflow-x:auto}'''
+
+
+def page(title, body):
+    """An HTML document."""
+    return '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>%s</title><style>%s</style></head>\n' \
+           '<body>\n<h1>%s</h1>\n%s</body></html>\n' % (html.escape(title), STYLE, html.escape(title), body)
+
+
+def html_table(heading, rows):
+    """A table in HTML."""
+    lines = ['<tr>' + ''.join('<th>%s</th>' % html.escape(cell) for cell in heading) + '</tr>']
+    lines += ['<tr>' + ''.join('<td>%s</td>' % html.escape(cell) for cell in row) + '</tr>' for row in rows]
+    return '<table>\n%s\n</table>\n' % '\n'.join(lines)
+
+
+def unit_note(panel):
+    """What the figures of a panel's table are."""
+    if panel.options.get('show') == 'largest':
+        return '%s: %s.' % (panel.title, panel.ylabel)
+    note = 'Medians ±half of their range' if panel.kind != 'stack' else 'Medians'
+    if 'miodb' in panel.engines and len(panel.engines) > 1 and len(panel.metrics) == 1:
+        better = 'below' if panel.options.get('better') == 'less' else 'above'
+        note += '; ratios of runs of the same round: median (least-largest), %s 1 is better for MioDB' % better
+    return '%s: %s. %s.' % (panel.title, panel.ylabel, note)
+
+
+def write_report(folder, options, panels, machine, engines, complaints):
+    """Writes table.txt and report.html."""
+    text, body = '', '<p>%s</p>\n' % html.escape(options.description).replace('\n', '<br>\n')
+    if complaints:
+        body += '<p>gnuplot failed:</p><pre>%s</pre>\n' % html.escape(complaints)
+    elif options.plots == 'true':
+        body += '<p><a href="plot.svg"><img src="plot.png" alt="plots"></a></p>\n'
+    for panel in panels:
+        if panel.kind == 'time' or not panel.groups:
+            continue
+        tables = [(unit_note(panel),) + table(panel)]
+        if panel.options.get('compare') == 'first':
+            tables.append(('%s: %s over that of the first row.' % (panel.title, panel.ylabel),) + comparison(panel))
+        for note, heading, rows in tables:
+            text += '%s\n%s\n' % (note, text_table(heading, rows))
+            body += '<p>%s</p>\n%s' % (html.escape(note), html_table(heading, rows))
+    body += '<h2>Durability</h2>\n<ul>\n'
+    for engine in engines:
+        line = DURABILITY.get(engine, 'not stated')
+        if '%s' in line:
+            line %= ', '.join(machine['persist_modes']) or 'unknown'
+        body += '<li>%s: %s</li>\n' % (engine, line)
+        text += 'Durability, %s: %s\n' % (engine, line)
+    body += '</ul>\n<p>Unless a run says otherwise in its command.</p>\n<h2>Machine</h2>\n<pre>%s</pre>\n' % html.escape(
+        json.dumps(machine, indent=2))
+    body += '<p>All figures: <a href="data.csv">data.csv</a>. Runs and commands: <a href="plan.csv">plan.csv</a>, ' \
+            '<a href="raw/">raw output</a>. Plot: <a href="plot.gp">plot.gp</a>.</p>\n'
+    with open(os.path.join(folder, 'table.txt'), 'w', encoding='utf-8') as file:
+        file.write(text)
+    with open(os.path.join(folder, 'report.html'), 'w', encoding='utf-8') as file:
+        file.write(page(options.title, body))
+    sys.stdout.write(text)
+
+
+def write_index(root):
+    """Writes index.html of all reports below a folder of results."""
+    items = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(root), '*', '*', 'report.html'))):
+        relative = os.path.relpath(path, root)
+        with open(path, encoding='utf-8') as file:
+            title = re.search('<title>(.*?)</title>', file.read(4000)).group(1)
+        items.append('<li><a href="%s">%s</a>, %s</li>' % (relative, title, relative.split(os.sep)[1]))
+    with open(os.path.join(root, 'index.html'), 'w', encoding='utf-8') as file:
+        file.write(page('Experiments', '<ul>\n%s\n</ul>\n' % '\n'.join(items)))
+
+
+def main():
+    """Makes everything of one folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('folder')
+    for name in ('name', 'title', 'description', 'plots'):
+        parser.add_argument('--' + name, required=True)
+    options = parser.parse_args()
+    folder = os.path.normpath(options.folder)
+    data, modes = collect(folder)
+    with open(os.path.join(folder, 'data.csv'), 'w', newline='', encoding='utf-8') as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(data)
+    with open(os.path.join(folder, 'machine.json'), encoding='utf-8') as file:
+        machine = json.load(file)
+    machine['persist_modes'] = sorted(modes)
+    with open(os.path.join(folder, 'machine.json'), 'w', encoding='utf-8') as file:
+        json.dump(machine, file, indent=2)
+    with open(os.path.join(folder, 'panels.csv'), newline='', encoding='utf-8') as file:
+        panels = [Panel(row, data) for row in csv.DictReader(file)]
+    engines = list(dict.fromkeys(row['engine'] for row in data))
+    complaints = plots.draw(folder, panels) if options.plots == 'true' else ''
+    write_report(folder, options, panels, machine, engines, complaints)
+    write_index(os.path.dirname(os.path.dirname(folder)))
+    if complaints:
+        sys.exit('gnuplot failed: ' + complaints)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# The experiments with a stand-in for db_bench: what is run, what is written, what an interruption leaves, and what wrong
+# calls say. Without plots, which need gnuplot.
+
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+# shellcheck source=tests/scripts/check.sh
+source "$here/check.sh"
+need_python
+folder="$MIODB_ROOT/test_sh/experiments"
+
+# Prints what was recorded of the engine; the throughput of a round is its seed.
+mkdir "$scratch/bin" "$scratch/db"
+cat >"$scratch/bin/db_bench" <<END
+#!/usr/bin/env bash
+recorded="$here/recorded_runs"
+END
+cat >>"$scratch/bin/db_bench" <<'END'
+here=$(dirname "$0")
+seed=1
+for word in "$@"; do
+  case $word in
+    --version) echo "db_bench: miodb 1.0, leveldb 1.23, rocksdb 7.8.3"; exit 0 ;;
+    --db=*) db=${word#*=} ;;
+    --engine=*) engine=${word#*=} ;;
+    --seed=*) seed=${word#*=} ;;
+    --log_mode=file) echo "Invalid flag '--log_mode=file'" >&2; exit 1 ;;
+  esac
+done
+echo "$*" >>"$here/calls"
+if [[ -e $here/fail && $engine == rocksdb ]]; then echo "put error: NoSpace" >&2; exit 1; fi
+mkdir -p "$db"
+touch "$db/LOG"
+sed "1d; s/^fillrandom .*/fillrandom   :       1.000 micros\/op ${seed}000 ops\/sec 1.000 seconds 1000 operations;   ${seed}0.0 MB\/s/" \
+  "$recorded/000-$engine-1.out"
+if [[ -e $here/interrupt && $engine == rocksdb ]]; then kill -INT "$PPID"; sleep 0.1; fi
+exit 0
+END
+chmod +x "$scratch/bin/db_bench"
+common=(--bin "$scratch/bin" --db "$scratch/db" --out "$scratch/results" --scale 0.0001 --no-plots)
+calls() { if [[ -e $scratch/bin/calls ]]; then wc -l <"$scratch/bin/calls"; else echo 0; fi; }
+# The newest folder of results of experiment $1.
+newest() { printf '%s\n' "$scratch/results/$1"/* | tail -n 1; }
+
+run "$folder/table1_costs.sh" "${common[@]}" --rounds 3
+expect_status 0
+expect "three engines, three rounds" test "$(calls)" = 9
+results=$(newest table1_costs)
+for file in data.csv machine.json plan.csv table.txt report.html raw/000-miodb-3.out; do
+  expect "there is $file" test -s "$results/$file"
+done
+expect "medians over rounds, and ratios pair by pair" grep -qE '^4 KiB +1 +1 +1 +1 +1$' "$results/table.txt"
+expect "data has every round" grep -q '^000,miodb,3,,4 KiB,fillrandom,,ops_per_sec,3000.0' "$results/data.csv"
+expect "the machine is described" grep -q '"persist_modes": \[' "$results/machine.json"
+expect "but not named" test -z "$(grep -F "$(hostname)" "$results/machine.json")"
+expect "the index links the report" grep -q 'table1_costs/.*/report.html' "$scratch/results/index.html"
+expect "engines take turns" test "$(sed -n 's/^--engine=\([a-z]*\) --seed=2 .*/\1/p' "$scratch/bin/calls" | paste -sd' ')" = \
+  "leveldb rocksdb miodb"
+expect "no database is left" test -z "$(ls "$scratch/db")"
+
+# What is finished is not run again.
+run "$folder/table1_costs.sh" "${common[@]}" --rounds 4 --resume "$results"
+expect_status 0
+expect "only the new round ran" test "$(calls)" = 12
+run "$folder/table1_costs.sh" --bin "$scratch/bin" --db "$scratch/db" --no-plots --scale 0.0002 --resume "$results"
+expect_status 1
+expect_error "table1_costs.sh: $results was begun with other options, see its plan.csv; results of both do not go together"
+
+# An interruption leaves a report of what is finished.
+touch "$scratch/bin/interrupt"
+run "$folder/fig9_levels.sh" "${common[@]}" --engines miodb,rocksdb --levels 2,3 --rounds 1
+rm "$scratch/bin/interrupt"
+expect_status 130
+results=$(newest fig9_levels)
+expect "the finished run is reported" grep -q '^000,miodb,1,,2,fillrandom,,ops_per_sec,1000.0' "$results/data.csv"
+expect "the other is not" test ! -e "$results/raw/000-rocksdb-1.out"
+expect "no database is left" test -z "$(ls "$scratch/db")"
+rm "$scratch/bin/calls"
+run "$folder/fig9_levels.sh" "${common[@]}" --engines miodb,rocksdb --levels 2,3 --rounds 1 --resume-last
+expect_status 0
+expect "three runs were left" test "$(calls)" = 3
+
+# A failed run ends the experiment, and the next one begins.
+touch "$scratch/bin/fail"
+run "$folder/run.sh" table1_costs fig9_levels "${common[@]}" --rounds 1
+rm "$scratch/bin/fail"
+expect_status 1
+expect_error_part "put error: NoSpace"
+expect_error "run.sh: failed: table1_costs"
+expect "the second ran" grep -q -- --num_levels=8 "$scratch/bin/calls"
+
+# compare.sh is an experiment too. Plots are drawn where gnuplot is.
+plotting=("${common[@]}")
+if command -v gnuplot >/dev/null; then plotting=("${common[@]:0:8}"); fi
+run "$MIODB_ROOT/benchmarks/compare.sh" "${plotting[@]}" --rounds 2 --num 1000 --benchmarks fillrandom,readrandom,wait,readrandom
+expect_status 0
+results=$(newest compare)
+expect "the second reading has its own row" grep -q '^readrandom#2 ' "$results/table.txt"
+expect "the longest is that of all rounds" grep -q '^Longest of all runs: microseconds.$' "$results/table.txt"
+if command -v gnuplot >/dev/null; then
+  expect "there is a PNG" grep -q PNG <(head -c 8 "$results/plot.png")
+  expect "there is an SVG" grep -q '</svg>' "$results/plot.svg"
+fi
+
+# Engines that an experiment is not made for leave it out.
+run "$folder/run.sh" fig9_levels log_modes "${common[@]}" --rounds 1 --engines leveldb
+expect_status 0
+expect_line "not for leveldb; left out"
+expect_error_part 'log_modes: this db_bench has no log mode "file"; left out'
+expect "leveldb is never run without a log" test -z "$(grep -e --engine=leveldb "$scratch/bin/calls" | grep -e --disable_wal)"
+
+# Wrong calls: one clear line before anything starts.
+rm -f "$scratch/bin/calls"
+run "$folder/run.sh" fig99
+expect_status 1
+expect_error 'run.sh: unknown experiment "fig99"; --list names them'
+run "$folder/threads.sh" "${common[@]}" --threads 1,x
+expect_error 'threads.sh: --threads: "x" is not a number above 0'
+run "$folder/threads.sh" "${common[@]}" --engine mysql
+expect_error_part "has no engine mysql"
+run "$folder/threads.sh" "${common[@]}" --db /nowhere
+expect_error "threads.sh: --db: no writable folder /nowhere"
+run "$folder/threads.sh" "${common[@]}" --bin /nowhere
+expect_error_part "no program /nowhere/db_bench"
+run "$folder/threads.sh" "${common[@]}" --scale 1000
+expect_error_part "may be needed"
+run "$folder/threads.sh" "${common[@]}" --levels 3
+expect_error "threads.sh: unknown option --levels; see --help"
+expect "nothing was run" test "$(calls)" = 0
+
+run "$folder/run.sh" all "${common[@]}" --check
+expect_error_part "no program $scratch/bin/ycsbc"
+run "$folder/fig9_levels.sh" "${common[@]}" --dry-run
+expect_status 0
+expect "seven commands" test "$(grep -c . "$scratch/out")" = 7
+expect "nothing was run" test "$(calls)" = 0
+passed

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# outputs.py on recorded output of db_bench with each engine and of ycsbc, figure by figure.
+
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+# shellcheck source=tests/scripts/check.sh
+source "$here/check.sh"
+need_python
+cat >"$scratch/show.py" <<'END'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import outputs
+figures, mode = outputs.read_run(sys.argv[2])
+for benchmark, seconds, metric, value in figures:
+    print('%s %s %s %g' % (benchmark, '-' if seconds is None else '%g' % seconds, metric, value))
+print('persist mode', mode)
+END
+show() { run python3 "$scratch/show.py" "$MIODB_ROOT/test_sh/experiments" "$1"; }
+
+show "$here/recorded_runs/000-miodb-1"
+expect_status 0
+expect_line "persist mode emulated"
+expect_line "end - write_amplification 1.791"
+expect_line "end - wa_log 1.02461"
+expect_line "stats - flushes 15"
+expect_line "end - compactions 10"
+expect_line "end - space_bytes 7e+07"
+expect_line "stats - compaction_seconds 0.224964"
+expect_part "fillrandom - ops_per_sec "
+expect_part "readrandom - p9999_us "
+expect_part "readrandom#2 - mb_per_sec "
+expect_line "wait - seconds 0"
+
+show "$here/recorded_runs/000-rocksdb-1"
+expect_status 0
+expect_line "persist mode None"
+expect_line "stats - flushes 16"
+expect_line "end - compactions 4"
+expect_line "end - written_bytes 2.3105e+08"
+expect_line "end - write_amplification 3.79"
+
+show "$here/recorded_runs/000-leveldb-1"
+expect_status 0
+expect_line "end - write_amplification 4.603"
+expect_line "stats - compaction_seconds 1"
+
+# Exports of ycsbc, and series.
+echo ycsbc input >"$scratch/run.out"
+cat >"$scratch/run.a.csv" <<'END'
+metric,measurement,value
+OVERALL,RunTime(ms),2000
+OVERALL,Throughput(ops/sec),1234.5
+READ,Operations,100
+READ,99.9PercentileLatency(us),7.5
+CLEANUP,Operations,1
+END
+cat >"$scratch/run.intervals" <<'END'
+phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us
+run,1.000,500.0,READ,500,1,1,1,2,3,4,5
+run,2.000,600.0,READ,600,1,1,1,2,6,4,5
+run,2.001,5.0,READ,1,1,1,1,2,900,4,5
+END
+printf '100,4096\n200,8192\n300,81' >"$scratch/run.space.csv"
+show "$scratch/run"
+expect_status 0
+expect_line "a - ops_per_sec 1234.5"
+expect_line "a-read - p999_us 7.5"
+expect_line "run-read 2 p999_us 6"
+expect_no_line "run-read 2.001 p999_us 900"
+expect_line "space 0.2 space_bytes 8192"
+expect_no_line "a-cleanup - operations 1"
+passed
