@@ -104,7 +104,6 @@ void RegisterIgnored(FlagSet* f) {
                            "num_hot_column_families",
                            "num_multi_db",
                            "ops_between_duration_checks",
-                           "perf_level",
                            "rate_limiter_bytes_per_sec",
                            "row_cache_size",
                            "soft_rate_limit",

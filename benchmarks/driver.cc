@@ -288,9 +288,11 @@ void Driver::Close(bool is_last) {
   EndTrace();
   const Engine::Counters counters = engine_->ReadCounters();
   const std::string persist_mode = engine_->PersistMode();
+  const std::string reads = engine_->ReadsText();
   engine_->Close();
   is_open_ = false;
   if (!is_used_) return;
+  if (is_last) Print(reads);
   // The three lines come last, because scripts take the last ones they find.
   if (counters.empty()) {
     if (is_last) Print(FileBytesText(static_cast<uint64_t>(user_bytes_), ProcessBytesWritten() - io_bytes_));

@@ -131,6 +131,8 @@ class Engine {
   virtual Counters ReadCounters() { return {}; }
   // What durability the medium gives; empty if the store does not say.
   virtual std::string PersistMode() { return ""; }
+  // Lines "name: number" about reads of the medium, if they are counted.
+  virtual std::string ReadsText() { return ""; }
   // Comparator calls since the start, with EngineConfig::comparisons; else 0.
   virtual uint64_t Comparisons() const { return 0; }
 };

@@ -77,6 +77,7 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
 
   f->Section(kRocksDbSection);
+  f->Int("perf_level", &c->perf_level, 1, 6, "2 and above: count block reads, cache hits and bytes read");
   f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
   f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
   f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");

@@ -69,6 +69,7 @@ struct EngineConfig {
 
   // ---- RocksDB -----------------------------------------------------------------------------------------------------
   int64_t max_background_jobs = 2;
+  int64_t perf_level = 1;
   int64_t subcompactions = 1;
   int64_t max_write_buffer_number = 2;
   int64_t min_write_buffer_number_to_merge = 1;

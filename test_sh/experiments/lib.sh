@@ -181,10 +181,11 @@ panel() {
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
-# The words that all runs of an engine have; the same for all engines as far as they have the option.
+# The words that all runs of an engine have, by the kind of the run; the same for all engines as far as they have the
+# option.
 common_flags() {
   local engine=$1 round=$2
-  if [[ $program == db_bench ]]; then
+  if [[ $3 == bench ]]; then
     say --engine="$engine" --seed="$round" --write_buffer_size="$memtable" --bloom_bits=10 --open_files=100000 \
       --progress_reports=false
     if [[ $engine == rocksdb ]] && $on_tmpfs; then say --mmap_read=1; fi
@@ -198,7 +199,7 @@ common_flags() {
 # command_of ENGINE ROUND DATABASE RAW WORD...: sets command to the words of a run.
 command_of() {
   local kind=${words[0]} common phases=() phase
-  read -ra common <<<"$(common_flags "$1" "$2" | paste -sd' ' -)"
+  read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     command=("$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${extra_flags[@]}")
     return

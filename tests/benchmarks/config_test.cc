@@ -64,7 +64,7 @@ TEST(ConfigTest, ARocksDbCommandLineRuns) {
                        "-max_background_jobs=8", "-statistics"});
   EXPECT_EQ(parsed.problem, "");
   ASSERT_EQ(parsed.result.warnings.size(), 1u);
-  EXPECT_EQ(parsed.result.warnings[0], "recognised, no effect: --perf_level, --statistics");
+  EXPECT_EQ(parsed.result.warnings[0], "recognised, no effect: --statistics");
   EXPECT_EQ(parsed.config.Compression(), "none");
   EXPECT_EQ(parsed.config.cache_size, 268435456);
 }

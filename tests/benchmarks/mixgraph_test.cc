@@ -208,7 +208,7 @@ TEST(MixgraphFlagsTest, PublishedCommandLinesAreTaken) {
     EXPECT_TRUE(parsed.config.use_existing_db);
     EXPECT_TRUE(parsed.config.mixgraph.is_throttled);
     EXPECT_EQ(parsed.config.mixgraph.sine_d, 4500);
-    EXPECT_EQ(parsed.result.warnings.size(), 2u);  // the lost dash, and perf_level
+    EXPECT_EQ(parsed.result.warnings.size(), 1u);  // the lost dash
   }
   const Parsed replay(
       "-benchmarks=replay -trace_file=./trace -num_column_families=1 -use_direct_io_for_flush_and_compaction=true"

@@ -89,6 +89,7 @@ class RocksDbEngine final : public Engine {
  public:
   RocksDbEngine(const EngineConfig& config, rocksdb::CompressionType compression)
       : config_(config), compression_(compression), counter_(rocksdb::BytewiseComparator()) {
+    if (config.perf_level > 1) statistics_ = rocksdb::CreateDBStatistics();
     cache_ = rocksdb::NewLRUCache(static_cast<size_t>(config.cache_size < 0 ? kDefaultCacheBytes : config.cache_size));
   }
 
@@ -154,6 +155,18 @@ class RocksDbEngine final : public Engine {
     return false;
   }
 
+  // A block that is not in the cache is read from its file, or from the mapped file.
+  std::string ReadsText() override {
+    if (statistics_ == nullptr) return "";
+    const auto line = [this](const char* name, uint64_t value) {
+      return std::string(name) + std::to_string(value) + "\n";
+    };
+    const auto count = [this](rocksdb::Tickers ticker) { return statistics_->getTickerCount(ticker); };
+    return line("block reads: ", count(rocksdb::BLOCK_CACHE_MISS)) +
+           line("block cache hits: ", count(rocksdb::BLOCK_CACHE_HIT)) +
+           line("block bytes read: ", count(rocksdb::BLOCK_CACHE_BYTES_WRITE));
+  }
+
   // RocksDB knows no records of our own, and 7.8 declares preserve_write_order without doing it for single writers.
   Outcome StartTrace(const std::string& path, const TraceSettings& settings) override {
     rocksdb::TraceOptions options;
@@ -208,6 +221,7 @@ class RocksDbEngine final : public Engine {
                                          ? static_cast<int>(config_.zstd_compression_level)
                                          : rocksdb::CompressionOptions::kDefaultCompressionLevel;
     if (config_.comparisons) options.comparator = &counter_;
+    options.statistics = statistics_;
 
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = cache_;
@@ -223,6 +237,7 @@ class RocksDbEngine final : public Engine {
   const rocksdb::CompressionType compression_;
   BytewiseCounter counter_;
   std::shared_ptr<rocksdb::Cache> cache_;
+  std::shared_ptr<rocksdb::Statistics> statistics_;  // nullptr: nothing is counted
   std::unique_ptr<rocksdb::DB> db_;
 };
 
