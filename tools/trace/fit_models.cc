@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -155,10 +156,10 @@ double LeastCount(double accesses, double keys) {
   return std::max(8.0, std::ceil(average + 5 * std::sqrt(average)));
 }
 
-// Borders of counts from "least" on: single ones first, then ever wider, and no end.
+// Borders of counts from "least" on: single ones first, then ever wider, to one beyond "most", and no end.
 std::vector<double> CountEdges(double least, double most) {
-  std::vector<double> edges;
-  for (double edge = least; edge <= most; edge = std::max(edge + 1, std::floor(edge * 1.15))) edges.push_back(edge);
+  std::vector<double> edges = {least};
+  while (edges.back() <= most) edges.push_back(std::max(edges.back() + 1, std::floor(edges.back() * 1.15)));
   edges.push_back(kInfinite);
   return edges;
 }
@@ -245,10 +246,16 @@ PowerFit FitKeyHotness(std::vector<uint64_t> counts, uint64_t keys) {
     for (size_t i = 0; i < seen.size(); i++) sum += expected[i] - seen[i] * std::log(expected[i] + kOutlier);
     return sum;
   };
+  // Starts go through what the hottest key has, or through what all keys used have together.
+  const double used = static_cast<double>(fit.keys_used);
+  const double share =
+      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(fit.keys_used), 0.0) / accesses;
   Point best;
-  for (double b : {0.2, 0.5, 0.8}) {
-    const Point found = Minimise(loss, {std::log(static_cast<double>(counts[0]) / accesses), b}, {0.3, 0.1});
-    if (best.empty() || loss(found) < loss(best)) best = found;
+  for (double b : {0.15, 0.3, 0.45, 0.7}) {
+    for (double a : {static_cast<double>(counts[0]) / accesses, share / std::pow(used, b)}) {
+      const Point found = Minimise(loss, {std::log(a), b}, {0.1, 0.05});
+      if (best.empty() || loss(found) < loss(best)) best = found;
+    }
   }
   fit.a = std::exp(best[0]);
   fit.b = best[1];
