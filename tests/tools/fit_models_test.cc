@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "src/util/random.h"
@@ -99,7 +100,7 @@ TEST(FitModelsTest, HotnessOfKeysThoughRanksShareKeys) {
   constexpr double kA = 0.002312, kB = 0.3467;
   constexpr uint64_t kKeys = 200000;
   Random random(12);
-  std::map<uint64_t, uint64_t> counts;
+  std::unordered_map<uint64_t, uint64_t> counts;
   for (int i = 0; i < 1000000; i++) {
     const double rank = std::ceil(std::pow(Unit(&random) / kA, 1 / kB));
     counts[Random(static_cast<uint64_t>(rank)).Uniform(kKeys)]++;
