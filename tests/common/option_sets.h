@@ -16,6 +16,9 @@ struct OptionSet {
   Options options;   // with create_if_missing
 };
 
+// As Options::ssd_path: OpenDb puts the SSD tier into the folder "ssd" of the database's directory.
+inline constexpr char kSsdInDirectory[] = "(in the database's directory)";
+
 // Memtables of 64 KiB and all other sizes in proportion: what tests start from.
 Options SmallOptions();
 
