@@ -137,8 +137,7 @@ class SsdMerge {
     const bool same_key = any_ && request_.order.Equal(record.key, last_key_);
     bool keep = !same_key || request_.filter->VisibleBelow(record.sequence(), last_sequence_);
     if (keep && record.type() == kTypeDeletion && request_.filter->TombstoneDroppable(record.sequence()) &&
-        !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, record.key,
-                                             record.key)) {
+        !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, record.key, record.key)) {
       keep = false;
     }
     last_sequence_ = record.sequence();

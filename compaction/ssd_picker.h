@@ -1,8 +1,8 @@
 // Which work of the SSD tier to do next: pure functions of a version and of what is running.
 //
-// A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that overlap.
-// A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is taken that
-// has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is.
+// A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that
+// overlap. A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is
+// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is.
 
 #ifndef MIODB_COMPACTION_SSD_PICKER_H_
 #define MIODB_COMPACTION_SSD_PICKER_H_
@@ -24,11 +24,11 @@ struct SsdRange {
 };
 
 struct SsdJob {
-  int output_level = 0;                // an SSD level
-  std::vector<TableRef> tables;        // a drain's: partitions in key order
-  std::vector<SstRef> upper;           // a compaction's: files of the level above, a rewrite's: of the same
-  std::vector<SstRef> lower;           // files of the output level
-  SsdRange range;                      // of all of these
+  int output_level = 0;          // an SSD level
+  std::vector<TableRef> tables;  // a drain's: partitions in key order
+  std::vector<SstRef> upper;     // a compaction's: files of the level above, a rewrite's: of the same
+  std::vector<SstRef> lower;     // files of the output level
+  SsdRange range;                // of all of these
 
   bool is_drain() const { return !tables.empty(); }
 
@@ -47,12 +47,12 @@ struct PurgeRange {
 struct SsdPickerInput {
   VersionRef version;
   KeyOrder order{BytewiseComparator()};
-  bool drain = false;                       // the repository is to shrink
-  bool may_drain = false;                   // no merge is at work on the repository
-  std::vector<uint64_t> level_limits;       // bytes that an SSD level may have; the last level has no limit
+  bool drain = false;                  // the repository is to shrink
+  bool may_drain = false;              // no merge is at work on the repository
+  std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;
-  const PurgeRange* purge = nullptr;        // null: nothing is to be purged
-  bool may_rewrite = false;                 // no snapshot needs a tombstone that hides nothing
+  const PurgeRange* purge = nullptr;  // null: nothing is to be purged
+  bool may_rewrite = false;           // no snapshot needs a tombstone that hides nothing
 };
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input);

@@ -85,8 +85,8 @@ struct MIODB_EXPORT Options {
   // With the default the DRAM index over it is about 4 MiB at 1 KiB values and 24 MiB at 100 B values.
   size_t write_buffer_size = 64 * 1024 * 1024;
 
-  // Options of LevelDB's SSTables. With ssd_path they are those of the SSD tier's files, in the ranges given; without it
-  // they are accepted with any value and change nothing.
+  // Options of LevelDB's SSTables. With ssd_path they are those of the SSD tier's files, in the ranges given; without
+  // it they are accepted with any value and change nothing.
 
   // Table files that are kept open. 16 to 10 million.
   int max_open_files = 1000;
@@ -194,8 +194,8 @@ struct MIODB_EXPORT Options {
   // garbage and merges at work. 64 KiB or more; 0: half of what the pool may take.
   uint64_t nvm_budget = 0;
 
-  // Levels on SSD, and the bytes of the first of them; each further one may have ssd_level_multiplier times as many, the
-  // last as many as there are. 1 to 8; 4 KiB to 1 EiB; 2 to 100.
+  // Levels on SSD, and the bytes of the first of them; each further one may have ssd_level_multiplier times as many,
+  // the last as many as there are. 1 to 8; 4 KiB to 1 EiB; 2 to 100.
   int ssd_levels = 4;
   uint64_t ssd_level_size = 512 * 1024 * 1024;
   int ssd_level_multiplier = 8;

@@ -280,11 +280,11 @@ class DBImpl final : public DB {
 
   // Ranges of running SSD jobs, and of those that met damage: nothing touches these again until the next open.
   std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);
-  int ssd_jobs_ GUARDED_BY(mutex_) = 0;                        // running
-  const PurgeRange* purge_ GUARDED_BY(mutex_) = nullptr;       // of the CompactRange that waits
-  Status ssd_error_ GUARDED_BY(mutex_);                        // of the last SSD job, until one succeeds
-  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;           // no job starts before
-  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;           // between attempts, while they fail
+  int ssd_jobs_ GUARDED_BY(mutex_) = 0;                   // running
+  const PurgeRange* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
+  Status ssd_error_ GUARDED_BY(mutex_);                   // of the last SSD job, until one succeeds
+  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;      // no job starts before
+  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;      // between attempts, while they fail
 
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader

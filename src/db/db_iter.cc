@@ -11,8 +11,8 @@ namespace miodb {
 
 namespace {
 
-// Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as a
-// view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
+// Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
+// a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
 //
 // Going forward, versions_ stands on the current record. Going backward it stands before all versions of the current
 // key, because the newest visible version of a key is the last one met.

@@ -8,7 +8,8 @@
 //
 //   push down   When tables take more of the pool than nvm_budget and the repository has less than half of that, the
 //               oldest run of the buffer goes there at once, whichever level it is in (compaction/picker.h).
-//   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that overlap.
+//   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that
+//   overlap.
 //               Its records and index are free then. One at a time, since merges into the repository exclude it.
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
@@ -22,8 +23,8 @@
 //
 // Errors: a job that fails leaves everything as it was; jobs are tried again after a pause that doubles up to some
 // seconds. So a full or failing SSD stops nothing but drains, until the pool is full as well. A job that met damage in
-// its inputs is not repeated: its range of keys stays as it is until the next open. Only a manifest that fails stops the
-// database.
+// its inputs is not repeated: its range of keys stays as it is until the next open. Only a manifest that fails stops
+// the database.
 
 namespace miodb {
 
@@ -107,8 +108,8 @@ std::optional<SsdJob> DBImpl::PickSsd() {
   input.version = versions_->current();
   input.order = order_;
   input.drain = WantsDrain();
-  input.may_drain = busy_levels_.count(options_.num_levels - 1) == 0 &&
-                    (settle_requests_ == 0 || versions_->BufferEmpty());
+  input.may_drain =
+      busy_levels_.count(options_.num_levels - 1) == 0 && (settle_requests_ == 0 || versions_->BufferEmpty());
   uint64_t limit = options_.ssd_level_size;
   for (size_t level = 0; level + 1 < input.version->ssd->levels.size(); level++) {
     input.level_limits.push_back(limit);
@@ -157,8 +158,8 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   SsdMergeResult result;
   Status s;
   if (!job.is_move()) {
-    const SsdMergeRequest request{ssd_.get(),      order_, &job, levels, &filter, options_.ssd_file_size,
-                                  [this] { return NewId(); }, &closing_};
+    const SsdMergeRequest request{
+        ssd_.get(), order_, &job, levels, &filter, options_.ssd_file_size, [this] { return NewId(); }, &closing_};
     s = WithMemory([&] { return RunSsdMerge(request, &result); });
   }
   const uint64_t micros = NowMicros() - start;

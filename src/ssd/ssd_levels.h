@@ -1,5 +1,5 @@
-// The levels of the SSD tier at one moment: in each, files in key order that do not overlap. What is in a level is older
-// than what the levels above have of the same keys, and all of it older than what is in the pool.
+// The levels of the SSD tier at one moment: in each, files in key order that do not overlap. What is in a level is
+// older than what the levels above have of the same keys, and all of it older than what is in the pool.
 //
 // Threads: immutable.
 

@@ -172,8 +172,8 @@ Status SsdStore::CheckFile(const SstMeta& meta) const {
   Status s = options_.env->GetFileSize(name, &size);
   if (s.IsNotFound()) return Status::Corruption(name, "missing: the manifest names it");
   if (s.ok() && size != meta.size) {
-    return Status::Corruption(name, "has " + std::to_string(size) + " bytes, the manifest says " +
-                                        std::to_string(meta.size));
+    return Status::Corruption(name,
+                              "has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta.size));
   }
   return s;
 }

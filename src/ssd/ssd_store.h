@@ -49,8 +49,8 @@ class SsdStore {
     bool verify_on_open = false;    // check the index of a table when it is opened
   };
 
-  // Opens or makes the directory of the pool with this id. InvalidArgument if it is another pool's, or if it holds table
-  // files of nobody's.
+  // Opens or makes the directory of the pool with this id. InvalidArgument if it is another pool's, or if it holds
+  // table files of nobody's.
   static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store);
 
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
@@ -109,13 +109,13 @@ class SsdStore {
   // Opens the table of a file, or finds it open. Corruption if it is another file than the manifest means.
   Status OpenTable(const SstMeta& meta, Pin* pin) const;
 
-  // Finds the newest version of key at or below its sequence in this file. record->value lives as long as *pin holds its
-  // block; record->begin is null.
+  // Finds the newest version of key at or below its sequence in this file. record->value lives as long as *pin holds
+  // its block; record->begin is null.
   Status Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin, bool* found,
              RecordView* record) const;
 
-  // Walks all versions in files that are in key order and do not overlap. The vector outlives the iterator. The records'
-  // bytes live until the iterator moves; their begin is null.
+  // Walks all versions in files that are in key order and do not overlap. The vector outlives the iterator. The
+  // records' bytes live until the iterator moves; their begin is null.
   std::unique_ptr<InternalIterator> NewIterator(const std::vector<SstRef>* files,
                                                 const SstReader::ReadMode& mode) const;
 

@@ -2,9 +2,8 @@
 //
 // For any user key, every sequence in a run exceeds those in the runs after it in the order
 //   level 0 newest run first, level 1 newest first, ..., the repository, the SSD levels from the first down
-// because a flush puts its run in front, a merge replaces neighbours, and a drain moves all that the repository has of a
-// key range to the first SSD level. So the first hit at or below a read's
-// sequence is the newest visible version.
+// because a flush puts its run in front, a merge replaces neighbours, and a drain moves all that the repository has of
+// a key range to the first SSD level. So the first hit at or below a read's sequence is the newest visible version.
 //
 // Threads: immutable.
 

@@ -98,8 +98,8 @@ Status VersionSet::OpenFiles() {
       const SstMeta& meta = level[i]->meta();
       if (order_.Compare(meta.smallest, meta.largest) > 0 ||
           (i > 0 && order_.Compare(level[i - 1]->meta().largest, meta.smallest) >= 0)) {
-        return Status::Corruption(pool_->path(), "manifest: file " + std::to_string(meta.number) +
-                                                     " has no proper key range");
+        return Status::Corruption(pool_->path(),
+                                  "manifest: file " + std::to_string(meta.number) + " has no proper key range");
       }
     }
   }

@@ -22,9 +22,7 @@ std::string StatusText(const Iterator& it) { return it.status().ok() ? "" : "[" 
 Status OpenDb(const Options& options, const std::string& path, std::unique_ptr<DB>* db) {
   db->reset();
   DB* opened = nullptr;
-  Options adjusted = options;
-  if (adjusted.ssd_path == kSsdInDirectory) adjusted.ssd_path = path + "/ssd";
-  Status s = DB::Open(adjusted, path, &opened);
+  Status s = DB::Open(AtPath(options, path), path, &opened);
   db->reset(opened);
   return s;
 }

@@ -88,6 +88,11 @@ std::vector<OptionSet> MakeSets() {
 
 }  // namespace
 
+Options AtPath(Options options, const std::string& path) {
+  if (options.ssd_path == kSsdInDirectory) options.ssd_path = path + "/ssd";
+  return options;
+}
+
 Options SmallOptions() {
   Options options;
   options.create_if_missing = true;

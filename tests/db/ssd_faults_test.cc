@@ -58,8 +58,7 @@ class FaultyEnv final : public EnvWrapper {
 
   class File final : public WritableFile {
    public:
-    File(FaultyEnv* env, std::string name, WritableFile* target)
-        : env_(env), name_(std::move(name)), target_(target) {}
+    File(FaultyEnv* env, std::string name, WritableFile* target) : env_(env), name_(std::move(name)), target_(target) {}
 
     Status Append(const Slice& data) override {
       Status s = env_->Check(Fault::kWrite, name_);

@@ -281,9 +281,10 @@ TEST_F(SsdTest, AMissingOrSwappedFileIsNamed) {
     EXPECT_STATUS(Corruption, s);
     EXPECT_TRUE(Mentions(s, files[1]));
   }
+  Close();
   // The same size, but another content.
   std::filesystem::copy_file(hidden, files[1], std::filesystem::copy_options::overwrite_existing);
-  std::filesystem::resize_file(files[1], 1000);
+  std::filesystem::resize_file(files[1], std::filesystem::file_size(hidden) / 2);
   std::filesystem::resize_file(files[1], std::filesystem::file_size(hidden));
   Open();
   uint64_t damaged = 0;

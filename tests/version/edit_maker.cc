@@ -17,8 +17,8 @@ std::string TextOf(const LogChunkPlace& place) {
 std::string TextOf(const SstPlace& place) {
   const SstMeta& meta = *place.meta;
   return std::to_string(meta.number) + "@" + std::to_string(place.level) + " " + std::to_string(meta.size) + "/" +
-         std::to_string(meta.entries) + "/" + std::to_string(meta.tombstones) + "/" +
-         std::to_string(meta.fingerprint) + " [" + meta.smallest + ".." + meta.largest + "]";
+         std::to_string(meta.entries) + "/" + std::to_string(meta.tombstones) + "/" + std::to_string(meta.fingerprint) +
+         " [" + meta.smallest + ".." + meta.largest + "]";
 }
 
 std::string TextOf(const ManifestState& state) {
