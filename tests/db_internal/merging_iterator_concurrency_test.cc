@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "src/db/merging_iterator.h"
+#include "src/format/merging_iterator.h"
 #include "src/memtable/memtable.h"
 #include "tests/common/environment.h"
 #include "tests/memtable/record_arena.h"
