@@ -16,7 +16,7 @@ for gigabytes in 10 20 40 80; do
   plan_bench closed "$data" "$data" --benchmarks=fillrandom,wait,open "${flags[@]}"
   plan_crash killed "$data" "$data" fillrandom "${flags[@]}"
 done
-panel lines "Closing and opening, closed in order" "data set, bytes" "microseconds" open micros_per_op log=y better=less
-panel lines "Longest of these" "data set, bytes" "microseconds" open max_us log=y better=less
-panel lines "Opening after the process was killed" "data set, bytes" "microseconds" recover micros_per_op log=y better=less
+panel lines "Closing and opening, closed in order" "data set, bytes" "microseconds" open micros_per_op log=xy better=less
+panel lines "Longest of these" "data set, bytes" "microseconds" open max_us log=xy better=less
+panel lines "Opening after the process was killed" "data set, bytes" "microseconds" recover micros_per_op log=xy better=less
 run_all
