@@ -245,6 +245,15 @@ sample_space() {
   done >"$2"
 }
 
+# Ends sample_space, if it runs.
+stop_sampler() {
+  if [[ -n ${sampler:-} ]]; then
+    kill "$sampler" 2>/dev/null || true
+    wait "$sampler" 2>/dev/null || true
+    sampler=
+  fi
+}
+
 # run_killed FILE: runs the command in "before", which has to end by SIGKILL. FILE gets its output.
 run_killed() {
   local status=0
@@ -258,7 +267,7 @@ run_killed() {
 
 # run_one INDEX ENGINE ROUND: runs plan[INDEX], unless its output is there.
 run_one() {
-  local words raw database sampler='' weight
+  local words raw database weight
   IFS=$unit read -ra words <<<"${plan[$1]}"
   has_run "$2" || return 0
   weight=$((words[4] + 1000000))
@@ -271,15 +280,12 @@ run_one() {
   progress_say "round $3, ${words[2]:+${words[2]}, }${words[3]}: $2"
   command_of "$2" "$3" "$database" "$raw"
   if [[ ${space_over_time:-false} == true ]]; then
-    sample_space "$database" "$raw.space.csv" &
+    sample_space "$database" "$raw.space.csv" 9>&- &
     sampler=$!
   fi
   if ((${#before[@]} > 0)); then run_killed "$raw.before"; fi
   record "$raw.tmp" "${command[@]}"
-  if [[ -n $sampler ]]; then
-    kill "$sampler"
-    wait "$sampler" 2>/dev/null || true
-  fi
+  stop_sampler
   {
     say "space bytes: $(du -s -B1 "$database" | cut -f1)"
     # LevelDB tells how often it flushed and compacted in its log only.
@@ -345,6 +351,7 @@ write_plan() {
 finish() {
   local status=$?
   trap - EXIT
+  stop_sampler
   if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
   if compgen -G "$folder/raw/*.out" >/dev/null; then
     rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp

@@ -82,12 +82,12 @@ expect "three runs were left" test "$(calls)" = 3
 
 # A failed run ends the experiment, and the next one begins.
 touch "$scratch/bin/fail"
-run "$folder/run.sh" table1_costs fig9_levels "${common[@]}" --rounds 1
+run "$folder/run.sh" table1_costs space_over_time "${common[@]}" --rounds 1
 rm "$scratch/bin/fail"
 expect_status 1
 expect_error_part "put error: NoSpace"
-expect_error "run.sh: failed: table1_costs"
-expect "the second ran" grep -q -- --num_levels=8 "$scratch/bin/calls"
+expect_error "run.sh: failed: table1_costs space_over_time"
+expect "the second ran" grep -q -- --benchmark_write_rate_limit= "$scratch/bin/calls"
 
 # compare.sh is an experiment too. Plots are drawn where gnuplot is.
 plotting=("${common[@]}")
