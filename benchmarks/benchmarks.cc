@@ -121,6 +121,8 @@ constexpr Benchmark kBenchmarks[] = {
     {"mixgraph", Action::kWorkload, false, MixGraph, MixgraphValues, MixgraphCounts},
     {"replay", Action::kReplay},
     {"open", Action::kOpen},
+    {"recover", Action::kRecover},
+    {"kill", Action::kKill},
     {"compact", Action::kCompact},
     {"compactall", Action::kCompact},
     {"flush", Action::kFlush},

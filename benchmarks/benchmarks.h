@@ -18,6 +18,8 @@ enum class Action {
   kWorkload,
   kMicro,  // A workload that needs no store.
   kOpen,
+  kRecover,
+  kKill,
   kCompact,
   kFlush,
   kWait,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <csignal>
 #include <cstdio>
 
 #include "benchmarks/common/counters.h"
@@ -114,6 +115,7 @@ bool Driver::RunTask(const Task& task) {
 bool Driver::RunOne(const Benchmark& benchmark) {
   started_++;
   if (benchmark.action == Action::kMicro) return RunWorkload(benchmark);
+  if (benchmark.action == Action::kRecover) return RunRecover(benchmark);
   if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
   is_used_ = true;
   if (benchmark.action != Action::kWorkload) return RunAction(benchmark);
@@ -142,6 +144,8 @@ bool Driver::RunAction(const Benchmark& benchmark) {
   switch (benchmark.action) {
     case Action::kOpen:
       return RunOpen(benchmark);
+    case Action::kKill:
+      return std::raise(SIGKILL) == 0;  // Does not return.
     case Action::kCompact:
       return RunTimed(benchmark, [this] { return engine_->CompactAll(); });
     case Action::kFlush:
@@ -166,6 +170,7 @@ bool Driver::RunAction(const Benchmark& benchmark) {
       return true;
     case Action::kWorkload:
     case Action::kMicro:
+    case Action::kRecover:
       break;
   }
   return true;
@@ -196,6 +201,23 @@ bool Driver::RunOpen(const Benchmark& benchmark) {
     stats.FinishedOp(OpType::kOther);
   }
   stats.Stop();
+  PrintResult(benchmark, stats);
+  return true;
+}
+
+// Times one opening of the store as the last process left it, recovery included.
+bool Driver::RunRecover(const Benchmark& benchmark) {
+  if (!config_.use_existing_db) {
+    Print(SkippedLine(benchmark.name, "--use_existing_db is false"));
+    return true;
+  }
+  Close(/*is_last=*/false);
+  Stats stats(config_, 0, false);
+  stats.Start();
+  if (!EnsureOpen()) return false;
+  stats.FinishedOp(OpType::kOther);
+  stats.Stop();
+  is_used_ = true;
   PrintResult(benchmark, stats);
   return true;
 }

@@ -39,6 +39,7 @@ class Driver {
   bool RunAction(const Benchmark& benchmark);
   bool RunTimed(const Benchmark& benchmark, const std::function<Outcome()>& call);
   bool RunOpen(const Benchmark& benchmark);
+  bool RunRecover(const Benchmark& benchmark);
   bool WaitForIdle(Action action);
   bool RunReplay(const Benchmark& benchmark);
   bool StartTrace();

@@ -56,10 +56,14 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
   return clusters;
 }
 
-bool Overlaps(const KeyOrder& order, const std::vector<TableRef>& tables, const Slice& smallest, const Slice& largest) {
-  return std::any_of(tables.begin(), tables.end(), [&](const TableRef& t) {
-    return order.Compare(t->smallest(), largest) <= 0 && order.Compare(t->largest(), smallest) >= 0;
-  });
+// Whether something older than the inputs has keys in this range.
+bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
+  return std::any_of(request.older.begin(), request.older.end(),
+                     [&](const TableRef& t) {
+                       return request.order.Compare(t->smallest(), largest) <= 0 &&
+                              request.order.Compare(t->largest(), smallest) >= 0;
+                     }) ||
+         (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
 }
 
 // Copies records into extents of their own, as the policy of a merge asks.
@@ -152,7 +156,7 @@ class ClusterMerge {
         copier_(copier),
         result_(result),
         may_copy_(MayCopy(request, cluster)),
-        bottom_(!Overlaps(request.order, request.older, cluster.smallest, cluster.largest)) {
+        bottom_(!HasOlder(request, cluster.smallest, cluster.largest)) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
     options.payload_limit = request.payload_limit;
     options.min_sequence = kMaxSequence;
@@ -335,7 +339,7 @@ class ClusterMerge {
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   if (request.rewrite_all) return true;
   if (table.has(kTableDuplicates) && !request.filter->has_snapshots()) return true;
-  if (table.tombstones() > 0 && !Overlaps(request.order, request.older, table.smallest(), table.largest())) return true;
+  if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
   for (const PayloadRef& p : table.payload()) {
     if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
     if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && !table.has(kTableOrdered)) {

@@ -22,10 +22,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "compaction/version_filter.h"
 #include "pmtable/run.h"
+#include "src/ssd/ssd_levels.h"
 
 namespace miodb {
 
@@ -36,8 +38,9 @@ struct MergeRequest {
   const VersionFilter* filter;
   std::vector<std::vector<TableRef>> inputs;  // of each input run, newest run first
   std::vector<TableRef> older;                // tables older than all inputs: a tombstone over one of them has to stay
-  size_t settle_limit = 0;                    // copy records of log chunks up to this size; 0: none
-  bool rewrite_all = false;                   // even clusters of one table
+  std::shared_ptr<const SsdLevels> on_ssd = nullptr;  // the same of files; null without an SSD tier
+  size_t settle_limit = 0;                            // copy records of log chunks up to this size; 0: none
+  bool rewrite_all = false;                           // even clusters of one table
   // Copying stops when the pool would have less free than leave_free and what is left of index_reserve: space for the
   // indexes of all jobs, of which this one takes its share as it goes.
   uint64_t leave_free = 0;

@@ -50,6 +50,23 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   return job;
 }
 
+// The oldest run of the deepest buffer level that has one, into the repository.
+std::optional<MergeJob> PickPushDown(const PickerInput& input) {
+  const Version& version = *input.version;
+  if (input.busy_levels->count(version.repository()) > 0) return std::nullopt;
+  for (int level = version.repository() - 1; level >= 0; level--) {
+    if (input.busy_levels->count(level) > 0) return std::nullopt;  // may be putting a run below
+    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
+    if (runs.empty()) continue;
+    if (Busy(input, *runs.back())) return std::nullopt;
+    MergeJob job{MergeKind::kLazyCopy, level, version.repository(), {runs.back()}, {}};
+    const std::vector<RunRef>& repository = version.levels.back();
+    job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
+    return job;
+  }
+  return std::nullopt;
+}
+
 bool RefersToEvacuated(const PMTable& table) {
   return std::any_of(table.payload().begin(), table.payload().end(), [](const PayloadRef& p) {
     return p.extent->evacuate.load(std::memory_order_relaxed);  // relaxed: policy only
@@ -105,7 +122,9 @@ const char* MergeKindName(MergeKind kind) {
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
   if (!input.merges_blocked) {
     // A merge of everything comes at once; smaller ones before it would be work done twice.
-    std::optional<MergeJob> job = input.settle ? PickSettle(input) : PickBufferMerge(input);
+    std::optional<MergeJob> job = input.settle ? PickSettle(input) : std::nullopt;
+    if (!input.settle && input.push_down) job = PickPushDown(input);
+    if (!input.settle && !job.has_value()) job = PickBufferMerge(input);
     if (job.has_value()) return job;
   }
   if (input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;

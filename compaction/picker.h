@@ -18,7 +18,7 @@ namespace miodb {
 
 enum class MergeKind {
   kZeroCopy,  // two or more runs of one buffer level into one run of the next
-  kLazyCopy,  // the oldest run of the last buffer level into the repository
+  kLazyCopy,  // the oldest run of the buffer into the repository
   kSettle,    // all buffer levels into the repository
   kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
 };
@@ -42,6 +42,7 @@ struct PickerInput {
   bool settle = false;
   bool merges_blocked = false;      // garbage collection only
   bool collection_blocked = false;  // merges only
+  bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };
 
 // The next job, or nothing if none is due or all that are due have to wait for running ones.

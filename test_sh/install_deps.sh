@@ -40,6 +40,7 @@ check clang-14            command clang++-14
 check libclang-rt-14-dev  package libclang-rt-14-dev
 check clang-format-14     command clang-format-14
 check clang-tidy-14       command clang-tidy-14
+check g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
 check shellcheck          command shellcheck
 END
 }

@@ -89,18 +89,32 @@ struct MIODB_EXPORT Options {
   // With the default the DRAM index over it is about 4 MiB at 1 KiB values and 24 MiB at 100 B values.
   size_t write_buffer_size = 64 * 1024 * 1024;
 
-  // Options of LevelDB's SSTables and log files. Accepted, with any value, so that LevelDB programs compile and run;
-  // PMTables have no files, blocks or compression and filters of their own, and the log is never rewritten, so they
-  // change nothing.
+  // Options of LevelDB's SSTables. With ssd_path they are those of the SSD tier's files, in the ranges given; without
+  // it they are accepted with any value and change nothing.
+
+  // Table files that are kept open. 16 to 10 million.
   int max_open_files = 1000;
+
+  // Blocks of table files that are kept in memory, uncompressed. nullptr: an own cache of 8 MiB.
   Cache* block_cache = nullptr;
+
+  // Bytes of a block before compression, about: what one read of the disk brings. 64 to 64 MiB.
   size_t block_size = 4 * 1024;
+
+  // Entries between two keys of a block that are stored whole. 1 to 65536.
   int block_restart_interval = 16;
-  size_t max_file_size = 2 * 1024 * 1024;
+
+  // None, snappy, or zstd with the level below, -131072 to 22. RocksDB reads the first two, LevelDB 1.23 too.
   CompressionType compression = kSnappyCompression;
   int zstd_compression_level = 1;
-  bool reuse_logs = false;
+
+  // Filters of table files. nullptr: LevelDB's Bloom filters with filter_bits_per_key, for the default comparator.
   const FilterPolicy* filter_policy = nullptr;
+
+  // Options of LevelDB's files that have no meaning here, accepted with any value: ssd_file_size is the size of table
+  // files, and the log is never rewritten.
+  size_t max_file_size = 2 * 1024 * 1024;
+  bool reuse_logs = false;
 
   // ---- The pool --------------------------------------------------------------------------------------------------
 
@@ -198,14 +212,40 @@ struct MIODB_EXPORT Options {
   // At 10 a miss costs a table read about once in a hundred tables.
   int filter_bits_per_key = 10;
 
+  // ---- The SSD tier ------------------------------------------------------------------------------------------------
+
+  // A directory for table files in LevelDB's format, into which the repository drains when the pool holds more than
+  // nvm_budget. It is made if need be, may lie on any file system, and belongs to this pool alone. Empty: no SSD tier,
+  // all data stays in the pool; refused if the database has data on SSD.
+  std::string ssd_path;
+
+  // Bytes of records and indexes in tables of the pool above which partitions drain. The pool also has to hold log,
+  // garbage and merges at work. 64 KiB or more; 0: half of what the pool may take.
+  uint64_t nvm_budget = 0;
+
+  // Levels on SSD, and the bytes of the first of them; each further one may have ssd_level_multiplier times as many,
+  // the last as many as there are. 1 to 8; 4 KiB to 1 EiB; 2 to 100.
+  int ssd_levels = 4;
+  uint64_t ssd_level_size = 512 * 1024 * 1024;
+  int ssd_level_multiplier = 8;
+
+  // Bytes of a table file, about. 1 KiB to 4 GiB.
+  uint64_t ssd_file_size = 32 * 1024 * 1024;
+
+  // Drains and compactions that may run at once. Drains exclude each other. 1 to 64.
+  int max_background_ssd_jobs = 2;
+
+  // Bytes a second that drains and compactions may write together; 0: without limit.
+  uint64_t ssd_rate_limit = 0;
+
   Options();
 };
 
 struct MIODB_EXPORT ReadOptions {
-  // Verify the checksum of every record read.
+  // Verify the checksum of every record read, and of every block of a table file.
   bool verify_checksums = false;
 
-  // LevelDB's: whether what is read stays in the block cache. PMTables have no block cache.
+  // Whether blocks of table files that are read stay in the block cache. Tables in the pool need no cache.
   bool fill_cache = true;
 
   // Read as of this snapshot of the same database, not yet released. nullptr: as of the call.

@@ -91,6 +91,8 @@ bool DBImpl::RunStep(Step step) {
       return FlushStep();
     case Step::kMerge:
       return MergeStep();
+    case Step::kSsd:
+      return SsdStep();
   }
   return false;
 }
@@ -104,7 +106,7 @@ bool DBImpl::WaitForBackground(uint64_t micros) {
     return true;
   }
   const MutexUnlock unlock(&mutex_);
-  return RunStep(Step::kFlush) || RunStep(Step::kMerge) || RunStep(Step::kPrepare);
+  return RunStep(Step::kFlush) || RunStep(Step::kMerge) || RunStep(Step::kPrepare) || RunStep(Step::kSsd);
 }
 
 // Room to write the index of every table once more, which is what merges need at most, and that of every memtable
@@ -358,10 +360,12 @@ PickerInput DBImpl::MakePickerInput() {
   input.settle = settle_requests_ > 0;
   input.merges_blocked = merges_blocked_;
   input.collection_blocked = collection_blocked_;
+  input.push_down = WantsPushDown();
   return input;
 }
 
 bool DBImpl::HasMergeWork() {
+  if (HasDrainWork()) return true;
   if (!background_error_.ok()) return false;
   MarkGarbage();
   return PickMerge(MakePickerInput()).has_value();
@@ -455,6 +459,7 @@ void DBImpl::RunJob(MergeJob job) {
       request.older.insert(request.older.end(), run->tables.begin(), run->tables.end());
     }
   }
+  request.on_ssd = version->ssd;
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
@@ -615,6 +620,7 @@ void DBImpl::UpdateThrottle() {
   const size_t runs = versions_->current()->levels[0].size();
   const size_t many = 4 * static_cast<size_t>(options_.level_trigger);
   if (runs > many) nanos_per_kib += 100 * (runs - many);
+  nanos_per_kib += SsdThrottleNanos();
   throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
 }
 

@@ -20,7 +20,8 @@
 //     merge in between could drop a version that this sequence needs.
 //   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
 //     at or below the sequence is the newest visible version (version.h says why).
-//   4 Copy the value, or keep the state pinned and hand out the bytes in the pool.
+//     On SSD it goes on with the levels there, in the one file of each that can have the key.
+//   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
 
 namespace miodb {
 
@@ -102,6 +103,7 @@ Status Destroy(const std::string& name, const Options& options) {
     if (!s.ok()) return s;
   }
   s = DestroyFileLog(name, options);
+  if (s.ok() && !options.ssd_path.empty()) s = SsdStore::Destroy(env, options.ssd_path);
   if (s.ok()) s = Pool::Destroy(pool);
   if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
@@ -184,7 +186,8 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       order_(options.comparator),
       work_(&mutex_),
       done_(&mutex_),
-      level_stats_(static_cast<size_t>(options.num_levels)) {
+      level_stats_(static_cast<size_t>(options.num_levels)),
+      ssd_stats_(kMaxSsdLevels) {
   chunk_bytes_ = options.log_chunk_size;
   if (chunk_bytes_ == 0) {
     const uint64_t sixteenth = options.write_buffer_size / 16 / kExtentUnit * kExtentUnit;
@@ -232,6 +235,10 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
     FileLog::Destroy(env, folder).IgnoreError();
     env->RemoveFile(WalDirPath(name_)).IgnoreError();
   }
+  if (ssd_ != nullptr) {
+    ssd_.reset();
+    SsdStore::Destroy(env, options_.ssd_path).IgnoreError();
+  }
   if (file_lock_ != nullptr) {
     own_log_.reset();
     info_log_ = options_.info_log;
@@ -269,8 +276,11 @@ Status DBImpl::OpenPool() {
   if (!s.ok()) return s;
   blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks, placement_.dram_node);
   frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
+  s = OpenSsd();
+  if (!s.ok()) return s;
   MutexLock lock(&mutex_);
   versions_ = std::make_unique<VersionSet>(pool_.get(), order_, options_.num_levels);
+  if (ssd_ != nullptr) versions_->UseSsd(ssd_.get(), options_.ssd_levels);
   if (exists) {
     s = OpenFileLog();
     if (s.ok()) s = Recover();
@@ -294,12 +304,16 @@ Status DBImpl::StartThreads() {
   if (hooks_.manual_background) return Status::OK();
   int mergers = options_.max_background_merges;
   if (mergers == 0) mergers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
-  threads_.reserve(static_cast<size_t>(mergers) + 2);
+  const int ssd_threads = ssd_ != nullptr ? options_.max_background_ssd_jobs : 0;
+  threads_.reserve(static_cast<size_t>(mergers + ssd_threads) + 2);
   try {
     threads_.emplace_back([this] { BackgroundLoop(Step::kPrepare); });
     threads_.emplace_back([this] { BackgroundLoop(Step::kFlush); });
     for (int i = 0; i < mergers; i++) {
       threads_.emplace_back([this] { BackgroundLoop(Step::kMerge); });
+    }
+    for (int i = 0; i < ssd_threads; i++) {
+      threads_.emplace_back([this] { BackgroundLoop(Step::kSsd); });
     }
   } catch (const std::system_error& error) {
     return Status::IOError(name_, std::string("cannot start a thread: ") + error.what());
@@ -351,7 +365,8 @@ void DBImpl::LogStatus(const char* what, const Status& s) {
   }
 }
 
-Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record) {
+Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
+                    RecordView* record) {
   // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
   const uint64_t sequence = options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
                                                         : last_sequence_.load(std::memory_order_acquire);
@@ -366,7 +381,9 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
     s = state->immutables[i]->Get(lookup, verify, found, record);
   }
   if (!s.ok() || *found) return s;
-  return state->version->Get(order_, lookup, verify, found, record);
+  s = state->version->Get(order_, lookup, verify, found, record);
+  if (!s.ok() || *found || state->version->ssd == nullptr) return s;
+  return state->version->ssd->Get(lookup, SsdReadMode(options), block, found, record);
 }
 
 // Finds a value and hands it over while its state is pinned.
@@ -378,21 +395,27 @@ Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) 
     ReadStates::Pin pin(&states_);
     bool found;
     RecordView record;
-    Status s = Find(options, key, pin.get(), &found, &record);
+    BlockPin block;
+    Status s = Find(options, key, pin.get(), &block, &found, &record);
     if (!s.ok()) return s;
     if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
-    use(record.value, pin.get());
+    use(record.value, pin.get(), &block);
     return s;
   });
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
   return GetPinned(options, key,
-                   [value](const Slice& bytes, ReadState*) { value->assign(bytes.data(), bytes.size()); });
+                   [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); });
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  return GetPinned(options, key, [value](const Slice& bytes, ReadState* state) {
+  return GetPinned(options, key, [value](const Slice& bytes, ReadState* state, BlockPin* block) {
+    if (block->get() != nullptr) {
+      value->Pin(
+          bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));
+      return;
+    }
     ReadStates::Ref(state);
     value->Pin(
         bytes, [](void* pinned) { UnpinState(pinned, nullptr); }, state);
@@ -501,8 +524,9 @@ Status DBImpl::Settle() {
 
 void DBImpl::CompactRange(const Slice* begin, const Slice* end) {
   if (begin != nullptr && end != nullptr && order_.Compare(*begin, *end) > 0) return;
-  WithMemory([this] {
+  WithMemory([&] {
     Status s = Settle();
+    if (s.ok()) s = PurgeSsd(begin, end);
     if (!s.ok()) Log("CompactRange: %s", s.ToString().c_str());
     return s;
   }).IgnoreError();
@@ -517,6 +541,8 @@ Status DBImpl::DoWaitForIdle() {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
+    s = WaitForSsd();
+    if (!s.ok()) return s;
     if (!MergesBlocked() && !(memtable_->empty() && IsIdle())) continue;
     // Tables that wait for their filter are held until then, also when no version has them any more.
     while (background_error_.ok() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
@@ -561,6 +587,7 @@ void DBImpl::SumSizes(const Range* range, int n, uint64_t* sizes) {
         }
       }
     }
+    if (pin->version->ssd != nullptr) sizes[i] += pin->version->ssd->BytesIn(range[i].start, range[i].limit);
   }
 }
 

@@ -4,6 +4,7 @@
 //   db_write.cc       the write path: groups, log frame, memtable, back-pressure
 //   db_background.cc  what runs behind: preparing log chunks, flush, merges, garbage collection
 //   db_file_log.cc    log files
+//   db_ssd.cc         drains to SSD, compactions there
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
@@ -25,6 +26,8 @@
 
 #include "compaction/merge.h"
 #include "compaction/picker.h"
+#include "compaction/ssd_merge.h"
+#include "compaction/ssd_picker.h"
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "src/db/log_scan.h"
@@ -79,7 +82,7 @@ class DBImpl final : public DB {
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
 
-  enum class Step { kPrepare, kFlush, kMerge };
+  enum class Step { kPrepare, kFlush, kMerge, kSsd };
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);
@@ -102,7 +105,8 @@ class DBImpl final : public DB {
   Status LockDirectory();
   Status OpenPool();
   Status StartThreads();
-  Status Find(const ReadOptions& options, const Slice& key, ReadState* state, bool* found, RecordView* record);
+  Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
+              RecordView* record);
   template <typename Use>
   Status GetPinned(const ReadOptions& options, const Slice& key, Use use);
   Status RequestFlush() REQUIRES(mutex_);
@@ -158,6 +162,25 @@ class DBImpl final : public DB {
   bool ChunkForDeletes(uint64_t frame_bytes, Demand demand) REQUIRES(mutex_);
   void UpdateThrottle() REQUIRES(mutex_);
   bool IsIdle() REQUIRES(mutex_);
+
+  // ---- db_ssd.cc
+  Status OpenSsd();
+  bool SsdStep();
+  uint64_t NvmBudget() const;
+  uint64_t NvmBytes() REQUIRES(mutex_);
+  bool WantsPushDown() REQUIRES(mutex_);
+  bool WantsDrain() REQUIRES(mutex_);
+  uint64_t SsdThrottleNanos() REQUIRES(mutex_);
+  std::optional<SsdJob> PickSsd() REQUIRES(mutex_);
+  bool HasDrainWork() REQUIRES(mutex_);
+  void RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels);
+  Status InstallSsd(const SsdJob& job, const SsdMergeResult& result) REQUIRES(mutex_);
+  void FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(mutex_);
+  Status WaitForSsd() REQUIRES(mutex_);
+  Status PurgeSsd(const Slice* begin, const Slice* end);
+  SstReader::ReadMode SsdReadMode(const ReadOptions& options) const {
+    return {options.verify_checksums || options_.paranoid_checks, options.fill_cache};
+  }
 
   // ---- db_recovery.cc
   Status Recover() REQUIRES(mutex_);
@@ -218,6 +241,7 @@ class DBImpl final : public DB {
   Logger* info_log_ = nullptr;
   FileLock* file_lock_ = nullptr;
   std::unique_ptr<Pool> pool_;
+  std::unique_ptr<SsdStore> ssd_;  // null: no SSD tier
   std::unique_ptr<BlockPool> blocks_;
   std::unique_ptr<FileLog> file_log_;  // null: there are no log files and will be none
 
@@ -272,6 +296,15 @@ class DBImpl final : public DB {
   uint64_t marked_at_ GUARDED_BY(mutex_) = 0;       // frees_ when they were
   uint64_t full_at_ GUARDED_BY(mutex_) = 0;         // frees_ when that attempt began
   bool flush_blocked_ GUARDED_BY(mutex_) = false;   // a flush found no space; it waits for some to be freed
+
+  // Ranges of running SSD jobs, and of those that met damage: nothing touches these again until the next open.
+  std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);
+  int ssd_jobs_ GUARDED_BY(mutex_) = 0;                   // running
+  const PurgeRange* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
+  Status ssd_error_ GUARDED_BY(mutex_);                   // of the last SSD job, until one succeeds
+  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;      // no job starts before
+  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;      // between attempts, while they fail
+
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader
   std::atomic<bool> closing_{false};
@@ -286,7 +319,14 @@ class DBImpl final : public DB {
   std::atomic<uint64_t> merge_micros_{0};
   std::atomic<uint64_t> flushes_{0};
   std::atomic<uint64_t> merges_{0};
+  std::atomic<uint64_t> drains_{0};
+  std::atomic<uint64_t> drain_bytes_{0};  // written by drains
+  std::atomic<uint64_t> ssd_compactions_{0};
+  std::atomic<uint64_t> ssd_compaction_bytes_{0};
+  std::atomic<uint64_t> ssd_read_bytes_{0};  // by both
+  std::atomic<uint64_t> ssd_micros_{0};
   std::vector<LevelStats> level_stats_;
+  std::vector<LevelStats> ssd_stats_;
 };
 
 }  // namespace miodb

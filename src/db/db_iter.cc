@@ -2,15 +2,17 @@
 
 #include <memory>
 #include <new>
+#include <string>
 
-#include "src/db/merging_iterator.h"
+#include "src/format/merging_iterator.h"
 #include "src/util/check.h"
 
 namespace miodb {
 
 namespace {
 
-// Records stay where they are while the state is pinned, so the current record is kept as a view, without a copy.
+// Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
+// a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
 //
 // Going forward, versions_ stands on the current record. Going backward it stands before all versions of the current
 // key, because the newest visible version of a key is the last one met.
@@ -100,6 +102,7 @@ class DBIterator final : public Iterator {
   }
 
   void DoNext() {
+    Keep(&current_, &key_space_, nullptr);
     if (forward_) {
       versions_->Next();
     } else if (versions_->Valid()) {
@@ -113,10 +116,24 @@ class DBIterator final : public Iterator {
 
   void DoPrev() {
     if (forward_) {
+      Keep(&current_, &key_space_, nullptr);
       const Slice key = current_.key;
       while (versions_->Valid() && order_.Equal(versions_->record().key, key)) versions_->Prev();
     }
     FindBackward();
+  }
+
+  // Moves what goes with the next move of versions_ into these strings. value_space null: the value is not needed.
+  static void Keep(RecordView* record, std::string* key_space, std::string* value_space) {
+    if (record->begin != nullptr) return;
+    if (record->key.data() != key_space->data()) {
+      key_space->assign(record->key.data(), record->key.size());
+      record->key = *key_space;
+    }
+    if (value_space != nullptr) {
+      value_space->assign(record->value.data(), record->value.size());
+      record->value = *value_space;
+    }
   }
 
   void StepBack() {
@@ -140,7 +157,9 @@ class DBIterator final : public Iterator {
       if (have_passed && order_.Equal(record.key, passed)) continue;
       if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
       if (record.type() == kTypeDeletion) {
-        passed = record.key;
+        RecordView tombstone = record;
+        Keep(&tombstone, &passed_space_, nullptr);
+        passed = tombstone.key;
         have_passed = true;
         continue;
       }
@@ -171,9 +190,11 @@ class DBIterator final : public Iterator {
         in_key = true;
         visible = false;
         candidate = record;
+        Keep(&candidate, &key_space_, nullptr);
       }
       if (record.sequence() <= sequence_) {
         candidate = record;
+        Keep(&candidate, &key_space_, &value_space_);
         visible = true;
       }
     }
@@ -193,6 +214,9 @@ class DBIterator final : public Iterator {
   bool forward_ = true;
   Status memory_;  // OK until a move ran out of it
   RecordView current_;
+  std::string key_space_;     // of current_'s key, or of the candidate's, where it had to be copied
+  std::string value_space_;   // the same of the value
+  std::string passed_space_;  // of the key of a tombstone that was passed
 };
 
 }  // namespace
@@ -205,6 +229,7 @@ Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t 
   for (const auto& level : state.version->levels) {
     for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
   }
+  if (state.version->ssd != nullptr) state.version->ssd->AddIterators({verify, options.fill_cache}, &sources);
   return new DBIterator(order, NewMergingIterator(order, std::move(sources)), sequence, options, tracer);
 }
 

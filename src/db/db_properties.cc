@@ -45,6 +45,15 @@ std::string Escaped(const Slice& key) {
 
 double MiB(uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; }
 
+// A line of leveldb.stats, unless the level is empty and always was.
+void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStats& stats, std::string* text) {
+  const uint64_t micros = stats.micros.load(std::memory_order_relaxed);  // relaxed: a statistic
+  if (files == 0 && micros == 0) return;
+  Append(text, "%3zu %8zu %8.0f %9.0f %8.0f %9.0f\n", level, files, MiB(bytes), static_cast<double>(micros) / 1e6,
+         MiB(stats.bytes_read.load(std::memory_order_relaxed)),      // relaxed: a statistic
+         MiB(stats.bytes_written.load(std::memory_order_relaxed)));  // relaxed: a statistic
+}
+
 bool ParseNumber(Slice text, uint64_t* number) {
   if (text.empty() || text.size() > 6) return false;
   *number = 0;
@@ -90,7 +99,17 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("pool-bytes-used", pool_->used_bytes());
   result.emplace_back("pool-bytes-file", pool_->file_bytes());
   result.emplace_back("pool-bytes-capacity", pool_->capacity());
+  result.emplace_back("drains", get(drains_));
+  result.emplace_back("ssd-compactions", get(ssd_compactions_));
+  result.emplace_back("ssd-micros", get(ssd_micros_));
+  result.emplace_back("ssd-bytes-drain", get(drain_bytes_));
+  result.emplace_back("ssd-bytes-compaction", get(ssd_compaction_bytes_));
+  result.emplace_back("ssd-bytes-written", ssd_ != nullptr ? ssd_->bytes_written() : 0);
+  result.emplace_back("ssd-bytes-read", get(ssd_read_bytes_));
   MutexLock lock(&mutex_);
+  const SsdLevels* const ssd = versions_->current()->ssd.get();
+  result.emplace_back("ssd-files", ssd != nullptr ? ssd->file_count() : 0);
+  result.emplace_back("ssd-bytes", ssd != nullptr ? ssd->bytes() : 0);
   result.emplace_back("pool-bytes-reserved", Reserve(Demand::kAny));
   result.emplace_back("live-bytes", versions_->payload_live_bytes());
   result.emplace_back("payload-bytes", versions_->payload_bytes());
@@ -116,12 +135,11 @@ std::string DBImpl::StatsText() {
       tables += run->tables.size();
       bytes += run->payload_bytes();
     }
-    const LevelStats& stats = level_stats_[level];
-    const uint64_t micros = stats.micros.load(std::memory_order_relaxed);  // relaxed: a statistic
-    if (tables == 0 && micros == 0) continue;
-    Append(&text, "%3zu %8zu %8.0f %9.0f %8.0f %9.0f\n", level, tables, MiB(bytes), static_cast<double>(micros) / 1e6,
-           MiB(stats.bytes_read.load(std::memory_order_relaxed)),      // relaxed: a statistic
-           MiB(stats.bytes_written.load(std::memory_order_relaxed)));  // relaxed: a statistic
+    AppendLevel(level, tables, bytes, level_stats_[level], &text);
+  }
+  for (size_t level = 0; version->ssd != nullptr && level < version->ssd->levels.size(); level++) {
+    const std::vector<SstRef>& files = version->ssd->levels[level];
+    AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), ssd_stats_[level], &text);
   }
   for (const auto& [name, value] : Counters()) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
   return text;
@@ -143,6 +161,14 @@ std::string DBImpl::TablesText() {
                t->number(), run->id, t->entries(), t->payload_bytes(), t->payload().size(),
                Escaped(t->smallest()).c_str(), Escaped(t->largest()).c_str());
       }
+    }
+  }
+  for (size_t level = 0; version->ssd != nullptr && level < version->ssd->levels.size(); level++) {
+    Append(&text, "--- level %zu, on SSD ---\n", version->levels.size() + level);
+    for (const SstRef& file : version->ssd->levels[level]) {
+      const SstMeta& meta = file->meta();
+      Append(&text, " %" PRIu64 ": %" PRIu64 " entries, %" PRIu64 " bytes ['%s' .. '%s']\n", meta.number, meta.entries,
+             meta.size, Escaped(meta.smallest).c_str(), Escaped(meta.largest).c_str());
     }
   }
   return text;
@@ -201,10 +227,17 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
     if (name.starts_with(files)) {
       name.remove_prefix(files.size());
       uint64_t level;
-      if (!ParseNumber(name, &level) || level >= static_cast<uint64_t>(options_.num_levels)) return false;
+      if (!ParseNumber(name, &level)) return false;
       ReadStates::Pin pin(&states_);
+      const SsdLevels* const ssd = pin->version->ssd.get();
+      const size_t pool_levels = pin->version->levels.size();
+      if (level >= pool_levels + (ssd != nullptr ? ssd->levels.size() : 0)) return false;
       size_t tables = 0;
-      for (const RunRef& run : pin->version->levels[level]) tables += run->tables.size();
+      if (level >= pool_levels) {
+        tables = ssd->levels[level - pool_levels].size();
+      } else {
+        for (const RunRef& run : pin->version->levels[level]) tables += run->tables.size();
+      }
       *value = std::to_string(tables);
     } else if (name == Slice("stats")) {
       *value = StatsText();
@@ -228,6 +261,9 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
   } else if (name == Slice("background-error")) {
     MutexLock lock(&mutex_);
     *value = background_error_.ToString();
+  } else if (name == Slice("ssd-error")) {
+    MutexLock lock(&mutex_);
+    *value = ssd_error_.ToString();
   } else if (name == Slice("counters")) {
     value->clear();
     for (const auto& [counter, n] : Counters()) *value += counter + ": " + std::to_string(n) + "\n";

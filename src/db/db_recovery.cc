@@ -42,6 +42,12 @@ Status DBImpl::Recover() {
   if (s.ok() && !(edit.chunks.empty() && edit.removed_chunks.empty())) s = versions_->Apply(std::move(edit), {});
   if (!s.ok()) return s;
   RetireFileLog(versions_->manifest().flushed_sequence);
+  if (ssd_ != nullptr) {
+    std::set<uint64_t> named;
+    for (const auto& [number, place] : versions_->manifest().files) named.insert(number);
+    s = ssd_->RemoveOrphans(named);
+    if (!s.ok()) return s;
+  }
   for (const auto& level : versions_->current()->levels) {
     for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
   }

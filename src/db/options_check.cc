@@ -44,6 +44,26 @@ Status CheckMultiple(const char* name, uint64_t value) {
   return OutOfRange(name, value, "multiples of " + std::to_string(kExtentUnit));
 }
 
+Status CheckSsdOptions(const Options& o, bool any_sizes) {
+  const uint64_t least = any_sizes ? 64 : KiB;
+  for (const Status& s : {
+           CheckInt("max_open_files", o.max_open_files, 16, 10 * 1000 * 1000),
+           CheckRange("block_size", o.block_size, 64, 64 * KiB * KiB),
+           CheckInt("block_restart_interval", o.block_restart_interval, 1, 65536),
+           CheckInt("compression", Raw(o.compression), kNoCompression, kZstdCompression),
+           CheckInt("zstd_compression_level", o.zstd_compression_level, -131072, 22),
+           o.nvm_budget == 0 ? Status::OK() : CheckRange("nvm_budget", o.nvm_budget, 64 * least, UINT64_MAX),
+           CheckInt("ssd_levels", o.ssd_levels, 1, 8),
+           CheckRange("ssd_level_size", o.ssd_level_size, 4 * least, GiB * GiB),
+           CheckInt("ssd_level_multiplier", o.ssd_level_multiplier, 2, 100),
+           CheckRange("ssd_file_size", o.ssd_file_size, least, 4 * GiB),
+           CheckInt("max_background_ssd_jobs", o.max_background_ssd_jobs, 1, 64),
+       }) {
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 void ClipAsLevelDB(Options* options) {
@@ -80,7 +100,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
        }) {
     if (!s.ok()) return s;
   }
-  return Status::OK();
+  return o.ssd_path.empty() ? Status::OK() : CheckSsdOptions(o, any_sizes);
 }
 
 }  // namespace miodb

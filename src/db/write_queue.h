@@ -18,6 +18,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/value_type.h"
+#include "src/util/cpu_relax.h"
 
 namespace miodb {
 
@@ -108,7 +109,7 @@ class WriteQueue {
     for (int i = 0; i < kSpins; i++) {
       const int state = writer->state.load(std::memory_order_acquire);  // acquire: pairs with SetState
       if (state != Writer::kWaiting) return state;
-      __builtin_ia32_pause();
+      CpuRelax();
     }
     writer->state.wait(Writer::kWaiting, std::memory_order_acquire);  // acquire: as above
     return writer->state.load(std::memory_order_acquire);

@@ -1,9 +1,9 @@
 // A version: which tables there are, level by level, at one moment. Readers pin one and see nothing move.
 //
 // For any user key, every sequence in a run exceeds those in the runs after it in the order
-//   level 0 newest run first, level 1 newest first, ..., the repository
-// because a flush puts its run in front and a merge replaces neighbours. So the first hit at or below a read's
-// sequence is the newest visible version.
+//   level 0 newest run first, level 1 newest first, ..., the repository, the SSD levels from the first down
+// because a flush puts its run in front, a merge replaces neighbours, and a drain moves all that the repository has of
+// a key range to the first SSD level. So the first hit at or below a read's sequence is the newest visible version.
 //
 // Threads: immutable.
 
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pmtable/run.h"
+#include "src/ssd/ssd_levels.h"
 
 namespace miodb {
 
@@ -21,6 +22,10 @@ struct Version {
   // levels[i]: runs of level i, newest first. The last level is the repository and has at most one run.
   std::vector<std::vector<RunRef>> levels;
 
+  // What is on SSD; null without an SSD tier.
+  std::shared_ptr<const SsdLevels> ssd;
+
+  // Of what is in the pool.
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
     *found = false;
     for (const auto& level : levels) {

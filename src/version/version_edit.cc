@@ -16,6 +16,8 @@ enum Field : uint8_t {
   kRemovedChunk = 6,
   kChunk = 7,
   kSealedChunk = 8,
+  kRemovedFile = 9,
+  kFile = 10,
 };
 
 void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
@@ -29,6 +31,22 @@ bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
 
 void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
+}
+
+bool GetFile(Slice* input, SstPlace* place) {
+  auto meta = std::make_shared<SstMeta>();
+  uint64_t level;
+  Slice smallest, largest;
+  if (!GetNumbers(input, {&meta->number, &level, &meta->size, &meta->entries, &meta->tombstones}) ||
+      !GetFixed64(input, &meta->fingerprint) || !GetLengthPrefixedSlice(input, &smallest) ||
+      !GetLengthPrefixedSlice(input, &largest) || level >= kMaxSsdLevels) {
+    return false;
+  }
+  meta->smallest = smallest.ToString();
+  meta->largest = largest.ToString();
+  place->level = static_cast<uint32_t>(level);
+  place->meta = std::move(meta);
+  return true;
 }
 
 }  // namespace
@@ -62,6 +80,17 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, c.sealed ? kSealedChunk : kChunk);
     PutNumbers(dst, {c.id, c.offset, c.size});
     if (c.sealed) PutVarint64(dst, c.sealed_size);
+  }
+  for (uint64_t number : removed_files) {
+    PutField(dst, kRemovedFile);
+    PutVarint64(dst, number);
+  }
+  for (const SstPlace& f : files) {
+    PutField(dst, kFile);
+    PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
+    PutFixed64(dst, f.meta->fingerprint);
+    PutLengthPrefixedSlice(dst, f.meta->smallest);
+    PutLengthPrefixedSlice(dst, f.meta->largest);
   }
 }
 
@@ -112,6 +141,13 @@ bool VersionEdit::DecodeFrom(Slice input) {
         chunks.push_back(c);
         break;
       }
+      case kRemovedFile:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_files.push_back(number);
+        break;
+      case kFile:
+        if (!GetFile(&input, &files.emplace_back())) return false;
+        break;
       default:
         return false;
     }
@@ -131,6 +167,10 @@ Status ManifestState::Apply(const VersionEdit& edit) {
     if (chunks.erase(id) == 0) return Status::Corruption("manifest removes unknown log chunk", std::to_string(id));
   }
   for (const LogChunkPlace& c : edit.chunks) chunks[c.id] = c;
+  for (uint64_t number : edit.removed_files) {
+    if (files.erase(number) == 0) return Status::Corruption("manifest removes unknown file", std::to_string(number));
+  }
+  for (const SstPlace& f : edit.files) files[f.meta->number] = f;
   return Status::OK();
 }
 
@@ -142,6 +182,7 @@ VersionEdit ManifestState::Snapshot() const {
   edit.SetFlushedSequence(flushed_sequence);
   for (const auto& [number, place] : tables) edit.tables.push_back(place);
   for (const auto& [id, place] : chunks) edit.chunks.push_back(place);
+  for (const auto& [number, place] : files) edit.files.push_back(place);
   return edit;
 }
 

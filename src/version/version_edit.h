@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
+#include "src/ssd/sst_file.h"
 
 namespace miodb {
 
@@ -41,6 +43,15 @@ struct LogChunkPlace {
   uint64_t sealed_size = 0;
 };
 
+// A table file of the SSD tier, and the SSD level it belongs to: 0 is the first below the repository.
+struct SstPlace {
+  uint32_t level = 0;
+  std::shared_ptr<const SstMeta> meta;
+};
+
+// SSD levels are below this.
+inline constexpr uint32_t kMaxSsdLevels = 16;
+
 struct VersionEdit {
   bool has_comparator = false;
   std::string comparator;
@@ -52,6 +63,8 @@ struct VersionEdit {
   std::vector<TablePlace> tables;  // new, or moved to another level or run
   std::vector<uint64_t> removed_chunks;
   std::vector<LogChunkPlace> chunks;  // new, or sealed
+  std::vector<uint64_t> removed_files;
+  std::vector<SstPlace> files;  // new, or moved to another level
 
   void SetNextId(uint64_t id) {
     has_next_id = true;
@@ -73,6 +86,7 @@ struct ManifestState {
   uint64_t flushed_sequence = 0;
   std::map<uint64_t, TablePlace> tables;
   std::map<uint64_t, LogChunkPlace> chunks;
+  std::map<uint64_t, SstPlace> files;
 
   // Takes one step. Corruption, if the edit removes what is not there.
   Status Apply(const VersionEdit& edit);

@@ -17,6 +17,7 @@ constexpr uint64_t kMaxUnnamedIds = 1 << 16;
 
 Status VersionSet::Create() {
   Status s = manifest_.Create(order_.comparator()->Name());
+  if (s.ok()) BuildSsdLevels();
   if (s.ok()) BuildCurrent();
   return s;
 }
@@ -38,6 +39,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
     if (!s.ok()) return s;
   }
   s = OpenTables(verify);
+  if (s.ok()) s = OpenFiles();
   if (s.ok()) s = FitLevels();
   if (s.ok()) BuildCurrent();
   return s;
@@ -73,6 +75,33 @@ Status VersionSet::OpenTables(bool verify) {
     if (!s.ok()) return s;
     Enter(table);
     tables_[number] = std::move(table);
+  }
+  return Status::OK();
+}
+
+Status VersionSet::OpenFiles() {
+  const std::map<uint64_t, SstPlace>& places = manifest_.state().files;
+  if (ssd_ == nullptr && !places.empty()) {
+    return Status::InvalidArgument(pool_->path(), "the database has " + std::to_string(places.size()) +
+                                                      " files on SSD; Options::ssd_path is empty");
+  }
+  for (const auto& [number, place] : places) {
+    SkipId(number);
+    Status s = ssd_->CheckFile(*place.meta);
+    if (!s.ok()) return s;
+    files_[number] = std::make_shared<SstFile>(ssd_, place.meta);
+  }
+  BuildSsdLevels();
+  if (ssd_ == nullptr) return Status::OK();
+  for (const std::vector<SstRef>& level : ssd_levels_->levels) {
+    for (size_t i = 0; i < level.size(); i++) {
+      const SstMeta& meta = level[i]->meta();
+      if (order_.Compare(meta.smallest, meta.largest) > 0 ||
+          (i > 0 && order_.Compare(level[i - 1]->meta().largest, meta.smallest) >= 0)) {
+        return Status::Corruption(pool_->path(),
+                                  "manifest: file " + std::to_string(meta.number) + " has no proper key range");
+      }
+    }
   }
   return Status::OK();
 }
@@ -137,13 +166,13 @@ void VersionSet::Leave(const TableRef& table) {
   }
 }
 
-Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
+Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
   Status s;
   try {
     s = manifest_.Append(edit);
-    if (s.ok()) Install(edit, added);
+    if (s.ok()) Install(edit, added, added_files);
   } catch (const std::bad_alloc&) {
     s = Status::IOError(pool_->path(), "out of memory");
   }
@@ -155,7 +184,8 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added) {
   return s;
 }
 
-void VersionSet::Install(const VersionEdit& edit, const std::vector<TableRef>& added) {
+void VersionSet::Install(const VersionEdit& edit, const std::vector<TableRef>& added,
+                         const std::vector<SstRef>& added_files) {
   // Enter before leave: an extent that stays in use must not look unused in between.
   for (const TableRef& table : added) {
     Enter(table);
@@ -169,7 +199,16 @@ void VersionSet::Install(const VersionEdit& edit, const std::vector<TableRef>& a
     it->second->index()->MarkDropped();
     tables_.erase(it);
   }
-  if (!edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();
+  for (const SstRef& file : added_files) CHECK(files_.emplace(file->meta().number, file).second);
+  for (uint64_t number : edit.removed_files) {
+    auto it = files_.find(number);
+    CHECK(it != files_.end());
+    it->second->MarkObsolete();
+    files_.erase(it);
+  }
+  const bool files_changed = !edit.files.empty() || !edit.removed_files.empty();
+  if (files_changed) BuildSsdLevels();
+  if (files_changed || !edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();
 }
 
 bool VersionSet::BufferEmpty() const {
@@ -198,7 +237,27 @@ void VersionSet::BuildCurrent() {
     level.insert(level.begin(), run);  // ids ascend, so the newest ends up first
   }
   CHECK_LE(version->levels.back().size(), 1u);
+  version->ssd = ssd_levels_;
   current_ = std::move(version);
+}
+
+// Levels beyond those that are asked for stay while they have files.
+void VersionSet::BuildSsdLevels() {
+  if (ssd_ == nullptr) return;
+  auto levels = std::make_shared<SsdLevels>();
+  levels->store = ssd_;
+  levels->levels.resize(ssd_level_count_);
+  for (const auto& [number, file] : files_) {
+    const size_t level = manifest_.state().files.at(number).level;
+    if (level >= levels->levels.size()) levels->levels.resize(level + 1);
+    levels->levels[level].push_back(file);
+  }
+  for (std::vector<SstRef>& level : levels->levels) {
+    std::sort(level.begin(), level.end(), [this](const SstRef& a, const SstRef& b) {
+      return order_.Compare(a->meta().smallest, b->meta().smallest) < 0;
+    });
+  }
+  ssd_levels_ = std::move(levels);
 }
 
 }  // namespace miodb

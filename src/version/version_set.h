@@ -22,6 +22,12 @@ class VersionSet {
   VersionSet(const VersionSet&) = delete;
   VersionSet& operator=(const VersionSet&) = delete;
 
+  // Has the manifest name files of this store, in at least so many levels. Before Create or Recover.
+  void UseSsd(SsdStore* store, int levels) {
+    ssd_ = store;
+    ssd_level_count_ = static_cast<size_t>(levels);
+  }
+
   Status Create();
 
   // Reads the manifest, claims all space that it names and opens the tables. *chunks: the extents of the log chunks,
@@ -36,9 +42,12 @@ class VersionSet {
   // A number for a new table, run or log chunk, not used before. Durable with the next edit.
   uint64_t NewId() { return next_id_++; }
 
-  // Makes the edit durable, then current. added: the tables that the edit places for the first time. On failure the
-  // current version stays; see Manifest::Append.
-  Status Apply(VersionEdit edit, const std::vector<TableRef>& added);
+  // Makes the edit durable, then current. added, added_files: the tables and files that the edit places for the first
+  // time. On failure the current version stays; see Manifest::Append.
+  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {});
+
+  // Whether an edit failed in such a way that it may be durable all the same.
+  bool in_doubt() const { return !failure_.ok(); }
 
   // The place that the manifest gives a table of the current version.
   const TablePlace& PlaceOf(uint64_t number) const { return manifest_.state().tables.at(number); }
@@ -68,12 +77,14 @@ class VersionSet {
 
  private:
   Status OpenTables(bool verify);
+  Status OpenFiles();
   Status FitLevels();
   void SkipId(uint64_t id);
   void Enter(const TableRef& table);
   void Leave(const TableRef& table);
-  void Install(const VersionEdit& edit, const std::vector<TableRef>& added);
+  void Install(const VersionEdit& edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files);
   void BuildCurrent();
+  void BuildSsdLevels();
   int LevelIndex(uint32_t level) const { return level == kRepositoryLevel ? num_levels_ - 1 : static_cast<int>(level); }
 
   Pool* const pool_;
@@ -84,6 +95,11 @@ class VersionSet {
   Status failure_;  // of an edit that may or may not be on the medium: no other may follow
   VersionRef current_;
   std::map<uint64_t, TableRef> tables_;  // of the current version, by number
+
+  SsdStore* ssd_ = nullptr;
+  size_t ssd_level_count_ = 0;
+  std::map<uint64_t, SstRef> files_;  // of the current version, by number
+  std::shared_ptr<const SsdLevels> ssd_levels_;
 
   // Payload extents of the current version, and how many of its tables refer to each.
   struct PayloadUse {

@@ -160,6 +160,10 @@ has_run() { [[ -z ${words[1]} || ,${words[1]}, == *",$1,"* ]]; }
 # size of its data.
 plan_bench() { plan_run bench "$@"; }
 
+# plan_crash SERIES X BYTES BENCHMARKS FLAG...: a run of db_bench that ends itself after BENCHMARKS, and one that measures how
+# long "recover" takes then.
+plan_crash() { plan_run crash "$@"; }
+
 # plan_ycsb SERIES X BYTES PHASE... -- WORD...: a run of ycsbc, its phases on one database; "load", "reload" or a letter.
 # In the words, @RAW@ stands for the path of the run's raw files without their endings.
 plan_ycsb() { plan_run ycsb "$@"; }
@@ -185,7 +189,7 @@ panel() {
 # option.
 common_flags() {
   local engine=$1 round=$2
-  if [[ $3 == bench ]]; then
+  if [[ $3 != ycsb ]]; then
     say --engine="$engine" --seed="$round" --write_buffer_size="$memtable" --bloom_bits=10 --open_files=100000 \
       --progress_reports=false
     if [[ $engine == rocksdb ]] && $on_tmpfs; then say --mmap_read=1; fi
@@ -196,12 +200,20 @@ common_flags() {
   fi
 }
 
-# command_of ENGINE ROUND DATABASE RAW WORD...: sets command to the words of a run.
+# command_of ENGINE ROUND DATABASE RAW: sets command to that of the run in "words", and before to one that has to be killed
+# first, if there is one.
 command_of() {
   local kind=${words[0]} common phases=() phase
+  before=()
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     command=("$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${extra_flags[@]}")
+    return
+  fi
+  if [[ $kind == crash ]]; then
+    command=("$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:6}" "${extra_flags[@]}")
+    before=("${command[@]}" --benchmarks="${words[5]},kill")
+    command+=(--benchmarks=recover --use_existing_db)
     return
   fi
   local rest=("${words[@]:5}") input=$4.input
@@ -234,9 +246,29 @@ sample_space() {
   done >"$2"
 }
 
+# Ends sample_space, if it runs.
+stop_sampler() {
+  if [[ -n ${sampler:-} ]]; then
+    kill "$sampler" 2>/dev/null || true
+    wait "$sampler" 2>/dev/null || true
+    sampler=
+  fi
+}
+
+# run_killed FILE: runs the command in "before", which has to end by SIGKILL. FILE gets its output.
+run_killed() {
+  local status=0
+  # The shell between tells that its child was killed, which goes into the file.
+  bash -c '"$@"; exit $?' bash "${before[@]}" >"$1" 2>&1 9>&- || status=$?
+  if ((status == 137)); then return; fi
+  if ((status >= 128)); then exit "$status"; fi
+  tail -n 5 "$1" >&2
+  die "this ended with status $status, not killed: ${before[*]}"
+}
+
 # run_one INDEX ENGINE ROUND: runs plan[INDEX], unless its output is there.
 run_one() {
-  local words raw database sampler='' weight
+  local words raw database weight
   IFS=$unit read -ra words <<<"${plan[$1]}"
   has_run "$2" || return 0
   weight=$((words[4] + 1000000))
@@ -249,14 +281,12 @@ run_one() {
   progress_say "round $3, ${words[2]:+${words[2]}, }${words[3]}: $2"
   command_of "$2" "$3" "$database" "$raw"
   if [[ ${space_over_time:-false} == true ]]; then
-    sample_space "$database" "$raw.space.csv" &
+    sample_space "$database" "$raw.space.csv" 9>&- &
     sampler=$!
   fi
+  if ((${#before[@]} > 0)); then run_killed "$raw.before"; fi
   record "$raw.tmp" "${command[@]}"
-  if [[ -n $sampler ]]; then
-    kill "$sampler"
-    wait "$sampler" 2>/dev/null || true
-  fi
+  stop_sampler
   {
     say "space bytes: $(du -s -B1 "$database" | cut -f1)"
     # LevelDB tells how often it flushed and compacted in its log only.
@@ -277,6 +307,7 @@ print_plan() {
       IFS=$unit read -ra words <<<"${plan[i]}"
       has_run "$engine" || continue
       command_of "$engine" 1 "$db_parent/DATABASE" "$out/$name/TIME/raw/$i-$engine-1"
+      if ((${#before[@]} > 0)); then say "${before[*]}"; fi
       say "${command[*]}"
     done
   done
@@ -321,6 +352,7 @@ write_plan() {
 finish() {
   local status=$?
   trap - EXIT
+  stop_sampler
   if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
   if compgen -G "$folder/raw/*.out" >/dev/null; then
     rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp

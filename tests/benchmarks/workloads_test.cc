@@ -139,6 +139,26 @@ TEST_F(DriverTest, IteratorsAreMadeAndDropped) {
   EXPECT_TRUE(Printed(" 30 operations;"));
 }
 
+TEST_F(DriverTest, RecoveringOpensAnExistingStoreOnce) {
+  EXPECT_EQ(Run("recover"), 0);
+  EXPECT_TRUE(Printed("recover      : skipped (--use_existing_db is false)\n")) << out_;
+  EXPECT_EQ(store_.opens, 0);
+  config_.use_existing_db = true;
+  EXPECT_EQ(Run("recover"), 0);
+  EXPECT_EQ(store_.opens, 1);
+  EXPECT_EQ(store_.destroys, 0);
+  EXPECT_TRUE(Printed(" 1 operations;")) << out_;
+}
+
+using DriverDeathTest = DriverTest;
+
+TEST_F(DriverDeathTest, AKilledProcessClosesNothing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  MapEngine engine(&store_);
+  config_.benchmarks = "fillseq,kill,readseq";
+  EXPECT_EXIT(Driver(config_, &engine).Run(), testing::KilledBySignal(SIGKILL), "");
+}
+
 TEST_F(DriverTest, NamesThatNeedAMergeOperatorSaySo) {
   EXPECT_EQ(Run("mergerandom"), 0);
   EXPECT_TRUE(Printed("mergerandom  : not available\n"));

@@ -22,7 +22,7 @@ std::string StatusText(const Iterator& it) { return it.status().ok() ? "" : "[" 
 Status OpenDb(const Options& options, const std::string& path, std::unique_ptr<DB>* db) {
   db->reset();
   DB* opened = nullptr;
-  Status s = DB::Open(options, path, &opened);
+  Status s = DB::Open(AtPath(options, path), path, &opened);
   db->reset(opened);
   return s;
 }

@@ -17,7 +17,7 @@
 
 namespace miodb::test {
 
-// Opens a database as unique_ptr; *db is empty on failure, or holds what DB::Open left there.
+// Opens a database as unique_ptr; *db is empty on failure, or holds what DB::Open left there. Knows kSsdInDirectory.
 Status OpenDb(const Options& options, const std::string& path, std::unique_ptr<DB>* db);
 
 // The number that a property holds; a failure of the test and 0 if there is none.

@@ -72,10 +72,32 @@ std::vector<OptionSet> MakeSets() {
   o = add("paranoid", TinyOptions());
   o->paranoid_checks = true;
   o->filter_bits_per_key = 32;
+
+  // Nearly everything goes down to SSD, through files of some blocks and levels of some files.
+  o = add("ssd", TinyOptions());
+  o->ssd_path = kSsdInDirectory;
+  o->nvm_budget = 64 * kKiB;
+  o->ssd_level_size = 32 * kKiB;
+  o->ssd_level_multiplier = 2;
+  o->ssd_levels = 3;
+  o->ssd_file_size = 8 * kKiB;
+  o->block_size = 512;
+  o->max_open_files = 16;
+
+  o = add("ssd_reverse", Options(*o));
+  o->comparator = ReverseComparator();
+  o->compression = kNoCompression;
+  o->max_background_ssd_jobs = 4;
+  o->paranoid_checks = true;
   return sets;
 }
 
 }  // namespace
+
+Options AtPath(Options options, const std::string& path) {
+  if (options.ssd_path == kSsdInDirectory) options.ssd_path = path + "/ssd";
+  return options;
+}
 
 Options SmallOptions() {
   Options options;

@@ -16,6 +16,12 @@ struct OptionSet {
   Options options;   // with create_if_missing
 };
 
+// As Options::ssd_path: OpenDb puts the SSD tier into the folder "ssd" of the database's directory.
+inline constexpr char kSsdInDirectory[] = "(in the database's directory)";
+
+// The options of a database with this path: kSsdInDirectory becomes that folder.
+Options AtPath(Options options, const std::string& path);
+
 // Memtables of 64 KiB and all other sizes in proportion: what tests start from.
 Options SmallOptions();
 

@@ -90,7 +90,7 @@ class VerifyTest : public DbTestBase {
 TEST_F(VerifyTest, FindsNothingWrongInAnyGoodPool) {
   for (const OptionSet& set : OptionSets()) {
     SCOPED_TRACE(set.name);
-    options_ = set.options;
+    options_ = AtPath(set.options, path_);
     for (const uint64_t seed : Seeds(ByScale(2, 5, 50))) {
       SCOPED_TRACE(Repeat(seed));
       Random random(seed);

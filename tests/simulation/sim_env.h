@@ -19,7 +19,9 @@ class SimEnv final : public EnvWrapper {
   // Whether there is a pool: what DB::Open finds.
   void set_pool_exists(bool exists) { pool_exists_ = exists; }
 
-  bool FileExists(const std::string& name) override { return name == kDatabaseName || pool_exists_; }
+  bool FileExists(const std::string& name) override {
+    return name == kDatabaseName || (pool_exists_ && name == std::string(kDatabaseName) + "/pool");
+  }
   Status LockFile(const std::string&, FileLock** lock) override {
     *lock = new FileLock;
     return Status::OK();

@@ -14,11 +14,19 @@ std::string TextOf(const LogChunkPlace& place) {
          (place.sealed ? " sealed " + std::to_string(place.sealed_size) : "");
 }
 
+std::string TextOf(const SstPlace& place) {
+  const SstMeta& meta = *place.meta;
+  return std::to_string(meta.number) + "@" + std::to_string(place.level) + " " + std::to_string(meta.size) + "/" +
+         std::to_string(meta.entries) + "/" + std::to_string(meta.tombstones) + "/" + std::to_string(meta.fingerprint) +
+         " [" + meta.smallest + ".." + meta.largest + "]";
+}
+
 std::string TextOf(const ManifestState& state) {
   std::string text = state.comparator + " next " + std::to_string(state.next_id) + " flushed " +
                      std::to_string(state.flushed_sequence) + "\n";
   for (const auto& [number, place] : state.tables) text += std::to_string(number) + ": " + TextOf(place) + "\n";
   for (const auto& [id, place] : state.chunks) text += std::to_string(id) + ": " + TextOf(place) + "\n";
+  for (const auto& [number, place] : state.files) text += std::to_string(number) + ": " + TextOf(place) + "\n";
   return text;
 }
 
@@ -42,6 +50,18 @@ LogChunkPlace EditMaker::AnyChunk(bool small) {
   return place;
 }
 
+SstPlace EditMaker::AnyFile(bool small) {
+  auto meta = std::make_shared<SstMeta>();
+  meta->number = Number(small);
+  meta->size = Number(small);
+  meta->entries = Number(small);
+  meta->tombstones = Number(small);
+  meta->fingerprint = random_.Next64();
+  meta->smallest = random_.Bytes(random_.Uniform(20));
+  meta->largest = random_.Bytes(random_.Uniform(200));
+  return {static_cast<uint32_t>(random_.Uniform(kMaxSsdLevels)), std::move(meta)};
+}
+
 VersionEdit EditMaker::AnyEdit(bool small) {
   VersionEdit edit;
   if (random_.OneIn(4)) {
@@ -54,6 +74,8 @@ VersionEdit EditMaker::AnyEdit(bool small) {
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.tables.push_back(AnyTable(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_chunks.push_back(Number(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.chunks.push_back(AnyChunk(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_files.push_back(Number(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.files.push_back(AnyFile(small));
   return edit;
 }
 
@@ -89,6 +111,16 @@ VersionEdit EditMaker::NextEdit(size_t most_tables) {
     place.id = state_.next_id++;
     state_.chunks[place.id] = place;
     edit.chunks.push_back(place);
+  }
+  while (state_.files.size() > random_.Uniform(6)) {
+    const auto it = state_.files.begin();
+    edit.removed_files.push_back(it->first);
+    state_.files.erase(it);
+  }
+  if (random_.OneIn(2)) {
+    const SstPlace file = AnyFile(false);
+    state_.files[file.meta->number] = file;
+    edit.files.push_back(file);
   }
   edit.SetNextId(state_.next_id);
   return edit;

@@ -14,6 +14,7 @@ namespace miodb::test {
 // All that a state or a place in it says, for comparing.
 std::string TextOf(const TablePlace& place);
 std::string TextOf(const LogChunkPlace& place);
+std::string TextOf(const SstPlace& place);
 std::string TextOf(const ManifestState& state);
 
 class EditMaker {
@@ -35,6 +36,7 @@ class EditMaker {
  private:
   TablePlace AnyTable(bool small);
   LogChunkPlace AnyChunk(bool small);
+  SstPlace AnyFile(bool small);
   uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(63); }
 
   Random random_;

@@ -48,6 +48,9 @@ TEST(VersionEditTest, RoundTrips) {
     for (size_t i = 0; i < edit.tables.size(); i++) EXPECT_EQ(TextOf(edit.tables[i]), TextOf(decoded.tables[i]));
     ASSERT_EQ(edit.chunks.size(), decoded.chunks.size());
     for (size_t i = 0; i < edit.chunks.size(); i++) EXPECT_EQ(TextOf(edit.chunks[i]), TextOf(decoded.chunks[i]));
+    EXPECT_EQ(edit.removed_files, decoded.removed_files);
+    ASSERT_EQ(edit.files.size(), decoded.files.size());
+    for (size_t i = 0; i < edit.files.size(); i++) EXPECT_EQ(TextOf(edit.files[i]), TextOf(decoded.files[i]));
     EXPECT_EQ(Encoded(edit), Encoded(decoded));
   }
 }
@@ -69,7 +72,9 @@ TEST(VersionEditTest, FieldNumbersAreThoseOfTheFormat) {
   edit.removed_chunks = {10};
   edit.chunks.push_back({11, 12, 13, false, 0});
   edit.chunks.push_back({14, 15, 16, true, 12});
-  const std::string expected(
+  edit.removed_files = {17};
+  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{18, 19, 20, 21, 22, "s", "lg"})});
+  const char expected[] =
       "\1\1c"
       "\2\2"
       "\3\3"
@@ -77,8 +82,10 @@ TEST(VersionEditTest, FieldNumbersAreThoseOfTheFormat) {
       "\5\5\6\7\x08\x09"
       "\6\x0a"
       "\7\x0b\x0c\x0d"
-      "\x08\x0e\x0f\x10\x0c");
-  EXPECT_EQ(expected, Encoded(edit));
+      "\x08\x0e\x0f\x10\x0c"
+      "\x09\x11"
+      "\x0a\x12\2\x13\x14\x15\x16\0\0\0\0\0\0\0\1s\2lg";
+  EXPECT_EQ(std::string(expected, sizeof(expected) - 1), Encoded(edit));
 }
 
 TEST(VersionEditTest, WhatIsCutShortIsRefusedOrHasFewerFields) {
@@ -107,6 +114,7 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
       if (!DecodeAlone(bytes, &edit)) continue;
       for (const TablePlace& t : edit.tables) ASSERT_LE(t.level, kRepositoryLevel);
       for (const LogChunkPlace& c : edit.chunks) ASSERT_LE(c.sealed_size, c.size);
+      for (const SstPlace& f : edit.files) ASSERT_LT(f.level, kMaxSsdLevels);
       ManifestState state;
       state.Apply(edit).IgnoreError();
     }
@@ -116,9 +124,9 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
 TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   VersionEdit edit;
   for (int field = 0; field < 256; field++) {
-    // A field by itself, with nothing behind it, is never whole; numbers outside of 1 to 8 are never known.
+    // A field by itself, with nothing behind it, is never whole; numbers outside of 1 to 10 are never known.
     EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
-    const bool known = field >= 1 && field <= 8;
+    const bool known = field >= 1 && field <= 10;
     EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
   }
   std::string bytes("\5\1", 2);
@@ -126,6 +134,9 @@ TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   EXPECT_FALSE(DecodeAlone(bytes + std::string("\1\1\1", 3), &edit)) << "level 256";
   EXPECT_FALSE(DecodeAlone(std::string("\x08\1\1\4\5", 5), &edit)) << "sealed beyond its size";
   EXPECT_TRUE(DecodeAlone(std::string("\x08\1\1\5\5", 5), &edit));
+  const std::string file("\1\1\1\0\0\0\0\0\0\0\0\0\0", 13);  // behind number and level
+  EXPECT_TRUE(DecodeAlone("\x0a\1\x0f" + file, &edit));
+  EXPECT_FALSE(DecodeAlone("\x0a\1\x10" + file, &edit)) << "SSD level 16";
 }
 
 TEST(ManifestStateTest, ASnapshotLeadsToTheSameState) {

@@ -1,7 +1,7 @@
 // One walk over several sources of versions.
 
-#ifndef MIODB_SRC_DB_MERGING_ITERATOR_H_
-#define MIODB_SRC_DB_MERGING_ITERATOR_H_
+#ifndef MIODB_SRC_FORMAT_MERGING_ITERATOR_H_
+#define MIODB_SRC_FORMAT_MERGING_ITERATOR_H_
 
 #include <memory>
 #include <vector>
@@ -17,4 +17,4 @@ std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order,
 
 }  // namespace miodb
 
-#endif  // MIODB_SRC_DB_MERGING_ITERATOR_H_
+#endif  // MIODB_SRC_FORMAT_MERGING_ITERATOR_H_

@@ -1,4 +1,4 @@
-#include "src/db/merging_iterator.h"
+#include "src/format/merging_iterator.h"
 
 #include <algorithm>
 #include <string>

@@ -1,0 +1,179 @@
+#include "compaction/ssd_merge.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "src/format/merging_iterator.h"
+#include "src/ssd/sst_writer.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// How many entries go by between looks at SsdMergeRequest::stop.
+constexpr uint64_t kStopInterval = 1024;
+
+// A file is cut when it overlaps this many times the target size of the level below its own, so that its own compaction
+// will not take long.
+constexpr uint64_t kMostOverlap = 10;
+
+// The files that a job writes, one after the other.
+class Outputs {
+ public:
+  Outputs(const SsdMergeRequest& request, std::vector<SstRef>* files) : request_(request), files_(files) {
+    const std::vector<std::vector<SstRef>>& levels = request.levels->levels;
+    const size_t below = static_cast<size_t>(request.job->output_level) + 1;
+    if (below < levels.size()) below_ = &levels[below];
+  }
+
+  ~Outputs() {
+    if (writer_ == nullptr) return;
+    file_.reset();  // a file that was not finished
+    request_.store->Discard(meta_->number);
+  }
+
+  // record: the next in order; new_key: not of the same user key as the last one.
+  Status Add(const RecordView& record, bool new_key) {
+    Status s;
+    if (writer_ != nullptr && new_key && IsFull(record.key)) s = Finish();
+    if (s.ok() && writer_ == nullptr) s = Start(record.key);
+    if (!s.ok()) return s;
+    key_.clear();
+    AppendInternalKey(&key_, record.key, record.tag);
+    writer_->Add(key_, record.value);
+    if (new_key) meta_->largest.assign(record.key.data(), record.key.size());
+    if (record.type() == kTypeDeletion) meta_->tombstones++;
+    return writer_->status();
+  }
+
+  Status Finish() {
+    if (writer_ == nullptr) return Status::OK();
+    Status s = writer_->Finish();
+    if (s.ok()) s = file_->Sync();
+    if (s.ok()) s = file_->Close();
+    if (!s.ok()) return s;
+    meta_->size = writer_->file_size();
+    meta_->entries = writer_->entries();
+    meta_->fingerprint = writer_->fingerprint();
+    files_->push_back(std::make_shared<SstFile>(request_.store, std::move(meta_)));
+    writer_.reset();
+    file_.reset();
+    return s;
+  }
+
+ private:
+  Status Start(const Slice& smallest) {
+    meta_ = std::make_shared<SstMeta>();
+    meta_->number = request_.new_file_number();
+    meta_->smallest.assign(smallest.data(), smallest.size());
+    Status s = request_.store->NewFile(meta_->number, &file_);
+    if (!s.ok()) return s;
+    writer_ = std::make_unique<SstWriter>(request_.store->format(), file_.get());
+    overlap_bytes_ = 0;
+    return s;
+  }
+
+  bool IsFull(const Slice& key) {
+    if (writer_->size_estimate() >= request_.file_bytes) return true;
+    if (below_ == nullptr) return false;
+    for (; next_below_ < below_->size(); next_below_++) {
+      const SstMeta& meta = (*below_)[next_below_]->meta();
+      if (request_.order.Compare(key, meta.largest) <= 0) break;
+      overlap_bytes_ += meta.size;
+    }
+    return overlap_bytes_ > kMostOverlap * request_.file_bytes;
+  }
+
+  const SsdMergeRequest& request_;
+  std::vector<SstRef>* const files_;
+  const std::vector<SstRef>* below_ = nullptr;  // files of the level below the output level
+  size_t next_below_ = 0;                       // the first of them that is not behind
+  uint64_t overlap_bytes_ = 0;                  // of those passed since the file was begun
+  std::shared_ptr<SstMeta> meta_;
+  std::unique_ptr<WritableFile> file_;
+  std::unique_ptr<SstWriter> writer_;
+  std::string key_;
+};
+
+class SsdMerge {
+ public:
+  SsdMerge(const SsdMergeRequest& request, SsdMergeResult* result)
+      : request_(request), result_(result), outputs_(request, &result->files) {
+    const SsdJob& job = *request.job;
+    const SstReader::ReadMode mode{true, false};
+    std::vector<std::unique_ptr<InternalIterator>> sources;
+    if (job.is_drain()) {
+      run_.tables = job.tables;
+      sources.push_back(NewRunIterator(&run_, request.order, true));
+      result->bytes_read += run_.payload_bytes();
+    }
+    for (const std::vector<SstRef>* files : {&job.upper, &job.lower}) {
+      if (!files->empty()) sources.push_back(request.store->NewIterator(files, mode));
+      result->bytes_read += TotalBytes(*files);
+    }
+    input_ = NewMergingIterator(request.order, std::move(sources));
+  }
+
+  Status Execute() {
+    for (input_->SeekToFirst(); input_->Valid(); input_->Next()) {
+      Status s = Take(input_->record());
+      if (!s.ok()) return s;
+      if (++result_->entries_read % kStopInterval == 0 &&
+          request_.stop->load(std::memory_order_relaxed)) {  // relaxed: a wish, nothing is published with it
+        return Status::IOError("SSD work given up", "the database is being closed");
+      }
+    }
+    if (!input_->status().ok()) {
+      result_->inputs_damaged = true;
+      return input_->status();
+    }
+    return outputs_.Finish();
+  }
+
+ private:
+  Status Take(const RecordView& record) {
+    const bool same_key = any_ && request_.order.Equal(record.key, last_key_);
+    bool keep = !same_key || request_.filter->VisibleBelow(record.sequence(), last_sequence_);
+    if (keep && record.type() == kTypeDeletion && request_.filter->TombstoneDroppable(record.sequence()) &&
+        !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, record.key, record.key)) {
+      keep = false;
+    }
+    last_sequence_ = record.sequence();
+    if (!same_key) {
+      last_key_.assign(record.key.data(), record.key.size());
+      key_written_ = false;
+    }
+    any_ = true;
+    if (!keep) {
+      result_->entries_dropped++;
+      return Status::OK();
+    }
+    const bool new_key = !key_written_;
+    key_written_ = true;
+    return outputs_.Add(record, new_key);
+  }
+
+  const SsdMergeRequest& request_;
+  SsdMergeResult* const result_;
+  Outputs outputs_;
+  Run run_;  // a drain's tables
+  std::unique_ptr<InternalIterator> input_;
+  bool any_ = false;
+  std::string last_key_;  // of the record taken last, kept or not
+  uint64_t last_sequence_ = 0;
+  bool key_written_ = false;  // a version of last_key_ is in the output
+};
+
+}  // namespace
+
+Status RunSsdMerge(const SsdMergeRequest& request, SsdMergeResult* result) {
+  Status s = SsdMerge(request, result).Execute();
+  if (!s.ok()) {
+    for (const SstRef& file : result->files) file->MarkObsolete();
+  }
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,53 @@
+// The work of the SSD tier: partitions of the repository, or files of a level, merged into files of the level below.
+//
+//   1 Walk all inputs side by side in key order, newest version of a key first. Whatever is read is verified.
+//   2 Drop versions that no read can need, and tombstones with nothing older below.
+//   3 Write the rest into new files, each cut at the target size and where it would overlap too much of the level
+//   below;
+//     never inside of a key.
+//   4 Sync each file; the first sync of a file takes the directory with it. The caller then writes one manifest edit:
+//     inputs removed, outputs placed.
+//
+// What a crash leaves: before that edit the inputs, and files that nobody names, which the next open removes; after it
+// the outputs.
+//
+// Threads: one for each job.
+
+#ifndef MIODB_COMPACTION_SSD_MERGE_H_
+#define MIODB_COMPACTION_SSD_MERGE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "compaction/ssd_picker.h"
+#include "compaction/version_filter.h"
+
+namespace miodb {
+
+struct SsdMergeRequest {
+  SsdStore* store;
+  KeyOrder order;
+  const SsdJob* job;
+  std::shared_ptr<const SsdLevels> levels;  // the job was picked from
+  const VersionFilter* filter;
+  uint64_t file_bytes;  // target size
+  std::function<uint64_t()> new_file_number;
+  const std::atomic<bool>* stop;  // give up when set
+};
+
+struct SsdMergeResult {
+  std::vector<SstRef> files;    // complete and synced
+  bool inputs_damaged = false;  // the failure was in reading
+  uint64_t entries_read = 0;
+  uint64_t entries_dropped = 0;
+  uint64_t bytes_read = 0;
+};
+
+// On failure result->files are marked obsolete, so that they go away with the result.
+Status RunSsdMerge(const SsdMergeRequest& request, SsdMergeResult* result);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_SSD_MERGE_H_

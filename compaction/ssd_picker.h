@@ -1,0 +1,62 @@
+// Which work of the SSD tier to do next: pure functions of a version and of what is running.
+//
+// A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that
+// overlap. A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is
+// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is.
+
+#ifndef MIODB_COMPACTION_SSD_PICKER_H_
+#define MIODB_COMPACTION_SSD_PICKER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/version/version.h"
+
+namespace miodb {
+
+// What a job holds: no other job may touch files of these levels in this range of keys.
+struct SsdRange {
+  int first_level;  // SSD levels first_level and first_level + 1; a drain's is -1
+  std::string smallest;
+  std::string largest;
+};
+
+struct SsdJob {
+  int output_level = 0;          // an SSD level
+  std::vector<TableRef> tables;  // a drain's: partitions in key order
+  std::vector<SstRef> upper;     // a compaction's: files of the level above, a rewrite's: of the same
+  std::vector<SstRef> lower;     // files of the output level
+  SsdRange range;                // of all of these
+
+  bool is_drain() const { return !tables.empty(); }
+
+  // Whether the files of upper may go to the output level as they are.
+  bool is_move() const {
+    return tables.empty() && lower.empty() && upper.size() == 1 && output_level > range.first_level;
+  }
+};
+
+// Tombstones in this range of keys are to be moved down until they hide nothing any more, and dropped.
+struct PurgeRange {
+  const Slice* begin;  // null: from the first key
+  const Slice* end;    // null: to the last
+};
+
+struct SsdPickerInput {
+  VersionRef version;
+  KeyOrder order{BytewiseComparator()};
+  bool drain = false;                  // the repository is to shrink
+  bool may_drain = false;              // no merge is at work on the repository
+  std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
+  const std::vector<SsdRange>* running = nullptr;
+  const PurgeRange* purge = nullptr;  // null: nothing is to be purged
+  bool may_rewrite = false;           // no snapshot needs a tombstone that hides nothing
+};
+
+std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input);
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_SSD_PICKER_H_

@@ -1,0 +1,279 @@
+#include <algorithm>
+
+#include "src/db/db_impl.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+
+// The SSD tier, behind the repository:
+//
+//   push down   When tables take more of the pool than nvm_budget and the repository has less than half of that, the
+//               oldest run of the buffer goes there at once, whichever level it is in (compaction/picker.h).
+//   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that
+//   overlap.
+//               Its records and index are free then. One at a time, since merges into the repository exclude it.
+//   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
+//   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
+//
+// A job, step by step:
+//
+//   1 Pick it, and hold its range of keys in the levels that it touches (compaction/ssd_picker.h).
+//   2 Write its outputs and sync them (compaction/ssd_merge.h). A single file with nothing to merge with is not written
+//     anew but moved.
+//   3 One manifest edit: inputs out, outputs in. 4 New version, new read state; the inputs go with their last reader.
+//
+// Errors: a job that fails leaves everything as it was; jobs are tried again after a pause that doubles up to some
+// seconds. So a full or failing SSD stops nothing but drains, until the pool is full as well. A job that met damage in
+// its inputs is not repeated: its range of keys stays as it is until the next open. Only a manifest that fails stops
+// the database.
+
+namespace miodb {
+
+namespace {
+
+// An index entry and its share of the levels above.
+constexpr uint64_t kIndexBytes = 22;
+
+constexpr uint64_t kLeastPauseMicros = 50 * 1000;
+constexpr uint64_t kMostPauseMicros = 5 * 1000 * 1000;
+
+// How long a writer waits for each KiB, at most, while the pool holds far more than its budget.
+constexpr uint64_t kMostThrottleNanos = 20 * 1000;
+
+}  // namespace
+
+Status DBImpl::OpenSsd() {
+  if (options_.ssd_path.empty()) return Status::OK();
+  SsdStore::Options o;
+  o.env = options_.env;
+  o.path = options_.ssd_path;
+  o.order = order_;
+  o.format.filter_policy = options_.filter_policy;
+  o.format.block_size = options_.block_size;
+  o.format.restart_interval = options_.block_restart_interval;
+  o.format.compression = options_.compression;
+  o.format.zstd_level = options_.zstd_compression_level;
+  o.filter_bits = options_.filter_bits_per_key;
+  o.block_cache = options_.block_cache;
+  o.max_open_files = options_.max_open_files;
+  o.bytes_per_second = options_.ssd_rate_limit;
+  o.verify_on_open = options_.paranoid_checks;
+  return SsdStore::Open(o, pool_->id(), &ssd_);
+}
+
+// ---- when
+
+uint64_t DBImpl::NvmBudget() const { return options_.nvm_budget > 0 ? options_.nvm_budget : pool_->capacity() / 2; }
+
+uint64_t DBImpl::NvmBytes() { return versions_->payload_live_bytes() + versions_->entries() * kIndexBytes; }
+
+namespace {
+
+uint64_t RepositoryBytes(const Version& version) {
+  const std::vector<RunRef>& runs = version.levels.back();
+  return runs.empty() ? 0 : runs[0]->payload_bytes() + runs[0]->entries() * kIndexBytes;
+}
+
+}  // namespace
+
+bool DBImpl::WantsPushDown() {
+  return ssd_ != nullptr && ssd_error_.ok() && NvmBytes() > NvmBudget() &&
+         RepositoryBytes(*versions_->current()) < NvmBudget() / 2;
+}
+
+bool DBImpl::WantsDrain() {
+  if (ssd_ == nullptr) return false;
+  const uint64_t repository = RepositoryBytes(*versions_->current());
+  if (repository == 0) return false;
+  if (full_) return true;  // there is nothing else left to make room with
+  return NvmBytes() > NvmBudget() && (repository >= NvmBudget() / 2 || versions_->BufferEmpty());
+}
+
+// Rises from nothing at the budget to the most at half as much again.
+uint64_t DBImpl::SsdThrottleNanos() {
+  if (ssd_ == nullptr) return 0;
+  const uint64_t bytes = NvmBytes(), budget = NvmBudget();
+  if (bytes <= budget) return 0;
+  const uint64_t span = budget / 2 + 1;
+  return kMostThrottleNanos * std::min(bytes - budget, span) / span;
+}
+
+// ---- what
+
+std::optional<SsdJob> DBImpl::PickSsd() {
+  if (ssd_ == nullptr || !background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: under mutex
+      NowMicros() < ssd_retry_micros_) {
+    return std::nullopt;
+  }
+  SsdPickerInput input;
+  input.version = versions_->current();
+  input.order = order_;
+  input.drain = WantsDrain();
+  input.may_drain =
+      busy_levels_.count(options_.num_levels - 1) == 0 && (settle_requests_ == 0 || versions_->BufferEmpty());
+  uint64_t limit = options_.ssd_level_size;
+  for (size_t level = 0; level + 1 < input.version->ssd->levels.size(); level++) {
+    input.level_limits.push_back(limit);
+    const uint64_t multiplier = static_cast<uint64_t>(options_.ssd_level_multiplier);
+    limit = limit > UINT64_MAX / multiplier ? UINT64_MAX : limit * multiplier;
+  }
+  input.running = &ssd_ranges_;
+  input.purge = purge_;
+  input.may_rewrite = snapshots_.empty();
+  return PickSsdJob(input);
+}
+
+bool DBImpl::HasDrainWork() {
+  if (!WantsDrain()) return false;
+  const std::optional<SsdJob> job = PickSsd();
+  return job.has_value() && job->is_drain();
+}
+
+// ---- jobs
+
+bool DBImpl::SsdStep() {
+  if (ssd_ == nullptr) return false;
+  ssd_->RemoveDiscarded();
+  std::optional<SsdJob> job;
+  std::shared_ptr<const SsdLevels> levels;
+  {
+    MutexLock lock(&mutex_);
+    job = PickSsd();
+    if (!job.has_value()) return false;
+    levels = versions_->current()->ssd;
+    ssd_ranges_.push_back(job->range);
+    ssd_jobs_++;
+    if (job->is_drain()) {
+      // Counted as a merge: it takes from the repository, which merges put into.
+      running_jobs_++;
+      busy_levels_.insert(options_.num_levels - 1);
+    }
+  }
+  RunSsdJob(std::move(*job), std::move(levels));
+  return true;
+}
+
+void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
+  const uint64_t start = NowMicros();
+  const VersionFilter filter(snapshots_.Sequences());
+  SsdMergeResult result;
+  Status s;
+  if (!job.is_move()) {
+    const SsdMergeRequest request{
+        ssd_.get(), order_, &job, levels, &filter, options_.ssd_file_size, [this] { return NewId(); }, &closing_};
+    s = WithMemory([&] { return RunSsdMerge(request, &result); });
+  }
+  const uint64_t micros = NowMicros() - start;
+  const uint64_t written = TotalBytes(result.files);
+  const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
+    counter->fetch_add(n, std::memory_order_relaxed);  // relaxed: a statistic
+  };
+  add(job.is_drain() ? &drains_ : &ssd_compactions_, 1);
+  add(job.is_drain() ? &drain_bytes_ : &ssd_compaction_bytes_, written);
+  add(&ssd_read_bytes_, result.bytes_read);
+  add(&ssd_micros_, micros);
+  LevelStats& stats = ssd_stats_[static_cast<size_t>(job.output_level)];
+  add(&stats.micros, micros);
+  add(&stats.bytes_read, result.bytes_read);
+  add(&stats.bytes_written, written);
+
+  const SsdRange range = job.range;
+  const bool inputs_damaged = result.inputs_damaged;
+  levels.reset();
+  MutexLock lock(&mutex_);
+  if (s.ok()) s = InstallSsd(job, result);
+  if (s.ok()) {
+    Log("%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "
+        "%llu us",
+        job.is_drain()  ? "drain"
+        : job.is_move() ? "move"
+                        : "compaction",
+        job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
+        static_cast<unsigned long long>(result.entries_dropped), static_cast<unsigned long long>(result.entries_read),
+        static_cast<unsigned long long>(written), static_cast<unsigned long long>(micros));
+  }
+  // Let go of the inputs before anybody is told: their space is free only then.
+  job = SsdJob();
+  result = SsdMergeResult();
+  FinishSsdJob(range, s, inputs_damaged);
+}
+
+Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
+  VersionEdit edit;
+  const uint32_t level = static_cast<uint32_t>(job.output_level);
+  for (const TableRef& table : job.tables) edit.removed_tables.push_back(table->number());
+  if (job.is_move()) {
+    edit.files.push_back({level, job.upper[0]->shared_meta()});
+  } else {
+    for (const SstRef& file : job.upper) edit.removed_files.push_back(file->meta().number);
+    for (const SstRef& file : job.lower) edit.removed_files.push_back(file->meta().number);
+    for (const SstRef& file : result.files) edit.files.push_back({level, file->shared_meta()});
+  }
+  Status s = versions_->Apply(std::move(edit), {}, result.files);
+  if (s.ok()) {
+    PublishState();
+  } else if (versions_->in_doubt()) {
+    SetBackgroundError(s);  // the files may be named: the next open knows
+  } else {
+    for (const SstRef& file : result.files) file->MarkObsolete();
+  }
+  return s;
+}
+
+void DBImpl::FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_damaged) {
+  ssd_jobs_--;
+  frees_++;
+  if (range.first_level < 0) {
+    running_jobs_--;
+    busy_levels_.erase(options_.num_levels - 1);
+  }
+  if (!inputs_damaged) {
+    const auto mine = std::find_if(ssd_ranges_.begin(), ssd_ranges_.end(), [&](const SsdRange& r) {
+      return r.first_level == range.first_level && r.smallest == range.smallest && r.largest == range.largest;
+    });
+    CHECK(mine != ssd_ranges_.end());
+    ssd_ranges_.erase(mine);
+  }
+  if (s.ok()) {
+    flush_blocked_ = false;
+    UnblockMerges();
+    ssd_error_ = Status::OK();
+    ssd_retry_micros_ = ssd_pause_micros_ = 0;
+  } else if (!closing_.load(std::memory_order_relaxed)) {  // relaxed: set under the mutex
+    ssd_error_ = s;
+    if (!inputs_damaged) {
+      ssd_pause_micros_ = std::clamp(2 * ssd_pause_micros_, kLeastPauseMicros, kMostPauseMicros);
+      ssd_retry_micros_ = NowMicros() + ssd_pause_micros_;
+    }
+    LogStatus(inputs_damaged ? "SSD tier: a range of keys stays as it is" : "SSD tier: to be tried again", s);
+  }
+  UpdateThrottle();
+  work_.SignalAll();
+  done_.SignalAll();
+}
+
+// ---- who waits
+
+// Waits until nothing of the SSD tier is running or due, or until it fails.
+Status DBImpl::WaitForSsd() {
+  if (ssd_ == nullptr) return background_error_;
+  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&  // relaxed: set under the mutex
+         (ssd_jobs_ > 0 || running_jobs_ > 0 || PickSsd().has_value())) {
+    if (!WaitForBackground(0)) break;
+  }
+  return background_error_.ok() ? ssd_error_ : background_error_;
+}
+
+Status DBImpl::PurgeSsd(const Slice* begin, const Slice* end) {
+  if (ssd_ == nullptr) return Status::OK();
+  MutexLock lock(&mutex_);
+  while (purge_ != nullptr && background_error_.ok()) WaitForBackground(0);
+  const PurgeRange range{begin, end};
+  purge_ = &range;
+  Status s = WaitForSsd();
+  // The range belongs to this call: a job may have been picked with it, but holds nothing of it.
+  purge_ = nullptr;
+  done_.SignalAll();
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,114 @@
+#include <algorithm>
+
+#include "src/ssd/ssd_levels.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// One file of the level is open at a time.
+class LevelIterator final : public InternalIterator {
+ public:
+  LevelIterator(const SsdStore* store, const std::vector<SstRef>* files, const SstReader::ReadMode& mode)
+      : store_(store), files_(files), mode_(mode), index_(files->size()) {}
+
+  bool Valid() const override { return valid_; }
+
+  void SeekToFirst() override {
+    Enter(0);
+    if (it_ != nullptr) it_->SeekToFirst();
+    SettleForward();
+  }
+
+  void SeekToLast() override {
+    Enter(files_->empty() ? 0 : files_->size() - 1);
+    if (it_ != nullptr) it_->SeekToLast();
+    SettleBackward();
+  }
+
+  void Seek(const Slice& key, uint64_t sequence) override {
+    Enter(FindFile(store_->order(), *files_, key));
+    if (it_ != nullptr) it_->Seek(SeekKey(key, sequence));
+    SettleForward();
+  }
+
+  void Next() override {
+    it_->Next();
+    SettleForward();
+  }
+
+  void Prev() override {
+    it_->Prev();
+    SettleBackward();
+  }
+
+  const RecordView& record() const override { return record_; }
+  Status status() const override { return status_; }
+
+ private:
+  // Opens the file with this index; none behind the last.
+  void Enter(size_t index) {
+    valid_ = false;
+    if (it_ != nullptr && index == index_ && status_.ok()) return;
+    it_.reset();
+    index_ = index;
+    if (index >= files_->size()) return;
+    status_ = store_->OpenTable((*files_)[index]->meta(), &table_);
+    if (status_.ok()) it_.reset(table_->NewIterator(mode_));
+  }
+
+  void SettleForward() {
+    while (it_ != nullptr && !it_->Valid() && it_->status().ok()) {
+      Enter(index_ + 1);
+      if (it_ != nullptr) it_->SeekToFirst();
+    }
+    Load();
+  }
+
+  void SettleBackward() {
+    while (it_ != nullptr && !it_->Valid() && it_->status().ok()) {
+      Enter(index_ > 0 ? index_ - 1 : files_->size());
+      if (it_ != nullptr) it_->SeekToLast();
+    }
+    Load();
+  }
+
+  void Load() {
+    valid_ = false;
+    if (it_ == nullptr) return;
+    if (!it_->Valid()) {
+      status_ = it_->status();
+      return;
+    }
+    const Slice key = it_->key();
+    record_.begin = nullptr;
+    record_.tag = TagOf(key);
+    record_.key = UserKeyOf(key);
+    record_.value = it_->value();
+    if (key.size() < kInternalTagBytes || record_.type() > kTypeValue) {
+      status_ = Status::Corruption(store_->FileName((*files_)[index_]->meta().number), "a key that is none of ours");
+      return;
+    }
+    valid_ = true;
+  }
+
+  const SsdStore* const store_;
+  const std::vector<SstRef>* const files_;
+  const SstReader::ReadMode mode_;
+  size_t index_;
+  SsdStore::Pin table_;
+  std::unique_ptr<Iterator> it_;  // null: behind the last file, before the first, or the file cannot be opened
+  bool valid_ = false;
+  RecordView record_;
+  Status status_;
+};
+
+}  // namespace
+
+std::unique_ptr<InternalIterator> SsdStore::NewIterator(const std::vector<SstRef>* files,
+                                                        const SstReader::ReadMode& mode) const {
+  return std::make_unique<LevelIterator>(this, files, mode);
+}
+
+}  // namespace miodb

@@ -1,0 +1,89 @@
+#include "src/ssd/ssd_levels.h"
+
+#include <algorithm>
+
+namespace miodb {
+
+size_t FindFile(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key) {
+  const auto it = std::partition_point(
+      files.begin(), files.end(), [&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
+  return static_cast<size_t>(it - files.begin());
+}
+
+std::vector<SstRef> OverlappingFiles(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& smallest,
+                                     const Slice& largest) {
+  std::vector<SstRef> result;
+  for (size_t i = FindFile(order, files, smallest); i < files.size(); i++) {
+    if (order.Compare(files[i]->meta().smallest, largest) > 0) break;
+    result.push_back(files[i]);
+  }
+  return result;
+}
+
+uint64_t TotalBytes(const std::vector<SstRef>& files) {
+  uint64_t sum = 0;
+  for (const SstRef& file : files) sum += file->meta().size;
+  return sum;
+}
+
+Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin, bool* found,
+                      RecordView* record) const {
+  *found = false;
+  for (const std::vector<SstRef>& files : levels) {
+    const size_t i = FindFile(store->order(), files, key.key);
+    if (i == files.size() || store->order().Compare(key.key, files[i]->meta().smallest) < 0) continue;
+    Status s = store->Get(*files[i], key, mode, pin, found, record);
+    if (!s.ok() || *found) return s;
+  }
+  return Status::OK();
+}
+
+void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
+                             std::vector<std::unique_ptr<InternalIterator>>* iterators) const {
+  for (const std::vector<SstRef>& files : levels) {
+    if (!files.empty()) iterators->push_back(store->NewIterator(&files, mode));
+  }
+}
+
+uint64_t SsdLevels::BytesIn(const Slice& start, const Slice& limit) const {
+  const KeyOrder& order = store->order();
+  uint64_t sum = 0;
+  for (const std::vector<SstRef>& files : levels) {
+    for (const SstRef& file : OverlappingFiles(order, files, start, limit)) {
+      const SstMeta& meta = file->meta();
+      if (order.Compare(start, meta.smallest) <= 0 && order.Compare(meta.largest, limit) < 0) {
+        sum += meta.size;
+        continue;
+      }
+      SsdStore::Pin table;
+      if (!store->OpenTable(meta, &table).ok()) continue;
+      const uint64_t from = table->ApproximateOffsetOf(SeekKey(start, kMaxSequence));
+      const uint64_t to = table->ApproximateOffsetOf(SeekKey(limit, kMaxSequence));
+      if (to > from) sum += to - from;
+    }
+  }
+  return sum;
+}
+
+bool SsdLevels::OverlapsFrom(size_t level, const Slice& smallest, const Slice& largest) const {
+  for (; level < levels.size(); level++) {
+    const std::vector<SstRef>& files = levels[level];
+    const size_t i = FindFile(store->order(), files, smallest);
+    if (i < files.size() && store->order().Compare(files[i]->meta().smallest, largest) <= 0) return true;
+  }
+  return false;
+}
+
+uint64_t SsdLevels::bytes() const {
+  uint64_t sum = 0;
+  for (const std::vector<SstRef>& files : levels) sum += TotalBytes(files);
+  return sum;
+}
+
+size_t SsdLevels::file_count() const {
+  size_t sum = 0;
+  for (const std::vector<SstRef>& files : levels) sum += files.size();
+  return sum;
+}
+
+}  // namespace miodb

@@ -1,0 +1,267 @@
+#include "src/ssd/ssd_store.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// As LevelDB without a cache of the user's.
+constexpr size_t kOwnCacheBytes = 8 << 20;
+
+// A table cache has at least this many places, one for each of its parts.
+constexpr int kLeastOpenFiles = 16;
+
+std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
+std::string LockPath(const std::string& path) { return path + "/LOCK"; }
+
+// Whether this is the name of a table file, ours or LevelDB's.
+bool ParseTableName(const std::string& name, uint64_t* number) {
+  size_t digits = 0;
+  while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
+  const std::string suffix = name.substr(digits);
+  if (digits == 0 || digits > 19 || (suffix != ".sst" && suffix != ".ldb")) return false;
+  *number = strtoull(name.c_str(), nullptr, 10);
+  return true;
+}
+
+void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
+
+// Counts what is written and keeps it down to the rate.
+class MeteredFile final : public WritableFile {
+ public:
+  MeteredFile(WritableFile* target, RateLimiter* limiter, std::atomic<uint64_t>* bytes)
+      : target_(target), limiter_(limiter), bytes_(bytes) {}
+
+  Status Append(const Slice& data) override {
+    limiter_->Request(data.size());
+    bytes_->fetch_add(data.size(), std::memory_order_relaxed);  // relaxed: a statistic
+    return target_->Append(data);
+  }
+  Status Close() override { return target_->Close(); }
+  Status Flush() override { return target_->Flush(); }
+  Status Sync() override { return target_->Sync(); }
+
+ private:
+  const std::unique_ptr<WritableFile> target_;
+  RateLimiter* const limiter_;
+  std::atomic<uint64_t>* const bytes_;
+};
+
+}  // namespace
+
+SstFile::~SstFile() {
+  if (obsolete_.load(std::memory_order_relaxed)) store_->Discard(meta_->number);  // relaxed: see MarkObsolete
+}
+
+SsdStore::SsdStore(const Options& options)
+    : options_(options),
+      comparator_(options.order),
+      own_cache_(options.block_cache == nullptr ? NewLRUCache(kOwnCacheBytes) : nullptr),
+      block_cache_(options.block_cache == nullptr ? own_cache_.get() : options.block_cache),
+      tables_(NewLRUCache(static_cast<size_t>(std::max(options.max_open_files, kLeastOpenFiles)))),
+      limiter_(options.bytes_per_second) {
+  const FilterPolicy* policy = options.format.filter_policy;
+  if (policy == nullptr && options.filter_bits > 0 && options.order.bytewise()) {
+    own_policy_.reset(NewBloomFilterPolicy(options.filter_bits));
+    policy = own_policy_.get();
+  }
+  format_ = options.format;
+  format_.comparator = &comparator_;
+  format_.filter_policy = nullptr;
+  if (policy != nullptr) {
+    policy_ = std::make_unique<InternalFilterPolicy>(policy);
+    format_.filter_policy = policy_.get();
+  }
+}
+
+SsdStore::~SsdStore() {
+  RemoveDiscarded();
+  if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
+}
+
+std::string SsdStore::FileName(uint64_t number) const {
+  char name[32];
+  snprintf(name, sizeof(name), "/%06" PRIu64 ".sst", number);
+  return options_.path + name;
+}
+
+Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store) {
+  std::unique_ptr<SsdStore> fresh(new SsdStore(options));
+  Env* const env = options.env;
+  if (!env->FileExists(options.path)) {
+    Status s = env->CreateDir(options.path);
+    if (!s.ok()) return Status::IOError(options.path, "cannot create the directory: " + s.ToString());
+  }
+  Status s = env->LockFile(LockPath(options.path), &fresh->lock_);
+  if (s.ok()) s = fresh->Claim(pool_id);
+  if (s.ok()) *store = std::move(fresh);
+  return s;
+}
+
+// Makes sure that the directory is this pool's, and marks a new one as such.
+Status SsdStore::Claim(uint64_t pool_id) {
+  Env* const env = options_.env;
+  const std::string path = PoolIdPath(options_.path);
+  char id[32];
+  snprintf(id, sizeof(id), "%016" PRIx64 "\n", pool_id);
+  if (env->FileExists(path)) {
+    std::string owner;
+    Status s = ReadFileToString(env, path, &owner);
+    if (!s.ok() || owner == id) return s;
+    return Status::InvalidArgument(options_.path, "is the SSD tier of another pool (its file POOL says whose)");
+  }
+  std::vector<std::pair<uint64_t, std::string>> files;
+  Status s = TableFiles(&files);
+  if (!s.ok()) return s;
+  if (!files.empty() || env->FileExists(options_.path + "/CURRENT")) {
+    return Status::InvalidArgument(options_.path, "holds table files, but no file POOL that says whose");
+  }
+  const std::string unfinished = path + ".tmp";
+  WritableFile* opened = nullptr;
+  s = env->NewWritableFile(unfinished, &opened);
+  if (!s.ok()) return s;
+  const std::unique_ptr<WritableFile> file(opened);
+  s = file->Append(id);
+  if (s.ok()) s = file->Sync();
+  if (s.ok()) s = file->Close();
+  // The new name is durable with the first table file, whose sync takes the directory with it.
+  return s.ok() ? env->RenameFile(unfinished, path) : s;
+}
+
+Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const {
+  std::vector<std::string> names;
+  Status s = options_.env->GetChildren(options_.path, &names);
+  if (!s.ok()) return s;
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (ParseTableName(name, &number)) files->emplace_back(number, options_.path + "/" + name);
+  }
+  return s;
+}
+
+Status SsdStore::Destroy(Env* env, const std::string& path) {
+  if (!env->FileExists(PoolIdPath(path))) return Status::OK();  // not ours, or not there
+  FileLock* lock = nullptr;
+  Status s = env->LockFile(LockPath(path), &lock);
+  if (!s.ok()) return s;
+  std::vector<std::string> names;
+  s = env->GetChildren(path, &names);
+  uint64_t number;
+  for (const std::string& name : names) {
+    if (s.ok() && ParseTableName(name, &number)) s = env->RemoveFile(path + "/" + name);
+  }
+  // Last what says whose the files are, so that a removal that was cut off can be repeated.
+  for (const std::string& name : {LockPath(path), PoolIdPath(path)}) {
+    if (s.ok()) s = env->RemoveFile(name);
+  }
+  env->UnlockFile(lock).IgnoreError();
+  if (s.ok()) env->RemoveDir(path).IgnoreError();  // foreign files stay, and the directory with them
+  return s;
+}
+
+Status SsdStore::CheckFile(const SstMeta& meta) const {
+  const std::string name = FileName(meta.number);
+  uint64_t size;
+  Status s = options_.env->GetFileSize(name, &size);
+  if (s.IsNotFound()) return Status::Corruption(name, "missing: the manifest names it");
+  if (s.ok() && size != meta.size) {
+    return Status::Corruption(name,
+                              "has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta.size));
+  }
+  return s;
+}
+
+Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
+  std::vector<std::pair<uint64_t, std::string>> files;
+  Status s = TableFiles(&files);
+  for (const auto& [number, name] : files) {
+    if (s.ok() && named.count(number) == 0) s = options_.env->RemoveFile(name);
+  }
+  return s;
+}
+
+Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
+  WritableFile* opened = nullptr;
+  Status s = options_.env->NewWritableFile(FileName(number), &opened);
+  if (!s.ok()) return s;
+  std::unique_ptr<WritableFile> target(opened);
+  *file = std::make_unique<MeteredFile>(target.get(), &limiter_, &bytes_written_);
+  target.release();  // the metered file's
+  return s;
+}
+
+void SsdStore::Discard(uint64_t number) noexcept {
+  MutexLock lock(&mutex_);
+  try {
+    discarded_.push_back(number);
+  } catch (const std::bad_alloc&) {
+    // An orphan, until the next open.
+  }
+}
+
+void SsdStore::RemoveDiscarded() {
+  std::vector<uint64_t> numbers;
+  {
+    MutexLock lock(&mutex_);
+    numbers.swap(discarded_);
+  }
+  for (uint64_t number : numbers) {
+    char key[8];
+    EncodeFixed64(key, number);
+    tables_->Erase(Slice(key, sizeof(key)));
+    options_.env->RemoveFile(FileName(number)).IgnoreError();
+  }
+}
+
+Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
+  pin->Reset();
+  char key[8];
+  EncodeFixed64(key, meta.number);
+  Cache::Handle* handle = tables_->Lookup(Slice(key, sizeof(key)));
+  if (handle == nullptr) {
+    const std::string name = FileName(meta.number);
+    RandomAccessFile* opened = nullptr;
+    Status s = options_.env->NewRandomAccessFile(name, &opened);
+    if (!s.ok()) return s.IsNotFound() ? Status::Corruption(name, "missing: the manifest names it") : s;
+    const std::shared_ptr<const RandomAccessFile> file(opened);
+    std::unique_ptr<SstReader> reader;
+    s = SstReader::Open(format_, file, name, meta.size, options_.verify_on_open, block_cache_, &reader);
+    if (!s.ok()) return s;
+    if (reader->fingerprint() != meta.fingerprint) {
+      return Status::Corruption(name, "is not the file that the manifest means");
+    }
+    handle = tables_->Insert(Slice(key, sizeof(key)), reader.get(), 1, &DeleteReader);
+    reader.release();  // the cache's
+  }
+  pin->cache_ = tables_.get();
+  pin->handle_ = handle;
+  pin->reader_ = static_cast<const SstReader*>(tables_->Value(handle));
+  return Status::OK();
+}
+
+Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin,
+                     bool* found, RecordView* record) const {
+  *found = false;
+  Pin table;
+  Status s = OpenTable(file.meta(), &table);
+  if (!s.ok()) return s;
+  std::string found_key;
+  bool any;
+  s = table->Find(mode, SeekKey(key.key, key.sequence), pin, &any, &found_key, &record->value);
+  if (!s.ok() || !any || !options_.order.Equal(UserKeyOf(found_key), key.key)) return s;
+  record->begin = nullptr;
+  record->tag = TagOf(found_key);
+  record->key = key.key;
+  if (record->type() > kTypeValue) return Status::Corruption(FileName(file.meta().number), "unknown value type");
+  *found = true;
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,150 @@
+// The directory of the SSD tier: its table files, and what is needed to read and write them.
+//
+//   POOL          whose files these are: the pool's id, 16 hexadecimal digits
+//   LOCK          held while the database is open
+//   <number>.sst  a table; the manifest in the pool says which of them count
+//
+// Threads: every method by any number at once, except Open.
+//
+// Ownership: owns its caches unless they were given; outlives every SstFile, BlockPin and iterator made from it.
+//
+// What a crash leaves: files that no manifest names, which RemoveOrphans removes. A file that the manifest names is
+// complete, because it was synced before, its directory with it.
+//
+// Errors: those of reading are Corruption or IOError naming the file; nothing here is sticky.
+
+#ifndef MIODB_SRC_SSD_SSD_STORE_H_
+#define MIODB_SRC_SSD_SSD_STORE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "miodb/cache.h"
+#include "miodb/env.h"
+#include "src/format/internal_iterator.h"
+#include "src/format/lookup_key.h"
+#include "src/ssd/internal_key.h"
+#include "src/ssd/sst_file.h"
+#include "src/ssd/sst_reader.h"
+#include "src/util/mutex.h"
+#include "src/util/rate_limiter.h"
+
+namespace miodb {
+
+class SsdStore {
+ public:
+  struct Options {
+    Env* env = nullptr;
+    std::string path;
+    KeyOrder order{BytewiseComparator()};
+    SstFormat format;              // but for the comparator; the filter policy is that of user keys
+    int filter_bits = 0;           // without a filter policy: bits per key of the default one, 0 for none
+    Cache* block_cache = nullptr;  // nullptr: an own one
+    int max_open_files = 1000;
+    uint64_t bytes_per_second = 0;  // of all writing together; 0: no limit
+    bool verify_on_open = false;    // check the index of a table when it is opened
+  };
+
+  // Opens or makes the directory of the pool with this id. InvalidArgument if it is another pool's, or if it holds
+  // table files of nobody's.
+  static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store);
+
+  // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
+  static Status Destroy(Env* env, const std::string& path);
+
+  ~SsdStore();
+  SsdStore(const SsdStore&) = delete;
+  SsdStore& operator=(const SsdStore&) = delete;
+
+  const std::string& path() const { return options_.path; }
+  const KeyOrder& order() const { return options_.order; }
+  const SstFormat& format() const { return format_; }
+  std::string FileName(uint64_t number) const;
+
+  // ---- Files
+
+  // Corruption if the file is not there or has another size.
+  Status CheckFile(const SstMeta& meta) const;
+
+  // Removes every table file that is not among these.
+  Status RemoveOrphans(const std::set<uint64_t>& named) const;
+
+  // Makes a file to be filled. What is written to it is counted and held down to the rate.
+  Status NewFile(uint64_t number, std::unique_ptr<WritableFile>* file);
+
+  // Notes that a file is to be removed; by SstFile.
+  void Discard(uint64_t number) noexcept;
+
+  // Removes what was noted. What cannot be removed is left to the next RemoveOrphans.
+  void RemoveDiscarded();
+
+  // ---- Reading
+
+  // Keeps the open table of a file from being closed.
+  class Pin {
+   public:
+    Pin() = default;
+    ~Pin() { Reset(); }
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+    void Reset() {
+      if (cache_ != nullptr) cache_->Release(handle_);
+      cache_ = nullptr;
+    }
+    const SstReader* operator->() const { return reader_; }
+
+   private:
+    friend class SsdStore;
+
+    Cache* cache_ = nullptr;
+    Cache::Handle* handle_ = nullptr;
+    const SstReader* reader_ = nullptr;
+  };
+
+  // Opens the table of a file, or finds it open. Corruption if it is another file than the manifest means.
+  Status OpenTable(const SstMeta& meta, Pin* pin) const;
+
+  // Finds the newest version of key at or below its sequence in this file. record->value lives as long as *pin holds
+  // its block; record->begin is null.
+  Status Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin, bool* found,
+             RecordView* record) const;
+
+  // Walks all versions in files that are in key order and do not overlap. The vector outlives the iterator. The
+  // records' bytes live until the iterator moves; their begin is null.
+  std::unique_ptr<InternalIterator> NewIterator(const std::vector<SstRef>* files,
+                                                const SstReader::ReadMode& mode) const;
+
+  // ---- Figures
+
+  uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+ private:
+  explicit SsdStore(const Options& options);
+
+  Status Claim(uint64_t pool_id);
+  Status TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const;
+
+  const Options options_;
+  const InternalKeyComparator comparator_;
+  std::unique_ptr<const FilterPolicy> own_policy_;
+  std::unique_ptr<const InternalFilterPolicy> policy_;
+  SstFormat format_;
+  std::unique_ptr<Cache> own_cache_;
+  Cache* const block_cache_;
+  const std::unique_ptr<Cache> tables_;  // SstReaders by file number
+  FileLock* lock_ = nullptr;
+  RateLimiter limiter_;
+  std::atomic<uint64_t> bytes_written_{0};
+
+  Mutex mutex_;
+  std::vector<uint64_t> discarded_ GUARDED_BY(mutex_);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_SSD_SSD_STORE_H_

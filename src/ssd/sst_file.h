@@ -1,0 +1,53 @@
+// A table file of the SSD tier, as the manifest knows it, and as versions share it.
+//
+// Threads: immutable, but for the mark that it is obsolete.
+//
+// Ownership: versions and running jobs hold SstRefs. When the last one of an obsolete file goes, its store removes the
+// file from the disk. The store outlives all of its files.
+
+#ifndef MIODB_SRC_SSD_SST_FILE_H_
+#define MIODB_SRC_SSD_SST_FILE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace miodb {
+
+class SsdStore;
+
+struct SstMeta {
+  uint64_t number = 0;
+  uint64_t size = 0;
+  uint64_t entries = 0;
+  uint64_t tombstones = 0;
+  uint64_t fingerprint = 0;  // SstReader::fingerprint
+  std::string smallest;      // user keys
+  std::string largest;
+};
+
+class SstFile {
+ public:
+  SstFile(SsdStore* store, std::shared_ptr<const SstMeta> meta) : store_(store), meta_(std::move(meta)) {}
+  ~SstFile();
+  SstFile(const SstFile&) = delete;
+  SstFile& operator=(const SstFile&) = delete;
+
+  const SstMeta& meta() const { return *meta_; }
+  const std::shared_ptr<const SstMeta>& shared_meta() const { return meta_; }
+
+  // No durable record names the file any more, or none ever will.
+  void MarkObsolete() const { obsolete_.store(true, std::memory_order_relaxed); }  // relaxed: ordered by the references
+
+ private:
+  SsdStore* const store_;
+  const std::shared_ptr<const SstMeta> meta_;
+  mutable std::atomic<bool> obsolete_{false};
+};
+
+using SstRef = std::shared_ptr<const SstFile>;
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_SSD_SST_FILE_H_
