@@ -491,7 +491,7 @@ Status DBImpl::DoFlush() {
   if (newest == nullptr) return s.ok() ? background_error_ : s;
   while (s.ok() && background_error_.ok() &&
          std::find(immutables_.begin(), immutables_.end(), newest) != immutables_.end()) {
-    if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork()) {
+    if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork() && !HasDrainWork()) {
       return Status::NoSpace(pool_->path(), "the pool has no room for the flush");
     }
     if (!WaitForBackground(0)) break;
@@ -511,8 +511,9 @@ Status DBImpl::Settle() {
   const auto merged = [&]() REQUIRES(mutex_) {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
-  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
-         (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_))) {
+  while (
+      background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
+      (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork()))) {
     if (!WaitForBackground(0)) break;
   }
   request.End();
