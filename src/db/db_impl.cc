@@ -103,7 +103,13 @@ Status Destroy(const std::string& name, const Options& options) {
     if (!s.ok()) return s;
   }
   s = DestroyFileLog(name, options);
-  if (s.ok() && !options.ssd_path.empty()) s = SsdStore::Destroy(env, options.ssd_path);
+  if (s.ok() && !options.ssd_path.empty()) {
+    s = SsdStore::Destroy(env, options.ssd_path);
+    if (s.ok()) s = SsdStore::Destroy(env, RepairedSsdPath(options));
+    for (int i = 1; s.ok() && env->FileExists(DamagedPath(options.ssd_path, i)); i++) {
+      s = SsdStore::Destroy(env, DamagedPath(options.ssd_path, i));
+    }
+  }
   if (s.ok()) s = Pool::Destroy(pool);
   if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/db/db_impl.h"
+#include "src/db/ssd_options.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 
@@ -43,21 +44,7 @@ constexpr uint64_t kMostThrottleNanos = 20 * 1000;
 
 Status DBImpl::OpenSsd() {
   if (options_.ssd_path.empty()) return Status::OK();
-  SsdStore::Options o;
-  o.env = options_.env;
-  o.path = options_.ssd_path;
-  o.order = order_;
-  o.format.filter_policy = options_.filter_policy;
-  o.format.block_size = options_.block_size;
-  o.format.restart_interval = options_.block_restart_interval;
-  o.format.compression = options_.compression;
-  o.format.zstd_level = options_.zstd_compression_level;
-  o.filter_bits = options_.filter_bits_per_key;
-  o.block_cache = options_.block_cache;
-  o.max_open_files = options_.max_open_files;
-  o.bytes_per_second = options_.ssd_rate_limit;
-  o.verify_on_open = options_.paranoid_checks;
-  return SsdStore::Open(o, pool_->id(), &ssd_);
+  return SsdStore::Open(SsdStoreOptions(options_), pool_->id(), &ssd_);
 }
 
 // ---- when
