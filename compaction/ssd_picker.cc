@@ -35,65 +35,52 @@ double Cost(const SsdJob& job) {
   return static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
 }
 
-bool InRange(const SsdPickerInput& input, const Slice& smallest, const Slice& largest) {
-  const PurgeRange& purge = *input.purge;
-  return (purge.begin == nullptr || input.order.Compare(largest, *purge.begin) >= 0) &&
-         (purge.end == nullptr || input.order.Compare(smallest, *purge.end) <= 0);
+// Whether a table or file is one of those that are to be purged.
+bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const Slice& smallest,
+              const Slice& largest) {
+  const PurgeRequest& purge = *input.purge;
+  return tombstones > 0 && number < purge.before &&
+         (purge.begin == nullptr || input.order.Compare(largest, *purge.begin) >= 0) &&
+         (purge.end == nullptr || input.order.Compare(smallest, *purge.end) <= 0) &&
+         input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
 }
 
-// The drain with the least to rewrite. purge: only of a partition with tombstones over older data.
+// Takes the job if it may run now and costs less than the best one so far.
+void Offer(const SsdPickerInput& input, SsdJob job, std::optional<SsdJob>* best) {
+  if (IsFree(input, job.range) && (!best->has_value() || Cost(job) < Cost(**best))) *best = std::move(job);
+}
+
+// The drain with the least to rewrite.
 std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
   const Version& version = *input.version;
-  if (!input.may_drain || version.levels.back().empty()) return std::nullopt;
   std::optional<SsdJob> best;
+  if (!input.may_drain || version.levels.back().empty()) return best;
   for (const TableRef& table : version.levels.back()[0]->tables) {
-    if (purge && (table->tombstones() == 0 || !InRange(input, table->smallest(), table->largest()) ||
-                  !version.ssd->OverlapsFrom(0, table->smallest(), table->largest()))) {
-      continue;
-    }
+    if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest())) continue;
     SsdJob job;
     job.output_level = 0;
     job.tables.push_back(table);
     job.range = {-1, table->smallest().ToString(), table->largest().ToString()};
     Complete(input, &job);
-    if (IsFree(input, job.range) && (!best.has_value() || Cost(job) < Cost(*best))) best = std::move(job);
+    Offer(input, std::move(job), &best);
   }
   return best;
 }
 
-// The compaction out of this level with the least to rewrite. purge: only of a file with tombstones over older data.
+// The compaction out of this level with the least to rewrite.
 std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, bool purge) {
-  const SsdLevels& ssd = *input.version->ssd;
   std::optional<SsdJob> best;
-  for (const SstRef& file : ssd.levels[level]) {
+  for (const SstRef& file : input.version->ssd->levels[level]) {
     const SstMeta& meta = file->meta();
-    if (purge && (meta.tombstones == 0 || !InRange(input, meta.smallest, meta.largest) ||
-                  !ssd.OverlapsFrom(level + 1, meta.smallest, meta.largest))) {
-      continue;
-    }
+    if (purge && !IsPurged(input, meta.number, meta.tombstones, meta.smallest, meta.largest)) continue;
     SsdJob job;
-    job.output_level = static_cast<int>(level) + 1;
+    job.output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
     job.upper.push_back(file);
     job.range = {static_cast<int>(level), meta.smallest, meta.largest};
-    Complete(input, &job);
-    if (IsFree(input, job.range) && (!best.has_value() || Cost(job) < Cost(*best))) best = std::move(job);
+    if (job.output_level > job.range.first_level) Complete(input, &job);
+    Offer(input, std::move(job), &best);
   }
   return best;
-}
-
-// A file of this level with tombstones that hide nothing.
-std::optional<SsdJob> PickRewrite(const SsdPickerInput& input, size_t level) {
-  const SsdLevels& ssd = *input.version->ssd;
-  for (const SstRef& file : ssd.levels[level]) {
-    const SstMeta& meta = file->meta();
-    if (meta.tombstones == 0 || !InRange(input, meta.smallest, meta.largest)) continue;
-    SsdJob job;
-    job.output_level = static_cast<int>(level);
-    job.upper.push_back(file);
-    job.range = {static_cast<int>(level), meta.smallest, meta.largest};
-    if (IsFree(input, job.range)) return job;
-  }
-  return std::nullopt;
 }
 
 // The level that is furthest above its limit; others follow if it has nothing free.
@@ -114,24 +101,22 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
 
 }  // namespace
 
+std::optional<SsdJob> PickPurge(const SsdPickerInput& input) {
+  if (input.version->ssd == nullptr || input.purge == nullptr) return std::nullopt;
+  if (input.purge->level < 0) return PickDrain(input, true);
+  const size_t level = static_cast<size_t>(input.purge->level);
+  // Nothing lies below the last level, so only a rewrite finds anything to do there.
+  return level < input.version->ssd->levels.size() ? PickCompaction(input, level, true) : std::nullopt;
+}
+
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr) return std::nullopt;
   // Room in the pool first, because writers wait for that.
-  if (input.drain) {
-    if (std::optional<SsdJob> job = PickDrain(input, false)) return job;
-  }
-  if (std::optional<SsdJob> job = PickFullLevel(input)) return job;
-  if (input.purge == nullptr) return std::nullopt;
-  if (std::optional<SsdJob> job = PickDrain(input, true)) return job;
-  for (size_t level = 0; level + 1 < input.version->ssd->levels.size(); level++) {
-    if (std::optional<SsdJob> job = PickCompaction(input, level, true)) return job;
-  }
-  // Only when nothing is under way that could put something below again.
-  for (size_t level = 0; input.may_rewrite && input.running->empty() && level < input.version->ssd->levels.size();
-       level++) {
-    if (std::optional<SsdJob> job = PickRewrite(input, level)) return job;
-  }
-  return std::nullopt;
+  std::optional<SsdJob> job;
+  if (input.drain) job = PickDrain(input, false);
+  if (!job.has_value()) job = PickFullLevel(input);
+  if (!job.has_value()) job = PickPurge(input);
+  return job;
 }
 
 }  // namespace miodb

@@ -38,10 +38,14 @@ struct SsdJob {
   }
 };
 
-// Tombstones in this range of keys are to be moved down until they hide nothing any more, and dropped.
-struct PurgeRange {
-  const Slice* begin;  // null: from the first key
-  const Slice* end;    // null: to the last
+// Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. What was made after
+// the request is left out, so that it comes to an end whatever is written meanwhile.
+struct PurgeRequest {
+  const Slice* begin = nullptr;  // null: from the first key
+  const Slice* end = nullptr;    // null: to the last
+  int level = -1;                // -1: the repository
+  uint64_t before = 0;           // tables and files with lower numbers
+  bool rewrite = false;          // files whose tombstones hide nothing, where they are; else the others
 };
 
 struct SsdPickerInput {
@@ -51,11 +55,13 @@ struct SsdPickerInput {
   bool may_drain = false;              // no merge is at work on the repository
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;
-  const PurgeRange* purge = nullptr;  // null: nothing is to be purged
-  bool may_rewrite = false;           // no snapshot needs a tombstone that hides nothing
+  const PurgeRequest* purge = nullptr;  // null: nothing is to be purged
 };
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input);
+
+// The part of it that only input.purge asks for.
+std::optional<SsdJob> PickPurge(const SsdPickerInput& input);
 
 }  // namespace miodb
 

@@ -30,10 +30,10 @@ void RegisterCommon(FlagSet* f, EngineConfig* c) {
   f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
   f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
   f->Int("write_buffer_size", &c->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
-  f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes of the peers; negative: 8 MiB");
+  f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes; negative: 8 MiB");
   f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");
-  f->Int("open_files", &c->open_files, -1, kMaxInt, "open files; -1: leveldb 1000, rocksdb no limit");
-  f->Int("block_size", &c->block_size, 64, 1 << 30, "bytes of a table block of the peers, and of crc32c, snappycomp");
+  f->Int("open_files", &c->open_files, -1, kMaxInt, "open files; -1: rocksdb no limit, others 1000");
+  f->Int("block_size", &c->block_size, 64, 1 << 30, "bytes of a table block, and of crc32c, snappycomp");
   f->Int("num_levels", &c->num_levels, -1, 64, "levels of miodb and rocksdb; -1: the engine's default");
   f->Bool("compression", &c->compression, "the same as compression_type=snappy");
   f->Text("compression_type", &c->compression_type, "none, snappy, zlib, bzip2, lz4, lz4hc or zstd");
@@ -69,6 +69,14 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
   f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
   f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
+  f->Text("ssd_path", &c->ssd_path, "directory of the SSD tier; empty: none");
+  f->Int("nvm_budget", &c->nvm_budget, 0, kMax, "bytes in the pool above which it drains; 0: half the pool");
+  f->Int("ssd_levels", &c->ssd_levels, -1, 8, "levels on SSD");
+  f->Int("ssd_level_size", &c->ssd_level_size, -1, kMax, "bytes of the first of them");
+  f->Int("ssd_level_multiplier", &c->ssd_level_multiplier, -1, 100, "each further one has so many times more");
+  f->Int("ssd_file_size", &c->ssd_file_size, -1, kMax, "bytes of a table file");
+  f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
+  f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {
@@ -150,8 +158,14 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     for (const std::string& name : flags.SetInSection(title)) idle.push_back(name);
   }
   if (config.engine == "miodb") {
-    for (const char* name : {"cache_size", "open_files", "block_size", "zstd_compression_level"}) add(name);
-    if (config.Compression() != "none") idle.push_back("compression_type");
+    if (config.ssd_path.empty()) {  // no table files
+      for (const char* name :
+           {"cache_size", "open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
+            "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit"}) {
+        add(name);
+      }
+      if (config.Compression() != "none") idle.push_back("compression_type");
+    }
     for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
     if (config.log_mode != "file") {
       for (const std::string& name : flags.SetInSection(kLogFileSection)) idle.push_back(name);

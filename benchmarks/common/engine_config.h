@@ -62,6 +62,14 @@ struct EngineConfig {
   int64_t dram_node = -1;
   int64_t nvm_node = -1;
   int64_t nvm_next_node = -1;
+  std::string ssd_path;
+  int64_t nvm_budget = 0;
+  int64_t ssd_levels = -1;
+  int64_t ssd_level_size = -1;
+  int64_t ssd_level_multiplier = -1;
+  int64_t ssd_file_size = -1;
+  int64_t max_background_ssd_jobs = -1;
+  int64_t ssd_rate_limit = 0;
 
   // ---- LevelDB -----------------------------------------------------------------------------------------------------
   int64_t max_file_size = 2 << 20;

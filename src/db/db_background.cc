@@ -365,7 +365,6 @@ PickerInput DBImpl::MakePickerInput() {
 }
 
 bool DBImpl::HasMergeWork() {
-  if (HasDrainWork()) return true;
   if (!background_error_.ok()) return false;
   MarkGarbage();
   return PickMerge(MakePickerInput()).has_value();

@@ -103,7 +103,13 @@ Status Destroy(const std::string& name, const Options& options) {
     if (!s.ok()) return s;
   }
   s = DestroyFileLog(name, options);
-  if (s.ok() && !options.ssd_path.empty()) s = SsdStore::Destroy(env, options.ssd_path);
+  if (s.ok() && !options.ssd_path.empty()) {
+    s = SsdStore::Destroy(env, options.ssd_path);
+    if (s.ok()) s = SsdStore::Destroy(env, RepairedSsdPath(options));
+    for (int i = 1; s.ok() && env->FileExists(DamagedPath(options.ssd_path, i)); i++) {
+      s = SsdStore::Destroy(env, DamagedPath(options.ssd_path, i));
+    }
+  }
   if (s.ok()) s = Pool::Destroy(pool);
   if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
@@ -491,7 +497,7 @@ Status DBImpl::DoFlush() {
   if (newest == nullptr) return s.ok() ? background_error_ : s;
   while (s.ok() && background_error_.ok() &&
          std::find(immutables_.begin(), immutables_.end(), newest) != immutables_.end()) {
-    if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork()) {
+    if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork() && !HasDrainWork()) {
       return Status::NoSpace(pool_->path(), "the pool has no room for the flush");
     }
     if (!WaitForBackground(0)) break;
@@ -511,8 +517,9 @@ Status DBImpl::Settle() {
   const auto merged = [&]() REQUIRES(mutex_) {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
-  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
-         (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_))) {
+  while (
+      background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
+      (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork()))) {
     if (!WaitForBackground(0)) break;
   }
   request.End();

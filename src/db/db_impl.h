@@ -171,6 +171,7 @@ class DBImpl final : public DB {
   bool WantsPushDown() REQUIRES(mutex_);
   bool WantsDrain() REQUIRES(mutex_);
   uint64_t SsdThrottleNanos() REQUIRES(mutex_);
+  SsdPickerInput MakeSsdPickerInput() REQUIRES(mutex_);
   std::optional<SsdJob> PickSsd() REQUIRES(mutex_);
   bool HasDrainWork() REQUIRES(mutex_);
   void RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels);
@@ -178,6 +179,7 @@ class DBImpl final : public DB {
   void FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(mutex_);
   Status WaitForSsd() REQUIRES(mutex_);
   Status PurgeSsd(const Slice* begin, const Slice* end);
+  Status Purge(PurgeRequest request) REQUIRES(mutex_);
   SstReader::ReadMode SsdReadMode(const ReadOptions& options) const {
     return {options.verify_checksums || options_.paranoid_checks, options.fill_cache};
   }
@@ -297,13 +299,13 @@ class DBImpl final : public DB {
   uint64_t full_at_ GUARDED_BY(mutex_) = 0;         // frees_ when that attempt began
   bool flush_blocked_ GUARDED_BY(mutex_) = false;   // a flush found no space; it waits for some to be freed
 
-  // Ranges of running SSD jobs, and of those that met damage: nothing touches these again until the next open.
-  std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);
-  int ssd_jobs_ GUARDED_BY(mutex_) = 0;                   // running
-  const PurgeRange* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
-  Status ssd_error_ GUARDED_BY(mutex_);                   // of the last SSD job, until one succeeds
-  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;      // no job starts before
-  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;      // between attempts, while they fail
+  std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);     // of running SSD jobs, and the following ones
+  std::vector<SsdRange> ssd_damaged_ GUARDED_BY(mutex_);    // of jobs that met damage: not touched until the next open
+  int ssd_jobs_ GUARDED_BY(mutex_) = 0;                     // running
+  const PurgeRequest* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
+  Status ssd_error_ GUARDED_BY(mutex_);                     // of the last SSD job, until one succeeds
+  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;        // no job starts before
+  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;        // between attempts, while they fail
 
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "src/db/db_impl.h"
+#include "src/db/ssd_options.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 
@@ -43,21 +44,7 @@ constexpr uint64_t kMostThrottleNanos = 20 * 1000;
 
 Status DBImpl::OpenSsd() {
   if (options_.ssd_path.empty()) return Status::OK();
-  SsdStore::Options o;
-  o.env = options_.env;
-  o.path = options_.ssd_path;
-  o.order = order_;
-  o.format.filter_policy = options_.filter_policy;
-  o.format.block_size = options_.block_size;
-  o.format.restart_interval = options_.block_restart_interval;
-  o.format.compression = options_.compression;
-  o.format.zstd_level = options_.zstd_compression_level;
-  o.filter_bits = options_.filter_bits_per_key;
-  o.block_cache = options_.block_cache;
-  o.max_open_files = options_.max_open_files;
-  o.bytes_per_second = options_.ssd_rate_limit;
-  o.verify_on_open = options_.paranoid_checks;
-  return SsdStore::Open(o, pool_->id(), &ssd_);
+  return SsdStore::Open(SsdStoreOptions(options_), pool_->id(), &ssd_);
 }
 
 // ---- when
@@ -99,11 +86,7 @@ uint64_t DBImpl::SsdThrottleNanos() {
 
 // ---- what
 
-std::optional<SsdJob> DBImpl::PickSsd() {
-  if (ssd_ == nullptr || !background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: under mutex
-      NowMicros() < ssd_retry_micros_) {
-    return std::nullopt;
-  }
+SsdPickerInput DBImpl::MakeSsdPickerInput() {
   SsdPickerInput input;
   input.version = versions_->current();
   input.order = order_;
@@ -118,8 +101,15 @@ std::optional<SsdJob> DBImpl::PickSsd() {
   }
   input.running = &ssd_ranges_;
   input.purge = purge_;
-  input.may_rewrite = snapshots_.empty();
-  return PickSsdJob(input);
+  return input;
+}
+
+std::optional<SsdJob> DBImpl::PickSsd() {
+  if (ssd_ == nullptr || !background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: under mutex
+      NowMicros() < ssd_retry_micros_) {
+    return std::nullopt;
+  }
+  return PickSsdJob(MakeSsdPickerInput());
 }
 
 bool DBImpl::HasDrainWork() {
@@ -226,7 +216,9 @@ void DBImpl::FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_da
     running_jobs_--;
     busy_levels_.erase(options_.num_levels - 1);
   }
-  if (!inputs_damaged) {
+  if (inputs_damaged) {
+    ssd_damaged_.push_back(range);
+  } else {
     const auto mine = std::find_if(ssd_ranges_.begin(), ssd_ranges_.end(), [&](const SsdRange& r) {
       return r.first_level == range.first_level && r.smallest == range.smallest && r.largest == range.largest;
     });
@@ -267,13 +259,35 @@ Status DBImpl::PurgeSsd(const Slice* begin, const Slice* end) {
   if (ssd_ == nullptr) return Status::OK();
   MutexLock lock(&mutex_);
   while (purge_ != nullptr && background_error_.ok()) WaitForBackground(0);
-  const PurgeRange range{begin, end};
-  purge_ = &range;
-  Status s = WaitForSsd();
-  // The range belongs to this call: a job may have been picked with it, but holds nothing of it.
-  purge_ = nullptr;
-  done_.SignalAll();
+  const int levels = static_cast<int>(versions_->current()->ssd->levels.size());
+  Status s;
+  PurgeRequest request;
+  request.begin = begin;
+  request.end = end;
+  for (request.level = -1; s.ok() && request.level < levels; request.level++) s = Purge(request);
+  // Tombstones that hid something when they came to where they are, which has gone from below since.
+  request.rewrite = true;
+  for (request.level = 0; s.ok() && request.level < levels && snapshots_.empty(); request.level++) s = Purge(request);
   return s;
+}
+
+// Has all of this done that is there now.
+Status DBImpl::Purge(PurgeRequest request) {
+  request.before = versions_->NewId();
+  purge_ = &request;
+  const auto is_left = [this]() REQUIRES(mutex_) {
+    SsdPickerInput input = MakeSsdPickerInput();
+    input.may_drain = true;
+    input.running = &ssd_damaged_;
+    return PickPurge(input).has_value();
+  };
+  while (background_error_.ok() && ssd_error_.ok() && !closing_.load(std::memory_order_relaxed) &&  // relaxed: as above
+         is_left()) {
+    if (!WaitForBackground(0)) break;
+  }
+  purge_ = nullptr;  // a job may have been picked for it, but holds nothing of it
+  done_.SignalAll();
+  return background_error_.ok() ? ssd_error_ : background_error_;
 }
 
 }  // namespace miodb

@@ -247,7 +247,7 @@ Status DBImpl::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
         SealMemTable();
         continue;
       }
-      if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork()) {
+      if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork() && !HasDrainWork()) {
         flush_blocked_ = false;  // the next write tries again
         return Status::NoSpace(pool_->path(), "the pool has no room to flush a memtable");
       }
@@ -331,7 +331,7 @@ Status DBImpl::NoRoom(bool* give_up) {
     WaitForBackground(0);
     return Status::OK();
   }
-  if (HasMergeWork() && WaitForBackground(0)) return Status::OK();
+  if ((HasMergeWork() || HasDrainWork()) && WaitForBackground(0)) return Status::OK();
   const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: the leader's own
   if (reclaimed_at_.load(std::memory_order_relaxed) != sequence) {           // relaxed: a hint
     if (!memtable_->empty() && immutables_.empty()) {
@@ -345,7 +345,7 @@ Status DBImpl::NoRoom(bool* give_up) {
       used_before = pool_->used_bytes();
       UnblockMerges();  // try again
       work_.SignalAll();
-      while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork())) {
+      while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork() || HasDrainWork())) {
         if (!WaitForBackground(0)) break;
       }
     } while (background_error_.ok() && full_ && pool_->used_bytes() + chunk_bytes_ <= used_before);

@@ -33,9 +33,14 @@ inline std::string RepairedPoolPath(const Options& options, const std::string& n
   return PoolPath(options, name) + ".repaired";
 }
 
-// What the pool is called after its n-th repair, n >= 1.
+inline std::string RepairedSsdPath(const Options& options) { return options.ssd_path + ".repaired"; }
+
+// What the pool, or the SSD tier's directory, is called after its n-th repair, n >= 1.
+inline std::string DamagedPath(const std::string& path, int n) {
+  return path + ".damaged" + (n == 1 ? "" : "." + std::to_string(n));
+}
 inline std::string DamagedPoolPath(const Options& options, const std::string& name, int n) {
-  return PoolPath(options, name) + ".damaged" + (n == 1 ? "" : "." + std::to_string(n));
+  return DamagedPath(PoolPath(options, name), n);
 }
 
 // Opens the info log: options.info_log, or a fresh LOG in the directory, which *own then holds; the last one is kept as

@@ -9,8 +9,11 @@
 #include "src/db/file_names.h"
 #include "src/db/log_scan.h"
 #include "src/db/options_check.h"
+#include "src/db/ssd_options.h"
 #include "src/inspect/salvage.h"
+#include "src/inspect/ssd_salvage.h"
 #include "src/nvm/pool.h"
+#include "src/nvm/pool_image.h"
 #include "src/util/write_batch_internal.h"
 
 // A repair, step by step:
@@ -22,11 +25,13 @@
 //     Log files are applied on top: what they hold is newer. The new database's own log is in its pool.
 //   4 Flush and close it.
 //   5 Write LOST.
-//   6 Give the damaged pool a second name, then the new pool the name of the damaged one. Remove the log files: if a
-//     crash prevents that, the new pool refuses them, and another repair applies them again.
+//   6 Give the damaged pool a second name, then the new pool the name of the damaged one. With an SSD tier, whose files
+//     are read in step 3 and written anew into a directory beside the damaged one, the same with the directories.
+//     Remove the log files: if a crash prevents that, the new pool refuses them, and another repair applies them again.
 //
 // What a crash leaves: up to the rename of step 6 the damaged database and files that the next repair removes; after
-// it the repaired one. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
+// it the repaired one. If only the directories were left to be exchanged, which their file POOL tells, the next repair
+// does just that. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
 // comes out was written by the engine itself.
 
 namespace miodb {
@@ -55,6 +60,9 @@ class Repairer {
 
  private:
   Status Lock();
+  Status FinishSwap(uint64_t pool_id, bool* finished);
+  Status AddSsd(uint64_t pool_id, Salvage* salvage);
+  Status SwapDirectories();
   Status Write(Salvage* salvage);
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   Status WriteLost(const Salvage::Counts& counts);
@@ -70,8 +78,10 @@ class Repairer {
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
-  std::string lost_;        // content of LOST
-  std::string wal_folder_;  // empty: there are no log files
+  std::string lost_;               // content of LOST
+  std::string wal_folder_;         // empty: there are no log files
+  std::unique_ptr<SsdStore> ssd_;  // of the damaged database
+  bool ssd_in_use_ = false;        // the new files belong to the pool that is in place
 };
 
 Status Repairer::Run() {
@@ -80,11 +90,17 @@ Status Repairer::Run() {
   std::unique_ptr<PoolImage> image;
   s = PoolImage::Open(pool_path_, &image);
   if (s.IsNotFound()) return Status::InvalidArgument(pool_path_, "does not exist");
-  if (s.ok()) s = RemoveFresh();
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+  bool finished = false;
+  s = FinishSwap(header.pool_id, &finished);
+  if (!s.ok() || finished) return s;
+  s = RemoveFresh();
   if (!s.ok()) return s;
   Log(info_log_, "repairing %s", pool_path_.c_str());
   Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
   s = salvage.Find();
+  if (s.ok()) s = AddSsd(header.pool_id, &salvage);
   if (s.ok()) s = Write(&salvage);
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = Swap();
@@ -104,9 +120,53 @@ void Repairer::Report(const Problem& problem) {
   lost_ += line + "\n";
 }
 
+// An earlier repair may have exchanged the pools but not the directories.
+Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
+  uint64_t owner;
+  if (options_.ssd_path.empty() || !SsdStore::ReadOwner(env_, RepairedSsdPath(options_), &owner).ok() ||
+      owner != pool_id) {
+    return Status::OK();
+  }
+  *finished = ssd_in_use_ = true;
+  return SwapDirectories();
+}
+
+Status Repairer::SwapDirectories() {
+  Status s;
+  if (env_->FileExists(options_.ssd_path)) {
+    int n = 1;
+    while (env_->FileExists(DamagedPath(options_.ssd_path, n))) n++;
+    s = env_->RenameFile(options_.ssd_path, DamagedPath(options_.ssd_path, n));
+    if (s.ok()) Log(info_log_, "the damaged files are now in %s", DamagedPath(options_.ssd_path, n).c_str());
+  }
+  return s.ok() ? env_->RenameFile(RepairedSsdPath(options_), options_.ssd_path) : s;
+}
+
+// pool_id: 0 if it cannot be read.
+Status Repairer::AddSsd(uint64_t pool_id, Salvage* salvage) {
+  const ManifestState* const state = salvage->state();
+  if (options_.ssd_path.empty()) {
+    if (state == nullptr || state->files.empty()) return Status::OK();
+    return Status::InvalidArgument(pool_path_, "the database has files on SSD; Options::ssd_path is empty");
+  }
+  if (!env_->FileExists(options_.ssd_path)) {
+    if (state != nullptr && state->files.empty()) return Status::OK();
+    Report({options_.ssd_path, "lost: the directory of the SSD tier is not there"});
+    return Status::OK();
+  }
+  Status s;
+  if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
+  if (s.ok()) s = SsdStore::Open(SsdStoreOptions(options_), pool_id, &ssd_);
+  if (s.ok()) salvage->Add(NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); }));
+  return s;
+}
+
 Status Repairer::RemoveFresh() {
   if (lock_ == nullptr) return Status::OK();
   Status s = Pool::Destroy(fresh_path_);
+  if (s.ok() && !options_.ssd_path.empty() && !ssd_in_use_) {
+    s = SsdStore::Destroy(env_, RepairedSsdPath(options_));
+  }
   const std::string directory = RepairDirectory(name_);
   if (!s.ok() || !env_->FileExists(directory)) return s;
   if (env_->FileExists(LockPath(directory))) s = env_->RemoveFile(LockPath(directory));
@@ -118,6 +178,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.create_if_missing = true;
   options.error_if_exists = true;
   options.pool_path = fresh_path_;
+  if (!options.ssd_path.empty()) options.ssd_path = RepairedSsdPath(options_);
   options.info_log = info_log_;
   options.log_mode = kLogPmem;
   DB* opened;
@@ -182,7 +243,11 @@ Status Repairer::Swap() {
   Status s = Region::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
-  if (wal_folder_.empty()) return s;
+  if (!options_.ssd_path.empty()) {
+    ssd_in_use_ = true;
+    s = SwapDirectories();
+  }
+  if (!s.ok() || wal_folder_.empty()) return s;
   s = FileLog::Destroy(env_, wal_folder_);
   return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
 }

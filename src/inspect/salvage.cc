@@ -325,9 +325,22 @@ Status Salvage::ForEach(const std::function<Status(const Slice& key, const Slice
     s = visit(record.key, record.value);
   };
   size_t in_log = 0;
-  while (s.ok() && (!heap.empty() || in_log < log_.size())) {
-    if (heap.empty() || (in_log < log_.size() && !Before(order_, heap.top()->record(), log_[in_log]))) {
-      take(log_[in_log++]);
+  if (other_ != nullptr) other_->SeekToFirst();
+  while (s.ok()) {
+    const RecordView* const in_table = heap.empty() ? nullptr : &heap.top()->record();
+    const RecordView* const logged = in_log < log_.size() ? &log_[in_log] : nullptr;
+    const RecordView* const first =
+        in_table == nullptr || (logged != nullptr && !Before(order_, *in_table, *logged)) ? logged : in_table;
+    const bool has_other = other_ != nullptr && other_->Valid();
+    if (first == nullptr && !has_other) break;
+    if (first == nullptr || (has_other && Before(order_, other_->record(), *first))) {
+      take(other_->record());
+      other_->Next();
+      continue;
+    }
+    if (first == logged) {
+      take(*logged);
+      in_log++;
       continue;
     }
     TableWalk* const walk = heap.top();

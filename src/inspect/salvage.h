@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "src/format/internal_iterator.h"
 #include "src/inspect/log_image.h"
 #include "src/inspect/manifest_image.h"
 #include "src/inspect/problem.h"
@@ -36,6 +37,13 @@ class Salvage {
 
   // Looks for tables and frames. NotSupported, InvalidArgument or Corruption as RepairDB says.
   Status Find();
+
+  // What a whole manifest says, or null. After Find.
+  const ManifestState* state() const { return manifest_ != nullptr ? &manifest_->state : nullptr; }
+
+  // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. It goes forward only, and is
+  // OK whatever happens.
+  void Add(std::unique_ptr<InternalIterator> versions) { other_ = std::move(versions); }
 
   // Calls visit(key, value) for every key that is there, in key order, until it fails.
   Status ForEach(const std::function<Status(const Slice& key, const Slice& value)>& visit);
@@ -84,6 +92,7 @@ class Salvage {
   std::vector<TableImage> tables_;
   std::vector<Cover> covers_;  // of undamaged tables, when searching
   std::vector<RecordView> log_;
+  std::unique_ptr<InternalIterator> other_;  // null: none
 };
 
 }  // namespace miodb

@@ -112,9 +112,9 @@ Status SsdStore::Claim(uint64_t pool_id) {
   char id[32];
   snprintf(id, sizeof(id), "%016" PRIx64 "\n", pool_id);
   if (env->FileExists(path)) {
-    std::string owner;
-    Status s = ReadFileToString(env, path, &owner);
-    if (!s.ok() || owner == id) return s;
+    uint64_t owner;
+    Status s = ReadOwner(env, options_.path, &owner);
+    if (!s.ok() || owner == pool_id) return s;
     return Status::InvalidArgument(options_.path, "is the SSD tier of another pool (its file POOL says whose)");
   }
   std::vector<std::pair<uint64_t, std::string>> files;
@@ -163,6 +163,40 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
   }
   env->UnlockFile(lock).IgnoreError();
   if (s.ok()) env->RemoveDir(path).IgnoreError();  // foreign files stay, and the directory with them
+  return s;
+}
+
+Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id) {
+  std::string text;
+  Status s = ReadFileToString(env, PoolIdPath(path), &text);
+  if (!s.ok()) return s;
+  char* end;
+  *pool_id = strtoull(text.c_str(), &end, 16);
+  if (text.size() == 17 && end == text.c_str() + 16) return s;
+  return Status::Corruption(PoolIdPath(path), "does not hold the id of a pool");
+}
+
+Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
+  std::vector<std::pair<uint64_t, std::string>> files;
+  Status s = TableFiles(&files);
+  for (const auto& [number, name] : files) {
+    if (name == FileName(number)) numbers->push_back(number);
+  }
+  std::sort(numbers->begin(), numbers->end());
+  return s;
+}
+
+Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
+  const std::string name = FileName(number);
+  meta->number = number;
+  RandomAccessFile* opened = nullptr;
+  Status s = options_.env->GetFileSize(name, &meta->size);
+  if (s.ok()) s = options_.env->NewRandomAccessFile(name, &opened);
+  if (!s.ok()) return s;
+  std::unique_ptr<SstReader> reader;
+  s = SstReader::Open(format_, std::shared_ptr<const RandomAccessFile>(opened), name, meta->size, true, nullptr,
+                      &reader);
+  if (s.ok()) meta->fingerprint = reader->fingerprint();
   return s;
 }
 

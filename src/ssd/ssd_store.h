@@ -56,6 +56,9 @@ class SsdStore {
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
   static Status Destroy(Env* env, const std::string& path);
 
+  // Whose directory this is: the id of the pool. NotFound if it does not say so.
+  static Status ReadOwner(Env* env, const std::string& path, uint64_t* pool_id);
+
   ~SsdStore();
   SsdStore(const SsdStore&) = delete;
   SsdStore& operator=(const SsdStore&) = delete;
@@ -69,6 +72,12 @@ class SsdStore {
 
   // Corruption if the file is not there or has another size.
   Status CheckFile(const SstMeta& meta) const;
+
+  // The numbers of all table files that are there, ascending.
+  Status ListFiles(std::vector<uint64_t>* numbers) const;
+
+  // Stores number, size and fingerprint of a file of which no manifest tells.
+  Status ReadMeta(uint64_t number, SstMeta* meta) const;
 
   // Removes every table file that is not among these.
   Status RemoveOrphans(const std::set<uint64_t>& named) const;

@@ -8,6 +8,7 @@
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/engines/counting_comparator.h"
 #include "benchmarks/common/engines/session.h"
+#include "miodb/cache.h"
 #include "miodb/comparator.h"
 #include "miodb/db.h"
 #include "miodb/options.h"
@@ -43,7 +44,10 @@ using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
 
 class MioDbEngine final : public Engine {
  public:
-  explicit MioDbEngine(const EngineConfig& config) : config_(config), counter_(BytewiseComparator()) {}
+  explicit MioDbEngine(const EngineConfig& config)
+      : config_(config),
+        counter_(BytewiseComparator()),
+        cache_(config.cache_size >= 0 ? NewLRUCache(static_cast<size_t>(config.cache_size)) : nullptr) {}
 
   ~MioDbEngine() override { Close(); }
 
@@ -158,12 +162,35 @@ class MioDbEngine final : public Engine {
     Override(config_.lazy_copy_limit, &options.lazy_copy_limit);
     Override(config_.space_amplification_percent, &options.space_amplification_percent);
     Override(config_.bloom_bits >= 0 ? config_.bloom_bits : config_.bits_per_key, &options.filter_bits_per_key);
+    SetSsdOptions(&options);
     if (config_.comparisons) options.comparator = &counter_;
     return options;
   }
 
+  static CompressionType ParseCompression(const std::string& name) {
+    if (name == "snappy") return kSnappyCompression;
+    return name == "zstd" ? kZstdCompression : kNoCompression;
+  }
+
+  void SetSsdOptions(Options* options) const {
+    options->ssd_path = config_.ssd_path;
+    options->nvm_budget = static_cast<uint64_t>(config_.nvm_budget);
+    options->ssd_rate_limit = static_cast<uint64_t>(config_.ssd_rate_limit);
+    options->block_cache = cache_.get();
+    options->block_size = static_cast<size_t>(config_.block_size);
+    options->compression = ParseCompression(config_.Compression());
+    options->zstd_compression_level = static_cast<int>(config_.zstd_compression_level);
+    Override(config_.open_files, &options->max_open_files);
+    Override(config_.ssd_levels, &options->ssd_levels);
+    Override(config_.ssd_level_size, &options->ssd_level_size);
+    Override(config_.ssd_level_multiplier, &options->ssd_level_multiplier);
+    Override(config_.ssd_file_size, &options->ssd_file_size);
+    Override(config_.max_background_ssd_jobs, &options->max_background_ssd_jobs);
+  }
+
   const EngineConfig& config_;
   BytewiseCounter counter_;
+  const std::unique_ptr<Cache> cache_;  // outlives the database
   std::unique_ptr<miodb::DB> db_;
 };
 
@@ -171,6 +198,11 @@ class MioDbEngine final : public Engine {
 
 std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error) {
   error->clear();
+  const std::string compression = config.Compression();
+  if (!config.ssd_path.empty() && compression != "none" && compression != "snappy" && compression != "zstd") {
+    *error = "miodb has no compression type '" + compression + "'";
+    return nullptr;
+  }
   return std::make_unique<MioDbEngine>(config);
 }
 

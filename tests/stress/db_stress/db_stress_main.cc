@@ -27,6 +27,7 @@ struct Command {
   int64_t threads = 0;
   std::string db;
   std::string check;
+  bool ssd = false;
   bool quiet = false;
   std::string role = "supervisor";
   int64_t round = 0;
@@ -43,6 +44,7 @@ void Register(bench::FlagSet* flags, Command* command) {
   flags->Section("What");
   flags->Int("seed", &command->seed, 0, kMost, "options, operations and kills are drawn from it");
   flags->Int("threads", &command->threads, 0, kMaxStressWriters, "writers; 0: 1 to 4, drawn from the seed");
+  flags->Bool("ssd", &command->ssd, "every database has an SSD tier; default: one in three, drawn from the seed");
   flags->Text("db", &command->db,
               "directory for database and expected state; must not exist. Default: a fresh one on tmpfs or in TMPDIR");
   flags->Text("check", &command->check, "a program that is given every database after it was verified and closed");
@@ -58,6 +60,7 @@ StressFlags FlagsOf(const Command& command) {
   flags.seed = static_cast<uint64_t>(command.seed);
   flags.threads = static_cast<int>(command.threads);
   flags.reads = command.reads > 0;
+  flags.ssd = command.ssd;
   return flags;
 }
 

@@ -7,6 +7,7 @@
 #include "src/util/coding.h"
 #include "src/util/hash.h"
 #include "src/util/random.h"
+#include "tests/common/option_sets.h"
 
 namespace miodb::test {
 
@@ -53,6 +54,7 @@ StressData::StressData(uint64_t seed, uint64_t generation, bool fast) : salt_(Mi
     if (small) pool_size_ = Any(&random, {512 * kKiB, kMiB, 2 * kMiB, 4 * kMiB});
     if (small && profile_ == ValueProfile::kLarge) pool_size_ *= 4;
   }
+  ssd_ = !fast && Random(Mix64(salt_, 2)).OneIn(3);
   ranks_.resize(size_t{units_} * kMembersOfGroup);
   for (uint32_t unit = 0; unit < units_; unit++) {
     for (uint32_t member = 0; member < Members(unit); member++) {
@@ -123,6 +125,26 @@ bool StressData::ClaimedVersion(const Slice& value, uint32_t* version) {
   return true;
 }
 
+namespace {
+
+// An SSD tier into which nearly everything goes.
+void PlanSsd(Random* random, Options* o) {
+  o->ssd_path = kSsdInDirectory;
+  o->nvm_budget = Any(random, {64 * kKiB, 256 * kKiB, kMiB});
+  o->ssd_levels = 1 + static_cast<int>(random->Uniform(4));
+  o->ssd_level_size = Any(random, {16 * kKiB, 128 * kKiB, kMiB});
+  o->ssd_level_multiplier = 2 + static_cast<int>(random->Uniform(8));
+  o->ssd_file_size = Any(random, {4 * kKiB, 32 * kKiB, 256 * kKiB});
+  o->max_background_ssd_jobs = 1 + static_cast<int>(random->Uniform(4));
+  o->ssd_rate_limit = random->OneIn(8) ? 32 * kMiB : 0;
+  o->block_size = Any<size_t>(random, {64, 512, 4 * kKiB});
+  o->block_restart_interval = Any(random, {1, 3, 16});
+  o->compression = Any(random, {kNoCompression, kSnappyCompression, kZstdCompression});
+  o->max_open_files = Any(random, {16, 1000});
+}
+
+}  // namespace
+
 StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t number) {
   Random random(Mix64(Mix64(flags.seed, 2), number));
   StressRound round;
@@ -163,6 +185,10 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   round.verifier_is_killed = random.OneIn(5);
   round.verifier_micros = random.Uniform(20000);
   round.settles = random.OneIn(3);
+  if (flags.ssd || data.ssd()) {
+    Random ssd_random(Mix64(Mix64(flags.seed, 3), number));
+    PlanSsd(&ssd_random, &o);
+  }
   if (flags.reads) {
     o.log_mode = kLogPmem;
     o.paranoid_checks = false;
@@ -181,7 +207,7 @@ std::string StressRound::Describe() const {
   std::snprintf(
       text, sizeof(text),
       "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d merges, "
-      "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s",
+      "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s",
       static_cast<unsigned long long>(number), kTargetNames[static_cast<int>(target)], writers,
       options.write_buffer_size, options.log_chunk_size, options.max_immutable_memtables, options.num_levels,
       options.level_trigger, options.max_background_merges, static_cast<unsigned long long>(options.partition_size),
@@ -191,8 +217,15 @@ std::string StressRound::Describe() const {
       : options.log_mode == kLogFile ? "file"
                                      : "pmem",
       options.persist_mode == kPersistFile ? "file mode" : "mode of the medium",
-      options.paranoid_checks ? ", paranoid" : "");
-  return text;
+      options.paranoid_checks ? ", paranoid" : "", options.ssd_path.empty() ? "" : ", ssd");
+  if (options.ssd_path.empty()) return text;
+  char ssd[200];
+  std::snprintf(ssd, sizeof(ssd), " budget %llu, %d levels from %llu times %d, files %llu, blocks %zu, %d jobs",
+                static_cast<unsigned long long>(options.nvm_budget), options.ssd_levels,
+                static_cast<unsigned long long>(options.ssd_level_size), options.ssd_level_multiplier,
+                static_cast<unsigned long long>(options.ssd_file_size), options.block_size,
+                options.max_background_ssd_jobs);
+  return std::string(text) + ssd;
 }
 
 std::vector<uint32_t> PlanOperation(uint64_t seed, const StressData& data, const StressRound& round, int writer,

@@ -37,6 +37,7 @@ class StressData {
   StressData(uint64_t seed, uint64_t generation, bool fast);
 
   uint64_t pool_size() const { return pool_size_; }  // 0: no limit
+  bool ssd() const { return ssd_; }                  // with an SSD tier
   uint32_t units() const { return units_; }
   ValueProfile profile() const { return profile_; }
 
@@ -61,6 +62,7 @@ class StressData {
 
   const uint64_t salt_;
   uint64_t pool_size_ = 0;
+  bool ssd_ = false;
   uint32_t units_ = 0;
   ValueProfile profile_ = ValueProfile::kMixed;
   std::vector<StressKey> keys_;
@@ -89,6 +91,7 @@ struct StressFlags {
   uint64_t seed = 1;
   int threads = 0;     // writers; 0: by the seed
   bool reads = false;  // no kills, small values, readers at full speed
+  bool ssd = false;    // an SSD tier for every database, not only for those that the seed says
 };
 
 constexpr uint64_t kRoundsOfGeneration = 12;

@@ -70,6 +70,7 @@ pid_t Supervisor::Start(const char* role, uint64_t round, bool last) const {
                                     "--seed=" + std::to_string(options_.stress.seed),
                                     "--threads=" + std::to_string(options_.stress.threads),
                                     "--reads=" + std::to_string(options_.stress.reads ? 1 : 0),
+                                    "--ssd=" + std::to_string(options_.stress.ssd ? 1 : 0),
                                     "--round=" + std::to_string(round)};
   if (last) words.emplace_back("--last");
   std::vector<char*> argv;
@@ -203,13 +204,16 @@ void Supervisor::Summary(const StressRound& round, const std::string& fault, boo
     std::printf("FAILED: %s\n  %s\n", fault.c_str(), round.Describe().c_str());
     std::printf("  database %s, before it was looked at %s/pool_before_verify, expected state %s/expected_state\n",
                 path_.c_str(), options_.directory.c_str(), options_.directory.c_str());
-    std::printf("  repeat with: db_stress --seed=%llu --threads=%d --kills=%llu%s   (timing is not part of the seed)\n",
-                Printed(options_.stress.seed), options_.stress.threads, Printed(kills_ + 100),
-                options_.stress.reads ? (" --reads=" + std::to_string(options_.reads)).c_str() : "");
     std::printf(
-        "  look again with: db_stress --role=verifier --db=%s --seed=%llu --threads=%d --reads=%d --round=%llu\n",
+        "  repeat with: db_stress --seed=%llu --threads=%d --kills=%llu --ssd=%d%s   (timing is not part of the "
+        "seed)\n",
+        Printed(options_.stress.seed), options_.stress.threads, Printed(kills_ + 100), options_.stress.ssd ? 1 : 0,
+        options_.stress.reads ? (" --reads=" + std::to_string(options_.reads)).c_str() : "");
+    std::printf(
+        "  look again with: db_stress --role=verifier --db=%s --seed=%llu --threads=%d --reads=%d --ssd=%d "
+        "--round=%llu\n",
         options_.directory.c_str(), Printed(options_.stress.seed), options_.stress.threads,
-        options_.stress.reads ? 1 : 0, Printed(round.number));
+        options_.stress.reads ? 1 : 0, options_.stress.ssd ? 1 : 0, Printed(round.number));
   }
   const auto in = [this](StressPhase phase) { return Printed(kills_in_phase_[static_cast<int>(phase)]); };
   std::printf(

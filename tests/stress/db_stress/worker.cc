@@ -9,6 +9,7 @@
 #include "miodb/write_batch.h"
 #include "src/util/hash.h"
 #include "src/util/random.h"
+#include "tests/common/option_sets.h"
 #include "tests/stress/db_stress/readers.h"
 
 namespace miodb::test {
@@ -114,7 +115,7 @@ void StressWorker::DisturbLoop() {
 int StressWorker::Run(const std::string& path) {
   state_->phase.store(StressPhase::kOpening);
   DB* opened = nullptr;
-  Status s = DB::Open(round_.options, path, &opened);
+  Status s = DB::Open(AtPath(round_.options, path), path, &opened);
   db_.reset(opened);
   if (!s.ok()) {
     Fail("open: " + s.ToString());

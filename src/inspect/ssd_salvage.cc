@@ -1,0 +1,74 @@
+#include "src/inspect/ssd_salvage.h"
+
+#include <utility>
+#include <vector>
+
+#include "src/format/merging_iterator.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// One file, up to where it is damaged.
+class FileWalk final : public InternalIterator {
+ public:
+  FileWalk(SsdStore* store, std::shared_ptr<const SstMeta> meta, ReportProblem report)
+      : name_(store->FileName(meta->number)),
+        report_(std::move(report)),
+        files_{std::make_shared<SstFile>(store, std::move(meta))},
+        walk_(store->NewIterator(&files_, {true, false})) {}
+
+  bool Valid() const override { return walk_->Valid(); }
+  void SeekToFirst() override {
+    walk_->SeekToFirst();
+    Look();
+  }
+  void Next() override {
+    walk_->Next();
+    Look();
+  }
+  void SeekToLast() override { CHECK(false); }                  // forward only
+  void Seek(const Slice&, uint64_t) override { CHECK(false); }  // the same
+  void Prev() override { CHECK(false); }                        // the same
+  const RecordView& record() const override { return walk_->record(); }
+  Status status() const override { return Status::OK(); }
+
+ private:
+  void Look() {
+    if (!walk_->Valid() && !walk_->status().ok()) report_({name_, "lost from here on: " + walk_->status().ToString()});
+  }
+
+  const std::string name_;
+  const ReportProblem report_;
+  const std::vector<SstRef> files_;
+  const std::unique_ptr<InternalIterator> walk_;
+};
+
+}  // namespace
+
+std::unique_ptr<InternalIterator> NewSsdSalvage(SsdStore* store, const ManifestState* state,
+                                                const ReportProblem& report) {
+  std::vector<std::shared_ptr<const SstMeta>> files;
+  if (state != nullptr) {
+    for (const auto& [number, place] : state->files) files.push_back(place.meta);
+  } else {
+    std::vector<uint64_t> numbers;
+    Status s = store->ListFiles(&numbers);
+    if (!s.ok()) report({store->path(), s.ToString()});
+    for (const uint64_t number : numbers) {
+      auto meta = std::make_shared<SstMeta>();
+      s = store->ReadMeta(number, meta.get());
+      if (s.ok()) {
+        files.push_back(std::move(meta));
+      } else {
+        report({store->FileName(number), "lost: " + s.ToString()});
+      }
+    }
+  }
+  std::vector<std::unique_ptr<InternalIterator>> walks;
+  for (auto& meta : files) walks.push_back(std::make_unique<FileWalk>(store, std::move(meta), report));
+  return NewMergingIterator(store->order(), std::move(walks));
+}
+
+}  // namespace miodb
