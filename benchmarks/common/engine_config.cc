@@ -69,6 +69,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
   f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
   f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
+  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl or a file (docs/nvm_model.md)");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {

@@ -62,6 +62,7 @@ struct EngineConfig {
   int64_t dram_node = -1;
   int64_t nvm_node = -1;
   int64_t nvm_next_node = -1;
+  std::string nvm_model = "none";
 
   // ---- LevelDB -----------------------------------------------------------------------------------------------------
   int64_t max_file_size = 2 << 20;
