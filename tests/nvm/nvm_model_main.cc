@@ -6,10 +6,12 @@
 // every figure is within 10 % of the model's, 1 if not, 2 if the model is wrong.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "src/nvm/nvm_model.h"
@@ -22,8 +24,9 @@ using miodb::NowNanos;
 
 constexpr uint64_t kUnit = 256;
 constexpr uint64_t kUnits = uint64_t{256} << 12;  // 256 MiB
-constexpr uint64_t kReads = 20000;
-constexpr int kRounds = 9;
+// Short rounds, so that some of them are not interrupted.
+constexpr uint64_t kReads = 2000;
+constexpr int kRounds = 300;
 constexpr double kTolerance = 0.1;
 
 volatile char g_sink;
@@ -49,13 +52,14 @@ double ReadNanos(const char* memory, miodb::NvmModel* model, uint64_t stride) {
              const char* const p = memory + unit * kUnit;
              if (model != nullptr) model->Read(p, kUnit);
              g_sink = *p;
+             std::atomic_thread_fence(std::memory_order_seq_cst);  // the next read waits for this one
            }
          }) /
          kReads;
 }
 
 double WriteBytesPerSecond(char* memory, miodb::NvmModel* model, uint64_t size) {
-  constexpr uint64_t kBytes = 32 << 20;
+  constexpr uint64_t kBytes = 1 << 20;
   miodb::Persist persist(miodb::kPersistEmulated);
   persist.SetModel(model);
   const std::vector<char> source(size, 'x');
@@ -98,11 +102,14 @@ int main(int argc, char** argv) {
   Compare("latency added to a sequential unit", "ns", figures.read_sequential_nanos * factor,
           ReadNanos(memory.get(), &model, 1) - ReadNanos(memory.get(), nullptr, 1));
   if (figures.write_bytes_per_second > 0) {
-    const double bandwidth = figures.write_bytes_per_second / factor;
-    Compare("bandwidth of 4096-byte writes", "B/s", bandwidth, WriteBytesPerSecond(memory.get(), &model, 4096));
-    Compare("bandwidth of 256-byte writes", "B/s", bandwidth, WriteBytesPerSecond(memory.get(), &model, 256));
-    Compare("bandwidth of scattered 64-byte writes", "B/s", bandwidth / 4,
-            WriteBytesPerSecond(memory.get(), &model, 64));
+    for (const uint64_t size : {uint64_t{4096}, kUnit, uint64_t{64}}) {
+      // The model cannot make this machine faster than it is.
+      const double here = WriteBytesPerSecond(memory.get(), nullptr, size);
+      const double modelled = figures.write_bytes_per_second / factor * (size < kUnit ? 0.25 : 1);
+      std::string what = "bandwidth of " + std::to_string(size) + "-byte writes";
+      if (here < modelled) what += " (this machine's)";
+      Compare(what.c_str(), "B/s", std::min(here, modelled), WriteBytesPerSecond(memory.get(), &model, size));
+    }
   }
   printf("%s\n", g_good ? "within 10 %" : "NOT within 10 %");
   return g_good ? 0 : 1;
