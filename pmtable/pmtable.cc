@@ -136,6 +136,7 @@ Status PMTable::LoadInner(bool verify) {
 
 Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   const LeafNode& node = Leaf(leaf);
+  pool_->ChargeRead(&node, sizeof(node));
   if (!SaneNode(node.header, LeafEntries(leaf), 0) ||
       (verify && !NodeChecks(node, sizeof(TableHeader) + leaf * sizeof(LeafNode)))) {
     return Corrupt("leaf " + std::to_string(leaf) + " damaged");
@@ -147,6 +148,7 @@ Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->readable_end(), record)) {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
+  pool_->ChargeRead(record->begin, record->size());
   if (verify && !record->Verify()) return Corrupt("record checksum mismatch at offset " + std::to_string(ref));
   return Status::OK();
 }
@@ -237,12 +239,15 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
 Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const {
   const LeafNode& node = Leaf(leaf);
   const int count = LeafEntries(leaf);
+  pool_->ChargeRead(&node.fingerprint, sizeof(node.fingerprint));
   const uint8_t fingerprint = static_cast<uint8_t>(key.hash >> 24);
   uint64_t matches = 0;
   for (int i = 0; i < kNodeFanout; i++) matches |= uint64_t{node.fingerprint[i] == fingerprint} << i;
   if (count < kNodeFanout) matches &= (uint64_t{1} << count) - 1;
   for (; matches != 0; matches &= matches - 1) {
-    Status s = ReadRecord(IndexWord(node.word[__builtin_ctzll(matches)]).ref(), verify, record);
+    const uint64_t& word = node.word[__builtin_ctzll(matches)];
+    pool_->ChargeRead(&word, sizeof(word));
+    Status s = ReadRecord(IndexWord(word).ref(), verify, record);
     if (!s.ok()) return s;
     if (record->key == key.key && record->sequence() <= key.sequence) {
       *found = true;

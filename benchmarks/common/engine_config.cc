@@ -77,6 +77,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("ssd_file_size", &c->ssd_file_size, -1, kMax, "bytes of a table file");
   f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
   f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
+  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl or a file (docs/nvm_model.md)");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {

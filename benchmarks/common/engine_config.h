@@ -70,6 +70,7 @@ struct EngineConfig {
   int64_t ssd_file_size = -1;
   int64_t max_background_ssd_jobs = -1;
   int64_t ssd_rate_limit = 0;
+  std::string nvm_model = "none";
 
   // ---- LevelDB -----------------------------------------------------------------------------------------------------
   int64_t max_file_size = 2 << 20;

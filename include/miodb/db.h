@@ -118,6 +118,7 @@ class MIODB_EXPORT DB {
   //  "miodb.persist-mode"                 what durability the pool really gives: pmem, emulated or file
   //  "miodb.pool"                         path, size and use of the pool, one "name: value" a line
   //  "miodb.placement"                    NUMA nodes and CPUs: asked for, and found by looking at pages; "name: value"
+  //  "miodb.nvm-model"                    none, or the figures of the model that slows the pool down
   //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
   //  "miodb.<counter>"                    one of them, a decimal number
   //  "miodb.background-error"             OK, or the error that made the database read-only

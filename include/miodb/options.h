@@ -150,6 +150,10 @@ struct MIODB_EXPORT Options {
   // The node that the pool goes on on when nvm_node has no more. Other than nvm_node, which must be given.
   int nvm_next_node = -1;
 
+  // Makes the pool behave like slower memory, by waiting: "optane", "cxl", or a file of figures (docs/nvm_model.md). ""
+  // and "none": the memory as it is. Everything measured with a model is modelled: the properties and programs say so.
+  std::string nvm_model;
+
   // ---- Log and memtable ------------------------------------------------------------------------------------------
 
   LogMode log_mode = kLogPmem;

@@ -180,6 +180,10 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   if (!s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, hooks));
   s = Placement::Make(options, NumaTopology(), &impl->placement_);
+  NvmModelFigures figures;
+  bool off = true;
+  if (s.ok()) s = NvmModelFigures::Parse(options.nvm_model, &figures, &off);
+  if (s.ok() && !off) impl->nvm_model_ = std::make_unique<NvmModel>(figures);
   if (s.ok()) s = impl->Start();
   if (s.ok()) *db = std::move(impl);
   return s;
@@ -205,7 +209,9 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
 Status DBImpl::Start() {
   Env* const env = options_.env;
   const bool directory_existed = env->FileExists(name_);
-  const bool pool_existed = env->FileExists(PoolPath(options_, name_));
+  bool pool_existed;
+  Status s = LookForPool(&pool_existed);
+  if (!s.ok()) return s;
   if (!pool_existed && IsForeignDatabase(env, name_)) {
     return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
   }
@@ -215,12 +221,20 @@ Status DBImpl::Start() {
   if (pool_existed && options_.error_if_exists) {
     return Status::InvalidArgument(name_, "exists (error_if_exists is true)");
   }
-  Status s = WithMemory([this] { return OpenParts(); });
+  s = WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   StopThreads();
   LogStatus("open failed", s);
   if (!pool_existed) RemoveUnfinished(directory_existed);
   return s;
+}
+
+// A device is there in any case.
+Status DBImpl::LookForPool(bool* exists) {
+  const std::string path = PoolPath(options_, name_);
+  *exists = options_.env->FileExists(path);
+  if (hooks_.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
+  return Pool::ExistsOnDevice(path, exists);
 }
 
 Status DBImpl::OpenParts() {
@@ -272,11 +286,11 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode, hooks_.memory,
-                                   placement_.nvm};
-  const bool exists = options_.env->FileExists(path);
-  Status s;
-  if (hooks_.memory == nullptr) s = AskEnvForPool(options_.env, path, exists);
+  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode,
+                                   hooks_.memory,      placement_.nvm,       nvm_model_.get()};
+  bool exists;
+  Status s = LookForPool(&exists);
+  if (s.ok() && hooks_.memory == nullptr) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
   s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;

@@ -94,6 +94,7 @@ class DBImpl final : public DB {
 
   // ---- db_impl.cc
   Status Start();
+  Status LookForPool(bool* exists);
   Status OpenParts();
   void RemoveUnfinished(bool directory_existed);
   void StopThreads();
@@ -239,6 +240,7 @@ class DBImpl final : public DB {
   const KeyOrder order_;
   uint64_t chunk_bytes_ = 0;
   Placement placement_;
+  std::unique_ptr<NvmModel> nvm_model_;  // null: none
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   FileLock* file_lock_ = nullptr;

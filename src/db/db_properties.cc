@@ -90,6 +90,10 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("nvm-lines-flushed", lines);
   result.emplace_back("nvm-units-256", units);
   result.emplace_back("nvm-fences", fences);
+  if (nvm_model_ != nullptr) {
+    result.emplace_back("modelled-read-micros", nvm_model_->read_nanos() / 1000);
+    result.emplace_back("modelled-write-micros", nvm_model_->write_nanos() / 1000);
+  }
   if (file_log_ != nullptr) {
     result.emplace_back("log-file-bytes", file_log_->bytes_written());
     result.emplace_back("log-file-bytes-padding", file_log_->padding_bytes());
@@ -195,6 +199,7 @@ std::string DBImpl::PlacementText() {
   text += "region-node: " + node(region.nodes().node) + "\n";
   text += "region-next-node: " + node(region.nodes().next_node) + "\n";
   text += "region-found: " + region.Sample(kPages).Describe() + "\n";
+  text += "nvm-model: " + (nvm_model_ == nullptr ? "none" : nvm_model_->figures().Describe()) + "\n";
   Append(&text, "region-bytes: %" PRIu64 "\nregion-bytes-used: %" PRIu64 "\n", region.size(), pool_->used_bytes());
   return text;
 }
@@ -256,6 +261,8 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
     *value = PersistModeName(pool_->persist_mode());
   } else if (name == Slice("pool")) {
     *value = PoolText();
+  } else if (name == Slice("nvm-model")) {
+    *value = nvm_model_ == nullptr ? "none" : nvm_model_->figures().Describe();
   } else if (name == Slice("placement")) {
     *value = PlacementText();
   } else if (name == Slice("background-error")) {

@@ -356,8 +356,7 @@ Status DBImpl::NoRoom(bool* give_up) {
     return background_error_;
   }
   *give_up = true;
-  return Status::NoSpace(pool_->path(), "the pool is full: " + std::to_string(pool_->used_bytes()) + " of " +
-                                            std::to_string(pool_->capacity()) + " bytes in use");
+  return Status::NoSpace(pool_->path(), pool_->DescribeFull());
 }
 
 void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {

@@ -85,6 +85,10 @@ class Repairer {
 };
 
 Status Repairer::Run() {
+  if (Region::IsDevice(pool_path_)) {
+    return Status::NotSupported(pool_path_,
+                                "a repair needs a file: copy the device into one, and name that as pool_path");
+  }
   Status s = Lock();
   if (!s.ok()) return s;
   std::unique_ptr<PoolImage> image;

@@ -71,7 +71,7 @@ void BlockPool::Prepare(size_t count) {
 PageSample BlockPool::Sample() {
   PageSample sample;
   MutexLock lock(&mutex_);
-  for (const char* block : free_) SamplePages(block, block_bytes_, 2, &sample);
+  for (const char* block : free_) SamplePages(block, block_bytes_, 2, Touch::kForWriting, &sample);
   return sample;
 }
 

@@ -2,6 +2,7 @@
 
 #include <numaif.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -211,16 +212,17 @@ std::string PageSample::Describe() const {
   return text.empty() ? "not known" : text + " of " + std::to_string(looked_at) + " pages";
 }
 
-void SamplePages(const char* base, uint64_t size, uint64_t count, PageSample* sample) {
+void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample) {
   const uint64_t pages = size / kPage;
   count = std::min(count, pages);
   for (uint64_t i = 0; i < count; i++) {
     // The first and the last page, and what lies between.
     const uint64_t page = count == 1 ? 0 : i * (pages - 1) / (count - 1);
+    char* const address = const_cast<char*>(base) + page * kPage;
+    if (touch == Touch::kForWriting) madvise(address, kPage, MADV_POPULATE_WRITE);
     int node;
     // Unlike move_pages it also answers for pages of persistent memory.
-    if (get_mempolicy(&node, nullptr, 0, const_cast<char*>(base) + page * kPage, MPOL_F_NODE | MPOL_F_ADDR) != 0)
-      continue;
+    if (get_mempolicy(&node, nullptr, 0, address, MPOL_F_NODE | MPOL_F_ADDR) != 0) continue;
     sample->pages[node]++;
     sample->looked_at++;
   }

@@ -95,9 +95,13 @@ struct PageSample {
   std::string Describe() const;                   // "node 0: 62, node 1: 2 of 64 pages"
 };
 
-// Adds up to count pages of [base, base + size), spread evenly, to the sample. They are mapped in by that. Pages that
-// the kernel says nothing about are left out.
-void SamplePages(const char* base, uint64_t size, uint64_t count, PageSample* sample);
+// How a page is faulted in to be looked at. One that nobody has written yet may be a page of zeros that everybody
+// shares, and says nothing; so it is made dirty, its content unchanged, unless that would mean work for a disk.
+enum class Touch { kForReading, kForWriting };
+
+// Adds up to count pages of [base, base + size), spread evenly, to the sample. Pages that the kernel says nothing about
+// are left out.
+void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample);
 
 }  // namespace miodb
 

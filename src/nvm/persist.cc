@@ -53,6 +53,7 @@ void Persist::Count(Purpose purpose, const char* dst, size_t n) {
 void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   Count(purpose, dst, n);
+  if (model_ != nullptr) model_->Write(dst, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
     const bool streamed = mode_ != kPersistFile && n >= kNonTemporalMinBytes;

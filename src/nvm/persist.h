@@ -24,6 +24,7 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/nvm/nvm_model.h"
 #include "src/nvm/persist_hook.h"
 #include "src/util/mutex.h"
 
@@ -57,6 +58,9 @@ class Persist {
 
   PersistMode mode() const { return mode_; }
 
+  // Charges every store to a model of other memory, which outlives this. Before the first store.
+  void SetModel(NvmModel* model) { model_ = model; }
+
   // Whether a fence costs a system call, so that an unsynced write should go without.
   bool fence_is_slow() const { return mode_ == kPersistFile; }
 
@@ -88,6 +92,7 @@ class Persist {
 
   const PersistMode mode_;
   const std::string path_;
+  NvmModel* model_ = nullptr;
 #ifdef MIODB_SIMULATOR
   PersistHook* hook_ = nullptr;
 #endif

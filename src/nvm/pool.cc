@@ -8,6 +8,7 @@
 #include <new>
 #include <random>
 
+#include "src/nvm/pool_image.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 
@@ -62,6 +63,7 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
       options_(options),
       region_(std::move(region)),
       persist_(region_->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr) {
+  persist_.SetModel(options.model);
   // relaxed: only a hint, refreshed whenever the file grows or cannot.
   file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);
   MutexLock lock(&mutex_);
@@ -75,12 +77,41 @@ Pool::~Pool() {
 }
 
 void Pool::Remove() {
-  if (!removed_) unlink(region_->path().c_str());
+  if (!removed_ && region_->kind() == RegionKind::kDevdax) {
+    ClearHeader();
+  } else if (!removed_) {
+    unlink(region_->path().c_str());
+  }
   removed_ = true;
+}
+
+void Pool::ClearHeader() {
+  const std::string zeros(kPoolHeaderSize, '\0');
+  persist_.Copy(Purpose::kManifest, region_->base(), zeros.data(), zeros.size());
+  persist_.Fence(Purpose::kManifest).IgnoreError();  // fails for files alone
+}
+
+Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
+  std::unique_ptr<Region> region;
+  Status s = Region::Open(path, 0, kPersistAuto, &region);
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(region->base(), region->size());
+  bool blank_roots = true;
+  for (const auto& of_parity : header.roots) {
+    for (const PoolHeader::Root& root : of_parity) blank_roots = blank_roots && root.blank;
+  }
+  const bool zero = std::all_of(region->base(), region->base() + kPoolHeaderSize, [](char c) { return c == 0; });
+  *exists = !(zero || (header.has_superblock && blank_roots));
+  return s;
 }
 
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   if (options.memory != nullptr) return CreateOn(Region::InMemory(options.memory), path, options, pool);
+  if (Region::IsDevice(path)) {
+    std::unique_ptr<Region> region;
+    Status opened = Region::Open(path, options.limit, options.persist_mode, &region, options.nodes);
+    return opened.ok() ? CreateOn(std::move(region), path, options, pool) : opened;
+  }
   const std::string temporary = TemporaryName(path);
   Status s = Region::Remove(temporary);
   if (!s.ok()) return s;
@@ -105,12 +136,20 @@ Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, c
 }
 
 Status Pool::Destroy(const std::string& path) {
+  if (Region::IsDevice(path)) {
+    std::unique_ptr<Region> region;
+    Status opened = Region::Open(path, 0, kPersistAuto, &region);
+    if (!opened.ok()) return opened;
+    if (!ReadPoolHeader(region->base(), region->size()).has_superblock) return opened;
+    Pool(path, Options(), std::move(region)).Remove();
+    return opened;
+  }
   Status s = Region::Remove(TemporaryName(path));
   return s.ok() ? Region::Remove(path) : s;
 }
 
 Status Pool::Publish() {
-  if (options_.memory != nullptr) return Status::OK();
+  if (options_.memory != nullptr || region_->kind() == RegionKind::kDevdax) return Status::OK();
   Status s = region_->SyncFile();
   if (s.ok()) s = region_->Rename(path_);
   return s;
@@ -267,9 +306,14 @@ uint64_t Pool::free_bytes() const {
   return used < all ? all - used : 0;
 }
 
+std::string Pool::DescribeFull() const {
+  const std::string nodes = region_->DescribeNodes();
+  return "the pool is full: " + std::to_string(used_bytes()) + " of " + std::to_string(capacity()) + " bytes in use" +
+         (nodes.empty() ? "" : "; " + nodes);
+}
+
 Status Pool::Full(uint64_t size) const {
-  return Status::NoSpace(path_, "the pool is full: " + std::to_string(used_bytes()) + " of " +
-                                    std::to_string(capacity()) + " bytes in use, " + std::to_string(size) + " wanted");
+  return Status::NoSpace(path_, DescribeFull() + ", " + std::to_string(size) + " wanted");
 }
 
 // Takes up to size bytes, at least min_size, from the file as it is. *fits: whether the limits leave room for min_size.

@@ -98,10 +98,16 @@ class Pool {
     PersistMode persist_mode = kPersistAuto;
     MemoryMedium* memory = nullptr;  // not null: the pool lies there, its path is only a name
     RegionNodes nodes = {};          // where its memory has to lie
+    NvmModel* model = nullptr;       // not null: what stores and reads are charged to; outlives the pool
   };
 
+  // Whether a DAX device holds a pool, from its first root on, or anything else: only a device whose first page is
+  // zero, or on which making a pool was cut short, does not.
+  static Status ExistsOnDevice(const std::string& path, bool* exists);
+
   // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
-  // root was written; until then a crash leaves only the temporary file, which the next Create removes.
+  // root was written; until then a crash leaves only the temporary file, which the next Create removes. A DAX device is
+  // used as it is.
   static Status Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
   Status Publish();
 
@@ -109,7 +115,8 @@ class Pool {
   // way to the medium: a fence has to come before anything is stored that relies on it.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
-  // Removes the pool at path and what an unfinished Create left. Fails if it is open; OK if there is none.
+  // Removes the pool at path and what an unfinished Create left, or clears a DAX device's first page if there is a pool
+  // on it. Fails if it is open; OK if there is none.
   static Status Destroy(const std::string& path);
 
   // Removes the file of a new pool that is not wanted after all. What is mapped stays usable.
@@ -123,6 +130,11 @@ class Pool {
   PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - region_->base()); }
   Persist& persist() { return persist_; }
   PersistMode persist_mode() const { return persist_.mode(); }
+
+  // [p, p + size), in the pool, is about to be read. Free without a model.
+  void ChargeRead(const void* p, size_t size) const {
+    if (options_.model != nullptr) options_.model->Read(p, size);
+  }
   const std::string& path() const { return path_; }
 
   // Whether [ref, ref + size) lies inside the pool's file, so that reading it cannot fault.
@@ -181,11 +193,15 @@ class Pool {
   uint64_t capacity() const;    // limit, or file size plus what the file system could give
   uint64_t free_bytes() const;  // capacity - used
 
+  // "the pool is full: ..." with these figures and what its nodes have.
+  std::string DescribeFull() const;
+
  private:
   friend class Extent;
 
   Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
 
+  void ClearHeader();
   static Status CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
                          std::unique_ptr<Pool>* pool);
   Status CheckSuperblock();

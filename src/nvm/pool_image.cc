@@ -13,6 +13,14 @@ namespace miodb {
 
 Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* image) {
   std::unique_ptr<PoolImage> i(new PoolImage(path));
+  if (Region::IsDevice(path)) {
+    Status s = Region::Open(path, 0, kPersistAuto, &i->device_);
+    if (!s.ok()) return s;
+    i->base_ = i->device_->base();
+    i->size_ = i->file_size_ = i->device_->size();
+    *image = std::move(i);
+    return s;
+  }
   i->fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (i->fd_ < 0) {
     return errno == ENOENT ? Status::NotFound(path, "no such file") : Status::IOError(path, strerror(errno));

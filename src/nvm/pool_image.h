@@ -15,6 +15,7 @@
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
+#include "src/nvm/region.h"
 
 namespace miodb {
 
@@ -52,6 +53,7 @@ class PoolImage {
   explicit PoolImage(const std::string& path) : path_(path) {}
 
   const std::string path_;
+  std::unique_ptr<Region> device_;  // holds the mapping of a DAX device
   int fd_ = -1;
   const char* base_ = nullptr;
   uint64_t size_ = 0;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "src/format/superblock.h"
 
@@ -103,20 +105,49 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   if (!s.ok()) return s;
   struct stat st;
   if (fstat(fd, &st) != 0) return r->Error("stat");
-  if (!S_ISREG(st.st_mode)) return Status::InvalidArgument(path, "the pool is not a regular file");
-  const uint64_t size = static_cast<uint64_t>(st.st_size) / kExtentUnit * kExtentUnit;
-  if (size < 2 * kPoolHeaderSize) return Status::Corruption(path, "too short to be a pool");
-  // A copy may have holes. On a full file system a store into one would be a SIGBUS.
-  if (static_cast<uint64_t>(st.st_blocks) * 512 < size) {
-    errno = Allocate(fd, 0, size);
-    if (errno != 0) return r->Error("cannot fill the holes of the file");
-  }
-  // release: pairs with size(). Nobody else sees the region yet.
-  r->size_.store(size, std::memory_order_release);
-  s = r->Map(max_size, wanted);
-  if (s.ok()) s = r->CheckNodes(0, size);
+  s = S_ISCHR(st.st_mode) ? r->MeasureDevice(major(st.st_rdev), minor(st.st_rdev)) : r->MeasureFile();
+  if (s.ok()) s = r->Map(max_size, wanted);
+  if (s.ok()) s = r->CheckNodes(0, r->size());
   if (s.ok()) *region = std::move(r);
   return s;
+}
+
+Status Region::MeasureFile() {
+  struct stat st;
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  if (!S_ISREG(st.st_mode)) {
+    return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
+  }
+  const uint64_t size = static_cast<uint64_t>(st.st_size) / kExtentUnit * kExtentUnit;
+  if (size < 2 * kPoolHeaderSize) return Status::Corruption(path_, "too short to be a pool");
+  // A copy may have holes. On a full file system a store into one would be a SIGBUS.
+  if (static_cast<uint64_t>(st.st_blocks) * 512 < size) {
+    errno = Allocate(fd_, 0, size);
+    if (errno != 0) return Error("cannot fill the holes of the file");
+  }
+  // release: pairs with size(). Nobody else sees the region yet.
+  size_.store(size, std::memory_order_release);
+  return Status::OK();
+}
+
+// sysfs knows what a device cannot be asked.
+Status Region::MeasureDevice(unsigned major, unsigned minor) {
+  const std::string folder = "/sys/dev/char/" + std::to_string(major) + ":" + std::to_string(minor);
+  uint64_t size = 0, alignment = 0;
+  std::ifstream(folder + "/size") >> size;
+  std::ifstream(folder + "/align") >> alignment;
+  if (size < 2 * kPoolHeaderSize || alignment == 0) {
+    return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
+  }
+  kind_ = RegionKind::kDevdax;
+  alignment_ = alignment;
+  size_.store(size, std::memory_order_release);  // release: as above
+  return Status::OK();
+}
+
+bool Region::IsDevice(const std::string& path) {
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode);
 }
 
 Status Region::Lock() const {
@@ -141,31 +172,35 @@ Region::~Region() {
 }
 
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
-  if (max_size == 0) {
+  const bool device = kind_ == RegionKind::kDevdax;
+  const uint64_t alignment = std::max(kHugePage, alignment_);
+  if (device) {
+    max_size = size();
+  } else if (max_size == 0) {
     struct statvfs vfs;
     if (fstatvfs(fd_, &vfs) != 0) return Error("statvfs");
     max_size = static_cast<uint64_t>(vfs.f_blocks) * vfs.f_frsize;
   }
-  max_size_ = (std::max(max_size, size()) + kHugePage - 1) / kHugePage * kHugePage;
+  max_size_ = device ? size() : (std::max(max_size, size()) + kHugePage - 1) / kHugePage * kHugePage;
 
   // A range aligned for huge pages, taken by reserving more than is needed and giving back both ends.
   char* const reserved = static_cast<char*>(
-      mmap(nullptr, max_size_ + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+      mmap(nullptr, max_size_ + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (reserved == MAP_FAILED) {
     return Error(("cannot reserve " + std::to_string(max_size_) + " bytes of address space").c_str());
   }
   char* const aligned =
-      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(reserved) + kHugePage - 1) & ~(uintptr_t{kHugePage} - 1));
+      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(reserved) + alignment - 1) & ~(uintptr_t{alignment} - 1));
   const uint64_t front = static_cast<uint64_t>(aligned - reserved);
   if (front > 0) munmap(reserved, front);
-  if (front < kHugePage) munmap(aligned + max_size_, kHugePage - front);
+  if (front < alignment) munmap(aligned + max_size_, alignment - front);
   base_ = aligned;
 
   const int protection = PROT_READ | PROT_WRITE;
   void* const synced = mmap(base_, max_size_, protection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
   if (synced != MAP_FAILED) {
     mode_ = kPersistPmem;
-    kind_ = RegionKind::kFsdax;
+    if (!device) kind_ = RegionKind::kFsdax;
   } else if (wanted == kPersistPmem) {
     return Status::NotSupported(path_, "this file system cannot map persistent memory with MAP_SYNC");
   } else {
@@ -194,26 +229,31 @@ Status Region::CheckBindable() const {
 // device is, so there it is only looked at, afterwards.
 Status Region::BindGrowth(uint64_t offset, uint64_t size, int* node) {
   *node = kAnyNode;
-  if (!nodes_.bound() || kind_ == RegionKind::kFsdax) return Status::OK();
+  if (!nodes_.bound() || kind_ == RegionKind::kFsdax || kind_ == RegionKind::kDevdax) return Status::OK();
   const NumaTopology topology;
-  std::string had;
   for (int candidate : {nodes_.node, nodes_.next_node}) {
-    if (candidate == kAnyNode) continue;
-    const uint64_t available = topology.AvailableBytes(candidate);
-    if (available >= size) {
-      *node = candidate;
-      return BindMemory(base_ + offset, size, candidate);
-    }
-    had += (had.empty() ? "" : ", ") + std::string("NUMA node ") + std::to_string(candidate) + " has " +
-           std::to_string(available) + " bytes available";
+    if (candidate == kAnyNode || topology.AvailableBytes(candidate) < size) continue;
+    *node = candidate;
+    return BindMemory(base_ + offset, size, candidate);
   }
-  return Status::NoSpace(path_, "cannot grow by " + std::to_string(size) + " bytes: " + had);
+  return Status::NoSpace(path_, "cannot grow by " + std::to_string(size) + " bytes: " + DescribeNodes());
+}
+
+std::string Region::DescribeNodes() const {
+  const NumaTopology topology;
+  std::string text;
+  for (int node : {nodes_.node, nodes_.next_node}) {
+    if (node == kAnyNode) continue;
+    text += (text.empty() ? "" : ", ") + std::string("NUMA node ") + std::to_string(node) + " has " +
+            std::to_string(topology.AvailableBytes(node)) + " bytes available";
+  }
+  return text;
 }
 
 Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
   if (!nodes_.bound()) return Status::OK();
   PageSample sample;
-  SamplePages(base_ + offset, size, offset == 0 ? kSampleAtOpen : kSampleOfGrowth, &sample);
+  SamplePages(base_ + offset, size, offset == 0 ? kSampleAtOpen : kSampleOfGrowth, Touch::kForWriting, &sample);
   if (sample.looked_at > 0 && sample.Elsewhere(nodes_.node, nodes_.next_node) == 0) return Status::OK();
   std::string asked = "nvm_node is " + std::to_string(nodes_.node);
   if (nodes_.next_node != kAnyNode) asked += ", nvm_next_node " + std::to_string(nodes_.next_node);
@@ -222,7 +262,8 @@ Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
 
 PageSample Region::Sample(uint64_t count) const {
   PageSample sample;
-  if (medium_ == nullptr) SamplePages(base_, size(), count, &sample);
+  const Touch touch = kind_ == RegionKind::kOtherFile ? Touch::kForReading : Touch::kForWriting;
+  if (medium_ == nullptr) SamplePages(base_, size(), count, touch, &sample);
   return sample;
 }
 
@@ -230,6 +271,8 @@ const char* RegionKindName(RegionKind kind) {
   switch (kind) {
     case RegionKind::kFsdax:
       return "fsdax";
+    case RegionKind::kDevdax:
+      return "devdax";
     case RegionKind::kTmpfs:
       return "tmpfs";
     case RegionKind::kHugetlbfs:
@@ -251,6 +294,7 @@ Status Region::Grow(uint64_t new_size) {
     size_.store(new_size, std::memory_order_release);  // release: as below
     return Status::OK();
   }
+  if (kind_ == RegionKind::kDevdax) return Status::NoSpace(path_, "a DAX device does not grow");
   int node;
   Status s = BindGrowth(old_size, new_size - old_size, &node);
   if (!s.ok()) return s;
@@ -271,6 +315,7 @@ Status Region::Grow(uint64_t new_size) {
 
 uint64_t Region::FileSystemAvailable() const {
   if (medium_ != nullptr) return medium_->capacity - size();
+  if (kind_ == RegionKind::kDevdax) return 0;
   struct statvfs vfs;
   if (fstatvfs(fd_, &vfs) != 0) return 0;
   const uint64_t available = static_cast<uint64_t>(vfs.f_bavail) * vfs.f_frsize;
@@ -319,6 +364,7 @@ Status Region::Replace(const std::string& path, const std::string& fresh, const 
 }
 
 Status Region::SyncFile() {
+  if (kind_ == RegionKind::kDevdax) return Status::OK();  // has nothing but its bytes
   return Retry([this] { return fsync(fd_); }) == 0 ? Status::OK() : Error("fsync");
 }
 

@@ -1,5 +1,5 @@
-// One file of persistent memory, mapped once into an address range reserved for its largest size, so that it grows in
-// place and no reference or pointer into it ever moves.
+// One file or DAX device of persistent memory, mapped once into an address range reserved for its largest size, so that
+// it grows in place and no reference or pointer into it ever moves.
 //
 // Space is allocated in the file system before it is used (fallocate), so a full device is an error of Grow and not a
 // SIGBUS at some later store. Where a NUMA node is asked for, the same step takes the memory from that node, or from
@@ -23,7 +23,7 @@
 namespace miodb {
 
 // What a region lies on.
-enum class RegionKind { kFsdax, kTmpfs, kHugetlbfs, kOtherFile, kMemory };
+enum class RegionKind { kFsdax, kDevdax, kTmpfs, kHugetlbfs, kOtherFile, kMemory };
 
 const char* RegionKindName(RegionKind kind);
 
@@ -34,7 +34,8 @@ class Region {
   static Status Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                        std::unique_ptr<Region>* region, const RegionNodes& nodes = RegionNodes());
 
-  // Opens an existing file at its present size. InvalidArgument if its memory does not lie on the nodes.
+  // Opens an existing file at its present size, or a DAX device, which has one size for ever. InvalidArgument if its
+  // memory does not lie on the nodes.
   static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
                      const RegionNodes& nodes = RegionNodes());
 
@@ -61,6 +62,9 @@ class Region {
   // What the file system could still give, in bytes; of a bound region, what its nodes could.
   uint64_t FileSystemAvailable() const;
 
+  // Of a bound region, "NUMA node 2 has 4096 bytes available", for errors; else "".
+  std::string DescribeNodes() const;
+
   // Where its pages lie now, of up to count.
   PageSample Sample(uint64_t count) const;
 
@@ -72,6 +76,9 @@ class Region {
 
   // Makes the file's length and allocation durable.
   Status SyncFile();
+
+  // Whether path is a character device. Only those of devdax can be opened.
+  static bool IsDevice(const std::string& path);
 
   // Removes the file at path, unless a Region has it open: IOError. OK if there is none.
   static Status Remove(const std::string& path);
@@ -86,6 +93,9 @@ class Region {
 
  private:
   explicit Region(std::string path) : path_(std::move(path)) {}
+
+  Status MeasureFile();
+  Status MeasureDevice(unsigned major, unsigned minor);
 
   // Keeps a second opener out, in this process or another, until the region is destroyed.
   Status Lock() const;
@@ -103,6 +113,7 @@ class Region {
   PersistMode mode_ = kPersistFile;
   RegionKind kind_ = RegionKind::kMemory;
   RegionNodes nodes_;
+  uint64_t alignment_ = 0;  // of the mapping
   std::atomic<uint64_t> size_{0};
 };
 

@@ -84,5 +84,38 @@ TEST_F(PlacementTest, AnExistingDatabaseOpensAgainWithoutItsNodes) {
   EXPECT_EQ("1", Get("a"));
 }
 
+TEST_F(PlacementTest, AModelIsSaidToBeOneAndChargesReadsAndWrites) {
+  Open();
+  EXPECT_EQ("none", Property("miodb.nvm-model"));
+  options_.nvm_model = dir_ / "model";
+  std::ofstream(options_.nvm_model) << "read_random_nanos = 2000\nwrite_bytes_per_second = 1e8\n";
+  Open();
+  EXPECT_NE(std::string::npos, Property("miodb.nvm-model").find("read_random_nanos 2000"));
+  EXPECT_NE(std::string::npos, Property("miodb.placement").find("nvm-model: " + options_.nvm_model));
+  Fill(2000, 500);
+  Settle();
+  CheckFilled(2000, 500);
+  EXPECT_GT(Counter("modelled-write-micros"), 0u);
+  EXPECT_GT(Counter("modelled-read-micros"), 0u);
+  Close();
+  options_.nvm_model = "granite";
+  const Status s = TryOpen();
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, "Options::nvm_model is \"granite\""));
+}
+
+TEST_F(PlacementTest, ADeviceThatIsNoMemoryIsRefused) {
+  for (const char* device : {"/dev/null", "/dev/zero"}) {
+    options_.pool_path = device;
+    const Status s = TryOpen();
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, device));
+    EXPECT_TRUE(Mentions(s, "neither a regular file nor a DAX device"));
+    EXPECT_FALSE(std::filesystem::exists(path_));
+    EXPECT_STATUS(InvalidArgument, DestroyDB(path_, options_));
+    EXPECT_TRUE(std::filesystem::exists(device));
+  }
+}
+
 }  // namespace
 }  // namespace miodb::test

@@ -157,7 +157,7 @@ TEST(PlacementTest, AThreadsPolicyEndsWithItsObject) {
     std::vector<char> memory(kMiB, 'x');
     PageSample sample;
     SamplePages(reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(memory.data()) + 4095) & ~uintptr_t{4095}),
-                kMiB - 4096, 16, &sample);
+                kMiB - 4096, 16, Touch::kForWriting, &sample);
     EXPECT_EQ(16u, sample.looked_at);
     EXPECT_EQ(0u, sample.Elsewhere(node, kAnyNode)) << sample.Describe();
   }

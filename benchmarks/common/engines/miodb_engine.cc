@@ -113,7 +113,12 @@ class MioDbEngine final : public Engine {
 
   std::string PersistMode() override {
     std::string mode;
-    return db_->GetProperty("miodb.persist-mode", &mode) ? mode : "unknown";
+    if (!db_->GetProperty("miodb.persist-mode", &mode)) return "unknown";
+    // Nobody is to take modelled figures for measured ones.
+    if (std::string model; db_->GetProperty("miodb.nvm-model", &model) && model != "none") {
+      mode += ", all figures MODELLED: " + model;
+    }
+    return mode;
   }
 
   uint64_t Comparisons() const override { return counter_.calls(); }
@@ -145,6 +150,7 @@ class MioDbEngine final : public Engine {
     options.persist_mode = ParsePersistMode(config_.persist_mode);
     options.dram_node = static_cast<int>(config_.dram_node);
     options.nvm_node = static_cast<int>(config_.nvm_node);
+    options.nvm_model = config_.nvm_model;
     options.nvm_next_node = static_cast<int>(config_.nvm_next_node);
     options.log_mode = config_.log_mode == "off" ? kLogOff : config_.log_mode == "file" ? kLogFile : kLogPmem;
     options.wal_dir = config_.wal_dir;

@@ -1,0 +1,208 @@
+#include "src/nvm/nvm_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "src/util/clock.h"
+
+namespace miodb {
+
+namespace {
+
+// Below this, a wait is spent spinning; what is longer sleeps for the part that the scheduler is sure to keep to.
+constexpr uint64_t kSleepFromNanos = 200 * 1000;
+constexpr uint64_t kSleepSlackNanos = 100 * 1000;
+
+void WaitUntil(uint64_t nanos) {
+  for (uint64_t now = NowNanos(); now < nanos; now = NowNanos()) {
+    if (nanos - now > kSleepFromNanos) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(nanos - now - kSleepSlackNanos));
+    }
+  }
+}
+
+// The time that it takes to look at the clock, as far as it falls behind the moment that the clock tells.
+double MeasureClock() {
+  constexpr int kLooks = 2000;
+  double best = 1e9;
+  for (int round = 0; round < 5; round++) {
+    const uint64_t start = NowNanos();
+    uint64_t now = start;
+    for (int i = 0; i < kLooks; i++) now = NowNanos();
+    best = std::min(best, static_cast<double>(now - start) / kLooks);
+  }
+  // Half a look behind the start, and half of one too many at the end.
+  return best;
+}
+
+// The last units of the streams that a thread reads, a leaf's and a record's for example.
+class Streams {
+ public:
+  bool Follows(uint64_t unit) {
+    for (uint64_t& last : last_) {
+      if (last + 1 != unit && last != unit) continue;
+      last = unit;
+      return true;
+    }
+    last_[next_++ % kStreams] = unit;
+    return false;
+  }
+
+ private:
+  static constexpr unsigned kStreams = 4;
+  uint64_t last_[kStreams] = {};
+  unsigned next_ = 0;
+};
+
+thread_local Streams t_streams;
+
+// docs/nvm_model.md has the sources.
+NvmModelFigures Optane() {
+  NvmModelFigures figures;
+  figures.name = "optane";
+  figures.read_random_nanos = 305 - 101;
+  figures.read_sequential_nanos = 169 - 81;
+  figures.write_bytes_per_second = 2.2e9;
+  return figures;
+}
+
+NvmModelFigures Cxl() {
+  NvmModelFigures figures;
+  figures.name = "cxl";
+  figures.read_random_nanos = figures.read_sequential_nanos = 150;
+  return figures;
+}
+
+std::string Trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+struct Field {
+  const char* name;
+  double NvmModelFigures::*value;
+  double least, most;
+};
+
+constexpr Field kFields[] = {
+    {"read_random_nanos", &NvmModelFigures::read_random_nanos, 0, 1e6},
+    {"read_sequential_nanos", &NvmModelFigures::read_sequential_nanos, 0, 1e6},
+    {"write_bytes_per_second", &NvmModelFigures::write_bytes_per_second, 0, 1e12},
+    {"burst_bytes", &NvmModelFigures::burst_bytes, 256, 1e9},
+    {"cache_bytes", &NvmModelFigures::cache_bytes, 4096, 1e10},
+    {"remote_factor", &NvmModelFigures::remote_factor, 1, 100},
+};
+
+// Reads one line of a file. Returns what is wrong with it, or nothing.
+std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
+  const std::string text = Trimmed(line.substr(0, line.find('#')));
+  if (text.empty()) return "";
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return "no \"=\" in \"" + text + "\"";
+  const std::string name = Trimmed(text.substr(0, equals)), value = Trimmed(text.substr(equals + 1));
+  for (const Field& field : kFields) {
+    if (name != field.name) continue;
+    char* end;
+    const double number = strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0') return name + " is \"" + value + "\", which is no number";
+    if (!(number >= field.least && number <= field.most)) {
+      char range[100];
+      snprintf(range, sizeof(range), " is %s; allowed: %g to %g", value.c_str(), field.least, field.most);
+      return name + range;
+    }
+    figures->*field.value = number;
+    return "";
+  }
+  return "unknown name \"" + name + "\"";
+}
+
+}  // namespace
+
+Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures, bool* off) {
+  *figures = NvmModelFigures();
+  *off = model.empty() || model == "none";
+  if (*off) return Status::OK();
+  if (model == "optane") *figures = Optane();
+  if (model == "cxl") *figures = Cxl();
+  if (!figures->name.empty()) return Status::OK();
+  std::ifstream file(model);
+  if (!file) {
+    return Status::InvalidArgument("Options::nvm_model is \"" + model + "\"",
+                                   "neither none, optane or cxl nor a file that can be read");
+  }
+  figures->name = model;
+  int number = 1;
+  for (std::string line; std::getline(file, line); number++) {
+    const std::string problem = ParseLine(line, figures);
+    if (!problem.empty()) return Status::InvalidArgument(model + ":" + std::to_string(number), problem);
+  }
+  return Status::OK();
+}
+
+std::string NvmModelFigures::Describe() const {
+  std::string text = name;
+  for (const Field& field : kFields) {
+    char figure[100];
+    snprintf(figure, sizeof(figure), ", %s %g", field.name, this->*field.value);
+    text += figure;
+  }
+  return text;
+}
+
+NvmModel::NvmModel(const NvmModelFigures& figures)
+    : figures_(figures),
+      random_nanos_(figures.read_random_nanos * figures.remote_factor),
+      sequential_nanos_(figures.read_sequential_nanos * figures.remote_factor),
+      write_nanos_per_byte_(
+          figures.write_bytes_per_second > 0 ? 1e9 * figures.remote_factor / figures.write_bytes_per_second : 0),
+      burst_nanos_(static_cast<uint64_t>(figures.burst_bytes * write_nanos_per_byte_)),
+      clock_nanos_(MeasureClock()),
+      tags_(static_cast<size_t>(figures.cache_bytes) >> kUnitShift) {}
+
+// Whether the unit is there; from now on it is.
+bool NvmModel::InCache(uint64_t unit) {
+  // relaxed, and in two steps: a wrong answer now and then is a wait more or less
+  std::atomic<uint64_t>& tag = tags_[unit % tags_.size()];
+  if (tag.load(std::memory_order_relaxed) == unit) return true;
+  tag.store(unit, std::memory_order_relaxed);
+  return false;
+}
+
+void NvmModel::Read(const void* p, size_t size) {
+  if (size == 0) return;
+  const uint64_t start = NowNanos();
+  const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
+  const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  double nanos = 0;
+  for (uint64_t unit = first; unit <= last; unit++) {
+    const bool follows = t_streams.Follows(unit);
+    if (!InCache(unit)) nanos += follows ? sequential_nanos_ : random_nanos_;
+  }
+  if (nanos == 0) return;
+  WaitUntil(start + static_cast<uint64_t>(std::max(nanos - clock_nanos_, 0.0)));
+  read_nanos_.fetch_add(static_cast<uint64_t>(nanos), std::memory_order_relaxed);  // relaxed: a statistic
+}
+
+void NvmModel::Write(const void* p, size_t size) {
+  if (size == 0 || write_nanos_per_byte_ == 0) return;
+  const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
+  const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  const double bytes = static_cast<double>((last - first + 1) << kUnitShift);
+  const auto nanos = static_cast<uint64_t>(bytes * write_nanos_per_byte_);
+  const uint64_t now = NowNanos();
+  uint64_t until = written_until_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  uint64_t next;
+  do {
+    next = std::max(until, now) + nanos;
+  } while (!written_until_.compare_exchange_weak(until, next, std::memory_order_relaxed));
+  if (next <= now + burst_nanos_) return;
+  WaitUntil(next - burst_nanos_);
+  write_nanos_.fetch_add(next - burst_nanos_ - now, std::memory_order_relaxed);  // relaxed: a statistic
+}
+
+}  // namespace miodb

@@ -1,0 +1,79 @@
+// A model of memory that is slower than the one this machine has: waits for as long as it would have taken more.
+//
+// Reads wait for every 256-byte unit that is not in the modelled cache, less if it goes on with one of the thread's
+// last few streams of units. Writes fill a bucket that empties at the medium's bandwidth, by units touched, and wait
+// when it is full. Waiting is spinning, so a thread that waits for memory uses its CPU, as it would.
+//
+// What it is not: banks, reordering, wear, the processor's own caches (the modelled cache has tags of its own), and all
+// that runs at once is charged to each thread alone, except for write bandwidth, which all threads of a region share.
+// docs/nvm_model.md gives the sources of the figures.
+//
+// Threads: any number at once.
+
+#ifndef MIODB_SRC_NVM_NVM_MODEL_H_
+#define MIODB_SRC_NVM_NVM_MODEL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/status.h"
+
+namespace miodb {
+
+struct NvmModelFigures {
+  std::string name;
+  double read_random_nanos = 0;       // more than here, of a unit in no order
+  double read_sequential_nanos = 0;   // of the unit behind one that the thread read just before
+  double write_bytes_per_second = 0;  // 0: no limit
+  double burst_bytes = 16 * 1024;     // what the medium's buffers take at once
+  double cache_bytes = 16 << 20;      // of units that are read for nothing
+  double remote_factor = 1;           // multiplies latencies and divides the bandwidth
+
+  // "none", "optane", "cxl", or a file of lines "name = value" with the names above. "none" and "" give *off.
+  // InvalidArgument names the file, the line and the reason.
+  static Status Parse(const std::string& model, NvmModelFigures* figures, bool* off);
+
+  // One line with all figures.
+  std::string Describe() const;
+};
+
+class NvmModel {
+ public:
+  explicit NvmModel(const NvmModelFigures& figures);
+  NvmModel(const NvmModel&) = delete;
+  NvmModel& operator=(const NvmModel&) = delete;
+
+  const NvmModelFigures& figures() const { return figures_; }
+
+  // [p, p + size) is about to be read, or written and flushed.
+  void Read(const void* p, size_t size);
+  void Write(const void* p, size_t size);
+
+  // What was waited for, for tests and properties.
+  uint64_t read_nanos() const { return read_nanos_.load(std::memory_order_relaxed); }    // relaxed: a statistic
+  uint64_t write_nanos() const { return write_nanos_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+ private:
+  static constexpr unsigned kUnitShift = 8;
+
+  bool InCache(uint64_t unit);
+
+  const NvmModelFigures figures_;
+  const double random_nanos_;
+  const double sequential_nanos_;
+  const double write_nanos_per_byte_;  // 0: no limit
+  const uint64_t burst_nanos_;
+  const double clock_nanos_;  // what a wait takes longer than it should, because looking at the clock takes time
+  std::vector<std::atomic<uint64_t>> tags_;  // of the units in the cache, by their place
+  std::atomic<uint64_t> written_until_{0};   // when the bucket is empty, on the steady clock
+  std::atomic<uint64_t> read_nanos_{0};
+  std::atomic<uint64_t> write_nanos_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_NVM_MODEL_H_

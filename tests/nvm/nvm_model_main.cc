@@ -1,0 +1,116 @@
+// Measures what the NVM model adds, against what it should add.
+//
+//   nvm_model_main [MODEL]     optane (the default), cxl or a file of figures
+//
+// Reads and writes memory with and without the model, on an otherwise idle machine, and prints both. Exit status 0 if
+// every figure is within 10 % of the model's, 1 if not, 2 if the model is wrong.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/nvm/nvm_model.h"
+#include "src/nvm/persist.h"
+#include "src/util/clock.h"
+
+namespace {
+
+using miodb::NowNanos;
+
+constexpr uint64_t kUnit = 256;
+constexpr uint64_t kUnits = uint64_t{256} << 12;  // 256 MiB
+// Short rounds, so that some of them are not interrupted.
+constexpr uint64_t kReads = 2000;
+constexpr int kRounds = 300;
+constexpr double kTolerance = 0.1;
+
+volatile char g_sink;
+
+// The least of several rounds, because everything else on the machine only adds.
+template <typename Work>
+double BestNanos(Work work) {
+  double best = 1e18;
+  for (int round = 0; round < kRounds; round++) {
+    const uint64_t start = NowNanos();
+    work(round);
+    best = std::min(best, static_cast<double>(NowNanos() - start));
+  }
+  return best;
+}
+
+// Nanoseconds that a unit takes, in sequence or scattered.
+double ReadNanos(const char* memory, miodb::NvmModel* model, uint64_t stride) {
+  uint64_t unit = 0;
+  return BestNanos([&](int) {
+           for (uint64_t i = 0; i < kReads; i++) {
+             unit = (unit + stride) % kUnits;
+             const char* const p = memory + unit * kUnit;
+             if (model != nullptr) model->Read(p, kUnit);
+             g_sink = *p;
+             std::atomic_thread_fence(std::memory_order_seq_cst);  // the next read waits for this one
+           }
+         }) /
+         kReads;
+}
+
+double WriteBytesPerSecond(char* memory, miodb::NvmModel* model, uint64_t size) {
+  constexpr uint64_t kBytes = 1 << 20;
+  miodb::Persist persist(miodb::kPersistEmulated);
+  persist.SetModel(model);
+  const std::vector<char> source(size, 'x');
+  const double nanos = BestNanos([&](int) {
+    for (uint64_t unit = 0; unit < kBytes / kUnit; unit += std::max<uint64_t>(size / kUnit, 1)) {
+      persist.Copy(miodb::Purpose::kLog, memory + unit * kUnit, source.data(), size);
+    }
+    persist.Fence(miodb::Purpose::kLog).IgnoreError();
+  });
+  return static_cast<double>(kBytes / std::max(size, kUnit) * size) * 1e9 / nanos;
+}
+
+bool g_good = true;
+
+void Compare(const char* what, const char* unit, double wanted, double found) {
+  const double off = wanted == 0 ? 0 : found / wanted - 1;
+  const bool good = std::fabs(off) <= kTolerance;
+  g_good = g_good && good;
+  printf("%-40s %12.4g %12.4g %-8s %+6.1f %% %s\n", what, wanted, found, unit, 100 * off, good ? "" : "OUT OF RANGE");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  miodb::NvmModelFigures figures;
+  bool off;
+  const miodb::Status s = miodb::NvmModelFigures::Parse(argc > 1 ? argv[1] : "optane", &figures, &off);
+  if (!s.ok() || off) {
+    fprintf(stderr, "nvm_model_main: %s\n", s.ok() ? "the model is \"none\"" : s.ToString().c_str());
+    return 2;
+  }
+  const auto memory = std::make_unique<char[]>(kUnits * kUnit);
+  memset(memory.get(), 1, kUnits * kUnit);
+  miodb::NvmModel model(figures);
+  printf("%s\n%-40s %12s %12s\n", figures.Describe().c_str(), "", "model", "measured");
+  constexpr uint64_t kScattered = 104729;
+  const double factor = figures.remote_factor;
+  Compare("latency added to a random unit", "ns", figures.read_random_nanos * factor,
+          ReadNanos(memory.get(), &model, kScattered) - ReadNanos(memory.get(), nullptr, kScattered));
+  Compare("latency added to a sequential unit", "ns", figures.read_sequential_nanos * factor,
+          ReadNanos(memory.get(), &model, 1) - ReadNanos(memory.get(), nullptr, 1));
+  if (figures.write_bytes_per_second > 0) {
+    for (const uint64_t size : {uint64_t{4096}, kUnit, uint64_t{64}}) {
+      // The model cannot make this machine faster than it is.
+      const double here = WriteBytesPerSecond(memory.get(), nullptr, size);
+      const double modelled = figures.write_bytes_per_second / factor * (size < kUnit ? 0.25 : 1);
+      std::string what = "bandwidth of " + std::to_string(size) + "-byte writes";
+      if (here < modelled) what += " (this machine's)";
+      Compare(what.c_str(), "B/s", std::min(here, modelled), WriteBytesPerSecond(memory.get(), &model, size));
+    }
+  }
+  printf("%s\n", g_good ? "within 10 %" : "NOT within 10 %");
+  return g_good ? 0 : 1;
+}
