@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <algorithm>
 
 #include "compaction/flush.h"
@@ -62,9 +64,17 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
 }
 
+// Writers wake these threads. As batch work they get a CPU when one is free or their turn has come, and do not take it
+// from the writer in the middle of a put. Where that is not allowed, latency suffers and nothing else.
+void DontPreemptOnWakeup() {
+  const sched_param param = {};
+  sched_setscheduler(0, SCHED_BATCH, &param);
+}
+
 }  // namespace
 
 void DBImpl::BackgroundLoop(Step step) {
+  DontPreemptOnWakeup();
   RunOnCpus(placement_.cpus);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   for (;;) {
