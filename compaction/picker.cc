@@ -121,10 +121,13 @@ const char* MergeKindName(MergeKind kind) {
 
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
   if (!input.merges_blocked) {
-    // A merge of everything comes at once; smaller ones before it would be work done twice.
-    std::optional<MergeJob> job = input.settle ? PickSettle(input) : std::nullopt;
-    if (!input.settle && input.push_down) job = PickPushDown(input);
-    if (!input.settle && !job.has_value()) job = PickBufferMerge(input);
+    std::optional<MergeJob> job;
+    if (input.settle) {
+      job = PickSettle(input);  // at once; smaller merges before it would be work done twice
+    } else {
+      if (input.push_down) job = PickPushDown(input);
+      if (!job.has_value()) job = PickBufferMerge(input);
+    }
     if (job.has_value()) return job;
   }
   if (input.collection_blocked || (input.settle && input.jobs_running)) return std::nullopt;

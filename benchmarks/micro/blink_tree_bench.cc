@@ -28,7 +28,7 @@ class Tree {
   const BLinkTree& tree() const { return *tree_; }
 
  private:
-  // Inserts do not look at the record; its place is part of the node.
+  // Inserts do not look at the record; its place is part of the entry.
   char record_[kKeyBytes + 32] = {};
   Arena arena_;
   std::unique_ptr<BLinkTree> tree_;

@@ -178,19 +178,9 @@ void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* 
   Page* page = path->steps[level].page;
   uint32_t at = path->steps[level].slot + 1;
   if (page->count.load(std::memory_order_relaxed) == kFanout) page = Split(path, level, &at);
-  const auto set = [page](uint32_t slot, uint64_t head0, uint64_t head1, void* to) {
-    // release: publishes what the place leads to.
-    page->slots[slot].place.store(to, std::memory_order_release);
-    page->slots[slot].head[0].store(head0, std::memory_order_relaxed);
-    page->slots[slot].head[1].store(head1, std::memory_order_relaxed);
-  };
   const uint32_t count = page->count.load(std::memory_order_relaxed);
-  for (uint32_t i = count; i > at; i--) {
-    const Slot& from = page->slots[i - 1];
-    set(i, from.head[0].load(std::memory_order_relaxed), from.head[1].load(std::memory_order_relaxed),
-        from.place.load(std::memory_order_relaxed));
-  }
-  set(at, head[0], head[1], place);
+  for (uint32_t i = count; i > at; i--) page->slots[i].Copy(page->slots[i - 1]);
+  page->slots[at].Set(head[0], head[1], place);
   page->count.store(count + 1, std::memory_order_release);  // release: pairs with the acquire in Find
 }
 
@@ -200,16 +190,11 @@ BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   Page* const page = path->steps[level].page;
   Page* const neighbour = page->right.load(std::memory_order_relaxed);
   const uint32_t stays = neighbour == nullptr && *at == kFanout ? kFanout - 1 : kFanout / 2;
-  const auto place = [page](uint32_t slot) { return page->slots[slot].place.load(std::memory_order_relaxed); };
-  Entry* const first = level == 0 ? static_cast<Entry*>(place(stays)) : static_cast<Page*>(place(stays))->first;
+  void* const place = page->slots[stays].place.load(std::memory_order_relaxed);
+  Entry* const first = level == 0 ? static_cast<Entry*>(place) : static_cast<Page*>(place)->first;
   Page* const right = NewPage(level, first);
+  for (uint32_t i = stays; i < kFanout; i++) right->slots[i - stays].Copy(page->slots[i]);
   // relaxed: nobody sees the new page yet.
-  for (uint32_t i = stays; i < kFanout; i++) {
-    Slot& to = right->slots[i - stays];
-    to.head[0].store(page->slots[i].head[0].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    to.head[1].store(page->slots[i].head[1].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    to.place.store(place(i), std::memory_order_relaxed);
-  }
   right->count.store(kFanout - stays, std::memory_order_relaxed);
   right->right.store(neighbour, std::memory_order_relaxed);
   // release: publishes the new page.
@@ -217,9 +202,8 @@ BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   if (root_.load(std::memory_order_relaxed) == page) {
     CHECK(level + 1 < kMaxLevels);
     Page* const root = NewPage(level + 1, page->first);
-    root->slots[0].head[0].store(page->slots[0].head[0].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    root->slots[0].head[1].store(page->slots[0].head[1].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    root->slots[0].place.store(page, std::memory_order_relaxed);
+    root->slots[0].Set(page->slots[0].head[0].load(std::memory_order_relaxed),
+                       page->slots[0].head[1].load(std::memory_order_relaxed), page);
     root->count.store(1, std::memory_order_relaxed);
     path->steps[level + 1] = {root, 0};
     root_.store(root, std::memory_order_release);  // release: publishes the page

@@ -80,6 +80,18 @@ class BLinkTree {
   struct Slot {
     std::atomic<uint64_t> head[2];
     std::atomic<void*> place;
+
+    // release: publishes what the place leads to. relaxed: the heads are hints.
+    void Set(uint64_t head0, uint64_t head1, void* to) {
+      place.store(to, std::memory_order_release);
+      head[0].store(head0, std::memory_order_relaxed);
+      head[1].store(head1, std::memory_order_relaxed);
+    }
+    // relaxed: the inserter reads what it has written.
+    void Copy(const Slot& from) {
+      Set(from.head[0].load(std::memory_order_relaxed), from.head[1].load(std::memory_order_relaxed),
+          from.place.load(std::memory_order_relaxed));
+    }
   };
 
   struct alignas(64) Page {

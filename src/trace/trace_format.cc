@@ -273,15 +273,19 @@ void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
   Finish();
 }
 
-void TraceEncoder::Put(uint64_t micros, const Slice& key, const Slice& value) {
-  const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size() +
-                            static_cast<size_t>(VarintLength(value.size())) + value.size();
+void TraceEncoder::StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_bytes) {
   Start(micros, kTraceWrite);
   PutFixed64(out_, Bit(kWriteBatchData));
   PutVarint32(out_, static_cast<uint32_t>(kBatchHeaderBytes + body_bytes));
   PutFixed64(out_, 0);
   PutFixed32(out_, 1);
-  out_->push_back(static_cast<char>(kBatchPut));
+  out_->push_back(static_cast<char>(type));
+}
+
+void TraceEncoder::Put(uint64_t micros, const Slice& key, const Slice& value) {
+  const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size() +
+                            static_cast<size_t>(VarintLength(value.size())) + value.size();
+  StartBatchOfOne(micros, kBatchPut, body_bytes);
   PutLengthPrefixedSlice(out_, key);
   PutLengthPrefixedSlice(out_, value);
   Finish();
@@ -289,12 +293,7 @@ void TraceEncoder::Put(uint64_t micros, const Slice& key, const Slice& value) {
 
 void TraceEncoder::Delete(uint64_t micros, const Slice& key) {
   const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
-  Start(micros, kTraceWrite);
-  PutFixed64(out_, Bit(kWriteBatchData));
-  PutVarint32(out_, static_cast<uint32_t>(kBatchHeaderBytes + body_bytes));
-  PutFixed64(out_, 0);
-  PutFixed32(out_, 1);
-  out_->push_back(static_cast<char>(kBatchDeletion));
+  StartBatchOfOne(micros, kBatchDeletion, body_bytes);
   PutLengthPrefixedSlice(out_, key);
   Finish();
 }

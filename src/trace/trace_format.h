@@ -71,6 +71,7 @@ class TraceEncoder {
 
  private:
   void Start(uint64_t micros, TraceType type);
+  void StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_bytes);
   void Finish();
 
   std::string* const out_;
