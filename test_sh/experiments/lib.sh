@@ -166,6 +166,7 @@ plan_crash() { plan_run crash "$@"; }
 
 # plan_ycsb SERIES X BYTES PHASE... -- WORD...: a run of ycsbc, its phases on one database; "load", "reload" or a letter.
 # In the words, @RAW@ stands for the path of the run's raw files without their endings.
+# In those of the other kinds, @DB@ stands for the path of the database; @DB@.wal is removed with it.
 plan_ycsb() { plan_run ycsb "$@"; }
 
 # panel KIND TITLE X-LABEL Y-LABEL BENCHMARKS METRICS [NAME=VALUE...]: a plot of what was measured.
@@ -205,6 +206,7 @@ common_flags() {
 command_of() {
   local kind=${words[0]} common phases=() phase
   before=()
+  local words=("${words[@]//@DB@/$3}")
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     command=("$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${extra_flags[@]}")
@@ -287,8 +289,10 @@ run_one() {
   if ((${#before[@]} > 0)); then run_killed "$raw.before"; fi
   record "$raw.tmp" "${command[@]}"
   stop_sampler
+  local folders=("$database")
+  if [[ -d $database.wal ]]; then folders+=("$database.wal"); fi
   {
-    say "space bytes: $(du -s -B1 "$database" | cut -f1)"
+    say "space bytes: $(du -s -c -B1 "${folders[@]}" | tail -n 1 | cut -f1)"
     # LevelDB tells how often it flushed and compacted in its log only.
     if [[ $2 == leveldb ]]; then
       say "flushes: $(cat "$database"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"
@@ -296,7 +300,7 @@ run_one() {
     fi
   } >"$raw.more"
   mv "$raw.tmp" "$raw.out"
-  rm -rf "${database:?}"
+  rm -rf "${database:?}" "${database:?}.wal"
   progress_step "$weight"
 }
 
