@@ -293,6 +293,11 @@ run_one() {
   if [[ -d $database.wal ]]; then folders+=("$database.wal"); fi
   {
     say "space bytes: $(du -s -c -B1 "${folders[@]}" | tail -n 1 | cut -f1)"
+    # What MioDB's info log tells of the last opening.
+    if [[ $2 == miodb ]]; then
+      sed -n -e 's/.* opened .*, \([0-9]*\) us$/open micros: \1/p' \
+        -e 's/.* replayed [0-9]* writes in \([0-9]*\) us.*/replay micros: \1/p' "$database/LOG"
+    fi
     # LevelDB tells how often it flushed and compacted in its log only.
     if [[ $2 == leveldb ]]; then
       say "flushes: $(cat "$database"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the settings of log files cost: random writes of 1 KiB values, 5 GB times the scale, with the log in files, and with
-# it synced to the device in the background each 512 KiB, archived by age and by size, limited in size to an eighth of the
-# data (which makes memtables be flushed early), in a folder of its own, and synced at every write (a tenth of the
-# writes). MioDB with log_mode file, and RocksDB, whose settings these are; both with memtables of a sixteenth of the data.
+# it written to the device in ranges of 512 KiB, archived by age and by size, limited in size to an eighth of the data
+# (which makes memtables be flushed early), in a folder of its own, and synced at every write (a tenth of the writes).
+# MioDB with log_mode file, and RocksDB, whose settings these are; both with memtables of a sixteenth of the data.
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
@@ -22,12 +22,12 @@ plan_setting() {
     --log_mode=file "$@"
 }
 plan_setting "plain"
-plan_setting "background sync" --wal_bytes_per_sync=524288
+plan_setting "range sync" --wal_bytes_per_sync=524288
 plan_setting "archive by age" --wal_ttl_seconds=3600
 plan_setting "archive by size" --wal_size_limit_MB=$((data >> 21 > 0 ? data >> 21 : 1))
 plan_setting "limited log" --max_total_wal_size=$((data / 8))
 plan_setting "own folder" --wal_dir=@DB@.wal
-plan_setting "every write synced" --writes=$((count / 10)) --sync
+plan_setting "synced" --writes=$((count / 10)) --sync
 panel bars "Random write" "setting" "operations per second" fillrandom ops_per_sec
 panel bars "99.9th percentile" "setting" "microseconds" fillrandom p999_us log=y better=less
 panel bars "Flushes" "setting" "number" end flushes better=less

@@ -15,6 +15,8 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   log_file_bytes, log_padding_bytes, log_padding_percent   MioDB with its log in files: written there, zeros among them
   ssd_written_bytes             MioDB with an SSD tier: written there
   write_amplification           written_bytes / user_bytes
+  pool_bytes_used, live_bytes, space_amplification   MioDB: in use, seen by readers, the first over the second
+  open_micros, replay_micros    MioDB: the last opening of the database, and the replay of the log in it
   space_bytes                   what the closed database takes on its file system
   block_reads, block_cache_hits, block_bytes_read   RocksDB with perf_level from 2 on
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
@@ -45,6 +47,7 @@ LABELS = {
     'NVM bytes total': 'written_bytes', 'write amplification': 'write_amplification', 'space bytes': 'space_bytes',
     'pool bytes used': 'pool_bytes_used', 'live bytes': 'live_bytes', 'flushes': 'flushes', 'compactions': 'compactions',
     'log file bytes': 'log_file_bytes', 'log file bytes padding': 'log_padding_bytes', 'SSD bytes': 'ssd_written_bytes',
+    'open micros': 'open_micros', 'replay micros': 'replay_micros',
     'block reads': 'block_reads', 'block cache hits': 'block_cache_hits', 'block bytes read': 'block_bytes_read',
 }
 
@@ -165,6 +168,8 @@ def add_shares(values):
         values['log_padding_percent'] = 100 * values.get('log_padding_bytes', 0) / values['log_file_bytes']
     if 'written_bytes' in values:
         values['written_bytes'] += values.get('log_file_bytes', 0) + values.get('ssd_written_bytes', 0)
+    if values.get('live_bytes', 0) > 0 and 'pool_bytes_used' in values:
+        values['space_amplification'] = values['pool_bytes_used'] / values['live_bytes']
     user_bytes = values.get('user_bytes', 0)
     if user_bytes <= 0:
         return
