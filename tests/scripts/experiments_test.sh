@@ -109,12 +109,16 @@ expect "leveldb is never run without a log" test -z "$(grep -e --engine=leveldb 
 
 # The studies of the log, and placement: what goes to which engine.
 rm -f "$scratch/bin/calls"
-run "$folder/run.sh" log_blocks log_files log_overhead log_modes placement "${common[@]}" --rounds 1
+run "$folder/log_blocks.sh" "${common[@]}" --rounds 1 --key_sizes 16,1024 --value_sizes 16,8192
 expect_status 0
-expect "block sizes and padding" test "$(grep -cE -- '--wal_block_size=(8192|16384|32768)( --wal_padding)?$' "$scratch/bin/calls")" = 120
-expect "half of them are padded" test "$(grep -c -- --wal_padding "$scratch/bin/calls")" = 60
+expect "block sizes and padding" test "$(grep -cE -- '--wal_block_size=(8192|16384|32768)( --wal_padding)?$' "$scratch/bin/calls")" = 24
+expect "half of them are padded" test "$(grep -c -- --wal_padding "$scratch/bin/calls")" = 12
 expect "six threads" grep -q -- "--threads=6 --key_size=1024 --value_size=8192 --log_mode=file" "$scratch/bin/calls"
 expect "peers run without such flags" test -z "$(grep -E -- '--engine=(leveldb|rocksdb)' "$scratch/bin/calls" | grep -e --wal_block_size)"
+run "$folder/log_blocks.sh" "${common[@]}" --key_sizes 16,x
+expect_error 'log_blocks.sh: "x" is not a size in bytes'
+run "$folder/run.sh" log_files log_overhead log_modes placement "${common[@]}" --rounds 1
+expect_status 0
 for flag in --wal_bytes_per_sync= --wal_ttl_seconds= --wal_size_limit_MB= --max_total_wal_size= --wal_dir= --disable_wal --sync; do
   for engine in miodb rocksdb; do
     expect "$engine is run with $flag" grep -q -- "--engine=$engine .*$flag" "$scratch/bin/calls"
