@@ -27,6 +27,8 @@ engines=            # comma list; empty: all that the program was built with
 rounds=3
 scale=0.01
 memtable=           # bytes; empty: by the scale
+memtable_scales=false # whether memtables are the share of the data that they have at scale 1, 4 MiB at least: for studies
+                    # with little data
 bin=$MIODB_ROOT/build
 db_parent=/dev/shm
 out=results
@@ -48,7 +50,8 @@ Common options:
                    said otherwise above
   --rounds R       runs of everything; tables show medians and spread. Default: 3
   --scale F        multiplies all data sizes, which are those of the paper (80 GB and so on). Default: 0.01
-  --memtable BYTES   of all engines. Default: 64 MiB; below scale 0.01 less, in proportion, 1 MiB at least
+  --memtable BYTES   of all engines. Default: 64 MiB; below scale 0.01 less, in proportion, 1 MiB at least; in
+                   studies of less than 10 GB 64 MiB times the scale, 4 MiB at least
   --db FOLDER      databases are made in a fresh folder below it and removed. Default: /dev/shm
   --out FOLDER     results go to FOLDER/NAME/TIME. Default: results
   --bin FOLDER     where db_bench and ycsbc lie. Default: build of this tree
@@ -126,6 +129,7 @@ experiment() {
   [[ -d $db_parent && -w $db_parent ]] || die "--db: no writable folder $db_parent"
   check_writable_parent "$out"
   choose_engines "$bin/$program" "$engines"
+  if [[ -z $memtable ]] && $memtable_scales; then memtable=$(scaled $((64 << 20)) "$scale" 4194304); fi
   memtable=${memtable:-$(scaled $((64 << 20)) "$(awk -v f="$scale" 'BEGIN { print f < 0.01 ? f * 100 : 1 }')" 1048576)}
   check_counts memtable
   on_tmpfs=false

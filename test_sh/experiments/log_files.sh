@@ -2,17 +2,17 @@
 # What the settings of log files cost: random writes of 1 KiB values, 5 GB times the scale, with the log in files, and with
 # it written to the device in ranges of 512 KiB, archived by age and by size, limited in size to an eighth of the data
 # (which makes memtables be flushed early), in a folder of its own, and synced at every write (a tenth of the writes).
-# MioDB with log_mode file, and RocksDB, whose settings these are; both with memtables of a sixteenth of the data.
+# MioDB with log_mode file, and RocksDB, whose settings these are.
 
 set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 engines=miodb,rocksdb
+memtable_scales=true
 experiment log_files "Settings of log files" "$@"
 count=$(count_of 5000000000 1024)
 data=$((count * 1040))
-memtable=$((data / 16 > 1048576 ? data / 16 : 1048576))
 
 # plan_setting NAME FLAG...
 plan_setting() {

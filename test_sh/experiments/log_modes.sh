@@ -7,6 +7,7 @@ set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+memtable_scales=true
 experiment log_modes "Log modes and sync" "$@"
 for size in 100 1024; do
   count=$(count_of 5000000000 "$size")

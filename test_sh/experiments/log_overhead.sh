@@ -8,6 +8,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 engines=miodb,rocksdb
+memtable_scales=true
 experiment log_overhead "Cost of the log by key size" "$@"
 for key in 16 128 512 1024; do
   count=$(scaled $((5000000000 / (key + 100))) "$scale" 1000)

@@ -10,6 +10,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 engines=miodb
+memtable_scales=true
 experiment placement "Placement on NUMA nodes" "$@"
 count=$(count_of 5000000000 1024)
 data=$((count * 1040))
