@@ -162,7 +162,7 @@ bool Driver::LoadExistingKeys() {
   if (!Succeed(cursor->Check(), "iterator")) return false;
   const int64_t count = static_cast<int64_t>(keys->count());
   if (count == 0) error_ = "--use_existing_keys: the database has no keys";
-  if (count > 0) error_ = CheckRanges(config_.mixgraph, count);
+  if (count > 0) error_ = CheckRanges(config_.mixgraph, count, "the keys that there are");
   Print("Existing keys: " + std::to_string(count) + "\n");
   existing_keys_ = std::move(keys);
   return error_.empty();

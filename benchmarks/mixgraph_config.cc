@@ -74,10 +74,9 @@ uint64_t MixgraphConfig::KeyRank(double share) const {
   return static_cast<uint64_t>(std::min(std::ceil(std::pow(share / key_dist_a, 1 / key_dist_b)), kMost));
 }
 
-std::string CheckRanges(const MixgraphConfig& c, int64_t num) {
+std::string CheckRanges(const MixgraphConfig& c, int64_t num, const std::string& what) {
   if (c.Ranges() > num) {
-    return "--keyrange_num=" + std::to_string(c.keyrange_num) + " is above the " + std::to_string(num) +
-           " keys: a range must have a key";
+    return "--keyrange_num=" + std::to_string(c.keyrange_num) + " is above " + what + ": a range must have a key";
   }
   if (!c.HasRangeHotness()) return "";
   double sum = 0;
@@ -107,7 +106,7 @@ std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* co
     return "--sine_write_rate begins with " + std::to_string(config->SineRate(0)) +
            " bytes a second: sine_a sin(sine_c) + sine_d must be above 0";
   }
-  return CheckRanges(*config, num);
+  return CheckRanges(*config, num, "--num=" + std::to_string(num));
 }
 
 }  // namespace miodb::bench

@@ -72,8 +72,8 @@ struct MixgraphConfig {
 
 void RegisterMixgraphFlags(FlagSet* flags, MixgraphConfig* config);
 
-// Checks the key ranges against the number of keys. Returns what is wrong, or nothing.
-std::string CheckRanges(const MixgraphConfig& config, int64_t num);
+// Checks the key ranges against the number of keys, which "what" tells. Returns what is wrong, or nothing.
+std::string CheckRanges(const MixgraphConfig& config, int64_t num, const std::string& what);
 
 // Checks what one flag alone cannot, against the number of keys. Returns what is wrong, or nothing.
 std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* config);
