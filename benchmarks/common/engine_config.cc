@@ -62,6 +62,8 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
   f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
   f->Int("lazy_copy_limit", &c->lazy_copy_limit, -1, kMax, "largest record in bytes that lazy copy moves");
+  f->Int("perf_sampling", &c->perf_sampling, 0, kMax,
+         "take the times of the stages of every Nth put and get; stats shows them; 0: of none");
   f->Int("space_amplification_percent", &c->space_amplification_percent, -1, kMaxInt, "where collection starts");
   f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
   f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");

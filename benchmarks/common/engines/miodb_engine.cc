@@ -7,6 +7,7 @@
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/sampled_session.h"
 #include "benchmarks/common/engines/session.h"
 #include "miodb/cache.h"
 #include "miodb/comparator.h"
@@ -68,9 +69,14 @@ class MioDbEngine final : public Engine {
     write_options.sync = options.sync;
     ReadOptions read_options;
     read_options.verify_checksums = config_.verify_checksum;
-    if (config_.pinned_get)
-      return std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
-    return std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
+    std::unique_ptr<Session> session;
+    if (config_.pinned_get) {
+      session = std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
+    } else {
+      session = std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
+    }
+    if (config_.perf_sampling <= 0) return session;
+    return std::make_unique<SampledSession>(std::move(session), static_cast<uint64_t>(config_.perf_sampling), &times_);
   }
 
   Outcome Flush() override { return ToOutcome(db_->Flush()); }
@@ -83,6 +89,7 @@ class MioDbEngine final : public Engine {
   bool Describe(Text which, std::string* text) override {
     if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
     if (!db_->GetProperty("leveldb.stats", text)) return false;
+    if (which == Text::kStats && config_.perf_sampling > 0) *text += times_.Take();
     if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, MakeOptions().num_levels);
     return true;
   }
@@ -197,6 +204,7 @@ class MioDbEngine final : public Engine {
   const EngineConfig& config_;
   BytewiseCounter counter_;
   const std::unique_ptr<Cache> cache_;  // outlives the database
+  SampledTimes times_;
   std::unique_ptr<miodb::DB> db_;
 };
 
