@@ -20,7 +20,7 @@ constexpr size_t kReadBytes = 1 << 20;
 
 // The file through a window that always holds at least the record at hand.
 struct TraceReader::Rep {
-  explicit Rep(const std::string& trace_path) : path(trace_path), window(kReadBytes) {}
+  explicit Rep(const std::string& trace_path) : path(trace_path) {}
 
   const std::string path;
   uint64_t file_bytes = 0;
@@ -48,6 +48,8 @@ struct TraceReader::Rep {
   bool ReadRecord(TraceRecord* record);
   // Makes the next record whole in the window. False at the end and at damage.
   bool Load(TraceHead* head);
+  bool HasEndRecord();
+  bool StopAtCut(const std::string& reason);
   bool CheckChecksum(const Slice& head, const Slice& payload);
   bool Stop(const std::string& reason) {
     status = Corruption(offset, reason);
@@ -66,11 +68,32 @@ Status TraceReader::Rep::OpenFile() {
   s = env->NewSequentialFile(path, &opened);
   file.reset(opened);
   begin = end = 0;
+  window.resize(std::clamp<uint64_t>(file_bytes, kTraceHeadBytes, kReadBytes));
   offset = 0;
   checksum = 0;
   status = Status::OK();
   torn = ended = has_own_records = is_checked = false;
   return s;
+}
+
+// Whether the last bytes of the file are an end record.
+bool TraceReader::Rep::HasEndRecord() {
+  RandomAccessFile* opened = nullptr;
+  if (file_bytes < kTraceHeadBytes || !Env::Default()->NewRandomAccessFile(path, &opened).ok()) return false;
+  const std::unique_ptr<RandomAccessFile> whole(opened);
+  char scratch[kTraceHeadBytes];
+  Slice bytes;
+  const Status s = whole->Read(file_bytes - kTraceHeadBytes, kTraceHeadBytes, &bytes, scratch);
+  if (!s.ok() || bytes.size() != kTraceHeadBytes) return false;
+  const TraceHead head = DecodeTraceHead(bytes.data());
+  return head.type == kTraceEnd && head.payload_bytes == 0 && head.micros >= start_micros;
+}
+
+// A record goes on behind the end of the file. If that has an end record, nothing was cut: the record's length is
+// wrong.
+bool TraceReader::Rep::StopAtCut(const std::string& reason) {
+  torn = !HasEndRecord();
+  return Stop(torn ? reason : reason + ", behind an end record: the length or one before it is damaged");
 }
 
 // Has at least this many bytes in the window, or all that the file has.
@@ -96,8 +119,7 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   status = Fill(kTraceHeadBytes);
   if (!status.ok() || end == begin) return false;
   if (end - begin < kTraceHeadBytes) {
-    torn = true;
-    return Stop("the file ends within the head of a record");
+    return StopAtCut("the file ends within the head of a record");
   }
   *head = DecodeTraceHead(window.data() + begin);
   if (head->payload_bytes > kMaxTracePayload) {
@@ -108,8 +130,7 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   if (offset + bytes <= file_bytes) status = Fill(bytes);
   if (!status.ok()) return false;
   if (end - begin < bytes) {
-    torn = true;
-    return Stop("a record of " + std::to_string(bytes) + " bytes is cut short by the end of the file");
+    return StopAtCut("a record of " + std::to_string(bytes) + " bytes is cut short by the end of the file");
   }
   return true;
 }

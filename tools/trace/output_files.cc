@@ -43,13 +43,15 @@ Status OutputFiles::Commit() {
   for (const auto& file : files_) {
     if (status_.ok()) status_ = Close(file.get());
   }
-  for (const auto& file : files_) {
-    if (!status_.ok()) return status_;
-    if (std::rename((file->path_ + ".partial").c_str(), file->path_.c_str()) != 0) {
-      status_ = Status::IOError(file->path_, std::strerror(errno));
-    }
+  if (!status_.ok()) return status_;
+  for (size_t i = 0; i < files_.size(); i++) {
+    const std::string& path = files_[i]->path_;
+    if (std::rename((path + ".partial").c_str(), path.c_str()) == 0) continue;
+    status_ = Status::IOError(path, std::strerror(errno));
+    for (size_t named = 0; named < i; named++) unlink(files_[named]->path_.c_str());
+    return status_;
   }
-  if (status_.ok()) files_.clear();
+  files_.clear();
   return status_;
 }
 

@@ -36,7 +36,7 @@ class OutputFiles {
   // A new file, which stays open until Commit. Errors show there.
   OutputFile* Create(const std::string& name);
 
-  // Gives all files their names. On an error those that have none yet are removed.
+  // Gives all files their names. On an error all are removed.
   Status Commit();
 
   const std::string& folder() const { return folder_; }
