@@ -41,7 +41,9 @@ panel bars "Throughput" "model" "operations per second" mixgraph ops_per_sec ser
 panel bars "Throughput of YCSB" "phase" "operations per second" load,a ops_per_sec series=YCSB
 panel bars "99.9th percentile" "model" "microseconds" mixgraph p999_us series= log=y better=less
 panel bars "Bytes written, the load's included" "model" "bytes" end written_bytes series= better=less
-panel bars "Read: blocks of RocksDB, 256-byte units of MioDB" "model" "reads" mixgraph reads series=counted better=less
-panel bars "Found in a cache of 1 % of the data" "model" "blocks or units" mixgraph cache_hits series=counted
 panel bars "Bytes read" "model" "bytes" mixgraph bytes_read series=counted better=less
+panel bars "RocksDB: blocks read" "model" "blocks" mixgraph reads series=counted engines=rocksdb better=less
+panel bars "RocksDB: blocks found in its cache" "model" "blocks" mixgraph cache_hits series=counted engines=rocksdb
+panel bars "MioDB: units of 256 bytes read" "model" "units" mixgraph reads series=counted engines=miodb better=less
+panel bars "MioDB: units found in the modelled cache" "model" "units" mixgraph cache_hits series=counted engines=miodb
 run_all

@@ -101,7 +101,8 @@ TEST_F(BadInputTest, AnalysisAndReplayRefuseWhatIsNoTrace) {
            {wrong_magic, "offset 0: not the beginning of a trace"},
            {BeginRecord("0.3") + get, "trace version 0.3"},
            {BeginRecord().substr(0, 40), "offset 0: "},
-           {BeginRecord() + get.substr(0, 13) + "xxxxxxxx" + get.substr(21), "offset 104: a bitmap"}}) {
+           {BeginRecord() + get.substr(0, 13) + "xxxxxxxx" + get.substr(21),
+            "offset " + std::to_string(BeginRecord().size()) + ": a bitmap"}}) {
     const std::string path = *dir_ / "bad";
     WriteFile(path, bytes);
     ExpectRefused(Analyze("--trace_path=" + path), message, "analyzer");

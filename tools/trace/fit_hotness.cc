@@ -101,6 +101,7 @@ class HotnessModel {
   static constexpr double kStep = 0.02;  // Of ranks and counts that are taken together.
   static constexpr double kFar = 7;      // Standard deviations.
   static constexpr double kHotMargin = 2;
+  static constexpr size_t kTail = 4;  // Times hot_count: keys without a hot rank hardly ever have more.
 
   static double NormalBelow(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
@@ -114,7 +115,7 @@ class HotnessModel {
 
   // Panjer's recursion for the counts of keys without a hot rank.
   void Recurse() {
-    const size_t most = static_cast<size_t>(hot_count_) + 1;
+    const size_t most = static_cast<size_t>(hot_count_) * kTail;
     Point jumps(most, 0);  // How many ranks a key has with so many accesses.
     double none = 0;       // With no access.
     for (const Ranks& ranks : rest_) {
@@ -131,6 +132,13 @@ class HotnessModel {
     for (size_t n = 1; n < most; n++) {
       for (size_t j = 1; j <= n; j++) chances_[n] += static_cast<double>(j) * jumps[j] * chances_[n - j];
       chances_[n] /= static_cast<double>(n);
+    }
+    // What exceeds each count, from the last one down.
+    above_.assign(most + 1, 0);
+    excess_.assign(most + 1, 0);
+    for (size_t n = most; n-- > 0;) {
+      above_[n] = above_[n + 1] + (n + 1 < most ? chances_[n + 1] : 0);
+      excess_[n] = excess_[n + 1] + above_[n];
     }
   }
 
@@ -150,7 +158,15 @@ class HotnessModel {
       keys += weight * above;
     };
     for (const Ranks& ranks : hot_) add(MeanOf(ranks), ranks.mean + rest_variance_, KeysOf(ranks));
-    add(rest_mean_, rest_variance_, keys_ * std::exp(-HotRanks() / keys_));
+    const double cold_keys = keys_ * std::exp(-HotRanks() / keys_);
+    const size_t count = static_cast<size_t>(c);
+    if (chances_.empty()) {
+      add(rest_mean_, rest_variance_, cold_keys);
+    } else if (count < chances_.size()) {
+      // Their number does not change between two counts.
+      sum += cold_keys * (excess_[count] - (c - static_cast<double>(count)) * above_[count]);
+      keys += cold_keys * above_[count];
+    }
     return {c, sum, keys};
   }
 
@@ -171,7 +187,9 @@ class HotnessModel {
   std::vector<Ranks> rest_;
   double rest_mean_ = 0;  // Of the counts that come to a key from the rest.
   double rest_variance_ = 0;
-  Point chances_;
+  Point chances_;  // Of counts of keys without a hot rank, and ...
+  Point above_;    // ... of counts above, and ...
+  Point excess_;   // ... how far they are above in the mean.
 };
 
 // What was counted, in the form that the model speaks about.

@@ -39,11 +39,14 @@ Status OutputFiles::Close(OutputFile* file) {
   return failed || !closed ? Status::IOError(file->path_, std::strerror(errno)) : Status::OK();
 }
 
-Status OutputFiles::Commit() {
+Status OutputFiles::Finish() {
   for (const auto& file : files_) {
     if (status_.ok()) status_ = Close(file.get());
   }
-  if (!status_.ok()) return status_;
+  return status_;
+}
+
+Status OutputFiles::Commit() {
   for (size_t i = 0; i < files_.size(); i++) {
     const std::string& path = files_[i]->path_;
     if (std::rename((path + ".partial").c_str(), path.c_str()) == 0) continue;

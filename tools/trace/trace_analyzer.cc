@@ -53,6 +53,8 @@ Status Analyze(const AnalyzerOptions& options) {
   s = keys.Run(&sort);
   if (!s.ok()) return s;
   WriteOverallFiles(options, collected, keys, &files);
+  s = files.Finish();
+  if (!s.ok()) return s;
   if (!options.no_print) std::fputs(ReportText(options, collected, keys).c_str(), stdout);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return Status::IOError("standard output", std::strerror(errno));
