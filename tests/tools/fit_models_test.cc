@@ -124,6 +124,11 @@ TEST(FitModelsTest, EveryFamilyFindsItsParameters) {
       ExpectNear(Parameters(fits, "Pareto")["sigma"], 30);
     }
   }
+  // Two thirds in the first bin: least squares alone would end at a shape of 0.
+  const auto steep =
+      FitDistribution(Sample(26, kCount, [](double u) { return 0.78 * std::pow(-std::log(u), 1 / 0.315); }));
+  ExpectNear(Parameters(steep, "Weibull")["scale"], 0.78);
+  ExpectNear(Parameters(steep, "Weibull")["shape"], 0.315);
   // The coefficients of a cubic are anything when the data has noise; the curve is not.
   std::vector<Bin> bins;
   for (double x = 1; x <= 200; x++) {

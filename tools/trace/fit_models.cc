@@ -67,8 +67,8 @@ double ParetoSurvival(double x, double k, double sigma) {
   return base <= 0 ? 0 : std::pow(base, -1 / k);
 }
 
-// Curves with parameters above 0, which are fitted as logarithms: by least squares, and from there by likelihood, which
-// is less uncertain. The standard error is that of the curve in the end.
+// Curves with parameters above 0, which are fitted as logarithms: by likelihood, or by least squares where some bin
+// cannot be under any parameters that are tried. The standard error is that of the cumulative distribution.
 FamilyFit FitCurve(const Cumulative& data, const std::string& family, const std::vector<std::string>& names,
                    const Point& start, const std::function<double(double, const Point&)>& curve) {
   const auto exp_all = [](Point p) {
@@ -86,7 +86,12 @@ FamilyFit FitCurve(const Cumulative& data, const std::string& family, const std:
     const Point p = exp_all(at);
     return data.Unlikelihood([&](double x) { return curve(x, p); });
   };
-  if (std::isfinite(unlikelihood(best))) best = Minimise(unlikelihood, best, Point(start.size(), 0.1));
+  // Least squares may end where nothing is likely, so the first start counts too.
+  for (const Point& from : {Point(best), logs}) {
+    if (!std::isfinite(unlikelihood(from))) continue;
+    const Point found = Minimise(unlikelihood, from, Point(start.size(), 0.1));
+    if (!std::isfinite(unlikelihood(best)) || unlikelihood(found) < unlikelihood(best)) best = found;
+  }
   FamilyFit fit{family, {}, std::sqrt(loss(best))};
   const Point p = exp_all(best);
   for (size_t i = 0; i < names.size(); i++) fit.parameters.emplace_back(names[i], p[i]);
