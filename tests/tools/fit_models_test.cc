@@ -87,7 +87,7 @@ TEST(FitModelsTest, SizesOfMixgraphThoughFolded) {
   // The study's values and scans first.
   for (const Case& c : {Case{0.2615, 25.45, 1024, 10}, Case{2.517, 14.236, 1000, 0}, Case{0.6, 100, 4096, 10},
                         Case{1.2, 8, 500, 0}, Case{0.35, 300, 100000, 10}}) {
-    for (const uint64_t seed : {11, 12, 13, 14, 15}) {
+    for (const uint64_t seed : {11, 12, 13}) {
       SCOPED_TRACE("k " + std::to_string(c.k) + " sigma " + std::to_string(c.sigma) + " seed " + std::to_string(seed));
       const ParetoFit fit =
           FitPareto(ParetoSample(c.k, c.sigma, 100000, c.fold, c.least, seed), static_cast<double>(c.fold));
@@ -100,7 +100,7 @@ TEST(FitModelsTest, SizesOfMixgraphThoughFolded) {
 // Each family finds the parameters of its own samples, and fits them best.
 TEST(FitModelsTest, EveryFamilyFindsItsParameters) {
   constexpr int kCount = 60000;
-  for (const uint64_t seed : {21, 22, 23, 24, 25}) {
+  for (const uint64_t seed : {21, 22, 23}) {
     for (const double factor : {1.0, 2.5}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + " factor " + std::to_string(factor));
       const double b = 0.2 * factor, most = 5000 * factor;
@@ -148,7 +148,7 @@ TEST(FitModelsTest, HotnessOfRanges) {
     int ranges;
   };
   for (const Case& c : {Case{14.18, -2.917, 0.0164, -0.08082, 30}, Case{0.5, -0.7, 0.02, -0.03, 40}}) {
-    for (const uint64_t seed : {31, 32, 33, 34}) {
+    for (const uint64_t seed : {31, 32, 33}) {
       SCOPED_TRACE("a " + std::to_string(c.a) + " seed " + std::to_string(seed));
       constexpr int kAccesses = 1000000;
       std::vector<double> sums, shares(static_cast<size_t>(c.ranges), 0);

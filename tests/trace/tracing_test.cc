@@ -277,7 +277,7 @@ TEST_F(TracingTest, EveryTraceIsWholeThoughManyThreadsStartAndEndThem) {
         SomeCalls();
         WriteBatch batch;
         batch.Put("batch" + std::to_string(t), std::to_string(i));
-        batch.Delete("a");
+        batch.Delete("gone" + std::to_string(t));
         EXPECT_OK(db_->Write(WriteOptions(), &batch));
         std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
         for (it->SeekToFirst(); it->Valid(); it->Next()) {

@@ -160,7 +160,7 @@ std::vector<Bin> Coarser(const std::vector<Bin>& bins) {
 }  // namespace
 
 std::vector<FamilyFit> FitDistribution(const std::vector<Bin>& bins) {
-  const Cumulative data(bins);
+  const Cumulative data(Coarser(bins));
   const double mean = data.Mean();
   std::vector<FamilyFit> fits;
   fits.push_back(FitPower(data));
@@ -191,10 +191,13 @@ ParetoFit FitPareto(const std::vector<Bin>& bins, double fold) {
   };
   const double mean = Cumulative(bins).Mean();
   Point best;
-  for (double k : {0.1, 1.0, 2.5}) {
-    const Point found = Minimise(loss, {k, std::log(mean / (1 + k))}, {0.3, 0.5});
-    if (best.empty() || loss(found) < loss(best)) best = found;
+  for (double k : {0.1, 0.3, 1.0, 2.5}) {
+    for (double scale : {mean, mean / (1 + k), mean / 10}) {
+      const Point start = {k, std::log(scale)};
+      if (best.empty() || loss(start) < loss(best)) best = start;
+    }
   }
+  best = Minimise(loss, best, {0.3, 0.5});
   return {best[0], std::exp(best[1])};
 }
 
