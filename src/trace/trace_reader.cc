@@ -48,7 +48,7 @@ struct TraceReader::Rep {
   bool ReadRecord(TraceRecord* record);
   // Makes the next record whole in the window. False at the end and at damage.
   bool Load(TraceHead* head);
-  bool HasEndRecord();
+  bool HasEnd();
   bool StopAtCut(const std::string& reason);
   bool CheckChecksum(const Slice& head, const Slice& payload);
   bool Stop(const std::string& reason) {
@@ -76,23 +76,27 @@ Status TraceReader::Rep::OpenFile() {
   return s;
 }
 
-// Whether the last bytes of the file are an end record.
-bool TraceReader::Rep::HasEndRecord() {
+// Whether the last bytes of the file are a checksum and an end record, as they are in a trace of ours that was ended.
+// An end record alone looks too much like other bytes.
+bool TraceReader::Rep::HasEnd() {
+  constexpr size_t kChecksumBytes = kTraceHeadBytes + 8, kBytes = kChecksumBytes + kTraceHeadBytes;
   RandomAccessFile* opened = nullptr;
-  if (file_bytes < kTraceHeadBytes || !Env::Default()->NewRandomAccessFile(path, &opened).ok()) return false;
+  if (!has_own_records || !Env::Default()->NewRandomAccessFile(path, &opened).ok()) return false;
   const std::unique_ptr<RandomAccessFile> whole(opened);
-  char scratch[kTraceHeadBytes];
+  char scratch[kBytes];
   Slice bytes;
-  const Status s = whole->Read(file_bytes - kTraceHeadBytes, kTraceHeadBytes, &bytes, scratch);
-  if (!s.ok() || bytes.size() != kTraceHeadBytes) return false;
-  const TraceHead head = DecodeTraceHead(bytes.data());
-  return head.type == kTraceEnd && head.payload_bytes == 0 && head.micros >= start_micros;
+  if (file_bytes < kBytes || !whole->Read(file_bytes - kBytes, kBytes, &bytes, scratch).ok()) return false;
+  if (bytes.size() != kBytes) return false;
+  const TraceHead checksum_head = DecodeTraceHead(bytes.data());
+  const TraceHead end_head = DecodeTraceHead(bytes.data() + kChecksumBytes);
+  return checksum_head.type == kTraceChecksum && checksum_head.payload_bytes == 8 && end_head.type == kTraceEnd &&
+         end_head.payload_bytes == 0;
 }
 
 // A record goes on behind the end of the file. If that has an end record, nothing was cut: the record's length is
 // wrong.
 bool TraceReader::Rep::StopAtCut(const std::string& reason) {
-  torn = !HasEndRecord();
+  torn = !HasEnd();
   return Stop(torn ? reason : reason + ", behind an end record: the length or one before it is damaged");
 }
 
