@@ -86,8 +86,13 @@ FamilyFit FitCurve(const Cumulative& data, const std::string& family, const std:
     const Point p = exp_all(at);
     return data.Unlikelihood([&](double x) { return curve(x, p); });
   };
-  // Least squares may end where nothing is likely, so the first start counts too.
-  for (const Point& from : {Point(best), logs}) {
+  // Least squares may end where nothing is likely, and so may a start that has too light a tail.
+  std::vector<Point> starts = {best};
+  for (const double lower : {0.0, 1.0, 2.0}) {
+    starts.push_back(logs);
+    starts.back().back() -= lower;
+  }
+  for (const Point& from : starts) {
     if (!std::isfinite(unlikelihood(from))) continue;
     const Point found = Minimise(unlikelihood, from, Point(start.size(), 0.1));
     if (!std::isfinite(unlikelihood(best)) || unlikelihood(found) < unlikelihood(best)) best = found;
