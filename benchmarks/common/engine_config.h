@@ -22,6 +22,7 @@ struct EngineConfig {
   bool pinned_get = false;
   bool comparisons = false;
   bool readonly = false;  // The program makes no updates, and the engine is opened so if it can be.
+  int64_t perf_sampling = 0;
 
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;

@@ -151,7 +151,7 @@ struct MIODB_EXPORT Options {
   int nvm_next_node = -1;
 
   // Makes the pool behave like slower memory, by waiting: "optane", "cxl", or a file of figures (docs/nvm_model.md). ""
-  // and "none": the memory as it is. Everything measured with a model is modelled: the properties and programs say so.
+  // and "none": the memory as it is; "count": as it is, reads are counted. What is measured with others is modelled.
   std::string nvm_model;
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------

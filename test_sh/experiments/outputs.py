@@ -18,7 +18,8 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   pool_bytes_used, live_bytes, space_amplification   MioDB: in use, seen by readers, the first over the second
   open_micros, replay_micros    MioDB: the last opening of the database, and the replay of the log in it
   space_bytes                   what the closed database takes on its file system
-  block_reads, block_cache_hits, block_bytes_read   RocksDB with perf_level from 2 on
+  reads, cache_hits, bytes_read   of the medium with perf_level from 2 on, of each benchmark: blocks of RocksDB, units of 256
+                bytes of MioDB, which are looked for in a cache of cache_size bytes; "end": since the start
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec.
 """
@@ -48,7 +49,8 @@ LABELS = {
     'pool bytes used': 'pool_bytes_used', 'live bytes': 'live_bytes', 'flushes': 'flushes', 'compactions': 'compactions',
     'log file bytes': 'log_file_bytes', 'log file bytes padding': 'log_padding_bytes', 'SSD bytes': 'ssd_written_bytes',
     'open micros': 'open_micros', 'replay micros': 'replay_micros',
-    'block reads': 'block_reads', 'block cache hits': 'block_cache_hits', 'block bytes read': 'block_bytes_read',
+    'block reads': 'reads', 'block cache hits': 'cache_hits', 'block bytes read': 'bytes_read',
+    'NVM units read': 'reads', 'NVM units found in cache': 'cache_hits', 'NVM bytes read': 'bytes_read',
 }
 
 
@@ -141,6 +143,12 @@ class BenchOutput:
             if percentiles:
                 for metric, value in zip(('p50_us', 'p99_us', 'p999_us', 'p9999_us', 'max_us'), percentiles.groups()):
                     self._add(metric, value)
+                continue
+            if re.match(r'^[A-Za-z ]+ = \d+, ', line):  # below PERF_CONTEXT
+                for pair in line.split(', '):
+                    name, value = pair.split(' = ')
+                    if name in LABELS:
+                        self._add(LABELS[name], value)
                 continue
             if line.startswith('Wait balance:'):
                 self._enter('wait')
