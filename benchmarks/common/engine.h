@@ -100,7 +100,7 @@ class Session {
 
 class Engine {
  public:
-  enum class Text { kStats, kLevelStats, kSstables };
+  enum class Text { kStats, kLevelStats, kSstables, kMemory };
   using Counters = std::map<std::string, uint64_t>;
   using ReadCounts = std::vector<std::pair<std::string, uint64_t>>;
 
@@ -124,6 +124,9 @@ class Engine {
   virtual Outcome WaitForIdle() = 0;
   // False if the store has no such text.
   virtual bool Describe(Text which, std::string* text) = 0;
+
+  // Sets the figures of kStats back to 0; false if the store cannot.
+  virtual bool ResetStats() { return false; }
 
   // Records the calls to the store in a file, in RocksDB's format, until EndTrace, which comes before Close.
   virtual Outcome StartTrace(const std::string& path, const TraceSettings& settings);

@@ -21,6 +21,7 @@ struct EngineConfig {
   std::string db;
   bool pinned_get = false;
   bool comparisons = false;
+  bool readonly = false;  // The program makes no updates, and the engine is opened so if it can be.
   int64_t perf_sampling = 0;
 
   // ---- Every engine ------------------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ struct EngineConfig {
   bool operator==(const EngineConfig&) const = default;
 };
 
-// Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first four
+// Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first five
 // fields are named differently by each program.
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
 

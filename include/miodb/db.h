@@ -140,6 +140,11 @@ class MIODB_EXPORT DB {
   // Writers that go on may keep it waiting. Returns the background error if there is one.
   virtual Status WaitForIdle();
 
+  // Has WaitForIdle and CompactRange return soon, in whatever threads they wait, and later calls of them at once;
+  // WaitForIdle returns IOError then. What was due goes on in the background, until the database is deleted. For
+  // programs that were told to end.
+  virtual void StopWaiting();
+
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a
   // microsecond each. Gets are recorded whether they find something or not.

@@ -153,6 +153,7 @@ Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
 Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
+void DB::StopWaiting() {}
 Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
 Status DB::StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) {
   return Status::NotSupported("this DB has no StartTrace");
@@ -541,11 +542,12 @@ Status DBImpl::Settle() {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
   while (
-      background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
+      background_error_.ok() && !MustNotWait() &&
       (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork()))) {
     if (!WaitForBackground(0)) break;
   }
   request.End();
+  if (waiting_stopped_) return ToldToStop();
   if (background_error_.ok() && MergesBlocked()) {
     return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
   }
@@ -566,16 +568,24 @@ Status DBImpl::WaitForIdle() {
   return WithMemory([this] { return DoWaitForIdle(); });
 }
 
+void DBImpl::StopWaiting() {
+  MutexLock lock(&mutex_);
+  waiting_stopped_ = true;
+  done_.SignalAll();
+}
+
 Status DBImpl::DoWaitForIdle() {
   for (;;) {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
     s = WaitForSsd();
+    if (s.ok() && waiting_stopped_) return ToldToStop();
     if (!s.ok()) return s;
     if (!MergesBlocked() && !(memtable_->empty() && IsIdle())) continue;
     // Tables that wait for their filter are held until then, also when no version has them any more.
-    while (background_error_.ok() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
+    while (background_error_.ok() && !MustNotWait() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
+    if (waiting_stopped_) return ToldToStop();
     break;
   }
   // Versions that were pinned a moment ago by reads that are over by now.

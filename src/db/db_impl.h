@@ -79,6 +79,7 @@ class DBImpl final : public DB {
   void CompactRange(const Slice* begin, const Slice* end) override;
   Status Flush() override;
   Status WaitForIdle() override;
+  void StopWaiting() override;
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
 
@@ -159,6 +160,9 @@ class DBImpl final : public DB {
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
+  // relaxed: set under the mutex
+  bool MustNotWait() const REQUIRES(mutex_) { return waiting_stopped_ || closing_.load(std::memory_order_relaxed); }
+  Status ToldToStop() const { return Status::IOError(name_, "told to stop waiting"); }
   uint64_t NewId();
   uint64_t IndexReserve() const REQUIRES(mutex_);
   uint64_t Reserve(Demand demand) const REQUIRES(mutex_);
@@ -316,6 +320,7 @@ class DBImpl final : public DB {
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader
   std::atomic<bool> closing_{false};
+  bool waiting_stopped_ GUARDED_BY(mutex_) = false;  // see DB::StopWaiting
   std::vector<std::thread> threads_;
 
   // Nanoseconds a leader waits per KiB it writes; 0 far from any limit. Set under mutex_.

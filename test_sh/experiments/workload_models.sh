@@ -13,6 +13,7 @@ set -euo pipefail
 # shellcheck source=test_sh/experiments/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+memtable_scales=true
 experiment workload_models "Models of a workload" "$@"
 find_program "$bin" ycsbc
 count=$(scaled 50000000 "$scale" 100000)

@@ -65,6 +65,28 @@ expect_line "mixgraph - cache_hits 60"
 expect_line "mixgraph - bytes_read 12800"
 expect_line "end - reads 90"
 
+# A database of MioDB with log files and an SSD tier, and what its info log tells.
+cat >"$scratch/files.out" <<'END'
+db_bench
+user bytes: 1000
+NVM bytes total: 500
+pool bytes used: 300
+live bytes: 200
+log file bytes: 1000
+log file bytes padding: 50
+SSD bytes: 100
+write amplification: 1.600
+END
+printf 'open micros: 7\nreplay micros: 5\n' >"$scratch/files.more"
+show "$scratch/files"
+expect_status 0
+expect_line "end - written_bytes 1600"
+expect_line "end - write_amplification 1.6"
+expect_line "end - log_padding_percent 5"
+expect_line "end - space_amplification 1.5"
+expect_line "end - open_micros 7"
+expect_line "end - replay_micros 5"
+
 # Exports of ycsbc, and series.
 echo ycsbc input >"$scratch/run.out"
 cat >"$scratch/run.a.csv" <<'END'

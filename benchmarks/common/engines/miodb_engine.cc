@@ -9,6 +9,7 @@
 #include "benchmarks/common/engines/counting_comparator.h"
 #include "benchmarks/common/engines/sampled_session.h"
 #include "benchmarks/common/engines/session.h"
+#include "benchmarks/common/interrupt.h"
 #include "miodb/cache.h"
 #include "miodb/comparator.h"
 #include "miodb/db.h"
@@ -81,13 +82,18 @@ class MioDbEngine final : public Engine {
 
   Outcome Flush() override { return ToOutcome(db_->Flush()); }
   Outcome CompactAll() override {
-    db_->CompactRange(nullptr, nullptr);
+    Interrupt::Watch([this] { db_->CompactRange(nullptr, nullptr); }, [this] { db_->StopWaiting(); });
     return {};
   }
-  Outcome WaitForIdle() override { return ToOutcome(db_->WaitForIdle()); }
+  Outcome WaitForIdle() override {
+    Status status;
+    Interrupt::Watch([&] { status = db_->WaitForIdle(); }, [this] { db_->StopWaiting(); });
+    return Interrupt::StopRequested() ? Outcome{} : ToOutcome(status);
+  }
 
   bool Describe(Text which, std::string* text) override {
     if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
+    if (which == Text::kMemory) return DescribeMemory(db_.get(), text);
     if (!db_->GetProperty("leveldb.stats", text)) return false;
     if (which == Text::kStats && config_.perf_sampling > 0) *text += times_.Take();
     if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, MakeOptions().num_levels);
@@ -162,7 +168,7 @@ class MioDbEngine final : public Engine {
 
   Options MakeOptions() const {
     Options options;
-    options.create_if_missing = true;
+    options.create_if_missing = !config_.readonly;
     options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
     options.pool_path = config_.pool_path;
     options.pool_size = static_cast<uint64_t>(config_.pool_size);
