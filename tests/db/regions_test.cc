@@ -338,6 +338,7 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   ASSERT_OK(LookAtRegion(Second(), &content, &header));
   EXPECT_FALSE(SameUuid(half_made.uuid, header.uuid));
   EXPECT_FALSE(fs::exists(Second() + ".tmp"));
+  Delete("a");
   Fill(8000, 1000);
   Open();
   CheckFilled(8000, 1000);
