@@ -52,6 +52,10 @@ else()
   message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
 endif()
 
+# ---- operation_cost: what tools/checks/check_instructions.sh counts ----
+
+miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
+
 # ---- Tools ----
 
 file(GLOB tool_sources CONFIGURE_DEPENDS "tools/*.cc")

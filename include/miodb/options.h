@@ -236,10 +236,12 @@ struct MIODB_EXPORT Options {
 
   // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
   // log put them until garbage collection moves them. 0 to 1 GiB.
-  size_t lazy_copy_limit = 4096;
+  size_t lazy_copy_limit = 1024;
 
-  // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, and
-  // stops when it is halfway down to 100. 105 to 1000.
+  // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, once no
+  // write has come for a second or WaitForIdle waits, and stops just below. While writes come and a third of the pool is
+  // free, it starts at three times as much garbage: the later it is collected, the less is left to be copied. In a pool
+  // that is nearly full it starts at 106 percent. 105 to 1000.
   int space_amplification_percent = 125;
 
   // Bits per key of the filter every PMTable has in DRAM; 0: none. 0 to 32.

@@ -156,6 +156,7 @@ class DBImpl final : public DB {
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);
+  bool WritersAreBusy() REQUIRES(mutex_);
   void CollectionDone(bool had_space) REQUIRES(mutex_);
   bool MergesBlocked() const REQUIRES(mutex_) { return merges_blocked_ || collection_blocked_; }
   void UnblockMerges() REQUIRES(mutex_) { merges_blocked_ = collection_blocked_ = false, collection_failures_ = 0; }
@@ -303,13 +304,15 @@ class DBImpl final : public DB {
   // find space where the other does not, and free what that needs.
   bool merges_blocked_ GUARDED_BY(mutex_) = false;
   bool collection_blocked_ GUARDED_BY(mutex_) = false;
-  int collection_failures_ GUARDED_BY(mutex_) = 0;  // for want of space, one after the other
-  bool full_ GUARDED_BY(mutex_) = false;            // the last attempt to prepare a chunk found no space
-  uint64_t frees_ GUARDED_BY(mutex_) = 0;           // flushes and merges finished: each may have freed space
-  bool evacuating_ GUARDED_BY(mutex_) = false;      // payload extents are marked for evacuation
-  uint64_t marked_at_ GUARDED_BY(mutex_) = 0;       // frees_ when they were
-  uint64_t full_at_ GUARDED_BY(mutex_) = 0;         // frees_ when that attempt began
-  bool flush_blocked_ GUARDED_BY(mutex_) = false;   // a flush found no space; it waits for some to be freed
+  int collection_failures_ GUARDED_BY(mutex_) = 0;      // for want of space, one after the other
+  bool full_ GUARDED_BY(mutex_) = false;                // the last attempt to prepare a chunk found no space
+  uint64_t frees_ GUARDED_BY(mutex_) = 0;               // flushes and merges finished: each may have freed space
+  bool evacuating_ GUARDED_BY(mutex_) = false;          // payload extents are marked for evacuation
+  uint64_t marked_at_ GUARDED_BY(mutex_) = 0;           // frees_ when they were
+  uint64_t full_at_ GUARDED_BY(mutex_) = 0;             // frees_ when that attempt began
+  uint64_t looked_at_sequence_ GUARDED_BY(mutex_) = 0;  // the last one that WritersAreBusy saw
+  uint64_t looked_at_micros_ GUARDED_BY(mutex_) = 0;    // when it was new
+  bool flush_blocked_ GUARDED_BY(mutex_) = false;       // a flush found no space; it waits for some to be freed
 
   std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);     // of running SSD jobs, and the following ones
   std::vector<SsdRange> ssd_damaged_ GUARDED_BY(mutex_);    // of jobs that met damage: not touched until the next open
