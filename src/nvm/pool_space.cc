@@ -8,6 +8,14 @@
 
 namespace miodb {
 
+namespace {
+
+// Growing ahead of need is done in pieces of this size at most: whoever does it has other things to do in between, and
+// whoever needs space at once waits for no more than that.
+constexpr uint64_t kPieceAhead = uint64_t{16} << 20;
+
+}  // namespace
+
 void PoolSpace::AddRegion(uint64_t limit) {
   MutexLock grow(&grow_mutex_);
   const RegionSet::Member& m = regions_.at(regions_.count() - 1);
@@ -256,7 +264,7 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
     }
   }
   if (region < 0) return false;
-  const Status s = GrowFile(region, std::min(end, old_size + growth_));
+  const Status s = GrowFile(region, std::min(end, old_size + std::min(growth_, kPieceAhead)));
   // Whoever needs space at once will try again, by as much as is needed.
   if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;
   MeasureFileSystems();

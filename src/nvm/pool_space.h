@@ -54,7 +54,8 @@ class PoolSpace {
   bool Take(PmRef offset, uint64_t size);
   void Free(PmRef offset, uint64_t size);
 
-  // Has the files grow by one step if less than bytes are free in them. False if that was not needed or not possible.
+  // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes. False if that was not
+  // needed or not possible.
   bool GrowAhead(uint64_t bytes);
 
   uint64_t used() const;            // header pages counted

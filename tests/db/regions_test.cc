@@ -427,5 +427,57 @@ TEST_F(RegionsTest, AllHaveOnePersistMode) {
   fs::remove_all(disk);
 }
 
+TEST_F(RegionsTest, AnonymousMemoryHoldsADatabaseUntilItIsClosed) {
+  options_.pool_path = "anonymous";
+  options_.log_mode = kLogOff;
+  options_.nvm_regions = {RegionAt("anonymous", 32 * kMiB)};
+  for (uint64_t round = 0; round < 2; round++) {
+    Open();
+    EXPECT_EQ(kNotFound, Get(FilledKey(0)));
+    EXPECT_EQ("volatile", Property("miodb.persist-mode"));
+    EXPECT_EQ("anonymous", Placement("region-kind"));
+    Fill(8000, 1000, round);
+    Settle();
+    CheckFilled(8000, 1000, round);
+    EXPECT_GT(Used(1), kMiB);
+    EXPECT_FALSE(fs::exists(path_ + "/pool"));
+    EXPECT_FALSE(fs::exists(path_ + "/REGIONS"));
+    Close();
+  }
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(RegionsTest, AnonymousMemoryIsRefusedWhereItWouldPromiseTooMuch) {
+  Options good = options_;
+  good.pool_path = "anonymous";
+  good.log_mode = kLogOff;
+  const auto refused = [&](const Options& options, const std::string& reason) {
+    options_ = options;
+    const Status s = TryOpen();
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, reason)) << s.ToString();
+    EXPECT_FALSE(fs::exists(path_));
+  };
+  for (const LogMode mode : {kLogPmem, kLogFile}) {
+    Options options = good;
+    options.log_mode = mode;
+    refused(options, "log_mode has to be kLogOff");
+  }
+  Options options = good;
+  options.ssd_path = dir_ / "ssd";
+  refused(options, "ssd_path");
+  options = good;
+  options.persist_mode = kPersistPmem;
+  refused(options, "persist_mode");
+  options = good;
+  options.nvm_regions = {RegionAt(Second())};
+  refused(options, "all regions of a pool are anonymous, or none");
+  options.pool_path.clear();
+  options.nvm_regions = {RegionAt("anonymous")};
+  refused(options, "all regions of a pool are anonymous, or none");
+}
+
 }  // namespace
 }  // namespace miodb::test
