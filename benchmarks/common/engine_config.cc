@@ -69,7 +69,8 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
   f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
   f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
-  f->Text("nvm_regions", &c->nvm_regions, "further regions of the pool: PATH[:SIZE[:NODE]],... with SIZE like 64m or 2g");
+  f->Text("nvm_regions", &c->nvm_regions,
+          "further regions of the pool: PATH[:SIZE[:NODE]],... with SIZE like 64m or 2g");
   f->Text("nvm_region_search", &c->nvm_region_search, "folders to look for regions in: FOLDER,...");
   f->Bool("nvm_huge_pages", &c->nvm_huge_pages, "ask for huge pages where the pool may have them");
   f->Int("pool_growth", &c->pool_growth, -1, kMax, "bytes by which the pool's files grow");
@@ -135,7 +136,8 @@ bool ParseBytes(const std::string& text, uint64_t* bytes) {
   if (number.empty() || number.size() > 15) return false;
   *bytes = std::stoull(number);
   if (digits == std::string::npos) return true;
-  const size_t unit = std::string("kmgt").find(static_cast<char>(std::tolower(static_cast<unsigned char>(text[digits]))));
+  const size_t unit =
+      std::string("kmgt").find(static_cast<char>(std::tolower(static_cast<unsigned char>(text[digits]))));
   if (unit == std::string::npos || digits + 1 != text.size() || *bytes > (uint64_t{1} << 63) >> (10 * (unit + 1))) {
     return false;
   }

@@ -72,7 +72,7 @@ struct EngineConfig {
     uint64_t limit = 0;
     int node = -1;
   };
-  std::vector<Region> regions;           // of nvm_regions, by FinishEngineConfig
+  std::vector<Region> regions;  // of nvm_regions, by FinishEngineConfig
   std::vector<std::string> region_search;
   std::string ssd_path;
   int64_t nvm_budget = 0;

@@ -158,9 +158,9 @@ class MIODB_EXPORT DB {
   virtual Status AddRegion(const NvmRegion& region);
 };
 
-// Deletes the database in directory "name": its pool (options.pool_path) with all regions, what repairs kept or left unfinished of it,
-// LOCK, LOG, LOST and, if then empty, the directory. Foreign files stay. Fails if it is open anywhere. Deleting a
-// database that does not exist is OK.
+// Deletes the database in directory "name": its pool (options.pool_path) with all regions, what repairs kept or left
+// unfinished of it, LOCK, LOG, LOST and, if then empty, the directory. Foreign files stay. Fails if it is open
+// anywhere. Deleting a database that does not exist is OK.
 MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 
 // Rebuilds the database in directory "name" from what can still be read of its pool: for a database that DB::Open

@@ -136,7 +136,8 @@ struct MIODB_EXPORT Options {
   // memory or on tmpfs for emulation; its directory must exist.
   // "anonymous": memory without a name. Then nothing of the database outlives the process, every open begins with an
   // empty one, and log_mode has to be kLogOff and ssd_path empty: replaying a log onto it, and keeping what is on SSD
-  // without it, are not there. The property miodb.persist-mode is "volatile". All nvm_regions are then "anonymous", too.
+  // without it, are not there. The property miodb.persist-mode is "volatile". All nvm_regions are then "anonymous",
+  // too.
   std::string pool_path;
 
   // The most space the pool may take: 64 KiB or more; 0: all that its file system has. A limit below what the
@@ -166,10 +167,10 @@ struct MIODB_EXPORT Options {
   // The node that the pool goes on on when nvm_node has no more. Other than nvm_node, which must be given.
   int nvm_next_node = -1;
 
-  // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used again,
-  // in the pool file first. All have the pool's persist mode. One that is not there is made, and is from then on a part
-  // of the pool that every open has to find: by its uuid, whether it is named here or not, at these paths, where it was
-  // last, and in the folders below.
+  // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used
+  // again, in the pool file first. All have the pool's persist mode. One that is not there is made, and is from then on
+  // a part of the pool that every open has to find: by its uuid, whether it is named here or not, at these paths, where
+  // it was last, and in the folders below.
   std::vector<NvmRegion> nvm_regions;
 
   // Folders with files or DAX devices that may be regions, besides those of the pool file and of the regions' paths. So
@@ -239,9 +240,9 @@ struct MIODB_EXPORT Options {
   size_t lazy_copy_limit = 1024;
 
   // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, once no
-  // write has come for a second or WaitForIdle waits, and stops just below. While writes come and a third of the pool is
-  // free, it starts at three times as much garbage: the later it is collected, the less is left to be copied. In a pool
-  // that is nearly full it starts at 106 percent. 105 to 1000.
+  // write has come for a second or WaitForIdle waits, and stops just below. While writes come and a third of the pool
+  // is free, it starts at three times as much garbage: the later it is collected, the less is left to be copied. In a
+  // pool that is nearly full it starts at 106 percent. 105 to 1000.
   int space_amplification_percent = 125;
 
   // Bits per key of the filter every PMTable has in DRAM; 0: none. 0 to 32.

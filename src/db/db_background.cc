@@ -11,7 +11,8 @@
 
 // Work behind the writers, each kind in its own thread:
 //
-//   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one ready.
+//   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one
+//   ready.
 //            Has the pool's files grow ahead of need.
 //   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
 //   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.

@@ -117,8 +117,8 @@ Status Destroy(const std::string& name, const Options& options) {
     s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
   }
   const std::string repair = RepairDirectory(name);
-  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
-                                  RegionsPath(name) + ".tmp"}) {
+  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name),
+                                  RegionsPath(name), RegionsPath(name) + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }
@@ -289,15 +289,12 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  const Pool::Options pool_options{options_.pool_size,
-                                   options_.pool_growth,
-                                   options_.persist_mode,
-                                   hooks_.memory,
-                                   placement_.nvm,
-                                   nvm_model_.get(),
-                                   RegionsOf(options_),
-                                   hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
-                                   options_.nvm_huge_pages};
+  const Pool::Options pool_options{
+      options_.pool_size,     options_.pool_growth,
+      options_.persist_mode,  hooks_.memory,
+      placement_.nvm,         nvm_model_.get(),
+      RegionsOf(options_),    hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
+      options_.nvm_huge_pages};
   bool exists;
   Status s = LookForPool(&exists);
   if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);
@@ -366,7 +363,8 @@ void DBImpl::StopThreads() {
 
 DBImpl::~DBImpl() {
   DCHECK(snapshots_.empty());  // the user releases all snapshots before
-  if (options_.log_mode == kLogOff && pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr && !threads_.empty()) {
+  if (options_.log_mode == kLogOff && pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr &&
+      !threads_.empty()) {
     Flush().IgnoreError();  // the error is in the info log
   }
   StopThreads();

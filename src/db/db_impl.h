@@ -9,9 +9,9 @@
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
-// Locks, in the order in which they may be taken: region_mutex_; mutex_; then one of SnapshotList's, ReadStates', BlockPool's,
-// Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's mutex_. Readers take none of them, except where read_state.h
-// says so.
+// Locks, in the order in which they may be taken: region_mutex_; mutex_; then one of SnapshotList's, ReadStates',
+// BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's mutex_. Readers take none of them,
+// except where read_state.h says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_

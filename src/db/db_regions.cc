@@ -6,8 +6,8 @@
 
 namespace miodb {
 
-// At the end of an open, when recovery has found nothing amiss: what the pool's header page has lost cannot be taken for
-// a region that never was.
+// At the end of an open, when recovery has found nothing amiss: what the pool's header page has lost cannot be taken
+// for a region that never was.
 Status DBImpl::AddMissingRegions() {
   // A copy: each call changes what is missing.
   for (const Pool::RegionOptions& region : std::vector<Pool::RegionOptions>(pool_->missing_regions())) {
@@ -52,7 +52,8 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
   if (s.ok()) s = pool_->AddRegion(RegionsOf(with).front());
   LogStatus(("add region " + region.path).c_str(), s);
   if (!s.ok()) return s;
-  if (hooks_.memory == nullptr && !pool_->is_volatile()) LogStatus("REGIONS", RememberRegions(options_.env, name_, *pool_));
+  if (hooks_.memory == nullptr && !pool_->is_volatile())
+    LogStatus("REGIONS", RememberRegions(options_.env, name_, *pool_));
   MutexLock lock(&mutex_);
   // Whoever waits for space may have it now.
   reclaimed_at_.store(UINT64_MAX, std::memory_order_relaxed);  // relaxed: a hint

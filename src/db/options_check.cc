@@ -71,12 +71,14 @@ Status CheckAnonymous(const Options& o) {
   const bool anonymous = Region::IsAnonymous(o.pool_path);
   for (const NvmRegion& region : o.nvm_regions) {
     if (Region::IsAnonymous(region.path) == anonymous) continue;
-    return Status::InvalidArgument("Options::nvm_regions has " + region.path,
-                                   "all regions of a pool are anonymous, or none; pool_path is \"" + o.pool_path + "\"");
+    return Status::InvalidArgument(
+        "Options::nvm_regions has " + region.path,
+        "all regions of a pool are anonymous, or none; pool_path is \"" + o.pool_path + "\"");
   }
   if (!anonymous) return Status::OK();
   const std::string what = "Options::pool_path is anonymous, which is volatile memory";
-  if (o.log_mode != kLogOff) return Status::InvalidArgument(what, "log_mode has to be kLogOff: no log could be replayed onto it");
+  if (o.log_mode != kLogOff)
+    return Status::InvalidArgument(what, "log_mode has to be kLogOff: no log could be replayed onto it");
   if (!o.ssd_path.empty()) return Status::InvalidArgument(what, "an ssd_path would be of no use without the pool");
   if (o.persist_mode == kPersistAuto || o.persist_mode == kPersistEmulated) return Status::OK();
   return Status::InvalidArgument(what, "persist_mode has to be kPersistAuto or kPersistEmulated");

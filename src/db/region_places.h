@@ -1,8 +1,8 @@
 // Where a database's further regions may be: where the options say, where they were when it was last open, and in the
 // folders around.
 //
-// The file REGIONS in the database directory remembers paths, one "uuid path" a line. It is a hint: regions are known by
-// their uuids, and without it they are found if the options say where to look.
+// The file REGIONS in the database directory remembers paths, one "uuid path" a line. It is a hint: regions are known
+// by their uuids, and without it they are found if the options say where to look.
 
 #ifndef MIODB_SRC_DB_REGION_PLACES_H_
 #define MIODB_SRC_DB_REGION_PLACES_H_

@@ -81,11 +81,11 @@ class Repairer {
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
-  std::string lost_;               // content of LOST
+  std::string lost_;                          // content of LOST
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
-  std::string wal_folder_;         // empty: there are no log files
-  std::unique_ptr<SsdStore> ssd_;  // of the damaged database
-  bool ssd_in_use_ = false;        // the new files belong to the pool that is in place
+  std::string wal_folder_;                    // empty: there are no log files
+  std::unique_ptr<SsdStore> ssd_;             // of the damaged database
+  bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
 };
 
 Status Repairer::Run() {

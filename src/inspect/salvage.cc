@@ -277,8 +277,8 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
     const char* const end = image_->At(part.base + part.size);
     const char* p = part.size > kPoolHeaderSize ? image_->At(part.base + kPoolHeaderSize) : end;
     while (p < end) {
-      const bool follows = !found.empty() && p == found.back().frame.end &&
-                           ReadFrame(p, end, found.back().chunk_id, &next.frame);
+      const bool follows =
+          !found.empty() && p == found.back().frame.end && ReadFrame(p, end, found.back().chunk_id, &next.frame);
       if (follows) {
         next.chunk_id = found.back().chunk_id;
       } else if (FindFrameOfAnyChunk(p, end, kMaxChunkId, flushed_sequence, &next.frame, &next.chunk_id) == nullptr) {

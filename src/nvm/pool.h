@@ -108,11 +108,11 @@ class Pool {
     uint64_t limit = 0;   // most bytes of the pool's own file; 0: what the file system has
     uint64_t growth = 0;  // step of growing
     PersistMode persist_mode = kPersistAuto;
-    MemoryMedium* memory = nullptr;            // not null: the pool lies there, its path is only a name
-    RegionNodes nodes = {};                    // where the memory of its own file has to lie
-    NvmModel* model = nullptr;                 // not null: what stores and reads are charged to; outlives the pool
-    std::vector<RegionOptions> regions = {};   // further regions
-    RegionPlaces search = {};                  // where to look for those that are not where regions says
+    MemoryMedium* memory = nullptr;           // not null: the pool lies there, its path is only a name
+    RegionNodes nodes = {};                   // where the memory of its own file has to lie
+    NvmModel* model = nullptr;                // not null: what stores and reads are charged to; outlives the pool
+    std::vector<RegionOptions> regions = {};  // further regions
+    RegionPlaces search = {};                 // where to look for those that are not where regions says
     bool huge_pages = true;
   };
 
@@ -134,14 +134,14 @@ class Pool {
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
   // Removes the pool at path, its regions, and what an unfinished Create left; of DAX devices the first page is cleared
-  // if there is a pool or region of it on them. Fails if it is open; OK if there is none. A region that is nowhere is an
-  // error after all else is gone.
+  // if there is a pool or region of it on them. Fails if it is open; OK if there is none. A region that is nowhere is
+  // an error after all else is gone.
   static Status Destroy(const std::string& path, const RegionPlaces& places = RegionPlaces());
 
   // Makes a further region and adds it, durably. What a crash leaves is the pool without it, or with it, empty; a file
   // that it left is taken for a new region by the next call. InvalidArgument if there is something else at its path, if
-  // the pool has it already, if its persist mode is not the pool's, or if no addresses are left for it. By one thread at
-  // a time.
+  // the pool has it already, if its persist mode is not the pool's, or if no addresses are left for it. By one thread
+  // at a time.
   Status AddRegion(const RegionOptions& options);
 
   // Of Options::regions, those that the pool did not have when it was opened or made. They are to be added when its

@@ -33,7 +33,10 @@ Status PoolImage::Part::Open(const std::string& path) {
 }
 
 PoolImage::Part::Part(Part&& other) noexcept
-    : base(other.base), size(other.size), file_size(other.file_size), fd(std::exchange(other.fd, -1)),
+    : base(other.base),
+      size(other.size),
+      file_size(other.file_size),
+      fd(std::exchange(other.fd, -1)),
       device(std::move(other.device)) {}
 
 PoolImage::Part::~Part() {
@@ -55,7 +58,8 @@ Status PoolImage::Add(const std::string& path, PmRef base) {
     Status s = part.Open(path);
     if (!s.ok()) return s;
     if (part.size > range_->size() - base) return Status::Corruption(path, "larger than the pool has room for");
-    if (part.size > 0 && mmap(range_->base() + base, part.size, PROT_READ, MAP_SHARED | MAP_FIXED, part.fd, 0) == MAP_FAILED) {
+    if (part.size > 0 &&
+        mmap(range_->base() + base, part.size, PROT_READ, MAP_SHARED | MAP_FIXED, part.fd, 0) == MAP_FAILED) {
       return Status::IOError(path, std::string("mmap: ") + strerror(errno));
     }
   }

@@ -79,8 +79,8 @@ Status Pool::OpenRegions() {
   return s;
 }
 
-// Says where each region is. A path of the options at which there is nothing stands for a region that is found elsewhere
-// or, if all are found, for one that is to be made.
+// Says where each region is. A path of the options at which there is nothing stands for a region that is found
+// elsewhere or, if all are found, for one that is to be made.
 Status Pool::MatchRegions(const std::vector<RegionEntry>& entries, std::vector<RegionOptions>* found) {
   found->assign(entries.size(), RegionOptions());
   missing_regions_.clear();
@@ -129,9 +129,9 @@ Status Pool::OpenRegion(const RegionEntry& entry, const RegionOptions& options) 
     region = Region::PartOfMemory(options_.memory, entry.base, options_.memory->capacity - options_.memory->split);
   } else {
     if (options.limit > entry.range) {
-      return Status::InvalidArgument(options.path, "its limit is " + std::to_string(options.limit) + "; since it was made, " +
-                                                       RegionName(entry) + " may have at most " +
-                                                       std::to_string(entry.range) + " bytes");
+      return Status::InvalidArgument(options.path, "its limit is " + std::to_string(options.limit) +
+                                                       "; since it was made, " + RegionName(entry) +
+                                                       " may have at most " + std::to_string(entry.range) + " bytes");
     }
     uint64_t largest;
     Status s = Region::LargestSize(options.path, &largest);
@@ -181,8 +181,8 @@ Status Pool::CheckMode(const Region& region) const {
                                                     "; all regions of a pool have one (Options::persist_mode)");
 }
 
-// Makes torn copies of entries whole, or blank if no copy is good: otherwise the next entry, torn in turn, could complete
-// the words that are left of one that never was.
+// Makes torn copies of entries whole, or blank if no copy is good: otherwise the next entry, torn in turn, could
+// complete the words that are left of one that never was.
 //
 // What it copies from is made durable first: of an entry, only one copy may ever be torn.
 Status Pool::RepairRegionTable() {
@@ -239,7 +239,8 @@ Status Pool::AddRegion(const RegionOptions& options) {
 Status Pool::PlanRegion(const RegionOptions& options, RegionEntry* entry) const {
   const int ordinal = regions_.count();
   if (ordinal == kMaxRegions) {
-    return Status::InvalidArgument(options.path, "the pool has " + std::to_string(kMaxRegions) + " regions already, the most there may be");
+    return Status::InvalidArgument(
+        options.path, "the pool has " + std::to_string(kMaxRegions) + " regions already, the most there may be");
   }
   const RegionSet::Member& last = regions_.at(ordinal - 1);
   *entry = RegionEntry{};
@@ -259,10 +260,10 @@ Status Pool::PlanRegion(const RegionOptions& options, RegionEntry* entry) const 
     entry->range = RoundToRegion(as_it_is ? largest : options.limit);
     const uint64_t addresses = regions_.first().range()->size();
     if (entry->base + entry->range > addresses) {
-      return Status::InvalidArgument(
-          options.path, "needs " + std::to_string(entry->range) + " bytes of address space, of which " +
-                            std::to_string(addresses - std::min(addresses, entry->base)) +
-                            " are left; give it a limit, or open the database again");
+      return Status::InvalidArgument(options.path, "needs " + std::to_string(entry->range) +
+                                                       " bytes of address space, of which " +
+                                                       std::to_string(addresses - std::min(addresses, entry->base)) +
+                                                       " are left; give it a limit, or open the database again");
     }
   }
   if (entry->range == 0 || entry->base + entry->range > IndexWord::kMaxRef) {

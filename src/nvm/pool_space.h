@@ -58,11 +58,11 @@ class PoolSpace {
   // needed or not possible.
   bool GrowAhead(uint64_t bytes);
 
-  uint64_t used() const;            // header pages counted
-  uint64_t used_in(int i) const;    // by one region
-  uint64_t limit_of(int i) const;   // of one region; 0: what its medium has
-  uint64_t capacity() const;        // what all regions may have, as far as is known
-  uint64_t free_bytes() const;  // capacity - used
+  uint64_t used() const;           // header pages counted
+  uint64_t used_in(int i) const;   // by one region
+  uint64_t limit_of(int i) const;  // of one region; 0: what its medium has
+  uint64_t capacity() const;       // what all regions may have, as far as is known
+  uint64_t free_bytes() const;     // capacity - used
 
   // "the pool is full: ..." with these figures and what its nodes have.
   std::string DescribeFull() const;
@@ -76,8 +76,8 @@ class PoolSpace {
     uint64_t limit = 0;  // most bytes of it, 0: none
   };
 
-  // What an attempt came to. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the limits
-  // leave no room.
+  // What an attempt came to. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the
+  // limits leave no room.
   enum class Outcome { kTaken, kGrow, kNoRun, kNoRoom };
 
   Outcome TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset, uint64_t* taken,
@@ -100,7 +100,7 @@ class PoolSpace {
   const uint64_t growth_;
   Growth growth_counters_;
 
-  Mutex grow_mutex_;  // taken before mutex_
+  Mutex grow_mutex_;                                        // taken before mutex_
   uint32_t cannot_grow_ahead_ GUARDED_BY(grow_mutex_) = 0;  // one bit for each region
   mutable Mutex mutex_;
   Part parts_[kMaxRegions] GUARDED_BY(mutex_);

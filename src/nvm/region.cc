@@ -249,8 +249,8 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
 // they grow, and their pages are taken by Allocate, not by mapping.
 Status Region::MapPages(uint64_t offset, uint64_t size) {
   if (size == 0) return Status::OK();
-  void* const mapped = mmap(base_ + offset, size, kProtection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd_,
-                            static_cast<off_t>(offset));
+  void* const mapped =
+      mmap(base_ + offset, size, kProtection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) return Error("mmap");
   madvise(base_ + offset, size, MADV_DONTDUMP);
   return Status::OK();

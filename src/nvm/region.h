@@ -1,5 +1,5 @@
-// One file or DAX device of persistent memory, mapped once into addresses reserved for its largest size, so that it grows
-// in place and no reference or pointer into it ever moves. Regions of one pool share an address range.
+// One file or DAX device of persistent memory, mapped once into addresses reserved for its largest size, so that it
+// grows in place and no reference or pointer into it ever moves. Regions of one pool share an address range.
 //
 // Space is allocated in the file system before it is used (fallocate), so a full device is an error of Grow and not a
 // SIGBUS at some later store. Where a NUMA node is asked for, the same step takes the memory from that node, or from
@@ -93,7 +93,8 @@ class Region {
   // Tells file systems apart; 0: none.
   uint64_t file_system() const { return file_system_; }
 
-  // Makes the file new_size bytes long, rounded up to its granularity. On failure (IOError, or NoSpace from the file system) it is as before.
+  // Makes the file new_size bytes long, rounded up to its granularity. On failure (IOError, or NoSpace from the file
+  // system) it is as before.
   Status Grow(uint64_t new_size);
 
   // What the file system could still give, in bytes; of a bound region, what its nodes could.

@@ -1,5 +1,5 @@
-// A clock that is cheap to look at, for waits of some hundred nanoseconds: the processor's counter, where it has one of a
-// constant rate, else the system's clock.
+// A clock that is cheap to look at, for waits of some hundred nanoseconds: the processor's counter, where it has one of
+// a constant rate, else the system's clock.
 //
 // Threads: any.
 

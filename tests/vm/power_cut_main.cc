@@ -6,9 +6,9 @@
 //                                                    prefix of all puts
 //   power_cut_main destroy DB [NAME=VALUE...]
 //
-// NAME: pool_path, pool_size, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node, and any number of
-// region=PATH[:LIMIT[:NODE]]. Each command but the last prints the property miodb.placement. Exit status 0, or 1 with a
-// message.
+// NAME: pool_path, pool_size, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node, and any number
+// of region=PATH[:LIMIT[:NODE]]. Each command but the last prints the property miodb.placement. Exit status 0, or 1
+// with a message.
 
 #include <algorithm>
 #include <cstdio>

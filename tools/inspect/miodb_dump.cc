@@ -260,11 +260,15 @@ void Dumper::PrintRecord(const RecordView& record) {
 
 int Main(int argc, char** argv) {
   enum { kHeader, kManifest, kTables, kTable, kLog, kValues, kRegion, kHelp };
-  const option options[] = {{"header", no_argument, nullptr, kHeader}, {"manifest", no_argument, nullptr, kManifest},
-                            {"tables", no_argument, nullptr, kTables}, {"table", required_argument, nullptr, kTable},
-                            {"log", no_argument, nullptr, kLog},       {"values", no_argument, nullptr, kValues},
+  const option options[] = {{"header", no_argument, nullptr, kHeader},
+                            {"manifest", no_argument, nullptr, kManifest},
+                            {"tables", no_argument, nullptr, kTables},
+                            {"table", required_argument, nullptr, kTable},
+                            {"log", no_argument, nullptr, kLog},
+                            {"values", no_argument, nullptr, kValues},
                             {"region", required_argument, nullptr, kRegion},
-                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
+                            {"help", no_argument, nullptr, kHelp},
+                            {nullptr, 0, nullptr, 0}};
   std::vector<std::string> regions;
   Dumper::What what;
   bool bad = false;
