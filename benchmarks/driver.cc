@@ -118,6 +118,7 @@ bool Driver::RunOne(const Benchmark& benchmark) {
   if (benchmark.action == Action::kRecover) return RunRecover(benchmark);
   if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
   is_used_ = true;
+  reads_ = engine_->CountReads();
   if (benchmark.action != Action::kWorkload) return RunAction(benchmark);
   if (traces_ && !is_traced_ && !StartTrace()) return false;
   return RunWorkload(benchmark);
@@ -303,6 +304,21 @@ void Driver::PrintResult(const Benchmark& benchmark, const Stats& stats) {
     Print("Comparisons: " + std::to_string(total - comparisons_) + "\n");
     comparisons_ = total;
   }
+  if (benchmark.action != Action::kMicro) PrintReads();
+}
+
+// What the benchmark read, in the form of RocksDB's db_bench.
+void Driver::PrintReads() {
+  if (!is_open_) return;
+  const Engine::ReadCounts now = engine_->CountReads();
+  if (now.empty()) return;
+  std::string text;
+  for (size_t i = 0; i < now.size(); i++) {
+    // A store that was opened anew has begun to count anew.
+    const uint64_t before = i < reads_.size() && reads_[i].second <= now[i].second ? reads_[i].second : 0;
+    text += (i == 0 ? "" : ", ") + now[i].first + " = " + std::to_string(now[i].second - before);
+  }
+  Print("PERF_CONTEXT:\n" + text + "\n");
 }
 
 void Driver::Close(bool is_last) {
@@ -310,7 +326,8 @@ void Driver::Close(bool is_last) {
   EndTrace();
   const Engine::Counters counters = engine_->ReadCounters();
   const std::string persist_mode = engine_->PersistMode();
-  const std::string reads = engine_->ReadsText();
+  std::string reads;
+  for (const auto& [name, count] : engine_->CountReads()) reads += name + ": " + std::to_string(count) + "\n";
   engine_->Close();
   is_open_ = false;
   if (!is_used_) return;

@@ -50,6 +50,7 @@ class Driver {
 
   void PrintText(Engine::Text which);
   void PrintResult(const Benchmark& benchmark, const Stats& stats);
+  void PrintReads();
   // Closes the store. Prints the closing lines unless nothing was done with it since it was opened.
   void Close(bool is_last);
 
@@ -60,6 +61,7 @@ class Driver {
   bool was_prepared_ = false;  // An old store was removed, if it had to be.
   uint64_t started_ = 0;       // Benchmarks, each run of a repeated one counted.
   uint64_t comparisons_ = 0;   // Reported so far.
+  Engine::ReadCounts reads_;   // When the benchmark began.
   bool traces_ = false;        // Calls are to be traced; a list with replay only reads the trace.
   bool is_traced_ = false;     // A trace of the open store runs.
   int trace_count_ = 0;        // Traces begun.

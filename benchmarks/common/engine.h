@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace miodb::bench {
 
@@ -101,6 +102,7 @@ class Engine {
  public:
   enum class Text { kStats, kLevelStats, kSstables };
   using Counters = std::map<std::string, uint64_t>;
+  using ReadCounts = std::vector<std::pair<std::string, uint64_t>>;
 
   virtual ~Engine() = default;
 
@@ -131,8 +133,8 @@ class Engine {
   virtual Counters ReadCounters() { return {}; }
   // What durability the medium gives; empty if the store does not say.
   virtual std::string PersistMode() { return ""; }
-  // Lines "name: number" about reads of the medium, if they are counted.
-  virtual std::string ReadsText() { return ""; }
+  // What was read of the medium since the start, if that is counted (EngineConfig::perf_level): names and numbers.
+  virtual ReadCounts CountReads() { return {}; }
   // Comparator calls since the start, with EngineConfig::comparisons; else 0.
   virtual uint64_t Comparisons() const { return 0; }
 };

@@ -38,6 +38,7 @@ void RegisterCommon(FlagSet* f, EngineConfig* c) {
   f->Bool("compression", &c->compression, "the same as compression_type=snappy");
   f->Text("compression_type", &c->compression_type, "none, snappy, zlib, bzip2, lz4, lz4hc or zstd");
   f->Int("zstd_compression_level", &c->zstd_compression_level, 1, 22, "of zstd");
+  f->Int("perf_level", &c->perf_level, 1, 6, "2 and above: count reads of the medium (rocksdb, miodb)");
 }
 
 void RegisterLogFiles(FlagSet* f, EngineConfig* c) {
@@ -62,6 +63,8 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
   f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
   f->Int("lazy_copy_limit", &c->lazy_copy_limit, -1, kMax, "largest record in bytes that lazy copy moves");
+  f->Int("perf_sampling", &c->perf_sampling, 0, kMax,
+         "take the times of the stages of every Nth put and get; stats shows them; 0: of none");
   f->Int("space_amplification_percent", &c->space_amplification_percent, -1, kMaxInt, "where collection starts");
   f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
   f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");
@@ -82,7 +85,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("ssd_file_size", &c->ssd_file_size, -1, kMax, "bytes of a table file");
   f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
   f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
-  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl or a file (docs/nvm_model.md)");
+  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {
@@ -91,7 +94,6 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
 
   f->Section(kRocksDbSection);
-  f->Int("perf_level", &c->perf_level, 1, 6, "2 and above: count block reads, cache hits and bytes read");
   f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
   f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
   f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");
@@ -211,10 +213,11 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     for (const std::string& name : flags.SetInSection(title)) idle.push_back(name);
   }
   if (config.engine == "miodb") {
-    if (config.ssd_path.empty()) {  // no table files
+    if (config.ssd_path.empty()) {                   // no table files
+      if (config.perf_level < 2) add("cache_size");  // else a modelled cache
       for (const char* name :
-           {"cache_size", "open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
-            "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit"}) {
+           {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels", "ssd_level_size",
+            "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit"}) {
         add(name);
       }
       if (config.Compression() != "none") idle.push_back("compression_type");
@@ -227,7 +230,7 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
   }
   if (config.engine == "leveldb") {
     for (const std::string& name : flags.SetInSection(kLogFileSection)) idle.push_back(name);
-    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level"}) add(name);
+    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level"}) add(name);
   }
   return idle;
 }

@@ -21,6 +21,7 @@ struct EngineConfig {
   std::string db;
   bool pinned_get = false;
   bool comparisons = false;
+  int64_t perf_sampling = 0;
 
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;

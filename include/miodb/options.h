@@ -182,7 +182,7 @@ struct MIODB_EXPORT Options {
   bool nvm_huge_pages = true;
 
   // Makes the pool behave like slower memory, by waiting: "optane", "cxl", or a file of figures (docs/nvm_model.md). ""
-  // and "none": the memory as it is. Everything measured with a model is modelled: the properties and programs say so.
+  // and "none": the memory as it is; "count": as it is, reads are counted. What is measured with others is modelled.
   std::string nvm_model;
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "src/db/region_places.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/perf_clock.h"
 
 // A get, step by step:
 //
@@ -402,6 +403,7 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
                                                         : last_sequence_.load(std::memory_order_acquire);
   const bool verify = options.verify_checksums || options_.paranoid_checks;
   const LookupKey lookup(order_, key, sequence);
+  PerfClock clock;
   // All filters at once, not one miss after the other.
   state->memtable->Prefetch(lookup);
   for (const MemTableRef& memtable : state->immutables) memtable->Prefetch(lookup);
@@ -410,10 +412,14 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
   for (size_t i = 0; s.ok() && !*found && i < state->immutables.size(); i++) {
     s = state->immutables[i]->Get(lookup, verify, found, record);
   }
+  clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
   s = state->version->Get(order_, lookup, verify, found, record);
   if (!s.ok() || *found || state->version->ssd == nullptr) return s;
-  return state->version->ssd->Get(lookup, SsdReadMode(options), block, found, record);
+  PerfClock ssd_clock;
+  s = state->version->ssd->Get(lookup, SsdReadMode(options), block, found, record);
+  ssd_clock.Lap(&PerfContext::get_ssd);
+  return s;
 }
 
 // Finds a value and hands it over while its state is pinned.
@@ -421,7 +427,8 @@ template <typename Use>
 Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
   if (tracer_.active()) [[unlikely]]
     tracer_.Get(key);
-  return WithMemory([&] {
+  PerfClock clock;
+  Status result = WithMemory([&] {
     ReadStates::Pin pin(&states_);
     bool found;
     RecordView record;
@@ -432,6 +439,8 @@ Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) 
     use(record.value, pin.get(), &block);
     return s;
   });
+  clock.End(&PerfContext::get_total, &PerfContext::gets);
+  return result;
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {

@@ -127,6 +127,7 @@ class DBImpl final : public DB {
   Status DoDelete(const WriteOptions& options, const Slice& key);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
+  Status Lead(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
   void CollectRecords(Writer* leader, Writer* last);
   void TraceGroup(Writer* leader, Writer* last);

@@ -85,6 +85,8 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("nvm-units-256", units);
   result.emplace_back("nvm-fences", fences);
   if (nvm_model_ != nullptr) {
+    result.emplace_back("modelled-units-read", nvm_model_->read_units());
+    result.emplace_back("modelled-units-cached", nvm_model_->cached_units());
     result.emplace_back("modelled-read-micros", nvm_model_->read_nanos() / 1000);
     result.emplace_back("modelled-write-micros", nvm_model_->write_nanos() / 1000);
   }

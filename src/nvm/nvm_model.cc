@@ -91,6 +91,14 @@ std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
   return "unknown name \"" + name + "\"";
 }
 
+// "count" and "count:BYTES". False if it is neither; *problem says what is wrong with the bytes.
+bool ParseCount(const std::string& model, NvmModelFigures* figures, std::string* problem) {
+  if (model.rfind("count", 0) != 0 || (model.size() > 5 && model[5] != ':')) return false;
+  figures->name = "count";
+  if (model.size() > 5) *problem = ParseLine("cache_bytes=" + model.substr(6), figures);
+  return true;
+}
+
 }  // namespace
 
 Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures, bool* off) {
@@ -100,10 +108,13 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
   if (model == "optane") *figures = Optane();
   if (model == "cxl") *figures = Cxl();
   if (!figures->name.empty()) return Status::OK();
+  if (std::string problem; ParseCount(model, figures, &problem)) {
+    return problem.empty() ? Status::OK() : Status::InvalidArgument("Options::nvm_model is \"" + model + "\"", problem);
+  }
   std::ifstream file(model);
   if (!file) {
     return Status::InvalidArgument("Options::nvm_model is \"" + model + "\"",
-                                   "neither none, optane or cxl nor a file that can be read");
+                                   "neither none, optane, cxl or count nor a file that can be read");
   }
   figures->name = model;
   int number = 1;
@@ -164,14 +175,21 @@ bool NvmModel::InCache(uint64_t unit) {
 
 void NvmModel::Read(const void* p, size_t size) {
   if (size == 0) return;
-  const uint64_t start = clock_.Now();
+  const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0;
+  const uint64_t start = waits ? clock_.Now() : 0;
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  uint64_t missed = 0;
   double nanos = 0;
   for (uint64_t unit = first; unit <= last; unit++) {
     const bool follows = t_streams.Follows(unit);
-    if (!InCache(unit)) nanos += follows ? sequential_nanos_ : random_nanos_;
+    if (InCache(unit)) continue;
+    missed++;
+    nanos += follows ? sequential_nanos_ : random_nanos_;
   }
+  // relaxed: statistics
+  if (missed > 0) read_units_.fetch_add(missed, std::memory_order_relaxed);
+  if (missed <= last - first) cached_units_.fetch_add(last - first + 1 - missed, std::memory_order_relaxed);
   if (nanos == 0) return;
   // The call itself began a look before start, and ends half a look, on average, after the moment that it waits for.
   const double ticks = clock_.TicksOf(nanos) - 1.5 * clock_.look_ticks();

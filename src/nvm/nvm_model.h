@@ -34,8 +34,9 @@ struct NvmModelFigures {
   double cache_bytes = 16 << 20;      // of units that are read for nothing
   double remote_factor = 1;           // multiplies latencies and divides the bandwidth
 
-  // "none", "optane", "cxl", or a file of lines "name = value" with the names above. "none" and "" give *off.
-  // InvalidArgument names the file, the line and the reason.
+  // "none", "optane", "cxl", "count", "count:BYTES" or a file of lines "name = value" with the names above. "none" and
+  // "" give *off. "count" waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
+  // names the file, the line and the reason.
   static Status Parse(const std::string& model, NvmModelFigures* figures, bool* off);
 
   // One line with all figures.
@@ -56,6 +57,10 @@ class NvmModel {
   // [p, p + size) is about to be read, or written and flushed.
   void Read(const void* p, size_t size);
   void Write(const void* p, size_t size);
+
+  // Units that reads found in the modelled cache, and those that they did not.
+  uint64_t cached_units() const { return cached_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+  uint64_t read_units() const { return read_units_.load(std::memory_order_relaxed); }      // relaxed: a statistic
 
   // What was waited for, for tests and properties.
   uint64_t read_nanos() const { return read_nanos_.load(std::memory_order_relaxed); }    // relaxed: a statistic
@@ -84,6 +89,8 @@ class NvmModel {
   std::vector<std::atomic<uint64_t>> tags_;  // of the units in the cache, by their place
   Bucket buckets_[kMaxRegions];
   std::atomic<int> regions_{0};
+  std::atomic<uint64_t> cached_units_{0};
+  std::atomic<uint64_t> read_units_{0};
   std::atomic<uint64_t> read_nanos_{0};
   std::atomic<uint64_t> write_nanos_{0};
 };

@@ -14,7 +14,8 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   user_bytes, written_bytes     put by the user; written by the engine, log included
   write_amplification           written_bytes / user_bytes
   space_bytes                   what the closed database takes on its file system
-  block_reads, block_cache_hits, block_bytes_read   RocksDB with perf_level from 2 on
+  reads, cache_hits, bytes_read   of the medium with perf_level from 2 on, of each benchmark: blocks of RocksDB, units of 256
+                bytes of MioDB, which are looked for in a cache of cache_size bytes; "end": since the start
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec.
 """
@@ -41,7 +42,8 @@ LABELS = {
     'stall time': 'stall_micros', 'dump time': 'flush_micros', 'user bytes': 'user_bytes', 'file bytes': 'written_bytes',
     'NVM bytes total': 'written_bytes', 'write amplification': 'write_amplification', 'space bytes': 'space_bytes',
     'pool bytes used': 'pool_bytes_used', 'live bytes': 'live_bytes', 'flushes': 'flushes', 'compactions': 'compactions',
-    'block reads': 'block_reads', 'block cache hits': 'block_cache_hits', 'block bytes read': 'block_bytes_read',
+    'block reads': 'reads', 'block cache hits': 'cache_hits', 'block bytes read': 'bytes_read',
+    'NVM units read': 'reads', 'NVM units found in cache': 'cache_hits', 'NVM bytes read': 'bytes_read',
 }
 
 
@@ -134,6 +136,12 @@ class BenchOutput:
             if percentiles:
                 for metric, value in zip(('p50_us', 'p99_us', 'p999_us', 'p9999_us', 'max_us'), percentiles.groups()):
                     self._add(metric, value)
+                continue
+            if re.match(r'^[A-Za-z ]+ = \d+, ', line):  # below PERF_CONTEXT
+                for pair in line.split(', '):
+                    name, value = pair.split(' = ')
+                    if name in LABELS:
+                        self._add(LABELS[name], value)
                 continue
             if line.startswith('Wait balance:'):
                 self._enter('wait')

@@ -156,15 +156,12 @@ class RocksDbEngine final : public Engine {
   }
 
   // A block that is not in the cache is read from its file, or from the mapped file.
-  std::string ReadsText() override {
-    if (statistics_ == nullptr) return "";
-    const auto line = [this](const char* name, uint64_t value) {
-      return std::string(name) + std::to_string(value) + "\n";
-    };
+  ReadCounts CountReads() override {
+    if (statistics_ == nullptr) return {};
     const auto count = [this](rocksdb::Tickers ticker) { return statistics_->getTickerCount(ticker); };
-    return line("block reads: ", count(rocksdb::BLOCK_CACHE_MISS)) +
-           line("block cache hits: ", count(rocksdb::BLOCK_CACHE_HIT)) +
-           line("block bytes read: ", count(rocksdb::BLOCK_CACHE_BYTES_WRITE));
+    return {{"block reads", count(rocksdb::BLOCK_CACHE_MISS)},
+            {"block cache hits", count(rocksdb::BLOCK_CACHE_HIT)},
+            {"block bytes read", count(rocksdb::BLOCK_CACHE_BYTES_WRITE)}};
   }
 
   // RocksDB knows no records of our own, and 7.8 declares preserve_write_order without doing it for single writers.
