@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs MioDB on persistent memory and NUMA nodes of a virtual machine, and cuts its power.
 #
-#   test_sh/vm_pmem_test.sh [--build=FOLDER] [--log=FILE] [--accel=NAME] [--keep]
+#   test_sh/vm_pmem_test.sh [--build=FOLDER] [--log=FILE] [--accel=NAME] [--seconds=N] [--keep]
 #
 #   --build=FOLDER   programs of this build folder (build)
 #   --log=FILE       also write what is shown to this file
 #   --accel=NAME     tcg: emulate the processor, which every machine can; kvm: use its virtualization (tcg)
+#   --seconds=N      the longest that one boot may take (240)
 #   --keep           keep the scratch folder: images, consoles of every boot
 #   --help           this text
 #
@@ -31,6 +32,7 @@ exit_on_signals
 
 build_folder=build
 log_file=""
+boot_seconds=240
 accel=tcg
 keep=false
 while (($# > 0)); do
@@ -39,13 +41,13 @@ while (($# > 0)); do
     --build) build_folder=$value ;;
     --log) log_file=$value ;;
     --accel) accel=$value ;;
+    --seconds) boot_seconds=$value ;;
     --keep) keep=true ;;
     *) die "unknown argument $1; see --help" ;;
   esac
   shift "$option_words"
 done
 
-boot_seconds=240  # for one boot and what it does, emulated on a busy machine
 puts_before_cut=30000
 
 tell() {
