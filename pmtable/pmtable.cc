@@ -146,7 +146,7 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
 }
 
 Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
-  if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->readable_end(), record)) {
+  if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->ReadableEnd(ref), record)) {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());

@@ -72,6 +72,11 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
   f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
   f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
+  f->Text("nvm_regions", &c->nvm_regions,
+          "further regions of the pool: PATH[:SIZE[:NODE]],... with SIZE like 64m or 2g");
+  f->Text("nvm_region_search", &c->nvm_region_search, "folders to look for regions in: FOLDER,...");
+  f->Bool("nvm_huge_pages", &c->nvm_huge_pages, "ask for huge pages where the pool may have them");
+  f->Int("pool_growth", &c->pool_growth, -1, kMax, "bytes by which the pool's files grow");
   f->Text("ssd_path", &c->ssd_path, "directory of the SSD tier; empty: none");
   f->Int("nvm_budget", &c->nvm_budget, 0, kMax, "bytes in the pool above which it drains; 0: half the pool");
   f->Int("ssd_levels", &c->ssd_levels, -1, 8, "levels on SSD");
@@ -116,6 +121,53 @@ std::string PlainCompressionName(std::string name) {
   return name;
 }
 
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// A number of bytes with k, m, g or t behind it, or none. False if it is no such thing.
+bool ParseBytes(const std::string& text, uint64_t* bytes) {
+  const size_t digits = text.find_first_not_of("0123456789");
+  const std::string number = text.substr(0, digits);
+  if (number.empty() || number.size() > 15) return false;
+  *bytes = std::stoull(number);
+  if (digits == std::string::npos) return true;
+  const size_t unit =
+      std::string("kmgt").find(static_cast<char>(std::tolower(static_cast<unsigned char>(text[digits]))));
+  if (unit == std::string::npos || digits + 1 != text.size() || *bytes > (uint64_t{1} << 63) >> (10 * (unit + 1))) {
+    return false;
+  }
+  *bytes <<= 10 * (unit + 1);
+  return true;
+}
+
+// Takes nvm_regions apart. Returns what is wrong with it, or nothing.
+std::string ParseRegions(EngineConfig* config) {
+  config->regions.clear();
+  config->region_search.clear();
+  if (!config->nvm_region_search.empty()) config->region_search = Split(config->nvm_region_search, ',');
+  if (config->nvm_regions.empty()) return "";
+  for (const std::string& text : Split(config->nvm_regions, ',')) {
+    const std::vector<std::string> parts = Split(text, ':');
+    EngineConfig::Region region;
+    region.path = parts[0];
+    uint64_t node = 0;
+    const bool good = !region.path.empty() && parts.size() <= 3 &&
+                      (parts.size() < 2 || parts[1].empty() || ParseBytes(parts[1], &region.limit)) &&
+                      (parts.size() < 3 || parts[2] == "-1" || (ParseBytes(parts[2], &node) && node <= 1023));
+    if (!good) return "Invalid flag '--nvm_regions': \"" + text + "\" is not PATH[:SIZE[:NODE]]";
+    if (parts.size() == 3 && parts[2] != "-1") region.node = static_cast<int>(node);
+    config->regions.push_back(region);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string EngineConfig::Compression() const {
@@ -148,7 +200,7 @@ std::string FinishEngineConfig(EngineConfig* config) {
     if (!problem.empty()) return problem;
   }
   if (config->disable_wal) config->log_mode = "off";
-  return "";
+  return ParseRegions(config);
 }
 
 std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config) {

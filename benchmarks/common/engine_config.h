@@ -64,6 +64,18 @@ struct EngineConfig {
   int64_t dram_node = -1;
   int64_t nvm_node = -1;
   int64_t nvm_next_node = -1;
+  std::string nvm_regions;        // as given
+  std::string nvm_region_search;  // as given
+  bool nvm_huge_pages = true;
+  int64_t pool_growth = -1;
+
+  struct Region {
+    std::string path;
+    uint64_t limit = 0;
+    int node = -1;
+  };
+  std::vector<Region> regions;  // of nvm_regions, by FinishEngineConfig
+  std::vector<std::string> region_search;
   std::string ssd_path;
   int64_t nvm_budget = 0;
   int64_t ssd_levels = -1;

@@ -12,8 +12,10 @@
 // Work behind the writers, each kind in its own thread:
 //
 //   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one
-//   ready. flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h). merge    Runs the job
-//   that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
+//   ready.
+//            Has the pool's files grow ahead of need.
+//   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
+//   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
 //
 // Each installs its result in the same way, with mutex_ held: the manifest edit becomes durable, the new version
 // becomes current, the read state is published. What the old one alone held is freed when its last reader leaves.
@@ -243,6 +245,13 @@ void DBImpl::PrepareMemTable() {
 bool DBImpl::PrepareStep() {
   blocks_->Prepare(2);
   PrepareMemTable();
+  const bool prepared = PrepareChunk();
+  // One piece at a time, so that chunks come in between.
+  const bool grown = pool_->GrowAhead(options_.pool_growth / 2);
+  return prepared || grown;
+}
+
+bool DBImpl::PrepareChunk() {
   {
     MutexLock lock(&mutex_);
     if (!background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: set under the mutex

@@ -10,6 +10,7 @@
 #include "src/db/db_iter.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
+#include "src/db/region_places.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/perf_clock.h"
@@ -111,13 +112,14 @@ Status Destroy(const std::string& name, const Options& options) {
       s = SsdStore::Destroy(env, DamagedPath(options.ssd_path, i));
     }
   }
-  if (s.ok()) s = Pool::Destroy(pool);
-  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
+  if (s.ok()) s = Pool::Destroy(pool, PlacesOfRegions(options, name));
+  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name), PlacesOfRegions(options, name));
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
-    s = Pool::Destroy(DamagedPoolPath(options, name, i));
+    s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
   }
   const std::string repair = RepairDirectory(name);
-  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name)}) {
+  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name),
+                                  RegionsPath(name), RegionsPath(name) + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }
@@ -158,6 +160,7 @@ Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForId
 Status DB::StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) {
   return Status::NotSupported("this DB has no StartTrace");
 }
+Status DB::AddRegion(const NvmRegion&) { return Status::NotSupported("this DB has no AddRegion"); }
 Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); }
 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
@@ -234,7 +237,7 @@ Status DBImpl::Start() {
 // A device is there in any case.
 Status DBImpl::LookForPool(bool* exists) {
   const std::string path = PoolPath(options_, name_);
-  *exists = options_.env->FileExists(path);
+  *exists = !Region::IsAnonymous(path) && options_.env->FileExists(path);
   if (hooks_.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
 }
@@ -288,11 +291,15 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode,
-                                   hooks_.memory,      placement_.nvm,       nvm_model_.get()};
+  const Pool::Options pool_options{
+      options_.pool_size,     options_.pool_growth,
+      options_.persist_mode,  hooks_.memory,
+      placement_.nvm,         nvm_model_.get(),
+      RegionsOf(options_),    hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
+      options_.nvm_huge_pages};
   bool exists;
   Status s = LookForPool(&exists);
-  if (s.ok() && hooks_.memory == nullptr) s = AskEnvForPool(options_.env, path, exists);
+  if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
   s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;
@@ -311,6 +318,7 @@ Status DBImpl::OpenPool() {
     if (s.ok()) s = pool_->Publish();
     if (s.ok()) s = OpenFileLog();
   }
+  if (s.ok()) s = AddMissingRegions();
   if (!s.ok()) return s;
   memtable_ = NewMemTable();
   writable_ = memtable_.get();
@@ -319,6 +327,7 @@ Status DBImpl::OpenPool() {
       versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),
       static_cast<unsigned long long>(pool_->used_bytes()), static_cast<unsigned long long>(pool_->capacity()),
       static_cast<unsigned long long>(NowMicros() - start));
+  if (pool_->is_volatile()) Log("the pool is anonymous memory: nothing of the database outlives the process");
   return s;
 }
 
@@ -356,7 +365,8 @@ void DBImpl::StopThreads() {
 
 DBImpl::~DBImpl() {
   DCHECK(snapshots_.empty());  // the user releases all snapshots before
-  if (options_.log_mode == kLogOff && pool_ != nullptr && file_lock_ != nullptr && !threads_.empty()) {
+  if (options_.log_mode == kLogOff && pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr &&
+      !threads_.empty()) {
     Flush().IgnoreError();  // the error is in the info log
   }
   StopThreads();

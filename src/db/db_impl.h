@@ -5,12 +5,13 @@
 //   db_background.cc  what runs behind: preparing log chunks, flush, merges, garbage collection
 //   db_file_log.cc    log files
 //   db_ssd.cc         drains to SSD, compactions there
+//   db_regions.cc     regions beyond the pool's own file
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
-// Locks, in the order in which they may be taken: mutex_; then one of SnapshotList's, ReadStates', BlockPool's,
-// Persist's, FileLog's, Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h
-// says so.
+// Locks, in the order in which they may be taken: region_mutex_; mutex_; then one of SnapshotList's, ReadStates',
+// BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's mutex_. Readers take none of them,
+// except where read_state.h says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_
@@ -82,6 +83,7 @@ class DBImpl final : public DB {
   void StopWaiting() override;
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
+  Status AddRegion(const NvmRegion& region) override;
 
   enum class Step { kPrepare, kFlush, kMerge, kSsd };
 
@@ -116,6 +118,11 @@ class DBImpl final : public DB {
   void LogStatus(const char* what, const Status& s);
   void Log(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
+  // ---- db_regions.cc
+  Status AddMissingRegions();
+  Status CheckRegionLimits();
+  Status DoAddRegion(const NvmRegion& region);
+
   // ---- db_write.cc
   Status DoPut(const WriteOptions& options, const Slice& key, const Slice& value);
   Status DoDelete(const WriteOptions& options, const Slice& key);
@@ -139,6 +146,7 @@ class DBImpl final : public DB {
   MemTableRef NewMemTable() const;
   void PrepareMemTable();
   bool PrepareStep();
+  bool PrepareChunk();
   bool FlushStep();
   bool BuildFilter() REQUIRES(mutex_);
   bool MergeStep();
@@ -276,6 +284,8 @@ class DBImpl final : public DB {
   Tracer tracer_;
   ReadStates states_;
   SnapshotList snapshots_;
+
+  Mutex region_mutex_;  // taken before mutex_: one region is added at a time
 
   Mutex mutex_;
   CondVar work_;  // something for background threads to do

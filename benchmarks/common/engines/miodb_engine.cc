@@ -184,6 +184,15 @@ class MioDbEngine final : public Engine {
       }
     }
     options.nvm_next_node = static_cast<int>(config_.nvm_next_node);
+    for (const EngineConfig::Region& region : config_.regions) {
+      NvmRegion& r = options.nvm_regions.emplace_back();
+      r.path = region.path;
+      r.limit = region.limit;
+      r.node = region.node;
+    }
+    options.nvm_region_search = config_.region_search;
+    options.nvm_huge_pages = config_.nvm_huge_pages;
+    Override(config_.pool_growth, &options.pool_growth);
     options.log_mode = config_.log_mode == "off" ? kLogOff : config_.log_mode == "file" ? kLogFile : kLogPmem;
     options.wal_dir = config_.wal_dir;
     options.wal_block_size = static_cast<size_t>(config_.wal_block_size);
