@@ -11,7 +11,7 @@
 #   --help           this text
 #
 # It installs what it needs (qemu, Debian's kernel, busybox, ndctl, mkfs.ext4) where it may. The machine has two nodes with
-# a CPU each, one without CPUs, and two nvdimms, one on the second node and one on the latter, whose files outlive it: a
+# a CPU each, one without CPUs, and two nvdimms, one on the second node and one, the first that Linux finds, on the latter, whose files outlive it: a
 # killed machine is a power cut. It boots five times:
 #
 #   1 fsdax: pmem_setup.sh makes a namespace with ext4 -o dax; a database that insists on MAP_SYNC; its node verified, a wrong one refused; tmpfs on
@@ -161,7 +161,7 @@ case $vm_boot in
     must power_cut_main fill /pmem/look 1
     must power_cut_main destroy /pmem/look
     refuses "no such NUMA node; there is node 0" power_cut_main fill /pmem/db 1 nvm_node=7
-    refuses "nvm_node is 0, but its memory lies on node 1" power_cut_main fill /pmem/db 1 nvm_node=0
+    refuses "nvm_node is 0, but its memory lies on node 2" power_cut_main fill /pmem/db 1 nvm_node=0
     mkdir /tmp/plain
     refuses "cannot map persistent memory with MAP_SYNC" power_cut_main fill /tmp/plain/db 1 persist_mode=pmem
     # tmpfs, bound to the node without CPUs; more than it has left goes to the next node, or fails.
@@ -197,15 +197,15 @@ case $vm_boot in
     must power_cut_main destroy /tmp/hugedb pool_path=/tmp/huge/pool
     umount /tmp/huge
     echo 0 >/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages
-    must power_cut_main write /pmem/db persist_mode=pmem nvm_node=1 dram_node=0
+    must power_cut_main write /pmem/db persist_mode=pmem nvm_node=2 dram_node=0
     ;;
   2)
     must power_cut_main verify /pmem/db "$vm_acknowledged" persist_mode=pmem
-    must power_cut_main write /pmem/db persist_mode=pmem nvm_node=1
+    must power_cut_main write /pmem/db persist_mode=pmem nvm_node=2
     ;;
   3)
     must power_cut_main verify /pmem/db "$vm_acknowledged" persist_mode=pmem
-    must power_cut_main write /pmem/devdb persist_mode=pmem nvm_node=2 pool_path=/dev/dax1.0
+    must power_cut_main write /pmem/devdb persist_mode=pmem nvm_node=1 pool_path=/dev/dax1.0
     ;;
   4)
     must power_cut_main verify /pmem/db 1 persist_mode=pmem
@@ -213,11 +213,11 @@ case $vm_boot in
     must power_cut_main destroy /pmem/devdb pool_path=/dev/dax1.0
     must power_cut_main fill /pmem/devdb $((8 << 20)) pool_path=/dev/dax1.0
     must power_cut_main destroy /pmem/devdb pool_path=/dev/dax1.0
-    refuses "nvm_node is 1, but its memory lies on node 2" power_cut_main fill /pmem/two 1 region=/dev/dax1.0::1
-    must power_cut_main write /pmem/two persist_mode=pmem pool_size=$((8 << 20)) nvm_node=1 region=/dev/dax1.0::2
+    refuses "nvm_node is 2, but its memory lies on node 1" power_cut_main fill /pmem/two 1 region=/dev/dax1.0::2
+    must power_cut_main write /pmem/two persist_mode=pmem pool_size=$((8 << 20)) nvm_node=2 region=/dev/dax1.0::1
     ;;
   5)
-    must power_cut_main verify /pmem/two "$vm_acknowledged" persist_mode=pmem nvm_node=1
+    must power_cut_main verify /pmem/two "$vm_acknowledged" persist_mode=pmem nvm_node=2
     must power_cut_main destroy /pmem/two
     must /miodb/test_sh/pmem_teardown.sh --mount=/pmem --region=region0
     must /miodb/test_sh/pmem_teardown.sh --region=region1
