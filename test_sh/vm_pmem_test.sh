@@ -11,7 +11,7 @@
 #   --help           this text
 #
 # It installs what it needs (qemu, Debian's kernel, busybox, ndctl, mkfs.ext4) where it may. The machine has two nodes with
-# a CPU each, one without CPUs, and two nvdimms, one on the latter and one on the second node, whose files outlive it: a
+# a CPU each, one without CPUs, and two nvdimms, one on the second node and one, the first that Linux finds, on the latter, whose files outlive it: a
 # killed machine is a power cut. It boots five times:
 #
 #   1 fsdax: pmem_setup.sh makes a namespace with ext4 -o dax; a database that insists on MAP_SYNC; its node verified, a wrong one refused; tmpfs on
@@ -41,7 +41,10 @@ while (($# > 0)); do
     --build) build_folder=$value ;;
     --log) log_file=$value ;;
     --accel) accel=$value ;;
-    --seconds) boot_seconds=$value ;;
+    --seconds)
+      [[ $value =~ ^[1-9][0-9]{0,5}$ ]] || die "--seconds=$value: not a number of seconds"
+      boot_seconds=$value
+      ;;
     --keep) keep=true ;;
     *) die "unknown argument $1; see --help" ;;
   esac
@@ -239,7 +242,7 @@ boot() {
     -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 -numa node,nodeid=2,memdev=m2 \
     -object "memory-backend-file,id=n1,share=on,mem-path=$scratch/nvdimm1,size=514M" \
     -object "memory-backend-file,id=n2,share=on,mem-path=$scratch/nvdimm2,size=258M" \
-    -device nvdimm,id=nv1,memdev=n1,label-size=2M,node=2 -device nvdimm,id=nv2,memdev=n2,label-size=2M,node=1 \
+    -device nvdimm,id=nv1,memdev=n1,label-size=2M,node=1 -device nvdimm,id=nv2,memdev=n2,label-size=2M,node=2 \
     -kernel "/boot/vmlinuz-$kernel" -initrd "$scratch/initramfs" -no-reboot -display none -monitor none \
     -serial "file:$console" -append "console=ttyS0 panic=-1 quiet vm_boot=$1 vm_acknowledged=$2" \
     </dev/null >"$scratch/qemu$1" 2>&1 &
