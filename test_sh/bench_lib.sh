@@ -21,8 +21,9 @@ is_database_file() {
   local words=(
     # all three: lock, info logs, tables, logs (MioDB's with the block size, and in its archive with a time)
     LOCK LOG "LOG\\.old(\\.$number)?" "$number\\.(ldb|sst)" "$number(-$number)?\\.log(\\.$number)?"
-    # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; the folders of log files and SSD tier
-    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST WAL WAL_OWNER "POOL(\\.tmp)?"
+    # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; where its further regions, log files
+    # and SSD tier are
+    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST "REGIONS(\\.tmp)?" WAL WAL_OWNER "POOL(\\.tmp)?"
     # LevelDB and RocksDB
     CURRENT IDENTITY "(MANIFEST|OPTIONS)-$number(\\.dbtmp)?" "$number\\.(dbtmp|blob)"
   )

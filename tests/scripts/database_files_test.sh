@@ -12,7 +12,7 @@ source "$MIODB_ROOT/test_sh/lib.sh"
 # shellcheck source=test_sh/bench_lib.sh
 source "$MIODB_ROOT/test_sh/bench_lib.sh"
 
-files=(LOCK LOG LOG.old LOG.old.1700000000123456 LOST WAL WAL_OWNER POOL POOL.tmp
+files=(LOCK LOG LOG.old LOG.old.1700000000123456 LOST REGIONS REGIONS.tmp WAL WAL_OWNER POOL POOL.tmp
   pool pool.tmp pool.repaired pool.repaired.tmp pool.damaged pool.damaged.2
   000001.log 000018-8192.log 000018-65536.log 1234567.log 000012.sst 000012.ldb 000012.dbtmp 000012.blob
   CURRENT IDENTITY MANIFEST-000004 OPTIONS-000007 OPTIONS-000007.dbtmp)
@@ -26,6 +26,18 @@ for name in "${files[@]}" "${archived[@]}"; do expect "$name is one of a databas
 for name in "${foreign[@]}"; do expect "$name is none" refuses is_database_file "$name"; done
 for name in "${folders[@]}"; do expect "$name is a folder of one" is_database_folder "$name"; done
 for name in archive2 src ssd.old . ..; do expect "$name is none" refuses is_database_folder "$name"; done
+
+# What the sources name in a database's folder, now and later.
+count=0
+while IFS= read -r name; do
+  count=$((count + 1))
+  if [[ $name == repair.tmp ]]; then
+    expect "$name is a folder of one" is_database_folder "$name"
+  else
+    expect "$name of src/db/file_names.h is one of a database" is_database_file "$name"
+  fi
+done < <(sed -nE 's|.*name \+ "/([^"]+)".*|\1|p' "$MIODB_ROOT/src/db/file_names.h")
+expect "names were found" test "$count" -ge 6
 
 # A folder with everything in it goes as a whole.
 fill() {
