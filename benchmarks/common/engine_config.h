@@ -73,6 +73,8 @@ struct EngineConfig {
     std::string path;
     uint64_t limit = 0;
     int node = -1;
+
+    bool operator==(const Region&) const = default;
   };
   std::vector<Region> regions;  // of nvm_regions, by FinishEngineConfig
   std::vector<std::string> region_search;
