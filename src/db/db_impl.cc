@@ -116,7 +116,8 @@ Status Destroy(const std::string& name, const Options& options) {
     s = Pool::Destroy(DamagedPoolPath(options, name, i));
   }
   const std::string repair = RepairDirectory(name);
-  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name)}) {
+  for (const std::string& file :
+       {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name), WalDirPath(name) + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }

@@ -5,6 +5,7 @@
 #include "src/db/db_impl.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/mutation.h"
 #include "src/util/write_batch_internal.h"
 
 // A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
@@ -198,6 +199,7 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
           writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
         }
         Persist& persist = pool_->persist();
+        if (MIODB_MUTATED(kVisibleBeforeDurable)) last_sequence_.store(allocated_sequence_);
         if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
       }
       if (s.ok()) {

@@ -150,7 +150,7 @@ Status Pool::Destroy(const std::string& path) {
 
 Status Pool::Publish() {
   if (options_.memory != nullptr || region_->kind() == RegionKind::kDevdax) return Status::OK();
-  Status s = region_->SyncFile();
+  Status s = MIODB_MUTATED(kPoolUnsynced) ? Status::OK() : region_->SyncFile();
   if (s.ok()) s = region_->Rename(path_);
   return s;
 }
