@@ -53,7 +53,7 @@ bool RunsUnderSanitizer() {
 #endif
 }
 
-std::vector<uint64_t> Seeds(uint64_t count) {
+std::vector<uint64_t> Seeds(uint64_t count, uint64_t first) {
   const char* const value = std::getenv("MIODB_TEST_SEED");
   if (value != nullptr && *value != '\0') {
     char* end;
@@ -62,7 +62,7 @@ std::vector<uint64_t> Seeds(uint64_t count) {
     return {seed};
   }
   std::vector<uint64_t> seeds;
-  for (uint64_t seed = 1; seed <= count; seed++) seeds.push_back(seed);
+  for (uint64_t i = 0; i < count; i++) seeds.push_back(first + i);
   return seeds;
 }
 

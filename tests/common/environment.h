@@ -23,8 +23,8 @@ uint64_t ByScale(uint64_t quick, uint64_t ci, uint64_t heavy);
 // Whether a sanitizer makes this program many times slower than a release build.
 bool RunsUnderSanitizer();
 
-// 1, 2, ... count; or the one seed that the environment asks for.
-std::vector<uint64_t> Seeds(uint64_t count);
+// `count` seeds from `first` on; or the one seed that the environment asks for.
+std::vector<uint64_t> Seeds(uint64_t count, uint64_t first = 1);
 
 // The command that runs the current test with this seed again, for SCOPED_TRACE.
 std::string Repeat(uint64_t seed);

@@ -5,18 +5,11 @@
 
 namespace miodb::test {
 
-Model::Map* Model::Own() {
-  if (map_.use_count() > 1) map_ = std::make_shared<Map>(*map_);
-  return map_.get();
+void Model::Add(const std::string& key, std::optional<std::string> value) {
+  (*versions_)[key].push_back({++number_, key, std::move(value)});
 }
 
-void Model::Put(const std::string& key, const std::string& value) {
-  Map* const map = Own();
-  map->erase(key);  // an equal key may have other bytes
-  map->emplace(key, std::make_shared<const std::string>(value));
-}
-
-void Model::Delete(const std::string& key) { Own()->erase(key); }
+Model::State Model::Snapshot() const { return State(versions_, number_); }
 
 void Model::Apply(const WriteBatch& batch) {
   struct Handler final : WriteBatch::Handler {
@@ -29,18 +22,52 @@ void Model::Apply(const WriteBatch& batch) {
   batch.Iterate(&handler).IgnoreError();  // a batch made in memory is whole
 }
 
-const std::string* Model::Find(const Map& state, const std::string& key) {
-  const auto it = state.find(key);
-  return it == state.end() ? nullptr : it->second.get();
+const Model::Version* Model::State::Visible(const std::deque<Version>& versions, uint64_t number) {
+  for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
+    if (it->number <= number) return it->value ? &*it : nullptr;
+  }
+  return nullptr;
+}
+
+const std::string* Model::State::Find(const std::string& key) const {
+  const auto it = versions_->find(key);
+  const Version* const version = it == versions_->end() ? nullptr : Visible(it->second, number_);
+  return version == nullptr ? nullptr : &*version->value;
+}
+
+Model::State::Cursor::Cursor(const State* state, Versions::const_iterator at)
+    : versions_(state->versions_.get()), number_(state->number_), at_(at) {
+  SkipMissing();
+}
+
+void Model::State::Cursor::SkipMissing() {
+  for (; at_ != versions_->end(); ++at_) {
+    found_ = Visible(at_->second, number_);
+    if (found_ != nullptr) return;
+  }
+}
+
+Model::State::Cursor& Model::State::Cursor::operator++() {
+  ++at_;
+  SkipMissing();
+  return *this;
+}
+
+Model::State::Cursor& Model::State::Cursor::operator--() {
+  do {
+    --at_;
+    found_ = Visible(at_->second, number_);
+  } while (found_ == nullptr);
+  return *this;
 }
 
 ModelCursor::ModelCursor(Model::State state, std::optional<std::string> lower, std::optional<std::string> upper)
     : state_(std::move(state)),
-      begin_(lower ? state_->lower_bound(*lower) : state_->begin()),
-      end_(upper ? state_->lower_bound(*upper) : state_->end()),
+      begin_(lower ? state_.LowerBound(*lower) : state_.begin()),
+      end_(upper ? state_.LowerBound(*upper) : state_.end()),
       at_(end_) {
   // Bounds the wrong way round leave nothing.
-  if (lower && upper && !state_->key_comp()(*lower, *upper)) begin_ = end_;
+  if (lower && upper && !state_.Before(*lower, *upper)) begin_ = end_;
 }
 
 void ModelCursor::SeekToFirst() {
@@ -50,15 +77,16 @@ void ModelCursor::SeekToFirst() {
 
 void ModelCursor::SeekToLast() {
   valid_ = begin_ != end_;
-  if (valid_) at_ = std::prev(end_);
+  if (!valid_) return;
+  at_ = end_;
+  --at_;
 }
 
 void ModelCursor::Seek(const std::string& target) {
-  const auto& less = state_->key_comp();
-  at_ = state_->lower_bound(target);
-  if (begin_ == end_ || (begin_ != state_->end() && at_ != state_->end() && less(at_->first, begin_->first)))
-    at_ = begin_;
-  valid_ = begin_ != end_ && at_ != state_->end() && (end_ == state_->end() || less(at_->first, end_->first));
+  const auto end = state_.end();
+  at_ = state_.LowerBound(target);
+  if (begin_ == end_ || (begin_ != end && at_ != end && state_.Before(at_.key(), begin_.key()))) at_ = begin_;
+  valid_ = begin_ != end_ && at_ != end && (end_ == end || state_.Before(at_.key(), end_.key()));
 }
 
 void ModelCursor::Next() {

@@ -1,12 +1,16 @@
-// The shadow of a database: a std::map, its snapshots, and a cursor that moves as a database iterator promises to.
+// The shadow of a database: a std::map of versions, its states, and a cursor that moves as a database iterator promises
+// to.
 
 #ifndef MIODB_TESTS_COMMON_MODEL_H_
 #define MIODB_TESTS_COMMON_MODEL_H_
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "miodb/comparator.h"
 #include "miodb/slice.h"
@@ -20,28 +24,71 @@ class Model {
     const Comparator* comparator;
     bool operator()(const std::string& a, const std::string& b) const { return comparator->Compare(a, b) < 0; }
   };
-  // Values are shared between states. The key holds the bytes that were written last.
-  using Map = std::map<std::string, std::shared_ptr<const std::string>, Less>;
-  using State = std::shared_ptr<const Map>;
 
-  explicit Model(const Comparator* comparator) : map_(std::make_shared<Map>(Less{comparator})) {}
+  class State;
 
-  void Put(const std::string& key, const std::string& value);
-  void Delete(const std::string& key);
+  explicit Model(const Comparator* comparator) : versions_(std::make_shared<Versions>(Less{comparator})) {}
+
+  void Put(const std::string& key, const std::string& value) { Add(key, value); }
+  void Delete(const std::string& key) { Add(key, std::nullopt); }
   void Apply(const WriteBatch& batch);
 
-  const Map& map() const { return *map_; }
-
-  // The state of now, for as long as it is held. Costs nothing; the next write copies the map.
-  State Snapshot() const { return map_; }
-
-  // The value of a key in a state, or nullptr.
-  static const std::string* Find(const Map& state, const std::string& key);
+  // The state of now, for as long as it is held. Costs nothing, then and later.
+  State Snapshot() const;
 
  private:
-  Map* Own();
+  struct Version {
+    uint64_t number;
+    std::string key;  // as it was written: an equal key may have had other bytes before
+    std::optional<std::string> value;
+  };
+  // Of every key all versions, the oldest first. Nothing is ever taken out.
+  using Versions = std::map<std::string, std::deque<Version>, Less>;
 
-  std::shared_ptr<Map> map_;
+  void Add(const std::string& key, std::optional<std::string> value);
+
+  std::shared_ptr<Versions> versions_;
+  uint64_t number_ = 0;  // of writes
+};
+
+// The pairs that were there after a number of writes.
+class Model::State {
+ public:
+  // Stands on a pair or behind the last one. Valid while any state of the model is.
+  class Cursor {
+   public:
+    bool operator==(const Cursor& other) const { return at_ == other.at_; }
+    Cursor& operator++();
+    Cursor& operator--();
+    const std::string& key() const { return found_->key; }
+    const std::string& value() const { return *found_->value; }
+
+   private:
+    friend class State;
+    Cursor(const State* state, Versions::const_iterator at);
+    void SkipMissing();
+
+    const Versions* versions_;
+    uint64_t number_;
+    Versions::const_iterator at_;
+    const Version* found_ = nullptr;
+  };
+
+  Cursor begin() const { return Cursor(this, versions_->begin()); }
+  Cursor end() const { return Cursor(this, versions_->end()); }
+  Cursor LowerBound(const std::string& key) const { return Cursor(this, versions_->lower_bound(key)); }
+  bool Before(const std::string& a, const std::string& b) const { return versions_->key_comp()(a, b); }
+
+  // The value of a key, or nullptr.
+  const std::string* Find(const std::string& key) const;
+
+ private:
+  friend class Model;
+  State(std::shared_ptr<const Versions> versions, uint64_t number) : versions_(std::move(versions)), number_(number) {}
+  static const Version* Visible(const std::deque<Version>& versions, uint64_t number);
+
+  std::shared_ptr<const Versions> versions_;
+  uint64_t number_;
 };
 
 // What an Iterator with these bounds does over this state.
@@ -55,15 +102,15 @@ class ModelCursor {
   void Seek(const std::string& target);
   void Next();
   void Prev();
-  const std::string& key() const { return at_->first; }
-  const std::string& value() const { return *at_->second; }
-  const Model::Map& state() const { return *state_; }
+  const std::string& key() const { return at_.key(); }
+  const std::string& value() const { return at_.value(); }
+  const Model::State& state() const { return state_; }
 
  private:
   const Model::State state_;
-  Model::Map::const_iterator begin_;
-  Model::Map::const_iterator end_;
-  Model::Map::const_iterator at_;
+  Model::State::Cursor begin_;
+  Model::State::Cursor end_;
+  Model::State::Cursor at_;
   bool valid_ = false;
 };
 

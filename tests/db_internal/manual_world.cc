@@ -96,14 +96,14 @@ void ManualWorld::Write() {
   model_.Apply(batch);
 }
 
-void ManualWorld::Read(const Snapshot* snapshot, const Model::Map& state) {
+void ManualWorld::Read(const Snapshot* snapshot, const Model::State& state) {
   ReadOptions options;
   options.snapshot = snapshot;
   options.verify_checksums = random_.OneIn(2);
   const std::string key = keys_.Near(&random_);
   std::string value;
   const Status s = db_->Get(options, key, &value);
-  const std::string* const expected = Model::Find(state, key);
+  const std::string* const expected = state.Find(key);
   if (expected == nullptr) {
     ASSERT_TRUE(s.IsNotFound()) << Printable(key) << ": " << s.ToString();
   } else {
@@ -125,10 +125,10 @@ void ManualWorld::Step() {
   if (dice < 80) {
     Write();
   } else if (dice < 120) {
-    Read(nullptr, model_.map());
+    Read(nullptr, model_.Snapshot());
     if (!held_.empty()) {
       const Held& held = held_[random_.Uniform(held_.size())];
-      Read(held.snapshot, *held.state);
+      Read(held.snapshot, held.state);
     }
   } else if (dice < 180) {
     Background();
@@ -175,7 +175,7 @@ void ManualWorld::Scan(DB* db, const Snapshot* snapshot, const Model::State& sta
 void ManualWorld::CheckAll() {
   Scan(db_.get(), nullptr, model_.Snapshot());
   for (const Held& held : held_) Scan(db_.get(), held.snapshot, held.state);
-  for (uint64_t i = 0; i < 20 && !testing::Test::HasFatalFailure(); i++) Read(nullptr, model_.map());
+  for (uint64_t i = 0; i < 20 && !testing::Test::HasFatalFailure(); i++) Read(nullptr, model_.Snapshot());
 }
 
 void ManualWorld::CheckCrash() {
@@ -184,7 +184,8 @@ void ManualWorld::CheckCrash() {
   std::filesystem::create_directory(path);
   CopyPoolFile(dir_ / "db/pool", path + "/pool");
   Model copy(options_.comparator);
-  for (const auto& [key, value] : model_.map()) copy.Put(key, *value);
+  const Model::State now = model_.Snapshot();
+  for (auto at = now.begin(); at != now.end(); ++at) copy.Put(at.key(), at.value());
   // Twice: recovering from a recovery is the same. The third time with threads, and life goes on.
   for (int opens = 0; opens < 3 && !testing::Test::HasFatalFailure(); opens++) {
     const std::unique_ptr<DBImpl> db = OpenAt(path, opens < 2);

@@ -48,7 +48,7 @@ class ManualWorld {
   std::unique_ptr<DBImpl> OpenAt(const std::string& path, bool manual);
   void Reopen();
   void Write();
-  void Read(const Snapshot* snapshot, const Model::Map& state);
+  void Read(const Snapshot* snapshot, const Model::State& state);
   void Background();
   void Scan(DB* db, const Snapshot* snapshot, const Model::State& state);
   void ReleaseAll();

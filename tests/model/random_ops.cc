@@ -33,15 +33,28 @@ std::optional<std::string> Maybe(bool wanted, std::string key) {
   return wanted ? std::optional<std::string>(std::move(key)) : std::nullopt;
 }
 
-// Steps over a whole state; the database must yield the same pairs and nothing else.
-template <typename ModelIterator>
-void ComparePairs(Iterator* it, ModelIterator from, ModelIterator to, void (Iterator::*move)()) {
-  for (; from != to; ++from, (it->*move)()) {
-    ASSERT_TRUE(it->Valid()) << "misses " << Printable(from->first) << "; " << it->status().ToString();
-    ASSERT_TRUE(it->key() == Slice(from->first))
-        << "stands on " << Printable(it->key()) << " instead of " << Printable(from->first);
-    ASSERT_TRUE(it->value() == Slice(*from->second)) << "wrong value of " << Printable(from->first);
+// Where a walk stands: the database must stand on the same pair.
+void ComparePair(const Iterator& it, const Model::State::Cursor& expected) {
+  ASSERT_TRUE(it.Valid()) << "misses " << Printable(expected.key()) << "; " << it.status().ToString();
+  ASSERT_TRUE(it.key() == Slice(expected.key()))
+      << "stands on " << Printable(it.key()) << " instead of " << Printable(expected.key());
+  ASSERT_TRUE(it.value() == Slice(expected.value())) << "wrong value of " << Printable(expected.key());
+}
+
+// A whole state in both directions; the database must yield the same pairs and nothing else.
+void CompareWalks(Iterator* it, const Model::State& state) {
+  it->SeekToFirst();
+  auto cursor = state.begin();
+  for (; cursor != state.end() && !testing::Test::HasFatalFailure(); ++cursor, it->Next()) ComparePair(*it, cursor);
+  if (testing::Test::HasFatalFailure()) return;
+  ASSERT_FALSE(it->Valid()) << "also yields " << Printable(it->key());
+  ASSERT_OK(it->status());
+  it->SeekToLast();
+  while (cursor != state.begin() && !testing::Test::HasFatalFailure()) {
+    ComparePair(*it, --cursor);
+    it->Prev();
   }
+  if (testing::Test::HasFatalFailure()) return;
   ASSERT_FALSE(it->Valid()) << "also yields " << Printable(it->key());
   ASSERT_OK(it->status());
 }
@@ -223,7 +236,7 @@ const RandomOps::HeldSnapshot* RandomOps::AnySnapshot() {
 void RandomOps::CheckGet(const std::string& key) {
   const HeldSnapshot* const held = random_.OneIn(4) ? AnySnapshot() : nullptr;
   Trace("get " + Printable(key) + (held == nullptr ? "" : " at a snapshot"));
-  const std::string* const expected = Model::Find(held == nullptr ? model_.map() : *held->state, key);
+  const std::string* const expected = (held == nullptr ? model_.Snapshot() : held->state).Find(key);
   const ReadOptions options = Reading(held == nullptr ? nullptr : held->handle);
   if (random_.OneIn(2)) {
     std::string value = "untouched";
@@ -311,16 +324,12 @@ void RandomOps::CompareAll(const Model::State& state, const Snapshot* snapshot) 
   Trace(std::string("compare everything") + (snapshot == nullptr ? "" : " at a snapshot"));
   const ReadOptions options = Reading(snapshot);
   const std::unique_ptr<Iterator> it(db_->NewIterator(options));
-  it->SeekToFirst();
-  ComparePairs(it.get(), state->begin(), state->end(), &Iterator::Next);
-  if (testing::Test::HasFatalFailure()) return;
-  it->SeekToLast();
-  ComparePairs(it.get(), state->rbegin(), state->rend(), &Iterator::Prev);
+  CompareWalks(it.get(), state);
   if (testing::Test::HasFatalFailure()) return;
   std::string value;
   for (uint64_t i = 0; i < keys_.count(); i++) {
     const std::string key = keys_.Key(i);
-    const std::string* const expected = Model::Find(*state, key);
+    const std::string* const expected = state.Find(key);
     const Status s = db_->Get(options, key, &value);
     ASSERT_TRUE(expected == nullptr ? s.IsNotFound() : s.ok()) << "get of " << Printable(key) << ": " << s.ToString();
     ASSERT_TRUE(expected == nullptr || value == *expected) << "wrong value of " << Printable(key);
