@@ -191,11 +191,13 @@ foreach(file IN LISTS script_tests)
   set_tests_properties("${name}" PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
 endforeach()
 
-# Tests that make system calls fail: the linker sends the library's calls through tests/faults/system_calls.cc.
+# Tests that watch system calls or make them fail: the linker sends the library's calls through tests/faults/system_calls.cc.
 set(wrapped_calls open mkdir rmdir unlink rename renameat2 stat fstat fstatvfs fstatfs flock ftruncate posix_fallocate
                   mmap msync madvise fsync fdatasync close write read pread)
 list(TRANSFORM wrapped_calls PREPEND "LINKER:--wrap=")
-target_link_options(tests.db.file_faults_test PRIVATE ${wrapped_calls})
+foreach(target db.file_faults_test db_internal.power_loss_test)
+  target_link_options(tests.${target} PRIVATE ${wrapped_calls})
+endforeach()
 
 # ---- The example of README.md: its first ```cpp block compiles and runs ----
 

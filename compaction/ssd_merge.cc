@@ -7,6 +7,7 @@
 #include "src/format/merging_iterator.h"
 #include "src/ssd/sst_writer.h"
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -51,7 +52,7 @@ class Outputs {
   Status Finish() {
     if (writer_ == nullptr) return Status::OK();
     Status s = writer_->Finish();
-    if (s.ok()) s = file_->Sync();
+    if (s.ok() && !MIODB_MUTATED(kSsdFileUnsynced)) s = file_->Sync();
     if (s.ok()) s = file_->Close();
     if (!s.ok()) return s;
     meta_->size = writer_->file_size();

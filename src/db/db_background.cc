@@ -328,6 +328,7 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
       first.removed_chunks.swap(edit.removed_chunks);
       CHECK(versions_->Apply(std::move(first), {}).ok());
     }
+    if (MIODB_MUTATED(kLogFileRetiredEarly)) RetireFileLog(memtable->max_sequence());
     s = versions_->Apply(std::move(edit), tables);
   }
   if (s.ok()) {

@@ -2,6 +2,7 @@
 
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
+#include "src/util/mutation.h"
 
 // Log files and the database. Which of them hold anything that is not in tables follows from sequences alone: one file
 // for each memtable, and the manifest's flushed sequence. So no edit names them, and the only thing to remember is
@@ -11,15 +12,19 @@ namespace miodb {
 
 namespace {
 
-// Remembers the folder. Durable before the first batch is.
+// Remembers the folder. Durable before the first batch is; a crash leaves the old one or the new.
 Status WriteWalDir(Env* env, const std::string& path, const std::string& wal_dir) {
+  const std::string unfinished = path + ".tmp";
   WritableFile* opened = nullptr;
-  Status s = env->NewWritableFile(path, &opened);
+  Status s = env->NewWritableFile(unfinished, &opened);
   if (!s.ok()) return s;
   const std::unique_ptr<WritableFile> file(opened);
   s = file->Append(wal_dir);
   if (s.ok()) s = file->Sync();
-  return s.ok() ? file->Close() : s;
+  if (s.ok()) s = file->Close();
+  if (s.ok()) s = env->RenameFile(unfinished, path);
+  if (!s.ok()) env->RemoveFile(unfinished).IgnoreError();
+  return s;
 }
 
 uint64_t NowSeconds() {
@@ -34,11 +39,10 @@ uint64_t NowSeconds() {
 Status DBImpl::OpenFileLog() {
   Env* const env = options_.env;
   const bool writes = options_.log_mode == kLogFile;
-  std::string wal_dir = options_.wal_dir;
+  std::string wal_dir = options_.wal_dir, last;
   const bool remembered = env->FileExists(WalDirPath(name_));
   if (!remembered && !writes) return Status::OK();
   if (remembered) {
-    std::string last;
     Status s = ReadFileToString(env, WalDirPath(name_), &last);
     std::vector<LogFile> files;
     if (s.ok()) s = FileLog::List(env, WalFolder(last, name_), &files);
@@ -70,7 +74,10 @@ Status DBImpl::OpenFileLog() {
   file_log_ = std::move(log);
   if (!writes) return s;
   file_log_to_write_ = file_log_.get();
-  return WriteWalDir(env, WalDirPath(name_), wal_dir);
+  if (!remembered || wal_dir != last) s = WriteWalDir(env, WalDirPath(name_), wal_dir);
+  // Even if it says so already: the process that wrote it may have come no further.
+  if (s.ok() && !MIODB_MUTATED(kLogFolderUnsynced)) s = FileLog::SyncExisting(env, WalDirPath(name_));
+  return s;
 }
 
 void DBImpl::RetireFileLog(uint64_t flushed_sequence) {

@@ -119,7 +119,7 @@ Status Destroy(const std::string& name, const Options& options) {
   }
   const std::string repair = RepairDirectory(name);
   for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name),
-                                  RegionsPath(name), RegionsPath(name) + ".tmp"}) {
+                                  RegionsPath(name), RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }

@@ -97,7 +97,7 @@ Status DBImpl::JudgeScan(const LogScan& scan, uint64_t last_sequence, bool* ende
       return Status::Corruption(place, scan.Where() + ": writes after " + std::to_string(last_sequence) +
                                            " are missing, the next is " + std::to_string(scan.first_sequence));
     }
-    *ended = true;
+    *ended = !(scan.in_file() && MIODB_MUTATED(kLogFileGapUnseen));
   }
   if (scan.in_file() && (*ended || scan.damaged)) {
     Log("%s: what follows after write %llu is left out: something is missing in between", scan.Where().c_str(),

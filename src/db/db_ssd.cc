@@ -4,6 +4,7 @@
 #include "src/db/ssd_options.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/mutation.h"
 
 // The SSD tier, behind the repository:
 //
@@ -197,6 +198,15 @@ Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
     for (const SstRef& file : job.upper) edit.removed_files.push_back(file->meta().number);
     for (const SstRef& file : job.lower) edit.removed_files.push_back(file->meta().number);
     for (const SstRef& file : result.files) edit.files.push_back({level, file->shared_meta()});
+  }
+  if (MIODB_MUTATED(kSsdInputsRemovedEarly)) {
+    for (uint64_t number : edit.removed_files) options_.env->RemoveFile(ssd_->FileName(number)).IgnoreError();
+  }
+  if (MIODB_MUTATED(kSsdInTwoEdits)) {
+    VersionEdit first;
+    first.removed_tables.swap(edit.removed_tables);
+    first.removed_files.swap(edit.removed_files);
+    CHECK(versions_->Apply(std::move(first), {}).ok());
   }
   Status s = versions_->Apply(std::move(edit), {}, result.files);
   if (s.ok()) {

@@ -5,6 +5,7 @@
 #include "src/db/db_impl.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/mutation.h"
 #include "src/util/perf_clock.h"
 #include "src/util/write_batch_internal.h"
 
@@ -213,6 +214,7 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
         }
         clock.Lap(&PerfContext::put_memtable);
         Persist& persist = pool_->persist();
+        if (MIODB_MUTATED(kVisibleBeforeDurable)) last_sequence_.store(allocated_sequence_);
         if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
         clock.Lap(&PerfContext::put_fence);
       }

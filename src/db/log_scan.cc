@@ -64,7 +64,8 @@ Status ScanLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
   while (reader.Next(&batch, &scratch)) {
     uint64_t first, count;
     const bool good = CheckBatch(batch, &first, &count);
-    if (!good || (scan->last_sequence != 0 && first != scan->last_sequence + 1)) {
+    if (!good ||
+        (scan->last_sequence != 0 && first != scan->last_sequence + 1 && !MIODB_MUTATED(kLogFileSequenceUnchecked))) {
       scan->damaged = true;
       return s;
     }
@@ -74,7 +75,9 @@ Status ScanLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
     if (scan->first_sequence == 0) scan->first_sequence = first;
     scan->batches.push_back(batch.ToString());
   }
-  scan->damaged = reader.HasLaterBatch(std::max(scan->last_sequence, flushed_sequence));
+  if (!MIODB_MUTATED(kLogFileLaterUnseen)) {
+    scan->damaged = reader.HasLaterBatch(std::max(scan->last_sequence, flushed_sequence));
+  }
   scan->content.clear();
   return s;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "src/util/coding.h"
+#include "src/util/mutation.h"
 #include "src/util/write_batch_internal.h"
 
 namespace miodb {
@@ -22,16 +23,15 @@ std::string OwnerText(uint64_t pool_id) {
   return text;
 }
 
-// The file's content so far, and its name, survive loss of power. An Env that cannot open it again gets no promise.
-Status SyncExisting(Env* env, const std::string& path) {
+}  // namespace
+
+Status FileLog::SyncExisting(Env* env, const std::string& path) {
   WritableFile* opened = nullptr;
   Status s = env->NewAppendableFile(path, &opened);
   if (s.IsNotSupportedError()) return Status::OK();
   const std::unique_ptr<WritableFile> file(opened);
   return s.ok() ? file->Sync() : s;
 }
-
-}  // namespace
 
 Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* files) {
   files->clear();
@@ -81,7 +81,9 @@ Status FileLog::Own(uint64_t pool_id) {
   std::string owner;
   if (env->FileExists(path)) {
     Status s = ReadFileToString(env, path, &owner);
-    if (!s.ok() || owner == mine) return s;
+    if (!s.ok()) return s;
+    // Synced again, because the process that wrote it may have come no further.
+    if (owner == mine) return SyncExisting(env, path);
   }
   std::vector<LogFile> files;
   Status s = List(env, options_.folder, &files);
@@ -91,7 +93,7 @@ Status FileLog::Own(uint64_t pool_id) {
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
   s = WriteStringToFile(env, mine, path);
-  return s.ok() ? SyncExisting(env, path) : s;
+  return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExisting(env, path) : s;
 }
 
 Status FileLog::Destroy(Env* env, const std::string& folder) {
@@ -123,7 +125,7 @@ Status FileLog::Adopt(const std::vector<std::pair<LogFile, uint64_t>>& kept, con
     ended.file = file;
     ended.last_sequence = last_sequence;
     s = env->GetFileSize(Path(file), &ended.bytes);
-    if (s.ok()) s = SyncExisting(env, Path(file));
+    if (s.ok() && !MIODB_MUTATED(kLogFileKeptUnsynced)) s = SyncExisting(env, Path(file));
     if (!s.ok()) return s;
     live_bytes_.fetch_add(ended.bytes, std::memory_order_relaxed);  // relaxed: a statistic
     MutexLock lock(&mutex_);
@@ -138,7 +140,7 @@ Status FileLog::Adopt(const std::vector<std::pair<LogFile, uint64_t>>& kept, con
     had_content = had_content || !env->GetFileSize(Path(*file), &bytes).ok() || bytes > 0;
     s = env->RemoveFile(Path(*file));
   }
-  if (!s.ok() || !had_content) return s;
+  if (!s.ok() || !had_content || MIODB_MUTATED(kLogFileRemovalUnsynced)) return s;
   // A new file's sync makes the folder durable, and with it the removals.
   s = StartFile();
   if (s.ok()) s = file_->Sync();
@@ -199,10 +201,10 @@ Status FileLog::SyncAll() {
   }
   Status s;
   for (const auto& file : older) {
-    if (s.ok()) s = file->Sync();
+    if (s.ok() && !MIODB_MUTATED(kLogFileOlderUnsynced)) s = file->Sync();
     syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   }
-  if (s.ok()) s = file_->Sync();
+  if (s.ok() && !MIODB_MUTATED(kLogFileUnsynced)) s = file_->Sync();
   syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   if (s.ok()) unsynced_ = false;
   range_synced_ = writer_->bytes();

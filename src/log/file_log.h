@@ -57,6 +57,9 @@ class FileLog {
   FileLog(const FileLog&) = delete;
   FileLog& operator=(const FileLog&) = delete;
 
+  // The file's content so far, and its name, survive loss of power. An Env that cannot open it again gets no promise.
+  static Status SyncExisting(Env* env, const std::string& path);
+
   // The log files in a folder by rising number; none if there is no such folder.
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 

@@ -146,7 +146,7 @@ Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, c
 Status Pool::Publish() {
   Region& file = regions_.first();
   if (options_.memory != nullptr || file.kind() == RegionKind::kDevdax || is_volatile()) return Status::OK();
-  Status s = file.SyncFile();
+  Status s = MIODB_MUTATED(kPoolUnsynced) ? Status::OK() : file.SyncFile();
   if (s.ok()) s = file.Rename(path_);
   return s;
 }

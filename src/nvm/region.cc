@@ -17,6 +17,7 @@
 
 #include "src/format/superblock.h"
 #include "src/nvm/file_system.h"
+#include "src/util/mutation.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -427,7 +428,7 @@ Status Region::Rename(const std::string& to) {
       (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
     return Error(("cannot rename to " + to).c_str());
   }
-  Status s = SyncDirectoryOf(to);
+  Status s = MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncDirectoryOf(to);
   if (s.ok()) {
     path_ = to;
   } else {

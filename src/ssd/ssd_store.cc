@@ -7,6 +7,7 @@
 #include <new>
 
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -111,25 +112,27 @@ Status SsdStore::Claim(uint64_t pool_id) {
   const std::string path = PoolIdPath(options_.path);
   char id[32];
   snprintf(id, sizeof(id), "%016" PRIx64 "\n", pool_id);
-  if (env->FileExists(path)) {
+  const bool owned = env->FileExists(path);
+  if (owned) {
     uint64_t owner;
     Status s = ReadOwner(env, options_.path, &owner);
     if (!s.ok() || owner == pool_id) return s;
-    return Status::InvalidArgument(options_.path, "is the SSD tier of another pool (its file POOL says whose)");
   }
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
   if (!s.ok()) return s;
   if (!files.empty() || env->FileExists(options_.path + "/CURRENT")) {
-    return Status::InvalidArgument(options_.path, "holds table files, but no file POOL that says whose");
+    return Status::InvalidArgument(options_.path, owned ? "is the SSD tier of another pool (its file POOL says whose)"
+                                                        : "holds table files, but no file POOL that says whose");
   }
+  // Without files it is nobody's, or that of a database whose making a crash cut off before its pool had a name.
   const std::string unfinished = path + ".tmp";
   WritableFile* opened = nullptr;
   s = env->NewWritableFile(unfinished, &opened);
   if (!s.ok()) return s;
   const std::unique_ptr<WritableFile> file(opened);
   s = file->Append(id);
-  if (s.ok()) s = file->Sync();
+  if (s.ok() && !MIODB_MUTATED(kSsdOwnerUnsynced)) s = file->Sync();
   if (s.ok()) s = file->Close();
   // The new name is durable with the first table file, whose sync takes the directory with it.
   return s.ok() ? env->RenameFile(unfinished, path) : s;
@@ -205,7 +208,7 @@ Status SsdStore::CheckFile(const SstMeta& meta) const {
   uint64_t size;
   Status s = options_.env->GetFileSize(name, &size);
   if (s.IsNotFound()) return Status::Corruption(name, "missing: the manifest names it");
-  if (s.ok() && size != meta.size) {
+  if (s.ok() && size != meta.size && !MIODB_MUTATED(kSsdSizeUnchecked)) {
     return Status::Corruption(name,
                               "has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta.size));
   }
@@ -216,7 +219,7 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
   for (const auto& [number, name] : files) {
-    if (s.ok() && named.count(number) == 0) s = options_.env->RemoveFile(name);
+    if (s.ok() && named.count(number) == 0 && !MIODB_MUTATED(kSsdOrphansKept)) s = options_.env->RemoveFile(name);
   }
   return s;
 }
@@ -268,7 +271,7 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
     std::unique_ptr<SstReader> reader;
     s = SstReader::Open(format_, file, name, meta.size, options_.verify_on_open, block_cache_, &reader);
     if (!s.ok()) return s;
-    if (reader->fingerprint() != meta.fingerprint) {
+    if (reader->fingerprint() != meta.fingerprint && !MIODB_MUTATED(kSsdFileUnidentified)) {
       return Status::Corruption(name, "is not the file that the manifest means");
     }
     handle = tables_->Insert(Slice(key, sizeof(key)), reader.get(), 1, &DeleteReader);

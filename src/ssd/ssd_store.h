@@ -49,8 +49,8 @@ class SsdStore {
     bool verify_on_open = false;    // check the index of a table when it is opened
   };
 
-  // Opens or makes the directory of the pool with this id. InvalidArgument if it is another pool's, or if it holds
-  // table files of nobody's.
+  // Opens or makes the directory of the pool with this id. InvalidArgument if it holds table files of another
+  // pool, or of nobody's.
   static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store);
 
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.

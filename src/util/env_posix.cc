@@ -26,6 +26,7 @@
 #include "miodb/env.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/mutation.h"
 #include "src/util/mutex.h"
 #include "src/util/thread_annotations.h"
 
@@ -84,6 +85,14 @@ std::string DirectoryOf(const std::string& fname) {
 
 // What cannot be synced (a device, some file systems' directories) says EINVAL; there is nothing to lose then.
 bool SyncFailed(int result) { return result != 0 && errno != EINVAL && errno != EROFS; }
+
+// The names in a directory survive loss of power.
+Status SyncDirectory(const std::string& dirname) {
+  const Descriptor dir(OpenFile(dirname, O_RDONLY | O_DIRECTORY));
+  if (!dir.valid()) return PosixError(dirname, errno);
+  if (SyncFailed(Retry([&] { return ::fsync(dir.get()); }))) return PosixError(dirname, errno);
+  return Status::OK();
+}
 
 class PosixSequentialFile final : public SequentialFile {
  public:
@@ -181,8 +190,8 @@ class PosixWritableFile final : public WritableFile {
     if (!s.ok()) return s;
 
     // Before the data, so that files which the data speaks of are in the directory when the data is.
-    if (!directory_synced_) {
-      s = SyncDirectory();
+    if (!directory_synced_ && !MIODB_MUTATED(kDirectoryUnsynced)) {
+      s = SyncDirectory(DirectoryOf(fname_));
       if (!s.ok()) return Keep(s);
       directory_synced_ = true;
     }
@@ -223,14 +232,6 @@ class PosixWritableFile final : public WritableFile {
       p += written;
       n -= static_cast<size_t>(written);
     }
-    return Status::OK();
-  }
-
-  Status SyncDirectory() const {
-    const std::string dirname = DirectoryOf(fname_);
-    const Descriptor dir(OpenFile(dirname, O_RDONLY | O_DIRECTORY));
-    if (!dir.valid()) return PosixError(dirname, errno);
-    if (SyncFailed(Retry([&] { return ::fsync(dir.get()); }))) return PosixError(dirname, errno);
     return Status::OK();
   }
 
@@ -346,7 +347,14 @@ class PosixEnv final : public Env {
 
   Status CreateDir(const std::string& dirname) override {
     if (::mkdir(dirname.c_str(), 0755) != 0) return PosixError(dirname, errno);
-    return Status::OK();
+    if (MIODB_MUTATED(kFolderUnsynced)) return Status::OK();
+    // Or else the files in it are lost with its name, synced or not.
+    const size_t end = dirname.find_last_not_of('/');
+    const std::string parent = DirectoryOf(dirname.substr(0, end == std::string::npos ? 0 : end + 1));
+    if (::access(parent.c_str(), R_OK) != 0) return Status::OK();  // cannot be synced, only written to
+    Status s = SyncDirectory(parent);
+    if (!s.ok()) ::rmdir(dirname.c_str());
+    return s;
   }
 
   Status RemoveDir(const std::string& dirname) override {

@@ -40,7 +40,32 @@ namespace miodb {
   X(kTableMetaUnchecked, "table meta block accepted without its checksum")                     \
   X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")           \
   X(kTableLeafUnchecked, "leaf of a table accepted without its checksum")                      \
-  X(kRecordUnchecked, "record of a table accepted without its check")
+  X(kRecordUnchecked, "record of a table accepted without its check")                          \
+  X(kVisibleBeforeDurable, "a group of writes visible before its fence")                       \
+  X(kIdsUnskipped, "ids that went down with the process given out again after an open")        \
+  X(kLogFileUnsynced, "log file not synced by a write with sync")                              \
+  X(kLogFileOlderUnsynced, "older log files not synced by a write with sync")                  \
+  X(kLogFileKeptUnsynced, "log files that recovery kept not made durable")                     \
+  X(kLogFileRemovalUnsynced, "removal of log files that recovery left out not made durable")   \
+  X(kLogFileRetiredEarly, "log file removed before the edit that flushes it")                  \
+  X(kLogFileUnchecked, "fragment of a log file accepted without its checksum")                 \
+  X(kLogFileSequenceUnchecked, "a batch need not follow the one before it in sequence")        \
+  X(kLogFileLaterUnseen, "no look for later batches behind a damaged one")                     \
+  X(kLogFileGapUnseen, "log files behind a missing one replayed")                              \
+  X(kLogOwnerUnsynced, "the name of a log folder's owner not synced")                          \
+  X(kLogFolderUnsynced, "the name of the log folder not synced")                               \
+  X(kSsdFileUnsynced, "table file not synced before the edit that names it")                   \
+  X(kSsdOwnerUnsynced, "the name of an SSD directory's owner not synced")                      \
+  X(kSsdInTwoEdits, "SSD job drops its inputs in an edit before the one that adds its output") \
+  X(kSsdInputsRemovedEarly, "files removed before the edit that drops them")                   \
+  X(kSsdOrphansKept, "files that no manifest names left at open")                              \
+  X(kSsdSizeUnchecked, "table file accepted with another size than the manifest's")            \
+  X(kSsdFileUnidentified, "table file accepted with another fingerprint than the manifest's")  \
+  X(kSsdBlockUnchecked, "block of a table file accepted without its checksum")                 \
+  X(kPoolUnsynced, "new pool file not synced before it gets its name")                         \
+  X(kPoolNameUnsynced, "directory of a new pool not synced")                                   \
+  X(kDirectoryUnsynced, "sync of a new file leaves out its directory")                         \
+  X(kFolderUnsynced, "a new directory's name not synced")
 
 enum class Mutation : int {
   kNone,

@@ -32,7 +32,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   }
   // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
   // may still lie in free space.
-  next_id_ = state.next_id + kMaxUnnamedIds;
+  next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);
   for (const auto& [id, chunk] : state.chunks) {
     SkipId(id);
     s = pool_->Claim(chunk.offset, chunk.size, ExtentKind::kLog, &chunks->emplace_back());

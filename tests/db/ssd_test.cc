@@ -250,6 +250,13 @@ TEST_F(SsdTest, BelongsToOnePool) {
   CheckFilled(Count(), kValueBytes);
 }
 
+TEST_F(SsdTest, ADirectoryWithoutFilesChangesHands) {
+  Open();
+  Close();
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(options_, dir_ / "other", &db));
+}
+
 TEST_F(SsdTest, MovesToAnotherDirectory) {
   Open();
   Fill(Count(), kValueBytes);

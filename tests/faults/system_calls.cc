@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 // The calls that can be made to fail, with the errors that they can have. cmake/MiodbTests.cmake has the same list.
 extern "C" {
@@ -150,7 +151,25 @@ void Synced(char* at, size_t size, bool ok) {
   }
 }
 
+FileWatch* watch = nullptr;
+
+// Tells the watch of a call that is about to be made.
+void Announce() {
+  if (watch == nullptr) return;
+  const int error = errno;
+  watch->BeforeCall();
+  errno = error;
+}
+
+// Tells the watch of a sync that was made.
+int Told(int fd, int result) {
+  if (watch != nullptr && result == 0) watch->Synced(fd);
+  return result;
+}
+
 }  // namespace
+
+FileWatch* SetFileWatch(FileWatch* fresh) { return std::exchange(watch, fresh); }
 
 void ArmCallFault(const CallFault& fault) {
   state.fault = fault;
@@ -200,12 +219,16 @@ std::string LossyPages::Medium() const {
 
 }  // namespace miodb::test
 
+using miodb::test::Announce;
 using miodb::test::Fails;
+using miodb::test::Told;
 
 extern "C" {
 
 int __wrap_open(const char* path, int flags, ...) {
   if (Fails(miodb::test::kOpen)) return -1;
+  // Not lock files, which are opened to be read and written: the Env holds a lock of the process meanwhile.
+  if ((flags & O_CREAT) != 0 && (flags & O_ACCMODE) == O_WRONLY) Announce();
   va_list arguments;
   va_start(arguments, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
@@ -213,13 +236,24 @@ int __wrap_open(const char* path, int flags, ...) {
   return __real_open(path, flags, mode);
 }
 
-int __wrap_mkdir(const char* path, mode_t mode) { return Fails(miodb::test::kMkdir) ? -1 : __real_mkdir(path, mode); }
-int __wrap_rmdir(const char* path) { return Fails(miodb::test::kRmdir) ? -1 : __real_rmdir(path); }
-int __wrap_unlink(const char* path) { return Fails(miodb::test::kUnlink) ? -1 : __real_unlink(path); }
+int __wrap_mkdir(const char* path, mode_t mode) {
+  Announce();
+  return Fails(miodb::test::kMkdir) ? -1 : __real_mkdir(path, mode);
+}
+int __wrap_rmdir(const char* path) {
+  Announce();
+  return Fails(miodb::test::kRmdir) ? -1 : __real_rmdir(path);
+}
+int __wrap_unlink(const char* path) {
+  Announce();
+  return Fails(miodb::test::kUnlink) ? -1 : __real_unlink(path);
+}
 int __wrap_rename(const char* from, const char* to) {
+  Announce();
   return Fails(miodb::test::kRename) ? -1 : __real_rename(from, to);
 }
 int __wrap_renameat2(int from_dir, const char* from, int to_dir, const char* to, unsigned flags) {
+  Announce();
   return Fails(miodb::test::kRenameat2) ? -1 : __real_renameat2(from_dir, from, to_dir, to, flags);
 }
 int __wrap_stat(const char* path, struct stat* info) {
@@ -241,6 +275,9 @@ int __wrap_posix_fallocate(int fd, off_t offset, off_t size) {
 void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
   if (Fails(miodb::test::kMmap)) return MAP_FAILED;
   void* const mapped = __real_mmap(at, size, protection, flags, fd, offset);
+  if (miodb::test::watch != nullptr && mapped != MAP_FAILED && fd >= 0 && (flags & MAP_SHARED) != 0) {
+    miodb::test::watch->Mapped(fd, static_cast<char*>(mapped), size);
+  }
   miodb::test::Pages& pages = miodb::test::pages;
   const std::lock_guard<std::mutex> lock(pages.mutex);
   if (pages.active && mapped != MAP_FAILED && fd >= 0 && (flags & MAP_SHARED) != 0) {
@@ -255,17 +292,25 @@ void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_
   return mapped;
 }
 int __wrap_msync(void* at, size_t size, int flags) {
+  Announce();
   const bool fails = Fails(miodb::test::kMsync);
   const int error = errno;
   miodb::test::Synced(static_cast<char*>(at), size, !fails);
+  if (!fails && miodb::test::watch != nullptr) miodb::test::watch->PagesSynced(static_cast<char*>(at), size);
   errno = error;
   return fails ? -1 : __real_msync(at, size, flags);
 }
 int __wrap_madvise(void* at, size_t size, int advice) {
   return Fails(miodb::test::kMadvise) ? -1 : __real_madvise(at, size, advice);
 }
-int __wrap_fsync(int fd) { return Fails(miodb::test::kFsync) ? -1 : __real_fsync(fd); }
-int __wrap_fdatasync(int fd) { return Fails(miodb::test::kFdatasync) ? -1 : __real_fdatasync(fd); }
+int __wrap_fsync(int fd) {
+  Announce();
+  return Fails(miodb::test::kFsync) ? -1 : Told(fd, __real_fsync(fd));
+}
+int __wrap_fdatasync(int fd) {
+  Announce();
+  return Fails(miodb::test::kFdatasync) ? -1 : Told(fd, __real_fdatasync(fd));
+}
 int __wrap_close(int fd) {
   const bool fails = Fails(miodb::test::kClose);
   const int error = errno;

@@ -7,6 +7,7 @@
 #ifndef MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_
 #define MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -31,6 +32,22 @@ std::string FailedCall();
 
 // How many calls of this name there were since the last ArmCallFault, failed or not.
 uint64_t CallsOf(const std::string& name);
+
+// Is told of the calls that decide what a loss of power leaves of files (lossy_files.h).
+class FileWatch {
+ public:
+  virtual ~FileWatch() = default;
+
+  // Before a call that syncs, or that makes, renames or removes a name.
+  virtual void BeforeCall() = 0;
+  virtual void Synced(int fd) = 0;
+  virtual void Mapped(int fd, char* base, size_t size) = 0;
+  virtual void PagesSynced(char* at, size_t size) = 0;
+};
+
+// From now on this one is told, or nobody if it is null. Returns who was before. While there is a watch, one thread
+// makes calls.
+FileWatch* SetFileWatch(FileWatch* watch);
 
 // A page cache whose pages are lost: what a successful msync covered is on the medium, everything else is in memory
 // only. A failing msync drops what it could not write, as the kernel does: the mapping shows what is on the medium, and

@@ -13,12 +13,15 @@
 #include "miodb/comparator.h"
 #include "miodb/write_batch.h"
 #include "src/format/manifest_area.h"
+#include "src/log/file_log_format.h"
+#include "src/log/file_log_writer.h"
 #include "src/log/frame_reader.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
 #include "src/util/write_batch_internal.h"
 #include "src/version/version_edit.h"
+#include "tests/common/string_file.h"
 #include "tests/pmtable/table_maker.h"
 #include "tests/ssd/sst_maker.h"
 
@@ -127,6 +130,30 @@ void AddFrames(Corpus* corpus) {
   corpus->Add("frame", "sealed", std::string(1, '\1') + Frame(8, 100, 3));
   corpus->Add("frame", "behind_damage", std::string(1, '\x29') + std::string(20, 'x') + Frame(7, 100, 2));
   corpus->Add("frame", "two", std::string(1, '\0') + Frame(7, 1, 1) + Frame(7, 2, 1));
+}
+
+// Log files with blocks of 256 bytes; the first byte asks for seals (1), larger blocks (6) and padding (8).
+void AddLogFiles(Corpus* corpus) {
+  for (const bool padding : {false, true}) {
+    StringSink file;
+    FileLogWriter writer(&file, kLeastLogBlock, padding);
+    uint64_t sequence = 5;
+    for (const size_t value_bytes : {0, 40, 200, 600, 3}) {
+      std::string batch;
+      PutFixed64(&batch, sequence++);
+      PutFixed32(&batch, 1);
+      batch.push_back(static_cast<char>(kTypeValue));
+      PutLengthPrefixedSlice(&batch, "key");
+      PutLengthPrefixedSlice(&batch, std::string(value_bytes, 'v'));
+      writer.Add(batch).IgnoreError();  // a string takes everything
+    }
+    const std::string name = padding ? "padded" : "split";
+    corpus->Add("file_log", name, std::string(1, padding ? '\x08' : '\0') + file.contents);
+    corpus->Add("file_log", name + "_sealed", std::string(1, padding ? '\x09' : '\1') + file.contents);
+    std::string damaged = file.contents;
+    damaged[60] ^= 1;
+    corpus->Add("file_log", name + "_damaged", std::string(1, '\0') + damaged);
+  }
 }
 
 void AddHeaders(Corpus* corpus) {
@@ -261,6 +288,7 @@ int main(int argc, char** argv) {
   miodb::test::Corpus corpus(argv[1]);
   miodb::test::AddSmall(&corpus);
   miodb::test::AddFrames(&corpus);
+  miodb::test::AddLogFiles(&corpus);
   miodb::test::AddHeaders(&corpus);
   miodb::test::AddManifests(&corpus);
   miodb::test::AddTables(&corpus);

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ExplorerTest, testing::ValuesIn(kModes),
 
 TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   Settings settings = BroadSettings(GetParam());
-  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 40000, 250000, 20000000);
+  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 40000, 334000, 20000000);
   Explorer explorer(settings);
   Expect(RunRandom(&explorer, test::Seeds(1)[0], Ignore));
   const Totals& t = explorer.totals();

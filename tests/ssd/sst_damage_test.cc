@@ -63,14 +63,15 @@ class SstDamageTest : public testing::TestWithParam<CompressionType> {
   Entries entries_;
 };
 
-TEST_P(SstDamageTest, AFlippedByteIsNoticedOrHarmless) {
+TEST_P(SstDamageTest, AFlippedBitIsNoticedOrHarmless) {
   const std::string good = MakeSst(format_, entries_);
   ASSERT_OK(ReadAll(good));
-  size_t noticed = 0;
-  for (size_t i = 0; i < good.size(); i++) {
+  size_t flipped = 0, noticed = 0;
+  for (size_t bit = 0; bit < 8 * good.size(); bit += test::ByScale(9, 1, 1), flipped++) {
     std::string bad = good;
-    bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
-    SCOPED_TRACE("byte " + std::to_string(i) + " of " + std::to_string(good.size()));
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+    SCOPED_TRACE("bit " + std::to_string(bit % 8) + " of byte " + std::to_string(bit / 8) + " of " +
+                 std::to_string(good.size()));
     const Status s = ReadAll(bad);
     if (HasFailure()) return;
     if (s.ok()) continue;
@@ -80,7 +81,7 @@ TEST_P(SstDamageTest, AFlippedByteIsNoticedOrHarmless) {
     ASSERT_TRUE(test::Mentions(s, "offset "));
   }
   // All but the filter, the meta index and unused bytes of the footer.
-  EXPECT_GT(noticed, good.size() / 2);
+  EXPECT_GT(noticed, flipped / 2);
 }
 
 TEST_P(SstDamageTest, AFileCutShortIsNoTable) {

@@ -1,0 +1,165 @@
+// What recovery takes from one log chunk or log file: frames and batches that follow one another, and no others.
+
+#include "src/db/log_scan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/env.h"
+#include "src/log/file_log_writer.h"
+#include "src/util/coding.h"
+#include "src/util/write_batch_internal.h"
+#include "tests/common/status_asserts.h"
+#include "tests/common/test_dir.h"
+#include "tests/log/log_pool.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr uint64_t kChunk = 77;
+
+class ChunkScanTest : public testing::Test {
+ protected:
+  // A chunk with a frame of two updates at each of these sequences.
+  void Fill(const std::vector<uint64_t>& sequences) {
+    chunk_ = NewPoolChunk(&pool_, kChunk, 1 << 16);
+    for (const uint64_t first : sequences) {
+      WriteFrame(&writer_, chunk_.get(), {{kTypeValue, "key", "value"}, {kTypeDeletion, "key", ""}}, first);
+    }
+  }
+  LogScan Scan() {
+    LogScan scan;
+    scan.place.id = kChunk;
+    scan.place.size = chunk_->extent->size();
+    scan.extent = chunk_->extent;
+    ScanChunk(&scan);
+    return scan;
+  }
+
+  TestPool pool_;
+  FrameWriter writer_{&pool_->persist()};
+  std::unique_ptr<LogChunk> chunk_;
+};
+
+TEST_F(ChunkScanTest, TakesFramesThatFollowOneAnother) {
+  Fill({5, 7, 9});
+  const LogScan scan = Scan();
+  EXPECT_EQ(5u, scan.first_sequence);
+  EXPECT_EQ(10u, scan.last_sequence);
+  EXPECT_EQ(3u, scan.frames.size());
+  EXPECT_EQ(chunk_->used, scan.valid_bytes);
+  EXPECT_FALSE(scan.damaged);
+}
+
+TEST_F(ChunkScanTest, AFrameThatDoesNotFollowIsDamage) {
+  for (const uint64_t next : {6, 8, 5, 100}) {
+    Fill({5, next});
+    const LogScan scan = Scan();
+    EXPECT_EQ(1u, scan.frames.size()) << next;
+    EXPECT_EQ(6u, scan.last_sequence) << next;
+    EXPECT_TRUE(scan.damaged) << next;
+  }
+}
+
+TEST_F(ChunkScanTest, ADamagedFrameBeforeALaterOneIsDamage) {
+  Fill({5, 7, 9});
+  const LogScan good = Scan();
+  chunk_->base[static_cast<size_t>(good.frames[1].body - chunk_->base)] ^= 1;
+  const LogScan scan = Scan();
+  EXPECT_EQ(1u, scan.frames.size());
+  EXPECT_TRUE(scan.damaged);
+}
+
+TEST_F(ChunkScanTest, ADamagedLastFrameIsTheEnd) {
+  Fill({5, 7});
+  const LogScan good = Scan();
+  chunk_->base[static_cast<size_t>(good.frames[1].body - chunk_->base)] ^= 1;
+  const LogScan scan = Scan();
+  EXPECT_EQ(1u, scan.frames.size());
+  EXPECT_FALSE(scan.damaged);
+}
+
+class FileScanTest : public testing::Test {
+ protected:
+  // A file with a batch of one put at each of these sequences.
+  void Fill(const std::vector<uint64_t>& sequences, size_t value_bytes = 5) {
+    WritableFile* opened = nullptr;
+    ASSERT_OK(env_->NewWritableFile(dir_ / file_.name(), &opened));
+    const std::unique_ptr<WritableFile> file(opened);
+    FileLogWriter writer(file.get(), file_.block_size, false);
+    for (const uint64_t first : sequences) {
+      std::string batch;
+      PutFixed64(&batch, first);
+      PutFixed32(&batch, 1);
+      batch.push_back(static_cast<char>(kTypeValue));
+      PutLengthPrefixedSlice(&batch, "key");
+      PutLengthPrefixedSlice(&batch, std::string(value_bytes, 'v'));
+      ASSERT_OK(writer.Add(batch));
+    }
+    ASSERT_OK(file->Close());
+  }
+  LogScan Scan(uint64_t flushed) {
+    LogScan scan;
+    scan.file = file_;
+    EXPECT_OK(ScanLogFile(env_, dir_.path(), flushed, &scan));
+    return scan;
+  }
+
+  Env* const env_ = Env::Default();
+  TestDir dir_;
+  LogFile file_{3, 4096};
+};
+
+TEST_F(FileScanTest, TakesBatchesThatFollowOneAnotherAboveWhatIsFlushed) {
+  Fill({5, 6, 7});
+  const LogScan scan = Scan(5);
+  EXPECT_EQ(6u, scan.first_sequence);
+  EXPECT_EQ(7u, scan.last_sequence);
+  EXPECT_EQ(2u, scan.batches.size());
+  EXPECT_FALSE(scan.damaged);
+}
+
+TEST_F(FileScanTest, ABatchThatDoesNotFollowIsDamage) {
+  for (const uint64_t next : {7, 5, 100}) {
+    Fill({5, next});
+    const LogScan scan = Scan(0);
+    EXPECT_EQ(1u, scan.batches.size()) << next;
+    EXPECT_EQ(5u, scan.last_sequence) << next;
+    EXPECT_TRUE(scan.damaged) << next;
+  }
+}
+
+// What a killed process leaves of a batch larger than a block. That writes before it are not flushed either is nothing
+// that the file knows.
+TEST_F(FileScanTest, ATornBatchOfManyBlocksIsTheEnd) {
+  for (const bool first : {true, false}) {
+    Fill(first ? std::vector<uint64_t>{50} : std::vector<uint64_t>{49, 50}, 10000);
+    std::string content;
+    ASSERT_OK(ReadFileToString(env_, dir_ / file_.name(), &content));
+    const size_t least = first ? 0 : content.size() / 2;
+    for (size_t size = content.size() - 1; size > least; size -= std::min<size_t>(500, size)) {
+      ASSERT_OK(WriteStringToFile(env_, content.substr(0, size), dir_ / file_.name()));
+      const LogScan scan = Scan(3);
+      EXPECT_EQ(first ? 0u : 1u, scan.batches.size()) << size;
+      EXPECT_FALSE(scan.damaged) << size;
+    }
+  }
+}
+
+TEST_F(FileScanTest, ATornBatchBeforeALaterOneIsDamage) {
+  Fill({50, 51, 52}, 10000);
+  std::string content;
+  ASSERT_OK(ReadFileToString(env_, dir_ / file_.name(), &content));
+  content[5000] ^= 1;
+  ASSERT_OK(WriteStringToFile(env_, content, dir_ / file_.name()));
+  const LogScan scan = Scan(3);
+  EXPECT_EQ(0u, scan.batches.size());
+  EXPECT_TRUE(scan.damaged);
+}
+
+}  // namespace
+}  // namespace miodb::test
