@@ -13,6 +13,8 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   wa_log, wa_flush, ...         the same, for each byte that the user wrote
   user_bytes, written_bytes     put by the user; written by the engine, log included
   write_amplification           written_bytes / user_bytes
+  ssd_bytes                     MioDB: written to table files
+  ssd_write_amplification       those, or what an engine without a pool has written, for each byte of the user
   space_bytes                   what the closed database takes on its file system
   block_reads, block_cache_hits, block_bytes_read   RocksDB with perf_level from 2 on
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
@@ -34,7 +36,7 @@ PURPOSES = ('log', 'flush', 'merge', 'lazy_copy', 'evacuation', 'manifest')
 COUNTERS = {
     'flushes': 'flushes', 'merges': 'compactions', 'flush-micros': 'flush_micros', 'stall-micros': 'stall_micros',
     'user-bytes-written': 'user_bytes', 'nvm-bytes-total': 'written_bytes', 'pool-bytes-used': 'pool_bytes_used',
-    'live-bytes': 'live_bytes',
+    'live-bytes': 'live_bytes', 'ssd-bytes-written': 'ssd_bytes',
 }
 # Lines at the end of the output.
 LABELS = {
@@ -71,7 +73,7 @@ class BenchOutput:
             for metric, value in self._stats.items():
                 self._add(metric, value)
             # What stats said last stands in for what the end of the output does not say.
-            for metric in ('flushes', 'compactions', 'compaction_seconds'):
+            for metric in ('flushes', 'compactions', 'compaction_seconds', 'ssd_bytes'):
                 if metric in self._stats:
                     self._end[metric] = self._stats[metric]
         self._stats = {}
@@ -162,6 +164,8 @@ def add_shares(values):
     for purpose in PURPOSES:
         if 'nvm_bytes_' + purpose in values:
             values['wa_' + purpose] = values['nvm_bytes_' + purpose] / user_bytes
+    if 'ssd_bytes' in values or 'written_bytes' in values:
+        values['ssd_write_amplification'] = values.get('ssd_bytes', values.get('written_bytes')) / user_bytes
     if 'written_bytes' in values:
         values.setdefault('write_amplification', values['written_bytes'] / user_bytes)
 
