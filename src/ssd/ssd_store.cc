@@ -7,6 +7,7 @@
 #include <new>
 
 #include "src/util/check.h"
+#include "src/util/table_bloom.h"
 
 namespace miodb {
 
@@ -62,7 +63,7 @@ SsdStore::SsdStore(const Options& options)
       records_id_(block_cache_->NewId()) {
   const FilterPolicy* policy = options.format.filter_policy;
   if (policy == nullptr && options.filter_bits > 0 && options.order.bytewise()) {
-    own_policy_.reset(NewBloomFilterPolicy(options.filter_bits));
+    own_policy_ = NewTableBloomPolicy(options.filter_bits);
     policy = own_policy_.get();
   }
   format_ = options.format;

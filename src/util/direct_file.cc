@@ -1,5 +1,8 @@
 #include "src/util/direct_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +13,9 @@ namespace miodb {
 namespace {
 
 constexpr size_t kWriteBufferBytes = 1 << 20;
+
+// No device has smaller sectors.
+constexpr size_t kLeastAlignment = 512;
 
 // A thread keeps its buffer for reads up to this size.
 constexpr size_t kKeptBytes = 256 * 1024;
@@ -36,6 +42,20 @@ class ThreadBuffer {
   size_t size_ = 0;
 };
 
+// The unit of reads of this file.
+size_t ReadAlignment(int fd) {
+#ifdef STATX_DIOALIGN
+  struct statx info;
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 && (info.stx_mask & STATX_DIOALIGN) != 0 &&
+      info.stx_dio_offset_align > 0 && kDirectAlignment % info.stx_dio_offset_align == 0) {
+    return std::max<size_t>(info.stx_dio_offset_align, kLeastAlignment);
+  }
+#else
+  static_cast<void>(fd);
+#endif
+  return kDirectAlignment;
+}
+
 Status OpenDirect(const std::string& fname, int flags, Descriptor* fd) {
   Descriptor opened(OpenFile(fname, flags | O_DIRECT, 0644));
   if (!opened.valid()) {
@@ -50,7 +70,8 @@ bool Aligned(uint64_t n) { return n % kDirectAlignment == 0; }
 
 class DirectRandomAccessFile final : public RandomAccessFile {
  public:
-  DirectRandomAccessFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+  DirectRandomAccessFile(std::string fname, Descriptor fd)
+      : fname_(std::move(fname)), fd_(std::move(fd)), unit_(ReadAlignment(fd_.get())) {}
 
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     size_t got;
@@ -60,10 +81,10 @@ class DirectRandomAccessFile final : public RandomAccessFile {
       return s;
     }
     thread_local ThreadBuffer buffer;
-    const uint64_t start = AlignDown(offset);
+    const uint64_t start = offset / unit_ * unit_;
     const size_t lead = static_cast<size_t>(offset - start);
-    const size_t wanted = static_cast<size_t>(AlignUp(lead + n));
-    char* const bytes = buffer.Get(wanted);
+    const size_t wanted = (lead + n + unit_ - 1) / unit_ * unit_;
+    char* const bytes = buffer.Get(static_cast<size_t>(AlignUp(wanted)));
     Status s = ReadAligned(start, wanted, bytes, &got);
     const size_t usable = got > lead ? std::min(n, got - lead) : 0;
     memcpy(scratch, bytes + lead, usable);
@@ -84,13 +105,14 @@ class DirectRandomAccessFile final : public RandomAccessFile {
         return PosixError(fname_, errno);
       }
       *got += static_cast<size_t>(more);
-      if (more == 0 || !Aligned(*got)) break;  // the end of the file
+      if (more == 0 || *got % unit_ != 0) break;  // the end of the file
     }
     return Status::OK();
   }
 
   const std::string fname_;
   const Descriptor fd_;
+  const size_t unit_;
 };
 
 // The last, incomplete unit stays in the buffer. A Sync writes it with zeros behind it and then cuts the file to its

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "miodb/slice.h"
 #include "src/util/coding.h"
 #include "src/util/random.h"
+#include "src/util/table_bloom.h"
 
 namespace miodb {
 namespace {
@@ -71,6 +73,26 @@ TEST(BloomFilterTest, AboutOneForeignKeyInAHundredPassesAtTenBits) {
     for (uint32_t i = 0; i < 10000; ++i) passed += policy->KeyMayMatch(KeyOf(1000000000 + i), filter);
     EXPECT_LT(passed, 200) << n;
   }
+}
+
+// As tables have them: a filter for the few keys of a block, and keys of digits that lie between those.
+TEST(BloomFilterTest, SmallFiltersOfTablesKeepNeighbouringKeysOut) {
+  const std::unique_ptr<const FilterPolicy> policy = NewTableBloomPolicy(10);
+  EXPECT_STREQ("leveldb.BuiltinBloomFilter2", policy->Name());
+  const auto key = [](int i) {
+    char text[32];
+    snprintf(text, sizeof(text), "%016d", i);
+    return std::string(text);
+  };
+  int asked = 0, passed = 0;
+  for (int block = 0; block < 1000; block++) {
+    std::vector<std::string> keys;
+    for (int i = 0; i < 4; i++) keys.push_back(key(block * 8 + 2 * i));
+    const std::string filter = FilterOf(*policy, keys);
+    for (const std::string& k : keys) ASSERT_TRUE(policy->KeyMayMatch(k, filter));
+    for (int i = 0; i < 4; i++, asked++) passed += policy->KeyMayMatch(key(block * 8 + 2 * i + 1), filter);
+  }
+  EXPECT_LT(passed, asked / 20);
 }
 
 TEST(BloomFilterTest, CreateFilterAppends) {
