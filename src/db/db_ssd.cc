@@ -48,7 +48,7 @@ constexpr uint64_t kFreeShare = 6;
 
 // Partitions that the budget has room for, at least, unless they would be smaller than this.
 constexpr uint64_t kLeastPartitions = 32;
-constexpr uint64_t kSmallPartition = 64 * 1024;
+constexpr uint64_t kSmallPartition = 1024 * 1024;
 
 // How old the sample of keys that are read may be.
 constexpr uint64_t kReadKeysMicros = 1000 * 1000;
