@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 
 #include "benchmarks/config.h"
@@ -65,6 +66,12 @@ std::string Updates(const Config&, const Stats& stats) {
   return "( updates:" + Number(stats.counts.writes) + " found:" + Number(stats.counts.found) + ")";
 }
 
+std::string Verified(const Config&, const Stats& stats) {
+  const Counts& c = stats.counts;
+  return "( get:" + Number(c.reads) + " put:" + Number(c.writes) + " del:" + Number(c.deletes) +
+         " total:" + Number(c.reads + c.writes + c.deletes) + " found:" + Number(c.found) + ")";
+}
+
 std::string MixgraphCounts(const Config&, const Stats& stats) {
   const Counts& c = stats.counts;
   const auto average = [](int64_t sum, int64_t count) {
@@ -81,13 +88,23 @@ std::string BytesPerOp(const Config& config, const Stats&) {
   return config.block_size == 4096 ? "(4K per op)" : "(" + Number(config.block_size) + " per op)";
 }
 
-template <const char* codec>
-std::string Compressed(const Config&, const Stats& stats) {
-  if (stats.counts.compressed_bytes == 0) return "(" + std::string(codec) + " failure)";
+std::string LoadsPerOp(const Config&, const Stats&) { return "(1000 loads per op)"; }
+
+std::string CompressedBy(const std::string& codec, const Stats& stats) {
+  if (stats.counts.compressed_bytes == 0) return "(" + codec + " failure)";
   char text[40];
   std::snprintf(text, sizeof(text), "(output: %.1f%%)",
                 100 * static_cast<double>(stats.counts.compressed_bytes) / static_cast<double>(stats.bytes()));
   return text;
+}
+
+template <const char* codec>
+std::string Compressed(const Config&, const Stats& stats) {
+  return CompressedBy(codec, stats);
+}
+
+std::string CompressedByType(const Config& config, const Stats& stats) {
+  return CompressedBy(Workload(config).compression, stats);
 }
 
 constexpr char kSnappy[] = "snappy";
@@ -121,6 +138,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"readrandomwriterandom", Action::kWorkload, false, ReadRandomWriteRandom, nullptr, ReadsAndWrites},
     {"updaterandom", Action::kWorkload, false, UpdateRandom, nullptr, Updates},
     {"appendrandom", Action::kWorkload, false, AppendRandom, nullptr, Updates},
+    {"randomwithverify", Action::kWorkload, false, RandomWithVerify, nullptr, Verified},
     {"mixgraph", Action::kWorkload, false, MixGraph, MixgraphValues, MixgraphCounts},
     {"replay", Action::kReplay},
     {"open", Action::kOpen},
@@ -134,20 +152,43 @@ constexpr Benchmark kBenchmarks[] = {
     {"stats", Action::kStats},
     {"levelstats", Action::kLevelStats},
     {"sstables", Action::kSstables},
-    // Names that other programs know: a heap profile needs its own allocator, merges an operator that only RocksDB has.
+    {"memstats", Action::kMemoryStats},
+    {"resetstats", Action::kResetStats},
+    // Names that other programs know: a heap profile needs its own allocator, merges an operator that only RocksDB has,
+    // and so it is with single levels that are filled or compacted on purpose and with a history of figures.
     {"heapprofile", Action::kNotAvailable},
+    {"fillseqdeterministic", Action::kNotAvailable},
+    {"compact0", Action::kNotAvailable},
+    {"compact1", Action::kNotAvailable},
+    {"stats_history", Action::kNotAvailable},
     {"mergerandom", Action::kNotAvailable},
     {"readrandommergerandom", Action::kNotAvailable},
     {"readwhilemerging", Action::kNotAvailable},
     {"seekrandomwhilemerging", Action::kNotAvailable},
     {"crc32c", Action::kMicro, false, Crc32cBlocks, nullptr, BytesPerOp},
+    {"xxhash", Action::kMicro, false, XxHashBlocks, nullptr, BytesPerOp},
+    {"xxhash64", Action::kMicro, false, XxHash64Blocks, nullptr, BytesPerOp},
+    {"xxh3", Action::kMicro, false, Xxh3Blocks, nullptr, BytesPerOp},
+    {"acquireload", Action::kMicro, false, AcquireLoads, nullptr, LoadsPerOp},
+    {"compress", Action::kMicro, false, Compress, nullptr, CompressedByType},
+    {"uncompress", Action::kMicro, false, Uncompress, nullptr, CompressedByType},
     {"snappycomp", Action::kMicro, false, SnappyCompress, nullptr, Compressed<kSnappy>},
     {"snappyuncomp", Action::kMicro, false, SnappyUncompress, nullptr, Compressed<kSnappy>},
     {"zstdcomp", Action::kMicro, false, ZstdCompress, nullptr, Compressed<kZstd>},
     {"zstduncomp", Action::kMicro, false, ZstdUncompress, nullptr, Compressed<kZstd>},
 };
 
+// Workloads that write, besides those on a fresh store.
+constexpr Work kWriters[] = {WriteRandom,           DeleteSequential, DeleteRandom, ReadWhileWriting, SeekWhileWriting,
+                             ReadRandomWriteRandom, UpdateRandom,     AppendRandom, RandomWithVerify};
+
 }  // namespace
+
+bool Benchmark::Writes(const Config& config) const {
+  if (is_fresh || action == Action::kCompact || action == Action::kFlush) return true;
+  if (work == MixGraph) return config.mixgraph.mix_put_ratio > 0;
+  return std::find(std::begin(kWriters), std::end(kWriters), work) != std::end(kWriters);
+}
 
 const Benchmark* FindBenchmark(std::string_view name) {
   for (const Benchmark& benchmark : kBenchmarks) {

@@ -27,6 +27,8 @@ enum class Action {
   kStats,
   kLevelStats,
   kSstables,
+  kMemoryStats,
+  kResetStats,
   kReplay,
   kNotAvailable,
 };
@@ -39,6 +41,9 @@ struct Benchmark {
   void (*adjust)(Workload*) = nullptr;  // Changes the command line's figures.
   std::string (*message)(const Config&, const Stats&) = nullptr;
   bool has_background_thread = false;  // See RunThreads.
+
+  // Whether it writes to the store.
+  bool Writes(const Config& config) const;
 };
 
 // nullptr if there is no benchmark of this name.

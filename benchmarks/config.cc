@@ -27,6 +27,8 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Text("benchmarks", &c->benchmarks, "comma list, run in order");
   f->Text("db", &c->db, "database directory; empty: dbbench under $TEST_TMPDIR or /tmp/miodbtest-<uid>");
   f->Bool("use_existing_db", &c->use_existing_db, "keep the database; benchmarks that need a fresh one are skipped");
+  f->Bool("use_existing_keys", &c->use_existing_keys, "random keys are those that the database has");
+  f->Bool("readonly", &c->readonly, "implies use_existing_db; benchmarks that write are errors");
   f->Int("num", &c->num, 1, int64_t{1} << 48, "entries, and the key space of random keys");
   f->Int("reads", &c->reads, -1, kMax, "reads per thread; negative: num");
   f->Int("writes", &c->writes, -1, kMax, "writes per thread; negative: num");
@@ -41,6 +43,7 @@ void RegisterRun(FlagSet* f, Config* c) {
          "a scan of seekrandom ends so many key numbers from its start; 0: no limit");
   f->Bool("reverse_iterator", &c->reverse_iterator, "step backwards after a seek");
   f->Int("readwritepercent", &c->readwritepercent, 0, 100, "share of reads in readrandomwriterandom");
+  f->Int("deletepercent", &c->deletepercent, 0, 100, "share of deletes in randomwithverify");
   f->Real("read_random_exp_range", &c->read_random_exp_range, 0, 1000,
           "random reads follow num*e^-r with r uniform up to this; 0: all keys alike");
   f->Real("zipf_theta", &c->zipf_theta, 0.0001, 0.9999, "exponent of the distribution of keys in readzipfian");
@@ -150,6 +153,12 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
     return "--value_size_min=" + std::to_string(config->value_size_min) +
            " is above --value_size_max=" + std::to_string(config->value_size_max);
   }
+  if (config->readwritepercent + config->deletepercent > 100 && flags.IsSet("deletepercent")) {
+    return "--readwritepercent=" + std::to_string(config->readwritepercent) +
+           " and --deletepercent=" + std::to_string(config->deletepercent) + " are more than 100 together";
+  }
+  if (config->readonly) config->use_existing_db = true;
+  if (config->use_existing_keys && !config->use_existing_db) return "--use_existing_keys needs --use_existing_db";
   if (config->stats_interval_seconds > 0) config->stats_interval = 1000;
   if (!flags.IsSet("db") || config->db.empty()) config->db = DefaultDatabasePath("dbbench", config->engine);
   return "";

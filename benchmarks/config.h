@@ -23,6 +23,7 @@ struct Config : EngineConfig {
       "fillseq,fillsync,fillrandom,overwrite,readrandom,readrandom,readseq,readreverse,compact,readrandom,readseq,"
       "readreverse,fill100K,crc32c,snappycomp,snappyuncomp";
   bool use_existing_db = false;
+  bool use_existing_keys = false;
   int64_t num = 1000000;
   int64_t reads = -1;
   int64_t writes = -1;
@@ -36,6 +37,7 @@ struct Config : EngineConfig {
   int64_t max_scan_distance = 0;
   bool reverse_iterator = false;
   int64_t readwritepercent = 90;
+  int64_t deletepercent = 2;
   double read_random_exp_range = 0;
   double zipf_theta = 0.99;
   double overwrite_probability = 0;

@@ -48,7 +48,8 @@ std::vector<std::string> SplitList(std::string_view list) {
 int Driver::Run() {
   std::vector<Task> tasks;
   for (const std::string& element : SplitList(config_.benchmarks)) {
-    const std::string problem = ParseTask(element, &tasks.emplace_back());
+    std::string problem = ParseTask(element, &tasks.emplace_back());
+    if (problem.empty()) problem = ProblemOf(tasks.back());
     if (problem.empty()) continue;
     std::fprintf(stderr, "%s\n", problem.c_str());
     return 1;
@@ -82,6 +83,13 @@ int Driver::Run() {
   if (error_.empty()) return 0;
   std::fprintf(stderr, "%s\n", error_.c_str());
   return 1;
+}
+
+// What is wrong with a benchmark, given the flags, or nothing.
+std::string Driver::ProblemOf(const Task& task) const {
+  const Benchmark& benchmark = *task.benchmark;
+  if (!config_.readonly || benchmark.is_fresh || !benchmark.Writes(config_)) return "";
+  return std::string(benchmark.name) + ": it writes, which --readonly excludes";
 }
 
 bool Driver::RunTask(const Task& task) {
@@ -118,6 +126,7 @@ bool Driver::RunOne(const Benchmark& benchmark) {
   if (benchmark.action == Action::kRecover) return RunRecover(benchmark);
   if (!(benchmark.is_fresh ? Fresh() : EnsureOpen())) return false;
   is_used_ = true;
+  reads_ = engine_->CountReads();
   if (benchmark.action != Action::kWorkload) return RunAction(benchmark);
   if (traces_ && !is_traced_ && !StartTrace()) return false;
   return RunWorkload(benchmark);
@@ -125,7 +134,8 @@ bool Driver::RunOne(const Benchmark& benchmark) {
 
 bool Driver::RunWorkload(const Benchmark& benchmark) {
   const bool needs_store = benchmark.action == Action::kWorkload;
-  Workload workload(config_);
+  if (needs_store && config_.use_existing_keys && !LoadExistingKeys()) return false;
+  Workload workload(config_, needs_store ? existing_keys_.get() : nullptr);
   if (benchmark.adjust != nullptr) benchmark.adjust(&workload);
   const Job job = {benchmark.work, benchmark.has_background_thread, RandomStream(benchmark.name, started_ - 1),
                    interval_report_ != nullptr ? interval_report_->counter() : nullptr};
@@ -138,6 +148,25 @@ bool Driver::RunWorkload(const Benchmark& benchmark) {
   user_bytes_ += result.stats.counts.written_bytes;
   PrintResult(benchmark, result.stats);
   return true;
+}
+
+// Once; what benchmarks put and delete later changes nothing.
+bool Driver::LoadExistingKeys() {
+  if (existing_keys_ != nullptr) return true;
+  auto keys = std::make_unique<ExistingKeys>();
+  const std::unique_ptr<Session> session = engine_->NewSession(SessionOptions());
+  const std::unique_ptr<Cursor> cursor = session->NewCursor();
+  Entry entry;
+  for (bool valid = cursor->SeekToFirst(&entry); valid && !Interrupt::StopRequested(); valid = cursor->Next(&entry)) {
+    keys->Add(entry.key);
+  }
+  if (!Succeed(cursor->Check(), "iterator")) return false;
+  const int64_t count = static_cast<int64_t>(keys->count());
+  if (count == 0) error_ = "--use_existing_keys: the database has no keys";
+  if (count > 0) error_ = CheckRanges(config_.mixgraph, count, "the keys that there are");
+  Print("Existing keys: " + std::to_string(count) + "\n");
+  existing_keys_ = std::move(keys);
+  return error_.empty();
 }
 
 bool Driver::RunAction(const Benchmark& benchmark) {
@@ -163,8 +192,14 @@ bool Driver::RunAction(const Benchmark& benchmark) {
     case Action::kSstables:
       PrintText(Engine::Text::kSstables);
       return true;
+    case Action::kMemoryStats:
+      PrintText(Engine::Text::kMemory);
+      return true;
     case Action::kReplay:
       return RunReplay(benchmark);
+    case Action::kResetStats:
+      if (!engine_->ResetStats()) Print(NotAvailableLine(benchmark.name));
+      return true;
     case Action::kNotAvailable:
       Print(NotAvailableLine(benchmark.name));
       return true;
@@ -183,6 +218,7 @@ bool Driver::RunTimed(const Benchmark& benchmark, const std::function<Outcome()>
   stats.FinishedOp(OpType::kOther);
   stats.Stop();
   if (!Succeed(outcome, benchmark.name)) return false;
+  if (Interrupt::StopRequested()) return true;  // it was not finished
   PrintResult(benchmark, stats);
   return true;
 }
@@ -229,6 +265,7 @@ bool Driver::WaitForIdle(Action action) {
   const Outcome outcome = engine_->WaitForIdle();
   const uint64_t seconds = (Ticks::MonotonicNanos() - start) / 1000000000u;
   if (!Succeed(outcome, "wait")) return false;
+  if (Interrupt::StopRequested()) return true;  // it was not finished
   if (is_rocksdb_name) {
     Print("waitforcompaction(" + config_.db + "): finished with status (OK)\n");
   } else {
@@ -303,6 +340,21 @@ void Driver::PrintResult(const Benchmark& benchmark, const Stats& stats) {
     Print("Comparisons: " + std::to_string(total - comparisons_) + "\n");
     comparisons_ = total;
   }
+  if (benchmark.action != Action::kMicro) PrintReads();
+}
+
+// What the benchmark read, in the form of RocksDB's db_bench.
+void Driver::PrintReads() {
+  if (!is_open_) return;
+  const Engine::ReadCounts now = engine_->CountReads();
+  if (now.empty()) return;
+  std::string text;
+  for (size_t i = 0; i < now.size(); i++) {
+    // A store that was opened anew has begun to count anew.
+    const uint64_t before = i < reads_.size() && reads_[i].second <= now[i].second ? reads_[i].second : 0;
+    text += (i == 0 ? "" : ", ") + now[i].first + " = " + std::to_string(now[i].second - before);
+  }
+  Print("PERF_CONTEXT:\n" + text + "\n");
 }
 
 void Driver::Close(bool is_last) {
@@ -310,7 +362,8 @@ void Driver::Close(bool is_last) {
   EndTrace();
   const Engine::Counters counters = engine_->ReadCounters();
   const std::string persist_mode = engine_->PersistMode();
-  const std::string reads = engine_->ReadsText();
+  std::string reads;
+  for (const auto& [name, count] : engine_->CountReads()) reads += name + ": " + std::to_string(count) + "\n";
   engine_->Close();
   is_open_ = false;
   if (!is_used_) return;

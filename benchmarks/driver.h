@@ -42,6 +42,8 @@ class Driver {
   bool RunRecover(const Benchmark& benchmark);
   bool WaitForIdle(Action action);
   bool RunReplay(const Benchmark& benchmark);
+  bool LoadExistingKeys();
+  std::string ProblemOf(const Task& task) const;
   bool StartTrace();
   void EndTrace();
   bool EnsureOpen();
@@ -50,22 +52,25 @@ class Driver {
 
   void PrintText(Engine::Text which);
   void PrintResult(const Benchmark& benchmark, const Stats& stats);
+  void PrintReads();
   // Closes the store. Prints the closing lines unless nothing was done with it since it was opened.
   void Close(bool is_last);
 
   const Config& config_;
   Engine* const engine_;
   bool is_open_ = false;
-  bool is_used_ = false;       // A benchmark ran since the store was opened.
-  bool was_prepared_ = false;  // An old store was removed, if it had to be.
-  uint64_t started_ = 0;       // Benchmarks, each run of a repeated one counted.
-  uint64_t comparisons_ = 0;   // Reported so far.
-  bool traces_ = false;        // Calls are to be traced; a list with replay only reads the trace.
-  bool is_traced_ = false;     // A trace of the open store runs.
-  int trace_count_ = 0;        // Traces begun.
-  Totals totals_;              // Of the last workload.
-  int64_t user_bytes_ = 0;     // Put since the store was opened.
-  uint64_t io_bytes_ = 0;      // What the process had written when the store was opened.
+  bool is_used_ = false;                         // A benchmark ran since the store was opened.
+  bool was_prepared_ = false;                    // An old store was removed, if it had to be.
+  uint64_t started_ = 0;                         // Benchmarks, each run of a repeated one counted.
+  uint64_t comparisons_ = 0;                     // Reported so far.
+  Engine::ReadCounts reads_;                     // When the benchmark began.
+  bool traces_ = false;                          // Calls are to be traced; a list with replay only reads the trace.
+  bool is_traced_ = false;                       // A trace of the open store runs.
+  int trace_count_ = 0;                          // Traces begun.
+  Totals totals_;                                // Of the last workload.
+  std::unique_ptr<ExistingKeys> existing_keys_;  // With --use_existing_keys, once they were read.
+  int64_t user_bytes_ = 0;                       // Put since the store was opened.
+  uint64_t io_bytes_ = 0;                        // What the process had written when the store was opened.
   std::unique_ptr<IntervalReport> interval_report_;
   std::string error_;
 };

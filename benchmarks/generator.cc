@@ -40,9 +40,20 @@ std::string KeyFormat::Problem(int64_t num) const {
          std::to_string(needed);
 }
 
-KeyBuffer::KeyBuffer(const KeyFormat& format) : format_(format), bytes_(format.key_bytes_ + 1, '0') {
+KeyBuffer::KeyBuffer(const KeyFormat& format, const ExistingKeys* existing)
+    : format_(format), existing_(existing), bytes_(format.key_bytes_ + 1, '0') {
   std::fill_n(bytes_.begin(), format.lead_bytes_, 'a');
-  bytes_.back() = '.';
+}
+
+std::string_view KeyBuffer::MakeWith(uint64_t number, char last) {
+  if (existing_ != nullptr) {
+    bytes_.assign(existing_->At(number));
+    bytes_.push_back(last);
+    return bytes_;
+  }
+  Fill(number);
+  bytes_.back() = last;
+  return bytes_;
 }
 
 void KeyBuffer::Fill(uint64_t number) {

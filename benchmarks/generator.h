@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "benchmarks/common/random.h"
 
@@ -39,27 +40,52 @@ class KeyFormat {
   uint64_t prefixes_;    // Distinct prefixes; 0: no prefix.
 };
 
-// One key at a time in one buffer; Make overwrites the previous key.
+// The keys that a store has, in its order; their numbers are 0, 1, 2, ...
+class ExistingKeys {
+ public:
+  void Add(std::string_view key) {
+    bytes_.append(key);
+    ends_.push_back(bytes_.size());
+  }
+
+  uint64_t count() const { return ends_.size(); }
+
+  // REQUIRES: number < count().
+  std::string_view At(uint64_t number) const {
+    const size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::string_view(bytes_).substr(begin, ends_[number] - begin);
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<size_t> ends_;
+};
+
+// One key at a time in one buffer; what is made overwrites the previous key.
 class KeyBuffer {
  public:
-  explicit KeyBuffer(const KeyFormat& format);
+  // With "existing", which outlives this, numbers stand for those keys and the format does not matter.
+  explicit KeyBuffer(const KeyFormat& format, const ExistingKeys* existing = nullptr);
 
   // The key of this number.
   std::string_view Make(uint64_t number) {
+    if (existing_ != nullptr) return existing_->At(number);
     Fill(number);
     return std::string_view(bytes_.data(), format_.key_bytes_);
   }
 
-  // A key that no Make ever gives and that sorts right after the key of this number: that key and one byte more.
-  std::string_view MakeMissing(uint64_t number) {
-    Fill(number);
-    return std::string_view(bytes_.data(), format_.key_bytes_ + 1);
-  }
+  // A key that no Make ever gives, of a format, and that sorts right after the key of this number: that key and one
+  // byte more.
+  std::string_view MakeMissing(uint64_t number) { return MakeWith(number, '.'); }
+
+  // The key of this number and one byte more.
+  std::string_view MakeWith(uint64_t number, char last);
 
  private:
   void Fill(uint64_t number);
 
   KeyFormat format_;
+  const ExistingKeys* existing_;
   std::string bytes_;
 };
 

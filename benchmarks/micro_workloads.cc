@@ -2,6 +2,7 @@
 // a failure in the message.
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@
 #ifdef MIODB_WITH_ZSTD
 #include <zstd.h>
 #endif
+// Its functions are in the header then.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace miodb::bench {
 
@@ -22,6 +26,8 @@ namespace {
 
 constexpr int64_t kChecksumBytes = int64_t{500} << 20;
 constexpr int64_t kCompressorBytes = int64_t{1} << 30;
+constexpr int64_t kAcquireOps = 100000;
+constexpr int kLoadsPerOp = 1000;  // The message of benchmarks.cc says so.
 
 struct Codec {
   // Both return false on failure and when the library is not there.
@@ -96,16 +102,53 @@ void Uncompress(ThreadState* thread, const Codec& codec) {
   }
 }
 
-}  // namespace
+// nullptr for compressors that are none of ours.
+const Codec* CodecOf(const std::string& name) {
+  if (name == "snappy") return &kSnappy;
+  return name == "zstd" ? &kZstd : nullptr;
+}
 
-void Crc32cBlocks(ThreadState* thread) {
+template <auto Hash>
+void HashBlocks(ThreadState* thread) {
   const std::string_view block = thread->values.Next(thread->workload.block_size);
   OpLoop loop(Blocks(*thread, kChecksumBytes), 0);
   while (loop.More()) {
-    thread->consumed += Crc32c(block);
+    thread->consumed += Hash(block);
     thread->stats.AddBytes(block.size());
     thread->stats.FinishedOp(OpType::kOther);
   }
+}
+
+uint64_t XxHash(std::string_view block) { return XXH32(block.data(), block.size(), 0); }
+uint64_t XxHash64(std::string_view block) { return XXH64(block.data(), block.size(), 0); }
+uint64_t Xxh3(std::string_view block) { return XXH3_64bits(block.data(), block.size()); }
+
+}  // namespace
+
+void Crc32cBlocks(ThreadState* thread) { HashBlocks<Crc32c>(thread); }
+void XxHashBlocks(ThreadState* thread) { HashBlocks<XxHash>(thread); }
+void XxHash64Blocks(ThreadState* thread) { HashBlocks<XxHash64>(thread); }
+void Xxh3Blocks(ThreadState* thread) { HashBlocks<Xxh3>(thread); }
+
+// What a load costs that later loads may not overtake.
+void AcquireLoads(ThreadState* thread) {
+  const int target = 1;
+  const std::atomic<const int*> pointer{&target};
+  OpLoop loop(kAcquireOps, 0);
+  while (loop.More()) {
+    for (int i = 0; i < kLoadsPerOp; i++) {
+      // Acquire: the cost of it is what is measured; nobody stores.
+      thread->consumed += pointer.load(std::memory_order_acquire) != nullptr ? 1 : 0;
+    }
+    thread->stats.FinishedOp(OpType::kOther);
+  }
+}
+
+void Compress(ThreadState* thread) {
+  if (const Codec* codec = CodecOf(thread->workload.compression)) Compress(thread, *codec);
+}
+void Uncompress(ThreadState* thread) {
+  if (const Codec* codec = CodecOf(thread->workload.compression)) Uncompress(thread, *codec);
 }
 
 void SnappyCompress(ThreadState* thread) { Compress(thread, kSnappy); }

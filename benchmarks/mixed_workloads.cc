@@ -10,7 +10,11 @@ namespace miodb::bench {
 
 namespace {
 
-constexpr int64_t kCycle = 100;  // Reads and writes of ReadRandomWriteRandom alternate in cycles of this length.
+// Kinds of operations of ReadRandomWriteRandom and RandomWithVerify alternate in cycles of this length.
+constexpr int64_t kCycle = 100;
+// Entries of a record of RandomWithVerify. Their keys end, and their values begin, with a digit each.
+constexpr char kFirstCopy = '0';
+constexpr char kLastCopy = '9';
 
 bool MustGoOn(const ThreadState& thread) { return thread.run->MeasuredThreadsRun() && !Interrupt::StopRequested(); }
 
@@ -41,6 +45,66 @@ void WithBackground(ThreadState* thread, Work background, Work measured) {
   (thread->thread == 0 ? background : measured)(thread);
 }
 
+// All copies of one value, in one batch.
+bool PutCopies(ThreadState* thread, uint64_t number) {
+  const std::string_view shared = thread->NextValue();
+  std::string value;
+  uint64_t bytes = 0;
+  for (char copy = kFirstCopy; copy <= kLastCopy; copy++) {
+    value.assign(1, copy).append(shared);
+    const std::string_view key = thread->key.MakeWith(number, copy);
+    thread->session->BatchPut(key, value);
+    bytes += key.size() + value.size();
+  }
+  thread->AwaitWrite(bytes);
+  if (!thread->Check(thread->session->BatchWrite(), "put")) return false;
+  thread->stats.counts.writes++;
+  thread->CountWritten(bytes);
+  return true;
+}
+
+bool DeleteCopies(ThreadState* thread, uint64_t number) {
+  uint64_t bytes = 0;
+  for (char copy = kFirstCopy; copy <= kLastCopy; copy++) {
+    const std::string_view key = thread->key.MakeWith(number, copy);
+    thread->session->BatchDelete(key);
+    bytes += key.size();
+  }
+  thread->AwaitWrite(bytes);
+  if (!thread->Check(thread->session->BatchWrite(), "delete")) return false;
+  thread->stats.counts.deletes++;
+  return true;
+}
+
+// Reads the copies under one cursor, which shows one state of the store. Either none of them is there, or all are, and
+// they are alike.
+bool VerifyCopies(ThreadState* thread, uint64_t number) {
+  thread->AwaitRead(1);
+  const std::unique_ptr<Cursor> cursor = thread->session->NewCursor();
+  Entry entry;
+  std::string shared;
+  int found = 0;
+  bool alike = true;
+  bool valid = cursor->Seek(thread->key.MakeWith(number, kFirstCopy), &entry);
+  for (char copy = kFirstCopy; copy <= kLastCopy && valid; copy++) {
+    if (entry.key != thread->key.MakeWith(number, copy)) continue;
+    thread->Consume(entry.key, entry.value);
+    const bool has_digit = !entry.value.empty() && entry.value[0] == copy;
+    const std::string_view rest = has_digit ? entry.value.substr(1) : std::string_view();
+    if (found++ == 0) shared = rest;
+    alike = alike && has_digit && rest == shared;
+    valid = cursor->Next(&entry);
+  }
+  if (!thread->Check(cursor->Check(), "iterator")) return false;
+  thread->stats.counts.reads++;
+  if (found > 0) thread->stats.counts.found++;
+  const int copies = kLastCopy - kFirstCopy + 1;
+  if ((found == 0 || found == copies) && alike) return true;
+  thread->run->Fail("wrong data: record " + std::to_string(number) + " has " + std::to_string(found) + " of " +
+                    std::to_string(copies) + " entries" + (alike ? "" : ", which are not alike"));
+  return false;
+}
+
 }  // namespace
 
 void ReadWhileWriting(ThreadState* thread) { WithBackground(thread, WriteInBackground, ReadRandom); }
@@ -63,6 +127,23 @@ void UpdateRandom(ThreadState* thread) {
     const uint64_t number = thread->RandomKey();
     if (!thread->GetOne(number) || !thread->PutOne(number)) return;
     thread->stats.FinishedOp(OpType::kUpdate);
+  }
+}
+
+void RandomWithVerify(ThreadState* thread) {
+  const Workload& workload = thread->workload;
+  OpLoop loop(workload.readwrites, workload.duration_seconds);
+  for (int64_t i = 0; loop.More(); i++) {
+    const uint64_t number = thread->RandomKey();
+    const int64_t at = i % kCycle;
+    OpType type = OpType::kWrite;
+    if (at < workload.read_percent) type = OpType::kRead;
+    if (at >= workload.read_percent && at < workload.read_percent + workload.delete_percent) type = OpType::kDelete;
+    const bool ok = type == OpType::kRead     ? VerifyCopies(thread, number)
+                    : type == OpType::kDelete ? DeleteCopies(thread, number)
+                                              : PutCopies(thread, number);
+    if (!ok) return;
+    thread->stats.FinishedOp(type);
   }
 }
 

@@ -34,7 +34,7 @@ class SineRate {
  private:
   // A rate of 0 or less is left out: the last one goes on.
   void Change(double seconds, Random* random) {
-    const double rate = config_.sine_a * std::sin(config_.sine_b * seconds + config_.sine_c) + config_.sine_d;
+    const double rate = config_.SineRate(seconds);
     const double noise = config_.sine_mix_rate_noise * std::abs(config_.sine_a) * (random->Unit() - 0.5);
     const double used = rate + noise > 0 ? rate + noise : rate;
     if (used > 0) gap_nanos_ = static_cast<uint64_t>(std::min(1e9 * threads_ / used, 1e18));

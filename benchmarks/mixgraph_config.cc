@@ -46,19 +46,11 @@ void RegisterMix(FlagSet* f, MixgraphConfig* c) {
   f->Real("sine_c", &c->sine_c, -kAnyReal, kAnyReal, "");
   f->Real("sine_d", &c->sine_d, -kAnyReal, kAnyReal, "");
   f->Real("sine_mix_rate_noise", &c->sine_mix_rate_noise, 0, 1, "random part of the rate, as a share of a");
+  f->Bool("sine_write_rate", &c->sine_write_rate, "the same rate is that of all writers together, bytes a second");
+  f->Int("sine_write_rate_interval_milliseconds", &c->sine_write_rate_interval_milliseconds, 1, int64_t{1} << 40,
+         "between changes of the writers' rate");
   f->IgnoreValue("mix_accesses");
   f->IgnoreValue("mix_ave_kv_size");
-}
-
-std::string CheckRanges(const MixgraphConfig& c, int64_t num) {
-  if (c.Ranges() > num) {
-    return "--keyrange_num=" + std::to_string(c.keyrange_num) + " is above --num=" + std::to_string(num) +
-           ": a range must have a key";
-  }
-  if (!c.HasRangeHotness()) return "";
-  double sum = 0;
-  for (int64_t rank = 1; rank <= c.Ranges(); rank++) sum += c.RangeHotness(rank);
-  return sum > 0 && std::isfinite(sum) ? "" : "--keyrange_dist_a to _d give the ranges no finite hotness above 0";
 }
 
 }  // namespace
@@ -69,6 +61,8 @@ int64_t Pareto::Quantile(double survival) const {
   return static_cast<int64_t>(std::clamp(std::ceil(value), -kMost, kMost));
 }
 
+double MixgraphConfig::SineRate(double seconds) const { return sine_a * std::sin(sine_b * seconds + sine_c) + sine_d; }
+
 double MixgraphConfig::RangeHotness(int64_t rank) const {
   const double x = static_cast<double>(rank);
   const double p = keyrange_dist_a * std::exp(keyrange_dist_b * x) + keyrange_dist_c * std::exp(keyrange_dist_d * x);
@@ -78,6 +72,16 @@ double MixgraphConfig::RangeHotness(int64_t rank) const {
 uint64_t MixgraphConfig::KeyRank(double share) const {
   constexpr double kMost = 9e18;
   return static_cast<uint64_t>(std::min(std::ceil(std::pow(share / key_dist_a, 1 / key_dist_b)), kMost));
+}
+
+std::string CheckRanges(const MixgraphConfig& c, int64_t num, const std::string& what) {
+  if (c.Ranges() > num) {
+    return "--keyrange_num=" + std::to_string(c.keyrange_num) + " is above " + what + ": a range must have a key";
+  }
+  if (!c.HasRangeHotness()) return "";
+  double sum = 0;
+  for (int64_t rank = 1; rank <= c.Ranges(); rank++) sum += c.RangeHotness(rank);
+  return sum > 0 && std::isfinite(sum) ? "" : "--keyrange_dist_a to _d give the ranges no finite hotness above 0";
 }
 
 void RegisterMixgraphFlags(FlagSet* flags, MixgraphConfig* config) {
@@ -93,12 +97,16 @@ std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* co
   // RocksDB wants sine_mix_rate; the command lines of the study, which are older, do without it.
   config->is_throttled = config->sine_mix_rate;
   for (const char* name : {"sine_a", "sine_b", "sine_c", "sine_d", "sine_mix_rate_interval_milliseconds"}) {
-    if (flags.IsSet(name) && !config->mixgraph_compat) config->is_throttled = true;
+    if (flags.IsSet(name) && !config->mixgraph_compat && !config->sine_write_rate) config->is_throttled = true;
   }
   if (config->is_throttled && config->sine_d + std::abs(config->sine_a) <= 0) {
     return "--sine_a and --sine_d give a rate that is never above 0";
   }
-  return CheckRanges(*config, num);
+  if (config->sine_write_rate && config->SineRate(0) <= 0) {
+    return "--sine_write_rate begins with " + std::to_string(config->SineRate(0)) +
+           " bytes a second: sine_a sin(sine_c) + sine_d must be above 0";
+  }
+  return CheckRanges(*config, num, "--num=" + std::to_string(num));
 }
 
 }  // namespace miodb::bench

@@ -49,12 +49,16 @@ struct MixgraphConfig {
   double sine_b = 1;
   double sine_c = 0;
   double sine_d = 1;
+  // The same curve in bytes a second for the writers of every benchmark.
+  bool sine_write_rate = false;
+  int64_t sine_write_rate_interval_milliseconds = 10000;
   bool mixgraph_compat = false;
   bool mixgraph_strict = false;
 
   // ---- Derived, by FinishMixgraph
   bool is_throttled = false;
 
+  double SineRate(double seconds) const;
   bool HasRangeHotness() const {
     return keyrange_dist_a != 0 || keyrange_dist_b != 0 || keyrange_dist_c != 0 || keyrange_dist_d != 0;
   }
@@ -67,6 +71,9 @@ struct MixgraphConfig {
 };
 
 void RegisterMixgraphFlags(FlagSet* flags, MixgraphConfig* config);
+
+// Checks the key ranges against the number of keys, which "what" tells. Returns what is wrong, or nothing.
+std::string CheckRanges(const MixgraphConfig& config, int64_t num, const std::string& what);
 
 // Checks what one flag alone cannot, against the number of keys. Returns what is wrong, or nothing.
 std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* config);

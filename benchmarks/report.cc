@@ -84,7 +84,10 @@ std::string WorkloadHeader(const Config& config, const Engine& engine) {
   text += Format("FileSize:   %.1f MB (estimated)\n",
                  (key_bytes + value_bytes * config.compression_ratio) * entries / kMegabyte);
   if (!config.LeveldbStyle()) {
-    text += Format("Write rate: %" PRId64 " bytes/second\n", config.benchmark_write_rate_limit);
+    const int64_t write_rate = config.mixgraph.sine_write_rate ? static_cast<int64_t>(config.mixgraph.SineRate(0))
+                                                               : config.benchmark_write_rate_limit;
+    text += Format("Write rate: %" PRId64 " bytes/second%s\n", write_rate,
+                   config.mixgraph.sine_write_rate ? " at the start" : "");
     text += Format("Read rate: %" PRId64 " ops/second\n", config.benchmark_read_rate_limit);
     text += Format("Compression: %s\n", config.Compression().c_str());
     text += Format("Engine:     %s %s\n", engine.Name().c_str(), engine.Version().c_str());

@@ -51,6 +51,7 @@ void Counts::Add(const Counts& other) {
   reads += other.reads;
   found += other.found;
   writes += other.writes;
+  deletes += other.deletes;
   written_bytes += other.written_bytes;
   background_writes += other.background_writes;
   background_scanned += other.background_scanned;

@@ -29,6 +29,7 @@ struct Counts {
   int64_t reads = 0;
   int64_t found = 0;
   int64_t writes = 0;
+  int64_t deletes = 0;
   int64_t written_bytes = 0;  // Of keys and values that were put, in the background too.
   int64_t background_writes = 0;
   int64_t background_scanned = 0;  // Entries.

@@ -12,16 +12,22 @@ constexpr size_t kCacheLineBytes = 64;
 // A prime, so that multiplication by it modulo the number of keys maps them one to one.
 constexpr uint64_t kSpreadPrime = 0x9e3779b1u;
 
+RateLimiter SineLimiter(const MixgraphConfig& config) {
+  return RateLimiter([&config](double seconds) { return config.SineRate(seconds); },
+                     static_cast<uint64_t>(config.sine_write_rate_interval_milliseconds) * 1000000u);
+}
+
 }  // namespace
 
-Workload::Workload(const Config& config)
-    : threads(static_cast<int>(config.threads)),
+Workload::Workload(const Config& config, const ExistingKeys* existing)
+    : existing_keys(existing),
+      threads(static_cast<int>(config.threads)),
       num(config.Writes()),
       reads(config.Reads()),
       writes(config.Writes()),
       deletes(config.Deletes()),
       readwrites(config.ReadWrites()),
-      key_space(static_cast<uint64_t>(config.num)),
+      key_space(existing != nullptr ? existing->count() : static_cast<uint64_t>(config.num)),
       batch_size(config.batch_size),
       value_sizes(config),
       block_size(static_cast<size_t>(config.block_size)),
@@ -30,6 +36,7 @@ Workload::Workload(const Config& config)
       seek_nexts(config.seek_nexts),
       max_scan_distance(static_cast<uint64_t>(config.max_scan_distance)),
       read_percent(config.readwritepercent),
+      delete_percent(config.deletepercent),
       read_exp_range(config.read_random_exp_range),
       zipf_theta(config.zipf_theta),
       overwrite_probability(config.overwrite_probability),
@@ -40,12 +47,14 @@ Workload::Workload(const Config& config)
       sync(config.sync),
       reverse(config.reverse_iterator),
       touch_values(config.touch_values),
+      compression(config.Compression() == "none" ? "snappy" : config.Compression()),
       zstd_level(static_cast<int>(config.zstd_compression_level)),
       mixgraph(&config.mixgraph) {}
 
 RunState::RunState(const Workload& workload, uint64_t shared_seed)
     : seed(shared_seed),
-      write_limiter(workload.write_rate_limit),
+      write_limiter(workload.mixgraph->sine_write_rate ? SineLimiter(*workload.mixgraph)
+                                                       : RateLimiter(workload.write_rate_limit)),
       read_limiter(workload.read_rate_limit),
       running_(workload.threads) {}
 
@@ -66,7 +75,7 @@ ThreadState::ThreadState(const Config& config, const Workload& run_workload, con
       run(run_state),
       thread(thread_index),
       random(seed),
-      key(KeyFormat(config)),
+      key(KeyFormat(config), run_workload.existing_keys),
       values(pool, random.Next()),
       stats(config, thread_index, reports_progress) {}
 

@@ -31,8 +31,10 @@ struct MixgraphConfig;
 
 // The figures of one benchmark: the command line's, changed as its name asks. Counts are per thread.
 struct Workload {
-  explicit Workload(const Config& config);
+  // With "existing", which outlives this, keys are those.
+  explicit Workload(const Config& config, const ExistingKeys* existing = nullptr);
 
+  const ExistingKeys* existing_keys;
   int threads;
   int64_t num;  // Entries of a sequential pass.
   int64_t reads;
@@ -48,6 +50,7 @@ struct Workload {
   int64_t seek_nexts;
   uint64_t max_scan_distance;  // In key numbers; 0: no limit.
   int64_t read_percent;
+  int64_t delete_percent;
   double read_exp_range;  // See ThreadState::ReadKey.
   double zipf_theta;
   std::shared_ptr<const Zipf> read_zipf;  // of readzipfian only
@@ -59,6 +62,7 @@ struct Workload {
   bool sync;
   bool reverse;
   bool touch_values;
+  std::string compression;  // Of Compress and Uncompress.
   int zstd_level;
   const MixgraphConfig* mixgraph;  // Outlives the workload.
 };
@@ -197,12 +201,19 @@ void SeekWhileWriting(ThreadState* thread);
 void ReadRandomWriteRandom(ThreadState* thread);
 void UpdateRandom(ThreadState* thread);
 void AppendRandom(ThreadState* thread);
+void RandomWithVerify(ThreadState* thread);
 
 // mixgraph.cc
 void MixGraph(ThreadState* thread);
 
 // micro_workloads.cc: no store, so no session
 void Crc32cBlocks(ThreadState* thread);
+void XxHashBlocks(ThreadState* thread);
+void XxHash64Blocks(ThreadState* thread);
+void Xxh3Blocks(ThreadState* thread);
+void AcquireLoads(ThreadState* thread);
+void Compress(ThreadState* thread);
+void Uncompress(ThreadState* thread);
 void SnappyCompress(ThreadState* thread);
 void SnappyUncompress(ThreadState* thread);
 void ZstdCompress(ThreadState* thread);

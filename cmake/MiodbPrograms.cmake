@@ -39,6 +39,7 @@ function(miodb_add_bench_program name library folder main)
   target_link_libraries(${name} PRIVATE ${library})
 endfunction()
 miodb_add_bench_program(db_bench miodb_bench benchmarks db_bench.cc)
+target_link_libraries(miodb_bench PRIVATE XXHASH::headers)
 miodb_add_bench_program(ycsbc miodb_ycsbc ycsbc ycsbc.cc)
 
 # ---- micro_bench: single parts of the engine, where Google Benchmark is installed ----
@@ -51,6 +52,10 @@ if(benchmark_FOUND)
 else()
   message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
 endif()
+
+# ---- operation_cost: what tools/checks/check_instructions.sh counts ----
+
+miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
 
 # ---- Tools ----
 

@@ -48,7 +48,7 @@ target_link_libraries(miodb_mutants PUBLIC miodb_mutant_engine GTest::gtest)
 
 add_custom_target(mutant_tests)
 foreach(test nvm/pool_damage version/manifest_damage version/manifest log/frame_damage pmtable/pmtable_damage
-             db/damage db/open)
+             db/damage db/open db/regions)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
   target_link_libraries(mutants.${name} PRIVATE miodb_mutants GTest::gtest_main)

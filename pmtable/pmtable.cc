@@ -6,6 +6,7 @@
 #include "src/util/check.h"
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
+#include "src/util/perf_clock.h"
 
 namespace miodb {
 
@@ -145,7 +146,7 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
 }
 
 Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
-  if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->readable_end(), record)) {
+  if (!pool_->Readable(ref, kRecordFixedSize + 2) || !ParseRecord(pool_->At(ref), pool_->ReadableEnd(ref), record)) {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());
@@ -261,24 +262,32 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
   *found = false;
   if (key.sequence < header_.min_sequence) return Status::OK();
   Status s;
+  PerfClock clock;
   if (order_.bytewise()) {
     const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
-    if (filter != nullptr && !filter->MayContain(key.hash)) return s;
+    const bool may_contain = filter == nullptr || filter->MayContain(key.hash);
+    clock.Lap(&PerfContext::get_filter);
+    clock.Count(&PerfContext::filters_asked);
+    if (!may_contain) return s;
   }
+  clock.Count(&PerfContext::tables_searched);
   if (order_.bytewise() && !has(kTableSpanning)) {
     uint64_t leaf;
     s = FindLeaf(key.key, true, verify, &leaf);
     if (s.ok() && verify) s = CheckLeaf(leaf, true);
+    clock.Lap(&PerfContext::get_index);
     if (s.ok()) s = GetFromLeaf(key, leaf, verify, found, record);
   } else {
     uint64_t position;
     s = Seek(key.key, key.sequence, verify, &position);
+    clock.Lap(&PerfContext::get_index);
     if (s.ok() && position < header_.entries) {
       if (verify) s = CheckLeaf(position / kNodeFanout, true);
       if (s.ok()) s = RecordAt(position, verify, record);
       *found = s.ok() && order_.Equal(record->key, key.key);
     }
   }
+  clock.Lap(&PerfContext::get_record);
   return s;
 }
 

@@ -34,6 +34,7 @@
 # runs as they are, ask for the first 100 thousand. A file appears when its run has succeeded, so Ctrl-C leaves what is
 # finished and nothing else; --resume goes on from there.
 
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@" # called with sh
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

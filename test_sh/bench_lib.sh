@@ -14,29 +14,54 @@ scaled() { awk -v n="$1" -v f="$2" -v least="${3:-1}" 'BEGIN { v = int(n * f + 0
 
 # ---- Databases -------------------------------------------------------------------------------------------------------
 
-# is_database_file NAME: whether the name is one that MioDB, LevelDB or RocksDB give to files of a database.
+# is_database_file NAME: whether the name is one that MioDB, LevelDB or RocksDB give to files of a database. MioDB's are
+# named in src/db/file_names.h, src/nvm/pool.cc, src/log/file_log_format.h, src/log/file_log.cc and src/ssd/ssd_store.cc.
 is_database_file() {
-  [[ $1 =~ ^(LOCK|LOG|LOG\.old(\.[0-9]+)?|CURRENT|IDENTITY|pool|(MANIFEST|OPTIONS)-[0-9]+(\.dbtmp)?|[0-9]+\.(log|ldb|sst|dbtmp|blob))$ ]]
+  local number='[0-9]+'
+  local words=(
+    # all three: lock, info logs, tables, logs (MioDB's with the block size, and in its archive with a time)
+    LOCK LOG "LOG\\.old(\\.$number)?" "$number\\.(ldb|sst)" "$number(-$number)?\\.log(\\.$number)?"
+    # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; where its further regions, log files
+    # and SSD tier are
+    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST "REGIONS(\\.tmp)?" WAL WAL_OWNER "POOL(\\.tmp)?"
+    # LevelDB and RocksDB
+    CURRENT IDENTITY "(MANIFEST|OPTIONS)-$number(\\.dbtmp)?" "$number\\.(dbtmp|blob)"
+  )
+  [[ $1 =~ ^($(IFS='|'; printf '%s' "${words[*]}"))$ ]]
 }
+
+# is_database_folder NAME: the same for folders: logs that are not needed any more, what repairs leave, an SSD tier that was
+# put here.
+is_database_folder() { [[ $1 =~ ^(archive|lost|repair\.tmp|ssd(\.repaired|\.damaged(\.[0-9]+)?)?)$ ]]; }
 
 # check_database_folder FOLDER: dies unless it is absent, or a folder with nothing but files of a database in it.
 check_database_folder() {
-  local file
+  local file inner folder=${1%/}
   [[ -n $1 ]] || die "the database has no path"
+  [[ -n $folder ]] || die "$1 is not a database"
   [[ -e $1 ]] || return 0
   [[ -d $1 ]] || die "$1 is not a folder"
   while IFS= read -r -d '' file; do
-    is_database_file "${file##*/}" && [[ -f $file ]] && continue
+    if [[ ! -L $file ]]; then
+      inner=${file#"$folder"/}
+      # One level of folders: what lies deeper has another "/" in it.
+      if [[ $inner == */* ]]; then
+        is_database_file "${inner#*/}" && [[ -f $file ]] && continue
+      else
+        is_database_file "$inner" && [[ -f $file ]] && continue
+        is_database_folder "$inner" && [[ -d $file ]] && continue
+      fi
+    fi
     die "$1 is not a database, $file does not belong to one; nothing was removed"
-  done < <(find "$1" -mindepth 1 -maxdepth 1 -print0)
+  done < <(find "$folder" -mindepth 1 -maxdepth 3 -print0)
 }
 
 # remove_database FOLDER: removes the database and its folder, which may be absent.
 remove_database() {
   check_database_folder "$1"
   [[ -e $1 ]] || return 0
-  find "$1" -mindepth 1 -maxdepth 1 -type f -delete
-  rmdir "$1"
+  find "$1" -mindepth 1 -type f -delete
+  find "$1" -depth -type d -empty -delete
 }
 
 # check_writable_parent PATH: dies unless the folder that PATH is to be made in, or PATH itself, can be written to.

@@ -32,6 +32,7 @@ need  libgtest-dev        header  gtest/gtest.h
 extra libleveldb-dev      header  leveldb/db.h
 extra librocksdb-dev      header  rocksdb/db.h
 extra rocksdb-tools       command sst_dump
+extra libbenchmark-dev    header  benchmark/benchmark.h
 extra gnuplot-nox         command gnuplot
 extra python3             command python3
 check git                 command git
@@ -42,6 +43,7 @@ check clang-format-14     command clang-format-14
 check clang-tidy-14       command clang-tidy-14
 check g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
 check shellcheck          command shellcheck
+check valgrind            command valgrind
 END
 }
 

@@ -14,6 +14,7 @@
 #
 # Exit status 1 if a file is missing or lacks a figure; the block says which.
 
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@" # called with sh
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -9,6 +9,7 @@
 # same figures of every single operation.
 # Exit status 1 if a file is missing or has no such line.
 
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@" # called with sh
 set -euo pipefail
 # shellcheck source=test_sh/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
 # Runs MioDB on persistent memory and NUMA nodes of a virtual machine, and cuts its power.
 #
-#   test_sh/vm_pmem_test.sh [--build=FOLDER] [--log=FILE] [--accel=NAME] [--keep]
+#   test_sh/vm_pmem_test.sh [--build=FOLDER] [--log=FILE] [--accel=NAME] [--seconds=N] [--keep]
 #
 #   --build=FOLDER   programs of this build folder (build)
 #   --log=FILE       also write what is shown to this file
 #   --accel=NAME     tcg: emulate the processor, which every machine can; kvm: use its virtualization (tcg)
+#   --seconds=N      the longest that one boot may take (240)
 #   --keep           keep the scratch folder: images, consoles of every boot
 #   --help           this text
 #
 # It installs what it needs (qemu, Debian's kernel, busybox, ndctl, mkfs.ext4) where it may. The machine has two nodes with
-# a CPU each, one without CPUs, and two nvdimms on the latter, whose files outlive it: a killed machine is a power cut. It
-# boots four times:
+# a CPU each, one without CPUs, and two nvdimms, one on the second node and one, the first that Linux finds, on the latter, whose files outlive it: a
+# killed machine is a power cut. It boots five times:
 #
 #   1 fsdax: pmem_setup.sh makes a namespace with ext4 -o dax; a database that insists on MAP_SYNC; its node verified, a wrong one refused; tmpfs on
-#     the node without CPUs, which overflows into the next one; then writes until the machine is killed
+#     the node without CPUs, which overflows into the next one; a pool of two regions on two nodes; hugetlbfs; then
+#     writes until the machine is killed
 #   2 every acknowledged put is there; again writes until it is killed
 #   3 the same; then devdax: a database on the character device, written until the machine is killed
-#   4 every acknowledged put is there, on the device too; pmem_teardown.sh takes the namespaces away
+#   4 every acknowledged put is there, on the device too; then a pool of two regions, a small file on fsdax and the whole
+#     device, each on its node, written until the machine is killed
+#   5 every acknowledged put is there, though the region is not named; pmem_teardown.sh takes the namespaces away
 #
 # Takes a few minutes and 3 GiB of memory and scratch space. Exit status 0: everything held.
 
@@ -28,6 +32,7 @@ exit_on_signals
 
 build_folder=build
 log_file=""
+boot_seconds=240
 accel=tcg
 keep=false
 while (($# > 0)); do
@@ -36,13 +41,16 @@ while (($# > 0)); do
     --build) build_folder=$value ;;
     --log) log_file=$value ;;
     --accel) accel=$value ;;
+    --seconds)
+      [[ $value =~ ^[1-9][0-9]{0,5}$ ]] || die "--seconds=$value: not a number of seconds"
+      boot_seconds=$value
+      ;;
     --keep) keep=true ;;
     *) die "unknown argument $1; see --help" ;;
   esac
   shift "$option_words"
 done
 
-boot_seconds=240  # for one boot and what it does, emulated on a busy machine
 puts_before_cut=30000
 
 tell() {
@@ -166,7 +174,29 @@ case $vm_boot in
     refuses "NUMA node 2 has" power_cut_main fill /tmp/numa/db $((free * 1024 + (64 << 20))) nvm_node=2
     rm -r /tmp/numa/db
     must power_cut_main fill /tmp/numa/db $((free * 1024 + (32 << 20))) nvm_node=2 nvm_next_node=1
+    rm -r /tmp/numa/db
+    # Two regions on two nodes: the first is small, the second takes what it has no room for.
+    must power_cut_main fill /tmp/numa/db $((64 << 20)) pool_size=$((32 << 20)) nvm_node=2 region=/tmp/numa/second:$((256 << 20)):1
+    must power_cut_main fill /tmp/numa/db $((80 << 20)) nvm_node=2
+    refuses "nvm_regions\[0\].node is 7" power_cut_main fill /tmp/numa/db 1 region=/tmp/numa/third:0:7
+    refuses "is not empty and no region of this pool" power_cut_main fill /tmp/numa/db 1 region=/init
+    must mv /tmp/numa/second /tmp/away
+    refuses "region 1 (uuid .* is missing" power_cut_main fill /tmp/numa/db 1
+    must mv /tmp/away /tmp/numa/moved
+    must power_cut_main fill /tmp/numa/db 1 region=/tmp/numa/second::1
+    must power_cut_main destroy /tmp/numa/db
+    must test ! -e /tmp/numa/moved
     umount /tmp/numa
+    # hugetlbfs: pages that node 1 keeps.
+    echo 32 >/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages
+    mkdir /tmp/huge
+    mount -t hugetlbfs -o pagesize=2M huge /tmp/huge
+    must power_cut_main fill /tmp/hugedb $((16 << 20)) pool_path=/tmp/huge/pool nvm_node=1
+    must power_cut_main fill /tmp/hugedb $((20 << 20)) pool_path=/tmp/huge/pool nvm_node=1
+    refuses "NUMA node 1 has" power_cut_main fill /tmp/hugedb $((80 << 20)) pool_path=/tmp/huge/pool nvm_node=1
+    must power_cut_main destroy /tmp/hugedb pool_path=/tmp/huge/pool
+    umount /tmp/huge
+    echo 0 >/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages
     must power_cut_main write /pmem/db persist_mode=pmem nvm_node=2 dram_node=0
     ;;
   2)
@@ -175,13 +205,20 @@ case $vm_boot in
     ;;
   3)
     must power_cut_main verify /pmem/db "$vm_acknowledged" persist_mode=pmem
-    must power_cut_main write /pmem/devdb persist_mode=pmem nvm_node=2 pool_path=/dev/dax1.0
+    must power_cut_main write /pmem/devdb persist_mode=pmem nvm_node=1 pool_path=/dev/dax1.0
     ;;
   4)
     must power_cut_main verify /pmem/db 1 persist_mode=pmem
     must power_cut_main verify /pmem/devdb "$vm_acknowledged" persist_mode=pmem pool_path=/dev/dax1.0
     must power_cut_main destroy /pmem/devdb pool_path=/dev/dax1.0
     must power_cut_main fill /pmem/devdb $((8 << 20)) pool_path=/dev/dax1.0
+    must power_cut_main destroy /pmem/devdb pool_path=/dev/dax1.0
+    refuses "nvm_node is 2, but its memory lies on node 1" power_cut_main fill /pmem/two 1 region=/dev/dax1.0::2
+    must power_cut_main write /pmem/two persist_mode=pmem pool_size=$((8 << 20)) nvm_node=2 region=/dev/dax1.0::1
+    ;;
+  5)
+    must power_cut_main verify /pmem/two "$vm_acknowledged" persist_mode=pmem nvm_node=2
+    must power_cut_main destroy /pmem/two
     must /miodb/test_sh/pmem_teardown.sh --mount=/pmem --region=region0
     must /miodb/test_sh/pmem_teardown.sh --region=region1
     must ndctl list --namespaces
@@ -205,7 +242,7 @@ boot() {
     -numa node,nodeid=0,cpus=0,memdev=m0 -numa node,nodeid=1,cpus=1,memdev=m1 -numa node,nodeid=2,memdev=m2 \
     -object "memory-backend-file,id=n1,share=on,mem-path=$scratch/nvdimm1,size=514M" \
     -object "memory-backend-file,id=n2,share=on,mem-path=$scratch/nvdimm2,size=258M" \
-    -device nvdimm,id=nv1,memdev=n1,label-size=2M,node=2 -device nvdimm,id=nv2,memdev=n2,label-size=2M,node=2 \
+    -device nvdimm,id=nv1,memdev=n1,label-size=2M,node=1 -device nvdimm,id=nv2,memdev=n2,label-size=2M,node=2 \
     -kernel "/boot/vmlinuz-$kernel" -initrd "$scratch/initramfs" -no-reboot -display none -monitor none \
     -serial "file:$console" -append "console=ttyS0 panic=-1 quiet vm_boot=$1 vm_acknowledged=$2" \
     </dev/null >"$scratch/qemu$1" 2>&1 &
@@ -264,5 +301,6 @@ tell "$(qemu-system-x86_64 --version | head -n 1), Linux $kernel, accelerator $a
 boot 1 0 "$puts_before_cut"
 boot 2 "$acknowledged" $((acknowledged + puts_before_cut))
 boot 3 "$acknowledged" "$puts_before_cut"
-boot 4 "$acknowledged"
-tell "All held: MAP_SYNC, nodes, devdax, three power cuts."
+boot 4 "$acknowledged" "$puts_before_cut"
+boot 5 "$acknowledged"
+tell "All held: MAP_SYNC, nodes, devdax, regions, hugetlbfs, four power cuts."

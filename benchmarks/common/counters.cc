@@ -45,7 +45,19 @@ std::string CountersText(const Engine::Counters& counters, const std::string& pe
   };
   std::string text;
   for (const auto& [label, name] : kLines) text += Line(std::string(label) + ": ", Get(counters, name));
-  text += AmplificationLine(Get(counters, "user-bytes-written"), Get(counters, "nvm-bytes-total"));
+  // Only of those databases that have such files.
+  constexpr std::pair<const char*, const char*> kFileLines[] = {
+      {"log file bytes", "log-file-bytes"},
+      {"log file bytes padding", "log-file-bytes-padding"},
+      {"log file syncs", "log-file-syncs"},
+      {"SSD bytes", "ssd-bytes-written"},
+  };
+  for (const auto& [label, name] : kFileLines) {
+    if (Get(counters, name) > 0) text += Line(std::string(label) + ": ", Get(counters, name));
+  }
+  const uint64_t written =
+      Get(counters, "nvm-bytes-total") + Get(counters, "log-file-bytes") + Get(counters, "ssd-bytes-written");
+  text += AmplificationLine(Get(counters, "user-bytes-written"), written);
   return text + "persist mode: " + persist_mode + "\n";
 }
 

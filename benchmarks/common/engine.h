@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace miodb::bench {
 
@@ -99,8 +100,9 @@ class Session {
 
 class Engine {
  public:
-  enum class Text { kStats, kLevelStats, kSstables };
+  enum class Text { kStats, kLevelStats, kSstables, kMemory };
   using Counters = std::map<std::string, uint64_t>;
+  using ReadCounts = std::vector<std::pair<std::string, uint64_t>>;
 
   virtual ~Engine() = default;
 
@@ -123,6 +125,9 @@ class Engine {
   // False if the store has no such text.
   virtual bool Describe(Text which, std::string* text) = 0;
 
+  // Sets the figures of kStats back to 0; false if the store cannot.
+  virtual bool ResetStats() { return false; }
+
   // Records the calls to the store in a file, in RocksDB's format, until EndTrace, which comes before Close.
   virtual Outcome StartTrace(const std::string& path, const TraceSettings& settings);
   virtual Outcome EndTrace() { return {}; }
@@ -131,8 +136,8 @@ class Engine {
   virtual Counters ReadCounters() { return {}; }
   // What durability the medium gives; empty if the store does not say.
   virtual std::string PersistMode() { return ""; }
-  // Lines "name: number" about reads of the medium, if they are counted.
-  virtual std::string ReadsText() { return ""; }
+  // What was read of the medium since the start, if that is counted (EngineConfig::perf_level): names and numbers.
+  virtual ReadCounts CountReads() { return {}; }
   // Comparator calls since the start, with EngineConfig::comparisons; else 0.
   virtual uint64_t Comparisons() const { return 0; }
 };

@@ -40,6 +40,7 @@ void RegisterCommon(FlagSet* f, EngineConfig* c) {
   f->Bool("compression", &c->compression, "the same as compression_type=snappy");
   f->Text("compression_type", &c->compression_type, "none, snappy, zlib, bzip2, lz4, lz4hc or zstd");
   f->Int("zstd_compression_level", &c->zstd_compression_level, 1, 22, "of zstd");
+  f->Int("perf_level", &c->perf_level, 1, 6, "2 and above: count reads of the medium (rocksdb, miodb)");
 }
 
 void RegisterLogFiles(FlagSet* f, EngineConfig* c) {
@@ -73,6 +74,8 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
   f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
   f->Int("lazy_copy_limit", &c->lazy_copy_limit, -1, kMax, "largest record in bytes that lazy copy moves");
+  f->Int("perf_sampling", &c->perf_sampling, 0, kMax,
+         "take the times of the stages of every Nth put and get; stats shows them; 0: of none");
   f->Int("space_amplification_percent", &c->space_amplification_percent, -1, kMaxInt, "where collection starts");
   f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
   f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");
@@ -80,6 +83,11 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
   f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
   f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
+  f->Text("nvm_regions", &c->nvm_regions,
+          "further regions of the pool: PATH[:SIZE[:NODE]],... with SIZE like 64m or 2g");
+  f->Text("nvm_region_search", &c->nvm_region_search, "folders to look for regions in: FOLDER,...");
+  f->Bool("nvm_huge_pages", &c->nvm_huge_pages, "ask for huge pages where the pool may have them");
+  f->Int("pool_growth", &c->pool_growth, -1, kMax, "bytes by which the pool's files grow");
   f->Text("ssd_path", &c->ssd_path, "directory of the SSD tier; empty: none");
   f->Int("nvm_budget", &c->nvm_budget, 0, kMax, "bytes in the pool above which it drains; 0: 9/16 of the pool");
   f->Int("ssd_levels", &c->ssd_levels, -1, 8, "levels on SSD");
@@ -89,7 +97,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
   f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
   f->Int("multi_get_threads", &c->multi_get_threads, -1, 64, "that read table files for one multireadrandom");
-  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl or a file (docs/nvm_model.md)");
+  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {
@@ -98,7 +106,6 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
 
   f->Section(kRocksDbSection);
-  f->Int("perf_level", &c->perf_level, 1, 6, "2 and above: count block reads, cache hits and bytes read");
   f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
   f->Int("subcompactions", &c->subcompactions, 1, 1024, "threads of one compaction");
   f->Int("max_write_buffer_number", &c->max_write_buffer_number, 1, 1024, "memtables");
@@ -122,6 +129,53 @@ std::string PlainCompressionName(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name.empty() || name == "no" || name == "nocompression" || name == "disable") return "none";
   return name;
+}
+
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// A number of bytes with k, m, g or t behind it, or none. False if it is no such thing.
+bool ParseBytes(const std::string& text, uint64_t* bytes) {
+  const size_t digits = text.find_first_not_of("0123456789");
+  const std::string number = text.substr(0, digits);
+  if (number.empty() || number.size() > 15) return false;
+  *bytes = std::stoull(number);
+  if (digits == std::string::npos) return true;
+  const size_t unit =
+      std::string("kmgt").find(static_cast<char>(std::tolower(static_cast<unsigned char>(text[digits]))));
+  if (unit == std::string::npos || digits + 1 != text.size() || *bytes > (uint64_t{1} << 63) >> (10 * (unit + 1))) {
+    return false;
+  }
+  *bytes <<= 10 * (unit + 1);
+  return true;
+}
+
+// Takes nvm_regions apart. Returns what is wrong with it, or nothing.
+std::string ParseRegions(EngineConfig* config) {
+  config->regions.clear();
+  config->region_search.clear();
+  if (!config->nvm_region_search.empty()) config->region_search = Split(config->nvm_region_search, ',');
+  if (config->nvm_regions.empty()) return "";
+  for (const std::string& text : Split(config->nvm_regions, ',')) {
+    const std::vector<std::string> parts = Split(text, ':');
+    EngineConfig::Region region;
+    region.path = parts[0];
+    uint64_t node = 0;
+    const bool good = !region.path.empty() && parts.size() <= 3 &&
+                      (parts.size() < 2 || parts[1].empty() || ParseBytes(parts[1], &region.limit)) &&
+                      (parts.size() < 3 || parts[2] == "-1" || (ParseBytes(parts[2], &node) && node <= 1023));
+    if (!good) return "Invalid flag '--nvm_regions': \"" + text + "\" is not PATH[:SIZE[:NODE]]";
+    if (parts.size() == 3 && parts[2] != "-1") region.node = static_cast<int>(node);
+    config->regions.push_back(region);
+  }
+  return "";
 }
 
 }  // namespace
@@ -157,7 +211,7 @@ std::string FinishEngineConfig(EngineConfig* config) {
     if (!problem.empty()) return problem;
   }
   if (config->disable_wal) config->log_mode = "off";
-  return "";
+  return ParseRegions(config);
 }
 
 std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config) {
@@ -170,11 +224,11 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     for (const std::string& name : flags.SetInSection(title)) idle.push_back(name);
   }
   if (config.engine == "miodb") {
-    if (config.ssd_path.empty()) {  // no table files
+    if (config.ssd_path.empty()) {                   // no table files
+      if (config.perf_level < 2) add("cache_size");  // else a modelled cache
       for (const char* name :
-           {"cache_size", "open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
-            "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit",
-            "multi_get_threads"}) {
+           {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels", "ssd_level_size",
+            "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit", "multi_get_threads"}) {
         add(name);
       }
       for (const std::string& name : flags.SetInSection(kTableFileSection)) idle.push_back(name);
@@ -190,7 +244,7 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     for (const char* section : {kLogFileSection, kTableFileSection}) {
       for (const std::string& name : flags.SetInSection(section)) idle.push_back(name);
     }
-    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level"}) add(name);
+    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level"}) add(name);
   }
   return idle;
 }

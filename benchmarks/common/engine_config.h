@@ -21,6 +21,8 @@ struct EngineConfig {
   std::string db;
   bool pinned_get = false;
   bool comparisons = false;
+  bool readonly = false;  // The program makes no updates, and the engine is opened so if it can be.
+  int64_t perf_sampling = 0;
 
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;
@@ -68,6 +70,20 @@ struct EngineConfig {
   int64_t dram_node = -1;
   int64_t nvm_node = -1;
   int64_t nvm_next_node = -1;
+  std::string nvm_regions;        // as given
+  std::string nvm_region_search;  // as given
+  bool nvm_huge_pages = true;
+  int64_t pool_growth = -1;
+
+  struct Region {
+    std::string path;
+    uint64_t limit = 0;
+    int node = -1;
+
+    bool operator==(const Region&) const = default;
+  };
+  std::vector<Region> regions;  // of nvm_regions, by FinishEngineConfig
+  std::vector<std::string> region_search;
   std::string ssd_path;
   int64_t nvm_budget = 0;
   int64_t ssd_levels = -1;
@@ -108,7 +124,7 @@ struct EngineConfig {
   bool operator==(const EngineConfig&) const = default;
 };
 
-// Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first four
+// Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first five
 // fields are named differently by each program.
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
 

@@ -1,6 +1,10 @@
 #include "benchmarks/common/interrupt.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
+#include <thread>
 
 namespace miodb::bench {
 
@@ -13,6 +17,25 @@ std::atomic<int> Interrupt::signal_{0};
 void Interrupt::OnSignal(int signal) {
   signal_.store(signal, std::memory_order_relaxed);
   RequestStop();
+}
+
+void Interrupt::Watch(const std::function<void()>& call, const std::function<void()>& stop) {
+  constexpr std::chrono::milliseconds kBetweenLooks(20);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_done = false;
+  std::thread watcher([&] {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!is_done && !StopRequested()) changed.wait_for(lock, kBetweenLooks);
+    if (!is_done) stop();
+  });
+  call();
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    is_done = true;
+  }
+  changed.notify_one();
+  watcher.join();
 }
 
 void Interrupt::Install() {

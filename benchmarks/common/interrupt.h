@@ -6,6 +6,7 @@
 #define MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
 
 #include <atomic>
+#include <functional>
 
 namespace miodb::bench {
 
@@ -20,6 +21,10 @@ class Interrupt {
 
   // The signal that came, or 0.
   static int Signal() { return signal_.load(std::memory_order_relaxed); }
+
+  // Makes a call that waits for long; "stop" makes it return early, and is called from another thread, once, when the
+  // run has to stop in the meantime.
+  static void Watch(const std::function<void()>& call, const std::function<void()>& stop);
 
  private:
   static void OnSignal(int signal);

@@ -95,7 +95,7 @@ class MIODB_EXPORT DB {
   // The same without a copy: *value refers to the bytes in the pool and keeps them there until it is reset or
   // destroyed, which must happen before the database is deleted. A pinned value also keeps the space of the tables
   // that were current when it was read, so do not hold many for long.
-  // This and the last four calls below are not LevelDB's. A class that implements only LevelDB's may leave them out;
+  // This and the last five calls below are not LevelDB's. A class that implements only LevelDB's may leave them out;
   // they then return NotSupported.
   virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
 
@@ -123,7 +123,7 @@ class MIODB_EXPORT DB {
   //  "leveldb.stats"                      LevelDB's table of compaction work, then MioDB's own lines
   //  "leveldb.sstables"                   one line for every PMTable, by level
   //  "leveldb.approximate-memory-usage"   bytes of DRAM in memtables, filters and inner index levels
-  //  "miodb.persist-mode"                 what durability the pool really gives: pmem, emulated or file
+  //  "miodb.persist-mode"                 what durability the pool gives: pmem, emulated, file or volatile
   //  "miodb.pool"                         path, size and use of the pool, one "name: value" a line
   //  "miodb.placement"                    NUMA nodes and CPUs: asked for, and found by looking at pages; "name: value"
   //  "miodb.nvm-model"                    none, or the figures of the model that slows the pool down
@@ -148,6 +148,11 @@ class MIODB_EXPORT DB {
   // Writers that go on may keep it waiting. Returns the background error if there is one.
   virtual Status WaitForIdle();
 
+  // Has WaitForIdle and CompactRange return soon, in whatever threads they wait, and later calls of them at once;
+  // WaitForIdle returns IOError then. What was due goes on in the background, until the database is deleted. For
+  // programs that were told to end.
+  virtual void StopWaiting();
+
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a
   // microsecond each. Gets are recorded whether they find something or not.
@@ -157,11 +162,18 @@ class MIODB_EXPORT DB {
   // Writes the end record and closes the writer; deleting the database does, too. Returns the first error that writing
   // the trace met; InvalidArgument if no trace is running.
   virtual Status EndTrace();
+
+  // Adds a region to the pool while it is open, durably: options.h says which may be added, and what later opens need.
+  // Its space is there for whoever waits for some. InvalidArgument if there is something else at its path, if the pool
+  // has it or 12 others, if its persist mode is not the pool's, if its node cannot be had, or if no addresses are left
+  // for it, which opening the database again helps; IOError or NoSpace from the file system. On failure the pool is as
+  // before.
+  virtual Status AddRegion(const NvmRegion& region);
 };
 
-// Deletes the database in directory "name": its pool (options.pool_path), what repairs kept or left unfinished of it,
-// LOCK, LOG, LOST and, if then empty, the directory. Foreign files stay. Fails if it is open anywhere. Deleting a
-// database that does not exist is OK.
+// Deletes the database in directory "name": its pool (options.pool_path) with all regions, what repairs kept or left
+// unfinished of it, LOCK, LOG, LOST and, if then empty, the directory. Foreign files stay. Fails if it is open
+// anywhere. Deleting a database that does not exist is OK.
 MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 
 // Rebuilds the database in directory "name" from what can still be read of its pool: for a database that DB::Open

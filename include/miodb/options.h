@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "miodb/export.h"
 
@@ -60,6 +61,19 @@ enum LogMode : int {
   // write
   // survives the process, a synced one loss of power; what was flushed survives what the pool survives.
   kLogFile = 2,
+};
+
+// A further part of the pool, on memory of its own (docs/placement.md).
+struct MIODB_EXPORT NvmRegion {
+  // A file, made if it is not there, or a DAX device.
+  std::string path;
+
+  // Most bytes it may take: 64 KiB or more; 0: all that its file system or device has when it is made. Of a device
+  // everything is taken. Later opens may ask for less, or for more up to what it was rounded up to, the next GiB.
+  uint64_t limit = 0;
+
+  // As Options::nvm_node, of this region.
+  int node = -1;
 };
 
 struct MIODB_EXPORT Options {
@@ -120,6 +134,10 @@ struct MIODB_EXPORT Options {
 
   // The pool file. Empty: a file named "pool" in the database directory. Put it on a DAX file system for persistent
   // memory or on tmpfs for emulation; its directory must exist.
+  // "anonymous": memory without a name. Then nothing of the database outlives the process, every open begins with an
+  // empty one, and log_mode has to be kLogOff and ssd_path empty: replaying a log onto it, and keeping what is on SSD
+  // without it, are not there. The property miodb.persist-mode is "volatile". All nvm_regions are then "anonymous",
+  // too.
   std::string pool_path;
 
   // The most space the pool may take: 64 KiB or more; 0: all that its file system has. A limit below what the
@@ -127,8 +145,7 @@ struct MIODB_EXPORT Options {
   // reads, deletes and compaction go on.
   uint64_t pool_size = 0;
 
-  // The pool file grows by this step when a background thread finds no free space in it. 4 KiB to 1 TiB, a multiple of
-  // 4 KiB.
+  // The pool's files grow by this step, ahead of need, in a background thread. 4 KiB to 1 TiB, a multiple of 4 KiB.
   uint64_t pool_growth = 64 * 1024 * 1024;
 
   // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
@@ -150,8 +167,22 @@ struct MIODB_EXPORT Options {
   // The node that the pool goes on on when nvm_node has no more. Other than nvm_node, which must be given.
   int nvm_next_node = -1;
 
+  // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used
+  // again, in the pool file first. All have the pool's persist mode. One that is not there is made, and is from then on
+  // a part of the pool that every open has to find: by its uuid, whether it is named here or not, at these paths, where
+  // it was last, and in the folders below.
+  std::vector<NvmRegion> nvm_regions;
+
+  // Folders with files or DAX devices that may be regions, besides those of the pool file and of the regions' paths. So
+  // regions may be moved.
+  std::vector<std::string> nvm_region_search;
+
+  // Whether the pool asks for huge pages where the system may give them: on tmpfs mounted with huge=advise, and on DAX.
+  // On hugetlbfs there are no others.
+  bool nvm_huge_pages = true;
+
   // Makes the pool behave like slower memory, by waiting: "optane", "cxl", or a file of figures (docs/nvm_model.md). ""
-  // and "none": the memory as it is. Everything measured with a model is modelled: the properties and programs say so.
+  // and "none": the memory as it is; "count": as it is, reads are counted. What is measured with others is modelled.
   std::string nvm_model;
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------
@@ -206,10 +237,12 @@ struct MIODB_EXPORT Options {
 
   // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
   // log put them until garbage collection moves them. 0 to 1 GiB.
-  size_t lazy_copy_limit = 4096;
+  size_t lazy_copy_limit = 1024;
 
-  // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, and
-  // stops when it is halfway down to 100. 105 to 1000.
+  // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, once no
+  // write has come for a second or WaitForIdle waits, and stops just below. While writes come and a third of the pool
+  // is free, it starts at three times as much garbage: the later it is collected, the less is left to be copied. In a
+  // pool that is nearly full it starts at 106 percent. 105 to 1000.
   int space_amplification_percent = 125;
 
   // Bits per key of the filter every PMTable has in DRAM; 0: none. 0 to 32.

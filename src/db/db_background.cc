@@ -12,8 +12,10 @@
 // Work behind the writers, each kind in its own thread:
 //
 //   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one
-//   ready. flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h). merge    Runs the job
-//   that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
+//   ready.
+//            Has the pool's files grow ahead of need.
+//   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
+//   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
 //
 // Each installs its result in the same way, with mutex_ held: the manifest edit becomes durable, the new version
 // becomes current, the read state is published. What the old one alone held is freed when its last reader leaves.
@@ -37,6 +39,10 @@ constexpr uint64_t kReserveRunChunks = 8;
 
 // A garbage collection that finds no space is tried so often, with half as many bytes to copy each time.
 constexpr int kCollectionAttempts = 8;
+
+// While writers are busy and space is plentiful, garbage may be so many times what space_amplification_percent allows.
+constexpr uint64_t kPatience = 3;
+constexpr uint64_t kBusyMicros = 1000 * 1000;
 
 // A merge of everything leaves few tables, however many there were.
 constexpr uint64_t kTablesAfterMerge = 16;
@@ -239,6 +245,13 @@ void DBImpl::PrepareMemTable() {
 bool DBImpl::PrepareStep() {
   blocks_->Prepare(2);
   PrepareMemTable();
+  const bool prepared = PrepareChunk();
+  // One piece at a time, so that chunks come in between.
+  const bool grown = pool_->GrowAhead(options_.pool_growth / 2);
+  return prepared || grown;
+}
+
+bool DBImpl::PrepareChunk() {
   {
     MutexLock lock(&mutex_);
     if (!background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: set under the mutex
@@ -382,6 +395,10 @@ bool DBImpl::HasMergeWork() {
 
 // Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
 //
+// What is garbage soon costs nothing to collect later, so while writers are busy and space is plentiful more of it is
+// borne: collecting a random load of every key once moves a third of the data at 125 % all the time, a seventh at its
+// end.
+//
 // The marks are made anew after every job, never added to: what is marked has to fit into the space that is free now.
 // Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 void DBImpl::MarkGarbage() {
@@ -391,8 +408,13 @@ void DBImpl::MarkGarbage() {
   const bool pressed = full_ || free < Reserve(Demand::kAny) + margin;
   const uint64_t slack = (pressed ? 1 : 2) * chunk_bytes_;
   const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
-  const uint64_t goal = pressed ? 103 : 100 + (percent - 100) / 2;
-  const uint64_t start = evacuating_ ? goal : pressed ? 106 : percent;
+  const uint64_t extra = percent - 100;
+  const bool patient = free > pool_->capacity() / 3 && WritersAreBusy();
+  const uint64_t limit = pressed ? 106 : patient ? 100 + kPatience * extra : percent;
+  // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect.
+  if (settle_requests_ > 0 && !pressed && !evacuating_ && !versions_->BufferEmpty()) return;
+  const uint64_t goal = pressed ? 103 : limit - (extra + 9) / 10;
+  const uint64_t start = evacuating_ ? goal : limit;
   const uint64_t used = versions_->payload_bytes();
   const uint64_t live = versions_->payload_live_bytes();
   if (!evacuating_ && (used * 100 <= live * start || used <= live + slack)) return;
@@ -411,6 +433,19 @@ void DBImpl::MarkGarbage() {
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
   evacuating_ = !picked.empty();
+}
+
+// Whether there were writes in the last second, as far as the looks at it tell; not when somebody waits for all work to
+// be done.
+bool DBImpl::WritersAreBusy() {
+  if (hooks_.manual_background || settle_requests_ > 0) return false;
+  const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: policy only
+  const uint64_t now = NowMicros();
+  if (sequence != looked_at_sequence_) {
+    looked_at_sequence_ = sequence;
+    looked_at_micros_ = now;
+  }
+  return now - looked_at_micros_ < kBusyMicros;
 }
 
 bool DBImpl::MergeStep() {

@@ -10,8 +10,10 @@
 #include "src/db/db_iter.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
+#include "src/db/region_places.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/perf_clock.h"
 
 // A get, step by step:
 //
@@ -110,13 +112,14 @@ Status Destroy(const std::string& name, const Options& options) {
       s = SsdStore::Destroy(env, DamagedPath(options.ssd_path, i));
     }
   }
-  if (s.ok()) s = Pool::Destroy(pool);
-  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name));
+  if (s.ok()) s = Pool::Destroy(pool, PlacesOfRegions(options, name));
+  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name), PlacesOfRegions(options, name));
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
-    s = Pool::Destroy(DamagedPoolPath(options, name, i));
+    s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
   }
   const std::string repair = RepairDirectory(name);
-  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name)}) {
+  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name),
+                                  RegionsPath(name), RegionsPath(name) + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }
@@ -152,10 +155,12 @@ Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
 Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
+void DB::StopWaiting() {}
 Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
 Status DB::StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) {
   return Status::NotSupported("this DB has no StartTrace");
 }
+Status DB::AddRegion(const NvmRegion&) { return Status::NotSupported("this DB has no AddRegion"); }
 Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); }
 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
@@ -233,7 +238,7 @@ Status DBImpl::Start() {
 // A device is there in any case.
 Status DBImpl::LookForPool(bool* exists) {
   const std::string path = PoolPath(options_, name_);
-  *exists = options_.env->FileExists(path);
+  *exists = !Region::IsAnonymous(path) && options_.env->FileExists(path);
   if (hooks_.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
 }
@@ -287,11 +292,15 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  const Pool::Options pool_options{options_.pool_size, options_.pool_growth, options_.persist_mode,
-                                   hooks_.memory,      placement_.nvm,       nvm_model_.get()};
+  const Pool::Options pool_options{
+      options_.pool_size,     options_.pool_growth,
+      options_.persist_mode,  hooks_.memory,
+      placement_.nvm,         nvm_model_.get(),
+      RegionsOf(options_),    hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
+      options_.nvm_huge_pages};
   bool exists;
   Status s = LookForPool(&exists);
-  if (s.ok() && hooks_.memory == nullptr) s = AskEnvForPool(options_.env, path, exists);
+  if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
   s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (!s.ok()) return s;
@@ -310,6 +319,7 @@ Status DBImpl::OpenPool() {
     if (s.ok()) s = pool_->Publish();
     if (s.ok()) s = OpenFileLog();
   }
+  if (s.ok()) s = AddMissingRegions();
   if (!s.ok()) return s;
   memtable_ = NewMemTable();
   writable_ = memtable_.get();
@@ -318,6 +328,7 @@ Status DBImpl::OpenPool() {
       versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),
       static_cast<unsigned long long>(pool_->used_bytes()), static_cast<unsigned long long>(pool_->capacity()),
       static_cast<unsigned long long>(NowMicros() - start));
+  if (pool_->is_volatile()) Log("the pool is anonymous memory: nothing of the database outlives the process");
   return s;
 }
 
@@ -355,7 +366,8 @@ void DBImpl::StopThreads() {
 
 DBImpl::~DBImpl() {
   DCHECK(snapshots_.empty());  // the user releases all snapshots before
-  if (options_.log_mode == kLogOff && pool_ != nullptr && file_lock_ != nullptr && !threads_.empty()) {
+  if (options_.log_mode == kLogOff && pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr &&
+      !threads_.empty()) {
     Flush().IgnoreError();  // the error is in the info log
   }
   StopThreads();
@@ -402,10 +414,12 @@ void DBImpl::PrefetchFilters(const LookupKey& lookup, const ReadState& state) {
 Status DBImpl::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                           RecordView* record) {
   const bool verify = options.verify_checksums || options_.paranoid_checks;
+  PerfClock clock;
   Status s = state.memtable->Get(lookup, verify, found, record);
   for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
     s = state.immutables[i]->Get(lookup, verify, found, record);
   }
+  clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
   s = state.version->Get(order_, lookup, verify, found, record);
   if (*found && state.version->ssd != nullptr) read_samples_.Note(lookup.key);
@@ -418,7 +432,10 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
   PrefetchFilters(lookup, *state);
   Status s = FindInPool(options, lookup, *state, found, record);
   if (!s.ok() || *found || state->version->ssd == nullptr) return s;
-  return state->version->ssd->Get(lookup, SsdReadMode(options), options.snapshot == nullptr, block, found, record);
+  PerfClock ssd_clock;
+  s = state->version->ssd->Get(lookup, SsdReadMode(options), options.snapshot == nullptr, block, found, record);
+  ssd_clock.Lap(&PerfContext::get_ssd);
+  return s;
 }
 
 // Finds a value and hands it over while its state is pinned.
@@ -426,7 +443,8 @@ template <typename Use>
 Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
   if (tracer_.active()) [[unlikely]]
     tracer_.Get(key);
-  return WithMemory([&] {
+  PerfClock clock;
+  Status result = WithMemory([&] {
     ReadStates::Pin pin(&states_);
     bool found;
     RecordView record;
@@ -437,6 +455,8 @@ Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) 
     use(record.value, pin.get(), &block);
     return s;
   });
+  clock.End(&PerfContext::get_total, &PerfContext::gets);
+  return result;
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
@@ -545,11 +565,12 @@ Status DBImpl::Settle() {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
   while (
-      background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&
+      background_error_.ok() && !MustNotWait() &&
       (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork()))) {
     if (!WaitForBackground(0)) break;
   }
   request.End();
+  if (waiting_stopped_) return ToldToStop();
   if (background_error_.ok() && MergesBlocked()) {
     return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
   }
@@ -570,16 +591,24 @@ Status DBImpl::WaitForIdle() {
   return WithMemory([this] { return DoWaitForIdle(); });
 }
 
+void DBImpl::StopWaiting() {
+  MutexLock lock(&mutex_);
+  waiting_stopped_ = true;
+  done_.SignalAll();
+}
+
 Status DBImpl::DoWaitForIdle() {
   for (;;) {
     Status s = Settle();
     if (!s.ok()) return s;
     MutexLock lock(&mutex_);
     s = WaitForSsd();
+    if (s.ok() && waiting_stopped_) return ToldToStop();
     if (!s.ok()) return s;
     if (!MergesBlocked() && !(memtable_->empty() && IsIdle())) continue;
     // Tables that wait for their filter are held until then, also when no version has them any more.
-    while (background_error_.ok() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
+    while (background_error_.ok() && !MustNotWait() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
+    if (waiting_stopped_) return ToldToStop();
     break;
   }
   // Versions that were pinned a moment ago by reads that are over by now.

@@ -5,12 +5,13 @@
 //   db_background.cc  what runs behind: preparing log chunks, flush, merges, garbage collection
 //   db_file_log.cc    log files
 //   db_ssd.cc         drains to SSD, compactions there
+//   db_regions.cc     regions beyond the pool's own file
 //   db_recovery.cc    from a manifest and log chunks to a state that can be written to
 //   db_properties.cc  what the database says of itself
 //
-// Locks, in the order in which they may be taken: mutex_; then one of SnapshotList's, ReadStates', BlockPool's,
-// Persist's, FileLog's, Pool's grow_mutex_; then Pool's mutex_. Readers take none of them, except where read_state.h
-// says so.
+// Locks, in the order in which they may be taken: region_mutex_; mutex_; then one of SnapshotList's, ReadStates',
+// BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's mutex_. Readers take none of them,
+// except where read_state.h says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_
@@ -83,8 +84,10 @@ class DBImpl final : public DB {
   void CompactRange(const Slice* begin, const Slice* end) override;
   Status Flush() override;
   Status WaitForIdle() override;
+  void StopWaiting() override;
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
+  Status AddRegion(const NvmRegion& region) override;
 
   enum class Step { kPrepare, kFlush, kMerge, kSsd };
 
@@ -129,11 +132,17 @@ class DBImpl final : public DB {
   void GetGroupFromPool(MultiGetCall* call, size_t begin);
   void GetFromSsd(MultiGetCall* call, size_t i);
 
+  // ---- db_regions.cc
+  Status AddMissingRegions();
+  Status CheckRegionLimits();
+  Status DoAddRegion(const NvmRegion& region);
+
   // ---- db_write.cc
   Status DoPut(const WriteOptions& options, const Slice& key, const Slice& value);
   Status DoDelete(const WriteOptions& options, const Slice& key);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
+  Status Lead(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
   void CollectRecords(Writer* leader, Writer* last);
   void TraceGroup(Writer* leader, Writer* last);
@@ -151,6 +160,7 @@ class DBImpl final : public DB {
   MemTableRef NewMemTable() const;
   void PrepareMemTable();
   bool PrepareStep();
+  bool PrepareChunk();
   bool FlushStep();
   bool BuildFilter() REQUIRES(mutex_);
   bool MergeStep();
@@ -162,6 +172,7 @@ class DBImpl final : public DB {
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);
+  bool WritersAreBusy() REQUIRES(mutex_);
   void CollectionDone(bool had_space) REQUIRES(mutex_);
   bool MergesBlocked() const REQUIRES(mutex_) { return merges_blocked_ || collection_blocked_; }
   void UnblockMerges() REQUIRES(mutex_) { merges_blocked_ = collection_blocked_ = false, collection_failures_ = 0; }
@@ -171,6 +182,9 @@ class DBImpl final : public DB {
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
+  // relaxed: set under the mutex
+  bool MustNotWait() const REQUIRES(mutex_) { return waiting_stopped_ || closing_.load(std::memory_order_relaxed); }
+  Status ToldToStop() const { return Status::IOError(name_, "told to stop waiting"); }
   uint64_t NewId();
   uint64_t IndexReserve() const REQUIRES(mutex_);
   uint64_t Reserve(Demand demand) const REQUIRES(mutex_);
@@ -288,6 +302,8 @@ class DBImpl final : public DB {
   ReadStates states_;
   SnapshotList snapshots_;
 
+  Mutex region_mutex_;  // taken before mutex_: one region is added at a time
+
   Mutex mutex_;
   CondVar work_;  // something for background threads to do
   CondVar done_;  // some background work has finished
@@ -310,13 +326,15 @@ class DBImpl final : public DB {
   // find space where the other does not, and free what that needs.
   bool merges_blocked_ GUARDED_BY(mutex_) = false;
   bool collection_blocked_ GUARDED_BY(mutex_) = false;
-  int collection_failures_ GUARDED_BY(mutex_) = 0;  // for want of space, one after the other
-  bool full_ GUARDED_BY(mutex_) = false;            // the last attempt to prepare a chunk found no space
-  uint64_t frees_ GUARDED_BY(mutex_) = 0;           // flushes and merges finished: each may have freed space
-  bool evacuating_ GUARDED_BY(mutex_) = false;      // payload extents are marked for evacuation
-  uint64_t marked_at_ GUARDED_BY(mutex_) = 0;       // frees_ when they were
-  uint64_t full_at_ GUARDED_BY(mutex_) = 0;         // frees_ when that attempt began
-  bool flush_blocked_ GUARDED_BY(mutex_) = false;   // a flush found no space; it waits for some to be freed
+  int collection_failures_ GUARDED_BY(mutex_) = 0;      // for want of space, one after the other
+  bool full_ GUARDED_BY(mutex_) = false;                // the last attempt to prepare a chunk found no space
+  uint64_t frees_ GUARDED_BY(mutex_) = 0;               // flushes and merges finished: each may have freed space
+  bool evacuating_ GUARDED_BY(mutex_) = false;          // payload extents are marked for evacuation
+  uint64_t marked_at_ GUARDED_BY(mutex_) = 0;           // frees_ when they were
+  uint64_t full_at_ GUARDED_BY(mutex_) = 0;             // frees_ when that attempt began
+  uint64_t looked_at_sequence_ GUARDED_BY(mutex_) = 0;  // the last one that WritersAreBusy saw
+  uint64_t looked_at_micros_ GUARDED_BY(mutex_) = 0;    // when it was new
+  bool flush_blocked_ GUARDED_BY(mutex_) = false;       // a flush found no space; it waits for some to be freed
 
   std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);     // of running SSD jobs, and the following ones
   std::vector<SsdRange> ssd_damaged_ GUARDED_BY(mutex_);    // of jobs that met damage: not touched until the next open
@@ -332,6 +350,7 @@ class DBImpl final : public DB {
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader
   std::atomic<bool> closing_{false};
+  bool waiting_stopped_ GUARDED_BY(mutex_) = false;  // see DB::StopWaiting
   std::vector<std::thread> threads_;
 
   // Nanoseconds a leader waits per KiB it writes; 0 far from any limit. Set under mutex_.

@@ -18,15 +18,9 @@ __attribute__((format(printf, 2, 3))) void Append(std::string* text, const char*
   text->append(line);
 }
 
-const char* PersistModeName(PersistMode mode) {
-  switch (mode) {
-    case kPersistPmem:
-      return "pmem";
-    case kPersistEmulated:
-      return "emulated";
-    default:
-      return "file";
-  }
+// What of the pool lasts, and how.
+const char* DurabilityName(const Pool& pool) {
+  return pool.is_volatile() ? "volatile" : PersistModeName(pool.persist_mode());
 }
 
 // A key for people: printable bytes as they are, others as \xNN.
@@ -105,6 +99,8 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("nvm-units-256", units);
   result.emplace_back("nvm-fences", fences);
   if (nvm_model_ != nullptr) {
+    result.emplace_back("modelled-units-read", nvm_model_->read_units());
+    result.emplace_back("modelled-units-cached", nvm_model_->cached_units());
     result.emplace_back("modelled-read-micros", nvm_model_->read_nanos() / 1000);
     result.emplace_back("modelled-write-micros", nvm_model_->write_nanos() / 1000);
   }
@@ -117,6 +113,10 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("pool-bytes-used", pool_->used_bytes());
   result.emplace_back("pool-bytes-file", pool_->file_bytes());
   result.emplace_back("pool-bytes-capacity", pool_->capacity());
+  result.emplace_back("pool-growths", get(pool_->growth().steps));
+  result.emplace_back("pool-growths-waited-for", get(pool_->growth().waited_for));
+  result.emplace_back("pool-growth-micros", get(pool_->growth().micros));
+  result.emplace_back("pool-growth-longest-micros", get(pool_->growth().longest_micros));
   result.emplace_back("drains", get(drains_));
   result.emplace_back("ssd-compactions", get(ssd_compactions_));
   result.emplace_back("ssd-micros", get(ssd_micros_));
@@ -196,7 +196,7 @@ std::string DBImpl::TablesText() {
 
 std::string DBImpl::PoolText() {
   std::string text = "path: " + pool_->path() + "\n";
-  Append(&text, "persist-mode: %s\n", PersistModeName(pool_->persist_mode()));
+  Append(&text, "persist-mode: %s\n", DurabilityName(*pool_));
   Append(&text, "bytes-used: %" PRIu64 "\nbytes-file: %" PRIu64 "\nbytes-capacity: %" PRIu64 "\n", pool_->used_bytes(),
          pool_->file_bytes(), pool_->capacity());
   return text;
@@ -205,18 +205,30 @@ std::string DBImpl::PoolText() {
 std::string DBImpl::PlacementText() {
   constexpr uint64_t kPages = 256;
   const auto node = [](int id) { return id == kAnyNode ? std::string("any") : std::to_string(id); };
-  const Region& region = pool_->region();
   std::string text = "dram-node: " + node(placement_.dram_node) + "\n";
   text += "dram-found: " + blocks_->Sample().Describe() + "\n";
   text += "thread-cpus: " + (placement_.cpus.empty() ? "any" : FormatIntList(placement_.cpus)) + "\n";
-  text += "region-path: " + region.path() + "\n";
-  text += std::string("region-kind: ") + RegionKindName(region.kind()) + "\n";
-  text += std::string("region-persist-mode: ") + PersistModeName(region.mode()) + "\n";
-  text += "region-node: " + node(region.nodes().node) + "\n";
-  text += "region-next-node: " + node(region.nodes().next_node) + "\n";
-  text += "region-found: " + region.Sample(kPages).Describe() + "\n";
   text += "nvm-model: " + (nvm_model_ == nullptr ? "none" : nvm_model_->figures().Describe()) + "\n";
-  Append(&text, "region-bytes: %" PRIu64 "\nregion-bytes-used: %" PRIu64 "\n", region.size(), pool_->used_bytes());
+  const RegionSet& regions = pool_->regions();
+  for (int i = 0; i < regions.count(); i++) {
+    const RegionSet::Member& m = regions.at(i);
+    const Region& region = *m.region;
+    // The pool's own file goes without a number.
+    const std::string name = i == 0 ? "region-" : "region" + std::to_string(i) + "-";
+    const auto line = [&](const char* what, const std::string& value) { text += name + what + ": " + value + "\n"; };
+    line("path", region.path());
+    line("uuid", UuidText(i == 0 ? pool_->uuid() : m.uuid));
+    line("kind", RegionKindName(region.kind()));
+    line("persist-mode", PersistModeName(region.mode()));
+    line("node", node(region.nodes().node));
+    line("next-node", node(region.nodes().next_node));
+    line("found", region.Sample(kPages).Describe());
+    line("page-bytes", std::to_string(region.granularity()));
+    line("huge-pages", region.huge_pages() ? "asked for" : "no");
+    line("limit", pool_->limit_of(i) == 0 ? "none" : std::to_string(pool_->limit_of(i)));
+    line("bytes", std::to_string(region.size()));
+    line("bytes-used", std::to_string(pool_->used_in(i)));
+  }
   return text;
 }
 
@@ -274,7 +286,7 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
   if (!name.starts_with("miodb.")) return false;
   name.remove_prefix(6);
   if (name == Slice("persist-mode")) {
-    *value = PersistModeName(pool_->persist_mode());
+    *value = DurabilityName(*pool_);
   } else if (name == Slice("pool")) {
     *value = PoolText();
   } else if (name == Slice("nvm-model")) {

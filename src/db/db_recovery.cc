@@ -30,11 +30,8 @@ Status DBImpl::Recover() {
   std::vector<ExtentRef> extents;
   Status s = versions_->Recover(options_.paranoid_checks, &extents);
   if (!s.ok()) return s;
-  if (options_.pool_size > 0 && pool_->used_bytes() > options_.pool_size) {
-    return Status::InvalidArgument(pool_->path(), "uses " + std::to_string(pool_->used_bytes()) +
-                                                      " bytes; Options::pool_size is " +
-                                                      std::to_string(options_.pool_size));
-  }
+  s = CheckRegionLimits();
+  if (!s.ok()) return s;
   const uint64_t start = NowMicros();
   VersionEdit edit;
   uint64_t last_sequence = versions_->manifest().flushed_sequence;

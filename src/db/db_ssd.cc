@@ -299,8 +299,7 @@ void DBImpl::FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_da
 // Waits until nothing of the SSD tier is running or due, or until it fails.
 Status DBImpl::WaitForSsd() {
   if (ssd_ == nullptr) return background_error_;
-  while (background_error_.ok() && !closing_.load(std::memory_order_relaxed) &&  // relaxed: set under the mutex
-         (ssd_jobs_ > 0 || running_jobs_ > 0 || PickSsd().has_value())) {
+  while (background_error_.ok() && !MustNotWait() && (ssd_jobs_ > 0 || running_jobs_ > 0 || PickSsd().has_value())) {
     if (!WaitForBackground(0)) break;
   }
   return background_error_.ok() ? ssd_error_ : background_error_;
@@ -332,8 +331,7 @@ Status DBImpl::Purge(PurgeRequest request) {
     input.running = &ssd_damaged_;
     return PickPurge(input).has_value();
   };
-  while (background_error_.ok() && ssd_error_.ok() && !closing_.load(std::memory_order_relaxed) &&  // relaxed: as above
-         is_left()) {
+  while (background_error_.ok() && ssd_error_.ok() && !MustNotWait() && is_left()) {
     if (!WaitForBackground(0)) break;
   }
   purge_ = nullptr;  // a job may have been picked for it, but holds nothing of it

@@ -5,6 +5,7 @@
 #include "src/db/db_impl.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/perf_clock.h"
 #include "src/util/write_batch_internal.h"
 
 // A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
@@ -126,7 +127,15 @@ Status DBImpl::DoWrite(const WriteOptions& options, WriteBatch* updates) {
 }
 
 Status DBImpl::Submit(Writer* writer) {
-  if (!queue_.Join(writer)) return writer->status;
+  PerfClock clock;
+  const bool leads = queue_.Join(writer);
+  clock.Lap(&PerfContext::put_wait);
+  const Status status = leads ? Lead(writer) : writer->status;
+  clock.End(&PerfContext::put_total, &PerfContext::puts);
+  return status;
+}
+
+Status DBImpl::Lead(Writer* writer) {
   Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, chunk_bytes_ / 2));
   try {
     WriteGroup(writer, last);
@@ -140,7 +149,9 @@ Status DBImpl::Submit(Writer* writer) {
     }
   }
   const Status status = writer->status;
+  PerfClock clock;
   queue_.Leave(writer, last);
+  clock.Lap(&PerfContext::put_leave);
   return status;
 }
 
@@ -189,7 +200,9 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
   }
   Status s;
   if (body_bytes > 0) {
+    PerfClock clock;
     s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
+    clock.Lap(&PerfContext::put_room);
     if (s.ok()) {
       CollectRecords(leader, last);
       const uint64_t first = allocated_sequence_ + 1;
@@ -197,12 +210,15 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
       if (file_log_to_write_ != nullptr) s = file_log_to_write_->Append(group_records_, first, sync);
       if (s.ok()) {
         frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
+        clock.Lap(&PerfContext::put_log);
         uint64_t sequence = first;
         for (const LogRecord& record : group_records_) {
           writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
         }
+        clock.Lap(&PerfContext::put_memtable);
         Persist& persist = pool_->persist();
         if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
+        clock.Lap(&PerfContext::put_fence);
       }
       if (s.ok()) {
         if (tracer_.wants_order()) [[unlikely]]

@@ -18,6 +18,9 @@ inline std::string PoolPath(const Options& options, const std::string& name) {
 inline std::string LockPath(const std::string& name) { return name + "/LOCK"; }
 inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 
+// Remembers where further regions of the pool are (region_places.h).
+inline std::string RegionsPath(const std::string& name) { return name + "/REGIONS"; }
+
 // Holds the wal_dir of the log files (log/file_log.h), once the database has had some.
 inline std::string WalDirPath(const std::string& name) { return name + "/WAL"; }
 inline std::string WalFolder(const std::string& wal_dir, const std::string& name) {

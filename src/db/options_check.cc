@@ -5,8 +5,10 @@
 #include <cstring>
 #include <string>
 
+#include "src/format/region_table.h"
 #include "src/format/superblock.h"
 #include "src/log/file_log_format.h"
+#include "src/nvm/region.h"
 
 namespace miodb {
 
@@ -67,6 +69,45 @@ Status CheckSsdOptions(const Options& o, bool any_sizes) {
   return Status::OK();
 }
 
+// Memory without a name: what of it could be kept would have to come from elsewhere, and nothing does that yet.
+Status CheckAnonymous(const Options& o) {
+  const bool anonymous = Region::IsAnonymous(o.pool_path);
+  for (const NvmRegion& region : o.nvm_regions) {
+    if (Region::IsAnonymous(region.path) == anonymous) continue;
+    return Status::InvalidArgument(
+        "Options::nvm_regions has " + region.path,
+        "all regions of a pool are anonymous, or none; pool_path is \"" + o.pool_path + "\"");
+  }
+  if (!anonymous) return Status::OK();
+  const std::string what = "Options::pool_path is anonymous, which is volatile memory";
+  if (o.log_mode != kLogOff)
+    return Status::InvalidArgument(what, "log_mode has to be kLogOff: no log could be replayed onto it");
+  if (!o.ssd_path.empty()) return Status::InvalidArgument(what, "an ssd_path would be of no use without the pool");
+  if (o.persist_mode == kPersistAuto || o.persist_mode == kPersistEmulated) return Status::OK();
+  return Status::InvalidArgument(what, "persist_mode has to be kPersistAuto or kPersistEmulated");
+}
+
+Status CheckRegions(const Options& o, bool any_sizes) {
+  constexpr size_t kMost = kMaxRegions - 1;
+  Status s = CheckRange("nvm_regions.size()", o.nvm_regions.size(), 0, kMost);
+  for (size_t i = 0; s.ok() && i < o.nvm_regions.size(); i++) {
+    const NvmRegion& region = o.nvm_regions[i];
+    const std::string name = "nvm_regions[" + std::to_string(i) + "]";
+    if (region.path.empty()) return Status::InvalidArgument("Options::" + name + ".path", "must not be empty");
+    const uint64_t least = any_sizes ? 2 * kPoolHeaderSize : 64 * KiB;
+    if (region.limit != 0) s = CheckRange((name + ".limit").c_str(), region.limit, least, UINT64_MAX);
+    if (s.ok()) s = CheckInt((name + ".node").c_str(), region.node, -1, 1023);
+    for (size_t j = 0; s.ok() && j < i; j++) {
+      if (o.nvm_regions[j].path != region.path || Region::IsAnonymous(region.path)) continue;
+      s = Status::InvalidArgument("Options::" + name + ".path is " + region.path, "another region has the same");
+    }
+    if (s.ok() && region.path == o.pool_path && !Region::IsAnonymous(region.path)) {
+      s = Status::InvalidArgument("Options::" + name + ".path is " + region.path, "that is the pool_path");
+    }
+  }
+  return s;
+}
+
 }  // namespace
 
 void ClipAsLevelDB(Options* options) {
@@ -103,7 +144,9 @@ Status CheckOptions(const Options& o, bool any_sizes) {
        }) {
     if (!s.ok()) return s;
   }
-  return o.ssd_path.empty() ? Status::OK() : CheckSsdOptions(o, any_sizes);
+  Status s = CheckRegions(o, any_sizes);
+  if (s.ok()) s = CheckAnonymous(o);
+  return s.ok() && !o.ssd_path.empty() ? CheckSsdOptions(o, any_sizes) : s;
 }
 
 }  // namespace miodb

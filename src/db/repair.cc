@@ -9,6 +9,7 @@
 #include "src/db/file_names.h"
 #include "src/db/log_scan.h"
 #include "src/db/options_check.h"
+#include "src/db/region_places.h"
 #include "src/db/ssd_options.h"
 #include "src/inspect/salvage.h"
 #include "src/inspect/ssd_salvage.h"
@@ -25,11 +26,12 @@
 //     Log files are applied on top: what they hold is newer. The new database's own log is in its pool.
 //   4 Flush and close it.
 //   5 Write LOST.
-//   6 Give the damaged pool a second name, then the new pool the name of the damaged one. With an SSD tier, whose files
+//   6 Set further regions of the damaged pool aside; it still finds them there, in the same folders.
+//   7 Give the damaged pool a second name, then the new pool the name of the damaged one. With an SSD tier, whose files
 //     are read in step 3 and written anew into a directory beside the damaged one, the same with the directories.
 //     Remove the log files: if a crash prevents that, the new pool refuses them, and another repair applies them again.
 //
-// What a crash leaves: up to the rename of step 6 the damaged database and files that the next repair removes; after
+// What a crash leaves: up to the rename of step 7 the damaged database and files that the next repair removes; after
 // it the repaired one. If only the directories were left to be exchanged, which their file POOL tells, the next repair
 // does just that. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
 // comes out was written by the engine itself.
@@ -66,6 +68,7 @@ class Repairer {
   Status Write(Salvage* salvage);
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   Status WriteLost(const Salvage::Counts& counts);
+  Status SetRegionsAside();
   Status Swap();
   Status RemoveFresh();
   void Report(const Problem& problem);
@@ -78,13 +81,17 @@ class Repairer {
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
-  std::string lost_;               // content of LOST
-  std::string wal_folder_;         // empty: there are no log files
-  std::unique_ptr<SsdStore> ssd_;  // of the damaged database
-  bool ssd_in_use_ = false;        // the new files belong to the pool that is in place
+  std::string lost_;                          // content of LOST
+  std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
+  std::string wal_folder_;                    // empty: there are no log files
+  std::unique_ptr<SsdStore> ssd_;             // of the damaged database
+  bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
 };
 
 Status Repairer::Run() {
+  if (Region::IsAnonymous(pool_path_)) {
+    return Status::InvalidArgument("Options::pool_path is anonymous", "there is nothing left that could be repaired");
+  }
   if (Region::IsDevice(pool_path_)) {
     return Status::NotSupported(pool_path_,
                                 "a repair needs a file: copy the device into one, and name that as pool_path");
@@ -92,9 +99,14 @@ Status Repairer::Run() {
   Status s = Lock();
   if (!s.ok()) return s;
   std::unique_ptr<PoolImage> image;
-  s = PoolImage::Open(pool_path_, &image);
+  s = PoolImage::Open(pool_path_, &image, PlacesOfRegions(options_, name_));
   if (s.IsNotFound()) return Status::InvalidArgument(pool_path_, "does not exist");
   if (!s.ok()) return s;
+  damaged_regions_ = image->region_paths();
+  for (const std::string& region : damaged_regions_) {
+    if (!Region::IsDevice(region)) continue;
+    return Status::NotSupported(region, "a repair needs files: copy the region's device into one, and name that");
+  }
   const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
   bool finished = false;
   s = FinishSwap(header.pool_id, &finished);
@@ -182,6 +194,8 @@ Status Repairer::Write(Salvage* salvage) {
   options.create_if_missing = true;
   options.error_if_exists = true;
   options.pool_path = fresh_path_;
+  options.nvm_regions.clear();  // all goes into one file; regions can be added to it afterwards
+  if (!damaged_regions_.empty()) options.pool_size = 0;
   if (!options.ssd_path.empty()) options.ssd_path = RepairedSsdPath(options_);
   options.info_log = info_log_;
   options.log_mode = kLogPmem;
@@ -241,10 +255,23 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
   return WriteStringToFile(env_, lost_ + summary, LostPath(name_));
 }
 
+// The regions of the damaged pool make room at their paths. It still finds them: they lie in the same folders.
+Status Repairer::SetRegionsAside() {
+  Status s;
+  for (const std::string& region : damaged_regions_) {
+    int n = 1;
+    while (env_->FileExists(DamagedPath(region, n))) n++;
+    if (s.ok()) s = env_->RenameFile(region, DamagedPath(region, n));
+    if (s.ok()) Log(info_log_, "a region of the damaged pool is now %s", DamagedPath(region, n).c_str());
+  }
+  return s;
+}
+
 Status Repairer::Swap() {
   std::string kept = DamagedPoolPath(options_, name_, 1);
   for (int i = 2; env_->FileExists(kept); i++) kept = DamagedPoolPath(options_, name_, i);
-  Status s = Region::Replace(pool_path_, fresh_path_, kept);
+  Status s = SetRegionsAside();
+  if (s.ok()) s = Region::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) {

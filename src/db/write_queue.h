@@ -18,13 +18,15 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/value_type.h"
+#include "src/util/clock.h"
 #include "src/util/cpu_relax.h"
+#include "src/util/futex.h"
 
 namespace miodb {
 
 // One caller's updates: a batch's bytes, or a single put or delete.
 struct Writer {
-  enum State : int { kWaiting, kLeader, kDone };
+  enum State : int { kWaiting, kAsleep, kLeader, kDone };
 
   Slice batch;  // WriteBatch contents; empty: the single update below
   ValueType type = kTypeValue;
@@ -91,8 +93,9 @@ class WriteQueue {
   }
 
  private:
-  // How often a follower looks before it sleeps. Short: with few cores the leader needs the CPU.
-  static constexpr int kSpins = 64;
+  // A follower looks for so long before it sleeps: a few times what a group takes, and less than waking up costs.
+  static constexpr uint64_t kSpinNanos = 10 * 1000;
+  static constexpr int kLooksPerClock = 16;
 
   static void LinkNewer(Writer* from, Writer* to) {
     for (Writer* w = from; w != to && w->older != nullptr && w->older->newer == nullptr; w = w->older) {
@@ -101,18 +104,27 @@ class WriteQueue {
   }
 
   static void SetState(Writer* writer, int state) {
-    writer->state.store(state, std::memory_order_release);  // release: pairs with Wait; publishes the results
-    writer->state.notify_one();
+    // release: pairs with Wait; publishes the results. The writer may be gone after it.
+    if (writer->state.exchange(state, std::memory_order_release) == Writer::kAsleep) FutexWake(&writer->state);
   }
 
   static int Wait(Writer* writer) {
-    for (int i = 0; i < kSpins; i++) {
-      const int state = writer->state.load(std::memory_order_acquire);  // acquire: pairs with SetState
-      if (state != Writer::kWaiting) return state;
-      CpuRelax();
-    }
-    writer->state.wait(Writer::kWaiting, std::memory_order_acquire);  // acquire: as above
-    return writer->state.load(std::memory_order_acquire);
+    const uint64_t start = NowNanos();
+    do {
+      for (int i = 0; i < kLooksPerClock; i++) {
+        const int state = writer->state.load(std::memory_order_acquire);  // acquire: pairs with SetState
+        if (state != Writer::kWaiting) return state;
+        CpuRelax();
+      }
+    } while (NowNanos() - start < kSpinNanos);
+    int state = Writer::kWaiting;
+    // acquire: as above.
+    if (!writer->state.compare_exchange_strong(state, Writer::kAsleep, std::memory_order_acquire)) return state;
+    do {
+      FutexWait(&writer->state, Writer::kAsleep);
+      state = writer->state.load(std::memory_order_acquire);  // acquire: as above
+    } while (state == Writer::kAsleep);
+    return state;
   }
 
   std::atomic<Writer*> newest_{nullptr};

@@ -65,13 +65,16 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
 
 std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolHeader& header) {
   std::vector<ManifestImage> areas;
-  for (PmRef end = kPoolHeaderSize + kExtentUnit; end <= image.size(); end += kExtentUnit) {
-    AreaFooter footer;
-    if (!ReadAreaFooter(image.At(end), &footer) || footer.size > end || footer.offset != end - footer.size ||
-        !image.IsExtent(footer.offset, footer.size) || (header.has_superblock && footer.pool_id != header.pool_id)) {
-      continue;
+  for (const PoolImage::Part& part : image.parts()) {
+    const PmRef last = part.base + part.size;
+    for (PmRef end = part.base + kPoolHeaderSize + kExtentUnit; end <= last; end += kExtentUnit) {
+      AreaFooter footer;
+      if (!ReadAreaFooter(image.At(end), &footer) || footer.size > end || footer.offset != end - footer.size ||
+          !image.IsExtent(footer.offset, footer.size) || (header.has_superblock && footer.pool_id != header.pool_id)) {
+        continue;
+      }
+      areas.push_back(ReadManifestArea(image, footer.offset, footer.size, footer.generation));
     }
-    areas.push_back(ReadManifestArea(image, footer.offset, footer.size, footer.generation));
   }
   std::stable_sort(areas.begin(), areas.end(), [](const ManifestImage& a, const ManifestImage& b) {
     return a.epoch != b.epoch ? a.epoch > b.epoch : a.confirmed > b.confirmed;

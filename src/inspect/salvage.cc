@@ -122,6 +122,7 @@ Status Salvage::Find() {
 
 // The area that the newest root names, or one that is known to have come into force later.
 Status Salvage::ChooseManifest() {
+  for (const std::string& missing : image_->missing()) Report("region", missing);
   const PoolHeader header = ReadPoolHeader(image_->size() > 0 ? image_->At(0) : nullptr, image_->size());
   if (header.another_version) {
     return Status::NotSupported(image_->path(), "pool format version " + std::to_string(header.version) +
@@ -224,7 +225,11 @@ void Salvage::Search() {
 }
 
 void Salvage::SearchTables(std::vector<Cover>* covers) {
-  for (PmRef offset = kPoolHeaderSize; offset < image_->size(); offset += kExtentUnit) {
+  for (const PoolImage::Part& part : image_->parts()) SearchTablesIn(part, covers);
+}
+
+void Salvage::SearchTablesIn(const PoolImage::Part& part, std::vector<Cover>* covers) {
+  for (PmRef offset = part.base + kPoolHeaderSize; offset < part.base + part.size; offset += kExtentUnit) {
     TableHeader header;
     if (!ReadTableHeader(image_->At(offset), &header)) continue;
     const uint64_t size = IndexExtentSize(header);
@@ -268,18 +273,20 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
   };
   std::vector<Found> found;
   Found next;
-  const char* p = image_->size() > kPoolHeaderSize ? image_->At(kPoolHeaderSize) : image_->end();
-  while (p < image_->end()) {
-    const bool follows = !found.empty() && p == found.back().frame.end &&
-                         ReadFrame(p, image_->end(), found.back().chunk_id, &next.frame);
-    if (follows) {
-      next.chunk_id = found.back().chunk_id;
-    } else if (FindFrameOfAnyChunk(p, image_->end(), kMaxChunkId, flushed_sequence, &next.frame, &next.chunk_id) ==
-               nullptr) {
-      break;
+  for (const PoolImage::Part& part : image_->parts()) {
+    const char* const end = image_->At(part.base + part.size);
+    const char* p = part.size > kPoolHeaderSize ? image_->At(part.base + kPoolHeaderSize) : end;
+    while (p < end) {
+      const bool follows =
+          !found.empty() && p == found.back().frame.end && ReadFrame(p, end, found.back().chunk_id, &next.frame);
+      if (follows) {
+        next.chunk_id = found.back().chunk_id;
+      } else if (FindFrameOfAnyChunk(p, end, kMaxChunkId, flushed_sequence, &next.frame, &next.chunk_id) == nullptr) {
+        break;
+      }
+      found.push_back(next);
+      p = next.frame.end;
     }
-    found.push_back(next);
-    p = next.frame.end;
   }
   // Sequences that a recovery did not keep were given out again, to frames of a later chunk.
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {

@@ -54,7 +54,7 @@ std::string TableImage::ReadEntry(const LeafNode& leaf, int i, RecordView* recor
   const IndexWord word(leaf.word[i]);
   const std::string place = "record at offset " + std::to_string(word.ref()) + ": ";
   if (!image_->Readable(word.ref(), kRecordFixedSize + 2) ||
-      !ParseRecord(image_->At(word.ref()), image_->end(), record)) {
+      !ParseRecord(image_->At(word.ref()), image_->End(word.ref()), record)) {
     return place + "no record";
   }
   if (!record->Verify()) return place + "checksum mismatch";

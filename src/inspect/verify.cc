@@ -21,6 +21,7 @@ class Verifier {
   }
 
   VerifyResult Run() {
+    for (const std::string& missing : image_.missing()) Report("region", missing);
     const PoolHeader header = ReadPoolHeader(image_.size() > 0 ? image_.At(0) : nullptr, image_.size());
     CheckHeader(header);
     if (header.current.epoch == 0 || !CheckManifest(header)) return std::move(result_);
@@ -231,7 +232,7 @@ bool Verifier::ClaimPayload(const std::vector<PayloadMeta>& payload, const std::
 
 void Verifier::CheckSpace() {
   result_.extents = extents_.size();
-  result_.used_bytes = kPoolHeaderSize;
+  result_.used_bytes = kPoolHeaderSize * image_.parts().size();
   PmRef end = kPoolHeaderSize;
   std::string last = "the header page";
   for (const auto& [offset, use] : extents_) {

@@ -155,6 +155,14 @@ uint64_t NumaTopology::AvailableBytes(int node) const {
   return have > not_ours ? have - not_ours : 0;
 }
 
+uint64_t NumaTopology::AvailableHugePages(int node, uint64_t page_bytes) const {
+  uint64_t pages = 0;
+  std::ifstream(root_ + "/node" + std::to_string(node) + "/hugepages/hugepages-" + std::to_string(page_bytes >> 10) +
+                "kB/free_hugepages") >>
+      pages;
+  return pages * page_bytes;
+}
+
 std::string NumaTopology::Describe() const {
   std::string text;
   for (const auto& [id, node] : nodes_) {

@@ -44,6 +44,9 @@ class NumaTopology {
   // left alone, because an allocation bound to a node that has no more is answered by killing the process.
   uint64_t AvailableBytes(int node) const;
 
+  // The same in pages of this size, as hugetlbfs hands them out: those that the system keeps there and nobody has.
+  uint64_t AvailableHugePages(int node, uint64_t page_bytes) const;
+
   // "0 (CPUs 0-1, 21504 MiB available), 2 (no CPUs, ...)"
   std::string Describe() const;
 

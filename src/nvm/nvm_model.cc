@@ -1,43 +1,13 @@
 #include "src/nvm/nvm_model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
-
-#include "src/util/clock.h"
 
 namespace miodb {
 
 namespace {
-
-// Below this, a wait is spent spinning; what is longer sleeps for the part that the scheduler is sure to keep to.
-constexpr uint64_t kSleepFromNanos = 200 * 1000;
-constexpr uint64_t kSleepSlackNanos = 100 * 1000;
-
-void WaitUntil(uint64_t nanos) {
-  for (uint64_t now = NowNanos(); now < nanos; now = NowNanos()) {
-    if (nanos - now > kSleepFromNanos) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(nanos - now - kSleepSlackNanos));
-    }
-  }
-}
-
-// The time that it takes to look at the clock, as far as it falls behind the moment that the clock tells.
-double MeasureClock() {
-  constexpr int kLooks = 2000;
-  double best = 1e9;
-  for (int round = 0; round < 5; round++) {
-    const uint64_t start = NowNanos();
-    uint64_t now = start;
-    for (int i = 0; i < kLooks; i++) now = NowNanos();
-    best = std::min(best, static_cast<double>(now - start) / kLooks);
-  }
-  // Half a look behind the start, and half of one too many at the end.
-  return best;
-}
 
 // The last units of the streams that a thread reads, a leaf's and a record's for example.
 class Streams {
@@ -121,6 +91,14 @@ std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
   return "unknown name \"" + name + "\"";
 }
 
+// "count" and "count:BYTES". False if it is neither; *problem says what is wrong with the bytes.
+bool ParseCount(const std::string& model, NvmModelFigures* figures, std::string* problem) {
+  if (model.rfind("count", 0) != 0 || (model.size() > 5 && model[5] != ':')) return false;
+  figures->name = "count";
+  if (model.size() > 5) *problem = ParseLine("cache_bytes=" + model.substr(6), figures);
+  return true;
+}
+
 }  // namespace
 
 Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures, bool* off) {
@@ -130,10 +108,13 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
   if (model == "optane") *figures = Optane();
   if (model == "cxl") *figures = Cxl();
   if (!figures->name.empty()) return Status::OK();
+  if (std::string problem; ParseCount(model, figures, &problem)) {
+    return problem.empty() ? Status::OK() : Status::InvalidArgument("Options::nvm_model is \"" + model + "\"", problem);
+  }
   std::ifstream file(model);
   if (!file) {
     return Status::InvalidArgument("Options::nvm_model is \"" + model + "\"",
-                                   "neither none, optane or cxl nor a file that can be read");
+                                   "neither none, optane, cxl or count nor a file that can be read");
   }
   figures->name = model;
   int number = 1;
@@ -156,13 +137,32 @@ std::string NvmModelFigures::Describe() const {
 
 NvmModel::NvmModel(const NvmModelFigures& figures)
     : figures_(figures),
+      clock_(SpinClock::Get()),
       random_nanos_(figures.read_random_nanos * figures.remote_factor),
       sequential_nanos_(figures.read_sequential_nanos * figures.remote_factor),
-      write_nanos_per_byte_(
-          figures.write_bytes_per_second > 0 ? 1e9 * figures.remote_factor / figures.write_bytes_per_second : 0),
-      burst_nanos_(static_cast<uint64_t>(figures.burst_bytes * write_nanos_per_byte_)),
-      clock_nanos_(MeasureClock()),
+      write_ticks_per_byte_(figures.write_bytes_per_second > 0
+                                ? clock_.TicksOf(1e9 * figures.remote_factor / figures.write_bytes_per_second)
+                                : 0),
+      burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
       tags_(static_cast<size_t>(figures.cache_bytes) >> kUnitShift) {}
+
+void NvmModel::AddRegion(const char* begin, uint64_t size) {
+  // relaxed: one thread adds; release: pairs with BucketOf
+  const int i = regions_.load(std::memory_order_relaxed);
+  if (i == kMaxRegions) return;
+  buckets_[i].begin = reinterpret_cast<uintptr_t>(begin);
+  buckets_[i].size = size;
+  regions_.store(i + 1, std::memory_order_release);
+}
+
+// Addresses of no region are charged to the first.
+NvmModel::Bucket& NvmModel::BucketOf(uintptr_t address) {
+  const int regions = regions_.load(std::memory_order_acquire);  // acquire: pairs with AddRegion
+  for (int i = 1; i < regions; i++) {
+    if (address - buckets_[i].begin < buckets_[i].size) return buckets_[i];
+  }
+  return buckets_[0];
+}
 
 // Whether the unit is there; from now on it is.
 bool NvmModel::InCache(uint64_t unit) {
@@ -175,34 +175,47 @@ bool NvmModel::InCache(uint64_t unit) {
 
 void NvmModel::Read(const void* p, size_t size) {
   if (size == 0) return;
-  const uint64_t start = NowNanos();
+  const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0;
+  const uint64_t start = waits ? clock_.Now() : 0;
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  uint64_t missed = 0;
   double nanos = 0;
   for (uint64_t unit = first; unit <= last; unit++) {
     const bool follows = t_streams.Follows(unit);
-    if (!InCache(unit)) nanos += follows ? sequential_nanos_ : random_nanos_;
+    if (InCache(unit)) continue;
+    missed++;
+    nanos += follows ? sequential_nanos_ : random_nanos_;
   }
+  // relaxed: statistics
+  if (missed > 0) read_units_.fetch_add(missed, std::memory_order_relaxed);
+  if (missed <= last - first) cached_units_.fetch_add(last - first + 1 - missed, std::memory_order_relaxed);
   if (nanos == 0) return;
-  WaitUntil(start + static_cast<uint64_t>(std::max(nanos - clock_nanos_, 0.0)));
+  // The call itself began a look before start, and ends half a look, on average, after the moment that it waits for.
+  const double ticks = clock_.TicksOf(nanos) - 1.5 * clock_.look_ticks();
+  clock_.WaitUntil(start + static_cast<uint64_t>(std::max(ticks, 0.0)));
   read_nanos_.fetch_add(static_cast<uint64_t>(nanos), std::memory_order_relaxed);  // relaxed: a statistic
 }
 
 void NvmModel::Write(const void* p, size_t size) {
-  if (size == 0 || write_nanos_per_byte_ == 0) return;
-  const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
-  const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  if (size == 0 || write_ticks_per_byte_ == 0) return;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  const uint64_t first = address >> kUnitShift;
+  const uint64_t last = (address + size - 1) >> kUnitShift;
   const double bytes = static_cast<double>((last - first + 1) << kUnitShift);
-  const auto nanos = static_cast<uint64_t>(bytes * write_nanos_per_byte_);
-  const uint64_t now = NowNanos();
-  uint64_t until = written_until_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  const auto ticks = static_cast<uint64_t>(bytes * write_ticks_per_byte_);
+  std::atomic<uint64_t>& written_until = BucketOf(address).written_until;
+  const uint64_t now = clock_.Now();
+  uint64_t until = written_until.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   uint64_t next;
   do {
-    next = std::max(until, now) + nanos;
-  } while (!written_until_.compare_exchange_weak(until, next, std::memory_order_relaxed));
-  if (next <= now + burst_nanos_) return;
-  WaitUntil(next - burst_nanos_);
-  write_nanos_.fetch_add(next - burst_nanos_ - now, std::memory_order_relaxed);  // relaxed: a statistic
+    next = std::max(until, now) + ticks;
+  } while (!written_until.compare_exchange_weak(until, next, std::memory_order_relaxed));
+  if (next <= now + burst_ticks_) return;
+  const uint64_t end = next - burst_ticks_;
+  clock_.WaitUntil(end);
+  // relaxed: a statistic
+  write_nanos_.fetch_add(static_cast<uint64_t>(clock_.NanosOf(end - now)), std::memory_order_relaxed);
 }
 
 }  // namespace miodb

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "miodb/status.h"
+#include "src/nvm/spin_clock.h"
 
 namespace miodb {
 
@@ -33,8 +34,9 @@ struct NvmModelFigures {
   double cache_bytes = 16 << 20;      // of units that are read for nothing
   double remote_factor = 1;           // multiplies latencies and divides the bandwidth
 
-  // "none", "optane", "cxl", or a file of lines "name = value" with the names above. "none" and "" give *off.
-  // InvalidArgument names the file, the line and the reason.
+  // "none", "optane", "cxl", "count", "count:BYTES" or a file of lines "name = value" with the names above. "none" and
+  // "" give *off. "count" waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
+  // names the file, the line and the reason.
   static Status Parse(const std::string& model, NvmModelFigures* figures, bool* off);
 
   // One line with all figures.
@@ -49,9 +51,16 @@ class NvmModel {
 
   const NvmModelFigures& figures() const { return figures_; }
 
+  // Tells the regions of a pool apart: each has a write bandwidth of its own. By one thread at a time.
+  void AddRegion(const char* begin, uint64_t size);
+
   // [p, p + size) is about to be read, or written and flushed.
   void Read(const void* p, size_t size);
   void Write(const void* p, size_t size);
+
+  // Units that reads found in the modelled cache, and those that they did not.
+  uint64_t cached_units() const { return cached_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+  uint64_t read_units() const { return read_units_.load(std::memory_order_relaxed); }      // relaxed: a statistic
 
   // What was waited for, for tests and properties.
   uint64_t read_nanos() const { return read_nanos_.load(std::memory_order_relaxed); }    // relaxed: a statistic
@@ -60,16 +69,28 @@ class NvmModel {
  private:
   static constexpr unsigned kUnitShift = 8;
 
+  static constexpr int kMaxRegions = 16;
+
+  struct Bucket {
+    uintptr_t begin = 0;
+    uint64_t size = 0;
+    std::atomic<uint64_t> written_until{0};  // when it is empty, on clock_
+  };
+
   bool InCache(uint64_t unit);
+  Bucket& BucketOf(uintptr_t address);
 
   const NvmModelFigures figures_;
+  const SpinClock& clock_;
   const double random_nanos_;
   const double sequential_nanos_;
-  const double write_nanos_per_byte_;  // 0: no limit
-  const uint64_t burst_nanos_;
-  const double clock_nanos_;  // what a wait takes longer than it should, because looking at the clock takes time
+  const double write_ticks_per_byte_;  // 0: no limit
+  const uint64_t burst_ticks_;
   std::vector<std::atomic<uint64_t>> tags_;  // of the units in the cache, by their place
-  std::atomic<uint64_t> written_until_{0};   // when the bucket is empty, on the steady clock
+  Bucket buckets_[kMaxRegions];
+  std::atomic<int> regions_{0};
+  std::atomic<uint64_t> cached_units_{0};
+  std::atomic<uint64_t> read_units_{0};
   std::atomic<uint64_t> read_nanos_{0};
   std::atomic<uint64_t> write_nanos_{0};
 };

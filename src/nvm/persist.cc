@@ -42,6 +42,17 @@ const char* PurposeName(Purpose purpose) {
   return names[static_cast<int>(purpose)];
 }
 
+const char* PersistModeName(PersistMode mode) {
+  switch (mode) {
+    case kPersistPmem:
+      return "pmem";
+    case kPersistEmulated:
+      return "emulated";
+    default:
+      return "file";
+  }
+}
+
 void Persist::Count(Purpose purpose, const char* dst, size_t n) {
   PersistCounters& c = counters_[static_cast<int>(purpose)];
   const bool only_writer = purpose == Purpose::kLog;

@@ -35,6 +35,9 @@ enum class Purpose : int { kLog, kFlush, kMerge, kLazyCopy, kEvacuation, kManife
 
 const char* PurposeName(Purpose purpose);
 
+// "pmem", "emulated" or "file".
+const char* PersistModeName(PersistMode mode);
+
 // What has gone through the door for one purpose since the pool was opened.
 struct alignas(64) PersistCounters {
   std::atomic<uint64_t> bytes{0};   // as asked for

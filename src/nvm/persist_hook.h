@@ -71,6 +71,7 @@ struct MemoryMedium {
   char* base = nullptr;   // aligned to 4096
   uint64_t size = 0;      // bytes that the pool has now; grows with it. A new pool: bytes to start with
   uint64_t capacity = 0;  // bytes there are; those above size are zero
+  uint64_t split = 0;     // where a second region may begin, a multiple of 4096; 0: nowhere
   PersistMode mode = kPersistEmulated;
   std::function<uint64_t()> random = nullptr;  // what the pool draws ids from
   PersistHook* hook = nullptr;

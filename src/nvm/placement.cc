@@ -38,6 +38,9 @@ Status Placement::Make(const Options& options, const NumaTopology& topology, Pla
   Status s = CheckNode("dram_node", options.dram_node, topology);
   if (s.ok()) s = CheckNode("nvm_node", options.nvm_node, topology);
   if (s.ok()) s = CheckNode("nvm_next_node", options.nvm_next_node, topology);
+  for (size_t i = 0; s.ok() && i < options.nvm_regions.size(); i++) {
+    s = CheckNode(("nvm_regions[" + std::to_string(i) + "].node").c_str(), options.nvm_regions[i].node, topology);
+  }
   if (!s.ok()) return s;
   placement->dram_node = options.dram_node;
   placement->nvm = {options.nvm_node, options.nvm_next_node};

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "src/nvm/pool_image.h"
+#include "src/nvm/pool_names.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 
@@ -25,12 +26,24 @@ namespace miodb {
 
 namespace {
 
-// A new pool starts with this much or its limit, whichever is less.
-constexpr uint64_t kInitialPoolSize = uint64_t{1} << 20;
-
 uint64_t RoundUp(uint64_t n) { return (n + kExtentUnit - 1) / kExtentUnit * kExtentUnit; }
 
-std::string TemporaryName(const std::string& path) { return path + ".tmp"; }
+// Addresses for regions that are added while the pool is open: as many as there may be without asking for much. Under
+// the thread sanitizer a program has few.
+#if defined(__SANITIZE_THREAD__)
+constexpr uint64_t kSpareAddresses = uint64_t{128} << 30;
+#else
+constexpr uint64_t kSpareAddresses = uint64_t{4} << 40;
+#endif
+
+// Where the pool's own file is mapped. addresses: wanted in all.
+Region::Place FirstPlace(const Pool::Options& options, uint64_t addresses) {
+  Region::Place place;
+  place.nodes = options.nodes;
+  place.spare = std::max(addresses, kSpareAddresses);
+  place.huge_pages = options.huge_pages;
+  return place;
+}
 
 }  // namespace
 
@@ -61,34 +74,28 @@ void Extent::Shrink(uint64_t size) {
 Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)
     : path_(path),
       options_(options),
-      region_(std::move(region)),
-      persist_(region_->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr) {
+      base_(region->base()),
+      space_(path, &regions_, options.growth),
+      persist_(region->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr) {
   persist_.SetModel(options.model);
-  // relaxed: only a hint, refreshed whenever the file grows or cannot.
-  file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);
-  MutexLock lock(&mutex_);
-  total_ = region_->size();
-  allocator_.Free(kPoolHeaderSize, total_ - kPoolHeaderSize);
+  const uint64_t range = RoundToRegion(region->max_size());
+  const uint8_t no_uuid[kUuidBytes] = {};
+  regions_.Add(std::move(region), 0, range, no_uuid);
+  space_.AddRegion(options.limit);
+  if (options.model != nullptr) options.model->AddRegion(base_, range);
 }
 
 Pool::~Pool() {
-  MIODB_UNPOISON(region_->base(), region_->size());
-  if (options_.memory == nullptr && region_->path() != path_) Remove();  // never published
+  for (int i = 0; i < regions_.count(); i++) {
+    MIODB_UNPOISON(At(regions_.at(i).base), regions_.at(i).region->size());
+  }
+  if (options_.memory == nullptr && regions_.first().path() != path_) Remove();  // never published
 }
 
 void Pool::Remove() {
-  if (!removed_ && region_->kind() == RegionKind::kDevdax) {
-    ClearHeader();
-  } else if (!removed_) {
-    unlink(region_->path().c_str());
-  }
+  if (removed_) return;
+  for (int i = regions_.count() - 1; i >= 0; i--) Discard(*regions_.at(i).region);
   removed_ = true;
-}
-
-void Pool::ClearHeader() {
-  const std::string zeros(kPoolHeaderSize, '\0');
-  persist_.Copy(Purpose::kManifest, region_->base(), zeros.data(), zeros.size());
-  persist_.Fence(Purpose::kManifest).IgnoreError();  // fails for files alone
 }
 
 Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
@@ -106,22 +113,22 @@ Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
 }
 
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
-  if (options.memory != nullptr) return CreateOn(Region::InMemory(options.memory), path, options, pool);
-  if (Region::IsDevice(path)) {
+  if (options.memory != nullptr || Region::IsDevice(path)) {
     std::unique_ptr<Region> region;
-    Status opened = Region::Open(path, options.limit, options.persist_mode, &region, options.nodes);
+    Status opened = OpenFirst(path, options, &region);
     return opened.ok() ? CreateOn(std::move(region), path, options, pool) : opened;
   }
-  const std::string temporary = TemporaryName(path);
-  Status s = Region::Remove(temporary);
+  const std::string temporary = Region::IsAnonymous(path) ? path : TemporaryName(path);
+  Status s = Region::IsAnonymous(path) ? Status::OK() : Region::Remove(temporary);
   if (!s.ok()) return s;
-  const uint64_t size = options.limit == 0 ? kInitialPoolSize : std::min(options.limit, kInitialPoolSize);
+  const uint64_t limit = options.limit / kExtentUnit * kExtentUnit;
+  const uint64_t size = limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
   try {
     std::unique_ptr<Region> region;
-    s = Region::Create(temporary, size, options.limit, options.persist_mode, &region, options.nodes);
+    s = Region::Create(temporary, size, options.limit, options.persist_mode, &region, FirstPlace(options, 0));
     if (s.ok()) s = CreateOn(std::move(region), path, options, pool);
   } catch (const std::bad_alloc&) {
-    unlink(temporary.c_str());
+    if (!Region::IsAnonymous(path)) unlink(temporary.c_str());
     throw;
   }
   return s;
@@ -131,49 +138,52 @@ Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, c
                       std::unique_ptr<Pool>* pool) {
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   p->WriteSuperblock();
+  p->missing_regions_ = options.regions;
   *pool = std::move(p);
   return Status::OK();
 }
 
-Status Pool::Destroy(const std::string& path) {
-  if (Region::IsDevice(path)) {
-    std::unique_ptr<Region> region;
-    Status opened = Region::Open(path, 0, kPersistAuto, &region);
-    if (!opened.ok()) return opened;
-    if (!ReadPoolHeader(region->base(), region->size()).has_superblock) return opened;
-    Pool(path, Options(), std::move(region)).Remove();
-    return opened;
-  }
-  Status s = Region::Remove(TemporaryName(path));
-  return s.ok() ? Region::Remove(path) : s;
+Status Pool::Publish() {
+  Region& file = regions_.first();
+  if (options_.memory != nullptr || file.kind() == RegionKind::kDevdax || is_volatile()) return Status::OK();
+  Status s = file.SyncFile();
+  if (s.ok()) s = file.Rename(path_);
+  return s;
 }
 
-Status Pool::Publish() {
-  if (options_.memory != nullptr || region_->kind() == RegionKind::kDevdax) return Status::OK();
-  Status s = region_->SyncFile();
-  if (s.ok()) s = region_->Rename(path_);
-  return s;
+// Maps the pool's own file, with addresses for the regions that it has and for some that it may get.
+Status Pool::OpenFirst(const std::string& path, const Options& options, std::unique_ptr<Region>* region) {
+  if (options.memory != nullptr) {
+    const uint64_t split = options.memory->split;
+    *region = Region::InMemory(options.memory, split > 0 ? split : options.memory->capacity);
+    return Status::OK();
+  }
+  Status s = Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, 0));
+  if (!s.ok()) return s;
+  const uint64_t wanted = AddressesWanted((*region)->base());
+  if (wanted <= (*region)->range()->size()) return s;
+  region->reset();
+  s = Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, wanted));
+  if (!s.ok() || wanted <= (*region)->range()->size()) return s;
+  return Status::IOError(path, "the pool's regions need " + std::to_string(wanted) + " bytes of address space");
 }
 
 Status Pool::Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   std::unique_ptr<Region> region;
-  Status s;
-  if (options.memory != nullptr) {
-    region = Region::InMemory(options.memory);
-  } else {
-    s = Region::Open(path, options.limit, options.persist_mode, &region, options.nodes);
-    if (!s.ok()) return s;
-  }
+  Status s = OpenFirst(path, options, &region);
+  if (!s.ok()) return s;
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->CheckSuperblock();
   if (s.ok()) s = p->ReadRoot(&p->root_);
+  if (s.ok()) s = p->OpenRegions();
   if (s.ok()) {
     // A process that died between a store and its fence may have left what was read in a cache only. It is durable with
     // the fence at the end of the manifest's recovery, before anything is built on it.
-    p->persist_.Flush(Purpose::kManifest, p->region_->base(), kPoolHeaderSize);
+    p->persist_.Flush(Purpose::kManifest, p->base_, kPoolHeaderSize);
     if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
-    *pool = std::move(p);
+    s = p->RepairRegionTable();
   }
+  if (s.ok()) *pool = std::move(p);
   return s;
 }
 
@@ -188,9 +198,7 @@ void Pool::WriteSuperblock() {
   Superblock& s = superblock_;
   s.magic = kPoolMagic;
   s.version = kPoolFormatVersion;
-  const uint64_t random[] = {Random64(), Random64()};
-  static_assert(sizeof(random) == sizeof(s.uuid));
-  memcpy(s.uuid, random, sizeof(s.uuid));
+  DrawUuid(s.uuid);
   if (options_.memory == nullptr) {
     s.created_micros = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -198,18 +206,18 @@ void Pool::WriteSuperblock() {
   }
   s.checksum = SuperblockChecksum(s);
   for (int copy = 0; copy < kSuperblockCopies; copy++) {
-    persist_.Copy(Purpose::kManifest, region_->base() + SuperblockOffset(copy), &s, sizeof(s));
+    persist_.Copy(Purpose::kManifest, base_ + SuperblockOffset(copy), &s, sizeof(s));
   }
 }
 
 Status Pool::CheckSuperblock() {
   bool found = false;
   for (int copy = 0; copy < kSuperblockCopies && !found; copy++) {
-    memcpy(&superblock_, region_->base() + SuperblockOffset(copy), sizeof(superblock_));
+    memcpy(&superblock_, base_ + SuperblockOffset(copy), sizeof(superblock_));
     found = SuperblockChecks(superblock_);
   }
   // Another version may keep its checksum elsewhere, so the number is believed where nothing checks.
-  if (!found) memcpy(&superblock_, region_->base() + kSuperblockOffset, sizeof(superblock_));
+  if (!found) memcpy(&superblock_, base_ + kSuperblockOffset, sizeof(superblock_));
   if (superblock_.magic != kPoolMagic) return Status::Corruption(path_, "not a MioDB pool (bad magic at offset 0)");
   if (superblock_.version != kPoolFormatVersion) {
     return Status::NotSupported(path_, "pool format version " + std::to_string(superblock_.version) +
@@ -228,7 +236,7 @@ Status Pool::ReadRoot(RootSlot* root) const {
     bool written = false, good = false;
     for (int copy = 0; copy < kRootCopies; copy++) {
       RootSlot slot;
-      memcpy(&slot, region_->base() + RootSlotOffset(parity, copy), sizeof(slot));
+      memcpy(&slot, base_ + RootSlotOffset(parity, copy), sizeof(slot));
       const RootSlot blank = {};
       if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
       if (!RootChecks(slot, parity, id())) continue;
@@ -256,12 +264,12 @@ void Pool::RepairRoots() {
     RootSlot slots[kRootCopies];
     RootSlot whole = {};
     for (int copy = 0; copy < kRootCopies; copy++) {
-      memcpy(&slots[copy], region_->base() + RootSlotOffset(parity, copy), sizeof(RootSlot));
+      memcpy(&slots[copy], base_ + RootSlotOffset(parity, copy), sizeof(RootSlot));
       if (RootChecks(slots[copy], parity, id())) whole = slots[copy];
     }
     for (int copy = 0; copy < kRootCopies; copy++) {
       if (RootChecks(slots[copy], parity, id()) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
-      persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(parity, copy), &whole, sizeof(whole));
+      persist_.Copy(Purpose::kManifest, base_ + RootSlotOffset(parity, copy), &whole, sizeof(whole));
     }
   }
 }
@@ -274,7 +282,7 @@ Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
   slot.generation = generation;
   slot.checksum = RootChecksum(slot, id());
   for (int copy = 0; copy < kRootCopies; copy++) {
-    persist_.Copy(Purpose::kManifest, region_->base() + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
+    persist_.Copy(Purpose::kManifest, base_ + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
     if (copy == 0 && MIODB_MUTATED(kRootCopiesTogether)) continue;
     Status s = persist_.Fence(Purpose::kManifest);
     if (!s.ok()) return s;
@@ -283,109 +291,16 @@ Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
   return Status::OK();
 }
 
-uint64_t Pool::used_bytes() const {
-  MutexLock lock(&mutex_);
-  return total_ - allocator_.free_bytes();
-}
-
-uint64_t Pool::capacity() const {
-  if (options_.limit > 0) return options_.limit;
-  return region_->size() + file_system_available_.load(std::memory_order_relaxed);  // relaxed: a hint
-}
-
-// Asks the file system again what it could give. False if that is not more than was known.
-bool Pool::RefreshCapacity() {
-  if (options_.limit > 0) return false;
-  const uint64_t now = region_->FileSystemAvailable();
-  return file_system_available_.exchange(now, std::memory_order_relaxed) < now;  // relaxed: a hint
-}
-
-uint64_t Pool::free_bytes() const {
-  const uint64_t all = capacity();
-  const uint64_t used = used_bytes();
-  return used < all ? all - used : 0;
-}
-
-std::string Pool::DescribeFull() const {
-  const std::string nodes = region_->DescribeNodes();
-  return "the pool is full: " + std::to_string(used_bytes()) + " of " + std::to_string(capacity()) + " bytes in use" +
-         (nodes.empty() ? "" : "; " + nodes);
-}
-
-Status Pool::Full(uint64_t size) const {
-  return Status::NoSpace(path_, DescribeFull() + ", " + std::to_string(size) + " wanted");
-}
-
-// Takes up to size bytes, at least min_size, from the file as it is. *fits: whether the limits leave room for min_size.
-bool Pool::TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits) {
-  const uint64_t all = capacity();
-  MutexLock lock(&mutex_);
-  const uint64_t used = total_ - allocator_.free_bytes() + leave.bytes;
-  const uint64_t room = used < all ? (all - used) / kExtentUnit * kExtentUnit : 0;
-  *fits = room >= min_size;
-  if (!*fits) return false;
-  *taken = std::min(size, room);
-  if (!allocator_.Allocate(*taken, offset)) return false;
-  if (allocator_.largest_free() < leave.run && all - std::min(all, total_) < leave.run) {
-    allocator_.Free(*offset, *taken);
-    *fits = false;
-    return false;
-  }
-  MIODB_UNPOISON(At(*offset), *taken);
-  return true;
-}
-
-// Grows the file so that a free run of size bytes, or at least min_size, appears at its end.
-Status Pool::GrowFor(uint64_t size, uint64_t min_size) {
-  MutexLock grow(&grow_mutex_);
-  const uint64_t old_size = region_->size();
-  uint64_t tail;
-  {
-    MutexLock lock(&mutex_);
-    if (allocator_.largest_free() >= size) return Status::OK();  // another thread grew it, or space came back
-    tail = old_size - allocator_.UsedEnd(old_size);
-  }
-  const uint64_t limit = options_.limit > 0 ? options_.limit / kExtentUnit * kExtentUnit : UINT64_MAX;
-  const uint64_t end = std::min(limit, region_->max_size());
-  const uint64_t least = old_size + min_size - std::min(tail, min_size);
-  if (least > end || end <= old_size) return Full(min_size);
-  const uint64_t wanted = std::max(old_size + size - std::min(tail, size), old_size + options_.growth);
-  uint64_t new_size = std::min(wanted, end);
-  Status s = region_->Grow(new_size);
-  if (!s.ok() && least > old_size && least < new_size) {
-    new_size = least;
-    s = region_->Grow(new_size);
-  }
-  file_system_available_.store(region_->FileSystemAvailable(), std::memory_order_relaxed);  // relaxed: a hint
-  if (!s.ok()) return s;
-  MutexLock lock(&mutex_);
-  total_ = new_size;
-  allocator_.Free(old_size, new_size - old_size);
-  return s;
-}
-
 Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent) {
   size = RoundUp(size);
   min_size = std::min(RoundUp(min_size), size);
-  uint64_t offset, taken;
-  bool fits;
-  while (!TryAllocate(size, min_size, leave, &taken, &offset, &fits)) {
-    if (!fits) {
-      if (!RefreshCapacity()) return Full(min_size);
-      continue;
-    }
-    Status s = GrowFor(taken, min_size);
-    if (s.ok()) continue;
-    // The file cannot grow: what free run is there will do, if it is long enough.
-    MutexLock lock(&mutex_);
-    taken = std::min(taken, allocator_.largest_free());
-    if (taken < min_size || leave.run > 0) return s;
-    CHECK(allocator_.Allocate(taken, &offset));
-    MIODB_UNPOISON(At(offset), taken);
-    break;
-  }
+  PmRef offset;
+  uint64_t taken;
+  Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
+  if (!s.ok()) return s;
+  MIODB_UNPOISON(At(offset), taken);
   MakeExtent(offset, taken, kind, extent);
-  return Status::OK();
+  return s;
 }
 
 void Pool::MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
@@ -402,10 +317,7 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
   if (size == 0 || offset % kExtentUnit != 0 || size % kExtentUnit != 0 || !Readable(offset, size)) {
     return Status::Corruption(path_, where + " lies outside of the pool's " + std::to_string(file_bytes()) + " bytes");
   }
-  {
-    MutexLock lock(&mutex_);
-    if (!allocator_.Take(offset, size)) return Status::Corruption(path_, where + " is referenced twice");
-  }
+  if (!space_.Take(offset, size)) return Status::Corruption(path_, where + " is referenced twice");
   MakeExtent(offset, size, kind, extent);
   return Status::OK();
 }
@@ -418,10 +330,9 @@ void Pool::EraseMagic(PmRef offset) {
 void Pool::Release(PmRef offset, uint64_t size) {
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
   if (reuse_stopped_.load(std::memory_order_acquire)) return;
-  MutexLock lock(&mutex_);
   MIODB_POISON(At(offset), size);
   try {
-    allocator_.Free(offset, size);
+    space_.Free(offset, size);
   } catch (const std::bad_alloc&) {
     // Destructors end here. What has no memory to be remembered as free is free again after the next open.
   }

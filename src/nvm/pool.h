@@ -1,5 +1,8 @@
 // The pool: all persistent memory of one database, handed out as extents.
 //
+// It is one file, or that and further regions (src/format/region_table.h): files or devices that hold the references
+// behind those of the file before. Which they are is written in the header page; where they are is found out at open.
+//
 // Ownership of space is ownership of an Extent. The manifest is the only durable owner: an extent that no manifest
 // record names is free after a crash, so neither allocating nor freeing writes anything. While the database is open an
 // ExtentRef keeps the space; when the last one goes, the space is free for reuse at once. Hence the rule for whoever
@@ -14,13 +17,16 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
-#include "src/nvm/extent_allocator.h"
 #include "src/nvm/persist.h"
+#include "src/nvm/pool_space.h"
 #include "src/nvm/region.h"
+#include "src/nvm/region_finder.h"
+#include "src/nvm/region_set.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -92,13 +98,22 @@ using ExtentRef = std::shared_ptr<Extent>;
 
 class Pool {
  public:
+  struct RegionOptions {
+    std::string path;
+    uint64_t limit = 0;  // most bytes; 0: what its file system has
+    RegionNodes nodes = {};
+  };
+
   struct Options {
-    uint64_t limit = 0;   // most bytes of the pool; 0: what the file system has
+    uint64_t limit = 0;   // most bytes of the pool's own file; 0: what the file system has
     uint64_t growth = 0;  // step of growing
     PersistMode persist_mode = kPersistAuto;
-    MemoryMedium* memory = nullptr;  // not null: the pool lies there, its path is only a name
-    RegionNodes nodes = {};          // where its memory has to lie
-    NvmModel* model = nullptr;       // not null: what stores and reads are charged to; outlives the pool
+    MemoryMedium* memory = nullptr;           // not null: the pool lies there, its path is only a name
+    RegionNodes nodes = {};                   // where the memory of its own file has to lie
+    NvmModel* model = nullptr;                // not null: what stores and reads are charged to; outlives the pool
+    std::vector<RegionOptions> regions = {};  // further regions
+    RegionPlaces search = {};                 // where to look for those that are not where regions says
+    bool huge_pages = true;
   };
 
   // Whether a DAX device holds a pool, from its first root on, or anything else: only a device whose first page is
@@ -111,13 +126,27 @@ class Pool {
   static Status Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
   Status Publish();
 
-  // Opens an existing pool with all of its space free; recovery claims what the manifest names. What was read is on its
-  // way to the medium: a fence has to come before anything is stored that relies on it.
+  // Whether nothing of the pool outlives the process.
+  bool is_volatile() const { return regions_.first().kind() == RegionKind::kAnonymous; }
+
+  // Opens an existing pool and all regions that it has, with all of its space free; recovery claims what the manifest
+  // names. What was read is on its way to the medium: a fence has to come before anything is stored that relies on it.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
-  // Removes the pool at path and what an unfinished Create left, or clears a DAX device's first page if there is a pool
-  // on it. Fails if it is open; OK if there is none.
-  static Status Destroy(const std::string& path);
+  // Removes the pool at path, its regions, and what an unfinished Create left; of DAX devices the first page is cleared
+  // if there is a pool or region of it on them. Fails if it is open; OK if there is none. A region that is nowhere is
+  // an error after all else is gone.
+  static Status Destroy(const std::string& path, const RegionPlaces& places = RegionPlaces());
+
+  // Makes a further region and adds it, durably. What a crash leaves is the pool without it, or with it, empty; a file
+  // that it left is taken for a new region by the next call. InvalidArgument if there is something else at its path, if
+  // the pool has it already, if its persist mode is not the pool's, or if no addresses are left for it. By one thread
+  // at a time.
+  Status AddRegion(const RegionOptions& options);
+
+  // Of Options::regions, those that the pool did not have when it was opened or made. They are to be added when its
+  // recovery has found nothing amiss.
+  const std::vector<RegionOptions>& missing_regions() const { return missing_regions_; }
 
   // Removes the file of a new pool that is not wanted after all. What is mapped stays usable.
   void Remove();
@@ -126,8 +155,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  char* At(PmRef ref) const { return region_->base() + ref; }
-  PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - region_->base()); }
+  char* At(PmRef ref) const { return base_ + ref; }
+  PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - base_); }
   Persist& persist() { return persist_; }
   PersistMode persist_mode() const { return persist_.mode(); }
 
@@ -137,18 +166,13 @@ class Pool {
   }
   const std::string& path() const { return path_; }
 
-  // Whether [ref, ref + size) lies inside the pool's file, so that reading it cannot fault.
-  bool Readable(PmRef ref, uint64_t size) const {
-    const uint64_t file = region_->size();
-    return ref >= kPoolHeaderSize && ref <= file && size <= file - ref;
-  }
-  const char* readable_end() const { return region_->base() + region_->size(); }
+  // Whether [ref, ref + size) lies inside one of the pool's files, so that reading it cannot fault.
+  bool Readable(PmRef ref, uint64_t size) const { return regions_.Readable(ref, size); }
 
-  // What has to stay free after an allocation: so many bytes, and so many of them in one piece.
-  struct Leave {
-    uint64_t bytes = 0;
-    uint64_t run = 0;
-  };
+  // The end of the file that ref lies in.
+  const char* ReadableEnd(PmRef ref) const { return At(regions_.Of(ref).end()); }
+
+  using Leave = PoolSpace::Leave;
 
   // Takes size bytes (rounded up to kExtentUnit), growing the file as needed. NoSpace if the pool does not have them.
   Status Allocate(uint64_t size, ExtentKind kind, ExtentRef* extent) {
@@ -162,11 +186,20 @@ class Pool {
   // Recovery: takes exactly this range. Corruption if it is outside of the file or taken already.
   Status Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
 
+  // Has the files grow if no free run of so many bytes is left in them: what a later allocation need not wait for.
+  bool GrowAhead(uint64_t bytes) { return space_.GrowAhead(bytes); }
+
   // Faults the extent in for writing.
-  void Populate(const Extent& extent) { region_->Populate(extent.offset(), extent.size()); }
+  void Populate(const Extent& extent) {
+    const RegionSet::Member& m = regions_.Of(extent.offset());
+    m.region->Populate(extent.offset() - m.base, extent.size());
+  }
 
   // Maps the extent in for reading from end to end.
-  void PopulateForReading(const Extent& extent) { region_->PopulateForReading(extent.offset(), extent.size()); }
+  void PopulateForReading(const Extent& extent) {
+    const RegionSet::Member& m = regions_.Of(extent.offset());
+    m.region->PopulateForReading(extent.offset() - m.base, extent.size());
+  }
 
   // From now on no space is given to anybody else: it is in doubt what the manifest on the medium names.
   // release: see Release.
@@ -187,46 +220,61 @@ class Pool {
   // Epoch of the root that the next SwitchRoot writes.
   uint64_t next_epoch() const { return root_.epoch + 1; }
 
-  const Region& region() const { return *region_; }
-  uint64_t file_bytes() const { return region_->size(); }
-  uint64_t used_bytes() const;  // of extents in use, and the pool header
-  uint64_t capacity() const;    // limit, or file size plus what the file system could give
-  uint64_t free_bytes() const;  // capacity - used
+  const RegionSet& regions() const { return regions_; }
+  const uint8_t* uuid() const { return superblock_.uuid; }
+  const PoolSpace::Growth& growth() const { return space_.growth(); }
+  uint64_t file_bytes() const { return regions_.size(); }
+  uint64_t used_bytes() const { return space_.used(); }  // of extents in use, and header pages
+  uint64_t used_in(int region) const { return space_.used_in(region); }
+  uint64_t limit_of(int region) const { return space_.limit_of(region); }
+
+  // The limits, or file sizes plus what the file systems could give.
+  uint64_t capacity() const { return space_.capacity(); }
+  uint64_t free_bytes() const { return space_.free_bytes(); }  // capacity - used
 
   // "the pool is full: ..." with these figures and what its nodes have.
-  std::string DescribeFull() const;
+  std::string DescribeFull() const { return space_.DescribeFull(); }
 
  private:
   friend class Extent;
 
   Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
 
-  void ClearHeader();
   static Status CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
                          std::unique_ptr<Pool>* pool);
+  static Status OpenFirst(const std::string& path, const Options& options, std::unique_ptr<Region>* region);
   Status CheckSuperblock();
   void WriteSuperblock();
   void RepairRoots();
-  bool TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint64_t* taken, uint64_t* offset, bool* fits);
-  Status GrowFor(uint64_t size, uint64_t min_size);
   void EraseMagic(PmRef offset);
   void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
   void Release(PmRef offset, uint64_t size);
-  bool RefreshCapacity();
-  Status Full(uint64_t size) const;
+
+  // ---- pool_regions.cc
+  static uint64_t AddressesWanted(const char* header_page);
+  Status OpenRegions();
+  Status RepairRegionTable();
+  Status MatchRegions(const std::vector<RegionEntry>& entries, std::vector<RegionOptions>* found);
+  Status OpenRegion(const RegionEntry& entry, const RegionOptions& options);
+  Status CheckRegion(const Region& region, const RegionEntry& entry) const;
+  Status CheckMode(const Region& region) const;
+  Status CheckFree(const std::string& path);
+  Status PlanRegion(const RegionOptions& options, RegionEntry* entry) const;
+  Status MakeRegion(const RegionOptions& options, const RegionEntry& entry, std::unique_ptr<Region>* region);
+  Status WriteRegionHeader(const Region& region, const RegionEntry& entry);
+  Status WriteEntry(const RegionEntry& entry);
+  void Discard(const Region& region);
+  void DrawUuid(uint8_t* uuid) const;
 
   const std::string path_;
   const Options options_;
-  const std::unique_ptr<Region> region_;
+  RegionSet regions_;
+  char* const base_;
+  PoolSpace space_;
   Persist persist_;
   Superblock superblock_ = {};
   RootSlot root_ = {};
-
-  Mutex grow_mutex_;  // taken before mutex_
-  mutable Mutex mutex_;
-  ExtentAllocator allocator_ GUARDED_BY(mutex_);
-  uint64_t total_ GUARDED_BY(mutex_) = 0;  // bytes of the file that the allocator knows of
-  std::atomic<uint64_t> file_system_available_{0};
+  std::vector<RegionOptions> missing_regions_;
   std::atomic<bool> reuse_stopped_{false};
   bool removed_ = false;
 };

@@ -6,38 +6,94 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "src/nvm/file_system.h"
 
 namespace miodb {
 
-Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* image) {
-  std::unique_ptr<PoolImage> i(new PoolImage(path));
-  if (Region::IsDevice(path)) {
-    Status s = Region::Open(path, 0, kPersistAuto, &i->device_);
-    if (!s.ok()) return s;
-    i->base_ = i->device_->base();
-    i->size_ = i->file_size_ = i->device_->size();
-    *image = std::move(i);
-    return s;
-  }
-  i->fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (i->fd_ < 0) {
+// The file of one region, open and locked.
+Status PoolImage::Part::Open(const std::string& path) {
+  fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
     return errno == ENOENT ? Status::NotFound(path, "no such file") : Status::IOError(path, strerror(errno));
   }
-  if (flock(i->fd_, LOCK_EX | LOCK_NB) != 0) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return Status::IOError(path, errno == EWOULDBLOCK ? "the pool is in use by an open database" : strerror(errno));
   }
   struct stat st;
-  if (fstat(i->fd_, &st) != 0) return Status::IOError(path, strerror(errno));
+  if (fstat(fd, &st) != 0) return Status::IOError(path, strerror(errno));
   if (!S_ISREG(st.st_mode)) return Status::IOError(path, "not a regular file");
-  i->file_size_ = static_cast<uint64_t>(st.st_size);
-  const uint64_t size = i->file_size_ / kExtentUnit * kExtentUnit;
-  if (size > 0) {
-    void* const base = mmap(nullptr, size, PROT_READ, MAP_SHARED, i->fd_, 0);
-    if (base == MAP_FAILED) return Status::IOError(path, std::string("mmap: ") + strerror(errno));
-    i->base_ = static_cast<const char*>(base);
-    i->size_ = size;
+  file_size = static_cast<uint64_t>(st.st_size);
+  size = file_size / kExtentUnit * kExtentUnit;
+  return Status::OK();
+}
+
+PoolImage::Part::Part(Part&& other) noexcept
+    : base(other.base),
+      size(other.size),
+      file_size(other.file_size),
+      fd(std::exchange(other.fd, -1)),
+      device(std::move(other.device)) {}
+
+PoolImage::Part::~Part() {
+  if (fd >= 0) close(fd);
+}
+
+// Opens the file or device and maps it where its references say.
+Status PoolImage::Add(const std::string& path, PmRef base) {
+  Part part;
+  part.base = base;
+  if (Region::IsDevice(path)) {
+    RegionPlace place;
+    place.range = range_;
+    place.offset = base;
+    Status s = Region::Open(path, 0, kPersistAuto, &part.device, place);
+    if (!s.ok()) return s;
+    part.size = part.file_size = part.device->size();
+  } else {
+    Status s = part.Open(path);
+    if (!s.ok()) return s;
+    if (part.size > range_->size() - base) return Status::Corruption(path, "larger than the pool has room for");
+    if (part.size > 0 &&
+        mmap(range_->base() + base, part.size, PROT_READ, MAP_SHARED | MAP_FIXED, part.fd, 0) == MAP_FAILED) {
+      return Status::IOError(path, std::string("mmap: ") + strerror(errno));
+    }
+  }
+  parts_.push_back(std::move(part));
+  return Status::OK();
+}
+
+Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* image, const RegionPlaces& given) {
+  std::string page;
+  Status s = ReadFirstPage(path, &page);
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+  std::unique_ptr<PoolImage> i(new PoolImage(path));
+  std::vector<RegionEntry> entries;
+  if (header.has_superblock) {
+    s = ReadRegionTable(page.data(), header.pool_id, path, &entries);
+    if (!s.ok()) i->missing_.push_back(s.ToString());
+  }
+  uint64_t addresses = 0;
+  s = Region::SizeOf(path, &addresses);
+  if (!s.ok()) return s;
+  if (!entries.empty()) addresses = std::max(addresses, entries.back().base + entries.back().range);
+  s = AddressRange::Reserve(RoundToRegion(addresses), 0, &i->range_);
+  if (s.ok()) s = i->Add(path, 0);
+  if (!s.ok()) return s;
+  i->base_ = i->range_->base();
+  RegionPlaces places = given;
+  places.AddFolder(DirectoryOf(path));
+  for (const RegionEntry& entry : entries) {
+    std::string found;
+    s = FindRegion(places, header.uuid, entry, &found);
+    if (s.ok()) s = i->Add(found, entry.base);
+    if (s.ok()) i->region_paths_.push_back(found);
+    if (!s.ok()) i->missing_.push_back(s.ToString());
   }
   *image = std::move(i);
   return Status::OK();
@@ -45,15 +101,41 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
 
 std::unique_ptr<PoolImage> PoolImage::Wrap(const std::string& name, const char* base, uint64_t size) {
   std::unique_ptr<PoolImage> image(new PoolImage(name));
-  image->file_size_ = size;
-  image->size_ = size / kExtentUnit * kExtentUnit;
+  Part part;
+  part.file_size = size;
+  part.size = size / kExtentUnit * kExtentUnit;
+  image->parts_.push_back(std::move(part));
   image->base_ = base;
   return image;
 }
 
-PoolImage::~PoolImage() {
-  if (fd_ >= 0 && base_ != nullptr) munmap(const_cast<char*>(base_), size_);
-  if (fd_ >= 0) close(fd_);
+const PoolImage::Part* PoolImage::PartOf(PmRef ref) const {
+  for (const Part& part : parts_) {
+    if (ref >= part.base && ref <= part.base + part.size) return &part;
+  }
+  return nullptr;
+}
+
+uint64_t PoolImage::size() const {
+  uint64_t bytes = 0;
+  for (const Part& part : parts_) bytes += part.size;
+  return bytes;
+}
+
+uint64_t PoolImage::file_size() const {
+  uint64_t bytes = 0;
+  for (const Part& part : parts_) bytes += part.file_size;
+  return bytes;
+}
+
+bool PoolImage::Readable(PmRef ref, uint64_t n) const {
+  const Part* const part = PartOf(ref);
+  return part != nullptr && ref >= part->base + kPoolHeaderSize && n <= part->base + part->size - ref;
+}
+
+const char* PoolImage::End(PmRef ref) const {
+  const Part* const part = PartOf(ref);
+  return At(part == nullptr ? ref : part->base + part->size);
 }
 
 PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
@@ -71,6 +153,7 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
     if (c.good && !header.has_superblock) {
       header.has_superblock = true;
       header.pool_id = PoolId(c.superblock);
+      memcpy(header.uuid, c.superblock.uuid, sizeof(header.uuid));
     }
   }
   for (uint64_t parity = 0; parity < 2; parity++) {

@@ -1,4 +1,4 @@
-// The file of a pool, mapped for reading only, damaged or not: for repair and for the tools that look at pools.
+// The files of a pool, mapped for reading only, damaged or not: for repair and for the tools that look at pools.
 //
 // Unlike Pool it takes nothing for granted but that the file is there, and it cannot change a byte of it. It keeps the
 // pool from being opened while it lives, and fails if it is open.
@@ -11,38 +11,62 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
 #include "src/nvm/region.h"
+#include "src/nvm/region_finder.h"
 
 namespace miodb {
 
 class PoolImage {
  public:
-  // NotFound if there is no file, IOError if it is open or cannot be read.
-  static Status Open(const std::string& path, std::unique_ptr<PoolImage>* image);
+  // The bytes of one of its regions.
+  struct Part {
+    Part() = default;
+    Part(Part&& other) noexcept;
+    ~Part();
+    Status Open(const std::string& path);
+
+    PmRef base = 0;
+    uint64_t size = 0;  // of the file, rounded down to a multiple of kExtentUnit; may be 0
+    uint64_t file_size = 0;
+    int fd = -1;
+    std::unique_ptr<Region> device;  // of a DAX device
+  };
+
+  // NotFound if there is no file, IOError if it is open or cannot be read. Further regions are looked for in places and
+  // beside the pool; those that are not found are missing.
+  static Status Open(const std::string& path, std::unique_ptr<PoolImage>* image,
+                     const RegionPlaces& places = RegionPlaces());
 
   // Looks at bytes in memory instead, which stay the caller's. REQUIRES: base is aligned as a page is.
   static std::unique_ptr<PoolImage> Wrap(const std::string& name, const char* base, uint64_t size);
 
-  ~PoolImage();
   PoolImage(const PoolImage&) = delete;
   PoolImage& operator=(const PoolImage&) = delete;
 
   const std::string& path() const { return path_; }
+  const std::vector<std::string>& region_paths() const { return region_paths_; }  // of further regions
 
-  // Length of the file, rounded down to a multiple of kExtentUnit; may be 0.
-  uint64_t size() const { return size_; }
-  uint64_t file_size() const { return file_size_; }
+  // What is wrong with the list of regions: one line for each that could not be had.
+  const std::vector<std::string>& missing() const { return missing_; }
+
+  // The pool's own file first.
+  const std::vector<Part>& parts() const { return parts_; }
+  uint64_t size() const;  // of all parts
+  uint64_t file_size() const;
 
   const char* At(PmRef ref) const { return base_ + ref; }
-  const char* end() const { return base_ + size_; }
   PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - base_); }
 
-  // Whether [ref, ref + n) lies behind the header page and inside of the file.
-  bool Readable(PmRef ref, uint64_t n) const { return ref >= kPoolHeaderSize && ref <= size_ && n <= size_ - ref; }
+  // The end of the part that ref lies in.
+  const char* End(PmRef ref) const;
+
+  // Whether [ref, ref + n) lies behind the header page and inside of one file.
+  bool Readable(PmRef ref, uint64_t n) const;
 
   // Whether an extent could lie there.
   bool IsExtent(PmRef offset, uint64_t n) const {
@@ -52,12 +76,15 @@ class PoolImage {
  private:
   explicit PoolImage(const std::string& path) : path_(path) {}
 
+  Status Add(const std::string& path, PmRef base);
+  const Part* PartOf(PmRef ref) const;
+
   const std::string path_;
-  std::unique_ptr<Region> device_;  // holds the mapping of a DAX device
-  int fd_ = -1;
+  std::shared_ptr<AddressRange> range_;
   const char* base_ = nullptr;
-  uint64_t size_ = 0;
-  uint64_t file_size_ = 0;
+  std::vector<Part> parts_;
+  std::vector<std::string> region_paths_;
+  std::vector<std::string> missing_;
 };
 
 // What the first page of a pool says.
@@ -78,6 +105,7 @@ struct PoolHeader {
   bool another_version = false;
   uint32_t version = 0;
   uint64_t pool_id = 0;
+  uint8_t uuid[kUuidBytes] = {};
   RootSlot current = {};  // the good root of the highest epoch; epoch 0 if there is none
 };
 

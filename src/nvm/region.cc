@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include <fstream>
 
 #include "src/format/superblock.h"
+#include "src/nvm/file_system.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -31,43 +31,11 @@ namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
+constexpr int kProtection = PROT_READ | PROT_WRITE;
+
 // Pages that are looked at to see where memory lies: when a region is opened, and of every piece that it grows by.
 constexpr uint64_t kSampleAtOpen = 64;
 constexpr uint64_t kSampleOfGrowth = 16;
-
-// Repeats a system call for as long as a signal interrupts it.
-template <typename Call>
-int Retry(Call call) {
-  int result;
-  do {
-    result = call();
-  } while (result < 0 && errno == EINTR);
-  return result;
-}
-
-int OpenFile(const std::string& path, int flags) {
-  return Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
-}
-
-// Gives storage to a range of a file. Returns an error number, or 0.
-int Allocate(int fd, uint64_t offset, uint64_t size) {
-  int error;
-  do {
-    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(size));
-  } while (error == EINTR);
-  return error;
-}
-
-Status SyncDirectoryOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string dir = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const int fd = OpenFile(dir, O_RDONLY | O_DIRECTORY);
-  if (fd < 0) return Status::IOError(dir, strerror(errno));
-  Status s;
-  if (Retry([&] { return fsync(fd); }) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
-  close(fd);
-  return s;
-}
 
 }  // namespace
 
@@ -78,17 +46,18 @@ Status Region::Error(const char* what) const {
 }
 
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
-                      std::unique_ptr<Region>* region, const RegionNodes& nodes) {
+                      std::unique_ptr<Region>* region, const Place& place) {
   std::unique_ptr<Region> r(new Region(path));
-  r->nodes_ = nodes;
-  r->fd_ = OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
+  r->place_ = place;
+  r->fd_ = IsAnonymous(path) ? memfd_create("miodb", MFD_CLOEXEC) : OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
   if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
+  if (s.ok()) s = r->FindKind();
   // Mapped before it has any memory, because a binding is one of addresses.
   if (s.ok()) s = r->Map(std::max(max_size, max_size > 0 ? size : 0), wanted);
   if (s.ok()) s = r->Grow(size);
   if (!s.ok()) {
-    unlink(path.c_str());
+    if (!IsAnonymous(path)) unlink(path.c_str());
     return s;
   }
   *region = std::move(r);
@@ -96,19 +65,62 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
 }
 
 Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
-                    const RegionNodes& nodes) {
+                    const Place& place) {
   std::unique_ptr<Region> r(new Region(path));
-  r->nodes_ = nodes;
-  const int fd = r->fd_ = OpenFile(path, O_RDWR);
-  if (fd < 0) return Status::IOError(path, strerror(errno));
+  r->place_ = place;
+  r->fd_ = OpenFile(path, O_RDWR);
+  if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
-  if (!s.ok()) return s;
-  struct stat st;
-  if (fstat(fd, &st) != 0) return r->Error("stat");
-  s = S_ISCHR(st.st_mode) ? r->MeasureDevice(major(st.st_rdev), minor(st.st_rdev)) : r->MeasureFile();
+  if (s.ok()) s = r->Measure();
   if (s.ok()) s = r->Map(max_size, wanted);
   if (s.ok()) s = r->CheckNodes(0, r->size());
   if (s.ok()) *region = std::move(r);
+  return s;
+}
+
+Status Region::Measure() {
+  struct stat st;
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  if (S_ISCHR(st.st_mode)) return MeasureDevice(major(st.st_rdev), minor(st.st_rdev));
+  Status s = FindKind();
+  return s.ok() ? MeasureFile() : s;
+}
+
+Status Region::FindKind() {
+  struct statfs fs;
+  struct stat st;
+  if (fstatfs(fd_, &fs) != 0) return Error("statfs");
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  kind_ = IsAnonymous(path_)             ? RegionKind::kAnonymous
+          : fs.f_type == TMPFS_MAGIC     ? RegionKind::kTmpfs
+          : fs.f_type == HUGETLBFS_MAGIC ? RegionKind::kHugetlbfs
+                                         : RegionKind::kOtherFile;
+  granularity_ = kind_ == RegionKind::kHugetlbfs ? static_cast<uint64_t>(fs.f_bsize) : kExtentUnit;
+  file_system_ = st.st_dev;
+  return Status::OK();
+}
+
+Status Region::SizeOf(const std::string& path, uint64_t* bytes) {
+  if (IsDevice(path)) return LargestSize(path, bytes);
+  struct stat st;
+  if (stat(path.c_str(), &st) != 0) return Status::IOError(path, strerror(errno));
+  *bytes = static_cast<uint64_t>(st.st_size);
+  return Status::OK();
+}
+
+Status Region::LargestSize(const std::string& path, uint64_t* bytes) {
+  if (IsDevice(path)) {
+    Region device(path);
+    device.fd_ = OpenFile(path, O_RDWR);
+    if (device.fd_ < 0) return Status::IOError(path, strerror(errno));
+    Status s = device.Measure();
+    *bytes = device.size();
+    return s;
+  }
+  FileSystemSize file_system;
+  // Nameless memory has what shared memory has.
+  Status s = MeasureFileSystemOf(IsAnonymous(path) ? "/proc" : path, &file_system);
+  *bytes = file_system.total;
   return s;
 }
 
@@ -118,7 +130,7 @@ Status Region::MeasureFile() {
   if (!S_ISREG(st.st_mode)) {
     return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
   }
-  const uint64_t size = static_cast<uint64_t>(st.st_size) / kExtentUnit * kExtentUnit;
+  const uint64_t size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
   if (size < 2 * kPoolHeaderSize) return Status::Corruption(path_, "too short to be a pool");
   // A copy may have holes. On a full file system a store into one would be a SIGBUS.
   if (static_cast<uint64_t>(st.st_blocks) * 512 < size) {
@@ -140,7 +152,7 @@ Status Region::MeasureDevice(unsigned major, unsigned minor) {
     return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
   }
   kind_ = RegionKind::kDevdax;
-  alignment_ = alignment;
+  granularity_ = alignment;
   size_.store(size, std::memory_order_release);  // release: as above
   return Status::OK();
 }
@@ -151,77 +163,103 @@ bool Region::IsDevice(const std::string& path) {
 }
 
 Status Region::Lock() const {
+  if (IsAnonymous(path_)) return Status::OK();  // nobody else can open it
   if (Retry([this] { return flock(fd_, LOCK_EX | LOCK_NB); }) == 0) return Status::OK();
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
 
-std::unique_ptr<Region> Region::InMemory(MemoryMedium* medium) {
+std::unique_ptr<Region> Region::InMemory(MemoryMedium* medium, uint64_t capacity) {
   std::unique_ptr<Region> r(new Region("memory"));
   r->medium_ = medium;
   r->base_ = medium->base;
-  r->max_size_ = medium->capacity;
+  r->granularity_ = kExtentUnit;
+  r->max_size_ = capacity;
   r->mode_ = medium->mode;
   r->size_.store(medium->size, std::memory_order_release);  // release: as in Open
   return r;
 }
 
+std::unique_ptr<Region> Region::PartOfMemory(MemoryMedium* medium, uint64_t offset, uint64_t size) {
+  std::unique_ptr<Region> r = InMemory(medium, size);
+  r->base_ += offset;
+  r->grows_ = false;
+  r->size_.store(size, std::memory_order_release);  // release: as in Open
+  return r;
+}
+
 Region::~Region() {
   if (medium_ != nullptr) return;
-  if (base_ != nullptr) munmap(base_, max_size_);
+  if (mapped_) place_.range->Clear(place_.offset, max_size_);
   if (fd_ >= 0) close(fd_);
+}
+
+// The addresses: a range of its own, or its part of the one that it was given.
+Status Region::Reserve(uint64_t max_size) {
+  const uint64_t alignment = std::max(kHugePage, granularity_);
+  max_size_ = (std::max(max_size, size()) + alignment - 1) / alignment * alignment;
+  if (place_.range == nullptr) {
+    Status s = AddressRange::Reserve(max_size_, place_.spare, &place_.range);
+    if (!s.ok()) return Status::IOError(path_, s.ToString());
+  }
+  const uint64_t room = place_.range->size() - std::min(place_.range->size(), place_.offset);
+  if (alignment > AddressRange::kAlignment || place_.offset % alignment != 0 || max_size_ > room) {
+    return Status::InvalidArgument(path_, std::to_string(max_size_) + " bytes in pages of " +
+                                              std::to_string(alignment) + " do not fit into the " +
+                                              std::to_string(room) + " bytes of address space left for it");
+  }
+  base_ = place_.range->base() + place_.offset;
+  return Status::OK();
 }
 
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
   const bool device = kind_ == RegionKind::kDevdax;
-  const uint64_t alignment = std::max(kHugePage, alignment_);
+  Status s;
   if (device) {
     max_size = size();
+    grows_ = false;
   } else if (max_size == 0) {
-    struct statvfs vfs;
-    if (fstatvfs(fd_, &vfs) != 0) return Error("statvfs");
-    max_size = static_cast<uint64_t>(vfs.f_blocks) * vfs.f_frsize;
+    FileSystemSize file_system;
+    s = MeasureFileSystem(fd_, &file_system);
+    max_size = file_system.total;
   }
-  max_size_ = device ? size() : (std::max(max_size, size()) + kHugePage - 1) / kHugePage * kHugePage;
+  if (s.ok()) s = Reserve(max_size);
+  if (!s.ok()) return s;
+  if (device) max_size_ = size();
 
-  // A range aligned for huge pages, taken by reserving more than is needed and giving back both ends.
-  char* const reserved = static_cast<char*>(
-      mmap(nullptr, max_size_ + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  if (reserved == MAP_FAILED) {
-    return Error(("cannot reserve " + std::to_string(max_size_) + " bytes of address space").c_str());
-  }
-  char* const aligned =
-      reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(reserved) + alignment - 1) & ~(uintptr_t{alignment} - 1));
-  const uint64_t front = static_cast<uint64_t>(aligned - reserved);
-  if (front > 0) munmap(reserved, front);
-  if (front < alignment) munmap(aligned + max_size_, alignment - front);
-  base_ = aligned;
-
-  const int protection = PROT_READ | PROT_WRITE;
-  void* const synced = mmap(base_, max_size_, protection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
+  mapped_ = true;
+  void* const synced = mmap(base_, max_size_, kProtection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
   if (synced != MAP_FAILED) {
     mode_ = kPersistPmem;
     if (!device) kind_ = RegionKind::kFsdax;
   } else if (wanted == kPersistPmem) {
     return Status::NotSupported(path_, "this file system cannot map persistent memory with MAP_SYNC");
   } else {
-    if (mmap(base_, max_size_, protection, MAP_SHARED | MAP_FIXED, fd_, 0) == MAP_FAILED) return Error("mmap");
-    struct statfs fs;
-    if (fstatfs(fd_, &fs) != 0) return Error("statfs");
-    kind_ = fs.f_type == TMPFS_MAGIC       ? RegionKind::kTmpfs
-            : fs.f_type == HUGETLBFS_MAGIC ? RegionKind::kHugetlbfs
-                                           : RegionKind::kOtherFile;
+    s = MapPages(0, kind_ == RegionKind::kHugetlbfs ? size() : max_size_);
+    if (!s.ok()) return s;
     mode_ = kind_ == RegionKind::kOtherFile ? kPersistFile : kPersistEmulated;
   }
   if (wanted == kPersistEmulated || wanted == kPersistFile) mode_ = wanted;
-  madvise(base_, max_size_, MADV_HUGEPAGE);  // where the kernel does not do it, small pages serve as well
+  // Where the kernel does not do it, small pages serve as well.
+  madvise(base_, max_size_, place_.huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   madvise(base_, max_size_, MADV_DONTDUMP);
   return CheckBindable();
 }
 
+// Maps a part of the file. Files on hugetlbfs are as long as what is mapped of them for writing, so they are mapped as
+// they grow, and their pages are taken by Allocate, not by mapping.
+Status Region::MapPages(uint64_t offset, uint64_t size) {
+  if (size == 0) return Status::OK();
+  void* const mapped =
+      mmap(base_ + offset, size, kProtection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED) return Error("mmap");
+  madvise(base_ + offset, size, MADV_DONTDUMP);
+  return Status::OK();
+}
+
 Status Region::CheckBindable() const {
-  if (!nodes_.bound() || kind_ != RegionKind::kOtherFile) return Status::OK();
+  if (!place_.nodes.bound() || kind_ != RegionKind::kOtherFile) return Status::OK();
   return Status::InvalidArgument(
-      path_, "memory of this file system cannot be bound to NUMA node " + std::to_string(nodes_.node) +
+      path_, "memory of this file system cannot be bound to NUMA node " + std::to_string(place_.nodes.node) +
                  " (nvm_node): it lies in the page cache. Use a tmpfs, or a DAX file system on a device of that node");
 }
 
@@ -229,34 +267,39 @@ Status Region::CheckBindable() const {
 // device is, so there it is only looked at, afterwards.
 Status Region::BindGrowth(uint64_t offset, uint64_t size, int* node) {
   *node = kAnyNode;
-  if (!nodes_.bound() || kind_ == RegionKind::kFsdax || kind_ == RegionKind::kDevdax) return Status::OK();
+  if (!place_.nodes.bound() || kind_ == RegionKind::kFsdax || kind_ == RegionKind::kDevdax) return Status::OK();
   const NumaTopology topology;
-  for (int candidate : {nodes_.node, nodes_.next_node}) {
-    if (candidate == kAnyNode || topology.AvailableBytes(candidate) < size) continue;
+  for (int candidate : {place_.nodes.node, place_.nodes.next_node}) {
+    if (candidate == kAnyNode || AvailableOn(topology, candidate) < size) continue;
     *node = candidate;
     return BindMemory(base_ + offset, size, candidate);
   }
   return Status::NoSpace(path_, "cannot grow by " + std::to_string(size) + " bytes: " + DescribeNodes());
 }
 
+uint64_t Region::AvailableOn(const NumaTopology& topology, int node) const {
+  return kind_ == RegionKind::kHugetlbfs ? topology.AvailableHugePages(node, granularity_)
+                                         : topology.AvailableBytes(node);
+}
+
 std::string Region::DescribeNodes() const {
   const NumaTopology topology;
   std::string text;
-  for (int node : {nodes_.node, nodes_.next_node}) {
+  for (int node : {place_.nodes.node, place_.nodes.next_node}) {
     if (node == kAnyNode) continue;
     text += (text.empty() ? "" : ", ") + std::string("NUMA node ") + std::to_string(node) + " has " +
-            std::to_string(topology.AvailableBytes(node)) + " bytes available";
+            std::to_string(AvailableOn(topology, node)) + " bytes available";
   }
   return text;
 }
 
 Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
-  if (!nodes_.bound()) return Status::OK();
+  if (!place_.nodes.bound()) return Status::OK();
   PageSample sample;
   SamplePages(base_ + offset, size, offset == 0 ? kSampleAtOpen : kSampleOfGrowth, Touch::kForWriting, &sample);
-  if (sample.looked_at > 0 && sample.Elsewhere(nodes_.node, nodes_.next_node) == 0) return Status::OK();
-  std::string asked = "nvm_node is " + std::to_string(nodes_.node);
-  if (nodes_.next_node != kAnyNode) asked += ", nvm_next_node " + std::to_string(nodes_.next_node);
+  if (sample.looked_at > 0 && sample.Elsewhere(place_.nodes.node, place_.nodes.next_node) == 0) return Status::OK();
+  std::string asked = "nvm_node is " + std::to_string(place_.nodes.node);
+  if (place_.nodes.next_node != kAnyNode) asked += ", nvm_next_node " + std::to_string(place_.nodes.next_node);
   return Status::InvalidArgument(path_, asked + ", but its memory lies on " + sample.Describe());
 }
 
@@ -279,6 +322,8 @@ const char* RegionKindName(RegionKind kind) {
       return "hugetlbfs";
     case RegionKind::kOtherFile:
       return "file";
+    case RegionKind::kAnonymous:
+      return "anonymous";
     case RegionKind::kMemory:
       return "memory";
   }
@@ -287,9 +332,10 @@ const char* RegionKindName(RegionKind kind) {
 
 Status Region::Grow(uint64_t new_size) {
   const uint64_t old_size = size();
+  new_size = (new_size + granularity_ - 1) / granularity_ * granularity_;
   if (new_size <= old_size) return Status::OK();
   if (medium_ != nullptr) {
-    if (new_size > medium_->capacity) return Status::NoSpace(path_, "no more memory");
+    if (!grows_ || new_size > max_size_) return Status::NoSpace(path_, "no more memory");
     medium_->size = new_size;
     size_.store(new_size, std::memory_order_release);  // release: as below
     return Status::OK();
@@ -303,6 +349,7 @@ Status Region::Grow(uint64_t new_size) {
     errno = Allocate(fd_, old_size, new_size - old_size);
     if (errno != 0) s = Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
   }
+  if (s.ok() && kind_ == RegionKind::kHugetlbfs) s = MapPages(old_size, new_size - old_size);
   if (s.ok()) s = CheckNodes(old_size, new_size - old_size);
   if (!s.ok()) {
     if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(old_size)); }) != 0) return Error("ftruncate");
@@ -314,15 +361,15 @@ Status Region::Grow(uint64_t new_size) {
 }
 
 uint64_t Region::FileSystemAvailable() const {
-  if (medium_ != nullptr) return medium_->capacity - size();
+  if (medium_ != nullptr) return max_size_ - size();
   if (kind_ == RegionKind::kDevdax) return 0;
-  struct statvfs vfs;
-  if (fstatvfs(fd_, &vfs) != 0) return 0;
-  const uint64_t available = static_cast<uint64_t>(vfs.f_bavail) * vfs.f_frsize;
-  if (!nodes_.bound() || kind_ == RegionKind::kFsdax) return available;
+  FileSystemSize file_system;
+  if (!MeasureFileSystem(fd_, &file_system).ok()) return 0;
+  const uint64_t available = file_system.available;
+  if (!place_.nodes.bound() || kind_ == RegionKind::kFsdax) return available;
   const NumaTopology topology;
-  uint64_t on_nodes = topology.AvailableBytes(nodes_.node);
-  if (nodes_.next_node != kAnyNode) on_nodes += topology.AvailableBytes(nodes_.next_node);
+  uint64_t on_nodes = AvailableOn(topology, place_.nodes.node);
+  if (place_.nodes.next_node != kAnyNode) on_nodes += AvailableOn(topology, place_.nodes.next_node);
   return std::min(available, on_nodes);
 }
 
@@ -339,6 +386,12 @@ void Region::Populate(uint64_t offset, uint64_t size) {
 void Region::PopulateForReading(uint64_t offset, uint64_t size) {
   if (medium_ != nullptr) return;
   madvise(base_ + offset, size, MADV_POPULATE_READ);  // kernels that cannot do it map page by page, as they are read
+}
+
+Status Region::CheckUnused(const std::string& path) {
+  Region region(path);
+  region.fd_ = OpenFile(path, O_RDWR);
+  return region.fd_ < 0 ? Status::IOError(path, strerror(errno)) : region.Lock();
 }
 
 Status Region::Remove(const std::string& path) {

@@ -1,5 +1,5 @@
-// One file or DAX device of persistent memory, mapped once into an address range reserved for its largest size, so that
-// it grows in place and no reference or pointer into it ever moves.
+// One file or DAX device of persistent memory, mapped once into addresses reserved for its largest size, so that it
+// grows in place and no reference or pointer into it ever moves. Regions of one pool share an address range.
 //
 // Space is allocated in the file system before it is used (fallocate), so a full device is an error of Grow and not a
 // SIGBUS at some later store. Where a NUMA node is asked for, the same step takes the memory from that node, or from
@@ -10,6 +10,7 @@
 #ifndef MIODB_SRC_NVM_REGION_H_
 #define MIODB_SRC_NVM_REGION_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -17,30 +18,51 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/nvm/address_range.h"
 #include "src/nvm/persist_hook.h"
 #include "src/nvm/placement.h"
 
 namespace miodb {
 
 // What a region lies on.
-enum class RegionKind { kFsdax, kDevdax, kTmpfs, kHugetlbfs, kOtherFile, kMemory };
+enum class RegionKind { kFsdax, kDevdax, kTmpfs, kHugetlbfs, kOtherFile, kAnonymous, kMemory };
 
 const char* RegionKindName(RegionKind kind);
 
+// Where a region lies in the address space, and on which nodes and pages.
+struct RegionPlace {
+  RegionNodes nodes = {};  // where its memory has to lie; InvalidArgument if that cannot be had there
+  std::shared_ptr<AddressRange> range = nullptr;  // null: one of its own, with spare bytes more behind it
+  uint64_t offset = 0;                            // in range
+  uint64_t spare = 0;
+  bool huge_pages = true;  // ask for them where the kernel may give them
+};
+
 class Region {
  public:
-  // Creates path, which must not exist, with size bytes. max_size: the address range to reserve; 0: all that the file
-  // system could hold. nodes: where its memory has to lie; InvalidArgument if that cannot be had there.
+  using Place = RegionPlace;
+
+  // Creates path, which must not exist, with size bytes. max_size: the addresses to reserve; 0: for all that the file
+  // system could hold.
   static Status Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
-                       std::unique_ptr<Region>* region, const RegionNodes& nodes = RegionNodes());
+                       std::unique_ptr<Region>* region, const Place& place = Place());
 
   // Opens an existing file at its present size, or a DAX device, which has one size for ever. InvalidArgument if its
-  // memory does not lie on the nodes.
+  // memory does not lie on the nodes, or if it does not fit into what the range has for it.
   static Status Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
-                     const RegionNodes& nodes = RegionNodes());
+                     const Place& place = Place());
 
-  // A region in memory of the caller, of medium->size bytes; it grows up to medium->capacity and keeps medium->size.
-  static std::unique_ptr<Region> InMemory(MemoryMedium* medium);
+  // A region in memory of the caller, which grows up to capacity and keeps medium->size.
+  static std::unique_ptr<Region> InMemory(MemoryMedium* medium, uint64_t capacity);
+
+  // A part of such memory that is there from the beginning and has one size.
+  static std::unique_ptr<Region> PartOfMemory(MemoryMedium* medium, uint64_t offset, uint64_t size);
+
+  // Bytes of a file, which need not be a pool, or of a device.
+  static Status SizeOf(const std::string& path, uint64_t* bytes);
+
+  // The most that the file system or device of path could hold, which may be a name in it that is not there yet.
+  static Status LargestSize(const std::string& path, uint64_t* bytes);
 
   ~Region();
   Region(const Region&) = delete;
@@ -50,13 +72,29 @@ class Region {
   const std::string& path() const { return path_; }
   PersistMode mode() const { return mode_; }
   RegionKind kind() const { return kind_; }
-  const RegionNodes& nodes() const { return nodes_; }
+  const RegionNodes& nodes() const { return place_.nodes; }
+  bool huge_pages() const { return place_.huge_pages; }
 
   // Bytes of the file; everything below is backed by storage.
   uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with Grow
   uint64_t max_size() const { return max_size_; }
 
-  // Makes the file new_size bytes long. On failure (IOError, or NoSpace from the file system) it is as before.
+  bool can_grow() const { return grows_; }
+
+  // Sizes of the file are multiples of this: its pages, where they are large ones.
+  uint64_t granularity() const { return granularity_; }
+
+  // From now on it grows to no more than this. REQUIRES: nobody grows it at the same time.
+  void LimitTo(uint64_t max_size) { max_size_ = std::min(max_size_, max_size); }
+
+  // The addresses it lies in; null: memory of the caller.
+  const std::shared_ptr<AddressRange>& range() const { return place_.range; }
+
+  // Tells file systems apart; 0: none.
+  uint64_t file_system() const { return file_system_; }
+
+  // Makes the file new_size bytes long, rounded up to its granularity. On failure (IOError, or NoSpace from the file
+  // system) it is as before.
   Status Grow(uint64_t new_size);
 
   // What the file system could still give, in bytes; of a bound region, what its nodes could.
@@ -77,8 +115,14 @@ class Region {
   // Makes the file's length and allocation durable.
   Status SyncFile();
 
+  // Whether path stands for memory that has no name and is gone when the region is. It is only ever created.
+  static bool IsAnonymous(const std::string& path) { return path == "anonymous"; }
+
   // Whether path is a character device. Only those of devdax can be opened.
   static bool IsDevice(const std::string& path);
+
+  // IOError if a Region has the file at path open.
+  static Status CheckUnused(const std::string& path);
 
   // Removes the file at path, unless a Region has it open: IOError. OK if there is none.
   static Status Remove(const std::string& path);
@@ -94,13 +138,18 @@ class Region {
  private:
   explicit Region(std::string path) : path_(std::move(path)) {}
 
+  Status Measure();
   Status MeasureFile();
   Status MeasureDevice(unsigned major, unsigned minor);
 
   // Keeps a second opener out, in this process or another, until the region is destroyed.
   Status Lock() const;
+  Status FindKind();
+  Status Reserve(uint64_t max_size);
   Status Map(uint64_t max_size, PersistMode wanted);
+  Status MapPages(uint64_t offset, uint64_t size);
   Status CheckBindable() const;
+  uint64_t AvailableOn(const NumaTopology& topology, int node) const;
   Status BindGrowth(uint64_t offset, uint64_t size, int* node);
   Status CheckNodes(uint64_t offset, uint64_t size) const;
   Status Error(const char* what) const;
@@ -112,8 +161,11 @@ class Region {
   uint64_t max_size_ = 0;
   PersistMode mode_ = kPersistFile;
   RegionKind kind_ = RegionKind::kMemory;
-  RegionNodes nodes_;
-  uint64_t alignment_ = 0;  // of the mapping
+  Place place_;
+  uint64_t granularity_ = 0;  // of the mapping and of sizes
+  uint64_t file_system_ = 0;
+  bool mapped_ = false;
+  bool grows_ = true;
   std::atomic<uint64_t> size_{0};
 };
 

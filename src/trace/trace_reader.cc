@@ -20,7 +20,7 @@ constexpr size_t kReadBytes = 1 << 20;
 
 // The file through a window that always holds at least the record at hand.
 struct TraceReader::Rep {
-  explicit Rep(const std::string& trace_path) : path(trace_path), window(kReadBytes) {}
+  explicit Rep(const std::string& trace_path) : path(trace_path) {}
 
   const std::string path;
   uint64_t file_bytes = 0;
@@ -48,6 +48,8 @@ struct TraceReader::Rep {
   bool ReadRecord(TraceRecord* record);
   // Makes the next record whole in the window. False at the end and at damage.
   bool Load(TraceHead* head);
+  bool HasEnd();
+  bool StopAtCut(const std::string& reason);
   bool CheckChecksum(const Slice& head, const Slice& payload);
   bool Stop(const std::string& reason) {
     status = Corruption(offset, reason);
@@ -66,11 +68,36 @@ Status TraceReader::Rep::OpenFile() {
   s = env->NewSequentialFile(path, &opened);
   file.reset(opened);
   begin = end = 0;
+  window.resize(std::clamp<uint64_t>(file_bytes, kTraceHeadBytes, kReadBytes));
   offset = 0;
   checksum = 0;
   status = Status::OK();
   torn = ended = has_own_records = is_checked = false;
   return s;
+}
+
+// Whether the last bytes of the file are a checksum and an end record, as they are in a trace of ours that was ended.
+// An end record alone looks too much like other bytes.
+bool TraceReader::Rep::HasEnd() {
+  constexpr size_t kChecksumBytes = kTraceHeadBytes + 8, kBytes = kChecksumBytes + kTraceHeadBytes;
+  RandomAccessFile* opened = nullptr;
+  if (!has_own_records || !Env::Default()->NewRandomAccessFile(path, &opened).ok()) return false;
+  const std::unique_ptr<RandomAccessFile> whole(opened);
+  char scratch[kBytes];
+  Slice bytes;
+  if (file_bytes < kBytes || !whole->Read(file_bytes - kBytes, kBytes, &bytes, scratch).ok()) return false;
+  if (bytes.size() != kBytes) return false;
+  const TraceHead checksum_head = DecodeTraceHead(bytes.data());
+  const TraceHead end_head = DecodeTraceHead(bytes.data() + kChecksumBytes);
+  return checksum_head.type == kTraceChecksum && checksum_head.payload_bytes == 8 && end_head.type == kTraceEnd &&
+         end_head.payload_bytes == 0;
+}
+
+// A record goes on behind the end of the file. If that has an end record, nothing was cut: the record's length is
+// wrong.
+bool TraceReader::Rep::StopAtCut(const std::string& reason) {
+  torn = !HasEnd();
+  return Stop(torn ? reason : reason + ", behind an end record: the length or one before it is damaged");
 }
 
 // Has at least this many bytes in the window, or all that the file has.
@@ -96,8 +123,7 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   status = Fill(kTraceHeadBytes);
   if (!status.ok() || end == begin) return false;
   if (end - begin < kTraceHeadBytes) {
-    torn = true;
-    return Stop("the file ends within the head of a record");
+    return StopAtCut("the file ends within the head of a record");
   }
   *head = DecodeTraceHead(window.data() + begin);
   if (head->payload_bytes > kMaxTracePayload) {
@@ -108,8 +134,7 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   if (offset + bytes <= file_bytes) status = Fill(bytes);
   if (!status.ok()) return false;
   if (end - begin < bytes) {
-    torn = true;
-    return Stop("a record of " + std::to_string(bytes) + " bytes is cut short by the end of the file");
+    return StopAtCut("a record of " + std::to_string(bytes) + " bytes is cut short by the end of the file");
   }
   return true;
 }

@@ -106,12 +106,16 @@ void Tracer::RecordChecksum() {
   Record([checksum](TraceEncoder encoder, uint64_t micros) { encoder.Checksum(micros, checksum); });
 }
 
+void Tracer::RecordChecksumIfDue() {
+  if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
+}
+
 template <typename Encode>
 uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   const MutexLock lock(&mutex_);
   if (!Takes(type)) return 0;
   const uint64_t micros = Record(encode);
-  if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
+  RecordChecksumIfDue();
   return micros;
 }
 
@@ -138,6 +142,7 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
   if (!Takes(type == kTraceSeekForPrev ? kTraceFilterSeekForPrev : kTraceFilterSeek)) return {};
   const uint64_t micros =
       Record([&](TraceEncoder encoder, uint64_t now) { encoder.Seek(now, type, key, lower, upper); });
+  RecordChecksumIfDue();
   return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
 }
 
@@ -145,6 +150,7 @@ void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t
   const MutexLock lock(&mutex_);
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
   Record([&](TraceEncoder encoder, uint64_t micros) { encoder.Scan(micros, seek.micros, key, nexts, prevs); });
+  RecordChecksumIfDue();
 }
 
 void SeekTrace::Begin(TraceType type, const Slice& key) {

@@ -67,6 +67,7 @@ class Tracer {
   template <typename Encode>
   uint64_t RecordCall(TraceFilter type, Encode encode);
   void RecordChecksum() REQUIRES(mutex_);
+  void RecordChecksumIfDue() REQUIRES(mutex_);
   Status WriteScratch() REQUIRES(mutex_);
   uint64_t Micros() const REQUIRES(mutex_);
 

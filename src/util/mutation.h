@@ -15,6 +15,9 @@ namespace miodb {
   X(kRootCopiesTogether, "both copies of a root slot written before one fence")                \
   X(kRootUnrepaired, "torn copies of root slots left as they are")                             \
   X(kRootBeforeSnapshot, "root switched before the new area's snapshot is written")            \
+  X(kRegionEntryUnchecked, "entry of a region accepted without its checksum")                  \
+  X(kRegionEntriesTogether, "both copies of a region's entry written before one fence")        \
+  X(kRegionTableUnrepaired, "torn copies of regions' entries left as they are")                \
   X(kManifestUnchecked, "manifest record accepted without its checksum")                       \
   X(kManifestGenerationUnseeded, "manifest checksum does not depend on the generation")        \
   X(kManifestAppendAfterOpen, "manifest appended to behind the end that recovery found")       \

@@ -9,6 +9,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 engines=miodb
+memtable_scales=true
 experiment kv_sizes "Key and value sizes" "$@"
 count=$(scaled 10000000 "$scale" 1000)
 for key in 16 32 64; do

@@ -27,6 +27,8 @@ engines=            # comma list; empty: all that the program was built with
 rounds=3
 scale=0.01
 memtable=           # bytes; empty: by the scale
+memtable_scales=false # whether memtables are the share of the data that they have at scale 1, 4 MiB at least: for studies
+                    # with little data
 bin=$MIODB_ROOT/build
 db_parent=/dev/shm
 out=results
@@ -52,7 +54,8 @@ Common options:
                    said otherwise above
   --rounds R       runs of everything; tables show medians and spread. Default: 3
   --scale F        multiplies all data sizes, which are those of the paper (80 GB and so on). Default: 0.01
-  --memtable BYTES   of all engines. Default: 64 MiB; below scale 0.01 less, in proportion, 1 MiB at least
+  --memtable BYTES   of all engines. Default: 64 MiB; below scale 0.01 less, in proportion, 1 MiB at least; in
+                   studies of less than 10 GB 64 MiB times the scale, 4 MiB at least
   --db FOLDER      databases are made in a fresh folder below it and removed. Default: /dev/shm
   --out FOLDER     results go to FOLDER/NAME/TIME. Default: results
   --bin FOLDER     where db_bench and ycsbc lie. Default: build of this tree
@@ -130,6 +133,7 @@ experiment() {
   [[ -d $db_parent && -w $db_parent ]] || die "--db: no writable folder $db_parent"
   check_writable_parent "$out"
   choose_engines "$bin/$program" "$engines"
+  if [[ -z $memtable ]] && $memtable_scales; then memtable=$(scaled $((64 << 20)) "$scale" 4194304); fi
   memtable=${memtable:-$(scaled $((64 << 20)) "$(awk -v f="$scale" 'BEGIN { print f < 0.01 ? f * 100 : 1 }')" 1048576)}
   check_counts memtable
   on_tmpfs=false
@@ -170,6 +174,7 @@ plan_crash() { plan_run crash "$@"; }
 
 # plan_ycsb SERIES X BYTES PHASE... -- WORD...: a run of ycsbc, its phases on one database; "load", "reload" or a letter.
 # In the words, @RAW@ stands for the path of the run's raw files without their endings.
+# In those of the other kinds, @DB@ stands for the path of the database; @DB@.wal is removed with it.
 plan_ycsb() { plan_run ycsb "$@"; }
 
 # panel KIND TITLE X-LABEL Y-LABEL BENCHMARKS METRICS [NAME=VALUE...]: a plot of what was measured.
@@ -209,6 +214,7 @@ common_flags() {
 command_of() {
   local kind=${words[0]} common phases=() phase
   before=()
+  local words=("${words[@]//@DB@/$3}")
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
     local prefix=() further=()
@@ -295,8 +301,15 @@ run_one() {
   if ((${#before[@]} > 0)); then run_killed "$raw.before"; fi
   record "$raw.tmp" "${command[@]}"
   stop_sampler
+  local folders=("$database")
+  if [[ -d $database.wal ]]; then folders+=("$database.wal"); fi
   {
-    say "space bytes: $(du -s -B1 "$database" | cut -f1)"
+    say "space bytes: $(du -s -c -B1 "${folders[@]}" | tail -n 1 | cut -f1)"
+    # What MioDB's info log tells of the last opening.
+    if [[ $2 == miodb ]]; then
+      sed -n -e 's/.* opened .*, \([0-9]*\) us$/open micros: \1/p' \
+        -e 's/.* replayed [0-9]* writes in \([0-9]*\) us.*/replay micros: \1/p' "$database/LOG"
+    fi
     # LevelDB tells how often it flushed and compacted in its log only.
     if [[ $2 == leveldb ]]; then
       say "flushes: $(cat "$database"/LOG* | grep -c 'Level-0 table #[0-9]*: started')"
@@ -304,7 +317,7 @@ run_one() {
     fi
   } >"$raw.more"
   mv "$raw.tmp" "$raw.out"
-  rm -rf "${database:?}"
+  rm -rf "${database:?}" "${database:?}.wal"
   progress_step "$weight"
 }
 

@@ -12,11 +12,15 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   nvm_bytes_log, ..._flush, ..._merge, ..._lazy_copy, ..._evacuation, ..._manifest, ..._total   MioDB: bytes by purpose
   wa_log, wa_flush, ...         the same, for each byte that the user wrote
   user_bytes, written_bytes     put by the user; written by the engine, log included
+  log_file_bytes, log_padding_bytes, log_padding_percent   MioDB with its log in files: written there, zeros among them
+  ssd_written_bytes             MioDB with an SSD tier: written there
   write_amplification           written_bytes / user_bytes
-  ssd_bytes                     MioDB: written to table files
-  ssd_write_amplification       those, or what an engine without a pool has written, for each byte of the user
+  ssd_write_amplification       ssd_written_bytes, or what an engine without a pool has written, for each byte of the user
+  pool_bytes_used, live_bytes, space_amplification   MioDB: in use, seen by readers, the first over the second
+  open_micros, replay_micros    MioDB: the last opening of the database, and the replay of the log in it
   space_bytes                   what the closed database takes on its file system
-  block_reads, block_cache_hits, block_bytes_read   RocksDB with perf_level from 2 on
+  reads, cache_hits, bytes_read   of the medium with perf_level from 2 on, of each benchmark: blocks of RocksDB, units of 256
+                bytes of MioDB, which are looked for in a cache of cache_size bytes; "end": since the start
 Of a phase of ycsbc: ops_per_sec; of PHASE-OPERATION: operations, avg_us, p50_us, p90_us, p95_us, p99_us, p999_us, p9999_us,
 max_us, and as series over time those and ops_per_sec.
 """
@@ -36,14 +40,18 @@ PURPOSES = ('log', 'flush', 'merge', 'lazy_copy', 'evacuation', 'manifest')
 COUNTERS = {
     'flushes': 'flushes', 'merges': 'compactions', 'flush-micros': 'flush_micros', 'stall-micros': 'stall_micros',
     'user-bytes-written': 'user_bytes', 'nvm-bytes-total': 'written_bytes', 'pool-bytes-used': 'pool_bytes_used',
-    'live-bytes': 'live_bytes', 'ssd-bytes-written': 'ssd_bytes',
+    'live-bytes': 'live_bytes', 'log-file-bytes': 'log_file_bytes', 'log-file-bytes-padding': 'log_padding_bytes',
+    'ssd-bytes-written': 'ssd_written_bytes',
 }
 # Lines at the end of the output.
 LABELS = {
     'stall time': 'stall_micros', 'dump time': 'flush_micros', 'user bytes': 'user_bytes', 'file bytes': 'written_bytes',
     'NVM bytes total': 'written_bytes', 'write amplification': 'write_amplification', 'space bytes': 'space_bytes',
     'pool bytes used': 'pool_bytes_used', 'live bytes': 'live_bytes', 'flushes': 'flushes', 'compactions': 'compactions',
-    'block reads': 'block_reads', 'block cache hits': 'block_cache_hits', 'block bytes read': 'block_bytes_read',
+    'log file bytes': 'log_file_bytes', 'log file bytes padding': 'log_padding_bytes', 'SSD bytes': 'ssd_written_bytes',
+    'open micros': 'open_micros', 'replay micros': 'replay_micros',
+    'block reads': 'reads', 'block cache hits': 'cache_hits', 'block bytes read': 'bytes_read',
+    'NVM units read': 'reads', 'NVM units found in cache': 'cache_hits', 'NVM bytes read': 'bytes_read',
 }
 
 
@@ -73,7 +81,7 @@ class BenchOutput:
             for metric, value in self._stats.items():
                 self._add(metric, value)
             # What stats said last stands in for what the end of the output does not say.
-            for metric in ('flushes', 'compactions', 'compaction_seconds', 'ssd_bytes'):
+            for metric in ('flushes', 'compactions', 'compaction_seconds', 'ssd_written_bytes'):
                 if metric in self._stats:
                     self._end[metric] = self._stats[metric]
         self._stats = {}
@@ -137,6 +145,12 @@ class BenchOutput:
                 for metric, value in zip(('p50_us', 'p99_us', 'p999_us', 'p9999_us', 'max_us'), percentiles.groups()):
                     self._add(metric, value)
                 continue
+            if re.match(r'^[A-Za-z ]+ = \d+, ', line):  # below PERF_CONTEXT
+                for pair in line.split(', '):
+                    name, value = pair.split(' = ')
+                    if name in LABELS:
+                        self._add(LABELS[name], value)
+                continue
             if line.startswith('Wait balance:'):
                 self._enter('wait')
                 self._add('seconds', line.split(':')[1].split()[0])
@@ -157,15 +171,22 @@ class BenchOutput:
 
 
 def add_shares(values):
-    """Adds bytes written by purpose for each byte of the user to a dictionary of metrics."""
+    """Adds bytes written by purpose for each byte of the user to a dictionary of metrics, and counts those in files as
+    written."""
+    if values.get('log_file_bytes', 0) > 0:
+        values['log_padding_percent'] = 100 * values.get('log_padding_bytes', 0) / values['log_file_bytes']
+    if 'written_bytes' in values:
+        values['written_bytes'] += values.get('log_file_bytes', 0) + values.get('ssd_written_bytes', 0)
+    if values.get('live_bytes', 0) > 0 and 'pool_bytes_used' in values:
+        values['space_amplification'] = values['pool_bytes_used'] / values['live_bytes']
     user_bytes = values.get('user_bytes', 0)
     if user_bytes <= 0:
         return
     for purpose in PURPOSES:
         if 'nvm_bytes_' + purpose in values:
             values['wa_' + purpose] = values['nvm_bytes_' + purpose] / user_bytes
-    if 'ssd_bytes' in values or 'written_bytes' in values:
-        values['ssd_write_amplification'] = values.get('ssd_bytes', values.get('written_bytes')) / user_bytes
+    if 'ssd_written_bytes' in values or 'written_bytes' in values:
+        values['ssd_write_amplification'] = values.get('ssd_written_bytes', values.get('written_bytes')) / user_bytes
     if 'written_bytes' in values:
         values.setdefault('write_amplification', values['written_bytes'] / user_bytes)
 

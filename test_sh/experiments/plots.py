@@ -27,6 +27,17 @@ def amount(value, is_bytes):
     return '%.4g' % value
 
 
+def wrapped(label, letters):
+    """The label in lines of less than so many letters, as far as its words allow."""
+    lines = []
+    for word in label.split(' '):
+        if lines and len(lines[-1]) + 1 + len(word) < letters:
+            lines[-1] += ' ' + word
+        else:
+            lines.append(word)
+    return '\n'.join(lines)
+
+
 def unit_of(label, largest):
     """The label of an axis in a unit that keeps its numbers short, and what values are divided by."""
     if label == 'bytes':
@@ -136,10 +147,10 @@ class Script:
         labels = [panel.group_label(group) for group in panel.groups]
         letters = 72 // len(labels)  # So many have room below a group.
         if max(len(label) for label in labels) >= letters:
-            labels = [label.replace(' ', '\n') for label in labels]
+            labels = [wrapped(label, letters) for label in labels]
             if max(len(line) for label in labels for line in label.split('\n')) >= letters:
                 labels = ['\n' * (i % 2) + label for i, label in enumerate(labels)]
-            self.lines += ['set xlabel offset 0,-0.9']
+            self.lines += ['set xlabel offset 0,%g' % (-0.9 * max(label.count('\n') for label in labels))]
         for group, label in zip(panel.groups, labels):
             row = [quoted(label)]
             for line in panel.lines:

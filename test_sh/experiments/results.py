@@ -76,6 +76,10 @@ class Panel:
             key = (row['engine'], row['series'], group, row['metric'])
             self.values.setdefault(key, {})[row['round']] = row['value']
 
+    def is_about(self, engines):
+        """Whether it shows one of these engines at all."""
+        return 'engines' not in self.options or any(engine in engines for engine in self.options['engines'].split(','))
+
     def rounds(self, line, group, metric=None):
         """Values by round."""
         return self.values.get(line + (group, metric or self.metrics[0]), {})
@@ -318,6 +322,7 @@ def main():
     with open(os.path.join(folder, 'panels.csv'), newline='', encoding='utf-8') as file:
         panels = [Panel(row, data) for row in csv.DictReader(file)]
     engines = list(dict.fromkeys(row['engine'] for row in data))
+    panels = [panel for panel in panels if panel.is_about(engines)]
     complaints = plots.draw(folder, panels) if options.plots == 'true' else ''
     write_report(folder, options, panels, machine, engines, complaints)
     write_index(os.path.dirname(os.path.dirname(folder)))

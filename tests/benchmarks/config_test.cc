@@ -79,6 +79,26 @@ TEST(ConfigTest, NodesAreMioDbsAndAnywhereByDefault) {
   EXPECT_NE(Parsed({"--nvm_node=-2"}).problem, "");
 }
 
+TEST(ConfigTest, RegionsAreTakenApart) {
+  const Parsed parsed({"--nvm_regions=/a:64m:1,/b,/c::2,/d:5", "--nvm_region_search=/x,/y"});
+  EXPECT_EQ(parsed.problem, "");
+  const std::vector<Config::Region>& regions = parsed.config.regions;
+  ASSERT_EQ(regions.size(), 4u);
+  EXPECT_EQ(regions[0].path, "/a");
+  EXPECT_EQ(regions[0].limit, uint64_t{64} << 20);
+  EXPECT_EQ(regions[0].node, 1);
+  EXPECT_EQ(regions[1].path, "/b");
+  EXPECT_EQ(regions[1].limit, 0u);
+  EXPECT_EQ(regions[1].node, -1);
+  EXPECT_EQ(regions[2].node, 2);
+  EXPECT_EQ(regions[3].limit, 5u);
+  EXPECT_EQ(parsed.config.region_search, (std::vector<std::string>{"/x", "/y"}));
+  for (const char* bad : {"/a:", ":5", "/a:5x", "/a:5:", "/a:5:1024", "/a:5:1:2", "/a,,/b", "/a:9999999999999t"}) {
+    const bool empty_size = std::string(bad) == "/a:";
+    EXPECT_EQ(Parsed({std::string("--nvm_regions=") + bad}).problem.empty(), empty_size) << bad;
+  }
+}
+
 TEST(ConfigTest, LogFilesAreRocksDbsAndMioDbsInItsFileMode) {
   EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding"}).notes, "no effect on miodb: --wal_dir --wal_padding\n");
   EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding", "--log_mode=file"}).notes, "");

@@ -47,6 +47,7 @@ struct Store {
   int waits = 0;
   uint64_t fail_at_put = std::numeric_limits<uint64_t>::max();
   uint64_t signal_at_put = std::numeric_limits<uint64_t>::max();
+  bool signal_at_wait = false;
 };
 
 class MapCursor : public Cursor {
@@ -166,10 +167,12 @@ class MapEngine : public Engine {
   }
   Outcome CompactAll() override {
     store_->compactions++;
+    if (store_->signal_at_wait) std::raise(SIGINT);
     return {};
   }
   Outcome WaitForIdle() override {
     store_->waits++;
+    if (store_->signal_at_wait) std::raise(SIGINT);
     return {};
   }
   bool Describe(Text which, std::string* text) override {

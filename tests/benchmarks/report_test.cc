@@ -133,6 +133,18 @@ TEST(ReportTest, WriteAmplificationCountsEverythingWithTheLog) {
   EXPECT_EQ(CountersText({}, ""), "");
 }
 
+TEST(ReportTest, WriteAmplificationCountsFiles) {
+  Engine::Counters counters = {{"user-bytes-written", 1000}, {"nvm-bytes-total", 500}};
+  EXPECT_EQ(CountersText(counters, "file").find(" file bytes"), std::string::npos);
+  counters["log-file-bytes"] = 1000;
+  counters["log-file-bytes-padding"] = 50;
+  counters["ssd-bytes-written"] = 100;
+  const std::string text = CountersText(counters, "file");
+  EXPECT_NE(text.find("\nlog file bytes: 1000\nlog file bytes padding: 50\nSSD bytes: 100\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nwrite amplification: 1.600\n"), std::string::npos);
+}
+
 TEST(ReportTest, StoresWithoutCountersShowWhatTheProcessWrote) {
   EXPECT_EQ(FileBytesText(1000, 3500), "user bytes: 1000\nfile bytes: 3500\nwrite amplification: 3.500\n");
   EXPECT_EQ(FileBytesText(0, 3500), "");

@@ -91,6 +91,33 @@ TEST_F(TraceBenchmarkTest, AReplayOnACopyEndsWithTheSameContent) {
   EXPECT_TRUE(Printed(" " + std::to_string(records) + " operations;")) << out_;
 }
 
+// What each benchmark read, not what was read since the start.
+TEST_F(TraceBenchmarkTest, ReadsOfTheMediumAreCountedByBenchmark) {
+  config_.trace.trace_file = "";
+  config_.num = 3000;
+  config_.reads = 1000;
+  config_.perf_level = 2;
+  for (const std::string& engine : {std::string("miodb"), std::string("rocksdb")}) {
+    const std::string name = engine == "miodb" ? "NVM units read" : "block reads";
+    config_.engine = engine;
+    if (std::string error; NewEngine(config_, &error) == nullptr) continue;  // built without it
+    ASSERT_EQ(RunOn(engine, dir_ / engine, "fillseq,compact,readrandom,wait,crc32c"), 0) << err_;
+    std::vector<uint64_t> reads;
+    for (size_t at = out_.find(name + " = "); at != std::string::npos; at = out_.find(name + " = ", at + 1)) {
+      reads.push_back(std::stoull(out_.substr(at + name.size() + 3)));
+    }
+    ASSERT_EQ(reads.size(), 3u) << out_;  // fillseq, compact, readrandom
+    if (engine == "miodb") {
+      EXPECT_GT(reads[2], 100u);
+      EXPECT_LT(reads[2], 6000u);
+    }
+    EXPECT_TRUE(Printed("\n" + name + ": ")) << out_;
+  }
+  config_.perf_level = 1;
+  ASSERT_EQ(RunOn("miodb", dir_ / "miodb", "readrandom"), 0) << err_;
+  EXPECT_FALSE(Printed("PERF_CONTEXT")) << out_;
+}
+
 TEST_F(TraceBenchmarkTest, EveryOpenStoreGetsATraceOfItsOwn) {
   config_.num = 50;
   ASSERT_EQ(RunOn("miodb", dir_ / "db", "fillseq,readseq,fillrandom"), 0) << err_;

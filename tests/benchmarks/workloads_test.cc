@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <csignal>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <thread>
@@ -199,6 +202,135 @@ TEST(RateLimiterTest, RequestsGetTheirTurnsOneBehindTheOther) {
   EXPECT_EQ(limiter.Book(1, 10 * kSecond), first + kSecond);
   // Nothing is saved up while nobody asks, but for a burst.
   EXPECT_EQ(limiter.Book(1, 100 * kSecond), 100 * kSecond - RateLimiter::kBurstNanos);
+}
+
+TEST(RateLimiterTest, ARateMayFollowACurve) {
+  constexpr uint64_t kSecond = 1000000000;
+  // 100 units a second, after a second 200, after two none, which leaves it at 200.
+  RateLimiter limiter([](double seconds) { return seconds < 1 ? 100 : seconds < 2 ? 200 : -1; }, kSecond);
+  ASSERT_TRUE(limiter.is_limited());
+  uint64_t turn = limiter.Book(100, 10 * kSecond);
+  EXPECT_EQ(limiter.Book(100, 10 * kSecond + kSecond / 2), turn + kSecond);
+  turn = limiter.Book(100, 20 * kSecond);
+  EXPECT_EQ(limiter.Book(1, 20 * kSecond), turn + kSecond);  // 10 s after the start: none, as before
+
+  RateLimiter rising([](double seconds) { return 100 + 100 * seconds; }, kSecond);
+  turn = rising.Book(100, 10 * kSecond);
+  EXPECT_EQ(rising.Book(200, 11 * kSecond), turn + kSecond);
+  EXPECT_EQ(rising.Book(1, 11 * kSecond + 1), turn + 2 * kSecond);
+}
+
+TEST_F(DriverTest, WritersFollowTheSine) {
+  config_.num = 100;
+  config_.value_size = 984;
+  config_.mixgraph.sine_write_rate = true;
+  config_.mixgraph.sine_a = 0;
+  config_.mixgraph.sine_d = 1e6;  // as with the limit above
+  EXPECT_EQ(Run("fillseq"), 0);
+  EXPECT_TRUE(Printed("Write rate: 1000000 bytes/second at the start\n")) << out_;
+  const size_t at = out_.find(" seconds 100 operations;");
+  ASSERT_NE(at, std::string::npos) << out_;
+  EXPECT_GE(std::stod(out_.substr(out_.rfind(' ', at - 1))), 0.08);
+}
+
+TEST_F(DriverTest, VerifiedRecordsHaveTenEqualEntries) {
+  config_.readwritepercent = 50;
+  config_.deletepercent = 10;
+  EXPECT_EQ(Run("randomwithverify"), 0);
+  EXPECT_TRUE(Printed("( get:500 put:400 del:100 total:1000 found:")) << out_;
+  EXPECT_EQ(store_.puts, 4000u);
+  EXPECT_EQ(store_.deletes, 1000u);
+  EXPECT_EQ(store_.map.size() % 10, 0u);
+  EXPECT_EQ(store_.batches, 500u);
+}
+
+TEST_F(DriverTest, AMissingOrAnUnequalEntryFailsTheVerification) {
+  config_.num = 20;
+  config_.reads = 1000;
+  config_.readwritepercent = 0;
+  config_.deletepercent = 0;
+  ASSERT_EQ(Run("randomwithverify"), 0);
+  ASSERT_FALSE(store_.map.empty());
+  config_.use_existing_db = true;
+  config_.readwritepercent = 100;
+  EXPECT_EQ(Run("randomwithverify"), 0) << err_;
+  const auto complete = store_.map;
+  store_.map.erase(std::next(store_.map.begin(), 3));
+  EXPECT_EQ(Run("randomwithverify"), 1);
+  EXPECT_NE(err_.find("randomwithverify: wrong data: record "), std::string::npos) << err_;
+  EXPECT_NE(err_.find(" has 9 of 10 entries\n"), std::string::npos) << err_;
+  store_.map = complete;
+  store_.map.begin()->second.back() ^= 1;
+  EXPECT_EQ(Run("randomwithverify"), 1);
+  EXPECT_NE(err_.find(" has 10 of 10 entries, which are not alike\n"), std::string::npos) << err_;
+}
+
+TEST_F(DriverTest, ExistingKeysAreTheKeySource) {
+  for (int i = 0; i < 30; i++) store_.map["no number " + std::to_string(i)] = "value";
+  config_.use_existing_db = true;
+  config_.use_existing_keys = true;
+  config_.num = 7;
+  config_.reads = 500;
+  EXPECT_EQ(Run("readrandom,seekrandom,multireadrandom,overwrite,readmissing"), 0) << err_;
+  EXPECT_TRUE(Printed("Existing keys: 30\n")) << out_;
+  EXPECT_EQ(CountOf(out_, "Existing keys"), 1u);
+  EXPECT_EQ(CountOf(out_, "(500 of 500 found)"), 3u) << out_;
+  EXPECT_TRUE(Printed("(0 of 500 found)")) << out_;
+  EXPECT_EQ(store_.map.size(), 30u);
+  store_.map.clear();
+  EXPECT_EQ(Run("readrandom"), 1);
+  EXPECT_NE(err_.find("--use_existing_keys: the database has no keys"), std::string::npos) << err_;
+}
+
+TEST_F(DriverTest, ReadOnlyRefusesWhatWritesBeforeAnythingRuns) {
+  store_.map["0000000000000000"] = "value";
+  config_.use_existing_db = true;
+  config_.readonly = true;
+  for (const std::string name :
+       {"overwrite", "deleteseq", "deleterandom", "readwhilewriting", "seekrandomwhilewriting", "readrandomwriterandom",
+        "updaterandom", "appendrandom", "randomwithverify", "compact", "flush"}) {
+    EXPECT_EQ(Run("readrandom," + name), 1) << name;
+    EXPECT_EQ(err_, name + ": it writes, which --readonly excludes\n");
+  }
+  EXPECT_EQ(store_.opens, 0);
+  EXPECT_EQ(Run("fillseq,readrandom,readseq,seekrandom,readwhilescanning,mixgraph,stats"), 0) << err_;
+  EXPECT_TRUE(Printed("fillseq      : skipped"));
+  EXPECT_EQ(store_.puts, 0u);
+  config_.mixgraph.mix_put_ratio = 0.1;
+  EXPECT_EQ(Run("mixgraph"), 1);
+}
+
+TEST_F(DriverTest, WaitsThatWereInterruptedHaveNoResult) {
+  Interrupt::Install();
+  store_.signal_at_wait = true;
+  EXPECT_EQ(Run("fillseq,wait,readseq"), 130);
+  EXPECT_TRUE(Printed("fillseq      :"));
+  EXPECT_FALSE(Printed("Wait balance")) << out_;
+  EXPECT_FALSE(Printed("readseq"));
+  EXPECT_TRUE(Printed("wa: 30\n"));
+  EXPECT_EQ(Run("fillseq,waitforcompaction"), 130);
+  EXPECT_FALSE(Printed("finished with status")) << out_;
+  EXPECT_EQ(Run("fillseq,compact"), 130);
+  EXPECT_FALSE(Printed("compact  ")) << out_;
+}
+
+TEST(InterruptTest, AWatchedCallIsStoppedOnceAndOnlyIfItRuns) {
+  Interrupt::Install();
+  int stops = 0;
+  Interrupt::Watch([] {}, [&] { stops++; });
+  EXPECT_EQ(stops, 0);
+  std::atomic<bool> stopped{false};
+  Interrupt::Watch(
+      [&] {
+        std::raise(SIGINT);
+        while (!stopped.load()) std::this_thread::yield();
+      },
+      [&] {
+        stops++;
+        stopped.store(true);
+      });
+  EXPECT_EQ(stops, 1);
+  Interrupt::Install();
 }
 
 TEST_F(DriverTest, ARepeatedBenchmarkPrintsAveragesAndStartsFreshEachTime) {

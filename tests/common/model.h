@@ -1,4 +1,5 @@
-// The shadow of a database: a std::map of versions, its states, and a cursor that moves as a database iterator promises to.
+// The shadow of a database: a std::map of versions, its states, and a cursor that moves as a database iterator promises
+// to.
 
 #ifndef MIODB_TESTS_COMMON_MODEL_H_
 #define MIODB_TESTS_COMMON_MODEL_H_
@@ -83,8 +84,7 @@ class Model::State {
 
  private:
   friend class Model;
-  State(std::shared_ptr<const Versions> versions, uint64_t number)
-      : versions_(std::move(versions)), number_(number) {}
+  State(std::shared_ptr<const Versions> versions, uint64_t number) : versions_(std::move(versions)), number_(number) {}
   static const Version* Visible(const std::deque<Version>& versions, uint64_t number);
 
   std::shared_ptr<const Versions> versions_;

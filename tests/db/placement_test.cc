@@ -104,6 +104,20 @@ TEST_F(PlacementTest, AModelIsSaidToBeOneAndChargesReadsAndWrites) {
   EXPECT_TRUE(Mentions(s, "Options::nvm_model is \"granite\""));
 }
 
+TEST_F(PlacementTest, ReadsOfTablesAreCountedWhereThatIsAskedFor) {
+  options_.nvm_model = "count:4096";
+  Open();
+  Fill(2000, 500);
+  Settle();
+  const uint64_t before = Counter("modelled-units-read") + Counter("modelled-units-cached");
+  for (int i = 0; i < 100; i++) Get(FilledKey(static_cast<uint64_t>(i) * 20));
+  // Each get touches the leaf and a record of 500 bytes: between two and eight units, and not the value twice.
+  const uint64_t units = Counter("modelled-units-read") + Counter("modelled-units-cached") - before;
+  EXPECT_GE(units, 100u * 2);
+  EXPECT_LE(units, 2 * 100u * 8);
+  EXPECT_EQ(0u, Counter("modelled-read-micros"));
+}
+
 TEST_F(PlacementTest, ADeviceThatIsNoMemoryIsRefused) {
   for (const char* device : {"/dev/null", "/dev/zero"}) {
     options_.pool_path = device;

@@ -10,6 +10,7 @@
 #include "src/format/index_node.h"
 #include "src/format/manifest_area.h"
 #include "src/format/record.h"
+#include "src/format/region_table.h"
 #include "src/format/superblock.h"
 #include "src/util/hash.h"
 #include "src/util/key_order.h"
@@ -51,6 +52,25 @@ TEST(LayoutTest, SuperblockCopies) {
   EXPECT_EQ(2, kSuperblockCopies);
   EXPECT_EQ(0u, SuperblockOffset(0));
   EXPECT_EQ(3072u, SuperblockOffset(1));
+}
+
+TEST(LayoutTest, Regions) {
+  EXPECT_EQ(64u, sizeof(RegionEntry));
+  EXPECT_EQ(8u, offsetof(RegionEntry, uuid));
+  EXPECT_EQ(24u, offsetof(RegionEntry, base));
+  EXPECT_EQ(32u, offsetof(RegionEntry, range));
+  EXPECT_EQ(56u, offsetof(RegionEntry, checksum));
+  EXPECT_EQ(256u, RegionEntryOffset(1, 0));
+  EXPECT_EQ(3328u, RegionEntryOffset(1, 1));
+  EXPECT_EQ(256u + 11 * 64, RegionEntryOffset(12, 0));
+  EXPECT_EQ(96u, sizeof(RegionHeader));
+  EXPECT_EQ(16u, offsetof(RegionHeader, pool_uuid));
+  EXPECT_EQ(32u, offsetof(RegionHeader, uuid));
+  EXPECT_EQ(48u, offsetof(RegionHeader, base));
+  EXPECT_EQ(88u, offsetof(RegionHeader, checksum));
+  EXPECT_EQ("MIOREGN1", BytesOf(kRegionMagic));
+  EXPECT_EQ(13, kMaxRegions);
+  EXPECT_EQ(uint64_t{1} << 30, kRegionAlignment);
 }
 
 TEST(LayoutTest, AreaFooter) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "miodb/comparator.h"
@@ -15,6 +16,7 @@
 #include "src/log/frame_reader.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
+#include "src/trace/trace_format.h"
 #include "src/util/write_batch_internal.h"
 #include "src/version/version_edit.h"
 #include "tests/pmtable/table_maker.h"
@@ -214,6 +216,40 @@ void AddSsts(Corpus* corpus) {
   }
 }
 
+std::string TraceRecordOf(const std::function<void(TraceEncoder)>& encode) {
+  std::string record;
+  encode(TraceEncoder(&record));
+  return record;
+}
+
+// Records for behind a begin record; the first byte is that of trace_fuzz.cc.
+void AddTraces(Corpus* corpus) {
+  const Slice lower("a"), upper("m");
+  WriteBatch batch;
+  batch.Put("key", "value");
+  batch.Delete("other");
+  const std::string calls = TraceRecordOf([](TraceEncoder e) { e.Put(2, "key", "value"); }) +
+                            TraceRecordOf([](TraceEncoder e) { e.Delete(3, "key"); }) +
+                            TraceRecordOf([&](TraceEncoder e) { e.Batch(4, WriteBatchInternal::Contents(&batch)); }) +
+                            TraceRecordOf([](TraceEncoder e) { e.Get(5, "key"); }) +
+                            TraceRecordOf([&](TraceEncoder e) { e.Seek(6, kTraceSeek, "b", &lower, &upper); }) +
+                            TraceRecordOf([](TraceEncoder e) { e.Scan(7, 6, "b", 300, 1); }) +
+                            TraceRecordOf([](TraceEncoder e) { e.Seek(8, kTraceSeekForPrev, "c", nullptr, nullptr); });
+  const std::string checksum = TraceRecordOf([](TraceEncoder e) { e.Checksum(9, 0); });
+  const std::string end = TraceRecordOf([](TraceEncoder e) { e.End(10); });
+  const std::string begin = TraceRecordOf([](TraceEncoder e) { e.Begin(1, 7, 8); });
+  // Two keys, of column families 0 and 1.
+  const std::string multi_get("\5\0\0\0\0\0\0\0\x0d\x1a\0\0\0\0\7\0\0\0\0\0\0\2\0\0\0\10\0\0\0\0\1\0\0\0\4\1k\1l", 39);
+  // Version 0.1: a column family and a key.
+  const std::string old_get("\5\0\0\0\0\0\0\0\4\6\0\0\0\0\0\0\0\1k", 19);
+  corpus->Add("trace", "calls", std::string(1, '\1') + calls + end);
+  corpus->Add("trace", "checksummed", std::string(1, '\3') + calls + checksum + end);
+  corpus->Add("trace", "multi_get", std::string(1, '\1') + multi_get + end);
+  corpus->Add("trace", "version_1", std::string(1, '\5') + old_get + end);
+  corpus->Add("trace", "own_begin", std::string(1, '\2') + begin + calls + checksum + end);
+  corpus->Add("trace", "torn", std::string(1, '\1') + calls.substr(0, calls.size() - 3));
+}
+
 }  // namespace
 }  // namespace miodb::test
 
@@ -229,6 +265,7 @@ int main(int argc, char** argv) {
   miodb::test::AddManifests(&corpus);
   miodb::test::AddTables(&corpus);
   miodb::test::AddSsts(&corpus);
+  miodb::test::AddTraces(&corpus);
   printf("%d files\n", corpus.files());
   return 0;
 }

@@ -183,7 +183,7 @@ class BoundRegionTest : public testing::Test {
 
 TEST_F(BoundRegionTest, LiesOnItsNodeAsCreatedAsGrownAndAsOpened) {
   const RegionNodes nodes{node_, kAnyNode};
-  ASSERT_OK(Region::Create(path_, kMiB, 64 * kMiB, kPersistAuto, &region_, nodes));
+  ASSERT_OK(Region::Create(path_, kMiB, 64 * kMiB, kPersistAuto, &region_, RegionPlace{nodes}));
   EXPECT_EQ(RegionKind::kTmpfs, region_->kind());
   ASSERT_OK(region_->Grow(8 * kMiB));
   memset(region_->base(), 'x', 8 * kMiB);
@@ -192,7 +192,7 @@ TEST_F(BoundRegionTest, LiesOnItsNodeAsCreatedAsGrownAndAsOpened) {
     EXPECT_EQ(100u, sample.looked_at);
     EXPECT_EQ(100u, sample.pages.count(node_) > 0 ? sample.pages.at(node_) : 0) << sample.Describe();
     region_.reset();
-    ASSERT_OK(Region::Open(path_, 64 * kMiB, kPersistAuto, &region_, nodes));
+    ASSERT_OK(Region::Open(path_, 64 * kMiB, kPersistAuto, &region_, RegionPlace{nodes}));
   }
 }
 
@@ -200,14 +200,15 @@ TEST_F(BoundRegionTest, AFileThatLiesElsewhereIsRefusedWithWhereItLies) {
   ASSERT_OK(Region::Create(path_, kMiB, kMiB, kPersistAuto, &region_));
   region_.reset();
   const int other = node_ + 1;  // need not exist: what is there lies on node_ in any case
-  const Status s = Region::Open(path_, kMiB, kPersistAuto, &region_, RegionNodes{other, kAnyNode});
+  const Status s = Region::Open(path_, kMiB, kPersistAuto, &region_, RegionPlace{RegionNodes{other, kAnyNode}});
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, "nvm_node is " + std::to_string(other)));
   EXPECT_TRUE(Mentions(s, "lies on node"));
 }
 
 TEST_F(BoundRegionTest, WhatTheNodeCannotGiveIsNoSpaceAndChangesNothing) {
-  ASSERT_OK(Region::Create(path_, kMiB, uint64_t{1} << 46, kPersistAuto, &region_, RegionNodes{node_, kAnyNode}));
+  ASSERT_OK(Region::Create(path_, kMiB, uint64_t{1} << 46, kPersistAuto, &region_,
+                           RegionPlace{RegionNodes{node_, kAnyNode}}));
   const uint64_t available = NumaTopology().AvailableBytes(node_);
   EXPECT_LE(region_->FileSystemAvailable(), available + available / 4) << "it is the node's and not the file system's";
   const Status s = region_->Grow(2 * available + (uint64_t{1} << 40));
@@ -227,7 +228,7 @@ TEST_F(BoundRegionTest, AFileInThePageCacheCannotBeBound) {
   region_.reset();
   std::filesystem::remove(path);
   if (kind != RegionKind::kOtherFile) GTEST_SKIP() << "the build folder can be bound";
-  const Status s = Region::Create(path, kMiB, kMiB, kPersistAuto, &region_, RegionNodes{node_, kAnyNode});
+  const Status s = Region::Create(path, kMiB, kMiB, kPersistAuto, &region_, RegionPlace{RegionNodes{node_, kAnyNode}});
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, "page cache"));
   EXPECT_FALSE(std::filesystem::exists(path));

@@ -6,7 +6,6 @@
 // every figure is within 10 % of the model's, 1 if not, 2 if the model is wrong.
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -24,52 +23,64 @@ using miodb::NowNanos;
 
 constexpr uint64_t kUnit = 256;
 constexpr uint64_t kUnits = uint64_t{256} << 12;  // 256 MiB
-// Short rounds, so that some of them are not interrupted.
-constexpr uint64_t kReads = 2000;
-constexpr int kRounds = 300;
+// Short rounds, most of which nothing interrupts, and many of them: the median counts.
+constexpr uint64_t kReads = 400;
+constexpr int kRounds = 1001;
+constexpr uint64_t kWritten = 1 << 20;
 constexpr double kTolerance = 0.1;
 
-volatile char g_sink;
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
 
-// The least of several rounds, because everything else on the machine only adds.
-template <typename Work>
-double BestNanos(Work work) {
-  double best = 1e18;
-  for (int round = 0; round < kRounds; round++) {
-    const uint64_t start = NowNanos();
-    work(round);
-    best = std::min(best, static_cast<double>(NowNanos() - start));
+// Nanoseconds that reading a unit takes in one round.
+double ReadNanos(const char* memory, miodb::NvmModel* model, uint64_t stride, uint64_t* unit) {
+  const uint64_t start = NowNanos();
+  for (uint64_t i = 0; i < kReads; i++) {
+    const volatile char* const p = memory + *unit * kUnit;
+    if (model != nullptr) model->Read(memory + *unit * kUnit, kUnit);
+    // Every byte is 1. The next address depends on this one's byte: no processor can read ahead.
+    *unit = (*unit + stride + static_cast<uint64_t>(*p) - 1) % kUnits;
   }
-  return best;
+  return static_cast<double>(NowNanos() - start) / kReads;
 }
 
-// Nanoseconds that a unit takes, in sequence or scattered.
-double ReadNanos(const char* memory, miodb::NvmModel* model, uint64_t stride) {
+// What the model adds to reading a unit, in sequence or scattered: the median of rounds with it less the round without
+// it just before, so that what slows the machine down for a while slows both.
+double AddedNanos(const char* memory, miodb::NvmModel* model, uint64_t stride) {
+  std::vector<double> added;
   uint64_t unit = 0;
-  return BestNanos([&](int) {
-           for (uint64_t i = 0; i < kReads; i++) {
-             unit = (unit + stride) % kUnits;
-             const char* const p = memory + unit * kUnit;
-             if (model != nullptr) model->Read(p, kUnit);
-             g_sink = *p;
-             std::atomic_thread_fence(std::memory_order_seq_cst);  // the next read waits for this one
-           }
-         }) /
-         kReads;
+  for (int round = 0; round < kRounds; round++) {
+    const double here = ReadNanos(memory, nullptr, stride, &unit);
+    added.push_back(ReadNanos(memory, model, stride, &unit) - here);
+  }
+  return Median(std::move(added));
 }
 
-double WriteBytesPerSecond(char* memory, miodb::NvmModel* model, uint64_t size) {
-  constexpr uint64_t kBytes = 1 << 20;
-  miodb::Persist persist(miodb::kPersistEmulated);
-  persist.SetModel(model);
+double WriteNanos(miodb::Persist* persist, char* memory, const std::vector<char>& source) {
+  const uint64_t start = NowNanos();
+  for (uint64_t unit = 0; unit < kWritten / kUnit; unit += std::max<uint64_t>(source.size() / kUnit, 1)) {
+    persist->Copy(miodb::Purpose::kLog, memory + unit * kUnit, source.data(), source.size());
+  }
+  persist->Fence(miodb::Purpose::kLog).IgnoreError();
+  return static_cast<double>(NowNanos() - start);
+}
+
+// Bytes per second in writes of this size, without and with the model: medians of rounds taken in turn.
+void WriteSpeed(char* memory, miodb::NvmModel* model, uint64_t size, double* here, double* modelled) {
+  constexpr int kWriteRounds = 201;
+  miodb::Persist plain(miodb::kPersistEmulated), slowed(miodb::kPersistEmulated);
+  slowed.SetModel(model);
   const std::vector<char> source(size, 'x');
-  const double nanos = BestNanos([&](int) {
-    for (uint64_t unit = 0; unit < kBytes / kUnit; unit += std::max<uint64_t>(size / kUnit, 1)) {
-      persist.Copy(miodb::Purpose::kLog, memory + unit * kUnit, source.data(), size);
-    }
-    persist.Fence(miodb::Purpose::kLog).IgnoreError();
-  });
-  return static_cast<double>(kBytes / std::max(size, kUnit) * size) * 1e9 / nanos;
+  std::vector<double> plain_nanos, slowed_nanos;
+  for (int round = 0; round < kWriteRounds; round++) {
+    plain_nanos.push_back(WriteNanos(&plain, memory, source));
+    slowed_nanos.push_back(WriteNanos(&slowed, memory, source));
+  }
+  const double bytes = static_cast<double>(kWritten / std::max(size, kUnit) * size);
+  *here = bytes * 1e9 / Median(std::move(plain_nanos));
+  *modelled = bytes * 1e9 / Median(std::move(slowed_nanos));
 }
 
 bool g_good = true;
@@ -98,17 +109,18 @@ int main(int argc, char** argv) {
   constexpr uint64_t kScattered = 104729;
   const double factor = figures.remote_factor;
   Compare("latency added to a random unit", "ns", figures.read_random_nanos * factor,
-          ReadNanos(memory.get(), &model, kScattered) - ReadNanos(memory.get(), nullptr, kScattered));
+          AddedNanos(memory.get(), &model, kScattered));
   Compare("latency added to a sequential unit", "ns", figures.read_sequential_nanos * factor,
-          ReadNanos(memory.get(), &model, 1) - ReadNanos(memory.get(), nullptr, 1));
+          AddedNanos(memory.get(), &model, 1));
   if (figures.write_bytes_per_second > 0) {
     for (const uint64_t size : {uint64_t{4096}, kUnit, uint64_t{64}}) {
       // The model cannot make this machine faster than it is.
-      const double here = WriteBytesPerSecond(memory.get(), nullptr, size);
+      double here, found;
+      WriteSpeed(memory.get(), &model, size, &here, &found);
       const double modelled = figures.write_bytes_per_second / factor * (size < kUnit ? 0.25 : 1);
       std::string what = "bandwidth of " + std::to_string(size) + "-byte writes";
       if (here < modelled) what += " (this machine's)";
-      Compare(what.c_str(), "B/s", std::min(here, modelled), WriteBytesPerSecond(memory.get(), &model, size));
+      Compare(what.c_str(), "B/s", std::min(here, modelled), found);
     }
   }
   printf("%s\n", g_good ? "within 10 %" : "NOT within 10 %");

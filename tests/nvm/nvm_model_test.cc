@@ -106,6 +106,26 @@ TEST(NvmModelTest, TheCacheHoldsAsMuchAsItShould) {
   EXPECT_EQ(65 * 1000u, model.read_nanos()) << "others have taken its place";
 }
 
+TEST(NvmModelTest, CountsUnitsAndWaitsForNothingIfNothingIsSlower) {
+  NvmModelFigures figures;
+  bool off;
+  ASSERT_OK(NvmModelFigures::Parse("count:16384", &figures, &off));
+  EXPECT_FALSE(off);
+  EXPECT_EQ(16384, figures.cache_bytes);
+  NvmModel model(figures);
+  model.Read(Unit(1000) + 200, kUnit);
+  model.Read(Unit(1000), 1);
+  model.Read(Unit(1064), 1);  // takes the place of 1000
+  model.Read(Unit(1000), 3 * kUnit);
+  EXPECT_EQ(5u, model.read_units());
+  EXPECT_EQ(2u, model.cached_units());
+  EXPECT_EQ(0u, model.read_nanos());
+  EXPECT_STATUS(InvalidArgument, NvmModelFigures::Parse("count:100", &figures, &off));
+  EXPECT_STATUS(InvalidArgument, NvmModelFigures::Parse("count:many", &figures, &off));
+  EXPECT_STATUS(InvalidArgument, NvmModelFigures::Parse("counting", &figures, &off));
+  ASSERT_OK(NvmModelFigures::Parse("count", &figures, &off));
+}
+
 TEST(NvmModelTest, TheRemoteFactorMultiplies) {
   NvmModelFigures figures = Figures();
   figures.remote_factor = 2;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "src/format/region_table.h"
 #include "src/nvm/pool.h"
 #include "src/util/coding.h"
 #include "src/util/hash.h"
@@ -247,7 +248,8 @@ TEST_F(PoolDamageTest, WhatLiesBetweenTheRootsDoesNotMatter) {
   Random random(1);
   std::string bytes = good_;
   for (uint64_t i = sizeof(Superblock); i < kPoolHeaderSize; i++) {
-    bool in_slot = false;
+    bool in_slot =
+        (i >= RegionEntryOffset(1, 0) && i < RegionEntryOffset(kMaxRegions, 0)) || i >= RegionEntryOffset(1, 1);
     for (uint64_t parity : {0, 1}) {
       for (int copy : {0, 1}) in_slot = in_slot || i - RootSlotOffset(parity, copy) < sizeof(RootSlot);
     }

@@ -320,7 +320,7 @@ TEST_F(PoolTest, ReadableIsWhatLiesInTheFile) {
   EXPECT_FALSE(pool_->Readable(end - 1, 2));
   EXPECT_FALSE(pool_->Readable(UINT64_MAX, 2));
   EXPECT_FALSE(pool_->Readable(kPoolHeaderSize, UINT64_MAX));
-  EXPECT_EQ(pool_->At(end), pool_->readable_end());
+  EXPECT_EQ(pool_->At(end), pool_->ReadableEnd(kPoolHeaderSize));
 }
 
 TEST_F(PoolTest, WithoutALimitTheFileSystemIsTheLimit) {

@@ -57,6 +57,16 @@ for file in rwrr-1024 fillseq-1024 readseq-1024 rwrr-4096 fillseq-4096 readseq-4
 done
 expect "keys follow from the size" grep -q -- "--num=256 --value_size=4096 --benchmarks=fillseq,stats " "$scratch/bin/calls"
 
+# Called with sh, whatever that is, they run in bash.
+for script in "$one_test" "$auto" "$MIODB_ROOT/test_sh/parser.sh" "$MIODB_ROOT/test_sh/tail_latency.sh"; do
+  run sh "$script" --help
+  expect_status 0
+  expect "the help is shown" grep -q "  test_sh/$(basename "$script") " "$scratch/out"
+done
+run sh "$one_test" RUN_VALUE_TEST "${common[@]}" --dry-run
+expect_status 0
+expect "twelve commands" test "$(wc -l <"$scratch/out")" = 12
+
 # Nothing but databases is removed.
 mkdir "$scratch/home"
 touch "$scratch/home/LOCK" "$scratch/home/thesis.txt"

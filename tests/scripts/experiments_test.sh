@@ -24,7 +24,7 @@ for word in "$@"; do
     --db=*) db=${word#*=} ;;
     --engine=*) engine=${word#*=} ;;
     --seed=*) seed=${word#*=} ;;
-    --log_mode=file) echo "Invalid flag '--log_mode=file'" >&2; exit 1 ;;
+    --wal_dir=*) mkdir -p "${word#*=}" ;;
   esac
 done
 echo "$*" >>"$here/calls"
@@ -105,8 +105,30 @@ fi
 run "$folder/run.sh" fig9_levels log_modes "${common[@]}" --rounds 1 --engines leveldb
 expect_status 0
 expect_line "not for leveldb; left out"
-expect_error_part 'log_modes: this db_bench has no log mode "file"; left out'
 expect "leveldb is never run without a log" test -z "$(grep -e --engine=leveldb "$scratch/bin/calls" | grep -e --disable_wal)"
+
+# The studies of the log, and placement: what goes to which engine.
+rm -f "$scratch/bin/calls"
+run "$folder/log_blocks.sh" "${common[@]}" --rounds 1 --key_sizes 16,1024 --value_sizes 16,8192
+expect_status 0
+expect "block sizes and padding" test "$(grep -cE -- '--wal_block_size=(8192|16384|32768)( --wal_padding)?$' "$scratch/bin/calls")" = 24
+expect "half of them are padded" test "$(grep -c -- --wal_padding "$scratch/bin/calls")" = 12
+expect "six threads" grep -q -- "--threads=6 --key_size=1024 --value_size=8192 --log_mode=file" "$scratch/bin/calls"
+expect "peers run without such flags" test -z "$(grep -E -- '--engine=(leveldb|rocksdb)' "$scratch/bin/calls" | grep -e --wal_block_size)"
+run "$folder/log_blocks.sh" "${common[@]}" --key_sizes 16,x
+expect_error 'log_blocks.sh: "x" is not a size in bytes'
+run "$folder/run.sh" log_files log_overhead log_modes placement "${common[@]}" --rounds 1
+expect_status 0
+for flag in --wal_bytes_per_sync= --wal_ttl_seconds= --wal_size_limit_MB= --max_total_wal_size= --wal_dir= --disable_wal --sync; do
+  for engine in miodb rocksdb; do
+    expect "$engine is run with $flag" grep -q -- "--engine=$engine .*$flag" "$scratch/bin/calls"
+  done
+done
+expect "the log's folder is beside the database" grep -qE -- '--db=([^ ]*) .*--wal_dir=\1\.wal' "$scratch/bin/calls"
+if [[ -d /sys/devices/system/node/node0 ]]; then
+  expect "the pool is placed" grep -q -- "--dram_node=0 --nvm_node=0" "$scratch/bin/calls"
+fi
+expect "no database is left" test -z "$(ls "$scratch/db")"
 
 # Wrong calls: one clear line before anything starts.
 rm -f "$scratch/bin/calls"

@@ -45,6 +45,48 @@ expect_status 0
 expect_line "end - write_amplification 4.603"
 expect_line "stats - compaction_seconds 1"
 
+# What each benchmark read of the medium, and what was read since the start.
+cat >"$scratch/reads.out" <<'END'
+command
+fillseq      :       1.000 micros/op 1000000 ops/sec 1.000 seconds 1000000 operations;
+PERF_CONTEXT:
+block reads = 5, block cache hits = 6, block bytes read = 700
+mixgraph     :       2.000 micros/op 500000 ops/sec 1.000 seconds 500000 operations;
+PERF_CONTEXT:
+NVM units read = 50, NVM units found in cache = 60, NVM bytes read = 12800
+NVM units read: 90
+END
+show "$scratch/reads"
+expect_status 0
+expect_line "fillseq - reads 5"
+expect_line "fillseq - bytes_read 700"
+expect_line "mixgraph - reads 50"
+expect_line "mixgraph - cache_hits 60"
+expect_line "mixgraph - bytes_read 12800"
+expect_line "end - reads 90"
+
+# A database of MioDB with log files and an SSD tier, and what its info log tells.
+cat >"$scratch/files.out" <<'END'
+db_bench
+user bytes: 1000
+NVM bytes total: 500
+pool bytes used: 300
+live bytes: 200
+log file bytes: 1000
+log file bytes padding: 50
+SSD bytes: 100
+write amplification: 1.600
+END
+printf 'open micros: 7\nreplay micros: 5\n' >"$scratch/files.more"
+show "$scratch/files"
+expect_status 0
+expect_line "end - written_bytes 1600"
+expect_line "end - write_amplification 1.6"
+expect_line "end - log_padding_percent 5"
+expect_line "end - space_amplification 1.5"
+expect_line "end - open_micros 7"
+expect_line "end - replay_micros 5"
+
 # Exports of ycsbc, and series.
 echo ycsbc input >"$scratch/run.out"
 cat >"$scratch/run.a.csv" <<'END'

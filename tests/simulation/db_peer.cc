@@ -69,7 +69,8 @@ std::string DBPeer::CheckSpace(DB* db) {
   }
   if (space.Overlaps()) return "extents overlap";
   const uint64_t spare = impl->versions_->manifest_bytes() - root.manifest_size;
-  const uint64_t wanted = kPoolHeaderSize + space.bytes() + spare;
+  const uint64_t wanted =
+      kPoolHeaderSize * static_cast<uint64_t>(impl->pool_->regions().count()) + space.bytes() + spare;
   const uint64_t used = impl->pool_->used_bytes();
   if (used == wanted) return "";
   return std::to_string(used) + " bytes of the pool are in use, accounted for are " + std::to_string(wanted);
@@ -102,6 +103,8 @@ void DBPeer::AppendToRecoveredLog(DB* db) {
   impl->chunk_ = chunk;
   impl->PublishState();
 }
+
+int DBPeer::Regions(DB* db) { return Impl(db)->pool_->regions().count(); }
 
 size_t DBPeer::TablesAt(DB* db, int level) {
   DBImpl* const impl = Impl(db);

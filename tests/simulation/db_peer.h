@@ -24,6 +24,9 @@ class DBPeer {
   // Makes the log chunk that recovery read last the one that is written to. For a mutation.
   static void AppendToRecoveredLog(DB* db);
 
+  // Regions of the pool.
+  static int Regions(DB* db);
+
   // Tables at a level, counted from the repository if below 0.
   static size_t TablesAt(DB* db, int level);
 };

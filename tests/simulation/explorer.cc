@@ -87,6 +87,7 @@ bool Explorer::Run(const Config& config, const History& history, size_t first_ex
 void Explorer::Begin() {
   media_[0]->set_crash_point(nullptr);
   media_[0]->Reset(config_.initial_bytes);
+  for (auto& medium : media_) medium->memory()->split = config_.split;
   random_state_[0] = config_.seed;
   oracles_.clear();
   oracles_.push_back(std::make_unique<Oracle>(config_.keys));
@@ -141,6 +142,9 @@ void Explorer::Do(const Op& op) {
       if (s.ok()) oracle_->PromiseAll();
       if (!s.ok() && !s.IsNoSpace()) Fail("flush: " + s.ToString());
       return;
+    case 'a':
+      AddRegion();
+      return;
     case 'c':
       return db_->CompactRange(nullptr, nullptr);
     case 't':
@@ -159,6 +163,15 @@ void Explorer::Do(const Op& op) {
     default:
       return Write(op);
   }
+}
+
+void Explorer::AddRegion() {
+  NvmRegion region;
+  region.path = "second region";
+  const Status s = db_->AddRegion(region);
+  if (s.ok()) totals_.regions++;
+  const bool possible = config_.split > 0 && DBPeer::Regions(db_.get()) == 1;
+  if (!s.ok() && (possible || !s.IsInvalidArgument())) Fail("add region: " + s.ToString());
 }
 
 void Explorer::Write(const Op& op) {

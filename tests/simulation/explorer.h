@@ -56,7 +56,8 @@ struct Totals {
   uint64_t pairs = 0;      // ordered pairs of lines checked
   uint64_t refused = 0;    // writes, for lack of space
   // Of the histories' own work.
-  uint64_t flushes = 0, merges = 0, lazy_copies = 0, evacuations = 0, splits = 0, rollovers = 0, growths = 0;
+  uint64_t flushes = 0, merges = 0, lazy_copies = 0, evacuations = 0, splits = 0, rollovers = 0, growths = 0,
+           regions = 0;
 };
 
 class Explorer {
@@ -97,6 +98,7 @@ class Explorer {
   void Begin();
   bool OpenLive(bool exists);
   void Do(const Op& op);
+  void AddRegion();
   void Write(const Op& op);
   void Reopen(bool kill);
   void CheckLive();

@@ -45,6 +45,7 @@ TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   EXPECT_GT(t.rollovers, 0u);
   EXPECT_GT(t.splits, 0u);
   EXPECT_GT(t.growths, 0u);
+  EXPECT_GT(t.regions, 0u);
   EXPECT_GT(t.killed, 0u);
   EXPECT_GT(t.deep, 0u);
   EXPECT_GT(t.went_on, 0u);

@@ -11,7 +11,7 @@ namespace miodb::sim {
 
 namespace {
 
-constexpr char kNumberless[] = "PFMefcsrtok";
+constexpr char kNumberless[] = "PFMefcsrtoka";
 
 Update MakeUpdate(int key, bool put, uint64_t size, uint64_t sequence) {
   Update update{key, put, ""};
@@ -118,6 +118,11 @@ Config MakeConfig(uint64_t seed) {
   o.filter_bits_per_key = random.OneIn(3) ? 0 : 10;
   o.max_immutable_memtables = static_cast<int>(1 + random.Uniform(3));
   o.paranoid_checks = random.OneIn(4);
+  if (seed % 8 == 5) {
+    // A second region, added when the first may be full.
+    config.split = 24 * 1024 + 4096 * random.Uniform(4);
+    o.pool_size = config.split;
+  }
   if (seed % 8 == 3) {
     // Tables of several leaves, with levels above them.
     config.keys = 250;
@@ -168,6 +173,7 @@ History MakeHistory(uint64_t seed, const Config& config) {
     }
     history.push_back(op);
   }
+  if (config.split > 0) history.insert(history.begin() + static_cast<std::ptrdiff_t>(random.Uniform(length)), Op{'a'});
   return history;
 }
 

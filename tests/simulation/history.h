@@ -5,6 +5,7 @@
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
 //   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
+//   a       add a region to the pool
 //   o k     close and open; kill the process and open
 //
 // Operations are separated by blanks.
@@ -46,6 +47,7 @@ struct Config {
   int keys = 0;
   uint64_t value_bytes = 0;  // of most values, at most
   uint64_t initial_bytes = 0;
+  uint64_t split = 0;  // where a second region may begin; 0: nowhere
 };
 
 inline constexpr uint64_t kMediumBytes = 128 * 1024;

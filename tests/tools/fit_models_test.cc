@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -25,18 +28,35 @@ void ExpectNear(double found, double truth, double share = kFivePercent) {
 
 double Unit(Random* random) { return static_cast<double>((random->Next64() >> 11) + 1) * 0x1.0p-53; }
 
-// Rounded up; what is fold or more is folded back, and none is less than least.
-std::vector<Bin> ParetoSample(double k, double sigma, int count, int64_t fold, int64_t least) {
-  Random random(11);
+constexpr int64_t kNoFold = int64_t{1} << 60;
+
+// Quantiles of random numbers, rounded up; what is fold or more is folded back, and none is less than least.
+std::vector<Bin> Sample(uint64_t seed, int count, const std::function<double(double)>& quantile, int64_t fold = kNoFold,
+                        int64_t least = 0) {
+  Random random(seed);
   std::map<int64_t, double> sizes;
   for (int i = 0; i < count; i++) {
-    const double x = std::min(std::ceil(sigma * (std::pow(Unit(&random), -k) - 1) / k), 9e17);
+    const double x = std::min(std::ceil(quantile(Unit(&random))), 9e17);
     sizes[std::max(static_cast<int64_t>(x) % fold, least)]++;
   }
   std::vector<Bin> bins;
   for (const auto& [size, times] : sizes)
     bins.push_back({static_cast<double>(size) - 1, static_cast<double>(size), times});
   return bins;
+}
+
+std::vector<Bin> ParetoSample(double k, double sigma, int count, int64_t fold, int64_t least, uint64_t seed = 11) {
+  return Sample(
+      seed, count, [=](double u) { return sigma * (std::pow(u, -k) - 1) / k; }, fold, least);
+}
+
+// The parameters that a family was fitted with.
+std::map<std::string, double> Parameters(const std::vector<FamilyFit>& fits, const std::string& family) {
+  for (const FamilyFit& fit : fits) {
+    if (fit.family == family) return {fit.parameters.begin(), fit.parameters.end()};
+  }
+  ADD_FAILURE() << family;
+  return {};
 }
 
 TEST(FitModelsTest, MinimiseFindsAValley) {
@@ -59,73 +79,151 @@ TEST(FitModelsTest, LeastSquaresAndCorrelation) {
   EXPECT_EQ(Pearson(x, flat), 0);
 }
 
-TEST(FitModelsTest, ValueSizesOfTheStudy) {
-  const ParetoFit fit = FitPareto(ParetoSample(0.2615, 25.45, 100000, 1024, 10), 1024);
-  ExpectNear(fit.k, 0.2615);
-  ExpectNear(fit.sigma, 25.45);
-}
-
-TEST(FitModelsTest, ScanLengthsOfTheStudyThoughFolded) {
-  const std::vector<Bin> bins = ParetoSample(2.517, 14.236, 50000, 1000, 0);
-  const ParetoFit fit = FitPareto(bins, 1000);
-  ExpectNear(fit.k, 2.517);
-  ExpectNear(fit.sigma, 14.236);
-}
-
-TEST(FitModelsTest, TheFamilyThatWasDrawnFromFitsBest) {
-  EXPECT_EQ(FitDistribution(ParetoSample(1.5, 20, 50000, int64_t{1} << 40, 0))[0].family, "Pareto");
-  // An exponential distribution is a Weibull distribution with shape 1, and a Pareto one with k towards 0.
-  const std::vector<FamilyFit> fits = FitDistribution(ParetoSample(1e-6, 50, 50000, int64_t{1} << 40, 0));
-  EXPECT_LT(fits[0].error, 0.01);
-  for (const FamilyFit& fit : fits) {
-    if (fit.family == "exponential") ExpectNear(fit.parameters[0].second, 50);
+TEST(FitModelsTest, SizesOfMixgraphThoughFolded) {
+  struct Case {
+    double k, sigma;
+    int64_t fold, least;
+  };
+  // The study's values and scans first.
+  for (const Case& c : {Case{0.2615, 25.45, 1024, 10}, Case{2.517, 14.236, 1000, 0}, Case{0.6, 100, 4096, 10},
+                        Case{1.2, 8, 500, 0}, Case{0.35, 300, 100000, 10}}) {
+    for (const uint64_t seed : {11, 12, 13}) {
+      SCOPED_TRACE("k " + std::to_string(c.k) + " sigma " + std::to_string(c.sigma) + " seed " + std::to_string(seed));
+      const ParetoFit fit =
+          FitPareto(ParetoSample(c.k, c.sigma, 100000, c.fold, c.least, seed), static_cast<double>(c.fold));
+      ExpectNear(fit.k, c.k);
+      ExpectNear(fit.sigma, c.sigma);
+    }
   }
+}
+
+// Each family finds the parameters of its own samples, and fits them best.
+TEST(FitModelsTest, EveryFamilyFindsItsParameters) {
+  constexpr int kCount = 60000;
+  for (const uint64_t seed : {21, 22, 23}) {
+    for (const double factor : {1.0, 2.5}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + " factor " + std::to_string(factor));
+      const double b = 0.2 * factor, most = 5000 * factor;
+      auto fits = FitDistribution(Sample(seed, kCount, [&](double u) { return most * std::pow(u, 1 / b); }));
+      EXPECT_EQ(fits[0].family, "power");
+      ExpectNear(Parameters(fits, "power")["b"], b);
+      ExpectNear(Parameters(fits, "power")["a"], std::pow(most, -b));
+
+      fits = FitDistribution(Sample(seed, kCount, [&](double u) { return -50 * factor * std::log(u); }));
+      ExpectNear(Parameters(fits, "exponential")["mean"], 50 * factor);
+
+      const double shape = 0.6 * factor;
+      fits = FitDistribution(Sample(seed, kCount, [&](double u) { return 80 * std::pow(-std::log(u), 1 / shape); }));
+      EXPECT_EQ(fits[0].family, "Weibull");
+      ExpectNear(Parameters(fits, "Weibull")["scale"], 80);
+      ExpectNear(Parameters(fits, "Weibull")["shape"], shape);
+
+      fits = FitDistribution(ParetoSample(0.5 * factor, 30, kCount, kNoFold, 0, seed));
+      EXPECT_EQ(fits[0].family, "Pareto");
+      ExpectNear(Parameters(fits, "Pareto")["k"], 0.5 * factor);
+      ExpectNear(Parameters(fits, "Pareto")["sigma"], 30);
+    }
+  }
+  // Two thirds in the first bin: least squares alone would end at a shape of 0.
+  const auto steep =
+      FitDistribution(Sample(26, kCount, [](double u) { return 0.78 * std::pow(-std::log(u), 1 / 0.315); }));
+  ExpectNear(Parameters(steep, "Weibull")["scale"], 0.78);
+  ExpectNear(Parameters(steep, "Weibull")["shape"], 0.315);
+  // The coefficients of a cubic are anything when the data has noise; the curve is not.
+  std::vector<Bin> bins;
+  for (double x = 1; x <= 200; x++) {
+    const auto below = [](double u) { return 0.5 * u + 0.2 * u * u + 0.3 * u * u * u; };
+    bins.push_back({x - 1, x, 1e7 * (below(x / 200) - below((x - 1) / 200))});
+  }
+  const auto fits = FitDistribution(bins);
+  EXPECT_EQ(fits[0].family, "polynomial");
+  ExpectNear(Parameters(fits, "polynomial")["c1"], 0.5 / 200);
+  ExpectNear(Parameters(fits, "polynomial")["c2"], 0.2 / 200 / 200);
+  ExpectNear(Parameters(fits, "polynomial")["c3"], 0.3 / 200 / 200 / 200);
 }
 
 TEST(FitModelsTest, HotnessOfRanges) {
-  std::vector<double> shares;
-  double sum = 0;
-  for (int x = 1; x <= 30; x++) shares.push_back(14.18 * std::exp(-2.917 * x) + 0.0164 * std::exp(-0.08082 * x));
-  for (double share : shares) sum += share;
-  // What 300,000 accesses count, without chance.
-  for (double& share : shares) share = std::round(share / sum * 300000) / 300000;
-  const RangeFit fit = FitRangeHotness({shares.rbegin(), shares.rend()}, 300000);
-  ExpectNear(fit.a, 14.18 / sum);
-  ExpectNear(fit.b, -2.917);
-  ExpectNear(fit.c, 0.0164 / sum);
-  ExpectNear(fit.d, -0.08082);
+  struct Case {
+    double a, b, c, d;
+    int ranges;
+  };
+  for (const Case& c : {Case{14.18, -2.917, 0.0164, -0.08082, 30}, Case{0.5, -0.7, 0.02, -0.03, 40}}) {
+    for (const uint64_t seed : {31, 32, 33}) {
+      SCOPED_TRACE("a " + std::to_string(c.a) + " seed " + std::to_string(seed));
+      constexpr int kAccesses = 1000000;
+      std::vector<double> sums, shares(static_cast<size_t>(c.ranges), 0);
+      double sum = 0;
+      for (int x = 1; x <= c.ranges; x++) sums.push_back(sum += c.a * std::exp(c.b * x) + c.c * std::exp(c.d * x));
+      Random random(seed);
+      for (int i = 0; i < kAccesses; i++) {
+        const auto range = std::lower_bound(sums.begin(), sums.end(), Unit(&random) * sum) - sums.begin();
+        shares[static_cast<size_t>(range)] += 1.0 / kAccesses;
+      }
+      const RangeFit fit = FitRangeHotness({shares.rbegin(), shares.rend()}, kAccesses);
+      ExpectNear(fit.a, c.a / sum);
+      ExpectNear(fit.b, c.b);
+      ExpectNear(fit.c, c.c / sum);
+      ExpectNear(fit.d, c.d);
+    }
+  }
 }
 
+// From hundreds of accesses a key down to less than one, with ranks that share keys.
 TEST(FitModelsTest, HotnessOfKeysThoughRanksShareKeys) {
-  constexpr double kA = 0.002312, kB = 0.3467;
-  constexpr uint64_t kKeys = 200000;
-  Random random(12);
-  std::unordered_map<uint64_t, uint64_t> counts;
-  for (int i = 0; i < 1000000; i++) {
-    const double rank = std::ceil(std::pow(Unit(&random) / kA, 1 / kB));
-    counts[Random(static_cast<uint64_t>(rank)).Uniform(kKeys)]++;
+  struct Case {
+    double a, b;
+    uint64_t keys;
+    int accesses;
+  };
+  for (const Case& c : {Case{0.002312, 0.3467, 33333, 2000000}, Case{0.002312, 0.3467, 200000, 1000000},
+                        Case{0.002312, 0.3467, 1000000, 1000000}, Case{0.05, 0.25, 60000, 300000},
+                        Case{0.01, 0.3, 10000, 1000000}, Case{0.0005, 0.6, 50000, 2000000}}) {
+    for (const uint64_t seed : {41, 42, 43}) {
+      SCOPED_TRACE("a " + std::to_string(c.a) + " keys " + std::to_string(c.keys) + " seed " + std::to_string(seed));
+      Random random(seed);
+      std::unordered_map<uint64_t, uint64_t> counts;
+      for (int i = 0; i < c.accesses; i++) {
+        const double rank = std::ceil(std::pow(Unit(&random) / c.a, 1 / c.b));
+        counts[Random(static_cast<uint64_t>(rank) + (seed << 50)).Uniform(c.keys)]++;
+      }
+      std::vector<uint64_t> list;
+      for (const auto& [key, count] : counts) list.push_back(count);
+      const PowerFit fit = FitKeyHotness(list, c.keys);
+      ExpectNear(fit.a, c.a);
+      ExpectNear(fit.b, c.b);
+    }
   }
-  std::vector<uint64_t> list;
-  for (const auto& [key, count] : counts) list.push_back(count);
-  const PowerFit fit = FitKeyHotness(list, kKeys);
-  ExpectNear(fit.a, kA);
-  ExpectNear(fit.b, kB);
-  EXPECT_GT(fit.keys_used, 100u);
+}
+
+TEST(FitModelsTest, NoHotnessWhereNoneIs) {
+  EXPECT_EQ(FitKeyHotness({}, 1000).keys_used, 0u);
+  EXPECT_EQ(FitKeyHotness(std::vector<uint64_t>(1000, 20), 1000).keys_used, 0u);
+  EXPECT_EQ(FitKeyHotness({5, 5, 5}, 2).keys_used, 0u);
 }
 
 TEST(FitModelsTest, RatesThatFollowASine) {
-  std::vector<double> rates;
-  Random random(13);
-  for (int t = 0; t < 600; t++) {
-    rates.push_back(1000 * std::sin(0.01047 * (t + 0.5) + 0.3) + 4500 + 100 * (Unit(&random) - 0.5));
+  struct Case {
+    double a, b, c, d;
+    int seconds;
+  };
+  for (const Case& s : {Case{1000, 0.01047, 0.3, 4500, 600}, Case{300, 0.2, -1.2, 800, 120},
+                        Case{50, 1.1, 2.5, 400, 60}, Case{2000, 0.00105, 1.5, 9000, 6000}}) {
+    for (const uint64_t seed : {51, 52, 53}) {
+      SCOPED_TRACE("b " + std::to_string(s.b) + " seed " + std::to_string(seed));
+      std::vector<double> rates;
+      Random random(seed);
+      for (int t = 0; t < s.seconds; t++) {
+        rates.push_back(s.a * std::sin(s.b * (t + 0.5) + s.c) + s.d + 0.1 * s.a * (Unit(&random) - 0.5));
+      }
+      const SineFit fit = FitRate(rates);
+      ExpectNear(fit.a, s.a);
+      ExpectNear(fit.b, s.b);
+      EXPECT_NEAR(std::remainder(fit.c - s.c, 2 * M_PI), 0, kFivePercent * std::abs(s.c));
+      ExpectNear(fit.d, s.d);
+      EXPECT_LT(fit.error, fit.polynomial_error);
+      EXPECT_LE(fit.polynomial_error, fit.constant_error);
+    }
   }
-  const SineFit fit = FitRate(rates);
-  ExpectNear(fit.a, 1000);
-  ExpectNear(fit.b, 0.01047);
-  ExpectNear(fit.c, 0.3);
-  ExpectNear(fit.d, 4500);
-  EXPECT_LT(fit.error, fit.polynomial_error);
-  EXPECT_LT(fit.polynomial_error, fit.constant_error);
 }
 
 TEST(ExternalSortTest, KeepsTheOrderOfEqualKeysAcrossRuns) {

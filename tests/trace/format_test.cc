@@ -178,6 +178,23 @@ TEST_F(TraceFormatTest, EveryFlippedBitIsFound) {
   }
 }
 
+TEST_F(TraceFormatTest, ALengthThatGoesBeyondTheEndOfAWholeTraceIsNoCut) {
+  const std::string scan = Encoded([](TraceEncoder e) { e.Scan(1, 1, "a", 2, 0); });
+  const std::string get = Encoded([](TraceEncoder e) { e.Get(2, "abc"); });
+  const std::string whole = Ended(BeginRecord() + scan + get + get, 3);
+  const size_t length = BeginRecord().size() + scan.size() + kTraceHeadBytes - 4;
+  for (const size_t byte : {length + 1, length + 2}) {
+    std::string damaged = whole;
+    damaged[byte] = '\x40';
+    EXPECT_EQ(Records{"scan(a +2 -0)"}, Read(damaged));
+    EXPECT_STATUS(Corruption, status_);
+    EXPECT_FALSE(torn_);
+    EXPECT_TRUE(Mentions(status_, "is damaged"));
+    Read(damaged.substr(0, damaged.size() - 1));
+    EXPECT_TRUE(torn_);
+  }
+}
+
 TEST_F(TraceFormatTest, NamesTheOffsetOfDamageInTracesWithoutChecksums) {
   const std::string get = Encoded([](TraceEncoder e) { e.Get(1, "abc"); });
   const size_t second = BeginRecord().size() + get.size();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -263,6 +265,80 @@ TEST_F(TracingTest, StartsAndEndsWhileThreadsWork) {
   }
   done = true;
   worker.join();
+}
+
+// Calls of all kinds, by several threads; two others start and end traces, also each other's.
+TEST_F(TracingTest, EveryTraceIsWholeThoughManyThreadsStartAndEndThem) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([this, t, &done] {
+      for (uint64_t i = 0; !done; i++) {
+        SomeCalls();
+        WriteBatch batch;
+        batch.Put("batch" + std::to_string(t), std::to_string(i));
+        batch.Delete("gone" + std::to_string(t));
+        EXPECT_OK(db_->Write(WriteOptions(), &batch));
+        std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+        for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        }
+        EXPECT_OK(it->status());
+      }
+    });
+  }
+  std::vector<std::string> traces[2];
+  for (int c = 0; c < 2; c++) {
+    threads.emplace_back([this, c, &traces, &done] {
+      for (int i = 0; i < 30; i++) {
+        const std::string path = dir_ / ("trace" + std::to_string(c) + "_" + std::to_string(i));
+        TraceOptions options;
+        options.preserve_write_order = i % 2 == 0;
+        options.sampling_frequency = i % 3 == 0 ? 2 : 1;
+        const Status started = StartTrace(db_.get(), path, options);
+        if (started.ok()) traces[c].push_back(path);
+        EXPECT_TRUE(started.ok() || started.IsInvalidArgument()) << started.ToString();
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        const Status ended = db_->EndTrace();
+        EXPECT_TRUE(ended.ok() || ended.IsInvalidArgument()) << ended.ToString();
+      }
+      if (c == 0) done = true;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  size_t records = 0;
+  for (const auto& paths : traces) {
+    EXPECT_FALSE(paths.empty());
+    for (const std::string& path : paths) {
+      std::unique_ptr<TraceReader> reader;
+      ASSERT_OK(TraceReader::Open(path, &reader));
+      uint64_t micros = 0;
+      for (TraceRecord record; reader->Next(&record); records++) {
+        EXPECT_GE(record.micros, micros);
+        micros = record.micros;
+      }
+      EXPECT_OK(reader->status());
+      EXPECT_TRUE(reader->ended()) << path;
+    }
+  }
+  EXPECT_GT(records, 100u);
+}
+
+// Damage shows soon, also in a trace that nobody ended.
+TEST_F(TracingTest, TracesOfScansHaveChecksumsAlongTheWay) {
+  Start();
+  const std::string key(100, 'k');
+  for (int i = 0; i < 2000; i++) {
+    std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    it->Seek(key);
+  }
+  End();
+  std::string bytes = ReadFile(trace_);
+  ASSERT_GT(bytes.size(), 400000u);
+  bytes[20000] ^= 1;
+  WriteFile(trace_, bytes.substr(0, bytes.size() - 5));
+  Status status;
+  EXPECT_LT(ReadTrace(trace_, &status).size(), 1200u);
+  EXPECT_TRUE(status.IsCorruption()) << status.ToString();
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 //                                                    prefix of all puts
 //   power_cut_main destroy DB [NAME=VALUE...]
 //
-// NAME: pool_path, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node. Each command but the last
-// prints the property miodb.placement. Exit status 0, or 1 with a message.
+// NAME: pool_path, pool_size, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node, and any number
+// of region=PATH[:LIMIT[:NODE]]. Each command but the last prints the property miodb.placement. Exit status 0, or 1
+// with a message.
 
 #include <algorithm>
 #include <cstdio>
@@ -41,6 +42,18 @@ std::string Value(uint64_t put) {
   exit(1);
 }
 
+// PATH[:LIMIT[:NODE]]
+miodb::NvmRegion ParseRegion(const std::string& text) {
+  miodb::NvmRegion region;
+  const size_t limit = text.find(':');
+  region.path = text.substr(0, limit);
+  if (limit == std::string::npos) return region;
+  const size_t node = text.find(':', limit + 1);
+  region.limit = strtoull(text.c_str() + limit + 1, nullptr, 10);
+  if (node != std::string::npos) region.node = atoi(text.c_str() + node + 1);
+  return region;
+}
+
 void Check(const miodb::Status& s) {
   if (!s.ok()) Die(s.ToString());
 }
@@ -61,6 +74,10 @@ miodb::Options ParseOptions(int argc, char** argv, int first) {
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (name == "pool_path") {
       options.pool_path = value;
+    } else if (name == "pool_size") {
+      options.pool_size = strtoull(value.c_str(), nullptr, 10);
+    } else if (name == "region") {
+      options.nvm_regions.push_back(ParseRegion(value));
     } else if (name == "persist_mode" && modes.count(value) > 0) {
       options.persist_mode = modes.at(value);
     } else if (numbers.count(name) > 0) {

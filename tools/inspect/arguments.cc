@@ -4,14 +4,24 @@
 
 #include <cstdio>
 
+#include "miodb/options.h"
+#include "src/db/region_places.h"
 #include "src/inspect/verify.h"
+#include "src/nvm/file_system.h"
 
 namespace miodb {
 
-bool OpenImage(const char* program, const std::string& path, std::unique_ptr<PoolImage>* image, ExitCode* code) {
+bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,
+               std::unique_ptr<PoolImage>* image, ExitCode* code) {
   struct stat st;
   const bool is_directory = stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
-  Status s = PoolImage::Open(is_directory ? path + "/pool" : path, image);
+  const std::string pool = is_directory ? path + "/pool" : path;
+  Options options;
+  for (const std::string& region : regions) {
+    options.nvm_regions.emplace_back();
+    options.nvm_regions.back().path = region;
+  }
+  Status s = PoolImage::Open(pool, image, PlacesOfRegions(options, is_directory ? path : DirectoryOf(pool)));
   *code = kExitCannotRun;
   if (s.ok()) {
     s = CheckReadable(**image);

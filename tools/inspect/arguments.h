@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "src/nvm/pool_image.h"
 
@@ -16,9 +17,11 @@ enum ExitCode : int {
   kExitCannotRun = 2,  // usage, no such file, open elsewhere, another version
 };
 
-// Opens the pool at path, or in the directory path. On failure prints why, for this program, and returns the exit code
-// in *code.
-bool OpenImage(const char* program, const std::string& path, std::unique_ptr<PoolImage>* image, ExitCode* code);
+// Opens the pool at path, or in the directory path, with its further regions: regions are paths where they may be,
+// besides those that the database remembers. On failure prints why, for this program, and returns the exit code in
+// *code.
+bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,
+               std::unique_ptr<PoolImage>* image, ExitCode* code);
 
 }  // namespace miodb
 

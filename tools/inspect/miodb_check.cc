@@ -16,7 +16,7 @@ namespace miodb {
 namespace {
 
 constexpr char kUsage[] =
-    "Usage: miodb_check [--json] [--file] [--ssd=DIRECTORY] PATH\n"
+    "Usage: miodb_check [--json] [--file] [--ssd=DIRECTORY] [--region=PATH]... PATH\n"
     "\n"
     "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the\n"
     "account of its space. Changes nothing. PATH is the database's directory, or its pool file.\n"
@@ -24,6 +24,7 @@ constexpr char kUsage[] =
     "  --json   print one JSON object\n"
     "  --file   the pool was used in persist mode file: after a crash a hole in the log is its end, not damage\n"
     "  --ssd    the directory of the SSD tier (ssd_path), to check its files too\n"
+    "  --region a further region of the pool, if it is not where it was when the database was last open\n"
     "  --help   print this\n"
     "\n"
     "Exit code: 0 undamaged, 1 damaged, 2 cannot be checked (usage, no such file, open elsewhere, another version).\n";
@@ -99,13 +100,15 @@ void PrintText(const std::string& path, const VerifyResult& r) {
 }
 
 int Main(int argc, char** argv) {
-  enum { kJson, kFile, kSsd, kHelp };
+  enum { kJson, kFile, kSsd, kRegion, kHelp };
   const option options[] = {{"json", no_argument, nullptr, kJson},
                             {"file", no_argument, nullptr, kFile},
                             {"ssd", required_argument, nullptr, kSsd},
+                            {"region", required_argument, nullptr, kRegion},
                             {"help", no_argument, nullptr, kHelp},
                             {nullptr, 0, nullptr, 0}};
   bool json = false;
+  std::vector<std::string> regions;
   VerifyOptions verify;
   for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
     switch (c) {
@@ -117,6 +120,9 @@ int Main(int argc, char** argv) {
         break;
       case kSsd:
         verify.ssd_path = optarg;
+        break;
+      case kRegion:
+        regions.emplace_back(optarg);
         break;
       case kHelp:
         fputs(kUsage, stdout);
@@ -132,7 +138,7 @@ int Main(int argc, char** argv) {
   }
   std::unique_ptr<PoolImage> image;
   ExitCode code;
-  if (!OpenImage("miodb_check", argv[optind], &image, &code)) return code;
+  if (!OpenImage("miodb_check", argv[optind], regions, &image, &code)) return code;
   const VerifyResult result = VerifyPool(*image, BytewiseComparator(), verify);
   (json ? PrintJson : PrintText)(image->path(), result);
   return result.problems.empty() ? kExitOk : kExitDamage;

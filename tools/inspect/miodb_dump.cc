@@ -20,19 +20,20 @@ namespace {
 
 constexpr char kUsage[] =
     "Usage: miodb_dump [--header] [--manifest] [--tables] [--table=N] [--log] [--values]\n"
-    "                  [--ssd=DIRECTORY --file=N] PATH\n"
+    "                  [--ssd=DIRECTORY --file=N] [--region=PATH]... PATH\n"
     "\n"
     "Shows what lies in the pool of a database that nobody has open. Changes nothing. PATH is the database's "
     "directory,\n"
     "or its pool file. Without any of the first six all but the entries of tables is shown.\n"
     "\n"
-    "  --header     superblocks and roots\n"
+    "  --header     superblocks, roots and regions\n"
     "  --manifest   the edits in the current manifest area\n"
     "  --tables     the tables and table files that they lead to\n"
     "  --table=N    the entries of table N\n"
     "  --file=N     the entries of table file N in the directory of the SSD tier (ssd_path), given with --ssd\n"
     "  --log        the frames of all log chunks, and their records\n"
     "  --values     with records, their values too\n"
+    "  --region=PATH  a further region of the pool, if it is not where it was when the database was last open\n"
     "  --help       print this\n"
     "\n"
     "Keys are in double quotes; bytes that are not printable show as \\xNN.\n"
@@ -122,6 +123,14 @@ void Dumper::PrintHeader(const PoolHeader& header) {
     for (const uint8_t byte : s.uuid) printf("%02x", byte);
     printf(" created_micros %" PRIu64 "\n", s.created_micros);
   }
+  std::vector<RegionEntry> entries;
+  const Status s = ReadRegionTable(image_.At(0), header.pool_id, "", &entries);
+  if (header.has_superblock && !s.ok()) Damage("regions", s.ToString());
+  for (const RegionEntry& entry : entries) {
+    printf("region %" PRIu64 ": uuid %s base %" PRIu64 " range %" PRIu64 "\n", entry.ordinal,
+           UuidText(entry.uuid).c_str(), entry.base, entry.range);
+  }
+  for (const std::string& missing : image_.missing()) Damage("region", missing);
   for (const auto& slot : header.roots) {
     for (const PoolHeader::Root& root : slot) {
       const std::string place = "root at offset " + std::to_string(root.offset);
@@ -288,12 +297,19 @@ void Dumper::PrintRecord(const RecordView& record) {
 }
 
 int Main(int argc, char** argv) {
-  enum { kHeader, kManifest, kTables, kTable, kSsd, kFile, kLog, kValues, kHelp };
-  const option options[] = {{"header", no_argument, nullptr, kHeader}, {"manifest", no_argument, nullptr, kManifest},
-                            {"tables", no_argument, nullptr, kTables}, {"table", required_argument, nullptr, kTable},
-                            {"ssd", required_argument, nullptr, kSsd}, {"file", required_argument, nullptr, kFile},
-                            {"log", no_argument, nullptr, kLog},       {"values", no_argument, nullptr, kValues},
-                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
+  enum { kHeader, kManifest, kTables, kTable, kSsd, kFile, kLog, kValues, kRegion, kHelp };
+  const option options[] = {{"header", no_argument, nullptr, kHeader},
+                            {"manifest", no_argument, nullptr, kManifest},
+                            {"tables", no_argument, nullptr, kTables},
+                            {"table", required_argument, nullptr, kTable},
+                            {"ssd", required_argument, nullptr, kSsd},
+                            {"file", required_argument, nullptr, kFile},
+                            {"log", no_argument, nullptr, kLog},
+                            {"values", no_argument, nullptr, kValues},
+                            {"region", required_argument, nullptr, kRegion},
+                            {"help", no_argument, nullptr, kHelp},
+                            {nullptr, 0, nullptr, 0}};
+  std::vector<std::string> regions;
   Dumper::What what;
   bool bad = false;
   for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
@@ -327,6 +343,9 @@ int Main(int argc, char** argv) {
       case kValues:
         what.values = true;
         break;
+      case kRegion:
+        regions.emplace_back(optarg);
+        break;
       case kHelp:
         fputs(kUsage, stdout);
         return kExitOk;
@@ -344,7 +363,7 @@ int Main(int argc, char** argv) {
   }
   std::unique_ptr<PoolImage> image;
   ExitCode code;
-  if (!OpenImage("miodb_dump", argv[optind], &image, &code)) return code;
+  if (!OpenImage("miodb_dump", argv[optind], regions, &image, &code)) return code;
   return Dumper(*image, what).Run();
 }
 

@@ -66,11 +66,17 @@ struct ExternalSort::Run {
 
   // Loads the next entry. False at the end and on an error.
   bool Next(const std::string& folder, Status* status) {
-    if (!Fill(kLengthsBytes, folder, status)) return false;
+    if (!Fill(kLengthsBytes, folder, status)) {
+      if (status->ok() && end != begin) *status = Status::IOError(folder, "a temporary file of the sort was cut");
+      return false;
+    }
     uint32_t lengths[2];
     std::memcpy(lengths, buffer.data() + begin, sizeof(lengths));
     const size_t bytes = kLengthsBytes + lengths[0] + lengths[1];
-    if (!Fill(bytes, folder, status)) return false;
+    if (!Fill(bytes, folder, status)) {
+      if (status->ok()) *status = Status::IOError(folder, "a temporary file of the sort was cut");
+      return false;
+    }
     key = std::string_view(buffer.data() + begin + kLengthsBytes, lengths[0]);
     payload = std::string_view(key.data() + key.size(), lengths[1]);
     begin += bytes;

@@ -1,6 +1,8 @@
 #include "tools/trace/fit_input.h"
 
+#include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -18,9 +20,30 @@ Status ForEachLine(const std::string& path, const std::function<bool(const std::
   uint64_t number = 0;
   for (std::string line; std::getline(file, line);) {
     number++;
+    // The analyzer ends every line.
+    if (file.eof()) return Status::Corruption(path, "line " + std::to_string(number) + " has no end: it is cut short");
     if (!take(line)) return Status::Corruption(path, "line " + std::to_string(number) + ": " + line.substr(0, 60));
   }
+  if (file.bad()) return Status::IOError(path, std::strerror(errno));
   return Status::OK();
+}
+
+// What the analyzer writes is counts, sizes and seconds: none is negative, and each is exact as a double.
+constexpr double kMostNumber = 1e15;
+
+// The whole word as such a number.
+bool ParseNumber(const std::string& word, double* number) {
+  char* end = nullptr;
+  *number = std::strtod(word.c_str(), &end);
+  return !word.empty() && end == word.c_str() + word.size() && *number >= 0 && *number <= kMostNumber;
+}
+
+// Whether the last one belongs behind the others, and stands for something.
+bool Rises(const std::vector<Bin>& bins) {
+  return bins.back().count > 0 && (bins.size() < 2 || bins.back().above >= bins[bins.size() - 2].upto);
+}
+bool Rises(const std::vector<AnalysisFiles::Key>& keys) {
+  return keys.back().accesses > 0 && (keys.size() < 2 || keys.back().place > keys[keys.size() - 2].place);
 }
 
 // The numbers of a line, words left out. False unless there are so many.
@@ -28,9 +51,12 @@ bool Numbers(const std::string& line, size_t count, std::vector<double>* numbers
   numbers->clear();
   std::istringstream words(line);
   for (std::string word; words >> word;) {
-    char* end = nullptr;
-    const double number = std::strtod(word.c_str(), &end);
-    if (end == word.c_str() + word.size()) numbers->push_back(number);
+    double number = 0;
+    if (ParseNumber(word, &number)) {
+      numbers->push_back(number);
+    } else if (std::isdigit(static_cast<unsigned char>(word[0])) != 0 || word[0] == '-') {
+      return false;
+    }
   }
   return count == 0 ? !numbers->empty() : numbers->size() == count;
 }
@@ -41,7 +67,7 @@ Status ReadBins(const std::string& path, std::vector<Bin>* bins) {
   return ForEachLine(path, [&](const std::string& line) {
     if (!Numbers(line, 2, &n)) return false;
     bins->push_back({n[0] - 1, n[0], n[1]});
-    return true;
+    return Rises(*bins);
   });
 }
 
@@ -59,7 +85,9 @@ Status AnalysisFiles::ReadComposition(std::map<std::string, double>* queries) co
     if (!std::getline(fields, access, ',') || !std::getline(fields, family, ',') || !std::getline(fields, count, ',')) {
       return false;
     }
-    if (family == family_) (*queries)[access] = std::strtod(count.c_str(), nullptr);
+    double number = 0;
+    if (!ParseNumber(count, &number)) return false;
+    if (family == family_ && number > 0) (*queries)[access] = number;
     return true;
   });
 }
@@ -70,7 +98,7 @@ Status AnalysisFiles::ReadValueSizes(const std::string& access, std::vector<Bin>
   return ForEachLine(Path(access, "accessed_value_size_distribution.txt"), [&](const std::string& line) {
     if (!Numbers(line, 3, &n)) return false;
     bins->push_back({n[0] - 1, n[1] - 1, n[2]});
-    return true;
+    return n[1] > n[0] && Rises(*bins);
   });
 }
 
@@ -92,7 +120,7 @@ Status AnalysisFiles::ReadAccessedKeys(const std::string& access, std::vector<Ke
   return ForEachLine(Path(access, "accessed_key_stats.txt"), [&](const std::string& line) {
     if (!Numbers(line, 5, &n)) return false;
     keys->push_back({static_cast<uint64_t>(n[2]), static_cast<uint64_t>(n[3]), static_cast<uint64_t>(n[1])});
-    return true;
+    return Rises(*keys);
   });
 }
 
@@ -102,7 +130,7 @@ Status AnalysisFiles::ReadKeys(const std::string& access, bool* is_whole, std::v
   const Status s = ForEachLine(Path(access, "whole_key_stats.txt"), [&](const std::string& line) {
     if (!Numbers(line, 2, &n)) return false;
     keys->push_back({static_cast<uint64_t>(n[0]), static_cast<uint64_t>(n[1]), 0});
-    return true;
+    return Rises(*keys);
   });
   *is_whole = !s.IsNotFound();
   return *is_whole ? s : ReadAccessedKeys(access, keys);

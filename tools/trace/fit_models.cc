@@ -16,15 +16,16 @@ namespace {
 using Point = std::vector<double>;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// The cumulative distribution at the upper ends of the bins.
+// The cumulative distribution at the upper ends of the bins, and the lower ends.
 struct Cumulative {
-  Point x, share, weight;
+  Point above, x, share, weight;
 
   explicit Cumulative(const std::vector<Bin>& bins) {
     double total = 0, below = 0;
     for (const Bin& bin : bins) total += bin.count;
     for (const Bin& bin : bins) {
       below += bin.count;
+      above.push_back(bin.above);
       x.push_back(bin.upto);
       share.push_back(below / total);
       weight.push_back(bin.count / total);
@@ -36,6 +37,18 @@ struct Cumulative {
     for (size_t i = 0; i < x.size(); i++) {
       const double off = curve(x[i]) - share[i];
       sum += weight[i] * off * off;
+    }
+    return sum;
+  }
+
+  // Minus the logarithm of the likelihood, for each observation, which lies somewhere in its bin. What lies in the
+  // first bin may have been anything up to its end.
+  double Unlikelihood(const std::function<double(double)>& curve) const {
+    double sum = 0;
+    for (size_t i = 0; i < x.size(); i++) {
+      const double mass = curve(x[i]) - (i == 0 ? 0 : curve(above[i]));
+      if (!(mass > 0)) return kInfinite;
+      sum -= weight[i] * std::log(mass);
     }
     return sum;
   }
@@ -54,7 +67,8 @@ double ParetoSurvival(double x, double k, double sigma) {
   return base <= 0 ? 0 : std::pow(base, -1 / k);
 }
 
-// Curves with parameters above 0, which are fitted as logarithms.
+// Curves with parameters above 0, which are fitted as logarithms: by likelihood, or by least squares where some bin
+// cannot be under any parameters that are tried. The standard error is that of the cumulative distribution.
 FamilyFit FitCurve(const Cumulative& data, const std::string& family, const std::vector<std::string>& names,
                    const Point& start, const std::function<double(double, const Point&)>& curve) {
   const auto exp_all = [](Point p) {
@@ -67,10 +81,35 @@ FamilyFit FitCurve(const Cumulative& data, const std::string& family, const std:
   };
   Point logs;
   for (double v : start) logs.push_back(std::log(v));
-  const Point best = Minimise(loss, logs, Point(start.size(), 0.5));
+  Point best = Minimise(loss, logs, Point(start.size(), 0.5));
+  const auto unlikelihood = [&](const Point& at) {
+    const Point p = exp_all(at);
+    return data.Unlikelihood([&](double x) { return curve(x, p); });
+  };
+  // Least squares may end where nothing is likely, and so may a start that has too light a tail.
+  std::vector<Point> starts = {best};
+  for (const double lower : {0.0, 1.0, 2.0}) {
+    starts.push_back(logs);
+    starts.back().back() -= lower;
+  }
+  for (const Point& from : starts) {
+    if (!std::isfinite(unlikelihood(from))) continue;
+    const Point found = Minimise(unlikelihood, from, Point(start.size(), 0.1));
+    if (!std::isfinite(unlikelihood(best)) || unlikelihood(found) < unlikelihood(best)) best = found;
+  }
   FamilyFit fit{family, {}, std::sqrt(loss(best))};
   const Point p = exp_all(best);
   for (size_t i = 0; i < names.size(); i++) fit.parameters.emplace_back(names[i], p[i]);
+  return fit;
+}
+
+// a x^b, which ends where everything is below: the likelihood is highest if that is the largest value seen.
+FamilyFit FitPower(const Cumulative& data) {
+  const double most = std::max(data.x.back(), 1e-9);
+  FamilyFit fit = FitCurve(data, "power", {"b"}, {0.3}, [most](double x, const Point& p) {
+    return x <= 0 ? 0 : std::pow(std::min(x / most, 1.0), p[0]);
+  });
+  fit.parameters.insert(fit.parameters.begin(), {"a", std::pow(most, -fit.parameters[0].second)});
   return fit;
 }
 
@@ -123,73 +162,13 @@ std::vector<Bin> Coarser(const std::vector<Bin>& bins) {
   return coarse;
 }
 
-// ---- Key hotness
-
-// Two hot ranks may lie on one key, whose count no rank alone explains: so much of a key may have any count.
-constexpr double kOutlier = 0.01;
-constexpr double kExactPoisson = 400;  // Means below are summed, others taken as normal.
-
-// Adds "keys" times the chance that a Poisson number with this mean lies in [edges[i], edges[i + 1]) to expected[i].
-void AddPoisson(double mean, double keys, const std::vector<double>& edges, Point* expected) {
-  Point below(edges.size());  // The chance to be less than each edge.
-  if (mean > kExactPoisson) {
-    for (size_t i = 0; i < edges.size(); i++) {
-      below[i] = std::isinf(edges[i]) ? 1 : 0.5 * std::erfc((mean - edges[i] + 0.5) / std::sqrt(2 * mean));
-    }
-  } else {
-    double term = std::exp(-mean), sum = 0;
-    size_t edge = 0;
-    for (double count = 0; edge < edges.size() && !std::isinf(edges[edge]); count++) {
-      while (edge < edges.size() && edges[edge] <= count) below[edge++] = sum;
-      sum += term;
-      term *= mean / (count + 1);
-      if (count > mean && term < 1e-18) break;
-    }
-    for (; edge < edges.size(); edge++) below[edge] = 1;
-  }
-  for (size_t i = 0; i + 1 < edges.size(); i++) (*expected)[i] += keys * (below[i + 1] - below[i]);
-}
-
-// Fewer accesses than this do not tell a key with a hotness of its own from the others.
-double LeastCount(double accesses, double keys) {
-  const double average = accesses / keys;
-  return std::max(8.0, std::ceil(average + 5 * std::sqrt(average)));
-}
-
-// Borders of counts from "least" on: single ones first, then ever wider, to one beyond "most", and no end.
-std::vector<double> CountEdges(double least, double most) {
-  std::vector<double> edges = {least};
-  while (edges.back() <= most) edges.push_back(std::max(edges.back() + 1, std::floor(edges.back() * 1.15)));
-  edges.push_back(kInfinite);
-  return edges;
-}
-
-// How many keys the model expects in each bin of counts. Ranks are thrown at the keys at random: rank x meets a key
-// that no hotter rank has taken with a chance of e^(-x / keys), and to each key come its part of all other ranks.
-Point ExpectedKeys(double a, double b, double accesses, double keys, const std::vector<double>& edges) {
-  Point expected(edges.size() - 1, 0);
-  const auto share = [a, b](double rank) { return std::min(a * std::pow(rank, b), 1.0); };
-  const double least = edges.front();
-  for (double rank = 0, next = 0; rank < 20 * keys; rank = next) {
-    next = rank + std::max(1.0, std::floor(rank * 0.02));
-    const double here = (share(next) - share(rank)) / (next - rank);
-    const double mean = accesses * (here + (1 - share(next)) / keys);
-    // Chernoff's bound of the chance to reach the first border.
-    if (mean < least && least - mean - least * std::log(least / mean) < -25) break;
-    AddPoisson(mean, (next - rank) * std::exp(-(rank + next) / 2 / keys), edges, &expected);
-  }
-  return expected;
-}
-
 }  // namespace
 
 std::vector<FamilyFit> FitDistribution(const std::vector<Bin>& bins) {
-  const Cumulative data(bins);
+  const Cumulative data(Coarser(bins));
   const double mean = data.Mean();
   std::vector<FamilyFit> fits;
-  fits.push_back(FitCurve(data, "power", {"a", "b"}, {0.1, 0.3}, [](double x, const Point& p) {
-    return x <= 0 ? 0 : std::min(p[0] * std::pow(x, p[1]), 1.0);
-  }));
+  fits.push_back(FitPower(data));
   fits.push_back(FitCurve(data, "exponential", {"mean"}, {mean},
                           [](double x, const Point& p) { return 1 - std::exp(-std::max(x, 0.0) / p[0]); }));
   fits.push_back(FitPolynomial(data));
@@ -217,56 +196,14 @@ ParetoFit FitPareto(const std::vector<Bin>& bins, double fold) {
   };
   const double mean = Cumulative(bins).Mean();
   Point best;
-  for (double k : {0.1, 1.0, 2.5}) {
-    const Point found = Minimise(loss, {k, std::log(mean / (1 + k))}, {0.3, 0.5});
-    if (best.empty() || loss(found) < loss(best)) best = found;
-  }
-  return {best[0], std::exp(best[1])};
-}
-
-PowerFit FitKeyHotness(std::vector<uint64_t> counts, uint64_t keys) {
-  std::sort(counts.rbegin(), counts.rend());
-  const double accesses = std::accumulate(counts.begin(), counts.end(), 0.0);
-  PowerFit fit;
-  const double least = LeastCount(accesses, static_cast<double>(keys));
-  if (counts.empty() || static_cast<double>(counts[0]) < least) return fit;
-  const std::vector<double> edges = CountEdges(least, static_cast<double>(counts[0]));
-  Point seen(edges.size() - 1, 0);
-  for (uint64_t count : counts) {
-    if (static_cast<double>(count) < least) break;
-    fit.keys_used++;
-    const auto bin = std::upper_bound(edges.begin(), edges.end(), static_cast<double>(count)) - edges.begin() - 1;
-    seen[static_cast<size_t>(bin)]++;
-  }
-  const auto loss = [&](const Point& p) {
-    const double a = std::exp(p[0]), b = p[1];
-    if (a > 1 || b <= 0.01 || b > 1) return kInfinite;
-    const Point expected = ExpectedKeys(a, b, accesses, static_cast<double>(keys), edges);
-    double sum = 0;
-    for (size_t i = 0; i < seen.size(); i++) sum += expected[i] - seen[i] * std::log(expected[i] + kOutlier);
-    return sum;
-  };
-  // Starts go through what the hottest key has, or through what all keys used have together.
-  const double used = static_cast<double>(fit.keys_used);
-  const double share =
-      std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(fit.keys_used), 0.0) / accesses;
-  Point best;
-  for (double b : {0.15, 0.3, 0.45, 0.7}) {
-    for (double a : {static_cast<double>(counts[0]) / accesses, share / std::pow(used, b)}) {
-      const Point found = Minimise(loss, {std::log(a), b}, {0.1, 0.05});
-      if (best.empty() || loss(found) < loss(best)) best = found;
+  for (double k : {0.1, 0.3, 1.0, 2.5}) {
+    for (double scale : {mean, mean / (1 + k), mean / 10}) {
+      const Point start = {k, std::log(scale)};
+      if (best.empty() || loss(start) < loss(best)) best = start;
     }
   }
-  fit.a = std::exp(best[0]);
-  fit.b = best[1];
-  double below = 0, squares = 0;
-  for (uint64_t rank = 1; rank <= fit.keys_used; rank++) {
-    below += static_cast<double>(counts[rank - 1]) / accesses;
-    const double off = std::min(fit.a * std::pow(static_cast<double>(rank), fit.b), 1.0) - below;
-    squares += off * off;
-  }
-  fit.error = std::sqrt(squares / static_cast<double>(fit.keys_used));
-  return fit;
+  best = Minimise(loss, best, {0.3, 0.5});
+  return {best[0], std::exp(best[1])};
 }
 
 RangeFit FitRangeHotness(std::vector<double> shares, double accesses) {

@@ -25,8 +25,8 @@ struct FamilyFit {
   double error = 0;  // Standard error of the fit: root of the mean squared residual.
 };
 
-// Power, exponential, polynomial, Weibull and Pareto, fitted by least squares to the cumulative distribution of the
-// bins, best first.
+// Power, exponential, polynomial, Weibull and Pareto, fitted to the bins by likelihood, the polynomial by least squares
+// to their cumulative distribution; by the standard error of that distribution, best first.
 std::vector<FamilyFit> FitDistribution(const std::vector<Bin>& bins);
 
 // Generalised Pareto with theta 0, S(x) = (1 + k x / sigma)^(-1/k), by maximum likelihood.
@@ -47,8 +47,7 @@ struct PowerFit {
   uint64_t keys_used = 0;  // Those with enough accesses to say something.
 };
 
-// counts: accesses of each accessed key, any order. A fit to how many keys have how many accesses, each a Poisson
-// number whose mean the model gives: the order of keys by what was counted is not that of their hotness.
+// counts: accesses of each accessed key, any order; fit_hotness.cc tells how. keys_used 0: nothing stands out.
 PowerFit FitKeyHotness(std::vector<uint64_t> counts, uint64_t keys);
 
 // a e^(bx) + c e^(dx), x the rank from 1.

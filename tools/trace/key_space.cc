@@ -35,7 +35,16 @@ KeySpace::KeySpace(const std::string& path, std::function<void(uint64_t, std::st
 
 bool KeySpace::Advance() {
   std::string line;
-  if (!status_.ok() || !std::getline(file_, line)) return false;
+  if (!status_.ok()) return false;
+  if (!std::getline(file_, line)) {
+    if (file_.bad()) status_ = Status::IOError(path_, std::strerror(errno));
+    return false;
+  }
+  // What key_space writes ends with a line end; without it the file was cut.
+  if (file_.eof()) {
+    status_ = Status::Corruption(path_, "line " + std::to_string(keys_ + 1) + " has no end: the file is cut short");
+    return false;
+  }
   std::string key;
   if (!ParseHex(line, &key)) {
     status_ = Status::Corruption(path_, "line " + std::to_string(keys_ + 1) + " is not a key as 0x and digits");

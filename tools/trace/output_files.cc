@@ -39,17 +39,22 @@ Status OutputFiles::Close(OutputFile* file) {
   return failed || !closed ? Status::IOError(file->path_, std::strerror(errno)) : Status::OK();
 }
 
-Status OutputFiles::Commit() {
+Status OutputFiles::Finish() {
   for (const auto& file : files_) {
     if (status_.ok()) status_ = Close(file.get());
   }
-  for (const auto& file : files_) {
-    if (!status_.ok()) return status_;
-    if (std::rename((file->path_ + ".partial").c_str(), file->path_.c_str()) != 0) {
-      status_ = Status::IOError(file->path_, std::strerror(errno));
-    }
+  return status_;
+}
+
+Status OutputFiles::Commit() {
+  for (size_t i = 0; i < files_.size(); i++) {
+    const std::string& path = files_[i]->path_;
+    if (std::rename((path + ".partial").c_str(), path.c_str()) == 0) continue;
+    status_ = Status::IOError(path, std::strerror(errno));
+    for (size_t named = 0; named < i; named++) unlink(files_[named]->path_.c_str());
+    return status_;
   }
-  if (status_.ok()) files_.clear();
+  files_.clear();
   return status_;
 }
 

@@ -33,10 +33,13 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
-  // A new file, which stays open until Commit. Errors show there.
+  // A new file, which stays open until Finish. Errors show there.
   OutputFile* Create(const std::string& name);
 
-  // Gives all files their names. On an error those that have none yet are removed.
+  // Writes what is still in buffers. The first error of any file. No Create may follow.
+  Status Finish();
+
+  // Gives all files their names. On an error all are removed. REQUIRES: Finish returned OK.
   Status Commit();
 
   const std::string& folder() const { return folder_; }

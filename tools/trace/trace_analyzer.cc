@@ -1,8 +1,11 @@
 // trace_analyzer: what a trace of a database says about its workload. See docs/tracing.md.
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "miodb/trace.h"
@@ -50,9 +53,13 @@ Status Analyze(const AnalyzerOptions& options) {
   s = keys.Run(&sort);
   if (!s.ok()) return s;
   WriteOverallFiles(options, collected, keys, &files);
-  s = files.Commit();
-  if (s.ok() && !options.no_print) std::fputs(ReportText(options, collected, keys).c_str(), stdout);
-  return s;
+  s = files.Finish();
+  if (!s.ok()) return s;
+  if (!options.no_print) std::fputs(ReportText(options, collected, keys).c_str(), stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return Status::IOError("standard output", std::strerror(errno));
+  }
+  return files.Commit();
 }
 
 }  // namespace
@@ -71,8 +78,12 @@ int main(int argc, char** argv) {
   std::string error = parsed.error;
   if (error.empty()) error = FinishAnalyzerOptions(&options);
   if (error.empty()) {
-    const Status s = Analyze(options);
-    if (!s.ok()) error = s.ToString();
+    try {
+      const Status s = Analyze(options);
+      if (!s.ok()) error = s.ToString();
+    } catch (const std::bad_alloc&) {
+      error = "out of memory, with --memory_mb=" + std::to_string(options.memory_mb);
+    }
   }
   if (error.empty()) return 0;
   std::fprintf(stderr, "trace_analyzer: %s\n", error.c_str());

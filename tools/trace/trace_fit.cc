@@ -2,12 +2,15 @@
 // fit, and prints a command line that generates such a workload. See docs/tracing.md.
 
 #include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <map>
+#include <new>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -57,7 +60,7 @@ std::string Format(const char* format, ...) {
 }
 
 // Of bins: what, how many, average and standard deviation; then every family, best first.
-void PrintDistribution(const char* what, const std::vector<Bin>& bins) {
+std::string DistributionText(const std::string& what, const std::vector<Bin>& bins) {
   double count = 0, sum = 0, squares = 0;
   for (const Bin& bin : bins) {
     const double middle = (bin.above + 1 + bin.upto) / 2;
@@ -66,17 +69,15 @@ void PrintDistribution(const char* what, const std::vector<Bin>& bins) {
     squares += bin.count * middle * middle;
   }
   const double mean = sum / count;
-  std::printf("\n%s: %.0f, mean %.3f, standard deviation %.3f\n", what, count, mean,
-              std::sqrt(std::max(squares / count - mean * mean, 0.0)));
-  if (bins.size() < 3) {
-    std::printf("  too few different values to fit a curve\n");
-    return;
-  }
+  std::string text = Format("\n%s: %.0f, mean %.3f, standard deviation %.3f\n", what.c_str(), count, mean,
+                            std::sqrt(std::max(squares / count - mean * mean, 0.0)));
+  if (bins.size() < 3) return text + "  too few different values to fit a curve\n";
   for (const FamilyFit& fit : FitDistribution(bins)) {
-    std::string line = Format("  %-12s fit error %.6f ", fit.family.c_str(), fit.error);
-    for (const auto& [name, value] : fit.parameters) line += Format(" %s=%.6g", name.c_str(), value);
-    std::printf("%s\n", line.c_str());
+    text += Format("  %-12s fit error %.6f ", fit.family.c_str(), fit.error);
+    for (const auto& [name, value] : fit.parameters) text += Format(" %s=%.6g", name.c_str(), value);
+    text += "\n";
   }
+  return text;
 }
 
 class Fit {
@@ -87,24 +88,39 @@ class Fit {
   Status Run() {
     Status s = files_.ReadComposition(&queries_);
     if (s.ok() && queries_.empty()) s = Status::NotFound("column family " + std::to_string(options_.cf), "no accesses");
+    if (s.ok() && !options_.access.empty() && queries_.count(options_.access) == 0) {
+      s = Status::InvalidArgument("--access=" + options_.access, "the analysis has no accesses of this kind");
+    }
     if (!s.ok()) return s;
     FitMix();
     for (Status (Fit::*step)() : {&Fit::FitValues, &Fit::FitScans, &Fit::FitKeySizes, &Fit::FitKeys, &Fit::FitQps,
                                   &Fit::PrintValueCorrelation}) {
       s = (this->*step)();
       // What the analysis was not asked for is left out of the model.
-      if (s.IsNotFound()) std::printf("\nleft out: %s\n", s.ToString().c_str());
+      if (s.IsNotFound()) text_ += "\nleft out: " + s.ToString() + "\n";
       if (!s.ok() && !s.IsNotFound()) return s;
     }
-    std::printf("\nA workload like this:\n\ndb_bench --benchmarks=mixgraph --use_existing_db=true%s\n", flags_.c_str());
+    text_ += "\nA workload like this:\n\ndb_bench --benchmarks=mixgraph --use_existing_db=true" + flags_ + "\n";
     return Status::OK();
   }
+
+  // All that there is to say; nothing of it counts if Run failed.
+  const std::string& text() const { return text_; }
 
  private:
   double Queries(std::initializer_list<const char*> kinds) {
     double sum = 0;
     for (const char* kind : kinds) sum += queries_[kind];
     return sum;
+  }
+
+  void Print(const char* format, ...) __attribute__((format(printf, 2, 3))) {
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    text_ += text;
   }
 
   void Add(const char* flag, double value) { flags_ += Format(" --%s=%.6g", flag, value); }
@@ -115,7 +131,7 @@ class Fit {
     const double puts = Queries({"put", "merge", "delete", "single_delete", "range_delete"});
     const double seeks = Queries({"iterator_Seek", "iterator_SeekForPrev"});
     const double all = gets + puts + seeks;
-    std::printf("Mix: gets %.4f, writes %.4f, scans %.4f of %.0f queries\n", gets / all, puts / all, seeks / all, all);
+    Print("Mix: gets %.4f, writes %.4f, scans %.4f of %.0f queries\n", gets / all, puts / all, seeks / all, all);
     AddInteger("reads", all);
     Add("mix_get_ratio", gets / all);
     Add("mix_put_ratio", puts / all);
@@ -128,37 +144,40 @@ class Fit {
   }
 
   // Pareto parameters and where to fold, as flags.
-  void AddPareto(const char* name, const std::vector<Bin>& bins, int64_t fold, const char* fold_flag) {
+  Status AddPareto(const char* name, const std::vector<Bin>& bins, int64_t fold, const char* fold_flag) {
+    if (fold > 0 && bins.back().above >= static_cast<double>(fold)) {
+      return Status::InvalidArgument("--" + std::string(fold_flag) + "=" + std::to_string(fold),
+                                     Format("the files show %.0f", bins.back().above + 1));
+    }
     const ParetoFit fit = FitPareto(bins, static_cast<double>(fold));
-    std::printf("  mixgraph: Pareto by likelihood  k=%.6g sigma=%.6g\n", fit.k, fit.sigma);
+    Print("  mixgraph: Pareto by likelihood  k=%.6g sigma=%.6g\n", fit.k, fit.sigma);
     Add((std::string(name) + "_k").c_str(), fit.k);
     Add((std::string(name) + "_sigma").c_str(), fit.sigma);
     AddInteger(fold_flag, fold > 0 ? static_cast<double>(fold) : std::max(bins.back().upto, 10.0));
+    return Status::OK();
   }
 
   Status FitValues() {
     std::vector<Bin> bins;
     Status s = files_.ReadValueSizes("put", &bins);
     if (!s.ok() || bins.empty()) return s;
-    PrintDistribution("Value sizes", bins);
-    AddPareto("value", bins, options_.mix_max_value_size, "mix_max_value_size");
-    return s;
+    text_ += DistributionText("Value sizes", bins);
+    return AddPareto("value", bins, options_.mix_max_value_size, "mix_max_value_size");
   }
 
   Status FitScans() {
     std::vector<Bin> bins;
     Status s = files_.ReadScanLengths(&bins);
     if (!s.ok() || bins.empty()) return s;
-    PrintDistribution("Scan lengths", bins);
-    AddPareto("iter", bins, options_.mix_max_scan_len, "mix_max_scan_len");
-    return s;
+    text_ += DistributionText("Scan lengths", bins);
+    return AddPareto("iter", bins, options_.mix_max_scan_len, "mix_max_scan_len");
   }
 
   Status FitKeySizes() {
     std::vector<Bin> bins;
     Status s = files_.ReadKeySizes(access_, &bins);
     if (!s.ok() || bins.empty()) return s;
-    PrintDistribution("Key sizes", bins);
+    text_ += DistributionText("Key sizes", bins);
     double count = 0, sum = 0;
     for (const Bin& bin : bins) {
       count += bin.count;
@@ -171,7 +190,8 @@ class Fit {
   Status FitKeys() {
     std::vector<Bin> bins;
     Status s = files_.ReadAccessCounts(access_, &bins);
-    if (s.ok() && !bins.empty()) PrintDistribution(("Accesses of each key (" + access_ + ")").c_str(), bins);
+    if (s.ok() && !bins.empty()) text_ += DistributionText("Accesses of each key (" + access_ + ")", bins);
+    if (!s.ok() && !s.IsNotFound()) return s;
     std::vector<AnalysisFiles::Key> keys;
     bool is_whole = false;
     s = files_.ReadKeys(access_, &is_whole, &keys);
@@ -184,7 +204,7 @@ class Fit {
     }
     AddInteger("num", static_cast<double>(num));
     if (!is_whole) {
-      std::printf(
+      Print(
           "\nwarning: without key_space_dir the places of keys are known only among accessed ones; ranges are not "
           "fitted\n");
     }
@@ -208,10 +228,10 @@ class Fit {
     const bool has_ranges = ranges > 1 && shares[hottest] > 2.0 / static_cast<double>(ranges);
     if (has_ranges) {
       const RangeFit fit = FitRangeHotness(shares, all);
-      std::printf("\nRange hotness: %" PRIu64 " ranges of %" PRIu64
-                  " keys, the hottest has %.4f of the accesses\n"
-                  "  mixgraph: two exponentials  a=%.6g b=%.6g c=%.6g d=%.6g fit error %.6f\n",
-                  ranges, range_keys, shares[hottest], fit.a, fit.b, fit.c, fit.d, fit.error);
+      Print("\nRange hotness: %" PRIu64 " ranges of %" PRIu64
+            " keys, the hottest has %.4f of the accesses\n"
+            "  mixgraph: two exponentials  a=%.6g b=%.6g c=%.6g d=%.6g fit error %.6f\n",
+            ranges, range_keys, shares[hottest], fit.a, fit.b, fit.c, fit.d, fit.error);
       AddInteger("keyrange_num", static_cast<double>(ranges));
       Add("keyrange_dist_a", fit.a);
       Add("keyrange_dist_b", fit.b);
@@ -219,7 +239,7 @@ class Fit {
       Add("keyrange_dist_d", fit.d);
     } else {
       AddInteger("keyrange_num", 1);
-      if (ranges > 1) std::printf("\nRange hotness: no range has twice its share; one range is assumed\n");
+      if (ranges > 1) Print("\nRange hotness: no range has twice its share; one range is assumed\n");
     }
     // Within the hottest range counts are highest, so they say most about the hotness of keys.
     std::vector<uint64_t> counts;
@@ -227,12 +247,12 @@ class Fit {
       if (!has_ranges || key.place / range_keys == hottest) counts.push_back(key.accesses);
     }
     const PowerFit power = FitKeyHotness(counts, has_ranges ? range_keys : num);
-    std::printf("\nKey hotness: from %" PRIu64 " keys with enough accesses\n", power.keys_used);
+    Print("\nKey hotness: from %" PRIu64 " keys with enough accesses\n", power.keys_used);
     if (power.keys_used < 10) {
-      std::printf("  too few to fit: keys of a range count as alike\n");
+      Print("  too few to fit: keys of a range count as alike\n");
       return;
     }
-    std::printf("  mixgraph: power law  a=%.6g b=%.6g fit error %.6f\n", power.a, power.b, power.error);
+    Print("  mixgraph: power law  a=%.6g b=%.6g fit error %.6f\n", power.a, power.b, power.error);
     Add("key_dist_a", power.a);
     Add("key_dist_b", power.b);
   }
@@ -246,12 +266,11 @@ class Fit {
     const std::vector<double>& all = columns.back();
     if (all.empty()) return s;
     const SineFit fit = FitRate(all);
-    std::printf(
-        "\nRate: %zu seconds\n  %-12s fit error %.3f  d=%.6g\n", all.size(), "constant", fit.constant_error,
-        all.size() < 8 ? fit.d : std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()));
+    Print("\nRate: %zu seconds\n  %-12s fit error %.3f  d=%.6g\n", all.size(), "constant", fit.constant_error,
+          all.size() < 8 ? fit.d : std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()));
     if (all.size() >= 8) {
-      std::printf("  %-12s fit error %.3f\n  %-12s fit error %.3f  a=%.6g b=%.6g c=%.6g d=%.6g\n", "polynomial",
-                  fit.polynomial_error, "sine", fit.error, fit.a, fit.b, fit.c, fit.d);
+      Print("  %-12s fit error %.3f\n  %-12s fit error %.3f  a=%.6g b=%.6g c=%.6g d=%.6g\n", "polynomial",
+            fit.polynomial_error, "sine", fit.error, fit.a, fit.b, fit.c, fit.d);
     }
     // A sine that explains little is noise.
     const bool has_sine = all.size() >= 8 && fit.error < 0.7 * fit.constant_error;
@@ -266,12 +285,12 @@ class Fit {
 
   void PrintRateCorrelations(const std::vector<std::vector<double>>& columns) {
     const std::map<std::string, size_t> kinds = {{"get", 0}, {"put", 1}, {"iterator_Seek", 6}};
-    std::printf("\nPearson correlations of rates by second:\n");
+    Print("\nPearson correlations of rates by second:\n");
     for (auto first = kinds.begin(); first != kinds.end(); ++first) {
       for (auto second = std::next(first); second != kinds.end(); ++second) {
         if (second->second >= columns.size()) continue;
-        std::printf("  %s and %s: %.4f\n", first->first.c_str(), second->first.c_str(),
-                    Pearson(columns[first->second], columns[second->second]));
+        Print("  %s and %s: %.4f\n", first->first.c_str(), second->first.c_str(),
+              Pearson(columns[first->second], columns[second->second]));
       }
     }
   }
@@ -286,7 +305,7 @@ class Fit {
       accesses.push_back(static_cast<double>(key.accesses));
       places.push_back(static_cast<double>(key.place));
     }
-    std::printf(
+    Print(
         "\nPearson correlations over the keys of puts:\n  value size and accesses: %.4f\n"
         "  value size and place: %.4f\n  accesses and place: %.4f\n",
         Pearson(sizes, accesses), Pearson(sizes, places), Pearson(accesses, places));
@@ -298,6 +317,7 @@ class Fit {
   std::map<std::string, double> queries_;
   std::string access_;
   std::string flags_;
+  std::string text_;
 };
 
 }  // namespace
@@ -312,12 +332,22 @@ int Main(int argc, char** argv) {
                 flags.Help().c_str());
     return 0;
   }
+  for (const std::string& warning : parsed.warnings) std::fprintf(stderr, "%s\n", warning.c_str());
   std::string error = parsed.error;
   if (error.empty() && options.input_dir.empty())
     error = "--input_dir is missing: it names trace_analyzer's output_dir";
   if (error.empty()) {
-    const Status s = Fit(options).Run();
-    if (!s.ok()) error = s.ToString();
+    try {
+      Fit fit(options);
+      Status s = fit.Run();
+      if (s.ok()) std::fputs(fit.text().c_str(), stdout);
+      if (s.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
+        s = Status::IOError("standard output", std::strerror(errno));
+      }
+      if (!s.ok()) error = s.ToString();
+    } catch (const std::bad_alloc&) {
+      error = "out of memory";
+    }
   }
   if (error.empty()) return 0;
   std::fprintf(stderr, "trace_fit: %s\n", error.c_str());

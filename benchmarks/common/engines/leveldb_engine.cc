@@ -115,6 +115,7 @@ class LevelDbEngine final : public Engine {
 
   bool Describe(Text which, std::string* text) override {
     if (which == Text::kSstables) return db_->GetProperty("leveldb.sstables", text);
+    if (which == Text::kMemory) return DescribeMemory(db_.get(), text);
     if (!db_->GetProperty("leveldb.stats", text)) return false;
     if (which == Text::kLevelStats) *text = LevelStatsFromTable(*text, kLevels);
     return true;
@@ -129,7 +130,7 @@ class LevelDbEngine final : public Engine {
 
   leveldb::Options MakeOptions() const {
     leveldb::Options options;
-    options.create_if_missing = true;
+    options.create_if_missing = !config_.readonly;
     options.block_cache = cache_.get();
     options.filter_policy = filter_.get();
     options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);

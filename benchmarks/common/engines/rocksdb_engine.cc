@@ -102,7 +102,8 @@ class RocksDbEngine final : public Engine {
 
   Outcome Open() override {
     rocksdb::DB* db = nullptr;
-    const rocksdb::Status status = rocksdb::DB::Open(MakeOptions(), config_.db, &db);
+    const rocksdb::Status status = config_.readonly ? rocksdb::DB::OpenForReadOnly(MakeOptions(), config_.db, &db)
+                                                    : rocksdb::DB::Open(MakeOptions(), config_.db, &db);
     db_.reset(db);
     return ToOutcome(status);
   }
@@ -124,7 +125,10 @@ class RocksDbEngine final : public Engine {
 
   Outcome Flush() override { return ToOutcome(db_->Flush(rocksdb::FlushOptions())); }
   Outcome CompactAll() override {
-    return ToOutcome(db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr));
+    rocksdb::Status status;
+    Interrupt::Watch([&] { status = db_->CompactRange(rocksdb::CompactRangeOptions(), nullptr, nullptr); },
+                     [this] { db_->DisableManualCompaction(); });
+    return Interrupt::StopRequested() ? Outcome{} : ToOutcome(status);
   }
 
   // 7.8 has no call for this; its properties say what runs and what is due. Two looks in a row must agree, because
@@ -152,20 +156,26 @@ class RocksDbEngine final : public Engine {
         return db_->GetProperty("rocksdb.levelstats", text);
       case Text::kSstables:
         return db_->GetProperty("rocksdb.sstables", text);
+      case Text::kMemory:
+        break;
     }
-    return false;
+    text->clear();
+    for (const char* name : {"size-all-mem-tables", "block-cache-usage", "estimate-table-readers-mem"}) {
+      uint64_t bytes = 0;
+      if (!db_->GetIntProperty(std::string("rocksdb.") + name, &bytes)) return false;
+      *text += std::string(name) + ": " + std::to_string(bytes) + "\n";
+    }
+    return true;
   }
+  bool ResetStats() override { return db_->ResetStats().ok(); }
 
   // A block that is not in the cache is read from its file, or from the mapped file.
-  std::string ReadsText() override {
-    if (statistics_ == nullptr) return "";
-    const auto line = [this](const char* name, uint64_t value) {
-      return std::string(name) + std::to_string(value) + "\n";
-    };
+  ReadCounts CountReads() override {
+    if (statistics_ == nullptr) return {};
     const auto count = [this](rocksdb::Tickers ticker) { return statistics_->getTickerCount(ticker); };
-    return line("block reads: ", count(rocksdb::BLOCK_CACHE_MISS)) +
-           line("block cache hits: ", count(rocksdb::BLOCK_CACHE_HIT)) +
-           line("block bytes read: ", count(rocksdb::BLOCK_CACHE_BYTES_WRITE));
+    return {{"block reads", count(rocksdb::BLOCK_CACHE_MISS)},
+            {"block cache hits", count(rocksdb::BLOCK_CACHE_HIT)},
+            {"block bytes read", count(rocksdb::BLOCK_CACHE_BYTES_WRITE)}};
   }
 
   // RocksDB knows no records of our own, and 7.8 declares preserve_write_order without doing it for single writers.

@@ -18,6 +18,14 @@
 
 namespace miodb::bench {
 
+// The text of `memstats` of the stores with LevelDB's properties.
+template <class DB>
+bool DescribeMemory(DB* db, std::string* text) {
+  if (!db->GetProperty("leveldb.approximate-memory-usage", text)) return false;
+  *text = "memory bytes: " + *text + "\n";
+  return true;
+}
+
 template <class Traits>
 class ApiCursor final : public Cursor {
  public:

@@ -1,0 +1,150 @@
+// Executes the operations whose instructions tools/checks/check_instructions.sh counts.
+//
+//   operation_cost DIRECTORY     makes a database there, uses it, removes it
+//
+// Under callgrind only what the Counted functions call is counted, so that filling the database and the background
+// threads do not matter. Each of them executes kOperations operations, one per call of the public interface.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "miodb/db.h"
+#include "miodb/options.h"
+
+namespace {
+
+constexpr uint64_t kRecords = 40000;
+constexpr uint64_t kOperations = 5000;
+constexpr size_t kValueBytes = 100;
+
+void Check(const miodb::Status& s) {
+  if (s.ok()) return;
+  std::fprintf(stderr, "operation_cost: %s\n", s.ToString().c_str());
+  std::exit(1);
+}
+
+// Keys of 16 digits in an order that looks random; of numbers from kRecords on, none is in the database.
+class Keys {
+ public:
+  miodb::Slice Key(uint64_t number) {
+    std::snprintf(text_, sizeof(text_), "%016llu", static_cast<unsigned long long>(number * 2654435761 % 4294967296));
+    return miodb::Slice(text_, 16);
+  }
+
+ private:
+  char text_[24];
+};
+
+// The keys are made before, so that their cost is not counted.
+std::unique_ptr<std::string[]> MakeKeys(uint64_t first, uint64_t stride) {
+  Keys keys;
+  auto made = std::make_unique<std::string[]>(kOperations);
+  for (uint64_t i = 0; i < kOperations; i++) made[i] = keys.Key(first + i * stride).ToString();
+  return made;
+}
+
+void Expect(uint64_t found, uint64_t expected, const char* what) {
+  if (found == expected) return;
+  std::fprintf(stderr, "operation_cost: %s: %llu instead of %llu\n", what, static_cast<unsigned long long>(found),
+               static_cast<unsigned long long>(expected));
+  std::exit(1);
+}
+
+}  // namespace
+
+// Names without arguments, as callgrind's options want them.
+extern "C" {
+
+[[gnu::noinline]] void CountedPut(miodb::DB* db, const std::string* keys, const std::string& value) {
+  for (uint64_t i = 0; i < kOperations; i++) Check(db->Put(miodb::WriteOptions(), keys[i], value));
+}
+
+[[gnu::noinline]] uint64_t CountedGet(miodb::DB* db, const std::string* keys, std::string* value) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kOperations; i++) found += db->Get(miodb::ReadOptions(), keys[i], value).ok();
+  return found;
+}
+
+[[gnu::noinline]] uint64_t CountedGetMissing(miodb::DB* db, const std::string* keys, std::string* value) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kOperations; i++) found += db->Get(miodb::ReadOptions(), keys[i], value).ok();
+  return found;
+}
+
+[[gnu::noinline]] uint64_t CountedGetBuffered(miodb::DB* db, const std::string* keys, std::string* value) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kOperations; i++) found += db->Get(miodb::ReadOptions(), keys[i], value).ok();
+  return found;
+}
+
+[[gnu::noinline]] uint64_t CountedSeek(miodb::Iterator* it, const std::string* keys) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kOperations; i++) {
+    it->Seek(keys[i]);
+    found += it->Valid();
+  }
+  return found;
+}
+
+[[gnu::noinline]] uint64_t CountedNext(miodb::Iterator* it) {
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < kOperations; i++) {
+    it->Next();
+    bytes += it->value().size();
+  }
+  return bytes;
+}
+
+[[gnu::noinline]] uint64_t CountedPrev(miodb::Iterator* it) {
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < kOperations; i++) {
+    it->Prev();
+    bytes += it->value().size();
+  }
+  return bytes;
+}
+
+}  // extern "C"
+
+int main(int argc, char** argv) {
+  if (argc != 2 || argv[1][0] == '-') {
+    std::fprintf(stderr, "usage: operation_cost DIRECTORY\n");
+    return 2;
+  }
+  miodb::Options options;
+  options.create_if_missing = true;
+  options.error_if_exists = true;
+  options.write_buffer_size = 2 << 20;
+  options.pool_size = 256 << 20;  // more than valgrind can map otherwise
+  miodb::DB* opened;
+  Check(miodb::DB::Open(options, argv[1], &opened));
+  std::unique_ptr<miodb::DB> db(opened);
+  const std::string bytes(kValueBytes, 'v');
+  std::string value;
+  Keys keys;
+  for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), keys.Key(i), bytes));
+  Check(db->WaitForIdle());
+
+  const auto there = MakeKeys(0, 7);
+  const auto missing = MakeKeys(kRecords, 1);
+  Expect(CountedGet(db.get(), there.get(), &value), kOperations, "gets");
+  Expect(CountedGetMissing(db.get(), missing.get(), &value), 0, "gets of missing keys");
+  CountedPut(db.get(), missing.get(), bytes);
+  Expect(CountedGetBuffered(db.get(), missing.get(), &value), kOperations, "gets from the memtable");
+
+  std::unique_ptr<miodb::Iterator> it(db->NewIterator(miodb::ReadOptions()));
+  Expect(CountedSeek(it.get(), there.get()), kOperations, "seeks");
+  it->SeekToFirst();
+  Expect(CountedNext(it.get()), kOperations * kValueBytes, "bytes of steps forward");
+  it->SeekToLast();
+  Expect(CountedPrev(it.get()), kOperations * kValueBytes, "bytes of steps back");
+  Check(it->status());
+  it.reset();
+  db.reset();
+  Check(miodb::DestroyDB(argv[1], options));
+  return 0;
+}

@@ -1,0 +1,86 @@
+#include "src/nvm/file_system.h"
+
+#include <linux/magic.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+namespace miodb {
+
+namespace {
+
+uint64_t ReadNumber(const std::string& file) {
+  uint64_t number = 0;
+  std::ifstream(file) >> number;
+  return number;
+}
+
+// A hugetlbfs without a limit of its own takes what pages of its size the system keeps.
+FileSystemSize HugePagePool(uint64_t page_bytes) {
+  const std::string folder = "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(page_bytes >> 10) + "kB/";
+  const uint64_t free = ReadNumber(folder + "free_hugepages");
+  FileSystemSize size;
+  size.total = ReadNumber(folder + "nr_hugepages") * page_bytes;
+  size.available = (free - std::min(free, ReadNumber(folder + "resv_hugepages"))) * page_bytes;
+  return size;
+}
+
+FileSystemSize SizeOf(const struct statfs& fs) {
+  FileSystemSize size;
+  const uint64_t block = static_cast<uint64_t>(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize);
+  size.total = static_cast<uint64_t>(fs.f_blocks) * block;
+  size.available = static_cast<uint64_t>(fs.f_bavail) * block;
+  if (size.total / block == static_cast<uint64_t>(fs.f_blocks) && fs.f_blocks > 0) return size;
+  if (fs.f_type == HUGETLBFS_MAGIC) return HugePagePool(static_cast<uint64_t>(fs.f_bsize));
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  size.total = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
+  size.available = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
+  return size;
+}
+
+}  // namespace
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status SyncDirectoryOf(const std::string& path) {
+  const std::string dir = DirectoryOf(path);
+  const int fd = OpenFile(dir, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return Status::IOError(dir, strerror(errno));
+  Status s;
+  if (Retry([&] { return fsync(fd); }) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
+  close(fd);
+  return s;
+}
+
+int Allocate(int fd, uint64_t offset, uint64_t size) {
+  int error;
+  do {
+    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(size));
+  } while (error == EINTR);
+  return error;
+}
+
+Status MeasureFileSystem(int fd, FileSystemSize* size) {
+  struct statfs fs;
+  if (fstatfs(fd, &fs) != 0) return Status::IOError("statfs", strerror(errno));
+  *size = SizeOf(fs);
+  return Status::OK();
+}
+
+Status MeasureFileSystemOf(const std::string& path, FileSystemSize* size) {
+  struct statfs fs;
+  if (statfs(path.c_str(), &fs) != 0 && statfs(DirectoryOf(path).c_str(), &fs) != 0) {
+    return Status::IOError(path, std::string("statfs: ") + strerror(errno));
+  }
+  *size = SizeOf(fs);
+  return Status::OK();
+}
+
+}  // namespace miodb

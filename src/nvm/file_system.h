@@ -1,0 +1,55 @@
+// What regions ask of file systems, by system calls.
+//
+// Threads: any.
+
+#ifndef MIODB_SRC_NVM_FILE_SYSTEM_H_
+#define MIODB_SRC_NVM_FILE_SYSTEM_H_
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <string>
+
+#include "miodb/status.h"
+
+namespace miodb {
+
+// Repeats a system call for as long as a signal interrupts it.
+template <typename Call>
+int Retry(Call call) {
+  int result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+inline int OpenFile(const std::string& path, int flags) {
+  return Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
+}
+
+// The folder that path lies in.
+std::string DirectoryOf(const std::string& path);
+
+// Makes the names in that folder durable.
+Status SyncDirectoryOf(const std::string& path);
+
+// Gives storage to a range of a file. Returns an error number, or 0.
+int Allocate(int fd, uint64_t offset, uint64_t size);
+
+// What a file system has in all, and has left. Some name no figure, because they take what memory there is.
+struct FileSystemSize {
+  uint64_t total = 0;
+  uint64_t available = 0;
+};
+
+// Of the file system that the open file lies on.
+Status MeasureFileSystem(int fd, FileSystemSize* size);
+
+// Of the one that path lies on, or would if it were made.
+Status MeasureFileSystemOf(const std::string& path, FileSystemSize* size);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_FILE_SYSTEM_H_

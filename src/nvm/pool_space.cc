@@ -1,0 +1,284 @@
+#include "src/nvm/pool_space.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/util/check.h"
+#include "src/util/clock.h"
+
+namespace miodb {
+
+namespace {
+
+// Growing ahead of need is done in pieces of this size at most: whoever does it has other things to do in between, and
+// whoever needs space at once waits for no more than that.
+constexpr uint64_t kPieceAhead = uint64_t{16} << 20;
+
+}  // namespace
+
+void PoolSpace::AddRegion(uint64_t limit) {
+  MutexLock grow(&grow_mutex_);
+  const RegionSet::Member& m = regions_.at(regions_.count() - 1);
+  {
+    MutexLock lock(&mutex_);
+    CHECK_EQ(count_ + 1, regions_.count());
+    Part& part = parts_[count_];
+    part.limit = limit == 0 ? 0 : std::min(limit, m.region->max_size());
+    part.total = m.region->size();
+    part.free.Free(m.base + kPoolHeaderSize, part.total - kPoolHeaderSize);
+    count_++;
+  }
+  MeasureFileSystems();
+}
+
+// What files without a limit may still grow by. Regions of one file system share what it has.
+void PoolSpace::MeasureFileSystems() {
+  uint64_t room = 0;
+  std::pair<uint64_t, uint64_t> available[kMaxRegions];  // by file system
+  int known = 0;
+  MutexLock lock(&mutex_);
+  for (int i = 0; i < count_; i++) {
+    const Region& region = *regions_.at(i).region;
+    if (parts_[i].limit > 0) continue;
+    auto* const end = available + known;
+    auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file_system(); });
+    if (found == end || region.file_system() == 0) {
+      found = available + known++;
+      *found = {region.file_system(), region.FileSystemAvailable()};
+    }
+    const uint64_t mine = std::min(found->second, region.max_size() - std::min(region.max_size(), region.size()));
+    found->second -= mine;
+    room += mine;
+  }
+  room_to_grow_.store(room, std::memory_order_relaxed);  // relaxed: only a hint
+}
+
+// Asks the file systems again what they could give. False if that is not more than was known.
+bool PoolSpace::RefreshCapacity() {
+  const uint64_t before = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: as above
+  MeasureFileSystems();
+  return room_to_grow_.load(std::memory_order_relaxed) > before;  // relaxed: as above
+}
+
+uint64_t PoolSpace::UsedBytes() const {
+  uint64_t used = 0;
+  for (int i = 0; i < count_; i++) used += parts_[i].total - parts_[i].free.free_bytes();
+  return used;
+}
+
+uint64_t PoolSpace::Capacity() const {
+  uint64_t capacity = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: as above
+  for (int i = 0; i < count_; i++) capacity += parts_[i].limit > 0 ? parts_[i].limit : parts_[i].total;
+  return capacity;
+}
+
+uint64_t PoolSpace::LargestFree() const {
+  uint64_t largest = 0;
+  for (int i = 0; i < count_; i++) largest = std::max(largest, parts_[i].free.largest_free());
+  return largest;
+}
+
+uint64_t PoolSpace::used() const {
+  MutexLock lock(&mutex_);
+  return UsedBytes();
+}
+
+uint64_t PoolSpace::used_in(int i) const {
+  MutexLock lock(&mutex_);
+  return i < count_ ? parts_[i].total - parts_[i].free.free_bytes() : 0;
+}
+
+uint64_t PoolSpace::limit_of(int i) const {
+  MutexLock lock(&mutex_);
+  return i < count_ ? parts_[i].limit : 0;
+}
+
+uint64_t PoolSpace::capacity() const {
+  MutexLock lock(&mutex_);
+  return Capacity();
+}
+
+uint64_t PoolSpace::free_bytes() const {
+  MutexLock lock(&mutex_);
+  const uint64_t used = UsedBytes(), all = Capacity();
+  return used < all ? all - used : 0;
+}
+
+std::string PoolSpace::DescribeFull() const {
+  std::string text =
+      "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
+  for (int i = 0; i < regions_.count(); i++) {
+    const std::string nodes = regions_.at(i).region->DescribeNodes();
+    if (!nodes.empty()) text += "; " + nodes;
+  }
+  return text;
+}
+
+Status PoolSpace::Full(uint64_t size) const {
+  return Status::NoSpace(path_, DescribeFull() + ", " + std::to_string(size) + " wanted");
+}
+
+uint64_t PoolSpace::EndOf(int i) const {
+  const Region& region = *regions_.at(i).region;
+  const uint64_t limit = parts_[i].limit > 0 ? parts_[i].limit : UINT64_MAX;
+  const uint64_t unit = region.granularity();
+  return region.can_grow() ? std::min(limit, region.max_size()) / unit * unit : parts_[i].total;
+}
+
+uint64_t PoolSpace::RoomIn(int i) const {
+  const Part& part = parts_[i];
+  const uint64_t used = part.total - part.free.free_bytes();
+  if (part.limit == 0) return UINT64_MAX;
+  return part.limit > used ? (part.limit - used) / kExtentUnit * kExtentUnit : 0;
+}
+
+// Whether there is a free run as long as that, or could be.
+bool PoolSpace::RoomForRun(uint64_t run) const {
+  if (LargestFree() >= run) return true;
+  const uint64_t unlimited = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: only a hint
+  for (int i = 0; i < count_; i++) {
+    const uint64_t all = parts_[i].limit > 0 ? parts_[i].limit : parts_[i].total + unlimited;
+    if (all - std::min(all, parts_[i].total) >= run) return true;
+  }
+  return false;
+}
+
+// Takes up to size bytes, at least min_size, from the files as they are. *part: the region to grow.
+PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset,
+                                          uint64_t* taken, int* part) {
+  MutexLock lock(&mutex_);
+  const uint64_t all = Capacity();
+  const uint64_t used = UsedBytes() + leave.bytes;
+  const uint64_t room = used < all ? (all - used) / kExtentUnit * kExtentUnit : 0;
+  if (room < min_size) return Outcome::kNoRoom;
+  *taken = std::min(size, room);
+  for (int i = 0; i < count_; i++) {
+    if (RoomIn(i) < *taken) continue;
+    if (parts_[i].free.Allocate(*taken, offset)) {
+      if (RoomForRun(leave.run)) return Outcome::kTaken;
+      parts_[i].free.Free(*offset, *taken);
+      return Outcome::kNoRoom;
+    }
+    if ((stuck >> i & 1) == 0 && parts_[i].total < EndOf(i)) {
+      *part = i;
+      return Outcome::kGrow;
+    }
+  }
+  return Outcome::kNoRun;
+}
+
+// No file can grow: the longest free run will do, if it is long enough.
+bool PoolSpace::TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken) {
+  MutexLock lock(&mutex_);
+  int best = -1;
+  *taken = 0;
+  for (int i = 0; i < count_; i++) {
+    const uint64_t here = std::min({size, parts_[i].free.largest_free(), RoomIn(i)});
+    if (here <= *taken) continue;
+    best = i;
+    *taken = here;
+  }
+  if (best < 0 || *taken < min_size) return false;
+  CHECK(parts_[best].free.Allocate(*taken, offset));
+  return true;
+}
+
+Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken) {
+  uint32_t stuck = 0;  // regions that cannot grow now
+  Status failure;
+  for (;;) {
+    int part = 0;
+    const Outcome outcome = TryAllocate(size, min_size, leave, stuck, offset, taken, &part);
+    if (outcome == Outcome::kTaken) return Status::OK();
+    if (outcome == Outcome::kNoRoom) {
+      if (!RefreshCapacity()) return failure.ok() ? Full(min_size) : failure;
+      continue;
+    }
+    if (outcome == Outcome::kGrow) {
+      Status s = Grow(part, *taken, min_size);
+      if (s.ok()) continue;
+      if (failure.ok()) failure = s;
+      stuck |= uint32_t{1} << part;
+      continue;
+    }
+    if (leave.run == 0 && TakeWhatThereIs(*taken, min_size, offset, taken)) return Status::OK();
+    return failure.ok() ? Full(min_size) : failure;
+  }
+}
+
+// Grows the file of region i so that a free run of size bytes, or at least min_size, appears at its end.
+Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
+  MutexLock grow(&grow_mutex_);
+  uint64_t old_size, tail, end;
+  {
+    MutexLock lock(&mutex_);
+    const Part& part = parts_[i];
+    if (part.free.largest_free() >= size) return Status::OK();  // another thread grew it, or space came back
+    old_size = part.total;
+    const PmRef old_end = regions_.at(i).base + old_size;
+    tail = old_end - part.free.UsedEnd(old_end);
+    end = EndOf(i);
+  }
+  const uint64_t least = old_size + min_size - std::min(tail, min_size);
+  if (least > end || end <= old_size) return Full(min_size);
+  const uint64_t wanted = std::max(old_size + size - std::min(tail, size), old_size + growth_);
+  growth_counters_.waited_for.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+  uint64_t new_size = std::min(wanted, end);
+  Status s = GrowFile(i, new_size);
+  if (!s.ok() && least > old_size && least < new_size) s = GrowFile(i, least);
+  MeasureFileSystems();
+  return s;
+}
+
+Status PoolSpace::GrowFile(int i, uint64_t new_size) {
+  const RegionSet::Member& m = regions_.at(i);
+  const uint64_t old_size = m.region->size();
+  const uint64_t start = NowMicros();
+  Status s = m.region->Grow(new_size);
+  const uint64_t micros = NowMicros() - start;
+  if (!s.ok()) return s;
+  // relaxed: statistics, and one thread grows at a time.
+  growth_counters_.steps.fetch_add(1, std::memory_order_relaxed);
+  growth_counters_.micros.fetch_add(micros, std::memory_order_relaxed);
+  if (micros > growth_counters_.longest_micros.load(std::memory_order_relaxed)) {
+    growth_counters_.longest_micros.store(micros, std::memory_order_relaxed);
+  }
+  MutexLock lock(&mutex_);
+  parts_[i].total = m.region->size();
+  parts_[i].free.Free(m.base + old_size, parts_[i].total - old_size);
+  return s;
+}
+
+bool PoolSpace::GrowAhead(uint64_t bytes) {
+  MutexLock grow(&grow_mutex_);
+  int region = -1;
+  uint64_t old_size = 0, end = 0;
+  {
+    MutexLock lock(&mutex_);
+    if (LargestFree() >= bytes) return false;
+    for (int i = 0; i < count_ && region < 0; i++) {
+      if (parts_[i].total >= EndOf(i) || (cannot_grow_ahead_ >> i & 1) != 0) continue;
+      region = i;
+      old_size = parts_[i].total;
+      end = EndOf(i);
+    }
+  }
+  if (region < 0) return false;
+  const Status s = GrowFile(region, std::min(end, old_size + std::min(growth_, kPieceAhead)));
+  // Whoever needs space at once will try again, by as much as is needed.
+  if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;
+  MeasureFileSystems();
+  return s.ok();
+}
+
+bool PoolSpace::Take(PmRef offset, uint64_t size) {
+  MutexLock lock(&mutex_);
+  return parts_[regions_.IndexOf(offset)].free.Take(offset, size);
+}
+
+void PoolSpace::Free(PmRef offset, uint64_t size) {
+  MutexLock lock(&mutex_);
+  parts_[regions_.IndexOf(offset)].free.Free(offset, size);
+}
+
+}  // namespace miodb

@@ -1,0 +1,158 @@
+#include "src/nvm/region_finder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "src/nvm/file_system.h"
+#include "src/nvm/region.h"
+
+namespace miodb {
+
+namespace {
+
+// Devices that are looked at without being named. Opening others could set something off.
+constexpr char kDaxDevice[] = "dax";
+
+bool AllZero(const char* p, uint64_t n) {
+  return std::all_of(p, p + n, [](char c) { return c == 0; });
+}
+
+// Whether a device has nothing on it: its first page is zero but for the copies of a header, of which the first was cut
+// off before the second began.
+bool IsBlank(const std::string& page) {
+  return AllZero(page.data() + sizeof(RegionHeader), kPoolHeaderSize - sizeof(RegionHeader)) &&
+         (AllZero(page.data(), sizeof(RegionHeader)) || memcmp(page.data(), &kRegionMagic, sizeof(kRegionMagic)) == 0 ||
+          AllZero(page.data(), sizeof(kRegionMagic)));
+}
+
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
+  if (dir == nullptr) return files;
+  while (const dirent* entry = readdir(dir.get())) {
+    const std::string name = entry->d_name;
+    const std::string path = folder + "/" + name;
+    struct stat st;
+    if (stat(path.c_str(), &st) != 0) continue;
+    if (S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && name.rfind(kDaxDevice, 0) == 0)) files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool IsRegionOf(const std::string& path, const uint8_t* pool_uuid, const RegionEntry& entry) {
+  RegionContent content;
+  RegionHeader header;
+  return LookAtRegion(path, &content, &header).ok() && content == RegionContent::kRegion &&
+         SameUuid(header.pool_uuid, pool_uuid) && SameUuid(header.uuid, entry.uuid);
+}
+
+void AddOnce(std::vector<std::string>* list, const std::string& text) {
+  if (std::find(list->begin(), list->end(), text) == list->end()) list->push_back(text);
+}
+
+std::string Joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+void RegionPlaces::AddFolder(const std::string& folder) { AddOnce(&folders, folder); }
+
+void RegionPlaces::AddNeighbourhood(const std::string& path) {
+  AddOnce(&paths, path);
+  AddFolder(DirectoryOf(path));
+}
+
+Status ReadFirstPage(const std::string& path, std::string* page) {
+  page->assign(kPoolHeaderSize, '\0');
+  if (Region::IsDevice(path)) {
+    std::unique_ptr<Region> device;
+    Status s = Region::Open(path, 0, kPersistAuto, &device);
+    if (s.ok()) memcpy(page->data(), device->base(), kPoolHeaderSize);
+    return s;
+  }
+  const int fd = OpenFile(path, O_RDONLY);
+  if (fd < 0) return errno == ENOENT ? Status::NotFound(path, "no such file") : Status::IOError(path, strerror(errno));
+  Status s;
+  for (size_t done = 0; s.ok() && done < kPoolHeaderSize;) {
+    const ssize_t n = pread(fd, page->data() + done, kPoolHeaderSize - done, static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) s = Status::IOError(path, strerror(errno));
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  close(fd);
+  return s;
+}
+
+Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeader* header) {
+  std::string page;
+  Status s = ReadFirstPage(path, &page);
+  *content = RegionContent::kNothing;
+  if (s.IsNotFound()) return Status::OK();
+  if (!s.ok()) return s;
+  if (ReadRegionHeader(page.data(), header)) {
+    *content = RegionContent::kRegion;
+  } else {
+    *content = Region::IsDevice(path) && IsBlank(page) ? RegionContent::kBlank : RegionContent::kOther;
+  }
+  return s;
+}
+
+Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& path, std::vector<RegionEntry>* entries) {
+  entries->clear();
+  bool ended = false;
+  for (int ordinal = 1; ordinal < kMaxRegions; ordinal++) {
+    RegionEntry entry = {}, whole = {};
+    const RegionEntry blank = {};
+    bool written[kEntryCopies], good = false;
+    for (int copy = 0; copy < kEntryCopies; copy++) {
+      memcpy(&entry, page + RegionEntryOffset(ordinal, copy), sizeof(entry));
+      written[copy] = memcmp(&entry, &blank, sizeof(entry)) != 0;
+      if (good || !RegionEntryChecks(entry, ordinal, pool_id)) continue;
+      good = true;
+      whole = entry;
+    }
+    const std::string where =
+        "entry of region " + std::to_string(ordinal) + " at offset " + std::to_string(RegionEntryOffset(ordinal, 0));
+    if (!good && written[1]) return Status::Corruption(path, where + ": both copies are damaged");
+    if (good && ended) return Status::Corruption(path, where + ": the one before it is missing");
+    ended = ended || !good;
+    if (good) entries->push_back(whole);
+  }
+  return Status::OK();
+}
+
+Status FindRegion(const RegionPlaces& places, const uint8_t* pool_uuid, const RegionEntry& entry, std::string* path) {
+  for (const std::string& candidate : places.paths) {
+    if (!IsRegionOf(candidate, pool_uuid, entry)) continue;
+    *path = candidate;
+    return Status::OK();
+  }
+  const std::string name = "region " + std::to_string(entry.ordinal) + " (uuid " + UuidText(entry.uuid) + ")";
+  path->clear();
+  for (const std::string& folder : places.folders) {
+    for (const std::string& candidate : FilesIn(folder)) {
+      if (!IsRegionOf(candidate, pool_uuid, entry)) continue;
+      if (!path->empty()) {
+        return Status::InvalidArgument(name + " is in " + *path + " and in " + candidate,
+                                       "name the right one in Options::nvm_regions");
+      }
+      *path = candidate;
+    }
+  }
+  if (!path->empty()) return Status::OK();
+  return Status::IOError(name + " is missing", "looked at the files " + Joined(places.paths) + " and in the folders " +
+                                                   Joined(places.folders) + " (Options::nvm_region_search)");
+}
+
+}  // namespace miodb

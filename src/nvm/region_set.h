@@ -1,0 +1,87 @@
+// The regions of one pool, by the references that belong to them.
+//
+// They are in order of their references: the pool's own file first, from reference 0 on. Regions are added and never
+// taken away.
+//
+// Threads: Add by one at a time; the rest by any, also meanwhile.
+
+#ifndef MIODB_SRC_NVM_REGION_SET_H_
+#define MIODB_SRC_NVM_REGION_SET_H_
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "src/format/pm_ref.h"
+#include "src/format/region_table.h"
+#include "src/nvm/region.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+class RegionSet {
+ public:
+  struct Member {
+    std::unique_ptr<Region> region;
+    PmRef base = 0;
+    uint64_t range = 0;  // of the references that belong to it
+    uint8_t uuid[kUuidBytes] = {};
+
+    PmRef end() const { return base + region->size(); }
+  };
+
+  // acquire: pairs with Add; members below the count are there.
+  int count() const { return count_.load(std::memory_order_acquire); }
+
+  const Member& at(int i) const { return members_[i]; }
+  Region& first() const { return *members_[0].region; }
+
+  // Number of the region whose range ref lies in. Of a ref behind all of them the last.
+  int IndexOf(PmRef ref) const {
+    int i = count() - 1;
+    while (i > 0 && members_[i].base > ref) i--;
+    return i;
+  }
+  const Member& Of(PmRef ref) const { return members_[IndexOf(ref)]; }
+
+  // Whether [ref, ref + size) lies behind a region's header page and inside of its file, so that reading cannot fault.
+  bool Readable(PmRef ref, uint64_t size) const {
+    const Member& m = Of(ref);
+    return ref >= m.base + kPoolHeaderSize && ref <= m.end() && size <= m.end() - ref;
+  }
+
+  // Bytes of all files.
+  uint64_t size() const {
+    uint64_t bytes = 0;
+    for (int i = 0; i < count(); i++) bytes += members_[i].region->size();
+    return bytes;
+  }
+
+  // The next one. REQUIRES: its references come after those of all others, and there are fewer than kMaxRegions.
+  void Add(std::unique_ptr<Region> region, PmRef base, uint64_t range, const uint8_t* uuid) {
+    const int i = count();
+    CHECK_LT(i, kMaxRegions);
+    CHECK(i == 0 ? base == 0 : base >= members_[i - 1].base + members_[i - 1].range);
+    Member& m = members_[i];
+    m.region = std::move(region);
+    m.base = base;
+    m.range = range;
+    memcpy(m.uuid, uuid, kUuidBytes);
+    count_.store(i + 1, std::memory_order_release);  // release: pairs with count
+  }
+
+  // The references of the first end here, because those of a further one begin.
+  void LimitFirst(uint64_t range) {
+    members_[0].range = range;
+    members_[0].region->LimitTo(range);
+  }
+
+ private:
+  Member members_[kMaxRegions];
+  std::atomic<int> count_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_NVM_REGION_SET_H_

@@ -1,0 +1,77 @@
+#include "src/nvm/spin_clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace miodb {
+
+namespace {
+
+// Below this, a wait is spent spinning; what is longer sleeps for the part that the scheduler is sure to keep to.
+constexpr double kSleepFromNanos = 200 * 1000;
+constexpr double kSleepSlackNanos = 100 * 1000;
+
+// The rate is the median of so many spans: whoever is interrupted in one of them measures that one wrong.
+constexpr int kSpans = 9;
+constexpr uint64_t kSpanNanos = 500 * 1000;
+
+constexpr int kLooks = 2000;
+
+// Whether the counter's rate does not change with frequency or sleep states (CPUID leaf 80000007h, EDX bit 8).
+bool HasConstantRateCounter() {
+#if defined(__x86_64__)
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1u << 8)) != 0;
+#else
+  return false;
+#endif
+}
+
+template <typename Measure>
+double Median(Measure measure) {
+  double values[kSpans];
+  for (double& value : values) value = measure();
+  std::nth_element(values, values + kSpans / 2, values + kSpans);
+  return values[kSpans / 2];
+}
+
+}  // namespace
+
+SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
+  if (counter_) {
+    ticks_per_nano_ = Median([this] {
+      const uint64_t start = NowNanos(), start_ticks = Now();
+      uint64_t now;
+      while ((now = NowNanos()) < start + kSpanNanos) {
+      }
+      return static_cast<double>(Now() - start_ticks) / static_cast<double>(now - start);
+    });
+  }
+  look_ticks_ = Median([this] {
+    const uint64_t start = Now();
+    uint64_t now = start;
+    for (int i = 0; i < kLooks; i++) now = Now();
+    return static_cast<double>(now - start) / kLooks;
+  });
+}
+
+const SpinClock& SpinClock::Get() {
+  static const SpinClock clock;
+  return clock;
+}
+
+void SpinClock::WaitUntil(uint64_t ticks) const {
+  for (uint64_t now = Now(); now < ticks; now = Now()) {
+    const double nanos = NanosOf(ticks - now);
+    if (nanos > kSleepFromNanos) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(nanos - kSleepSlackNanos)));
+    }
+  }
+}
+
+}  // namespace miodb

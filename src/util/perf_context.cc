@@ -1,0 +1,85 @@
+#include "miodb/perf_context.h"
+
+#include <cstdio>
+
+#include "src/util/perf_clock.h"
+
+namespace miodb {
+
+namespace {
+
+thread_local PerfContext t_context;
+
+struct Stage {
+  const char* name;
+  PerfClock::Field nanos;
+};
+
+constexpr Stage kPutStages[] = {
+    {"wait", &PerfContext::put_wait},         {"room", &PerfContext::put_room},   {"log", &PerfContext::put_log},
+    {"memtable", &PerfContext::put_memtable}, {"fence", &PerfContext::put_fence}, {"leave", &PerfContext::put_leave},
+};
+
+constexpr Stage kGetStages[] = {
+    {"memtable", &PerfContext::get_memtable}, {"filter", &PerfContext::get_filter}, {"index", &PerfContext::get_index},
+    {"record", &PerfContext::get_record},     {"ssd", &PerfContext::get_ssd},
+};
+
+constexpr PerfClock::Field kFields[] = {
+    &PerfContext::puts,          &PerfContext::put_total,       &PerfContext::gets,
+    &PerfContext::get_total,     &PerfContext::put_wait,        &PerfContext::put_room,
+    &PerfContext::put_log,       &PerfContext::put_memtable,    &PerfContext::put_fence,
+    &PerfContext::put_leave,     &PerfContext::get_memtable,    &PerfContext::get_filter,
+    &PerfContext::get_index,     &PerfContext::get_record,      &PerfContext::get_ssd,
+    &PerfContext::filters_asked, &PerfContext::tables_searched,
+};
+static_assert(sizeof(kFields) / sizeof(kFields[0]) * sizeof(uint64_t) == sizeof(PerfContext));
+
+std::string Per(uint64_t sum, uint64_t calls) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.0f", calls == 0 ? 0.0 : static_cast<double>(sum) / static_cast<double>(calls));
+  return text;
+}
+
+template <size_t kCount>
+std::string Line(const char* name, const PerfContext& context, uint64_t calls, uint64_t total,
+                 const Stage (&stages)[kCount]) {
+  std::string line = std::string(name) + ": " + Per(total, calls) + " ns of " + std::to_string(calls) + " sampled:";
+  uint64_t rest = total;
+  for (const Stage& stage : stages) {
+    line += std::string(" ") + stage.name + " " + Per(context.*stage.nanos, calls) + ",";
+    rest -= context.*stage.nanos < rest ? context.*stage.nanos : rest;
+  }
+  return line + " rest " + Per(rest, calls);
+}
+
+}  // namespace
+
+thread_local constinit PerfContext* t_perf = nullptr;
+
+void PerfClock::AddLap(Field stage) {
+  const uint64_t now = NowNanos();
+  context_->*stage += now - last_;
+  last_ = now;
+}
+
+void PerfClock::AddTotal(Field total, Field calls) {
+  context_->*total += NowNanos() - start_;
+  context_->*calls += 1;
+}
+
+void PerfContext::Add(const PerfContext& other) {
+  for (const PerfClock::Field field : kFields) this->*field += other.*field;
+}
+
+std::string PerfContext::ToString() const {
+  return Line("put", *this, puts, put_total, kPutStages) + "\n" + Line("get", *this, gets, get_total, kGetStages) +
+         "; " + std::to_string(filters_asked) + " filters asked, " + std::to_string(tables_searched) +
+         " tables searched\n";
+}
+
+void SetPerfLevel(PerfLevel level) { t_perf = level == kPerfOff ? nullptr : &t_context; }
+
+PerfContext* GetPerfContext() { return &t_context; }
+
+}  // namespace miodb

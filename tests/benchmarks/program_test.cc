@@ -1,0 +1,244 @@
+// db_bench as its users call it: every flag and every name that published command lines hold is accepted, files of the
+// log are what the flags ask for, and Ctrl-C ends it.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace miodb::bench {
+namespace {
+
+const std::string kProgram = MIODB_TEST_BINARY_DIR "/db_bench";
+const std::string kBenchLib = MIODB_TEST_SOURCE_DIR "/test_sh/";
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+class ProgramTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/db_bench_program_test";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Runs the program on a small database; returns its exit status, output in out_ and err_.
+  int Call(const std::string& words) {
+    const std::string command = kProgram + " --db=" + Path("db") + " --num=100 " + words + Redirected();
+    const int status = std::system(command.c_str());
+    out_ = Contents(Path("out"));
+    err_ = Contents(Path("err"));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::string Redirected() const { return " >" + Path("out") + " 2>" + Path("err") + " </dev/null"; }
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  bool Printed(const std::string& part) const { return out_.find(part) != std::string::npos; }
+
+  // Names in a folder of the database.
+  std::set<std::string> Files(const std::string& folder) const {
+    std::set<std::string> names;
+    if (!std::filesystem::exists(Path(folder))) return names;
+    for (const auto& entry : std::filesystem::directory_iterator(Path(folder))) names.insert(entry.path().filename());
+    return names;
+  }
+
+  // How many files of a folder have names that end so.
+  int64_t Ending(const std::string& folder, const std::string& end) const {
+    const std::set<std::string> names = Files(folder);
+    return std::count_if(names.begin(), names.end(), [&](const std::string& name) { return name.ends_with(end); });
+  }
+
+  // The number behind a label of the output, of its last line; -1: there is none.
+  int64_t Number(const std::string& label) const {
+    const size_t at = out_.rfind("\n" + label + ": ");
+    return at == std::string::npos ? -1 : std::atoll(out_.c_str() + at + label.size() + 3);
+  }
+
+  std::string folder_;
+  std::string out_;
+  std::string err_;
+};
+
+// What the programs of LevelDB, MioDB's prototype and RocksDB know, with a value each, in every way of writing.
+constexpr const char* kFlags[] = {
+    // LevelDB and the prototype
+    "--num=50", "--reads=10", "--threads=1", "--value_size=10", "--compression_ratio=0.5", "--histogram=1",
+    "--comparisons=1", "--write_buffer_size=1048576", "--max_file_size=2097152", "--block_size=4096", "--key_prefix=3",
+    "--cache_size=1000000", "--open_files=100", "--bloom_bits=10", "--use_existing_db=0", "--reuse_logs=0",
+    "--compression=0", "--zstd_compression_level=1", "--bits_per_key=16", "--keys_per_datatable=2097152",
+    "--keys_per_pmtable=2097152", "--dram_node=-1", "--nvm_node=-1", "--nvm_next_node=-1", "--benchmarks=fillseq",
+    // RocksDB
+    "-writes=10", "-deletes=10", "-duration=0", "-ops_between_duration_checks=1000", "-seed=7", "-key_size=20",
+    "-value_size_distribution_type=uniform -value_size_min=1 -value_size_max=20", "-batch_size=2",
+    "-compression_type=none", "-compression_type=NoCompression", "-row_cache_size=0", "-max_write_buffer_number=2",
+    "-min_write_buffer_number_to_merge=1", "-max_background_jobs=2", "-num_levels=7",
+    "-level0_file_num_compaction_trigger=4", "-level0_slowdown_writes_trigger=20", "-level0_stop_writes_trigger=36",
+    "-target_file_size_base=67108864", "-max_bytes_for_level_base=268435456", "-disable_auto_compactions=false",
+    "-sync=false", "-nosync", "-disable_wal=true", "-disable_wal", "-max_total_wal_size=0", "-wal_bytes_per_sync=0",
+    "-wal_ttl_seconds=0", "-wal_size_limit_MB=0", "-manual_wal_flush=false", "-wal_compression=none",
+    "-bytes_per_sync=0", "-use_fsync=false", "-use_direct_reads=true", "-use_direct_io_for_flush_and_compaction=true",
+    "-mmap_read=false", "-mmap_write=false", "-num_column_families=1", "-perf_level=2", "-statistics=false",
+    "-stats_interval=10", "-stats_interval_seconds=1", "-stats_per_interval=1", "-report_interval_seconds=0",
+    "-report_file=report.csv", "-progress_reports=false", "-slow_usecs=1000000", "-seek_nexts=3",
+    "-reverse_iterator=true", "-max_scan_distance=5", "-readwritepercent=50", "-mergereadpercent=70",
+    "-readwritepercent=50 -deletepercent=50", "-merge_operator=put", "-merge_keys=10",
+    "-key_format=binary -prefix_size=4 -keys_per_prefix=10", "-read_random_exp_range=1.5", "-multiread_batched=true",
+    "-multiread_stride=2", "-overwrite_probability=0.5", "-overwrite_window_size=5",
+    "-benchmark_write_rate_limit=100000000", "-benchmark_read_rate_limit=1000000", "-sine_write_rate=true -sine_d=1e9",
+    "-sine_write_rate_interval_milliseconds=100", "-finish_after_writes=true", "-rate_limiter_bytes_per_sec=0",
+    "-memtablerep=skip_list", "-enable_numa=false", "-confidence_interval_only=true", "-trace_replay_fast_forward=2",
+    "-trace_replay_threads=2", "-block_cache_trace_file=x", "-block_cache_trace_sampling_frequency=1",
+    "-block_cache_trace_max_trace_file_size_in_bytes=100", "-keyrange_dist_a=14.18 -keyrange_dist_b=-2.917",
+    "-keyrange_dist_c=0.0164 -keyrange_dist_d=-0.08082", "-keyrange_num=30", "-key_dist_a=0.002312 -key_dist_b=0.3467",
+    "-value_k=0.2615 -value_sigma=25.45 -value_theta=0", "-iter_k=2.517 -iter_sigma=14.236 -iter_theta=0",
+    "-mix_get_ratio=0.83 -mix_put_ratio=0.14 -mix_seek_ratio=0.03", "-sine_mix_rate_interval_milliseconds=5000",
+    "-sine_a=1000 -sine_b=0.000073 -sine_c=0 -sine_d=4500", "-sine_mix_rate", "-sine_mix_rate_noise=0.1",
+    "-mix_max_scan_len=10000", "-mix_max_value_size=1024", "-mix_accesses=1", "-mix_ave_kv_size=512",
+    "--log_mode=file --wal_dir=@/wal"};
+
+TEST_F(ProgramTest, PublishedFlagsAreAccepted) {
+  constexpr size_t kAtOnce = 12;
+  const size_t count = std::size(kFlags);
+  EXPECT_GT(count, 100u);
+  for (size_t begin = 0; begin < count; begin += kAtOnce) {
+    std::string flags;
+    for (size_t i = begin; i < std::min(count, begin + kAtOnce); i++) flags += std::string(" ") + kFlags[i];
+    if (const size_t at = flags.find('@'); at != std::string::npos) flags.replace(at, 1, folder_);
+    EXPECT_EQ(Call("--benchmarks=fillseq" + flags), 0) << flags << "\n" << err_;
+    EXPECT_TRUE(Printed("\nfillseq ")) << flags;
+  }
+  EXPECT_EQ(Call("--benchmarks=fillseq --fill_somehow=1"), 1);
+  EXPECT_EQ(err_, "Invalid flag '--fill_somehow=1'\n");
+  // These need a database.
+  ASSERT_EQ(Call("--benchmarks=fillseq"), 0) << err_;
+  for (const std::string flag : {"--use_existing_db=1", "-use_existing_keys -use_existing_db", "-readonly"}) {
+    EXPECT_EQ(Call("--benchmarks=readrandom " + flag), 0) << flag << "\n" << err_;
+    EXPECT_TRUE(Printed("(100 of 100 found)")) << flag << "\n" << out_;
+  }
+}
+
+TEST_F(ProgramTest, TheCommandLineOfThePrototypesScriptRuns) {
+  EXPECT_EQ(Call("--value_size=4096 --benchmarks=fillrandom,stats,readrandom,stats --reads=10 --compression_ratio=1 "
+                 "--keys_per_datatable=2097152 --dram_node=-1 --nvm_node=-1 --nvm_next_node=-1 "
+                 "--write_buffer_size=67108864"),
+            0)
+      << err_;
+  EXPECT_TRUE(Printed("\nwa: "));
+  EXPECT_TRUE(Printed("\nfillrandom   : ")) << out_;
+}
+
+TEST_F(ProgramTest, PublishedBenchmarksAreAccepted) {
+  EXPECT_EQ(
+      Call("--benchmarks=fillseq,fillbatch,fillrandom,filluniquerandom,overwrite,fillsync,fill100K,readseq,readreverse,"
+           "readtocache,readrandom,readrandomsmall,readmissing,readhot,seekrandom,seekordered,deleteseq,deleterandom,"
+           "readwhilewriting,readwhilemerging,readwhilescanning,seekrandomwhilewriting,seekrandomwhilemerging,"
+           "readrandomwriterandom,updaterandom,appendrandom,mergerandom,readrandommergerandom,multireadrandom,"
+           "newiterator,mixgraph,open,compact,compactall,compact0,compact1,flush,waitforcompaction,wait,stats,"
+           "levelstats,memstats,resetstats,stats_history,sstables,heapprofile,randomwithverify,fillseqdeterministic,"
+           "fillseq[X2],fillseq[W1],readrandom[X2-W1],acquireload"),
+      0)
+      << err_;
+  EXPECT_TRUE(Printed("\nfillseqdeterministic : not available\n")) << out_;
+  EXPECT_TRUE(Printed("\nacquireload  : "));
+  // Names are judged before anything runs, so of these that go over a gigabyte none does.
+  EXPECT_EQ(Call("--benchmarks=crc32c,xxhash,xxhash64,xxh3,snappycomp,snappyuncomp,zstdcomp,zstduncomp,compress,"
+                 "uncompress,replay,fillsomehow"),
+            1);
+  EXPECT_EQ(err_, "unknown benchmark 'fillsomehow'\n");
+  EXPECT_EQ(out_, "");
+  ASSERT_EQ(Call("--benchmarks=fillseq"), 0);
+  EXPECT_EQ(Call("--benchmarks=replay --use_existing_db --trace_file=" + Path("none")), 1);
+  EXPECT_NE(err_.find(Path("none")), std::string::npos) << err_;
+}
+
+TEST_F(ProgramTest, LogFilesAreWhatTheFlagsAskFor) {
+  const std::string load = "--num=4000 --benchmarks=fillrandom,stats --log_mode=file --write_buffer_size=65536 ";
+  ASSERT_EQ(Call(load), 0) << err_;
+  EXPECT_GT(Ending("db", ".log"), 0);
+  EXPECT_EQ(Ending("db", "-8192.log"), 0);
+  EXPECT_EQ(Files("db/archive").size(), 0u);
+  const int64_t bytes = Number("log file bytes");
+  EXPECT_GT(bytes, 4000 * 116);
+  EXPECT_EQ(Number("log file bytes padding"), -1);
+  EXPECT_EQ(Number("log file syncs"), -1);
+
+  ASSERT_EQ(Call(load + "--wal_block_size=8192 --wal_padding --sync --writes=500"), 0) << err_;
+  EXPECT_GT(Ending("db", "-8192.log"), 0);
+  EXPECT_GT(Number("log file bytes padding"), 0);
+  EXPECT_GE(Number("log file syncs"), 500);
+
+  ASSERT_EQ(Call(load + "--wal_dir=" + Path("logs") + " --wal_bytes_per_sync=4096"), 0) << err_;
+  EXPECT_EQ(Ending("db", ".log"), 0);
+  EXPECT_GT(Ending("logs", ".log"), 0);
+  EXPECT_NEAR(static_cast<double>(Number("log file bytes")), static_cast<double>(bytes), 1000);
+
+  ASSERT_EQ(Call(load + "--wal_ttl_seconds=1000"), 0) << err_;
+  EXPECT_GT(Files("db/archive").size(), 2u);
+  const std::string check = "bash -c 'set -e; . " + kBenchLib + "lib.sh; . " + kBenchLib + "bench_lib.sh; ";
+  EXPECT_EQ(std::system((check + "check_database_folder " + Path("db") + "'").c_str()), 0);
+
+  ASSERT_EQ(Call(load + "--wal_size_limit_MB=1"), 0) << err_;
+  EXPECT_GT(Files("db/archive").size(), 2u);
+
+  // A limit below the memtable's size ends memtables early.
+  ASSERT_EQ(Call(load + "--write_buffer_size=1048576"), 0) << err_;
+  const int64_t flushes = Number("flushes");
+  ASSERT_EQ(Call(load + "--write_buffer_size=1048576 --max_total_wal_size=65536"), 0) << err_;
+  EXPECT_GT(Number("flushes"), flushes);
+
+  ASSERT_EQ(Call(load + "--disable_wal"), 0) << err_;
+  EXPECT_EQ(Ending("db", ".log"), 0);
+  EXPECT_EQ(Call(load + "--wal_block_size=1000"), 1);
+  EXPECT_NE(err_.find("wal_block_size"), std::string::npos) << err_;
+}
+
+// Starts the program on a database that takes long to settle and sends it a signal while it waits.
+TEST_F(ProgramTest, CtrlCEndsAWaitEarly) {
+  for (const std::string wait : {"wait", "compact"}) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const std::string list = "--benchmarks=fillrandom," + wait + ",readrandom";
+      const std::string words =
+          "exec " + kProgram + " --db=" + Path("db") + " --num=600000 --progress_reports=0 " + list + Redirected();
+      execl("/bin/sh", "sh", "-c", words.c_str(), nullptr);
+      _exit(127);
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (Contents(Path("out")).find("\nfillrandom") == std::string::npos &&
+           std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    kill(child, SIGINT);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
+    out_ = Contents(Path("out"));
+    EXPECT_TRUE(Printed("\nfillrandom   : ")) << out_;
+    EXPECT_TRUE(Printed("\nwa: ")) << "it was closed in order";
+    EXPECT_FALSE(Printed("Wait balance")) << out_;
+    EXPECT_FALSE(Printed("\ncompact ")) << out_;
+    EXPECT_FALSE(Printed("\nreadrandom")) << out_;
+    std::filesystem::remove_all(Path("db"));
+    std::filesystem::remove(Path("out"));
+  }
+}
+
+}  // namespace
+}  // namespace miodb::bench
