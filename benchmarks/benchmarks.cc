@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <memory>
 
 #include "benchmarks/config.h"
 #include "benchmarks/stats.h"
@@ -34,6 +35,7 @@ void OneThreadAllKeys(Workload* w) {
 void MixgraphValues(Workload* w) {
   w->value_sizes = ValueSizes::Fixed(static_cast<size_t>(w->mixgraph->mix_max_value_size));
 }
+void ZipfianKeys(Workload* w) { w->read_zipf = std::make_shared<Zipf>(w->key_space, w->zipf_theta); }
 void HotKeys(Workload* w) { w->key_space = (w->key_space + 99) / 100; }
 
 // ---- Messages behind result lines ----
@@ -124,6 +126,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"readrandom", Action::kWorkload, false, ReadRandom, nullptr, Found},
     {"readrandomsmall", Action::kWorkload, false, ReadRandom, FewReads, Found},
     {"readmissing", Action::kWorkload, false, ReadMissing, nullptr, Found},
+    {"readzipfian", Action::kWorkload, false, ReadRandom, ZipfianKeys, Found},
     {"readhot", Action::kWorkload, false, ReadRandom, HotKeys, Found},
     {"multireadrandom", Action::kWorkload, false, MultiReadRandom, nullptr, Found},
     {"newiterator", Action::kWorkload, false, CreateIterators},

@@ -46,6 +46,7 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Int("deletepercent", &c->deletepercent, 0, 100, "share of deletes in randomwithverify");
   f->Real("read_random_exp_range", &c->read_random_exp_range, 0, 1000,
           "random reads follow num*e^-r with r uniform up to this; 0: all keys alike");
+  f->Real("zipf_theta", &c->zipf_theta, 0.0001, 0.9999, "exponent of the distribution of keys in readzipfian");
   f->Real("overwrite_probability", &c->overwrite_probability, 0, 1, "filluniquerandom: share of repeated keys");
   f->Int("overwrite_window_size", &c->overwrite_window_size, 1, kMaxInt, "filluniquerandom: how far back those lie");
   f->Int("benchmark_write_rate_limit", &c->benchmark_write_rate_limit, 0, kMax,

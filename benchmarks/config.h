@@ -39,6 +39,7 @@ struct Config : EngineConfig {
   int64_t readwritepercent = 90;
   int64_t deletepercent = 2;
   double read_random_exp_range = 0;
+  double zipf_theta = 0.99;
   double overwrite_probability = 0;
   int64_t overwrite_window_size = 1;
   int64_t benchmark_write_rate_limit = 0;  // Bytes a second over all writers; 0: no limit.

@@ -38,6 +38,7 @@ Workload::Workload(const Config& config, const ExistingKeys* existing)
       read_percent(config.readwritepercent),
       delete_percent(config.deletepercent),
       read_exp_range(config.read_random_exp_range),
+      zipf_theta(config.zipf_theta),
       overwrite_probability(config.overwrite_probability),
       overwrite_window(static_cast<uint64_t>(config.overwrite_window_size)),
       write_rate_limit(config.benchmark_write_rate_limit),
@@ -91,9 +92,15 @@ bool ThreadState::Check(const Outcome& outcome, const char* what) {
 }
 
 uint64_t ThreadState::ReadKey() {
-  if (workload.read_exp_range == 0) return RandomKey();
-  const double scale = std::exp(-workload.read_exp_range * random.Unit());
-  const uint64_t rank = static_cast<uint64_t>(static_cast<double>(workload.key_space) * scale);
+  uint64_t rank;
+  if (workload.read_zipf != nullptr) {
+    rank = workload.read_zipf->Rank(random.Unit());
+  } else if (workload.read_exp_range > 0) {
+    const double scale = std::exp(-workload.read_exp_range * random.Unit());
+    rank = static_cast<uint64_t>(static_cast<double>(workload.key_space) * scale);
+  } else {
+    return RandomKey();
+  }
   return static_cast<uint64_t>(static_cast<unsigned __int128>(rank) * kSpreadPrime % workload.key_space);  // NOLINT
 }
 

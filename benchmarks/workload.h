@@ -22,6 +22,7 @@
 #include "benchmarks/generator.h"
 #include "benchmarks/rate_limiter.h"
 #include "benchmarks/stats.h"
+#include "benchmarks/zipf.h"
 
 namespace miodb::bench {
 
@@ -51,6 +52,8 @@ struct Workload {
   int64_t read_percent;
   int64_t delete_percent;
   double read_exp_range;  // See ThreadState::ReadKey.
+  double zipf_theta;
+  std::shared_ptr<const Zipf> read_zipf;  // of readzipfian only
   double overwrite_probability;
   uint64_t overwrite_window;
   int64_t write_rate_limit;
@@ -99,7 +102,7 @@ struct ThreadState {
   uint64_t RandomKey() { return random.Uniform(workload.key_space); }
 
   // The number of a key to be read: uniform, or with workload.read_exp_range R the numbers num * e^-r with r uniform in
-  // [0, R], each moved to a fixed place of its own, so that keys that are often read do not lie side by side.
+  // [0, R], or by rank with workload.read_zipf; each moved to a fixed place of its own, so that keys that are often read do not lie side by side.
   uint64_t ReadKey();
 
   // A value of the size that is due.

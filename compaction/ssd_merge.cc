@@ -103,7 +103,6 @@ class SsdMerge {
   SsdMerge(const SsdMergeRequest& request, SsdMergeResult* result)
       : request_(request), result_(result), outputs_(request, &result->files) {
     const SsdJob& job = *request.job;
-    const SstReader::ReadMode mode{true, false};
     std::vector<std::unique_ptr<InternalIterator>> sources;
     if (job.is_drain()) {
       run_.tables = job.tables;
@@ -111,7 +110,7 @@ class SsdMerge {
       result->bytes_read += run_.payload_bytes();
     }
     for (const std::vector<SstRef>* files : {&job.upper, &job.lower}) {
-      if (!files->empty()) sources.push_back(request.store->NewIterator(files, mode));
+      if (!files->empty()) sources.push_back(request.store->NewMergeIterator(files));
       result->bytes_read += TotalBytes(*files);
     }
     input_ = NewMergingIterator(request.order, std::move(sources));

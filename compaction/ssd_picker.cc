@@ -1,11 +1,15 @@
 #include "compaction/ssd_picker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace miodb {
 
 namespace {
+
+// A partition counts as at most this many times as hot as an average one.
+constexpr double kMostHeat = 4;
 
 void Widen(const KeyOrder& order, const std::string& smallest, const std::string& largest, SsdRange* range) {
   if (order.Compare(smallest, range->smallest) < 0) range->smallest = smallest;
@@ -28,11 +32,22 @@ void Complete(const SsdPickerInput& input, SsdJob* job) {
   Widen(input.order, job->lower.front()->meta().smallest, job->lower.back()->meta().largest, &job->range);
 }
 
-// Bytes to rewrite for each byte moved.
-double Cost(const SsdJob& job) {
+// How often keys of this range are read, as a multiple of what were the range's if all partitions were read alike.
+double Heat(const SsdPickerInput& input, const SsdRange& range) {
+  if (input.read_keys == nullptr || input.read_keys->empty()) return 0;
+  const std::vector<std::string>& keys = *input.read_keys;
+  const auto reads = std::upper_bound(keys.begin(), keys.end(), range.largest) -
+                     std::lower_bound(keys.begin(), keys.end(), range.smallest);
+  const size_t partitions = input.version->levels.back()[0]->tables.size();
+  return std::min(kMostHeat, static_cast<double>(reads) * static_cast<double>(partitions) / static_cast<double>(keys.size()));
+}
+
+// Bytes to write for each byte moved. What is read often is better off where it is.
+double Cost(const SsdPickerInput& input, const SsdJob& job) {
   uint64_t moved = TotalBytes(job.upper);
   for (const TableRef& table : job.tables) moved += table->payload_bytes();
-  return static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
+  const double rewritten = static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
+  return job.is_drain() ? (1 + rewritten) * (1 + Heat(input, job.range)) : rewritten;
 }
 
 // Whether a table or file is one of those that are to be purged.
@@ -47,7 +62,7 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
 
 // Takes the job if it may run now and costs less than the best one so far.
 void Offer(const SsdPickerInput& input, SsdJob job, std::optional<SsdJob>* best) {
-  if (IsFree(input, job.range) && (!best->has_value() || Cost(job) < Cost(**best))) *best = std::move(job);
+  if (IsFree(input, job.range) && (!best->has_value() || Cost(input, job) < Cost(input, **best))) *best = std::move(job);
 }
 
 // The drain with the least to rewrite.
@@ -100,6 +115,21 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
 }
 
 }  // namespace
+
+std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_bytes, int levels, int multiplier) {
+  const double budget = static_cast<double>(std::max<uint64_t>(pool_budget, 1));
+  const double ratio = std::max(1.0, static_cast<double>(ssd_bytes) / budget);
+  int used = 1;
+  while (used < levels && std::pow(ratio, 1.0 / used) > multiplier) used++;
+  const double step = std::pow(ratio, 1.0 / used);
+  std::vector<uint64_t> limits;
+  double limit = budget;
+  for (int level = 0; level + 1 < used; level++) {
+    limit *= step;
+    limits.push_back(static_cast<uint64_t>(limit));
+  }
+  return limits;
+}
 
 std::optional<SsdJob> PickPurge(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr || input.purge == nullptr) return std::nullopt;

@@ -2,7 +2,8 @@
 //
 // A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that
 // overlap. A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is
-// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is.
+// taken that has least to rewrite for what it moves; of partitions those that are read more than others count as more
+// costly. A rewrite frees one file of its tombstones where it is.
 
 #ifndef MIODB_COMPACTION_SSD_PICKER_H_
 #define MIODB_COMPACTION_SSD_PICKER_H_
@@ -56,7 +57,15 @@ struct SsdPickerInput {
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;
   const PurgeRequest* purge = nullptr;  // null: nothing is to be purged
+
+  // A sample of the keys that are read from the pool, ascending by bytes. Null or empty: nothing is known.
+  const std::vector<std::string>* read_keys = nullptr;
 };
+
+// The sizes that SSD levels but the last may have, first level first. The pool's budget, the levels in use and all that
+// is on SSD are in geometric progression, with the fewest levels of which none is more than "multiplier" times the one
+// above.
+std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_bytes, int levels, int multiplier);
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input);
 

@@ -17,6 +17,8 @@ constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 
 constexpr const char* kLogFileSection = "Log files (rocksdb, miodb with log_mode=file)";
 
+constexpr const char* kTableFileSection = "Table files (rocksdb, miodb with ssd_path)";
+
 // The sections that concern one engine only.
 constexpr const char* kMioDbSection = "MioDB (-1: the library's default)";
 constexpr const char* kLevelDbSection = "LevelDB";
@@ -50,6 +52,15 @@ void RegisterLogFiles(FlagSet* f, EngineConfig* c) {
   f->Int("max_total_wal_size", &c->max_total_wal_size, 0, kMax, "bytes of log files that force a flush; 0: no limit");
 }
 
+void RegisterTableFiles(FlagSet* f, EngineConfig* c) {
+  f->Section(kTableFileSection);
+  f->Bool("use_direct_reads", &c->use_direct_reads, "read tables past the page cache");
+  f->Bool("use_direct_io_for_flush_and_compaction", &c->use_direct_io_for_flush_and_compaction, "and write them so");
+  f->Int("compaction_readahead_size", &c->compaction_readahead_size, -1, 64 << 20,
+         "bytes that compactions read ahead; -1: the engine's default");
+  f->Int("readahead_size", &c->readahead_size, 0, 64 << 20, "bytes that iterators read ahead; 0: the engine's choice");
+}
+
 void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Section(kMioDbSection);
   f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
@@ -78,13 +89,14 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Bool("nvm_huge_pages", &c->nvm_huge_pages, "ask for huge pages where the pool may have them");
   f->Int("pool_growth", &c->pool_growth, -1, kMax, "bytes by which the pool's files grow");
   f->Text("ssd_path", &c->ssd_path, "directory of the SSD tier; empty: none");
-  f->Int("nvm_budget", &c->nvm_budget, 0, kMax, "bytes in the pool above which it drains; 0: half the pool");
+  f->Int("nvm_budget", &c->nvm_budget, 0, kMax, "bytes in the pool above which it drains; 0: 9/16 of the pool");
   f->Int("ssd_levels", &c->ssd_levels, -1, 8, "levels on SSD");
-  f->Int("ssd_level_size", &c->ssd_level_size, -1, kMax, "bytes of the first of them");
+  f->Int("ssd_level_size", &c->ssd_level_size, -1, kMax, "bytes of the first of them; 0: by what there is");
   f->Int("ssd_level_multiplier", &c->ssd_level_multiplier, -1, 100, "each further one has so many times more");
   f->Int("ssd_file_size", &c->ssd_file_size, -1, kMax, "bytes of a table file");
   f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
   f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
+  f->Int("multi_get_threads", &c->multi_get_threads, -1, 64, "that read table files for one multireadrandom");
   f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
 }
 
@@ -109,8 +121,6 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Bool("enable_pipelined_write", &c->enable_pipelined_write, "log and memtable as two stages");
   f->Bool("mmap_read", &c->mmap_read, "map tables for reading");
   f->Bool("mmap_write", &c->mmap_write, "map files for writing");
-  f->Bool("use_direct_reads", &c->use_direct_reads, "read tables past the page cache");
-  f->Bool("use_direct_io_for_flush_and_compaction", &c->use_direct_io_for_flush_and_compaction, "and write them so");
   f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
 }
 
@@ -178,6 +188,7 @@ std::string EngineConfig::Compression() const {
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config) {
   RegisterCommon(flags, config);
   RegisterLogFiles(flags, config);
+  RegisterTableFiles(flags, config);
   RegisterMioDb(flags, config);
   RegisterPeers(flags, config);
 }
@@ -217,9 +228,10 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
       if (config.perf_level < 2) add("cache_size");  // else a modelled cache
       for (const char* name :
            {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels", "ssd_level_size",
-            "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit"}) {
+            "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit", "multi_get_threads"}) {
         add(name);
       }
+      for (const std::string& name : flags.SetInSection(kTableFileSection)) idle.push_back(name);
       if (config.Compression() != "none") idle.push_back("compression_type");
     }
     for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
@@ -229,7 +241,9 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
     }
   }
   if (config.engine == "leveldb") {
-    for (const std::string& name : flags.SetInSection(kLogFileSection)) idle.push_back(name);
+    for (const char* section : {kLogFileSection, kTableFileSection}) {
+      for (const std::string& name : flags.SetInSection(section)) idle.push_back(name);
+    }
     for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level"}) add(name);
   }
   return idle;

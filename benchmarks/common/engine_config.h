@@ -45,6 +45,12 @@ struct EngineConfig {
   int64_t wal_size_limit_mb = 0;
   int64_t max_total_wal_size = 0;
 
+  // ---- Table files of RocksDB, and of MioDB with an SSD tier ------------------------------------------------------
+  bool use_direct_reads = false;
+  bool use_direct_io_for_flush_and_compaction = false;
+  int64_t compaction_readahead_size = -1;
+  int64_t readahead_size = 0;
+
   // ---- MioDB -------------------------------------------------------------------------------------------------------
   std::string pool_path;
   int64_t pool_size = 0;
@@ -86,6 +92,7 @@ struct EngineConfig {
   int64_t ssd_file_size = -1;
   int64_t max_background_ssd_jobs = -1;
   int64_t ssd_rate_limit = 0;
+  int64_t multi_get_threads = -1;
   std::string nvm_model = "none";
 
   // ---- LevelDB -----------------------------------------------------------------------------------------------------
@@ -108,8 +115,6 @@ struct EngineConfig {
   bool enable_pipelined_write = false;
   bool mmap_read = false;
   bool mmap_write = false;
-  bool use_direct_reads = false;
-  bool use_direct_io_for_flush_and_compaction = false;
   int64_t bytes_per_sync = 0;
 
   // ---- Derived -----------------------------------------------------------------------------------------------------

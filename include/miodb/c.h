@@ -63,6 +63,28 @@ MIODB_C_EXPORT void miodb_options_set_space_amplification_percent(struct leveldb
 MIODB_C_EXPORT void miodb_options_set_filter_bits_per_key(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_reuse_logs(struct leveldb_options_t*, uint8_t);
 
+/* ---- Options of the SSD tier, in the same way. Block size, restarts, compression, filter policy, block cache and open
+   files of its tables are LevelDB's options. ---- */
+
+/* The path is copied. */
+MIODB_C_EXPORT void miodb_options_set_ssd_path(struct leveldb_options_t*, const char* path);
+MIODB_C_EXPORT void miodb_options_set_nvm_budget(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_ssd_levels(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_ssd_level_size(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_ssd_level_multiplier(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_ssd_file_size(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_max_background_ssd_jobs(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_ssd_rate_limit(struct leveldb_options_t*, uint64_t bytes_per_second);
+MIODB_C_EXPORT void miodb_options_set_use_direct_reads(struct leveldb_options_t*, uint8_t);
+MIODB_C_EXPORT void miodb_options_set_use_direct_io_for_flush_and_compaction(struct leveldb_options_t*, uint8_t);
+MIODB_C_EXPORT void miodb_options_set_compaction_readahead_size(struct leveldb_options_t*, size_t bytes);
+MIODB_C_EXPORT void miodb_options_set_multi_get_threads(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_zstd_compression_level(struct leveldb_options_t*, int);
+
+/* ---- What iterators read ahead of table files. ---- */
+
+MIODB_C_EXPORT void miodb_readoptions_set_readahead_size(struct leveldb_readoptions_t*, size_t bytes);
+
 /* ---- Bounds of iterators: keys in [lower, upper) only. The key is copied; NULL takes the bound away. ---- */
 
 MIODB_C_EXPORT void miodb_readoptions_set_iterate_lower_bound(struct leveldb_readoptions_t*, const char* key,
@@ -80,6 +102,14 @@ MIODB_C_EXPORT miodb_pinnedslice_t* miodb_get_pinned(struct leveldb_t* db, const
                                                      const char* key, size_t keylen, char** errptr);
 MIODB_C_EXPORT const char* miodb_pinnedslice_value(const miodb_pinnedslice_t*, size_t* vallen);
 MIODB_C_EXPORT void miodb_pinnedslice_destroy(miodb_pinnedslice_t*);
+
+/* ---- Many gets as of one moment. Each of the three arrays has num_keys places: of a key that is there its value, which
+   the caller frees with leveldb_free, and its size; of another NULL and 0; and of one whose read failed the error, to be
+   freed too, else NULL. ---- */
+
+MIODB_C_EXPORT void miodb_multi_get(struct leveldb_t* db, const struct leveldb_readoptions_t* options, size_t num_keys,
+                                    const char* const* keys, const size_t* keylens, char** values, size_t* vallens,
+                                    char** errors);
 
 /* ---- Waiting, and what the database says of itself. ---- */
 

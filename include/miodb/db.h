@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "miodb/export.h"
 #include "miodb/iterator.h"
@@ -97,6 +98,13 @@ class MIODB_EXPORT DB {
   // This and the last five calls below are not LevelDB's. A class that implements only LevelDB's may leave them out;
   // they then return NotSupported.
   virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
+
+  // Looks up many keys as of one moment, and answers each as Get would: a Status for each in the order of the keys, and
+  // in *values, which is given as many places, the values of those that are OK; the others are of no meaning. Reads of
+  // the SSD tier overlap (Options::multi_get_threads). The default, for classes that have their own Get alone, looks
+  // up one key after the other. Not LevelDB's.
+  virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<std::string>* values);
 
   // A new iterator over the state at this moment (or at options.snapshot), not yet positioned. Never nullptr; an
   // error shows in its status(). The caller deletes it before the database. While it lives it pins the tables it

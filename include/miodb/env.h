@@ -60,6 +60,11 @@ class MIODB_EXPORT Env {
   // Opens an empty file for writing. A file that exists is cut to nothing.
   virtual Status NewWritableFile(const std::string& fname, WritableFile** result) = 0;
 
+  // As NewRandomAccessFile and NewWritableFile, past the page cache of the system. NotSupported, which is the default,
+  // where this Env or the file system cannot do it.
+  virtual Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result);
+  virtual Status NewDirectWritableFile(const std::string& fname, WritableFile** result);
+
   // Opens a file for writing at its end; creates it if it does not exist. The default returns NotSupported, which
   // every caller must be prepared for.
   virtual Status NewAppendableFile(const std::string& fname, WritableFile** result);
@@ -245,6 +250,12 @@ class MIODB_EXPORT EnvWrapper : public Env {
   }
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
     return target_->NewWritableFile(fname, result);
+  }
+  Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
+    return target_->NewDirectRandomAccessFile(fname, result);
+  }
+  Status NewDirectWritableFile(const std::string& fname, WritableFile** result) override {
+    return target_->NewDirectWritableFile(fname, result);
   }
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
     return target_->NewAppendableFile(fname, result);

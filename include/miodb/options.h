@@ -257,23 +257,37 @@ struct MIODB_EXPORT Options {
   std::string ssd_path;
 
   // Bytes of records and indexes in tables of the pool above which partitions drain. The pool also has to hold log,
-  // garbage and merges at work. 64 KiB or more; 0: half of what the pool may take.
+  // garbage and merges at work. 64 KiB or more; 0: nine sixteenths of what the pool may take.
   uint64_t nvm_budget = 0;
 
   // Levels on SSD, and the bytes of the first of them; each further one may have ssd_level_multiplier times as many,
-  // the last as many as there are. 1 to 8; 4 KiB to 1 EiB; 2 to 100.
+  // the last as many as there are. 1 to 8; 4 KiB to 1 EiB; 2 to 100. ssd_level_size 0: as many levels are used, and
+  // their sizes such, that from nvm_budget to all that is on SSD each is the same multiple of the one above, at most
+  // ssd_level_multiplier.
   int ssd_levels = 4;
-  uint64_t ssd_level_size = 512 * 1024 * 1024;
-  int ssd_level_multiplier = 8;
+  uint64_t ssd_level_size = 0;
+  int ssd_level_multiplier = 6;
 
   // Bytes of a table file, about. 1 KiB to 4 GiB.
-  uint64_t ssd_file_size = 32 * 1024 * 1024;
+  uint64_t ssd_file_size = 8 * 1024 * 1024;
 
-  // Drains and compactions that may run at once. Drains exclude each other. 1 to 64.
+  // Drains and compactions that may run at once. 1 to 64.
   int max_background_ssd_jobs = 2;
 
   // Bytes a second that drains and compactions may write together; 0: without limit.
   uint64_t ssd_rate_limit = 0;
+
+  // Read table files, and write them, past the page cache of the system. NotSupported where env or the file system of
+  // ssd_path cannot.
+  bool use_direct_reads = false;
+  bool use_direct_io_for_flush_and_compaction = false;
+
+  // Bytes that drains and compactions read ahead. 0 to 64 MiB.
+  size_t compaction_readahead_size = 1024 * 1024;
+
+  // Threads that read table files for MultiGet besides the caller, so that the reads of one call overlap. They start
+  // with the first call that has a use for them. 0 to 64.
+  int multi_get_threads = 8;
 
   Options();
 };
@@ -284,6 +298,9 @@ struct MIODB_EXPORT ReadOptions {
 
   // Whether blocks of table files that are read stay in the block cache. Tables in the pool need no cache.
   bool fill_cache = true;
+
+  // Bytes of table files that an iterator reads ahead, at most. 0: it begins with little and doubles it up to 256 KiB.
+  size_t readahead_size = 0;
 
   // Read as of this snapshot of the same database, not yet released. nullptr: as of the call.
   const Snapshot* snapshot = nullptr;

@@ -1,5 +1,7 @@
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "miodb/c.h"
 #include "miodb/dumpfile.h"
@@ -91,6 +93,44 @@ void miodb_options_set_space_amplification_percent(leveldb_options_t* options, i
 void miodb_options_set_filter_bits_per_key(leveldb_options_t* options, int n) { options->rep.filter_bits_per_key = n; }
 void miodb_options_set_reuse_logs(leveldb_options_t* options, uint8_t v) { options->rep.reuse_logs = v != 0; }
 
+void miodb_options_set_ssd_path(leveldb_options_t* options, const char* path) { options->rep.ssd_path = path; }
+void miodb_options_set_nvm_budget(leveldb_options_t* options, uint64_t bytes) { options->rep.nvm_budget = bytes; }
+void miodb_options_set_ssd_levels(leveldb_options_t* options, int n) { options->rep.ssd_levels = n; }
+void miodb_options_set_ssd_level_size(leveldb_options_t* options, uint64_t n) { options->rep.ssd_level_size = n; }
+
+void miodb_options_set_ssd_level_multiplier(leveldb_options_t* options, int n) {
+  options->rep.ssd_level_multiplier = n;
+}
+
+void miodb_options_set_ssd_file_size(leveldb_options_t* options, uint64_t bytes) { options->rep.ssd_file_size = bytes; }
+
+void miodb_options_set_max_background_ssd_jobs(leveldb_options_t* options, int n) {
+  options->rep.max_background_ssd_jobs = n;
+}
+
+void miodb_options_set_ssd_rate_limit(leveldb_options_t* options, uint64_t n) { options->rep.ssd_rate_limit = n; }
+void miodb_options_set_use_direct_reads(leveldb_options_t* options, uint8_t v) {
+  options->rep.use_direct_reads = v != 0;
+}
+
+void miodb_options_set_use_direct_io_for_flush_and_compaction(leveldb_options_t* options, uint8_t v) {
+  options->rep.use_direct_io_for_flush_and_compaction = v != 0;
+}
+
+void miodb_options_set_compaction_readahead_size(leveldb_options_t* options, size_t bytes) {
+  options->rep.compaction_readahead_size = bytes;
+}
+
+void miodb_options_set_multi_get_threads(leveldb_options_t* options, int n) { options->rep.multi_get_threads = n; }
+
+void miodb_options_set_zstd_compression_level(leveldb_options_t* options, int n) {
+  options->rep.zstd_compression_level = n;
+}
+
+void miodb_readoptions_set_readahead_size(leveldb_readoptions_t* options, size_t bytes) {
+  options->rep.readahead_size = bytes;
+}
+
 // ---- Bounds. ----
 
 void miodb_readoptions_set_iterate_lower_bound(leveldb_readoptions_t* options, const char* key, size_t keylen) {
@@ -118,6 +158,28 @@ const char* miodb_pinnedslice_value(const miodb_pinnedslice_t* slice, size_t* va
 }
 
 void miodb_pinnedslice_destroy(miodb_pinnedslice_t* slice) { delete slice; }
+
+// ---- Many gets. ----
+
+void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t num_keys, const char* const* keys,
+                     const size_t* keylens, char** values, size_t* vallens, char** errors) {
+  std::vector<Slice> slices;
+  slices.reserve(num_keys);
+  for (size_t i = 0; i < num_keys; i++) slices.emplace_back(keys[i], keylens[i]);
+  std::vector<std::string> found;
+  const std::vector<Status> statuses = db->rep->MultiGet(options->rep, slices, &found);
+  for (size_t i = 0; i < num_keys; i++) {
+    values[i] = nullptr;
+    vallens[i] = 0;
+    errors[i] = nullptr;
+    if (statuses[i].ok()) {
+      values[i] = CopyForC(found[i]);
+      vallens[i] = found[i].size();
+    } else if (!statuses[i].IsNotFound()) {
+      SaveError(&errors[i], statuses[i]);
+    }
+  }
+}
 
 // ---- Waiting and telling. ----
 

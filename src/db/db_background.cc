@@ -509,7 +509,7 @@ void DBImpl::RunJob(MergeJob job) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
     if (!pressed) request.settle_limit = options_.lazy_copy_limit;
-    request.payload_limit = options_.partition_size;
+    request.payload_limit = PartitionBytes();
   }
   request.index_reserve = index_reserve;
   request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
@@ -665,7 +665,7 @@ void DBImpl::UpdateThrottle() {
   const size_t runs = versions_->current()->levels[0].size();
   const size_t many = 4 * static_cast<size_t>(options_.level_trigger);
   if (runs > many) nanos_per_kib += 100 * (runs - many);
-  nanos_per_kib += SsdThrottleNanos();
+  nanos_per_kib += SsdThrottleNanos(left);
   throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
 }
 

@@ -201,6 +201,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       order_(options.comparator),
       work_(&mutex_),
       done_(&mutex_),
+      helpers_(options.multi_get_threads),
       level_stats_(static_cast<size_t>(options.num_levels)),
       ssd_stats_(kMaxSsdLevels) {
   chunk_bytes_ = options.log_chunk_size;
@@ -397,28 +398,42 @@ void DBImpl::LogStatus(const char* what, const Status& s) {
   }
 }
 
-Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
-                    RecordView* record) {
+uint64_t DBImpl::ReadSequence(const ReadOptions& options) const {
   // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
-  const uint64_t sequence = options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
-                                                        : last_sequence_.load(std::memory_order_acquire);
+  return options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
+                                     : last_sequence_.load(std::memory_order_acquire);
+}
+
+// All filters at once, not one miss after the other.
+void DBImpl::PrefetchFilters(const LookupKey& lookup, const ReadState& state) {
+  state.memtable->Prefetch(lookup);
+  for (const MemTableRef& memtable : state.immutables) memtable->Prefetch(lookup);
+  state.version->Prefetch(lookup);
+}
+
+Status DBImpl::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
+                          RecordView* record) {
   const bool verify = options.verify_checksums || options_.paranoid_checks;
-  const LookupKey lookup(order_, key, sequence);
   PerfClock clock;
-  // All filters at once, not one miss after the other.
-  state->memtable->Prefetch(lookup);
-  for (const MemTableRef& memtable : state->immutables) memtable->Prefetch(lookup);
-  state->version->Prefetch(lookup);
-  Status s = state->memtable->Get(lookup, verify, found, record);
-  for (size_t i = 0; s.ok() && !*found && i < state->immutables.size(); i++) {
-    s = state->immutables[i]->Get(lookup, verify, found, record);
+  Status s = state.memtable->Get(lookup, verify, found, record);
+  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
+    s = state.immutables[i]->Get(lookup, verify, found, record);
   }
   clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
-  s = state->version->Get(order_, lookup, verify, found, record);
+  s = state.version->Get(order_, lookup, verify, found, record);
+  if (*found && state.version->ssd != nullptr) read_samples_.Note(lookup.key);
+  return s;
+}
+
+Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
+                    RecordView* record) {
+  const LookupKey lookup(order_, key, ReadSequence(options));
+  PrefetchFilters(lookup, *state);
+  Status s = FindInPool(options, lookup, *state, found, record);
   if (!s.ok() || *found || state->version->ssd == nullptr) return s;
   PerfClock ssd_clock;
-  s = state->version->ssd->Get(lookup, SsdReadMode(options), block, found, record);
+  s = state->version->ssd->Get(lookup, SsdReadMode(options), options.snapshot == nullptr, block, found, record);
   ssd_clock.Lap(&PerfContext::get_ssd);
   return s;
 }
@@ -451,7 +466,7 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* va
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
   return GetPinned(options, key, [value](const Slice& bytes, ReadState* state, BlockPin* block) {
-    if (block->get() != nullptr) {
+    if (block->holds_any()) {
       value->Pin(
           bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));
       return;
@@ -482,9 +497,7 @@ Iterator* DBImpl::MakeIterator(const ReadOptions& options) {
     ReadStates::Pin pin(&states_);
     state = pin.get();
     ReadStates::Ref(state);
-    // acquire: as in Find, and after the pin for the same reason.
-    sequence = options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
-                                           : last_sequence_.load(std::memory_order_acquire);
+    sequence = ReadSequence(options);  // after the pin, as in a get
   }
   const bool verify = options.verify_checksums || options_.paranoid_checks;
   Iterator* iterator;

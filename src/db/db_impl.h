@@ -32,6 +32,7 @@
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "src/db/log_scan.h"
+#include "src/db/read_samples.h"
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
 #include "src/db/write_queue.h"
@@ -39,6 +40,7 @@
 #include "src/log/frame_writer.h"
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
+#include "src/util/helper_threads.h"
 #include "src/version/version_set.h"
 
 namespace miodb {
@@ -72,6 +74,8 @@ class DBImpl final : public DB {
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override;
   Iterator* NewIterator(const ReadOptions& options) override;
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
@@ -111,12 +115,22 @@ class DBImpl final : public DB {
   Status StartThreads();
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
               RecordView* record);
+  uint64_t ReadSequence(const ReadOptions& options) const;
+  static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
+  Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
+                    RecordView* record);
   template <typename Use>
   Status GetPinned(const ReadOptions& options, const Slice& key, Use use);
   Status RequestFlush() REQUIRES(mutex_);
   Status Settle();
   void LogStatus(const char* what, const Status& s);
   void Log(const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+  // ---- db_multi_get.cc
+  struct MultiGetCall;
+  void RunMultiGet(MultiGetCall* call);
+  void GetGroupFromPool(MultiGetCall* call, size_t begin);
+  void GetFromSsd(MultiGetCall* call, size_t i);
 
   // ---- db_regions.cc
   Status AddMissingRegions();
@@ -182,10 +196,13 @@ class DBImpl final : public DB {
   Status OpenSsd();
   bool SsdStep();
   uint64_t NvmBudget() const;
+  uint64_t PartitionBytes() const;
   uint64_t NvmBytes() REQUIRES(mutex_);
+  bool BufferTooLarge() REQUIRES(mutex_);
   bool WantsPushDown() REQUIRES(mutex_);
   bool WantsDrain() REQUIRES(mutex_);
-  uint64_t SsdThrottleNanos() REQUIRES(mutex_);
+  uint64_t SsdThrottleNanos(uint64_t left) REQUIRES(mutex_);
+  std::vector<uint64_t> SsdLevelLimits(const SsdLevels& ssd) const;
   SsdPickerInput MakeSsdPickerInput() REQUIRES(mutex_);
   std::optional<SsdJob> PickSsd() REQUIRES(mutex_);
   bool HasDrainWork() REQUIRES(mutex_);
@@ -324,6 +341,9 @@ class DBImpl final : public DB {
   int ssd_jobs_ GUARDED_BY(mutex_) = 0;                     // running
   const PurgeRequest* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
   Status ssd_error_ GUARDED_BY(mutex_);                     // of the last SSD job, until one succeeds
+  int drains_running_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::string> read_keys_ GUARDED_BY(mutex_);   // read_samples_ as of a moment ago
+  uint64_t read_keys_micros_ GUARDED_BY(mutex_) = 0;        // when that was
   uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;        // no job starts before
   uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;        // between attempts, while they fail
 
@@ -348,6 +368,8 @@ class DBImpl final : public DB {
   std::atomic<uint64_t> ssd_compaction_bytes_{0};
   std::atomic<uint64_t> ssd_read_bytes_{0};  // by both
   std::atomic<uint64_t> ssd_micros_{0};
+  HelperThreads helpers_;  // for MultiGet
+  ReadSamples read_samples_;
   std::vector<LevelStats> level_stats_;
   std::vector<LevelStats> ssd_stats_;
 };

@@ -11,6 +11,9 @@ namespace miodb {
 
 namespace {
 
+// What an iterator reads ahead of table files by itself.
+constexpr size_t kMostReadahead = 256 * 1024;
+
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
 // a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
 //
@@ -229,7 +232,10 @@ Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t 
   for (const auto& level : state.version->levels) {
     for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
   }
-  if (state.version->ssd != nullptr) state.version->ssd->AddIterators({verify, options.fill_cache}, &sources);
+  if (state.version->ssd != nullptr) {
+    const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
+    state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);
+  }
   return new DBIterator(order, NewMergingIterator(order, std::move(sources)), sequence, options, tracer);
 }
 

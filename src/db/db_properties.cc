@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -46,6 +47,19 @@ void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStats& s
   Append(text, "%3zu %8zu %8.0f %9.0f %8.0f %9.0f\n", level, files, MiB(bytes), static_cast<double>(micros) / 1e6,
          MiB(stats.bytes_read.load(std::memory_order_relaxed)),      // relaxed: a statistic
          MiB(stats.bytes_written.load(std::memory_order_relaxed)));  // relaxed: a statistic
+}
+
+// Bytes written for each byte of the user's, of each tier.
+void AppendAmplification(const std::vector<std::pair<std::string, uint64_t>>& counters, std::string* text) {
+  const auto get = [&](const char* wanted) {
+    for (const auto& [name, value] : counters) {
+      if (name == wanted) return static_cast<double>(value);
+    }
+    return 0.0;
+  };
+  const double user = std::max(get("user-bytes-written"), 1.0);
+  Append(text, "NVM bytes written per user byte: %.3f\n", get("nvm-bytes-total") / user);
+  Append(text, "SSD bytes written per user byte: %.3f\n", (get("ssd-bytes-written") + get("log-file-bytes")) / user);
 }
 
 bool ParseNumber(Slice text, uint64_t* number) {
@@ -145,7 +159,9 @@ std::string DBImpl::StatsText() {
     const std::vector<SstRef>& files = version->ssd->levels[level];
     AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), ssd_stats_[level], &text);
   }
-  for (const auto& [name, value] : Counters()) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
+  const std::vector<std::pair<std::string, uint64_t>> counters = Counters();
+  for (const auto& [name, value] : counters) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
+  AppendAmplification(counters, &text);
   return text;
 }
 

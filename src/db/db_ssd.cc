@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "src/db/db_impl.h"
 #include "src/db/ssd_options.h"
@@ -8,11 +9,12 @@
 
 // The SSD tier, behind the repository:
 //
-//   push down   When tables take more of the pool than nvm_budget and the repository has less than half of that, the
-//               oldest run of the buffer goes there at once, whichever level it is in (compaction/picker.h).
+//   push down   When tables take more of the pool than nvm_budget, and those of the buffer more than a quarter of that,
+//               the oldest run of the buffer goes to the repository at once, whichever level it is in
+//               (compaction/picker.h). The larger the repository is, the less is rewritten for what drains.
 //   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that
-//   overlap.
-//               Its records and index are free then. One at a time, since merges into the repository exclude it.
+//               overlap. Its records and index are free then. Several at a time; merges into the repository exclude
+//               them, and they exclude those.
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //
@@ -38,8 +40,22 @@ constexpr uint64_t kIndexBytes = 22;
 constexpr uint64_t kLeastPauseMicros = 50 * 1000;
 constexpr uint64_t kMostPauseMicros = 5 * 1000 * 1000;
 
-// How long a writer waits for each KiB, at most, while the pool holds far more than its budget.
-constexpr uint64_t kMostThrottleNanos = 20 * 1000;
+// How long a writer waits for each KiB while the pool holds far more than its budget, and once it is full.
+constexpr double kThrottleNanos = 20 * 1000;
+constexpr double kFullThrottleNanos = 1000 * 1000;
+
+// Free space below this part of the pool slows writers down.
+constexpr uint64_t kFreeShare = 6;
+
+// Partitions that the budget has room for, at least, unless they would be smaller than this.
+constexpr uint64_t kLeastPartitions = 32;
+constexpr uint64_t kSmallPartition = 1024 * 1024;
+
+// How old the sample of keys that are read may be.
+constexpr uint64_t kReadKeysMicros = 1000 * 1000;
+
+// The part of the budget that the elastic buffer may take once all of it is taken.
+constexpr uint64_t kBufferShare = 6;
 
 }  // namespace
 
@@ -50,7 +66,16 @@ Status DBImpl::OpenSsd() {
 
 // ---- when
 
-uint64_t DBImpl::NvmBudget() const { return options_.nvm_budget > 0 ? options_.nvm_budget : pool_->capacity() / 2; }
+uint64_t DBImpl::NvmBudget() const {
+  return options_.nvm_budget > 0 ? options_.nvm_budget : pool_->capacity() / 16 * 9;
+}
+
+// With an SSD tier a drain, which frees its partition as a whole and is repeated as a whole after a crash, is a small
+// part of the budget.
+uint64_t DBImpl::PartitionBytes() const {
+  if (ssd_ == nullptr) return options_.partition_size;
+  return std::min(options_.partition_size, std::max(NvmBudget() / kLeastPartitions, kSmallPartition));
+}
 
 uint64_t DBImpl::NvmBytes() { return versions_->payload_live_bytes() + versions_->entries() * kIndexBytes; }
 
@@ -63,44 +88,69 @@ uint64_t RepositoryBytes(const Version& version) {
 
 }  // namespace
 
+// REQUIRES: tables take more than the budget.
+bool DBImpl::BufferTooLarge() {
+  return !versions_->BufferEmpty() &&
+         NvmBytes() > RepositoryBytes(*versions_->current()) + NvmBudget() / kBufferShare;
+}
+
 bool DBImpl::WantsPushDown() {
-  return ssd_ != nullptr && ssd_error_.ok() && NvmBytes() > NvmBudget() &&
-         RepositoryBytes(*versions_->current()) < NvmBudget() / 2;
+  return ssd_ != nullptr && ssd_error_.ok() && NvmBytes() > NvmBudget() && BufferTooLarge();
 }
 
 bool DBImpl::WantsDrain() {
   if (ssd_ == nullptr) return false;
-  const uint64_t repository = RepositoryBytes(*versions_->current());
-  if (repository == 0) return false;
+  if (versions_->current()->levels.back().empty()) return false;
   if (full_) return true;  // there is nothing else left to make room with
-  return NvmBytes() > NvmBudget() && (repository >= NvmBudget() / 2 || versions_->BufferEmpty());
+  return NvmBytes() > NvmBudget() && (merges_blocked_ || !BufferTooLarge());  // a merge may wait for the space
 }
 
-// Rises from nothing at the budget to the most at half as much again.
-uint64_t DBImpl::SsdThrottleNanos() {
+// Rises with what tables take above the budget, and with the square of what is missing of the free space that there
+// should be. Near a full pool it rises steeply, so that a writer would rather wait often and shortly than once for long,
+// however slow the SSD is. left: free space above the reserve.
+uint64_t DBImpl::SsdThrottleNanos(uint64_t left) {
   if (ssd_ == nullptr) return 0;
-  const uint64_t bytes = NvmBytes(), budget = NvmBudget();
-  if (bytes <= budget) return 0;
-  const uint64_t span = budget / 2 + 1;
-  return kMostThrottleNanos * std::min(bytes - budget, span) / span;
+  const uint64_t bytes = NvmBytes(), budget = NvmBudget(), capacity = pool_->capacity();
+  const uint64_t span = std::min(budget, capacity > budget ? capacity - budget : 0) / 2 + 1;
+  const double above =
+      bytes <= budget ? 0 : static_cast<double>(std::min(bytes - budget, span)) / static_cast<double>(span);
+  const uint64_t wanted = capacity / kFreeShare + 1;
+  const double missing = left >= wanted ? 0 : static_cast<double>(wanted - left) / static_cast<double>(wanted);
+  const double nanos = kThrottleNanos * std::max(above, missing * missing) + kFullThrottleNanos * std::pow(missing, 16);
+  return static_cast<uint64_t>(nanos);
 }
 
 // ---- what
+
+std::vector<uint64_t> DBImpl::SsdLevelLimits(const SsdLevels& ssd) const {
+  uint64_t limit = options_.ssd_level_size;
+  if (limit == 0) {
+    return AutomaticLevelLimits(NvmBudget(), ssd.bytes(), static_cast<int>(ssd.levels.size()),
+                                options_.ssd_level_multiplier);
+  }
+  std::vector<uint64_t> limits;
+  for (size_t level = 0; level + 1 < ssd.levels.size(); level++) {
+    limits.push_back(limit);
+    const uint64_t multiplier = static_cast<uint64_t>(options_.ssd_level_multiplier);
+    limit = limit > UINT64_MAX / multiplier ? UINT64_MAX : limit * multiplier;
+  }
+  return limits;
+}
 
 SsdPickerInput DBImpl::MakeSsdPickerInput() {
   SsdPickerInput input;
   input.version = versions_->current();
   input.order = order_;
   input.drain = WantsDrain();
-  input.may_drain =
-      busy_levels_.count(options_.num_levels - 1) == 0 && (settle_requests_ == 0 || versions_->BufferEmpty());
-  uint64_t limit = options_.ssd_level_size;
-  for (size_t level = 0; level + 1 < input.version->ssd->levels.size(); level++) {
-    input.level_limits.push_back(limit);
-    const uint64_t multiplier = static_cast<uint64_t>(options_.ssd_level_multiplier);
-    limit = limit > UINT64_MAX / multiplier ? UINT64_MAX : limit * multiplier;
-  }
+  input.may_drain = (drains_running_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
+                    (settle_requests_ == 0 || versions_->BufferEmpty());
+  input.level_limits = SsdLevelLimits(*input.version->ssd);
   input.running = &ssd_ranges_;
+  if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
+    read_keys_ = order_.bytewise() ? read_samples_.Sorted() : std::vector<std::string>();
+    read_keys_micros_ = NowMicros();
+  }
+  input.read_keys = &read_keys_;
   input.purge = purge_;
   return input;
 }
@@ -136,6 +186,7 @@ bool DBImpl::SsdStep() {
     if (job->is_drain()) {
       // Counted as a merge: it takes from the repository, which merges put into.
       running_jobs_++;
+      drains_running_++;
       busy_levels_.insert(options_.num_levels - 1);
     }
   }
@@ -224,7 +275,7 @@ void DBImpl::FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_da
   frees_++;
   if (range.first_level < 0) {
     running_jobs_--;
-    busy_levels_.erase(options_.num_levels - 1);
+    if (--drains_running_ == 0) busy_levels_.erase(options_.num_levels - 1);
   }
   if (inputs_damaged) {
     ssd_damaged_.push_back(range);

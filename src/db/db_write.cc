@@ -37,6 +37,10 @@ constexpr uint64_t kMaxGroupBytes = 1 << 20;
 // A throttled leader sleeps once it owes this much, so that sleeps are few and short.
 constexpr uint64_t kThrottleStepNanos = 50 * 1000;
 
+// A leader sleeps no longer than this at once, and leaves the rest, up to a most, to those after it.
+constexpr uint64_t kLongestThrottleNanos = 20 * 1000 * 1000;
+constexpr uint64_t kMostThrottleDebtNanos = 1000 * 1000 * 1000;
+
 Status CheckSizes(const Slice& key, const Slice& value) {
   if (key.size() > kMaxKeySize) {
     return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
@@ -404,8 +408,9 @@ void DBImpl::Throttle(uint64_t bytes) {
   throttle_debt_ += nanos_per_kib * bytes / 1024;
   if (throttle_debt_ < kThrottleStepNanos) return;
   const uint64_t start = NowNanos();
-  std::this_thread::sleep_for(std::chrono::nanoseconds(throttle_debt_));
-  throttle_debt_ = 0;
+  const uint64_t pause = std::min(throttle_debt_, kLongestThrottleNanos);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
+  throttle_debt_ = std::min(throttle_debt_ - pause, kMostThrottleDebtNanos);
   throttle_micros_.fetch_add((NowNanos() - start) / 1000, std::memory_order_relaxed);  // relaxed: a statistic
 }
 

@@ -23,6 +23,9 @@ inline SsdStore::Options SsdStoreOptions(const Options& options) {
   o.max_open_files = options.max_open_files;
   o.bytes_per_second = options.ssd_rate_limit;
   o.verify_on_open = options.paranoid_checks;
+  o.direct_reads = options.use_direct_reads;
+  o.direct_writes = options.use_direct_io_for_flush_and_compaction;
+  o.merge_readahead = options.compaction_readahead_size;
   return o;
 }
 

@@ -4,6 +4,7 @@
 
 #include "miodb/comparator.h"
 #include "src/inspect/unknown_order.h"
+#include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
 
 namespace miodb {
@@ -31,6 +32,7 @@ class Verifier {
     CheckLog();
     CheckTables();
     CheckRuns();
+    CheckFiles(header.pool_id);
     CheckSpace();
     return std::move(result_);
   }
@@ -50,6 +52,7 @@ class Verifier {
   void CheckLog();
   void CheckTables();
   void CheckRuns();
+  void CheckFiles(uint64_t pool_id);
   void CheckSpace();
   bool Claim(PmRef offset, uint64_t size, const std::string& owner);
   bool ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner);
@@ -176,6 +179,24 @@ void Verifier::CheckRuns() {
              "tables " + std::to_string(tables[i - 1]) + " and " + std::to_string(tables[i]) + " overlap");
     }
   }
+}
+
+void Verifier::CheckFiles(uint64_t pool_id) {
+  result_.ssd_files = state_.files.size();
+  if (options_.ssd_path.empty()) {
+    if (!state_.files.empty()) {
+      result_.notes.push_back({"SSD tier", std::to_string(state_.files.size()) + " table files were not looked at"});
+    }
+    return;
+  }
+  const SsdVerifyRequest request{Env::Default(), options_.ssd_path,      pool_id,
+                                 &state_.files,  order_,                 result_.order_checked,
+                                 result_.last_sequence};
+  const SsdCheck check = VerifySsd(
+      request, [this](Problem p) { result_.problems.push_back(std::move(p)); },
+      [this](Problem p) { result_.notes.push_back(std::move(p)); });
+  result_.ssd_entries = check.entries;
+  result_.ssd_bytes = check.bytes;
 }
 
 bool Verifier::Claim(PmRef offset, uint64_t size, const std::string& owner) {

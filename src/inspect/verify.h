@@ -6,6 +6,7 @@
 //   log       frames of every chunk, that their sequences follow one another
 //   tables    header, every node, meta block; every entry against its record; key order, versions newest first; counts,
 //             flags and bounds of sequences; live bytes of every payload extent; that tables of one run do not overlap
+//   files     with the directory of the SSD tier: what verify_ssd.h says
 //   space     every extent inside of the file, none overlapping another; payload extents shared by tables that agree
 //
 // Nothing can leak: what the manifest does not name is free. What is reported as free here is what the engine has after
@@ -33,6 +34,9 @@ namespace miodb {
 struct VerifyOptions {
   // The pool's stores reach the medium in any order (persist mode file), so a hole in the log is its end.
   bool holes_end_log = false;
+
+  // The directory of the SSD tier. Empty: files that the manifest names are not looked at, which a note says.
+  std::string ssd_path;
 };
 
 struct VerifyResult {
@@ -46,6 +50,9 @@ struct VerifyResult {
   uint64_t runs = 0;
   uint64_t entries = 0;
   uint64_t tombstones = 0;
+  uint64_t ssd_files = 0;
+  uint64_t ssd_entries = 0;
+  uint64_t ssd_bytes = 0;
   uint64_t chunks = 0;
   uint64_t frames = 0;
   uint64_t log_writes = 0;

@@ -1,6 +1,7 @@
-// The filter block of a table: one filter for the keys of all data blocks that begin in the same 2 KiB of the file.
+// The filter block of a table: one filter for the keys of all data blocks that begin in the same span of the file. Ours
+// have one span; LevelDB's are 2 KiB.
 //
-//   filters | u32 offset of each | u32 offset of the list of offsets | u8 11, the base-2 logarithm of 2 KiB
+//   filters | u32 offset of each | u32 offset of the list of offsets | u8 base-2 logarithm of the span: ours 40
 //
 // Threads: the builder belongs to one thread; the reader is immutable.
 

@@ -26,13 +26,13 @@ uint64_t TotalBytes(const std::vector<SstRef>& files) {
   return sum;
 }
 
-Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin, bool* found,
+Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {
   *found = false;
   for (const std::vector<SstRef>& files : levels) {
     const size_t i = FindFile(store->order(), files, key.key);
     if (i == files.size() || store->order().Compare(key.key, files[i]->meta().smallest) < 0) continue;
-    Status s = store->Get(*files[i], key, mode, pin, found, record);
+    Status s = store->Get(*files[i], key, mode, newest, pin, found, record);
     if (!s.ok() || *found) return s;
   }
   return Status::OK();

@@ -28,7 +28,7 @@ struct SsdLevels {
   std::vector<std::vector<SstRef>> levels;
 
   // See SsdStore::Get.
-  Status Get(const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin, bool* found,
+  Status Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
              RecordView* record) const;
 
   // One iterator for each level that has files, newest first. This outlives them.

@@ -8,6 +8,7 @@
 
 #include "src/util/check.h"
 #include "src/util/mutation.h"
+#include "src/util/table_bloom.h"
 
 namespace miodb {
 
@@ -22,15 +23,7 @@ constexpr int kLeastOpenFiles = 16;
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string LockPath(const std::string& path) { return path + "/LOCK"; }
 
-// Whether this is the name of a table file, ours or LevelDB's.
-bool ParseTableName(const std::string& name, uint64_t* number) {
-  size_t digits = 0;
-  while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
-  const std::string suffix = name.substr(digits);
-  if (digits == 0 || digits > 19 || (suffix != ".sst" && suffix != ".ldb")) return false;
-  *number = strtoull(name.c_str(), nullptr, 10);
-  return true;
-}
+void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
 
@@ -67,10 +60,11 @@ SsdStore::SsdStore(const Options& options)
       own_cache_(options.block_cache == nullptr ? NewLRUCache(kOwnCacheBytes) : nullptr),
       block_cache_(options.block_cache == nullptr ? own_cache_.get() : options.block_cache),
       tables_(NewLRUCache(static_cast<size_t>(std::max(options.max_open_files, kLeastOpenFiles)))),
-      limiter_(options.bytes_per_second) {
+      limiter_(options.bytes_per_second),
+      records_id_(block_cache_->NewId()) {
   const FilterPolicy* policy = options.format.filter_policy;
   if (policy == nullptr && options.filter_bits > 0 && options.order.bytewise()) {
-    own_policy_.reset(NewBloomFilterPolicy(options.filter_bits));
+    own_policy_ = NewTableBloomPolicy(options.filter_bits);
     policy = own_policy_.get();
   }
   format_ = options.format;
@@ -87,10 +81,19 @@ SsdStore::~SsdStore() {
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
 }
 
-std::string SsdStore::FileName(uint64_t number) const {
+std::string SsdStore::TableName(uint64_t number) {
   char name[32];
-  snprintf(name, sizeof(name), "/%06" PRIu64 ".sst", number);
-  return options_.path + name;
+  snprintf(name, sizeof(name), "%06" PRIu64 ".sst", number);
+  return name;
+}
+
+bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
+  size_t digits = 0;
+  while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
+  const std::string suffix = name.substr(digits);
+  if (digits == 0 || digits > 19 || (suffix != ".sst" && suffix != ".ldb")) return false;
+  *number = strtoull(name.c_str(), nullptr, 10);
+  return true;
 }
 
 Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store) {
@@ -102,6 +105,7 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
   }
   Status s = env->LockFile(LockPath(options.path), &fresh->lock_);
   if (s.ok()) s = fresh->Claim(pool_id);
+  if (s.ok()) s = fresh->CheckDirectAccess();
   if (s.ok()) *store = std::move(fresh);
   return s;
 }
@@ -136,6 +140,30 @@ Status SsdStore::Claim(uint64_t pool_id) {
   if (s.ok()) s = file->Close();
   // The new name is durable with the first table file, whose sync takes the directory with it.
   return s.ok() ? env->RenameFile(unfinished, path) : s;
+}
+
+Status SsdStore::CheckDirectAccess() const {
+  const std::string path = PoolIdPath(options_.path);
+  if (options_.direct_reads) {
+    RandomAccessFile* opened = nullptr;
+    Status s = options_.env->NewDirectRandomAccessFile(path, &opened);
+    delete opened;
+    if (!s.ok()) return s;
+  }
+  if (options_.direct_writes) {
+    const std::string probe = path + ".tmp";
+    WritableFile* opened = nullptr;
+    Status s = options_.env->NewDirectWritableFile(probe, &opened);
+    delete opened;
+    options_.env->RemoveFile(probe).IgnoreError();
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status SsdStore::OpenForReading(const std::string& name, RandomAccessFile** file) const {
+  return options_.direct_reads ? options_.env->NewDirectRandomAccessFile(name, file)
+                               : options_.env->NewRandomAccessFile(name, file);
 }
 
 Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const {
@@ -194,7 +222,7 @@ Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   meta->number = number;
   RandomAccessFile* opened = nullptr;
   Status s = options_.env->GetFileSize(name, &meta->size);
-  if (s.ok()) s = options_.env->NewRandomAccessFile(name, &opened);
+  if (s.ok()) s = OpenForReading(name, &opened);
   if (!s.ok()) return s;
   std::unique_ptr<SstReader> reader;
   s = SstReader::Open(format_, std::shared_ptr<const RandomAccessFile>(opened), name, meta->size, true, nullptr,
@@ -226,7 +254,9 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
 
 Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   WritableFile* opened = nullptr;
-  Status s = options_.env->NewWritableFile(FileName(number), &opened);
+  const std::string name = FileName(number);
+  Status s = options_.direct_writes ? options_.env->NewDirectWritableFile(name, &opened)
+                                    : options_.env->NewWritableFile(name, &opened);
   if (!s.ok()) return s;
   std::unique_ptr<WritableFile> target(opened);
   *file = std::make_unique<MeteredFile>(target.get(), &limiter_, &bytes_written_);
@@ -265,7 +295,7 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
   if (handle == nullptr) {
     const std::string name = FileName(meta.number);
     RandomAccessFile* opened = nullptr;
-    Status s = options_.env->NewRandomAccessFile(name, &opened);
+    Status s = OpenForReading(name, &opened);
     if (!s.ok()) return s.IsNotFound() ? Status::Corruption(name, "missing: the manifest names it") : s;
     const std::shared_ptr<const RandomAccessFile> file(opened);
     std::unique_ptr<SstReader> reader;
@@ -283,9 +313,42 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
   return Status::OK();
 }
 
-Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin,
-                     bool* found, RecordView* record) const {
-  *found = false;
+// A record in the cache is the newest of its file: right for every read that may see it.
+bool SsdStore::GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const {
+  Cache::Handle* const handle = block_cache_->Lookup(cache_key);
+  if (handle == nullptr) return false;
+  pin->Hold(block_cache_, handle);
+  const std::string& bytes = *static_cast<const std::string*>(block_cache_->Value(handle));
+  record->begin = nullptr;
+  record->tag = DecodeFixed64(bytes.data());
+  record->key = key.key;
+  record->value = Slice(bytes.data() + kInternalTagBytes, bytes.size() - kInternalTagBytes);
+  if (record->sequence() <= key.sequence) return true;
+  pin->Reset();
+  return false;
+}
+
+void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) const {
+  auto bytes = std::make_unique<std::string>();
+  bytes->reserve(kInternalTagBytes + record.value.size());
+  PutFixed64(bytes.get(), record.tag);
+  bytes->append(record.value.data(), record.value.size());
+  const size_t charge = sizeof(*bytes) + bytes->capacity() + cache_key.size();
+  block_cache_->Release(block_cache_->Insert(cache_key, bytes.get(), charge, &DeleteRecord));
+  bytes.release();  // the cache's
+}
+
+Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& read_mode, bool newest,
+                     BlockPin* pin, bool* found, RecordView* record) const {
+  std::string cache_key;
+  cache_key.reserve(2 * sizeof(uint64_t) + key.key.size());
+  PutFixed64(&cache_key, records_id_);
+  PutFixed64(&cache_key, file.meta().number);
+  cache_key.append(key.key.data(), key.key.size());
+  *found = GetCached(cache_key, key, pin, record);
+  if (*found) return Status::OK();
+  SstReader::ReadMode mode = read_mode;
+  mode.recent = &recent_;
   Pin table;
   Status s = OpenTable(file.meta(), &table);
   if (!s.ok()) return s;
@@ -298,6 +361,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   record->key = key.key;
   if (record->type() > kTypeValue) return Status::Corruption(FileName(file.meta().number), "unknown value type");
   *found = true;
+  if (mode.fill_cache && newest && !pin->cached()) KeepRecord(cache_key, *record);
   return s;
 }
 

@@ -47,6 +47,9 @@ class SsdStore {
     int max_open_files = 1000;
     uint64_t bytes_per_second = 0;  // of all writing together; 0: no limit
     bool verify_on_open = false;    // check the index of a table when it is opened
+    bool direct_reads = false;      // past the page cache of the system
+    bool direct_writes = false;
+    size_t merge_readahead = 0;  // bytes that NewMergeIterator reads ahead
   };
 
   // Opens or makes the directory of the pool with this id. InvalidArgument if it holds table files of another
@@ -66,7 +69,11 @@ class SsdStore {
   const std::string& path() const { return options_.path; }
   const KeyOrder& order() const { return options_.order; }
   const SstFormat& format() const { return format_; }
-  std::string FileName(uint64_t number) const;
+  std::string FileName(uint64_t number) const { return options_.path + "/" + TableName(number); }
+
+  // The name of a table file in the directory, and whether a name is one, ours or LevelDB's.
+  static std::string TableName(uint64_t number);
+  static bool ParseTableName(const std::string& name, uint64_t* number);
 
   // ---- Files
 
@@ -118,15 +125,26 @@ class SsdStore {
   // Opens the table of a file, or finds it open. Corruption if it is another file than the manifest means.
   Status OpenTable(const SstMeta& meta, Pin* pin) const;
 
-  // Finds the newest version of key at or below its sequence in this file. record->value lives as long as *pin holds
-  // its block; record->begin is null.
-  Status Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, BlockPin* pin, bool* found,
-             RecordView* record) const;
+  // Finds the newest version of key at or below its sequence in this file. record->value lives as long as *pin is not
+  // changed; record->begin is null.
+  //
+  // What a get reads goes into the block cache as a record, not as a block, which would take the room of several: keys
+  // that are read often seldom lie side by side. Where they do, that is in blocks that are read again a short while
+  // later, the blocks are kept.
+  //
+  // newest: the sequence is not below that of any record in the file.
+  Status Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin,
+             bool* found, RecordView* record) const;
 
   // Walks all versions in files that are in key order and do not overlap. The vector outlives the iterator. The
   // records' bytes live until the iterator moves; their begin is null.
   std::unique_ptr<InternalIterator> NewIterator(const std::vector<SstRef>* files,
                                                 const SstReader::ReadMode& mode) const;
+
+  // The same for drains and compactions: whatever is read is verified, nothing is kept.
+  std::unique_ptr<InternalIterator> NewMergeIterator(const std::vector<SstRef>* files) const {
+    return NewIterator(files, {true, false, options_.merge_readahead, options_.merge_readahead});
+  }
 
   // ---- Figures
 
@@ -136,6 +154,10 @@ class SsdStore {
   explicit SsdStore(const Options& options);
 
   Status Claim(uint64_t pool_id);
+  Status CheckDirectAccess() const;
+  bool GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const;
+  void KeepRecord(const Slice& cache_key, const RecordView& record) const;
+  Status OpenForReading(const std::string& name, RandomAccessFile** file) const;
   Status TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const;
 
   const Options options_;
@@ -149,6 +171,8 @@ class SsdStore {
   FileLock* lock_ = nullptr;
   RateLimiter limiter_;
   std::atomic<uint64_t> bytes_written_{0};
+  const uint64_t records_id_;  // in front of the keys of cached records
+  mutable RecentBlocks recent_;
 
   Mutex mutex_;
   std::vector<uint64_t> discarded_ GUARDED_BY(mutex_);

@@ -1,5 +1,6 @@
 #include "src/ssd/sst_reader.h"
 
+#include "src/ssd/readahead.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/hash.h"
@@ -37,7 +38,12 @@ void BlockPin::Reset() {
 class SstIterator final : public Iterator {
  public:
   SstIterator(const SstReader* reader, SstReader::ReadMode mode)
-      : reader_(reader), mode_(mode), index_(reader->format_.comparator), data_(reader->format_.comparator) {
+      : reader_(reader),
+        mode_(mode),
+        file_(reader->file_.get(), reader->source_.size, mode.readahead_start, mode.readahead_most),
+        source_{&file_, reader->source_.name, reader->source_.size},
+        index_(reader->format_.comparator),
+        data_(reader->format_.comparator) {
     index_.Enter(reader->index_.get(), &reader->source_, reader->index_offset_);
   }
 
@@ -92,7 +98,7 @@ class SstIterator final : public Iterator {
     if (in_block_ && status().ok() && index_.value() == Slice(handle_)) return;
     LeaveBlock();
     uint64_t offset;
-    status_ = reader_->GetBlock(mode_, index_.value(), &pin_, &offset);
+    status_ = reader_->GetBlock(source_, mode_, index_.value(), &pin_, &offset);
     if (!status_.ok()) return;
     handle_ = index_.value().ToString();
     data_.Enter(pin_.get(), &reader_->source_, offset);
@@ -124,6 +130,8 @@ class SstIterator final : public Iterator {
 
   const SstReader* const reader_;
   const SstReader::ReadMode mode_;
+  const ReadaheadFile file_;
+  const SstSource source_;
   BlockIterator index_;
   BlockIterator data_;
   BlockPin pin_;
@@ -194,7 +202,8 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   filter_ = std::make_unique<const FilterBlockReader>(format_.filter_policy, std::move(filters));
 }
 
-Status SstReader::GetBlock(const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin, uint64_t* offset) const {
+Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin,
+                           uint64_t* offset) const {
   pin->Reset();
   Slice input = encoded_handle;
   BlockHandle handle;
@@ -212,11 +221,11 @@ Status SstReader::GetBlock(const ReadMode& mode, const Slice& encoded_handle, Bl
     }
   }
   std::string contents;
-  Status s = ReadBlock(source_, handle, mode.verify, &contents);
+  Status s = ReadBlock(source, handle, mode.verify, &contents);
   if (!s.ok()) return s;
   auto block = std::make_unique<Block>(std::move(contents));
   const size_t charge = block->size();
-  if (cache_ != nullptr && mode.fill_cache) {
+  if (cache_ != nullptr && mode.fill_cache && (mode.recent == nullptr || mode.recent->Touch(cache_id_, handle.offset))) {
     pin->handle_ = cache_->Insert(Slice(key, sizeof(key)), block.get(), charge, &DeleteBlock);
     pin->cache_ = cache_;
   }
@@ -237,7 +246,7 @@ Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bo
     return Status::OK();
   }
   uint64_t offset;
-  Status s = GetBlock(mode, index.value(), pin, &offset);
+  Status s = GetBlock(source_, mode, index.value(), pin, &offset);
   if (!s.ok()) return s;
   BlockIterator data(format_.comparator);
   data.Enter(pin->get(), &source_, offset);

@@ -19,11 +19,12 @@
 #include "miodb/iterator.h"
 #include "src/ssd/block.h"
 #include "src/ssd/filter_block.h"
+#include "src/ssd/recent_blocks.h"
 #include "src/ssd/table_format.h"
 
 namespace miodb {
 
-// Holds a block in memory: in the cache or alone.
+// Holds a block in memory, in the cache or alone, or a record in the cache.
 class BlockPin {
  public:
   BlockPin() = default;
@@ -33,6 +34,15 @@ class BlockPin {
 
   void Reset();
   const Block* get() const { return block_; }
+  bool holds_any() const { return block_ != nullptr || cache_ != nullptr; }
+  bool cached() const { return cache_ != nullptr; }
+
+  // Keeps what this handle stands for, which becomes the pin's to release.
+  void Hold(Cache* cache, Cache::Handle* handle) {
+    Reset();
+    cache_ = cache;
+    handle_ = handle;
+  }
 
  private:
   friend class SstReader;
@@ -48,6 +58,13 @@ class SstReader {
   struct ReadMode {
     bool verify = false;     // check checksums
     bool fill_cache = true;  // keep what is read
+
+    // Bytes that a walk reads ahead at once, and at most (readahead.h).
+    size_t readahead_start = 0;
+    size_t readahead_most = 0;
+
+    // With it, what is read is kept only if it was read a short while before as well.
+    RecentBlocks* recent = nullptr;
   };
 
   // cache: nullptr for none. The file is kept until the reader is gone; *reader stays nullptr on failure.
@@ -78,7 +95,9 @@ class SstReader {
 
   Status Load(bool verify);
   void LoadFilter(const BlockHandle& meta_index, bool verify);
-  Status GetBlock(const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin, uint64_t* offset) const;
+  // source: how to read the file.
+  Status GetBlock(const SstSource& source, const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin,
+                  uint64_t* offset) const;
 
   const SstFormat format_;
   const SstSource source_;

@@ -19,6 +19,16 @@ Status Env::NewAppendableFile(const std::string& fname, WritableFile** result) {
   return Status::NotSupported(fname, "this Env does not append to files");
 }
 
+Status Env::NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) {
+  *result = nullptr;
+  return Status::NotSupported(fname, "this Env has no direct I/O");
+}
+
+Status Env::NewDirectWritableFile(const std::string& fname, WritableFile** result) {
+  *result = nullptr;
+  return Status::NotSupported(fname, "this Env has no direct I/O");
+}
+
 // Old and new names lead to each other, so an Env written for either works with callers of both.
 Status Env::RemoveFile(const std::string& fname) { return DeleteFile(fname); }
 Status Env::DeleteFile(const std::string& fname) { return RemoveFile(fname); }

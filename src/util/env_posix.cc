@@ -26,8 +26,10 @@
 #include "miodb/env.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/direct_file.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
+#include "src/util/posix_file.h"
 #include "src/util/thread_annotations.h"
 
 namespace miodb {
@@ -35,64 +37,6 @@ namespace miodb {
 namespace {
 
 constexpr size_t kWriteBufferBytes = 64 * 1024;
-
-Status PosixError(const std::string& context, int error_number) {
-  const std::string reason = std::system_category().message(error_number);  // unlike strerror, safe in threads
-  if (error_number == ENOENT) return Status::NotFound(context, reason);
-  return Status::IOError(context, reason);
-}
-
-// Repeats a system call for as long as a signal interrupts it.
-template <typename Call>
-auto Retry(Call call) {
-  decltype(call()) result;
-  do {
-    result = call();
-  } while (result < 0 && errno == EINTR);
-  return result;
-}
-
-int OpenFile(const std::string& fname, int flags, mode_t mode = 0) {
-  return Retry([&] { return ::open(fname.c_str(), flags | O_CLOEXEC, mode); });
-}
-
-// A file descriptor that is closed with its owner.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-// The directory that holds the file.
-std::string DirectoryOf(const std::string& fname) {
-  const size_t slash = fname.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : fname.substr(0, slash);
-}
-
-// What cannot be synced (a device, some file systems' directories) says EINVAL; there is nothing to lose then.
-bool SyncFailed(int result) { return result != 0 && errno != EINVAL && errno != EROFS; }
-
-// The names in a directory survive loss of power.
-Status SyncDirectory(const std::string& dirname) {
-  const Descriptor dir(OpenFile(dirname, O_RDONLY | O_DIRECTORY));
-  if (!dir.valid()) return PosixError(dirname, errno);
-  if (SyncFailed(Retry([&] { return ::fsync(dir.get()); }))) return PosixError(dirname, errno);
-  return Status::OK();
-}
 
 class PosixSequentialFile final : public SequentialFile {
  public:
@@ -191,7 +135,7 @@ class PosixWritableFile final : public WritableFile {
 
     // Before the data, so that files which the data speaks of are in the directory when the data is.
     if (!directory_synced_ && !MIODB_MUTATED(kDirectoryUnsynced)) {
-      s = SyncDirectory(DirectoryOf(fname_));
+      s = SyncDirectoryOf(fname_);
       if (!s.ok()) return Keep(s);
       directory_synced_ = true;
     }
@@ -314,6 +258,14 @@ class PosixEnv final : public Env {
 
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
     return Open<PosixWritableFile>(fname, O_WRONLY | O_CREAT | O_TRUNC, result);
+  }
+
+  Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
+    return OpenDirectForReading(fname, result);
+  }
+
+  Status NewDirectWritableFile(const std::string& fname, WritableFile** result) override {
+    return OpenDirectForWriting(fname, result);
   }
 
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {

@@ -7,6 +7,7 @@
 
 #include "miodb/slice.h"
 #include "src/util/coding.h"
+#include "src/util/table_bloom.h"
 
 namespace miodb {
 
@@ -36,8 +37,9 @@ uint32_t FilterHash(const Slice& key) {
 class BloomFilterPolicy final : public FilterPolicy {
  public:
   // ln 2 probes for each bit per key make the fewest false positives.
-  explicit BloomFilterPolicy(int bits_per_key)
-      : bits_per_key_(static_cast<size_t>(std::max(bits_per_key, 0))),
+  BloomFilterPolicy(int bits_per_key, bool odd_sizes)
+      : odd_sizes_(odd_sizes),
+        bits_per_key_(static_cast<size_t>(std::max(bits_per_key, 0))),
         probes_(static_cast<uint8_t>(
             std::clamp(static_cast<double>(bits_per_key_) * 0.69, 1.0, static_cast<double>(kMaxProbes)))) {}
 
@@ -46,7 +48,7 @@ class BloomFilterPolicy final : public FilterPolicy {
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
     // Fewer than 64 bits would make short filters say yes too often.
     const size_t wanted_bits = std::max<size_t>(static_cast<size_t>(n) * bits_per_key_, 64);
-    const size_t bytes = (wanted_bits + 7) / 8;
+    const size_t bytes = (wanted_bits + 7) / 8 | (odd_sizes_ ? 1 : 0);
     const size_t bits = bytes * 8;
 
     const size_t start = dst->size();
@@ -83,6 +85,7 @@ class BloomFilterPolicy final : public FilterPolicy {
  private:
   static constexpr uint8_t kMaxProbes = 30;
 
+  const bool odd_sizes_;
   const size_t bits_per_key_;
   const uint8_t probes_;
 };
@@ -91,6 +94,10 @@ class BloomFilterPolicy final : public FilterPolicy {
 
 FilterPolicy::~FilterPolicy() = default;
 
-const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) { return new BloomFilterPolicy(bits_per_key); }
+const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) { return new BloomFilterPolicy(bits_per_key, false); }
+
+std::unique_ptr<const FilterPolicy> NewTableBloomPolicy(int bits_per_key) {
+  return std::make_unique<BloomFilterPolicy>(bits_per_key, true);
+}
 
 }  // namespace miodb

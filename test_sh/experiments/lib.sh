@@ -35,6 +35,10 @@ out=results
 own_options=        # names of further options, blank separated; each sets the variable of its name
 own_switches=       # names of options without a value; each sets the variable of its name to true
 
+declare -A engine_flags  # by engine, further flags of its db_bench; @DATABASE@ stands for the path of the database
+declare -A engine_prefix # by engine, words before its db_bench
+pool_file=               # of miodb, if it lies outside of the database; removed at the end
+
 resume_folder=
 resume_last=false
 dry_run=false
@@ -213,7 +217,11 @@ command_of() {
   local words=("${words[@]//@DB@/$3}")
   read -ra common <<<"$(common_flags "$1" "$2" "$kind" | paste -sd' ' -)"
   if [[ $kind == bench ]]; then
-    command=("$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${extra_flags[@]}")
+    local prefix=() further=()
+    read -ra prefix <<<"${engine_prefix[$1]:-}"
+    read -ra further <<<"${engine_flags[$1]:-}"
+    further=("${further[@]//@DATABASE@/$3}")
+    command=("${prefix[@]}" "$bin/db_bench" "${common[@]}" --db="$3" "${words[@]:5}" "${further[@]}" "${extra_flags[@]}")
     return
   fi
   if [[ $kind == crash ]]; then
@@ -367,6 +375,7 @@ finish() {
   trap - EXIT
   stop_sampler
   if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
+  if [[ -n $pool_file ]]; then rm -f "$pool_file"; fi
   if compgen -G "$folder/raw/*.out" >/dev/null; then
     rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp
     if ((status >= 128)); then rm -f "$folder"/raw/*.tmp.err; fi

@@ -15,6 +15,7 @@ p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine
   log_file_bytes, log_padding_bytes, log_padding_percent   MioDB with its log in files: written there, zeros among them
   ssd_written_bytes             MioDB with an SSD tier: written there
   write_amplification           written_bytes / user_bytes
+  ssd_write_amplification       ssd_written_bytes, or what an engine without a pool has written, for each byte of the user
   pool_bytes_used, live_bytes, space_amplification   MioDB: in use, seen by readers, the first over the second
   open_micros, replay_micros    MioDB: the last opening of the database, and the replay of the log in it
   space_bytes                   what the closed database takes on its file system
@@ -80,7 +81,7 @@ class BenchOutput:
             for metric, value in self._stats.items():
                 self._add(metric, value)
             # What stats said last stands in for what the end of the output does not say.
-            for metric in ('flushes', 'compactions', 'compaction_seconds'):
+            for metric in ('flushes', 'compactions', 'compaction_seconds', 'ssd_written_bytes'):
                 if metric in self._stats:
                     self._end[metric] = self._stats[metric]
         self._stats = {}
@@ -184,6 +185,8 @@ def add_shares(values):
     for purpose in PURPOSES:
         if 'nvm_bytes_' + purpose in values:
             values['wa_' + purpose] = values['nvm_bytes_' + purpose] / user_bytes
+    if 'ssd_written_bytes' in values or 'written_bytes' in values:
+        values['ssd_write_amplification'] = values.get('ssd_written_bytes', values.get('written_bytes')) / user_bytes
     if 'written_bytes' in values:
         values.setdefault('write_amplification', values['written_bytes'] / user_bytes)
 

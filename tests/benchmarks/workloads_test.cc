@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 
 #include "benchmarks/interval_report.h"
 #include "benchmarks/rate_limiter.h"
+#include "benchmarks/zipf.h"
 #include "tests/benchmarks/map_engine.h"
 
 namespace miodb::bench {
@@ -70,6 +72,20 @@ TEST_F(DriverTest, SkewedReadsAskForFewKeysMostOfTheTime) {
   EXPECT_EQ(Run("fillseq,readrandom"), 0);
   EXPECT_LT(store_.get_keys.size(), uniform / 2);
   EXPECT_TRUE(Printed("(1000 of 1000 found)")) << out_;
+}
+
+TEST_F(DriverTest, ZipfianReadsAskForTheFirstRankAsOftenAsItsShare) {
+  EXPECT_EQ(Run("fillseq,readzipfian"), 0);
+  EXPECT_LT(store_.get_keys.size(), 450u);  // of 632 with all keys alike
+  const Zipf zipf(1000, 0.99);
+  double zeta = 0;
+  for (int i = 1; i <= 1000; i++) zeta += std::pow(i, -0.99);
+  std::vector<int> counts(1000);
+  for (int i = 0; i < 1000000; i++) counts[zipf.Rank(i / 1e6)]++;
+  EXPECT_NEAR(counts[0], 1e6 / zeta, 1e6 / zeta / 50);
+  EXPECT_NEAR(counts[1], 1e6 / zeta * std::pow(2, -0.99), 1e6 / zeta / 50);
+  EXPECT_GT(counts[999], 0);
+  EXPECT_GT(counts[10], counts[100]);
 }
 
 TEST_F(DriverTest, ValueSizesFollowTheirDistribution) {

@@ -88,6 +88,8 @@ std::vector<OptionSet> MakeSets() {
   o->comparator = ReverseComparator();
   o->compression = kNoCompression;
   o->max_background_ssd_jobs = 4;
+  o->ssd_level_size = 0;  // as the data wants it
+  o->compaction_readahead_size = 0;
   o->paranoid_checks = true;
   return sets;
 }

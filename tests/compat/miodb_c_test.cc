@@ -1,5 +1,9 @@
 // miodb/c.h: what the C API has beyond LevelDB's.
 
+#include <iterator>
+#include <string>
+#include <vector>
+
 #include "miodb/c.h"
 #include "tests/compat/c_api_fixture.h"
 
@@ -67,9 +71,25 @@ TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
        [](leveldb_options_t* o) { miodb_options_set_space_amplification_percent(o, 100); }},
       {"filter_bits_per_key", [](leveldb_options_t* o) { miodb_options_set_filter_bits_per_key(o, 33); }},
   };
-  for (const Case& c : cases) {
+  const Case ssd_cases[] = {
+      {"nvm_budget", [](leveldb_options_t* o) { miodb_options_set_nvm_budget(o, 1); }},
+      {"ssd_levels", [](leveldb_options_t* o) { miodb_options_set_ssd_levels(o, 9); }},
+      {"ssd_level_size", [](leveldb_options_t* o) { miodb_options_set_ssd_level_size(o, 1); }},
+      {"ssd_level_multiplier", [](leveldb_options_t* o) { miodb_options_set_ssd_level_multiplier(o, 1); }},
+      {"ssd_file_size", [](leveldb_options_t* o) { miodb_options_set_ssd_file_size(o, 1); }},
+      {"max_background_ssd_jobs", [](leveldb_options_t* o) { miodb_options_set_max_background_ssd_jobs(o, 0); }},
+      {"compaction_readahead_size",
+       [](leveldb_options_t* o) { miodb_options_set_compaction_readahead_size(o, size_t{1} << 40); }},
+      {"multi_get_threads", [](leveldb_options_t* o) { miodb_options_set_multi_get_threads(o, 65); }},
+      {"zstd_compression_level", [](leveldb_options_t* o) { miodb_options_set_zstd_compression_level(o, 23); }},
+  };
+  std::vector<Case> all(std::begin(cases), std::end(cases));
+  all.insert(all.end(), std::begin(ssd_cases), std::end(ssd_cases));
+  const std::string ssd = dir_ / "ssd_of_no_database";
+  for (const Case& c : all) {
     leveldb_options_t* const options = leveldb_options_create();
     leveldb_options_set_create_if_missing(options, 1);
+    miodb_options_set_ssd_path(options, ssd.c_str());
     c.set(options);
     EXPECT_EQ(nullptr, leveldb_open(options, name_.c_str(), &error_));
     const std::string text = error_ == nullptr ? "" : error_;
@@ -78,7 +98,33 @@ TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
     error_ = nullptr;
     leveldb_options_destroy(options);
     EXPECT_FALSE(leveldb::Env::Default()->FileExists(name_));
+    EXPECT_FALSE(leveldb::Env::Default()->FileExists(ssd));
   }
+}
+
+TEST_F(MiodbCTest, SeveralKeysInOneCallOverBothTiers) {
+  const std::string ssd = dir_ / "ssd";
+  miodb_options_set_ssd_path(options_, ssd.c_str());
+  miodb_options_set_ssd_rate_limit(options_, 1 << 30);
+  miodb_options_set_use_direct_io_for_flush_and_compaction(options_, 0);
+  miodb_options_set_use_direct_reads(options_, 0);
+  miodb_readoptions_set_readahead_size(read_, 64 << 10);
+  Open();
+  Put("a", "1");
+  Put("b", "");
+  const char* const keys[] = {"b", "none", "a"};
+  const size_t lengths[] = {1, 4, 1};
+  char* values[3];
+  size_t sizes[3];
+  char* errors[3];
+  miodb_multi_get(db_, read_, 3, keys, lengths, values, sizes, errors);
+  EXPECT_TRUE(values[0] != nullptr && sizes[0] == 0);
+  EXPECT_TRUE(values[1] == nullptr && sizes[1] == 0);
+  ASSERT_TRUE(values[2] != nullptr);
+  EXPECT_EQ("1", std::string(values[2], sizes[2]));
+  for (char* error : errors) EXPECT_EQ(nullptr, error);
+  leveldb_free(values[0]);
+  leveldb_free(values[2]);
 }
 
 TEST_F(MiodbCTest, BoundsLimitIteratorsAndAreCopied) {

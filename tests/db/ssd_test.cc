@@ -202,6 +202,54 @@ TEST_F(SsdTest, ReadsStayInTheCacheThatTheUserGives) {
   EXPECT_EQ(cache->TotalCharge(), 0u);
 }
 
+// A key that is read often takes the room of its record, not that of its block; keys side by side share their blocks.
+TEST_F(SsdTest, GetsKeepRecordsAndWalksByGetsKeepBlocks) {
+  const std::unique_ptr<Cache> cache(NewLRUCache(64 * kMiB));
+  options_.block_cache = cache.get();
+  Open();
+  Fill(Count(), kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  uint64_t gets = 0;
+  for (uint64_t i = 0; i < Count(); i += 97, gets++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 0));
+  EXPECT_GT(cache->TotalCharge(), gets * kValueBytes / 2);  // the pool has some
+  EXPECT_LT(cache->TotalCharge(), gets * kValueBytes * 2);
+  cache->Prune();
+  for (uint64_t i = 0; i < 1000; i++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 0));
+  const size_t charge = cache->TotalCharge();
+  for (uint64_t i = 0; i < 1000; i++) ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 0));
+  EXPECT_EQ(cache->TotalCharge(), charge);
+}
+
+TEST_F(SsdTest, AKeptRecordIsNotShownToOlderSnapshots) {
+  Open();
+  Fill(Count(), kValueBytes, 0);
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  Fill(Count(), kValueBytes, 1);
+  ASSERT_OK(db_->WaitForIdle());
+  for (int round = 0; round < 2; round++) {
+    for (uint64_t i = 0; i < Count(); i += 97) {
+      ASSERT_EQ(Get(FilledKey(i), snapshot), FilledValue(i, kValueBytes, 0));
+      ASSERT_EQ(Get(FilledKey(i)), FilledValue(i, kValueBytes, 1));
+    }
+  }
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(SsdTest, ReadsAndWritesPastThePageCache) {
+  options_.use_direct_reads = true;
+  options_.use_direct_io_for_flush_and_compaction = true;
+  options_.compaction_readahead_size = 100 * 1000;
+  const Status s = TryOpen();
+  if (s.IsNotSupportedError()) GTEST_SKIP() << s.ToString();
+  ASSERT_OK(s);
+  Fill(Count(), kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  CheckFilled(Count(), kValueBytes);
+  options_.use_direct_reads = false;  // the files are those of any other
+  Open();
+  CheckFilled(Count(), kValueBytes);
+}
+
 TEST_F(SsdTest, WorksUnderAnotherOrder) {
   options_.comparator = ReverseComparator();
   Open();

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "miodb/env.h"
 #include "src/format/superblock.h"
@@ -108,6 +113,91 @@ TEST_F(InspectTest, TheDumpShowsEveryPart) {
   EXPECT_TRUE(dump.Says("\"key00000007\" @ ")) << dump.text;
   EXPECT_EQ(2, RunTool("miodb_dump --table=999999 " + path_).code);
   EXPECT_EQ(2, RunTool("miodb_dump --table=x " + path_).code);
+}
+
+class SsdInspectTest : public InspectTest {
+ protected:
+  SsdInspectTest() : ssd_(dir_ / "ssd") {
+    options_.ssd_path = ssd_;
+    options_.pool_size = 3 << 20;
+    options_.ssd_file_size = 64 << 10;
+    Open();
+    Fill(8000, 500);
+    EXPECT_OK(db_->WaitForIdle());
+    EXPECT_GT(Counter("ssd-files"), 3u);
+    Close();
+    for (const auto& entry : std::filesystem::directory_iterator(ssd_)) {
+      if (entry.path().extension() == ".sst") files_.push_back(entry.path().string());
+    }
+    std::sort(files_.begin(), files_.end());
+  }
+
+  ProgramResult Check() { return RunTool("miodb_check --ssd=" + ssd_ + " " + path_); }
+
+  void DamageFile(const std::string& file, uint64_t at) {
+    std::string bytes;
+    ASSERT_OK(ReadFileToString(Env::Default(), file, &bytes));
+    bytes[at] ^= 1;
+    ASSERT_OK(WriteStringToFile(Env::Default(), bytes, file));
+  }
+
+  const std::string ssd_;
+  std::vector<std::string> files_;
+};
+
+TEST_F(SsdInspectTest, TheCheckKnowsTheFilesOfTheSsdTier) {
+  ProgramResult check = RunTool("miodb_check " + path_);
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("table files were not looked at")) << check.text;
+  check = Check();
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("ssd_files         " + std::to_string(files_.size()) + "\n")) << check.text;
+  EXPECT_FALSE(check.Says("ssd_entries       0\n")) << check.text;
+  ASSERT_OK(WriteStringToFile(Env::Default(), "left behind", ssd_ + "/999999.sst"));
+  check = Check();
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("note   " + ssd_ + "/999999.sst")) << check.text;
+  EXPECT_EQ(1, RunTool("miodb_check --ssd=" + ssd_ + "_other " + path_).code);
+}
+
+TEST_F(SsdInspectTest, EveryDamageToAFileIsNamed) {
+  const std::string& file = files_[1];
+  std::string good;
+  ASSERT_OK(ReadFileToString(Env::Default(), file, &good));
+  // A data block, the filter and the meta index before the index, the index, the footer.
+  for (const uint64_t at : {uint64_t{100}, good.size() / 2, good.size() - 2000, good.size() - 100, good.size() - 5}) {
+    DamageFile(file, at);
+    const ProgramResult check = Check();
+    EXPECT_EQ(1, check.code) << at << "\n" << check.text;
+    EXPECT_TRUE(check.Says("DAMAGE " + file)) << at << "\n" << check.text;
+    ASSERT_OK(WriteStringToFile(Env::Default(), good, file));
+  }
+  ASSERT_OK(WriteStringToFile(Env::Default(), good + "x", file));
+  EXPECT_EQ(1, Check().code);
+  std::filesystem::copy_file(files_[0], file, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_TRUE(Check().Says("is not the file that the manifest means"));
+  std::filesystem::remove(file);
+  EXPECT_TRUE(Check().Says("missing: the manifest names it"));
+  ASSERT_OK(WriteStringToFile(Env::Default(), good, file));
+  EXPECT_EQ(0, Check().code);
+}
+
+TEST_F(SsdInspectTest, TheDumpShowsFilesAndTheirEntries) {
+  ProgramResult dump = RunTool("miodb_dump --tables --manifest " + path_);
+  EXPECT_EQ(0, dump.code) << dump.text;
+  EXPECT_TRUE(dump.Says("\nfile ")) << dump.text;
+  EXPECT_TRUE(dump.Says("  file ")) << dump.text;
+  const std::string name = std::filesystem::path(files_[0]).stem().string();
+  const std::string number = std::to_string(strtoull(name.c_str(), nullptr, 10));
+  dump = RunTool("miodb_dump --ssd=" + ssd_ + " --file=" + number + " " + path_);
+  EXPECT_EQ(0, dump.code) << dump.text;
+  EXPECT_TRUE(dump.Says("\"key0000")) << dump.text;
+  EXPECT_EQ(2, RunTool("miodb_dump --ssd=" + ssd_ + " --file=999999 " + path_).code);
+  EXPECT_EQ(2, RunTool("miodb_dump --file=" + number + " " + path_).code);
+  DamageFile(files_[0], 100);
+  dump = RunTool("miodb_dump --ssd=" + ssd_ + " --file=" + number + " " + path_);
+  EXPECT_EQ(1, dump.code);
+  EXPECT_TRUE(dump.Says("DAMAGE " + files_[0])) << dump.text;
 }
 
 TEST_F(InspectTest, AnUnknownComparatorIsSaid) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "miodb/slice.h"
 #include "src/util/coding.h"
 #include "src/util/random.h"
+#include "src/util/table_bloom.h"
 
 namespace miodb {
 namespace {
@@ -70,6 +72,26 @@ TEST(BloomFilterTest, AboutOneForeignKeyInAHundredPassesAtTenBits) {
     int passed = 0;
     for (uint32_t i = 0; i < 10000; ++i) passed += policy->KeyMayMatch(KeyOf(1000000000 + i), filter);
     EXPECT_LT(passed, 200) << n;
+  }
+}
+
+// As tables have them: keys of digits, asked for by those that lie between them.
+TEST(BloomFilterTest, FiltersOfTablesKeepNeighbouringKeysOut) {
+  const std::unique_ptr<const FilterPolicy> policy = NewTableBloomPolicy(10);
+  EXPECT_STREQ("leveldb.BuiltinBloomFilter2", policy->Name());
+  const auto key = [](int i) {
+    char text[32];
+    snprintf(text, sizeof(text), "%016d", i);
+    return std::string(text);
+  };
+  for (const int n : {500, 1024, 8192}) {
+    std::vector<std::string> keys;
+    for (int i = 0; i < n; i++) keys.push_back(key(2 * i));
+    const std::string filter = FilterOf(*policy, keys);
+    int passed = 0;
+    for (const std::string& k : keys) ASSERT_TRUE(policy->KeyMayMatch(k, filter));
+    for (int i = 0; i < n; i++) passed += policy->KeyMayMatch(key(2 * i + 1), filter);
+    EXPECT_LT(passed, n / 25) << n;
   }
 }
 

@@ -16,13 +16,14 @@ namespace miodb {
 namespace {
 
 constexpr char kUsage[] =
-    "Usage: miodb_check [--json] [--file] [--region=PATH]... PATH\n"
+    "Usage: miodb_check [--json] [--file] [--ssd=DIRECTORY] [--region=PATH]... PATH\n"
     "\n"
     "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the\n"
     "account of its space. Changes nothing. PATH is the database's directory, or its pool file.\n"
     "\n"
     "  --json   print one JSON object\n"
     "  --file   the pool was used in persist mode file: after a crash a hole in the log is its end, not damage\n"
+    "  --ssd    the directory of the SSD tier (ssd_path), to check its files too\n"
     "  --region a further region of the pool, if it is not where it was when the database was last open\n"
     "  --help   print this\n"
     "\n"
@@ -42,6 +43,9 @@ Figures FiguresOf(const VerifyResult& r) {
           {"tombstones", r.tombstones},
           {"payload_bytes", r.payload_bytes},
           {"live_bytes", r.live_bytes},
+          {"ssd_files", r.ssd_files},
+          {"ssd_entries", r.ssd_entries},
+          {"ssd_bytes", r.ssd_bytes},
           {"log_chunks", r.chunks},
           {"log_frames", r.frames},
           {"log_writes", r.log_writes},
@@ -96,9 +100,10 @@ void PrintText(const std::string& path, const VerifyResult& r) {
 }
 
 int Main(int argc, char** argv) {
-  enum { kJson, kFile, kRegion, kHelp };
+  enum { kJson, kFile, kSsd, kRegion, kHelp };
   const option options[] = {{"json", no_argument, nullptr, kJson},
                             {"file", no_argument, nullptr, kFile},
+                            {"ssd", required_argument, nullptr, kSsd},
                             {"region", required_argument, nullptr, kRegion},
                             {"help", no_argument, nullptr, kHelp},
                             {nullptr, 0, nullptr, 0}};
@@ -112,6 +117,9 @@ int Main(int argc, char** argv) {
         break;
       case kFile:
         verify.holes_end_log = true;
+        break;
+      case kSsd:
+        verify.ssd_path = optarg;
         break;
       case kRegion:
         regions.emplace_back(optarg);

@@ -10,7 +10,9 @@
 #include "miodb/comparator.h"
 #include "src/inspect/unknown_order.h"
 #include "src/inspect/verify.h"
+#include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
+#include "src/ssd/ssd_store.h"
 #include "tools/inspect/arguments.h"
 
 namespace miodb {
@@ -18,16 +20,17 @@ namespace {
 
 constexpr char kUsage[] =
     "Usage: miodb_dump [--header] [--manifest] [--tables] [--table=N] [--log] [--values]\n"
-    "                  [--region=PATH]... PATH\n"
+    "                  [--ssd=DIRECTORY --file=N] [--region=PATH]... PATH\n"
     "\n"
     "Shows what lies in the pool of a database that nobody has open. Changes nothing. PATH is the database's "
     "directory,\n"
-    "or its pool file. Without any of the first five all but the entries of tables is shown.\n"
+    "or its pool file. Without any of the first six all but the entries of tables is shown.\n"
     "\n"
     "  --header     superblocks, roots and regions\n"
     "  --manifest   the edits in the current manifest area\n"
-    "  --tables     the tables that they lead to\n"
+    "  --tables     the tables and table files that they lead to\n"
     "  --table=N    the entries of table N\n"
+    "  --file=N     the entries of table file N in the directory of the SSD tier (ssd_path), given with --ssd\n"
     "  --log        the frames of all log chunks, and their records\n"
     "  --values     with records, their values too\n"
     "  --region=PATH  a further region of the pool, if it is not where it was when the database was last open\n"
@@ -47,6 +50,9 @@ class Dumper {
     bool values = false;
     bool table = false;
     uint64_t number = 0;
+    std::string ssd;
+    bool file = false;
+    uint64_t file_number = 0;
   };
 
   Dumper(const PoolImage& image, const What& what) : image_(image), what_(what), order_(BytewiseComparator()) {}
@@ -54,7 +60,7 @@ class Dumper {
   int Run() {
     const PoolHeader header = ReadPoolHeader(image_.At(0), image_.size());
     if (what_.header) PrintHeader(header);
-    if (!(what_.manifest || what_.tables || what_.table || what_.log)) return damage_ ? kExitDamage : kExitOk;
+    if (!(what_.manifest || what_.tables || what_.table || what_.file || what_.log)) return damage_ ? kExitDamage : kExitOk;
     const RootSlot& root = header.current;
     if (root.epoch == 0 || !image_.IsExtent(root.manifest_offset, root.manifest_size)) {
       Damage("root", "leads to no manifest");
@@ -72,6 +78,13 @@ class Dumper {
       }
       PrintTable(table->second);
     }
+    if (what_.file) {
+      if (manifest.state.files.count(what_.file_number) == 0) {
+        fprintf(stderr, "miodb_dump: the manifest names no table file %" PRIu64 "\n", what_.file_number);
+        return kExitCannotRun;
+      }
+      PrintFile(what_.ssd + "/" + SsdStore::TableName(what_.file_number));
+    }
     if (what_.log) PrintLog(manifest.state);
     return damage_ ? kExitDamage : kExitOk;
   }
@@ -87,6 +100,7 @@ class Dumper {
   void PrintEdit(const VersionEdit& edit);
   void PrintTables(const ManifestState& state);
   void PrintTable(const TablePlace& place);
+  void PrintFile(const std::string& name);
   void PrintLog(const ManifestState& state);
   void PrintRecord(const RecordView& record);
 
@@ -154,6 +168,10 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
     printf("  table %" PRIu64 " level %" PRIu32 " run %" PRIu64 " index_offset %" PRIu64 " index_size %" PRIu64 "\n",
            t.number, t.level, t.run, t.index_offset, t.index_size);
   }
+  for (const uint64_t number : edit.removed_files) printf("  removed_file %" PRIu64 "\n", number);
+  for (const SstPlace& f : edit.files) {
+    printf("  file %" PRIu64 " level %" PRIu32 " size %" PRIu64 "\n", f.meta->number, f.level, f.meta->size);
+  }
   for (const uint64_t id : edit.removed_chunks) printf("  removed_log_chunk %" PRIu64 "\n", id);
   for (const LogChunkPlace& c : edit.chunks) {
     printf("  log_chunk %" PRIu64 " offset %" PRIu64 " size %" PRIu64, c.id, c.offset, c.size);
@@ -163,6 +181,13 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
 }
 
 void Dumper::PrintTables(const ManifestState& state) {
+  for (const auto& [number, place] : state.files) {
+    const SstMeta& m = *place.meta;
+    printf("file %" PRIu64 ": level %" PRIu32 " size %" PRIu64 " entries %" PRIu64 " tombstones %" PRIu64
+           " fingerprint %016" PRIx64 " %s to %s\n",
+           number, place.level, m.size, m.entries, m.tombstones, m.fingerprint, PrintableKey(m.smallest).c_str(),
+           PrintableKey(m.largest).c_str());
+  }
   for (const auto& [number, place] : state.tables) {
     printf("table %" PRIu64 ": level %" PRIu32 " run %" PRIu64 " index_offset %" PRIu64 " index_size %" PRIu64, number,
            place.level, place.run, place.index_offset, place.index_size);
@@ -223,6 +248,19 @@ void Dumper::PrintTable(const TablePlace& place) {
   }
 }
 
+void Dumper::PrintFile(const std::string& name) {
+  uint64_t i = 0;
+  Status s = WalkTableFile(Env::Default(), name, order_, [&](const Slice& key, const Slice& value) {
+    RecordView record;
+    record.tag = TagOf(key);
+    record.key = UserKeyOf(key);
+    record.value = value;
+    printf("%" PRIu64 " ", i++);
+    PrintRecord(record);
+  });
+  if (!s.ok()) Damage(name, s.ToString());
+}
+
 void Dumper::PrintLog(const ManifestState& state) {
   for (const auto& [id, place] : state.chunks) {
     printf("%s: size %" PRIu64, ChunkName(place).c_str(), place.size);
@@ -259,11 +297,13 @@ void Dumper::PrintRecord(const RecordView& record) {
 }
 
 int Main(int argc, char** argv) {
-  enum { kHeader, kManifest, kTables, kTable, kLog, kValues, kRegion, kHelp };
+  enum { kHeader, kManifest, kTables, kTable, kSsd, kFile, kLog, kValues, kRegion, kHelp };
   const option options[] = {{"header", no_argument, nullptr, kHeader},
                             {"manifest", no_argument, nullptr, kManifest},
                             {"tables", no_argument, nullptr, kTables},
                             {"table", required_argument, nullptr, kTable},
+                            {"ssd", required_argument, nullptr, kSsd},
+                            {"file", required_argument, nullptr, kFile},
                             {"log", no_argument, nullptr, kLog},
                             {"values", no_argument, nullptr, kValues},
                             {"region", required_argument, nullptr, kRegion},
@@ -289,6 +329,14 @@ int Main(int argc, char** argv) {
         what.number = strtoull(optarg, &end, 10);
         bad = bad || *optarg < '0' || *optarg > '9' || *end != '\0';
         break;
+      case kSsd:
+        what.ssd = optarg;
+        break;
+      case kFile:
+        what.file = true;
+        what.file_number = strtoull(optarg, &end, 10);
+        bad = bad || *optarg < '0' || *optarg > '9' || *end != '\0';
+        break;
       case kLog:
         what.log = true;
         break;
@@ -305,11 +353,12 @@ int Main(int argc, char** argv) {
         bad = true;
     }
   }
+  bad = bad || what.file == what.ssd.empty();
   if (bad || optind + 1 != argc) {
     fputs(kUsage, stderr);
     return kExitCannotRun;
   }
-  if (!(what.header || what.manifest || what.tables || what.table || what.log)) {
+  if (!(what.header || what.manifest || what.tables || what.table || what.file || what.log)) {
     what.header = what.manifest = what.tables = what.log = true;
   }
   std::unique_ptr<PoolImage> image;

@@ -1,8 +1,11 @@
 // MioDB through its public headers.
 
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/engine_config.h"
@@ -40,6 +43,22 @@ struct Traits {
   static miodb::Status Get(DB* db, const ReadOptions& options, const Slice& key, PinnableSlice* value) {
     return db->Get(options, key, value);
   }
+  static miodb::Status MultiGet(DB* db, const ReadOptions& options, std::span<const std::string_view> keys,
+                                const Session::FoundFunction& found) {
+    std::vector<Slice> slices;
+    slices.reserve(keys.size());
+    for (std::string_view key : keys) slices.emplace_back(key.data(), key.size());
+    std::vector<std::string> values;
+    const std::vector<miodb::Status> statuses = db->MultiGet(options, slices, &values);
+    for (size_t i = 0; i < keys.size(); i++) {
+      if (statuses[i].ok()) {
+        found(i, values[i]);
+      } else if (!statuses[i].IsNotFound()) {
+        return statuses[i];
+      }
+    }
+    return miodb::Status::OK();
+  }
 };
 
 using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
@@ -70,6 +89,7 @@ class MioDbEngine final : public Engine {
     write_options.sync = options.sync;
     ReadOptions read_options;
     read_options.verify_checksums = config_.verify_checksum;
+    read_options.readahead_size = static_cast<size_t>(config_.readahead_size);
     std::unique_ptr<Session> session;
     if (config_.pinned_get) {
       session = std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
@@ -233,6 +253,10 @@ class MioDbEngine final : public Engine {
     Override(config_.ssd_level_multiplier, &options->ssd_level_multiplier);
     Override(config_.ssd_file_size, &options->ssd_file_size);
     Override(config_.max_background_ssd_jobs, &options->max_background_ssd_jobs);
+    Override(config_.compaction_readahead_size, &options->compaction_readahead_size);
+    Override(config_.multi_get_threads, &options->multi_get_threads);
+    options->use_direct_reads = config_.use_direct_reads;
+    options->use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;
   }
 
   const EngineConfig& config_;

@@ -116,6 +116,7 @@ class RocksDbEngine final : public Engine {
     write_options.disableWAL = config_.disable_wal;
     rocksdb::ReadOptions read_options;
     read_options.verify_checksums = config_.verify_checksum;
+    read_options.readahead_size = static_cast<size_t>(config_.readahead_size);
     if (config_.pinned_get) {
       return std::make_unique<ApiSession<Traits, rocksdb::PinnableSlice>>(db_.get(), write_options, read_options);
     }
@@ -216,6 +217,9 @@ class RocksDbEngine final : public Engine {
     options.enable_pipelined_write = config_.enable_pipelined_write;
     options.allow_mmap_reads = config_.mmap_read;
     options.allow_mmap_writes = config_.mmap_write;
+    if (config_.compaction_readahead_size >= 0) {
+      options.compaction_readahead_size = static_cast<size_t>(config_.compaction_readahead_size);
+    }
     options.use_direct_reads = config_.use_direct_reads;
     options.use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;
     options.bytes_per_sync = static_cast<uint64_t>(config_.bytes_per_sync);

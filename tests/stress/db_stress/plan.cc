@@ -132,11 +132,13 @@ void PlanSsd(Random* random, Options* o) {
   o->ssd_path = kSsdInDirectory;
   o->nvm_budget = Any(random, {64 * kKiB, 256 * kKiB, kMiB});
   o->ssd_levels = 1 + static_cast<int>(random->Uniform(4));
-  o->ssd_level_size = Any(random, {16 * kKiB, 128 * kKiB, kMiB});
+  o->ssd_level_size = Any(random, {uint64_t{0}, 16 * kKiB, 128 * kKiB, kMiB});
   o->ssd_level_multiplier = 2 + static_cast<int>(random->Uniform(8));
   o->ssd_file_size = Any(random, {4 * kKiB, 32 * kKiB, 256 * kKiB});
   o->max_background_ssd_jobs = 1 + static_cast<int>(random->Uniform(4));
   o->ssd_rate_limit = random->OneIn(8) ? 32 * kMiB : 0;
+  o->compaction_readahead_size = Any(random, {size_t{0}, size_t{10000}, size_t{kMiB}});
+  o->multi_get_threads = static_cast<int>(random->Uniform(4));
   o->block_size = Any<size_t>(random, {64, 512, 4 * kKiB});
   o->block_restart_interval = Any(random, {1, 3, 16});
   o->compression = Any(random, {kNoCompression, kSnappyCompression, kZstdCompression});

@@ -1,0 +1,107 @@
+#include <functional>
+
+#include "src/db/db_impl.h"
+
+// Many gets in one call, step by step:
+//
+//   1 Pin the state and choose the sequence once, so that all keys are read as of one moment.
+//   2 Look for each key in the memtables and in the pool. The filters that a group of keys needs are fetched together,
+//     so that their misses of the caches overlap.
+//   3 What is left lies on SSD, or nowhere. Helper threads and the caller look there side by side, so that reads of the
+//     disk overlap. The caller keeps the state pinned for all of them.
+
+namespace miodb {
+
+namespace {
+
+// Keys whose filters are fetched together.
+constexpr size_t kPrefetchKeys = 16;
+
+}  // namespace
+
+std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                 std::vector<std::string>* values) {
+  ReadOptions at_once = options;
+  if (options.snapshot == nullptr) at_once.snapshot = GetSnapshot();
+  std::vector<Status> statuses(keys.size());
+  values->resize(keys.size());
+  for (size_t i = 0; i < keys.size(); i++) statuses[i] = Get(at_once, keys[i], &(*values)[i]);
+  if (options.snapshot == nullptr) ReleaseSnapshot(at_once.snapshot);
+  return statuses;
+}
+
+// What one call works on. A key's status and value belong to whoever looks for it.
+struct DBImpl::MultiGetCall {
+  const ReadOptions& options;
+  const std::vector<Slice>& keys;
+  std::vector<std::string>* values;
+  std::vector<Status> statuses;
+  ReadState* state = nullptr;
+  std::vector<LookupKey> lookups;
+  std::vector<size_t> on_ssd;  // indexes of the keys that the pool does not have
+
+  void Store(size_t i, const Status& s, bool found, const RecordView& record) {
+    statuses[i] = s;
+    if (!s.ok()) return;
+    if (found && record.type() != kTypeDeletion) {
+      (*values)[i].assign(record.value.data(), record.value.size());
+    } else {
+      statuses[i] = Status::NotFound(Slice());
+    }
+  }
+};
+
+std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                     std::vector<std::string>* values) {
+  if (tracer_.active()) [[unlikely]]
+    for (const Slice& key : keys) tracer_.Get(key);
+  MultiGetCall call{options, keys, values, {}, nullptr, {}, {}};
+  try {
+    call.statuses.resize(keys.size());
+    values->resize(keys.size());
+    RunMultiGet(&call);
+  } catch (const std::bad_alloc&) {
+    call.statuses.assign(keys.size(), OutOfMemory());
+  }
+  return std::move(call.statuses);
+}
+
+void DBImpl::RunMultiGet(MultiGetCall* call) {
+  ReadStates::Pin pin(&states_);
+  call->state = pin.get();
+  const uint64_t sequence = ReadSequence(call->options);
+  call->lookups.reserve(call->keys.size());
+  for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence);
+  for (size_t i = 0; i < call->keys.size(); i += kPrefetchKeys) GetGroupFromPool(call, i);
+  helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i]); });
+}
+
+void DBImpl::GetGroupFromPool(MultiGetCall* call, size_t begin) {
+  const size_t end = std::min(call->keys.size(), begin + kPrefetchKeys);
+  for (size_t i = begin; i < end; i++) PrefetchFilters(call->lookups[i], *call->state);
+  for (size_t i = begin; i < end; i++) {
+    bool found;
+    RecordView record;
+    Status s = FindInPool(call->options, call->lookups[i], *call->state, &found, &record);
+    if (s.ok() && !found && call->state->version->ssd != nullptr) {
+      call->on_ssd.push_back(i);
+    } else {
+      call->Store(i, s, found, record);
+    }
+  }
+}
+
+void DBImpl::GetFromSsd(MultiGetCall* call, size_t i) {
+  Status s = WithMemory([&] {
+    bool found = false;
+    RecordView record;
+    BlockPin block;
+    Status read = call->state->version->ssd->Get(call->lookups[i], SsdReadMode(call->options),
+                                                 call->options.snapshot == nullptr, &block, &found, &record);
+    call->Store(i, read, found, record);
+    return read;
+  });
+  if (!s.ok()) call->statuses[i] = s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,187 @@
+#include "src/inspect/verify_ssd.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "src/ssd/sst_reader.h"
+#include "src/ssd/ssd_store.h"
+
+namespace miodb {
+
+namespace {
+
+// An open table file, and how its blocks are read.
+struct OpenTable {
+  std::shared_ptr<const RandomAccessFile> file;
+  std::unique_ptr<SstReader> reader;
+};
+
+Status OpenTableFile(Env* env, const std::string& name, const InternalKeyComparator& comparator, OpenTable* table) {
+  uint64_t size;
+  RandomAccessFile* opened = nullptr;
+  Status s = env->GetFileSize(name, &size);
+  if (s.ok()) s = env->NewRandomAccessFile(name, &opened);
+  if (!s.ok()) return s;
+  table->file.reset(opened);
+  SstFormat format;
+  format.comparator = &comparator;
+  return SstReader::Open(format, table->file, name, size, true, nullptr, &table->reader);
+}
+
+// The blocks that a walk over the entries does not read: filters, and whatever else the meta index names.
+Status CheckMetaBlocks(const SstSource& source) {
+  char space[kFooterBytes];
+  Slice bytes;
+  const uint64_t footer_offset = source.size - kFooterBytes;
+  Status s = source.file->Read(footer_offset, kFooterBytes, &bytes, space);
+  Footer footer;
+  if (s.ok() && (bytes.size() < kFooterBytes || !footer.DecodeFrom(bytes))) {
+    s = source.Corrupt(footer_offset, "no footer of a table");
+  }
+  std::string contents;
+  if (s.ok()) s = ReadBlock(source, footer.meta_index, true, &contents);
+  if (!s.ok()) return s;
+  const Block block(std::move(contents));
+  BlockIterator it(BytewiseComparator());
+  it.Enter(&block, &source, footer.meta_index.offset);
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    Slice value = it.value();
+    BlockHandle handle;
+    std::string ignored;
+    if (!handle.DecodeFrom(&value)) return source.Corrupt(footer.meta_index.offset, "damaged entry of the meta index");
+    s = ReadBlock(source, handle, true, &ignored);
+    if (!s.ok()) return s;
+  }
+  return it.status();
+}
+
+class FileCheck {
+ public:
+  FileCheck(const SsdVerifyRequest& request, const SstMeta& meta, const std::string& name, const ReportProblem& report)
+      : request_(request), meta_(meta), name_(name), report_(report), comparator_(request.order) {}
+
+  void Run(SsdCheck* check) {
+    OpenTable table;
+    Status s = OpenTableFile(request_.env, name_, comparator_, &table);
+    if (s.IsNotFound()) return Report("missing: the manifest names it");
+    if (!s.ok()) return Report(s);
+    uint64_t size = 0;
+    s = request_.env->GetFileSize(name_, &size);
+    if (s.ok() && size != meta_.size) {
+      Report("has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta_.size));
+    }
+    if (table.reader->fingerprint() != meta_.fingerprint) return Report("is not the file that the manifest means");
+    s = CheckMetaBlocks({table.file.get(), name_, size});
+    if (!s.ok()) Report(s);
+    const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key());
+    check->entries += entries_;
+    check->tombstones += tombstones_;
+    check->bytes += size;
+    if (!it->status().ok()) return Report(it->status());
+    CheckTotals();
+  }
+
+ private:
+  void Report(const std::string& reason) { report_({name_, reason}); }
+  void Report(const Status& s) { report_({name_, s.ToString()}); }
+
+  // The first of each kind is said, the others are as a rule its consequence.
+  void ReportOnce(bool* said, const std::string& reason) {
+    if (!*said) Report("entry " + std::to_string(entries_) + ": " + reason);
+    *said = true;
+  }
+
+  void Take(const Slice& key) {
+    if (key.size() < kInternalTagBytes || static_cast<uint8_t>(TagOf(key)) > kTypeValue) {
+      ReportOnce(&said_key_, "a key that is none of ours");
+    } else if (request_.check_order && entries_ > 0 && comparator_.Compare(last_, key) >= 0) {
+      ReportOnce(&said_order_, "does not come after the one before");
+    }
+    if (TagOf(key) >> 8 > request_.last_sequence) ReportOnce(&said_sequence_, "a sequence above the newest");
+    if (entries_ == 0) first_ = UserKeyOf(key).ToString();
+    if (static_cast<uint8_t>(TagOf(key)) == kTypeDeletion) tombstones_++;
+    last_.assign(key.data(), key.size());
+    entries_++;
+  }
+
+  void CheckTotals() {
+    if (entries_ != meta_.entries || tombstones_ != meta_.tombstones) {
+      Report(std::to_string(entries_) + " entries, " + std::to_string(tombstones_) + " of them tombstones; the manifest says " +
+             std::to_string(meta_.entries) + " and " + std::to_string(meta_.tombstones));
+    }
+    if (entries_ > 0 && (first_ != meta_.smallest || UserKeyOf(last_) != Slice(meta_.largest))) {
+      Report("first and last key are " + PrintableKey(first_) + " and " + PrintableKey(UserKeyOf(last_)) +
+             ", the manifest says " + PrintableKey(meta_.smallest) + " and " + PrintableKey(meta_.largest));
+    }
+  }
+
+  const SsdVerifyRequest& request_;
+  const SstMeta& meta_;
+  const std::string name_;
+  const ReportProblem& report_;
+  const InternalKeyComparator comparator_;
+  uint64_t entries_ = 0;
+  uint64_t tombstones_ = 0;
+  std::string first_;  // user key
+  std::string last_;   // internal key
+  bool said_key_ = false;
+  bool said_order_ = false;
+  bool said_sequence_ = false;
+};
+
+void CheckLevels(const SsdVerifyRequest& request, const ReportProblem& report) {
+  std::map<uint32_t, std::vector<const SstMeta*>> levels;
+  for (const auto& [number, place] : *request.files) levels[place.level].push_back(place.meta.get());
+  for (auto& [level, files] : levels) {
+    std::sort(files.begin(), files.end(), [&](const SstMeta* a, const SstMeta* b) {
+      return request.order.Compare(a->smallest, b->smallest) < 0;
+    });
+    for (size_t i = 1; i < files.size(); i++) {
+      if (request.order.Compare(files[i - 1]->largest, files[i]->smallest) < 0) continue;
+      report({"SSD level " + std::to_string(level),
+              "files " + std::to_string(files[i - 1]->number) + " and " + std::to_string(files[i]->number) + " overlap"});
+    }
+  }
+}
+
+}  // namespace
+
+SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report, const ReportProblem& note) {
+  SsdCheck check;
+  uint64_t owner = 0;
+  Status s = SsdStore::ReadOwner(request.env, request.path, &owner);
+  if (!s.ok() || owner != request.pool_id) {
+    report({request.path, s.ok() ? "is the SSD tier of another pool" : "has no file POOL that says whose it is"});
+    return check;
+  }
+  for (const auto& [number, place] : *request.files) {
+    const std::string name = request.path + "/" + SsdStore::TableName(number);
+    FileCheck(request, *place.meta, name, report).Run(&check);
+  }
+  if (request.check_order) CheckLevels(request, report);
+  std::vector<std::string> names;
+  s = request.env->GetChildren(request.path, &names);
+  if (!s.ok()) report({request.path, s.ToString()});
+  for (const std::string& name : names) {
+    uint64_t number;
+    if (!SsdStore::ParseTableName(name, &number)) continue;
+    if (request.files->count(number) > 0 && name == SsdStore::TableName(number)) continue;
+    note({request.path + "/" + name, "no manifest names it; the next open removes it"});
+  }
+  return check;
+}
+
+Status WalkTableFile(Env* env, const std::string& name, const KeyOrder& order,
+                     const std::function<void(const Slice& key, const Slice& value)>& use) {
+  const InternalKeyComparator comparator(order);
+  OpenTable table;
+  Status s = OpenTableFile(env, name, comparator, &table);
+  if (!s.ok()) return s;
+  const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) use(it->key(), it->value());
+  return it->status();
+}
+
+}  // namespace miodb

@@ -1,0 +1,49 @@
+// Verifies the table files of an SSD tier against the manifest that names them. Part of VerifyPool.
+//
+//   directory  it is this pool's; which files lie in it that nobody names (a crash may have left them: a note)
+//   files      each is there, with the size and the fingerprint that the manifest states; the checksum of every block;
+//              order of the keys; first and last key, numbers of entries and tombstones; no sequence above the newest
+//   levels     files of one level do not overlap
+//
+// Threads: one.
+
+#ifndef MIODB_SRC_INSPECT_VERIFY_SSD_H_
+#define MIODB_SRC_INSPECT_VERIFY_SSD_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "miodb/env.h"
+#include "src/inspect/problem.h"
+#include "src/util/key_order.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+struct SsdVerifyRequest {
+  Env* env;
+  std::string path;  // of the directory
+  uint64_t pool_id;
+  const std::map<uint64_t, SstPlace>* files;
+  KeyOrder order;
+  bool check_order;
+  uint64_t last_sequence;
+};
+
+struct SsdCheck {
+  uint64_t entries = 0;
+  uint64_t tombstones = 0;
+  uint64_t bytes = 0;
+};
+
+SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report, const ReportProblem& note);
+
+// Calls use for every entry of a table file as it is stored, up to damage, which is returned.
+Status WalkTableFile(Env* env, const std::string& name, const KeyOrder& order,
+                     const std::function<void(const Slice& key, const Slice& value)>& use);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_INSPECT_VERIFY_SSD_H_

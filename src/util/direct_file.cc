@@ -1,0 +1,245 @@
+#include "src/util/direct_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/util/posix_file.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kWriteBufferBytes = 1 << 20;
+
+// No device has smaller sectors.
+constexpr size_t kLeastAlignment = 512;
+
+// A thread keeps its buffer for reads up to this size.
+constexpr size_t kKeptBytes = 256 * 1024;
+
+class ThreadBuffer {
+ public:
+  char* Get(size_t size) {
+    if (size > size_) {
+      bytes_.reset();
+      size_ = 0;
+      bytes_ = NewAlignedBytes(size);
+      size_ = size;
+    }
+    return bytes_.get();
+  }
+  void Shrink() {
+    if (size_ <= kKeptBytes) return;
+    bytes_.reset();
+    size_ = 0;
+  }
+
+ private:
+  AlignedBytes bytes_;
+  size_t size_ = 0;
+};
+
+// The unit of reads of this file.
+size_t ReadAlignment(int fd) {
+#ifdef STATX_DIOALIGN
+  struct statx info;
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 && (info.stx_mask & STATX_DIOALIGN) != 0 &&
+      info.stx_dio_offset_align > 0 && kDirectAlignment % info.stx_dio_offset_align == 0) {
+    return std::max<size_t>(info.stx_dio_offset_align, kLeastAlignment);
+  }
+#else
+  static_cast<void>(fd);
+#endif
+  return kDirectAlignment;
+}
+
+Status OpenDirect(const std::string& fname, int flags, Descriptor* fd) {
+  Descriptor opened(OpenFile(fname, flags | O_DIRECT, 0644));
+  if (!opened.valid()) {
+    if (errno == EINVAL) return Status::NotSupported(fname, "the file system has no direct I/O");
+    return PosixError(fname, errno);
+  }
+  fd->Swap(&opened);
+  return Status::OK();
+}
+
+bool Aligned(uint64_t n) { return n % kDirectAlignment == 0; }
+
+class DirectRandomAccessFile final : public RandomAccessFile {
+ public:
+  DirectRandomAccessFile(std::string fname, Descriptor fd)
+      : fname_(std::move(fname)), fd_(std::move(fd)), unit_(ReadAlignment(fd_.get())) {}
+
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    size_t got;
+    if (Aligned(offset) && Aligned(n) && Aligned(reinterpret_cast<uintptr_t>(scratch))) {
+      Status s = ReadAligned(offset, n, scratch, &got);
+      *result = Slice(scratch, got);
+      return s;
+    }
+    thread_local ThreadBuffer buffer;
+    const uint64_t start = offset / unit_ * unit_;
+    const size_t lead = static_cast<size_t>(offset - start);
+    const size_t wanted = (lead + n + unit_ - 1) / unit_ * unit_;
+    char* const bytes = buffer.Get(static_cast<size_t>(AlignUp(wanted)));
+    Status s = ReadAligned(start, wanted, bytes, &got);
+    const size_t usable = got > lead ? std::min(n, got - lead) : 0;
+    memcpy(scratch, bytes + lead, usable);
+    *result = Slice(scratch, usable);
+    buffer.Shrink();
+    return s;
+  }
+
+ private:
+  // *got is less than n only at the end of the file, and after an error.
+  Status ReadAligned(uint64_t offset, size_t n, char* bytes, size_t* got) const {
+    *got = 0;
+    while (*got < n) {
+      const auto at = static_cast<off_t>(offset + *got);
+      const ssize_t more = Retry([&] { return ::pread(fd_.get(), bytes + *got, n - *got, at); });
+      if (more < 0) {
+        *got = 0;
+        return PosixError(fname_, errno);
+      }
+      *got += static_cast<size_t>(more);
+      if (more == 0 || *got % unit_ != 0) break;  // the end of the file
+    }
+    return Status::OK();
+  }
+
+  const std::string fname_;
+  const Descriptor fd_;
+  const size_t unit_;
+};
+
+// The last, incomplete unit stays in the buffer. A Sync writes it with zeros behind it and then cuts the file to its
+// size; what is appended later is written over it.
+class DirectWritableFile final : public WritableFile {
+ public:
+  DirectWritableFile(std::string fname, Descriptor fd)
+      : fname_(std::move(fname)), fd_(std::move(fd)), buffer_(NewAlignedBytes(kWriteBufferBytes)) {}
+
+  ~DirectWritableFile() override {
+    if (fd_.valid()) Close().IgnoreError();
+  }
+
+  Status Append(const Slice& data) override {
+    if (!error_.ok()) return error_;
+    if (!fd_.valid()) return Closed();
+    const char* p = data.data();
+    size_t left = data.size();
+    while (left > 0) {
+      const size_t fits = std::min(left, kWriteBufferBytes - used_);
+      memcpy(buffer_.get() + used_, p, fits);
+      used_ += fits;
+      p += fits;
+      left -= fits;
+      if (used_ < kWriteBufferBytes) break;
+      Status s = WriteUnits();
+      if (!s.ok()) return s;
+    }
+    return Status::OK();
+  }
+
+  Status Flush() override {
+    if (!error_.ok()) return error_;
+    if (!fd_.valid()) return Closed();
+    Status s = WriteUnits();
+    return s.ok() ? WriteTail() : s;
+  }
+
+  Status Sync() override {
+    Status s = Flush();
+    if (!s.ok()) return s;
+    if (!directory_synced_) {
+      s = SyncDirectoryOf(fname_);
+      if (!s.ok()) return Keep(s);
+      directory_synced_ = true;
+    }
+    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(PosixError(fname_, errno));
+    return s;
+  }
+
+  // Written units are on the device already.
+  Status RangeSync(uint64_t, uint64_t) override { return error_; }
+
+  Status Close() override {
+    if (!fd_.valid()) return error_.ok() ? Closed() : error_;
+    Status s = Flush();
+    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(PosixError(fname_, errno));
+    return s;
+  }
+
+ private:
+  Status Closed() const { return Status::IOError(fname_, "already closed"); }
+
+  Status Keep(const Status& s) {
+    error_ = s;
+    return s;
+  }
+
+  Status WriteAll(const char* p, size_t n, uint64_t offset) {
+    while (n > 0) {
+      const ssize_t written = Retry([&] { return ::pwrite(fd_.get(), p, n, static_cast<off_t>(offset)); });
+      if (written < 0) return Keep(PosixError(fname_, errno));
+      if (!Aligned(static_cast<uint64_t>(written))) return Keep(Status::IOError(fname_, "wrote a part of a unit"));
+      p += written;
+      n -= static_cast<size_t>(written);
+      offset += static_cast<uint64_t>(written);
+    }
+    return Status::OK();
+  }
+
+  // What is complete of the buffer goes to the file.
+  Status WriteUnits() {
+    const size_t whole = static_cast<size_t>(AlignDown(used_));
+    if (whole == 0) return Status::OK();
+    Status s = WriteAll(buffer_.get(), whole, offset_);
+    if (!s.ok()) return s;
+    offset_ += whole;
+    used_ -= whole;
+    memmove(buffer_.get(), buffer_.get() + whole, used_);
+    return s;
+  }
+
+  Status WriteTail() {
+    if (used_ == 0) return Status::OK();
+    memset(buffer_.get() + used_, 0, kDirectAlignment - used_);
+    Status s = WriteAll(buffer_.get(), kDirectAlignment, offset_);
+    if (!s.ok()) return s;
+    const auto size = static_cast<off_t>(offset_ + used_);
+    if (Retry([&] { return ::ftruncate(fd_.get(), size); }) != 0) return Keep(PosixError(fname_, errno));
+    return s;
+  }
+
+  const std::string fname_;
+  Descriptor fd_;
+  const AlignedBytes buffer_;
+  size_t used_ = 0;      // bytes in the buffer
+  uint64_t offset_ = 0;  // of the buffer in the file, a multiple of the alignment
+  bool directory_synced_ = false;
+  Status error_;
+};
+
+}  // namespace
+
+Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result) {
+  *result = nullptr;
+  Descriptor fd(-1);
+  Status s = OpenDirect(fname, O_RDONLY, &fd);
+  if (s.ok()) *result = new DirectRandomAccessFile(fname, std::move(fd));
+  return s;
+}
+
+Status OpenDirectForWriting(const std::string& fname, WritableFile** result) {
+  *result = nullptr;
+  Descriptor fd(-1);
+  Status s = OpenDirect(fname, O_WRONLY | O_CREAT | O_TRUNC, &fd);
+  if (s.ok()) *result = new DirectWritableFile(fname, std::move(fd));
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,56 @@
+// A few threads that help callers with work that waits, such as reads of a disk.
+//
+// Threads: Run by any number at once; the caller works as well, so it always comes to an end. The helpers start when
+// they are first needed; where no more can be started, those that there are do.
+//
+// Errors: what the work throws has to be caught in it.
+
+#ifndef MIODB_SRC_UTIL_HELPER_THREADS_H_
+#define MIODB_SRC_UTIL_HELPER_THREADS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+class HelperThreads {
+ public:
+  explicit HelperThreads(int most) : most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {}
+  ~HelperThreads();
+  HelperThreads(const HelperThreads&) = delete;
+  HelperThreads& operator=(const HelperThreads&) = delete;
+
+  // Calls work(0) to work(count - 1), each once, in any order, and returns when all have returned.
+  void Run(size_t count, const std::function<void(size_t)>& work) EXCLUDES(mutex_);
+
+ private:
+  struct Task {
+    const std::function<void(size_t)>* work;
+    size_t count;
+    std::atomic<size_t> next{0};  // the first piece that nobody has taken
+    size_t helpers = 0;           // at work on it; under mutex_
+  };
+
+  static void Take(Task* task);
+  void Start(size_t wanted) REQUIRES(mutex_);
+  void Loop() EXCLUDES(mutex_);
+
+  const size_t most_;
+  Mutex mutex_;
+  CondVar wake_;
+  CondVar done_;
+  std::deque<Task*> tasks_ GUARDED_BY(mutex_);  // once for each helper that is wanted
+  bool closing_ GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ GUARDED_BY(mutex_);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_HELPER_THREADS_H_
