@@ -95,7 +95,8 @@ TEST(ConfigTest, RegionsAreTakenApart) {
   EXPECT_EQ(parsed.config.region_search, (std::vector<std::string>{"/x", "/y"}));
   for (const char* bad : {"/a:", ":5", "/a:5x", "/a:5:", "/a:5:1024", "/a:5:1:2", "/a,,/b", "/a:9999999999999t"}) {
     const bool empty_size = std::string(bad) == "/a:";
-    EXPECT_EQ(Parsed({std::string("--nvm_regions=") + bad}).problem.empty(), empty_size) << bad;
+    const std::string flag = std::string("--nvm_regions=") + bad;
+    EXPECT_EQ(Parsed({flag.c_str()}).problem.empty(), empty_size) << bad;
   }
 }
 
