@@ -67,9 +67,9 @@ int Allocate(int fd, uint64_t offset, uint64_t size) {
   return error;
 }
 
-Status MeasureFileSystem(int fd, FileSystemSize* size) {
+Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size) {
   struct statfs fs;
-  if (fstatfs(fd, &fs) != 0) return Status::IOError("statfs", strerror(errno));
+  if (fstatfs(fd, &fs) != 0) return Status::IOError(path, std::string("statfs: ") + strerror(errno));
   *size = SizeOf(fs);
   return Status::OK();
 }

@@ -45,7 +45,7 @@ struct FileSystemSize {
 };
 
 // Of the file system that the open file lies on.
-Status MeasureFileSystem(int fd, FileSystemSize* size);
+Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size);
 
 // Of the one that path lies on, or would if it were made.
 Status MeasureFileSystemOf(const std::string& path, FileSystemSize* size);

@@ -220,7 +220,7 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
     grows_ = false;
   } else if (max_size == 0) {
     FileSystemSize file_system;
-    s = MeasureFileSystem(fd_, &file_system);
+    s = MeasureFileSystem(fd_, path_, &file_system);
     max_size = file_system.total;
   }
   if (s.ok()) s = Reserve(max_size);
@@ -365,7 +365,7 @@ uint64_t Region::FileSystemAvailable() const {
   if (medium_ != nullptr) return max_size_ - size();
   if (kind_ == RegionKind::kDevdax) return 0;
   FileSystemSize file_system;
-  if (!MeasureFileSystem(fd_, &file_system).ok()) return 0;
+  if (!MeasureFileSystem(fd_, path_, &file_system).ok()) return 0;
   const uint64_t available = file_system.available;
   if (!place_.nodes.bound() || kind_ == RegionKind::kFsdax) return available;
   const NumaTopology topology;
