@@ -102,7 +102,8 @@ struct ThreadState {
   uint64_t RandomKey() { return random.Uniform(workload.key_space); }
 
   // The number of a key to be read: uniform, or with workload.read_exp_range R the numbers num * e^-r with r uniform in
-  // [0, R], or by rank with workload.read_zipf; each moved to a fixed place of its own, so that keys that are often read do not lie side by side.
+  // [0, R], or by rank with workload.read_zipf; each moved to a fixed place of its own, so that keys that are often
+  // read do not lie side by side.
   uint64_t ReadKey();
 
   // A value of the size that is due.

@@ -39,14 +39,16 @@ double Heat(const SsdPickerInput& input, const SsdRange& range) {
   const auto reads = std::upper_bound(keys.begin(), keys.end(), range.largest) -
                      std::lower_bound(keys.begin(), keys.end(), range.smallest);
   const size_t partitions = input.version->levels.back()[0]->tables.size();
-  return std::min(kMostHeat, static_cast<double>(reads) * static_cast<double>(partitions) / static_cast<double>(keys.size()));
+  return std::min(kMostHeat,
+                  static_cast<double>(reads) * static_cast<double>(partitions) / static_cast<double>(keys.size()));
 }
 
 // Bytes to write for each byte moved. What is read often is better off where it is.
 double Cost(const SsdPickerInput& input, const SsdJob& job) {
   uint64_t moved = TotalBytes(job.upper);
   for (const TableRef& table : job.tables) moved += table->payload_bytes();
-  const double rewritten = static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
+  const double rewritten =
+      static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
   return job.is_drain() ? (1 + rewritten) * (1 + Heat(input, job.range)) : rewritten;
 }
 
@@ -62,7 +64,8 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
 
 // Takes the job if it may run now and costs less than the best one so far.
 void Offer(const SsdPickerInput& input, SsdJob job, std::optional<SsdJob>* best) {
-  if (IsFree(input, job.range) && (!best->has_value() || Cost(input, job) < Cost(input, **best))) *best = std::move(job);
+  if (IsFree(input, job.range) && (!best->has_value() || Cost(input, job) < Cost(input, **best)))
+    *best = std::move(job);
 }
 
 // The drain with the least to rewrite.

@@ -226,9 +226,9 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
   if (config.engine == "miodb") {
     if (config.ssd_path.empty()) {                   // no table files
       if (config.perf_level < 2) add("cache_size");  // else a modelled cache
-      for (const char* name :
-           {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels", "ssd_level_size",
-            "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs", "ssd_rate_limit", "multi_get_threads"}) {
+      for (const char* name : {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
+                               "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs",
+                               "ssd_rate_limit", "multi_get_threads"}) {
         add(name);
       }
       for (const std::string& name : flags.SetInSection(kTableFileSection)) idle.push_back(name);

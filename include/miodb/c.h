@@ -103,9 +103,9 @@ MIODB_C_EXPORT miodb_pinnedslice_t* miodb_get_pinned(struct leveldb_t* db, const
 MIODB_C_EXPORT const char* miodb_pinnedslice_value(const miodb_pinnedslice_t*, size_t* vallen);
 MIODB_C_EXPORT void miodb_pinnedslice_destroy(miodb_pinnedslice_t*);
 
-/* ---- Many gets as of one moment. Each of the three arrays has num_keys places: of a key that is there its value, which
-   the caller frees with leveldb_free, and its size; of another NULL and 0; and of one whose read failed the error, to be
-   freed too, else NULL. ---- */
+/* ---- Many gets as of one moment. Each of the three arrays has num_keys places: of a key that is there its value,
+   which the caller frees with leveldb_free, and its size; of another NULL and 0; and of one whose read failed the
+   error, to be freed too, else NULL. ---- */
 
 MIODB_C_EXPORT void miodb_multi_get(struct leveldb_t* db, const struct leveldb_readoptions_t* options, size_t num_keys,
                                     const char* const* keys, const size_t* keylens, char** values, size_t* vallens,

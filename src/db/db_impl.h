@@ -342,10 +342,10 @@ class DBImpl final : public DB {
   const PurgeRequest* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
   Status ssd_error_ GUARDED_BY(mutex_);                     // of the last SSD job, until one succeeds
   int drains_running_ GUARDED_BY(mutex_) = 0;
-  std::vector<std::string> read_keys_ GUARDED_BY(mutex_);   // read_samples_ as of a moment ago
-  uint64_t read_keys_micros_ GUARDED_BY(mutex_) = 0;        // when that was
-  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;        // no job starts before
-  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;        // between attempts, while they fail
+  std::vector<std::string> read_keys_ GUARDED_BY(mutex_);  // read_samples_ as of a moment ago
+  uint64_t read_keys_micros_ GUARDED_BY(mutex_) = 0;       // when that was
+  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;       // no job starts before
+  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;       // between attempts, while they fail
 
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader

@@ -90,8 +90,7 @@ uint64_t RepositoryBytes(const Version& version) {
 
 // REQUIRES: tables take more than the budget.
 bool DBImpl::BufferTooLarge() {
-  return !versions_->BufferEmpty() &&
-         NvmBytes() > RepositoryBytes(*versions_->current()) + NvmBudget() / kBufferShare;
+  return !versions_->BufferEmpty() && NvmBytes() > RepositoryBytes(*versions_->current()) + NvmBudget() / kBufferShare;
 }
 
 bool DBImpl::WantsPushDown() {
@@ -106,8 +105,8 @@ bool DBImpl::WantsDrain() {
 }
 
 // Rises with what tables take above the budget, and with the square of what is missing of the free space that there
-// should be. Near a full pool it rises steeply, so that a writer would rather wait often and shortly than once for long,
-// however slow the SSD is. left: free space above the reserve.
+// should be. Near a full pool it rises steeply, so that a writer would rather wait often and shortly than once for
+// long, however slow the SSD is. left: free space above the reserve.
 uint64_t DBImpl::SsdThrottleNanos(uint64_t left) {
   if (ssd_ == nullptr) return 0;
   const uint64_t bytes = NvmBytes(), budget = NvmBudget(), capacity = pool_->capacity();

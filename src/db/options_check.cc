@@ -56,8 +56,7 @@ Status CheckSsdOptions(const Options& o, bool any_sizes) {
            CheckInt("zstd_compression_level", o.zstd_compression_level, -131072, 22),
            o.nvm_budget == 0 ? Status::OK() : CheckRange("nvm_budget", o.nvm_budget, 64 * least, UINT64_MAX),
            CheckInt("ssd_levels", o.ssd_levels, 1, 8),
-           o.ssd_level_size == 0 ? Status::OK()
-                                 : CheckRange("ssd_level_size", o.ssd_level_size, 4 * least, GiB * GiB),
+           o.ssd_level_size == 0 ? Status::OK() : CheckRange("ssd_level_size", o.ssd_level_size, 4 * least, GiB * GiB),
            CheckInt("ssd_level_multiplier", o.ssd_level_multiplier, 2, 100),
            CheckRange("ssd_file_size", o.ssd_file_size, least, 4 * GiB),
            CheckInt("max_background_ssd_jobs", o.max_background_ssd_jobs, 1, 64),

@@ -189,9 +189,8 @@ void Verifier::CheckFiles(uint64_t pool_id) {
     }
     return;
   }
-  const SsdVerifyRequest request{Env::Default(), options_.ssd_path,      pool_id,
-                                 &state_.files,  order_,                 result_.order_checked,
-                                 result_.last_sequence};
+  const SsdVerifyRequest request{Env::Default(),        options_.ssd_path,    pool_id, &state_.files, order_,
+                                 result_.order_checked, result_.last_sequence};
   const SsdCheck check = VerifySsd(
       request, [this](Problem p) { result_.problems.push_back(std::move(p)); },
       [this](Problem p) { result_.notes.push_back(std::move(p)); });

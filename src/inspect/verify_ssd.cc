@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "src/ssd/sst_reader.h"
 #include "src/ssd/ssd_store.h"
+#include "src/ssd/sst_reader.h"
 
 namespace miodb {
 
@@ -108,8 +108,9 @@ class FileCheck {
 
   void CheckTotals() {
     if (entries_ != meta_.entries || tombstones_ != meta_.tombstones) {
-      Report(std::to_string(entries_) + " entries, " + std::to_string(tombstones_) + " of them tombstones; the manifest says " +
-             std::to_string(meta_.entries) + " and " + std::to_string(meta_.tombstones));
+      Report(std::to_string(entries_) + " entries, " + std::to_string(tombstones_) +
+             " of them tombstones; the manifest says " + std::to_string(meta_.entries) + " and " +
+             std::to_string(meta_.tombstones));
     }
     if (entries_ > 0 && (first_ != meta_.smallest || UserKeyOf(last_) != Slice(meta_.largest))) {
       Report("first and last key are " + PrintableKey(first_) + " and " + PrintableKey(UserKeyOf(last_)) +
@@ -135,13 +136,12 @@ void CheckLevels(const SsdVerifyRequest& request, const ReportProblem& report) {
   std::map<uint32_t, std::vector<const SstMeta*>> levels;
   for (const auto& [number, place] : *request.files) levels[place.level].push_back(place.meta.get());
   for (auto& [level, files] : levels) {
-    std::sort(files.begin(), files.end(), [&](const SstMeta* a, const SstMeta* b) {
-      return request.order.Compare(a->smallest, b->smallest) < 0;
-    });
+    std::sort(files.begin(), files.end(),
+              [&](const SstMeta* a, const SstMeta* b) { return request.order.Compare(a->smallest, b->smallest) < 0; });
     for (size_t i = 1; i < files.size(); i++) {
       if (request.order.Compare(files[i - 1]->largest, files[i]->smallest) < 0) continue;
-      report({"SSD level " + std::to_string(level),
-              "files " + std::to_string(files[i - 1]->number) + " and " + std::to_string(files[i]->number) + " overlap"});
+      report({"SSD level " + std::to_string(level), "files " + std::to_string(files[i - 1]->number) + " and " +
+                                                        std::to_string(files[i]->number) + " overlap"});
     }
   }
 }

@@ -52,7 +52,8 @@ Table::~Table() { delete rep_; }
 
 Iterator* Table::NewIterator(const ReadOptions& options) const {
   try {
-    return rep_->reader->NewIterator({options.verify_checksums, options.fill_cache, options.readahead_size, options.readahead_size});
+    return rep_->reader->NewIterator(
+        {options.verify_checksums, options.fill_cache, options.readahead_size, options.readahead_size});
   } catch (const std::bad_alloc&) {
     return NewErrorIterator(OutOfMemory());
   }

@@ -1,4 +1,5 @@
-// What the files of POSIX systems share: system calls that are repeated, errors with names, descriptors that are closed.
+// What the files of POSIX systems share: system calls that are repeated, errors with names, descriptors that are
+// closed.
 //
 // Threads: each function and object belongs to its caller.
 

@@ -1,5 +1,5 @@
-// The filter policy of the SSD tier's own tables: LevelDB's, under its name and in its format, which any reader of LevelDB's
-// takes, but with an odd number of bytes in each filter.
+// The filter policy of the SSD tier's own tables: LevelDB's, under its name and in its format, which any reader of
+// LevelDB's takes, but with an odd number of bytes in each filter.
 //
 // Modulo a power of two only the lowest bits of the hash would count, in which keys of digits that lie side by side are
 // alike.

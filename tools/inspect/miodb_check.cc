@@ -101,12 +101,9 @@ void PrintText(const std::string& path, const VerifyResult& r) {
 
 int Main(int argc, char** argv) {
   enum { kJson, kFile, kSsd, kRegion, kHelp };
-  const option options[] = {{"json", no_argument, nullptr, kJson},
-                            {"file", no_argument, nullptr, kFile},
-                            {"ssd", required_argument, nullptr, kSsd},
-                            {"region", required_argument, nullptr, kRegion},
-                            {"help", no_argument, nullptr, kHelp},
-                            {nullptr, 0, nullptr, 0}};
+  const option options[] = {{"json", no_argument, nullptr, kJson},     {"file", no_argument, nullptr, kFile},
+                            {"ssd", required_argument, nullptr, kSsd}, {"region", required_argument, nullptr, kRegion},
+                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
   bool json = false;
   std::vector<std::string> regions;
   VerifyOptions verify;

@@ -60,7 +60,8 @@ class Dumper {
   int Run() {
     const PoolHeader header = ReadPoolHeader(image_.At(0), image_.size());
     if (what_.header) PrintHeader(header);
-    if (!(what_.manifest || what_.tables || what_.table || what_.file || what_.log)) return damage_ ? kExitDamage : kExitOk;
+    if (!(what_.manifest || what_.tables || what_.table || what_.file || what_.log))
+      return damage_ ? kExitDamage : kExitOk;
     const RootSlot& root = header.current;
     if (root.epoch == 0 || !image_.IsExtent(root.manifest_offset, root.manifest_size)) {
       Damage("root", "leads to no manifest");
