@@ -412,8 +412,9 @@ void DBImpl::MarkGarbage() {
   const uint64_t extra = percent - 100;
   const bool patient = free > pool_->capacity() / 3 && WritersAreBusy();
   const uint64_t limit = pressed ? 106 : patient ? 100 + kPatience * extra : percent;
-  // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect.
-  if (settle_requests_ > 0 && !pressed && !evacuating_ && !versions_->BufferEmpty()) return;
+  // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
+  // wait for the space that is collected here.
+  if (settle_requests_ > 0 && !pressed && !merges_blocked_ && !evacuating_ && !versions_->BufferEmpty()) return;
   const uint64_t goal = pressed ? 103 : limit - (extra + 9) / 10;
   const uint64_t start = evacuating_ ? goal : limit;
   const uint64_t used = versions_->payload_bytes();

@@ -164,6 +164,7 @@ std::optional<SsdJob> DBImpl::PickSsd() {
 
 bool DBImpl::HasDrainWork() {
   if (!WantsDrain()) return false;
+  if (ssd_jobs_ > 0) return true;  // what it keeps busy may be what the next drain needs
   const std::optional<SsdJob> job = PickSsd();
   return job.has_value() && job->is_drain();
 }
