@@ -32,7 +32,7 @@ struct MIODB_EXPORT PerfContext {
   uint64_t put_log = 0;       // to checksum the frame and copy it into the log
   uint64_t put_memtable = 0;  // to insert into the memtable
   uint64_t put_fence = 0;     // until the frame was durable
-  uint64_t put_leave = 0;     // to hand the queue on and wake others; with a throttle, its sleep
+  uint64_t put_leave = 0;     // to hand the queue on and wake others
 
   uint64_t gets = 0;
   uint64_t get_total = 0;     // from call to return; what is in no stage is pinning a version, and copying the value

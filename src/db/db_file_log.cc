@@ -1,8 +1,8 @@
-#include <chrono>
-
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
+#include "src/util/clock.h"
 #include "src/util/mutation.h"
+#include "src/util/replace_file.h"
 
 // Log files and the database. Which of them hold anything that is not in tables follows from sequences alone: one file
 // for each memtable, and the manifest's flushed sequence. So no edit names them, and the only thing to remember is
@@ -12,26 +12,7 @@ namespace miodb {
 
 namespace {
 
-// Remembers the folder. Durable before the first batch is; a crash leaves the old one or the new.
-Status WriteWalDir(Env* env, const std::string& path, const std::string& wal_dir) {
-  const std::string unfinished = path + ".tmp";
-  WritableFile* opened = nullptr;
-  Status s = env->NewWritableFile(unfinished, &opened);
-  if (!s.ok()) return s;
-  const std::unique_ptr<WritableFile> file(opened);
-  s = file->Append(wal_dir);
-  if (s.ok()) s = file->Sync();
-  if (s.ok()) s = file->Close();
-  if (s.ok()) s = env->RenameFile(unfinished, path);
-  if (!s.ok()) env->RemoveFile(unfinished).IgnoreError();
-  return s;
-}
-
-uint64_t NowSeconds() {
-  using std::chrono::system_clock;
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::seconds>(system_clock::now().time_since_epoch()).count());
-}
+uint64_t NowSeconds() { return WallMicros() / 1000000; }
 
 }  // namespace
 
@@ -74,7 +55,7 @@ Status DBImpl::OpenFileLog() {
   file_log_ = std::move(log);
   if (!writes) return s;
   file_log_to_write_ = file_log_.get();
-  if (!remembered || wal_dir != last) s = WriteWalDir(env, WalDirPath(name_), wal_dir);
+  if (!remembered || wal_dir != last) s = ReplaceFile(env, WalDirPath(name_), wal_dir);
   // Even if it says so already: the process that wrote it may have come no further.
   if (s.ok() && !MIODB_MUTATED(kLogFolderUnsynced)) s = FileLog::SyncExisting(env, WalDirPath(name_));
   return s;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "src/db/db_impl.h"
+#include "src/util/escape.h"
 
 namespace miodb {
 
@@ -23,19 +24,10 @@ const char* DurabilityName(const Pool& pool) {
   return pool.is_volatile() ? "volatile" : PersistModeName(pool.persist_mode());
 }
 
-// A key for people: printable bytes as they are, others as \xNN.
-std::string Escaped(const Slice& key) {
-  std::string text;
-  for (size_t i = 0; i < key.size() && i < 40; i++) {
-    const unsigned char c = static_cast<unsigned char>(key[i]);
-    if (c >= ' ' && c <= '~' && c != '\\') {
-      text.push_back(static_cast<char>(c));
-    } else {
-      Append(&text, "\\x%02x", c);
-    }
-  }
-  if (key.size() > 40) text += "...";
-  return text;
+// A key for people, whose beginning does.
+std::string Beginning(const Slice& key) {
+  constexpr size_t kMost = 40;
+  return Escaped(key, '\'', kMost) + (key.size() > kMost ? "..." : "");
 }
 
 double MiB(uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; }
@@ -179,7 +171,7 @@ std::string DBImpl::TablesText() {
         Append(&text,
                " %" PRIu64 ": run %" PRIu64 ", %" PRIu64 " entries, %" PRIu64 " bytes, %zu extents ['%s' .. '%s']\n",
                t->number(), run->id, t->entries(), t->payload_bytes(), t->payload().size(),
-               Escaped(t->smallest()).c_str(), Escaped(t->largest()).c_str());
+               Beginning(t->smallest()).c_str(), Beginning(t->largest()).c_str());
       }
     }
   }
@@ -188,7 +180,7 @@ std::string DBImpl::TablesText() {
     for (const SstRef& file : version->ssd->levels[level]) {
       const SstMeta& meta = file->meta();
       Append(&text, " %" PRIu64 ": %" PRIu64 " entries, %" PRIu64 " bytes ['%s' .. '%s']\n", meta.number, meta.entries,
-             meta.size, Escaped(meta.smallest).c_str(), Escaped(meta.largest).c_str());
+             meta.size, Beginning(meta.smallest).c_str(), Beginning(meta.largest).c_str());
     }
   }
   return text;

@@ -9,7 +9,7 @@
 
 // The SSD tier, behind the repository:
 //
-//   push down   When tables take more of the pool than nvm_budget, and those of the buffer more than a quarter of that,
+//   push down   When tables take more of the pool than nvm_budget, and those of the buffer more than a sixth of that,
 //               the oldest run of the buffer goes to the repository at once, whichever level it is in
 //               (compaction/picker.h). The larger the repository is, the less is rewritten for what drains.
 //   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that

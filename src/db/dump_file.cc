@@ -5,12 +5,14 @@
 
 #include "miodb/comparator.h"
 #include "miodb/dumpfile.h"
+#include "src/format/region_table.h"
 #include "src/inspect/log_image.h"
 #include "src/inspect/manifest_image.h"
 #include "src/inspect/table_image.h"
 #include "src/inspect/unknown_order.h"
 #include "src/inspect/verify.h"
 #include "src/log/frame_reader.h"
+#include "src/util/escape.h"
 
 namespace miodb {
 
@@ -24,44 +26,23 @@ class Printer {
   Status Line(const std::string& text) { return dst_->Append(text + "\n"); }
 
   Status Record(const RecordView& record) {
-    std::string line = "'" + Escaped(record.key) + "' @ " + std::to_string(record.sequence());
+    std::string line = "'" + Escaped(record.key, '\'') + "' @ " + std::to_string(record.sequence());
     if (record.type() == kTypeDeletion) {
       line += " : del";
     } else {
-      line += " : val => '" + Escaped(record.value) + "'";
+      line += " : val => '" + Escaped(record.value, '\'') + "'";
     }
     return Line(line);
   }
 
  private:
-  static std::string Escaped(const Slice& bytes) {
-    std::string text;
-    text.reserve(bytes.size());
-    for (size_t i = 0; i < bytes.size(); i++) {
-      const unsigned char c = static_cast<unsigned char>(bytes[i]);
-      if (c >= ' ' && c <= '~' && c != '\\' && c != '\'') {
-        text.push_back(static_cast<char>(c));
-      } else {
-        char code[5];
-        snprintf(code, sizeof(code), "\\x%02x", c);
-        text += code;
-      }
-    }
-    return text;
-  }
-
   WritableFile* const dst_;
 };
 
 Status DumpSuperblock(const Superblock& superblock, Printer* out) {
-  std::string uuid;
-  for (const uint8_t byte : superblock.uuid) {
-    char code[3];
-    snprintf(code, sizeof(code), "%02x", byte);
-    uuid += code;
-  }
-  return out->Line("pool: format version " + std::to_string(superblock.version) + ", uuid " + uuid + ", created " +
-                   std::to_string(superblock.created_micros) + " us after 1970");
+  return out->Line("pool: format version " + std::to_string(superblock.version) + ", uuid " +
+                   UuidText(superblock.uuid) + ", created " + std::to_string(superblock.created_micros) +
+                   " us after 1970");
 }
 
 Status DumpManifest(const ManifestState& state, Printer* out) {

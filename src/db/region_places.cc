@@ -5,7 +5,8 @@
 #include "miodb/env.h"
 #include "src/db/file_names.h"
 #include "src/format/region_table.h"
-#include "src/nvm/file_system.h"
+#include "src/util/posix_file.h"
+#include "src/util/replace_file.h"
 
 namespace miodb {
 
@@ -55,8 +56,7 @@ Status RememberRegions(Env* env, const std::string& name, const Pool& pool) {
   const bool exists = env->FileExists(file);
   if (exists && !ReadFileToString(env, file, &now).ok()) now.clear();
   if (now == text && (exists || text.empty())) return Status::OK();
-  Status s = WriteStringToFile(env, text, file + ".tmp");
-  return s.ok() ? env->RenameFile(file + ".tmp", file) : s;
+  return ReplaceFile(env, file, text);
 }
 
 }  // namespace miodb

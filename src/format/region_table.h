@@ -122,6 +122,11 @@ inline std::string UuidText(const uint8_t* uuid) {
   return text;
 }
 
+// How messages call it.
+inline std::string RegionName(const RegionEntry& entry) {
+  return "region " + std::to_string(entry.ordinal) + " (uuid " + UuidText(entry.uuid) + ")";
+}
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_FORMAT_REGION_TABLE_H_

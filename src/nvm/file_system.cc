@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "src/util/posix_file.h"
+
 namespace miodb {
 
 namespace {
@@ -44,19 +46,12 @@ FileSystemSize SizeOf(const struct statfs& fs) {
 
 }  // namespace
 
-std::string DirectoryOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-Status SyncDirectoryOf(const std::string& path) {
-  const std::string dir = DirectoryOf(path);
-  const int fd = OpenFile(dir, O_RDONLY | O_DIRECTORY);
-  if (fd < 0) return Status::IOError(dir, strerror(errno));
-  Status s;
-  if (Retry([&] { return fsync(fd); }) != 0) s = Status::IOError(dir, std::string("fsync: ") + strerror(errno));
-  close(fd);
-  return s;
+Status SyncNames(const std::string& path) {
+  const std::string dirname = DirectoryOf(path);
+  const Descriptor dir(OpenFile(dirname, O_RDONLY | O_DIRECTORY));
+  if (!dir.valid()) return Status::IOError(dirname, strerror(errno));
+  if (Retry([&] { return fsync(dir.get()); }) == 0) return Status::OK();
+  return Status::IOError(dirname, std::string("fsync: ") + strerror(errno));
 }
 
 int Allocate(int fd, uint64_t offset, uint64_t size) {

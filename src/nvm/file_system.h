@@ -5,9 +5,6 @@
 #ifndef MIODB_SRC_NVM_FILE_SYSTEM_H_
 #define MIODB_SRC_NVM_FILE_SYSTEM_H_
 
-#include <fcntl.h>
-
-#include <cerrno>
 #include <cstdint>
 #include <string>
 
@@ -15,25 +12,9 @@
 
 namespace miodb {
 
-// Repeats a system call for as long as a signal interrupts it.
-template <typename Call>
-int Retry(Call call) {
-  int result;
-  do {
-    result = call();
-  } while (result < 0 && errno == EINTR);
-  return result;
-}
-
-inline int OpenFile(const std::string& path, int flags) {
-  return Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
-}
-
-// The folder that path lies in.
-std::string DirectoryOf(const std::string& path);
-
-// Makes the names in that folder durable.
-Status SyncDirectoryOf(const std::string& path);
+// Makes the names in the folder that path lies in durable. Stricter than SyncDirectoryOf: a folder that cannot be
+// synced is an error, since a pool without its name is lost.
+Status SyncNames(const std::string& path);
 
 // Gives storage to a range of a file. Returns an error number, or 0.
 int Allocate(int fd, uint64_t offset, uint64_t size);

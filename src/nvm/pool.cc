@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <random>
@@ -200,9 +199,7 @@ void Pool::WriteSuperblock() {
   s.version = kPoolFormatVersion;
   DrawUuid(s.uuid);
   if (options_.memory == nullptr) {
-    s.created_micros = static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
+    s.created_micros = WallMicros();
   }
   s.checksum = SuperblockChecksum(s);
   for (int copy = 0; copy < kSuperblockCopies; copy++) {

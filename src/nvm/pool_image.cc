@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "src/nvm/file_system.h"
+#include "src/util/posix_file.h"
 
 namespace miodb {
 

@@ -1,15 +1,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 
-#include "src/nvm/file_system.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/nvm/pool_names.h"
 #include "src/util/check.h"
+#include "src/util/clock.h"
 #include "src/util/mutation.h"
 
 // Adding a region, step by step:
@@ -27,15 +26,6 @@
 namespace miodb {
 
 namespace {
-
-uint64_t NowSince1970() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
-}
-
-std::string RegionName(const RegionEntry& entry) {
-  return "region " + std::to_string(entry.ordinal) + " (uuid " + UuidText(entry.uuid) + ")";
-}
 
 // Clears the first page of a device, so that it counts as empty.
 void ClearDevice(const Region& region) {
@@ -321,7 +311,7 @@ Status Pool::WriteRegionHeader(const Region& region, const RegionEntry& entry) {
   memcpy(header.uuid, entry.uuid, kUuidBytes);
   header.base = entry.base;
   header.range = entry.range;
-  if (options_.memory == nullptr) header.created_micros = NowSince1970();
+  if (options_.memory == nullptr) header.created_micros = WallMicros();
   header.checksum = RegionHeaderChecksum(header);
   for (int copy = 0; copy < kRegionHeaderCopies; copy++) {
     persist_.Copy(Purpose::kManifest, region.base() + RegionHeaderOffset(copy), &header, sizeof(header));

@@ -18,6 +18,7 @@
 #include "src/format/superblock.h"
 #include "src/nvm/file_system.h"
 #include "src/util/mutation.h"
+#include "src/util/posix_file.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -50,7 +51,7 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
                       std::unique_ptr<Region>* region, const Place& place) {
   std::unique_ptr<Region> r(new Region(path));
   r->place_ = place;
-  r->fd_ = IsAnonymous(path) ? memfd_create("miodb", MFD_CLOEXEC) : OpenFile(path, O_RDWR | O_CREAT | O_EXCL);
+  r->fd_ = IsAnonymous(path) ? memfd_create("miodb", MFD_CLOEXEC) : OpenFile(path, O_RDWR | O_CREAT | O_EXCL, 0644);
   if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
   if (s.ok()) s = r->FindKind();
@@ -406,7 +407,7 @@ Status Region::Remove(const std::string& path) {
 
 Status Region::Replace(const std::string& path, const std::string& fresh, const std::string& kept) {
   if (link(path.c_str(), kept.c_str()) != 0) return Status::IOError(kept, std::string("link: ") + strerror(errno));
-  Status s = SyncDirectoryOf(kept);
+  Status s = SyncNames(kept);
   if (s.ok() && rename(fresh.c_str(), path.c_str()) != 0) {
     s = Status::IOError(path, "cannot rename " + fresh + " to it: " + strerror(errno));
   }
@@ -414,7 +415,7 @@ Status Region::Replace(const std::string& path, const std::string& fresh, const 
     unlink(kept.c_str());
     return s;
   }
-  return SyncDirectoryOf(path);
+  return SyncNames(path);
 }
 
 Status Region::SyncFile() {
@@ -428,7 +429,7 @@ Status Region::Rename(const std::string& to) {
       (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
     return Error(("cannot rename to " + to).c_str());
   }
-  Status s = MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncDirectoryOf(to);
+  Status s = MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncNames(to);
   if (s.ok()) {
     path_ = to;
   } else {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <memory>
 
-#include "src/nvm/file_system.h"
 #include "src/nvm/region.h"
+#include "src/util/posix_file.h"
 
 namespace miodb {
 
@@ -138,7 +138,7 @@ Status FindRegion(const RegionPlaces& places, const uint8_t* pool_uuid, const Re
     *path = candidate;
     return Status::OK();
   }
-  const std::string name = "region " + std::to_string(entry.ordinal) + " (uuid " + UuidText(entry.uuid) + ")";
+  const std::string name = RegionName(entry);
   path->clear();
   for (const std::string& folder : places.folders) {
     for (const std::string& candidate : FilesIn(folder)) {

@@ -8,6 +8,7 @@
 
 #include "src/util/check.h"
 #include "src/util/mutation.h"
+#include "src/util/replace_file.h"
 #include "src/util/table_bloom.h"
 
 namespace miodb {
@@ -130,16 +131,8 @@ Status SsdStore::Claim(uint64_t pool_id) {
                                                         : "holds table files, but no file POOL that says whose");
   }
   // Without files it is nobody's, or that of a database whose making a crash cut off before its pool had a name.
-  const std::string unfinished = path + ".tmp";
-  WritableFile* opened = nullptr;
-  s = env->NewWritableFile(unfinished, &opened);
-  if (!s.ok()) return s;
-  const std::unique_ptr<WritableFile> file(opened);
-  s = file->Append(id);
-  if (s.ok() && !MIODB_MUTATED(kSsdOwnerUnsynced)) s = file->Sync();
-  if (s.ok()) s = file->Close();
   // The new name is durable with the first table file, whose sync takes the directory with it.
-  return s.ok() ? env->RenameFile(unfinished, path) : s;
+  return ReplaceFile(env, path, id, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
 }
 
 Status SsdStore::CheckDirectAccess() const {

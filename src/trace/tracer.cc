@@ -14,11 +14,6 @@ namespace {
 constexpr uint64_t kAllFilters =
     kTraceFilterGet | kTraceFilterWrite | kTraceFilterSeek | kTraceFilterSeekForPrev | kTraceFilterMultiGet;
 
-uint64_t WallMicros() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
-}
-
 // The build says it; db.h does not where it stands in for LevelDB's.
 #ifdef MIODB_VERSION_MAJOR
 constexpr int kMajor = MIODB_VERSION_MAJOR, kMinor = MIODB_VERSION_MINOR;

@@ -1,5 +1,5 @@
-// The monotonic clock, for measuring spans. It counts from an unspecified moment, never goes back, and says nothing
-// about the date.
+// Two clocks. The monotonic one, for measuring spans, counts from an unspecified moment, never goes back, and says
+// nothing about the date. WallMicros tells the date, and jumps when somebody sets it.
 
 #ifndef MIODB_SRC_UTIL_CLOCK_H_
 #define MIODB_SRC_UTIL_CLOCK_H_
@@ -15,6 +15,12 @@ inline uint64_t NowNanos() {
 }
 
 inline uint64_t NowMicros() { return NowNanos() / 1000; }
+
+// Microseconds since 1970.
+inline uint64_t WallMicros() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+}
 
 }  // namespace miodb
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/util/posix_file.h"
+#include "src/util/posix_writable.h"
 
 namespace miodb {
 
@@ -117,18 +117,18 @@ class DirectRandomAccessFile final : public RandomAccessFile {
 
 // The last, incomplete unit stays in the buffer. A Sync writes it with zeros behind it and then cuts the file to its
 // size; what is appended later is written over it.
-class DirectWritableFile final : public WritableFile {
+class DirectWritableFile final : public PosixWritable {
  public:
   DirectWritableFile(std::string fname, Descriptor fd)
-      : fname_(std::move(fname)), fd_(std::move(fd)), buffer_(NewAlignedBytes(kWriteBufferBytes)) {}
+      : PosixWritable(std::move(fname), std::move(fd)), buffer_(NewAlignedBytes(kWriteBufferBytes)) {}
 
   ~DirectWritableFile() override {
     if (fd_.valid()) Close().IgnoreError();
   }
 
   Status Append(const Slice& data) override {
-    if (!error_.ok()) return error_;
-    if (!fd_.valid()) return Closed();
+    Status s = Writable();
+    if (!s.ok()) return s;
     const char* p = data.data();
     size_t left = data.size();
     while (left > 0) {
@@ -138,49 +138,22 @@ class DirectWritableFile final : public WritableFile {
       p += fits;
       left -= fits;
       if (used_ < kWriteBufferBytes) break;
-      Status s = WriteUnits();
+      s = WriteUnits();
       if (!s.ok()) return s;
     }
-    return Status::OK();
+    return s;
   }
 
   Status Flush() override {
-    if (!error_.ok()) return error_;
-    if (!fd_.valid()) return Closed();
-    Status s = WriteUnits();
+    Status s = Writable();
+    if (s.ok()) s = WriteUnits();
     return s.ok() ? WriteTail() : s;
   }
 
-  Status Sync() override {
-    Status s = Flush();
-    if (!s.ok()) return s;
-    if (!directory_synced_) {
-      s = SyncDirectoryOf(fname_);
-      if (!s.ok()) return Keep(s);
-      directory_synced_ = true;
-    }
-    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(PosixError(fname_, errno));
-    return s;
-  }
-
   // Written units are on the device already.
-  Status RangeSync(uint64_t, uint64_t) override { return error_; }
-
-  Status Close() override {
-    if (!fd_.valid()) return error_.ok() ? Closed() : error_;
-    Status s = Flush();
-    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(PosixError(fname_, errno));
-    return s;
-  }
+  Status RangeSync(uint64_t, uint64_t) override { return Writable(); }
 
  private:
-  Status Closed() const { return Status::IOError(fname_, "already closed"); }
-
-  Status Keep(const Status& s) {
-    error_ = s;
-    return s;
-  }
-
   Status WriteAll(const char* p, size_t n, uint64_t offset) {
     while (n > 0) {
       const ssize_t written = Retry([&] { return ::pwrite(fd_.get(), p, n, static_cast<off_t>(offset)); });
@@ -215,13 +188,9 @@ class DirectWritableFile final : public WritableFile {
     return s;
   }
 
-  const std::string fname_;
-  Descriptor fd_;
   const AlignedBytes buffer_;
   size_t used_ = 0;      // bytes in the buffer
   uint64_t offset_ = 0;  // of the buffer in the file, a multiple of the alignment
-  bool directory_synced_ = false;
-  Status error_;
 };
 
 }  // namespace

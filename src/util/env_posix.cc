@@ -29,7 +29,7 @@
 #include "src/util/direct_file.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
-#include "src/util/posix_file.h"
+#include "src/util/posix_writable.h"
 #include "src/util/thread_annotations.h"
 
 namespace miodb {
@@ -92,18 +92,18 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   const Descriptor fd_;
 };
 
-class PosixWritableFile final : public WritableFile {
+class PosixWritableFile final : public PosixWritable {
  public:
   PosixWritableFile(std::string fname, Descriptor fd)
-      : fname_(std::move(fname)), fd_(std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
+      : PosixWritable(std::move(fname), std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
 
   ~PosixWritableFile() override {
     if (fd_.valid()) Close().IgnoreError();
   }
 
   Status Append(const Slice& data) override {
-    if (!error_.ok()) return error_;
-    if (!fd_.valid()) return Closed();
+    Status s = Writable();
+    if (!s.ok()) return s;
     const char* p = data.data();
     size_t left = data.size();
     const size_t fits = std::min(left, kWriteBufferBytes - used_);
@@ -114,7 +114,7 @@ class PosixWritableFile final : public WritableFile {
     if (left == 0) return Status::OK();
 
     // The buffer is full. What would fill it again goes to the file directly.
-    Status s = Flush();
+    s = Flush();
     if (!s.ok()) return s;
     if (left >= kWriteBufferBytes) return WriteAll(p, left);
     std::memcpy(&buffer_[0], p, left);
@@ -123,24 +123,10 @@ class PosixWritableFile final : public WritableFile {
   }
 
   Status Flush() override {
-    if (!error_.ok()) return error_;
-    if (!fd_.valid()) return Closed();
+    Status s = Writable();
+    if (!s.ok()) return s;
     const size_t n = std::exchange(used_, 0);
     return WriteAll(&buffer_[0], n);
-  }
-
-  Status Sync() override {
-    Status s = Flush();
-    if (!s.ok()) return s;
-
-    // Before the data, so that files which the data speaks of are in the directory when the data is.
-    if (!directory_synced_ && !MIODB_MUTATED(kDirectoryUnsynced)) {
-      s = SyncDirectoryOf(fname_);
-      if (!s.ok()) return Keep(s);
-      directory_synced_ = true;
-    }
-    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(PosixError(fname_, errno));
-    return Status::OK();
   }
 
   Status RangeSync(uint64_t offset, uint64_t size) override {
@@ -152,23 +138,7 @@ class PosixWritableFile final : public WritableFile {
     return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? s : Keep(PosixError(fname_, errno));
   }
 
-  Status Close() override {
-    if (!fd_.valid()) return error_.ok() ? Closed() : error_;
-    Status s = Flush();
-    // Not repeated when interrupted: the descriptor is gone all the same.
-    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(PosixError(fname_, errno));
-    return s;
-  }
-
  private:
-  Status Closed() const { return Status::IOError(fname_, "already closed"); }
-
-  // After the first error nobody knows what the file holds, so it is given for every later call.
-  Status Keep(const Status& s) {
-    error_ = s;
-    return s;
-  }
-
   Status WriteAll(const char* p, size_t n) {
     while (n > 0) {
       const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
@@ -179,12 +149,8 @@ class PosixWritableFile final : public WritableFile {
     return Status::OK();
   }
 
-  const std::string fname_;
-  Descriptor fd_;
   const std::unique_ptr<char[]> buffer_;
   size_t used_ = 0;  // bytes in the buffer
-  bool directory_synced_ = false;
-  Status error_;
 };
 
 // Every message is one write to the end of the file, so threads and processes may share it without a lock.

@@ -7,7 +7,7 @@
 #include "miodb/options.h"
 #include "src/db/region_places.h"
 #include "src/inspect/verify.h"
-#include "src/nvm/file_system.h"
+#include "src/util/posix_file.h"
 
 namespace miodb {
 

@@ -1,0 +1,64 @@
+// What the files that one thread writes have in common, whatever lies between Append and the descriptor.
+
+#ifndef MIODB_SRC_UTIL_POSIX_WRITABLE_H_
+#define MIODB_SRC_UTIL_POSIX_WRITABLE_H_
+
+#include <string>
+#include <utility>
+
+#include "miodb/env.h"
+#include "src/util/mutation.h"
+#include "src/util/posix_file.h"
+
+namespace miodb {
+
+// A file that is written from begin to end. After the first error nobody knows what it holds, so that error is given
+// for every later call. Whoever derives from it closes the file in the destructor, while Flush can still be called.
+class PosixWritable : public WritableFile {
+ public:
+  Status Sync() override {
+    Status s = Flush();
+    if (!s.ok()) return s;
+
+    // Before the data, so that files which the data speaks of are in the directory when the data is.
+    if (!directory_synced_ && !MIODB_MUTATED(kDirectoryUnsynced)) {
+      s = SyncDirectoryOf(fname_);
+      if (!s.ok()) return Keep(s);
+      directory_synced_ = true;
+    }
+    if (SyncFailed(Retry([&] { return ::fdatasync(fd_.get()); }))) return Keep(PosixError(fname_, errno));
+    return Status::OK();
+  }
+
+  Status Close() override {
+    if (!fd_.valid()) return error_.ok() ? Closed() : error_;
+    Status s = Flush();
+    // Not repeated when interrupted: the descriptor is gone all the same.
+    if (::close(fd_.release()) < 0 && errno != EINTR && s.ok()) s = Keep(PosixError(fname_, errno));
+    return s;
+  }
+
+ protected:
+  PosixWritable(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+
+  // What stands in the way of writing, if anything.
+  Status Writable() const { return error_.ok() && !fd_.valid() ? Closed() : error_; }
+
+  Status Keep(const Status& s) {
+    error_ = s;
+    return s;
+  }
+
+  const std::string fname_;
+  Descriptor fd_;
+
+ private:
+  Status Closed() const { return Status::IOError(fname_, "already closed"); }
+
+  bool directory_synced_ = false;
+  Status error_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_POSIX_WRITABLE_H_

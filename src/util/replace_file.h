@@ -1,0 +1,25 @@
+// Small files that are replaced as a whole: they say where something lies, or whose it is.
+//
+// Threads: one call for a file at a time.
+
+#ifndef MIODB_SRC_UTIL_REPLACE_FILE_H_
+#define MIODB_SRC_UTIL_REPLACE_FILE_H_
+
+#include <string>
+
+#include "miodb/env.h"
+#include "miodb/slice.h"
+#include "miodb/status.h"
+
+namespace miodb {
+
+enum class Synced { kNo, kYes };
+
+// Gives the file this content. A crash leaves what there was before or all of the new content, the latter for sure once
+// the directory is synced; an error leaves what there was before. With Synced::kNo, for tests of what a missing sync
+// costs, loss of power may leave a part of it.
+Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced = Synced::kYes);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_UTIL_REPLACE_FILE_H_
