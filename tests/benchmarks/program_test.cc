@@ -1,6 +1,8 @@
 // db_bench as its users call it: every flag and every name that published command lines hold is accepted, files of the
 // log are what the flags ask for, and Ctrl-C ends it.
 
+#include "tests/common/program.h"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,8 +12,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <thread>
@@ -23,31 +23,14 @@ namespace {
 const std::string kProgram = MIODB_TEST_BINARY_DIR "/db_bench";
 const std::string kBenchLib = MIODB_TEST_SOURCE_DIR "/test_sh/";
 
-std::string Contents(const std::string& path) {
-  std::ifstream file(path);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-}
-
-class ProgramTest : public testing::Test {
+class ProgramTest : public test::ProgramTestBase {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/db_bench_program_test";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  ProgramTest() : ProgramTestBase("db_bench_program_test") {}
 
-  // Runs the program on a small database; returns its exit status, output in out_ and err_.
-  int Call(const std::string& words) {
-    const std::string command = kProgram + " --db=" + Path("db") + " --num=100 " + words + Redirected();
-    const int status = std::system(command.c_str());
-    out_ = Contents(Path("out"));
-    err_ = Contents(Path("err"));
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
+  // Runs the program on a small database.
+  int Call(const std::string& words) { return Run(kProgram + " --db=" + Path("db") + " --num=100 " + words); }
 
-  std::string Redirected() const { return " >" + Path("out") + " 2>" + Path("err") + " </dev/null"; }
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string& name) const { return Inside(name); }
   bool Printed(const std::string& part) const { return out_.find(part) != std::string::npos; }
 
   // Names in a folder of the database.
@@ -69,10 +52,6 @@ class ProgramTest : public testing::Test {
     const size_t at = out_.rfind("\n" + label + ": ");
     return at == std::string::npos ? -1 : std::atoll(out_.c_str() + at + label.size() + 3);
   }
-
-  std::string folder_;
-  std::string out_;
-  std::string err_;
 };
 
 // What the programs of LevelDB, MioDB's prototype and RocksDB know, with a value each, in every way of writing.
@@ -222,7 +201,7 @@ TEST_F(ProgramTest, CtrlCEndsAWaitEarly) {
       _exit(127);
     }
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (Contents(Path("out")).find("\nfillrandom") == std::string::npos &&
+    while (test::FileContents(Path("out")).find("\nfillrandom") == std::string::npos &&
            std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -230,7 +209,7 @@ TEST_F(ProgramTest, CtrlCEndsAWaitEarly) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status;
-    out_ = Contents(Path("out"));
+    out_ = test::FileContents(Path("out"));
     EXPECT_TRUE(Printed("\nfillrandom   : ")) << out_;
     EXPECT_TRUE(Printed("\nwa: ")) << "it was closed in order";
     EXPECT_FALSE(Printed("Wait balance")) << out_;

@@ -3,9 +3,14 @@
 #ifndef MIODB_TESTS_COMMON_PROGRAM_H_
 #define MIODB_TESTS_COMMON_PROGRAM_H_
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 namespace miodb::test {
@@ -32,6 +37,41 @@ inline ProgramResult RunProgram(const std::string& command) {
 inline ProgramResult RunTool(const std::string& command) {
   return RunProgram(std::string(MIODB_TEST_BINARY_DIR) + "/" + command);
 }
+
+inline std::string FileContents(const std::string& path) {
+  std::ifstream file(path);
+  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+}
+
+// A folder for what a program writes, and its two streams apart.
+class ProgramTestBase : public testing::Test {
+ protected:
+  explicit ProgramTestBase(const std::string& name) : folder_(testing::TempDir() + "/" + name) {}
+
+  void SetUp() override {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Runs a command; returns its exit status, or -1 if it did not exit, with its streams in out_ and err_.
+  int Run(const std::string& command) {
+    const int status = std::system((command + Redirected()).c_str());
+    ReadStreams();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  std::string Redirected() const { return " >" + Inside("out") + " 2>" + Inside("err") + " </dev/null"; }
+  void ReadStreams() {
+    out_ = FileContents(Inside("out"));
+    err_ = FileContents(Inside("err"));
+  }
+  std::string Inside(const std::string& name) const { return folder_ + "/" + name; }
+
+  const std::string folder_;
+  std::string out_;
+  std::string err_;
+};
 
 }  // namespace miodb::test
 

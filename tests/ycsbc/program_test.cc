@@ -1,6 +1,8 @@
 // The program as its users call it: exit status, one clear line for a wrong call, one database for all commands of a
 // file, and figures that survive Ctrl-C. On every engine that it was built with.
 
+#include "tests/common/program.h"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,7 +14,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,28 +29,13 @@ namespace {
 const std::string kProgram = MIODB_TEST_BINARY_DIR "/ycsbc";
 const std::string kWorkloads = MIODB_TEST_SOURCE_DIR "/ycsbc/workloads/";
 
-std::string Contents(const std::string& path) {
-  std::ifstream file(path);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-}
+using test::FileContents;
 
-class ProgramTest : public testing::Test {
+class ProgramTest : public test::ProgramTestBase {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/ycsbc_program_test";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  ProgramTest() : ProgramTestBase("ycsbc_program_test") {}
 
-  // Runs the program with these words; returns its exit status, output in out_ and err_.
-  int Call(const std::string& words) {
-    const std::string command = kProgram + " " + words + " >" + folder_ + "/out 2>" + folder_ + "/err </dev/null";
-    const int status = std::system(command.c_str());
-    out_ = Contents(folder_ + "/out");
-    err_ = Contents(folder_ + "/err");
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
+  int Call(const std::string& words) { return Run(kProgram + " " + words); }
 
   // The engines in "ycsbc: miodb 1.0, leveldb 1.23, basic".
   std::vector<std::string> Engines() {
@@ -68,10 +54,6 @@ class ProgramTest : public testing::Test {
   std::string Path(const std::string& engine) const { return " -dbpath " + folder_ + "/" + engine + " "; }
 
   bool HasLine(const std::string& line) const { return ("\n" + out_).find("\n" + line + "\n") != std::string::npos; }
-
-  std::string folder_;
-  std::string out_;
-  std::string err_;
 };
 
 TEST_F(ProgramTest, AllWorkloadsRunOnAllEngines) {
@@ -178,13 +160,13 @@ TEST_F(ProgramTest, ExportsGoToFiles) {
       0)
       << err_;
   EXPECT_EQ(out_, "");
-  const std::string json = Contents(folder_ + "/x.json");
+  const std::string json = FileContents(folder_ + "/x.json");
   EXPECT_NE(json.find(R"({"metric":"INSERT","measurement":"Operations","value":500})"), std::string::npos);
   EXPECT_NE(json.find(R"({"metric":"READ","measurement":"Operations")"), std::string::npos);
-  EXPECT_NE(Contents(folder_ + "/x.csv").find("\nload,"), std::string::npos);
-  EXPECT_NE(Contents(folder_ + "/x.csv").find("\nrun,"), std::string::npos);
-  EXPECT_NE(Contents(folder_ + "/h_INSERT.hgrm").find("TotalCount"), std::string::npos);
-  const std::string raw = Contents(folder_ + "/raw");
+  EXPECT_NE(FileContents(folder_ + "/x.csv").find("\nload,"), std::string::npos);
+  EXPECT_NE(FileContents(folder_ + "/x.csv").find("\nrun,"), std::string::npos);
+  EXPECT_NE(FileContents(folder_ + "/h_INSERT.hgrm").find("TotalCount"), std::string::npos);
+  const std::string raw = FileContents(folder_ + "/raw");
   EXPECT_EQ(std::count(raw.begin(), raw.end(), '\n'), 500 + 1 + 500 + 1 + 2);  // Two titles, two CLEANUPs.
   EXPECT_EQ(Call("-load -db basic -p exportfile=/nowhere/x" + Workload('a')), 1);
   EXPECT_NE(err_.find("cannot write /nowhere/x: "), std::string::npos) << err_;
@@ -203,7 +185,7 @@ TEST_F(ProgramTest, AnInterruptedRunPrintsWhatWasDone) {
     _exit(98);
   }
   // The first status line: it runs and handles signals.
-  for (int i = 0; i < 600 && Contents(folder_ + "/err").find("operations;") == std::string::npos; i++) {
+  for (int i = 0; i < 600 && FileContents(folder_ + "/err").find("operations;") == std::string::npos; i++) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -212,8 +194,8 @@ TEST_F(ProgramTest, AnInterruptedRunPrintsWhatWasDone) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_NE(Contents(folder_ + "/out").find("[OVERALL], Throughput(ops/sec), "), std::string::npos);
-  EXPECT_NE(Contents(folder_ + "/err").find("interrupted"), std::string::npos);
+  EXPECT_NE(FileContents(folder_ + "/out").find("[OVERALL], Throughput(ops/sec), "), std::string::npos);
+  EXPECT_NE(FileContents(folder_ + "/err").find("interrupted"), std::string::npos);
 }
 
 TEST_F(ProgramTest, HelpNamesOptionsAndProperties) {
