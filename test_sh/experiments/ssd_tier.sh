@@ -32,7 +32,7 @@ pool_bytes=$(scaled $((1 << 30)) "$scale" $((16 << 20)))
 memory=${memory:-$pool_bytes}
 reads=${reads:-$(scaled 50000 "$scale" 1000)}
 check_counts reads memory
-if $on_tmpfs; then die "--db: $db_parent is tmpfs, which is no SSD"; fi
+if $on_tmpfs && ! $dry_run; then die "--db: $db_parent is tmpfs, which is no SSD"; fi
 [[ -d $pool && -w $pool ]] || die "--pool: no writable folder $pool"
 memtable=$((pool_bytes / 16))
 count=$((8 * pool_bytes / 1040))
