@@ -1,4 +1,5 @@
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -11,9 +12,8 @@
 
 // Work behind the writers, each kind in its own thread:
 //
-//   prepare  Takes extents for log chunks, faults them in, names them in the manifest, so that a writer finds one
-//   ready.
-//            Has the pool's files grow ahead of need.
+//   prepare  Takes extents for log chunks, faults them in, and names them in the manifest, so that one is ready for a
+//            writer. Has the pool's files grow ahead of need.
 //   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
 //   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
 //
@@ -70,17 +70,21 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
 }
 
-// Writers wake these threads. As batch work they get a CPU when one is free or their turn has come, and do not take it
-// from the writer in the middle of a put. Where that is not allowed, latency suffers and nothing else.
-void DontPreemptOnWakeup() {
+// Writers wake these threads, and where CPUs are short compete with them. As batch work they do not take the CPU from a
+// writer in the middle of a put. What flushes and merges is nicer still, so that where there are fewer CPUs than
+// threads writers are rarely off theirs for long; but not so nice that it falls behind (decision 0012). A writer
+// without a chunk waits, so what prepares those is not. Where this is not allowed, latency suffers and nothing else.
+void GiveWayToWriters(bool nice) {
+  constexpr int kNice = 5;
   const sched_param param = {};
   sched_setscheduler(0, SCHED_BATCH, &param);
+  if (nice) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNice);  // of the calling thread alone
 }
 
 }  // namespace
 
 void DBImpl::BackgroundLoop(Step step) {
-  DontPreemptOnWakeup();
+  GiveWayToWriters(step != Step::kPrepare);
   RunOnCpus(placement_.cpus);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   for (;;) {
@@ -243,9 +247,9 @@ void DBImpl::PrepareMemTable() {
 }
 
 bool DBImpl::PrepareStep() {
+  const bool prepared = PrepareChunk();  // first, as a writer may be waiting for it
   blocks_->Prepare(2);
   PrepareMemTable();
-  const bool prepared = PrepareChunk();
   // One piece at a time, so that chunks come in between.
   const bool grown = pool_->GrowAhead(options_.pool_growth / 2);
   return prepared || grown;

@@ -35,7 +35,7 @@ namespace {
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
 
 // A throttled leader sleeps once it owes this much, so that sleeps are few and short.
-constexpr uint64_t kThrottleStepNanos = 50 * 1000;
+constexpr uint64_t kThrottleStepNanos = 1000 * 1000;
 
 // A leader sleeps no longer than this at once, and leaves the rest, up to a most, to those after it.
 constexpr uint64_t kLongestThrottleNanos = 20 * 1000 * 1000;

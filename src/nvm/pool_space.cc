@@ -14,6 +14,9 @@ namespace {
 // whoever needs space at once waits for no more than that.
 constexpr uint64_t kPieceAhead = uint64_t{16} << 20;
 
+// What is grown at least while somebody waits. tmpfs clears pages at 1 to 4 GB/s.
+constexpr uint64_t kPieceWaitedFor = uint64_t{4} << 20;
+
 }  // namespace
 
 void PoolSpace::AddRegion(uint64_t limit) {
@@ -221,7 +224,7 @@ Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
   }
   const uint64_t least = old_size + min_size - std::min(tail, min_size);
   if (least > end || end <= old_size) return Full(min_size);
-  const uint64_t wanted = std::max(old_size + size - std::min(tail, size), old_size + growth_);
+  const uint64_t wanted = old_size + std::max(size - std::min(tail, size), std::min(growth_, kPieceWaitedFor));
   growth_counters_.waited_for.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   uint64_t new_size = std::min(wanted, end);
   Status s = GrowFile(i, new_size);

@@ -4,6 +4,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
 namespace miodb {
 
 static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_always_lock_free);
@@ -12,6 +16,16 @@ void FutexWait(const std::atomic<int>* word, int expected) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr);
 }
 
-void FutexWake(const std::atomic<int>* word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1); }
+bool FutexWaitFor(const std::atomic<int>* word, int expected, uint64_t micros) {
+  // A wait of years is as good as one without end, and fits into every time_t.
+  constexpr uint64_t kLongestMicros = uint64_t{1} << 50;
+  micros = std::min(micros, kLongestMicros);
+  timespec limit = {};
+  limit.tv_sec = static_cast<time_t>(micros / 1000000);
+  limit.tv_nsec = static_cast<long>(micros % 1000000 * 1000);
+  return syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &limit) == 0 || errno != ETIMEDOUT;
+}
+
+void FutexWake(const std::atomic<int>* word, int count) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count); }
 
 }  // namespace miodb

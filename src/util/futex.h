@@ -10,14 +10,18 @@
 #define MIODB_SRC_UTIL_FUTEX_H_
 
 #include <atomic>
+#include <cstdint>
 
 namespace miodb {
 
 // Sleeps unless the word has another value than expected. May return without cause.
 void FutexWait(const std::atomic<int>* word, int expected);
 
-// Wakes one thread that sleeps on the word. Only the address is used: the word itself may be gone already.
-void FutexWake(const std::atomic<int>* word);
+// The same, but not much longer than this many microseconds. False if the time ran out.
+bool FutexWaitFor(const std::atomic<int>* word, int expected, uint64_t micros);
+
+// Wakes up to count threads that sleep on the word. Only the address is used: the word itself may be gone already.
+void FutexWake(const std::atomic<int>* word, int count = 1);
 
 }  // namespace miodb
 

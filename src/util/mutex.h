@@ -9,13 +9,13 @@
 #define MIODB_SRC_UTIL_MUTEX_H_
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
+#include <climits>
 #include <cstdint>
 #include <mutex>
 #include <thread>
 
 #include "src/util/check.h"
+#include "src/util/futex.h"
 #include "src/util/thread_annotations.h"
 
 namespace miodb {
@@ -91,6 +91,9 @@ class SCOPED_CAPABILITY MutexUnlock {
 
 // Where threads that hold one mutex wait for each other. All calls but Signal and SignalAll REQUIRE that the calling
 // thread holds that mutex; it is let go during the wait and held again afterwards.
+//
+// Signals never wait. Those of glibc's condition variable do, for threads that were woken before and have not run yet,
+// which takes milliseconds where they have a lower priority: a writer that wakes background threads has no time for it.
 class CondVar {
  public:
   // The mutex must outlive this.
@@ -100,43 +103,50 @@ class CondVar {
 
   // Waits for a signal.
   void Wait() {
-    std::unique_lock<std::mutex> lock = LetGo();
-    cv_.wait(lock);
-    TakeBack(&lock);
+    const int seen = Enter();
+    FutexWait(&signals_, seen);
+    Leave();
   }
 
   // Waits for a signal, but not much longer than this many microseconds. False if the time ran out.
   bool TimedWait(uint64_t micros) {
-    // A wait of years is as good as one without end, and keeps the sum below from overflowing.
-    constexpr uint64_t kLongestMicros = uint64_t{1} << 50;
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::microseconds(micros < kLongestMicros ? micros : kLongestMicros);
-    std::unique_lock<std::mutex> lock = LetGo();
-    const std::cv_status result = cv_.wait_until(lock, deadline);
-    TakeBack(&lock);
-    return result == std::cv_status::no_timeout;
+    const int seen = Enter();
+    const bool in_time = FutexWaitFor(&signals_, seen, micros);
+    Leave();
+    return in_time;
   }
 
   // Wakes one waiting thread, if there is any.
-  void Signal() { cv_.notify_one(); }
+  void Signal() { Wake(1); }
 
   // Wakes all waiting threads.
-  void SignalAll() { cv_.notify_all(); }
+  void SignalAll() { Wake(INT_MAX); }
 
  private:
-  std::unique_lock<std::mutex> LetGo() {
+  // A signal after this ends the wait, also if the thread does not sleep yet.
+  int Enter() {
     mu_->AssertHeld();
-    mu_->SetOwner(std::thread::id());
-    return std::unique_lock<std::mutex>(mu_->mu_, std::adopt_lock);
+    const int seen = signals_.load(std::memory_order_relaxed);  // relaxed: what the mutex protects was read before
+    waiting_.fetch_add(1);
+    mu_->Unlock();
+    return seen;
   }
 
-  void TakeBack(std::unique_lock<std::mutex>* lock) {
-    lock->release();
-    mu_->SetOwner(std::this_thread::get_id());
+  void Leave() NO_THREAD_SAFETY_ANALYSIS {  // for its callers the mutex was held all the time
+    mu_->Lock();
+    waiting_.fetch_sub(1);
+  }
+
+  // Sequentially consistent, as is the increment in Enter: either this sees the thread that waits, or that thread finds
+  // another number than it has seen.
+  void Wake(int count) {
+    signals_.fetch_add(1);
+    if (waiting_.load() > 0) FutexWake(&signals_, count);
   }
 
   Mutex* const mu_;
-  std::condition_variable cv_;
+  std::atomic<int> signals_{0};  // how many were given; what waiting threads sleep on
+  std::atomic<int> waiting_{0};
 };
 
 }  // namespace miodb
