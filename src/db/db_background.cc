@@ -265,6 +265,7 @@ bool DBImpl::PrepareChunk() {
     preparing_ = true;
     full_at_ = frees_;
   }
+  const WriteTurns::Work work(&turns_);
   std::unique_ptr<LogChunk> chunk;
   Status s = WithMemory([&] { return NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, Demand::kAny, &chunk); });
   MutexLock lock(&mutex_);
@@ -291,6 +292,7 @@ bool DBImpl::FlushStep() {
     flushing_ = true;
     filter = std::make_unique<VersionFilter>(snapshots_.Sequences());
   }
+  const WriteTurns::Work work(&turns_);
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
   FlushRequest request{
@@ -477,15 +479,17 @@ bool DBImpl::MergeStep() {
 }
 
 void DBImpl::RunJob(MergeJob job) {
+  const WriteTurns::Work work(&turns_);
   const uint64_t start = NowMicros();
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
-  uint64_t index_reserve, reserve;
+  uint64_t index_reserve, reserve, frees;
   bool pressed;
   {
     MutexLock lock(&mutex_);
     version = versions_->current();
+    frees = frees_;
     index_reserve = IndexReserve();
     reserve = Reserve(Demand::kAny);
     pressed = full_;
@@ -556,7 +560,9 @@ void DBImpl::RunJob(MergeJob job) {
   request.older.clear();
   result = MergeResult();
   version.reset();
-  FinishJob(job, runs, s);
+  // What other jobs freed meanwhile came too late, or was held by this one.
+  const bool space_came = frees_ != frees;
+  FinishJob(job, runs, s, space_came);
 }
 
 Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
@@ -603,7 +609,7 @@ void DBImpl::CollectionDone(bool had_space) {
   }
 }
 
-void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) {
+void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s, bool space_came) {
   running_jobs_--;
   frees_++;
   for (uint64_t run : runs) busy_runs_.erase(run);
@@ -619,7 +625,9 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
     merges_blocked_ = false;
     if (job.kind != MergeKind::kCollect) UnblockMerges();
   } else if (s.IsNoSpace()) {
-    if (job.kind == MergeKind::kCollect) {
+    if (space_came) {
+      // It is tried again at once.
+    } else if (job.kind == MergeKind::kCollect) {
       CollectionDone(false);
     } else {
       merges_blocked_ = true;

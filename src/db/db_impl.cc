@@ -199,6 +199,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       name_(name),
       hooks_(hooks),
       order_(options.comparator),
+      turns_(std::thread::hardware_concurrency()),
       work_(&mutex_),
       done_(&mutex_),
       helpers_(options.multi_get_threads),
@@ -323,6 +324,7 @@ Status DBImpl::OpenPool() {
   if (!s.ok()) return s;
   memtable_ = NewMemTable();
   writable_ = memtable_.get();
+  takes_turns_ = file_log_to_write_ == nullptr && !pool_->persist().fence_is_slow();
   PublishState();
   Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us", path.c_str(),
       versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),

@@ -36,6 +36,7 @@
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
 #include "src/db/write_queue.h"
+#include "src/db/write_turns.h"
 #include "src/log/file_log.h"
 #include "src/log/frame_writer.h"
 #include "src/nvm/pool.h"
@@ -178,7 +179,8 @@ class DBImpl final : public DB {
   void UnblockMerges() REQUIRES(mutex_) { merges_blocked_ = collection_blocked_ = false, collection_failures_ = 0; }
   void RunJob(MergeJob job);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
-  void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s) REQUIRES(mutex_);
+  void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s, bool space_came)
+      REQUIRES(mutex_);
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
@@ -279,6 +281,9 @@ class DBImpl final : public DB {
   std::unique_ptr<SsdStore> ssd_;  // null: no SSD tier
   std::unique_ptr<BlockPool> blocks_;
   std::unique_ptr<FileLog> file_log_;  // null: there are no log files and will be none
+
+  WriteTurns turns_;
+  bool takes_turns_ = false;  // not where writers share what is slow, a sync
 
   // Of the leader of the current write group.
   WriteQueue queue_;

@@ -195,6 +195,7 @@ bool DBImpl::SsdStep() {
 }
 
 void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
+  const WriteTurns::Work work(&turns_);
   const uint64_t start = NowMicros();
   const VersionFilter filter(snapshots_.Sequences());
   SsdMergeResult result;

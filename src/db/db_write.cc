@@ -129,7 +129,9 @@ Status DBImpl::DoWrite(const WriteOptions& options, WriteBatch* updates) {
 
 Status DBImpl::Submit(Writer* writer) {
   PerfClock clock;
+  if (takes_turns_) turns_.Take();
   const bool leads = queue_.Join(writer);
+  if (takes_turns_ && writer->older != nullptr) turns_.Met();
   clock.Lap(&PerfContext::put_wait);
   const Status status = leads ? Lead(writer) : writer->status;
   clock.End(&PerfContext::put_total, &PerfContext::puts);

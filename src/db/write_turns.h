@@ -1,0 +1,99 @@
+// Where CPUs are short, writers take turns of a millisecond instead of meeting at every put.
+//
+// Two writers that never pause hand the queue (write_queue.h) to each other at every put. The one that waits spins, or
+// sleeps and has to be woken, and either costs about as much as a put. That is time which flushes and merges need as
+// soon as there are no CPUs for them besides those of the writers; and when they fall behind, all writers wait. With
+// turns one of them writes as if it were alone while the others sleep. The total is that of one writer, and one put in
+// a thousand waits for its turn.
+//
+// Turns begin when writers met at least every 4 us while a CPU was missing. They end with a turn that was not used for
+// many puts, that nobody waited for, or after which CPUs are not short any more. They are advice: who writes out of
+// turn meets others in the queue, and nothing else comes of it.
+//
+// Threads: all calls from any.
+
+#ifndef MIODB_SRC_DB_WRITE_TURNS_H_
+#define MIODB_SRC_DB_WRITE_TURNS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+class WriteTurns {
+ public:
+  // cpus: what writers and background threads share.
+  explicit WriteTurns(size_t cpus) : cpus_(cpus) {}
+  WriteTurns(const WriteTurns&) = delete;
+  WriteTurns& operator=(const WriteTurns&) = delete;
+
+  // A background thread that works for as long as this lives.
+  class Work {
+   public:
+    explicit Work(WriteTurns* turns) : turns_(turns) { turns_->working_.fetch_add(1, std::memory_order_relaxed); }
+    ~Work() { turns_->working_.fetch_sub(1, std::memory_order_relaxed); }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+   private:
+    WriteTurns* const turns_;
+  };
+
+  // Before a put: waits for the calling thread's turn if turns are taken, some turns at most.
+  void Take() {
+    if (taken_.load(std::memory_order_relaxed)) [[unlikely]]  // relaxed: advice
+      WaitForTurn();
+  }
+
+  // After a put that met another one.
+  void Met() {
+    if (!taken_.load(std::memory_order_relaxed) && Short(2)) NoteMeeting();  // relaxed: advice
+  }
+
+  bool taken() const { return taken_.load(std::memory_order_relaxed); }  // relaxed: for tests and statistics
+
+ private:
+  static constexpr uint64_t kTurnNanos = 1000 * 1000;
+  static constexpr uint64_t kGraceNanos = 200 * 1000;
+  static constexpr uint32_t kManyPuts = 256;  // in a turn
+  static constexpr int kIdleTurns = 3;        // with fewer; one may have been without a CPU
+
+  struct Waiter {
+    explicit Waiter(Mutex* mutex) : mine(mutex) {}
+    CondVar mine;
+    bool has_turn = false;
+  };
+
+  // Whether so many writers and the background threads that work are more than there are CPUs.
+  bool Short(size_t writers) const {
+    return working_.load(std::memory_order_relaxed) + writers > cpus_;  // relaxed: advice
+  }
+
+  void NoteMeeting();
+  void WaitForTurn();
+  void Begin(const void* holder, uint64_t now) REQUIRES(mutex_);
+  void End() REQUIRES(mutex_);
+
+  const size_t cpus_;
+  std::atomic<size_t> working_{0};
+  std::atomic<bool> taken_{false};
+
+  // Of the turn that is running. Written under the mutex, but for the number of puts, which the holder alone counts.
+  std::atomic<const void*> holder_{nullptr};
+  std::atomic<uint64_t> end_nanos_{0};
+  std::atomic<uint32_t> puts_{0};
+
+  Mutex mutex_;
+  std::deque<Waiter*> waiting_ GUARDED_BY(mutex_);  // the next one first
+  int idle_turns_ GUARDED_BY(mutex_) = 0;           // in a row
+  uint32_t meetings_ GUARDED_BY(mutex_) = 0;
+  uint64_t meetings_since_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_WRITE_TURNS_H_
