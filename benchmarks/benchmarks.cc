@@ -89,6 +89,7 @@ std::string BytesPerOp(const Config& config, const Stats&) {
 }
 
 std::string LoadsPerOp(const Config&, const Stats&) { return "(1000 loads per op)"; }
+std::string MicrosPerOp(const Config&, const Stats&) { return "(1 us per op)"; }
 
 std::string CompressedBy(const std::string& codec, const Stats& stats) {
   if (stats.counts.compressed_bytes == 0) return "(" + codec + " failure)";
@@ -170,6 +171,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"xxhash64", Action::kMicro, false, XxHash64Blocks, nullptr, BytesPerOp},
     {"xxh3", Action::kMicro, false, Xxh3Blocks, nullptr, BytesPerOp},
     {"acquireload", Action::kMicro, false, AcquireLoads, nullptr, LoadsPerOp},
+    {"spin", Action::kMicro, false, SpinMicros, nullptr, MicrosPerOp},
     {"compress", Action::kMicro, false, Compress, nullptr, CompressedByType},
     {"uncompress", Action::kMicro, false, Uncompress, nullptr, CompressedByType},
     {"snappycomp", Action::kMicro, false, SnappyCompress, nullptr, Compressed<kSnappy>},

@@ -28,6 +28,8 @@ constexpr int64_t kChecksumBytes = int64_t{500} << 20;
 constexpr int64_t kCompressorBytes = int64_t{1} << 30;
 constexpr int64_t kAcquireOps = 100000;
 constexpr int kLoadsPerOp = 1000;  // The message of benchmarks.cc says so.
+constexpr int64_t kSpinOps = 2000000;
+constexpr uint64_t kSpinNanos = 1000;  // The message says so, too.
 
 struct Codec {
   // Both return false on failure and when the library is not there.
@@ -139,6 +141,17 @@ void AcquireLoads(ThreadState* thread) {
     for (int i = 0; i < kLoadsPerOp; i++) {
       // Acquire: the cost of it is what is measured; nobody stores.
       thread->consumed += pointer.load(std::memory_order_acquire) != nullptr ? 1 : 0;
+    }
+    thread->stats.FinishedOp(OpType::kOther);
+  }
+}
+
+// What a machine does to operations of a microsecond that need nothing but a CPU: no store has better percentiles.
+void SpinMicros(ThreadState* thread) {
+  OpLoop loop(kSpinOps, 0);
+  while (loop.More()) {
+    const uint64_t start = Ticks::Now();
+    while (Ticks::NanosBetween(start, Ticks::Now()) < kSpinNanos) {
     }
     thread->stats.FinishedOp(OpType::kOther);
   }

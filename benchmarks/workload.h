@@ -213,6 +213,7 @@ void XxHashBlocks(ThreadState* thread);
 void XxHash64Blocks(ThreadState* thread);
 void Xxh3Blocks(ThreadState* thread);
 void AcquireLoads(ThreadState* thread);
+void SpinMicros(ThreadState* thread);
 void Compress(ThreadState* thread);
 void Uncompress(ThreadState* thread);
 void SnappyCompress(ThreadState* thread);

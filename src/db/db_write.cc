@@ -11,7 +11,8 @@
 
 // A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
 //
-//   1 Join the queue (write_queue.h). Limits of sizes are checked before.
+//   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
+//     sizes are checked before.
 //   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
 //     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
 //   3 Number the updates.

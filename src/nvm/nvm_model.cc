@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 namespace miodb {
 
@@ -29,6 +30,21 @@ class Streams {
 };
 
 thread_local Streams t_streams;
+
+// Writes of a thread that no bucket knows of yet. Looking at the clock and the bucket takes as long as a small write,
+// so it is done for several at once.
+struct Owed {
+  uint64_t model = 0;  // whose
+  int region = 0;
+  uint64_t ticks = 0;
+};
+
+thread_local Owed t_owed;
+
+// The part of a bucket that a thread may owe.
+constexpr uint64_t kOwedShare = 16;
+
+std::atomic<uint64_t> g_models{0};
 
 // docs/nvm_model.md has the sources.
 NvmModelFigures Optane() {
@@ -136,7 +152,8 @@ std::string NvmModelFigures::Describe() const {
 }
 
 NvmModel::NvmModel(const NvmModelFigures& figures)
-    : figures_(figures),
+    : id_(g_models.fetch_add(1, std::memory_order_relaxed) + 1),  // relaxed: a number for each
+      figures_(figures),
       clock_(SpinClock::Get()),
       random_nanos_(figures.read_random_nanos * figures.remote_factor),
       sequential_nanos_(figures.read_sequential_nanos * figures.remote_factor),
@@ -147,7 +164,7 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
       tags_(static_cast<size_t>(figures.cache_bytes) >> kUnitShift) {}
 
 void NvmModel::AddRegion(const char* begin, uint64_t size) {
-  // relaxed: one thread adds; release: pairs with BucketOf
+  // relaxed: one thread adds; release: pairs with RegionOf
   const int i = regions_.load(std::memory_order_relaxed);
   if (i == kMaxRegions) return;
   buckets_[i].begin = reinterpret_cast<uintptr_t>(begin);
@@ -156,12 +173,12 @@ void NvmModel::AddRegion(const char* begin, uint64_t size) {
 }
 
 // Addresses of no region are charged to the first.
-NvmModel::Bucket& NvmModel::BucketOf(uintptr_t address) {
+int NvmModel::RegionOf(uintptr_t address) const {
   const int regions = regions_.load(std::memory_order_acquire);  // acquire: pairs with AddRegion
   for (int i = 1; i < regions; i++) {
-    if (address - buckets_[i].begin < buckets_[i].size) return buckets_[i];
+    if (address - buckets_[i].begin < buckets_[i].size) return i;
   }
-  return buckets_[0];
+  return 0;
 }
 
 // Whether the unit is there; from now on it is.
@@ -191,8 +208,8 @@ void NvmModel::Read(const void* p, size_t size) {
   if (missed > 0) read_units_.fetch_add(missed, std::memory_order_relaxed);
   if (missed <= last - first) cached_units_.fetch_add(last - first + 1 - missed, std::memory_order_relaxed);
   if (nanos == 0) return;
-  // The call itself began a look before start, and ends half a look, on average, after the moment that it waits for.
-  const double ticks = clock_.TicksOf(nanos) - 1.5 * clock_.look_ticks();
+  // Half a look passed before start, and it ends half a look, on average, after the moment that it waits for.
+  const double ticks = clock_.TicksOf(nanos) - clock_.look_ticks();
   clock_.WaitUntil(start + static_cast<uint64_t>(std::max(ticks, 0.0)));
   read_nanos_.fetch_add(static_cast<uint64_t>(nanos), std::memory_order_relaxed);  // relaxed: a statistic
 }
@@ -203,8 +220,19 @@ void NvmModel::Write(const void* p, size_t size) {
   const uint64_t first = address >> kUnitShift;
   const uint64_t last = (address + size - 1) >> kUnitShift;
   const double bytes = static_cast<double>((last - first + 1) << kUnitShift);
-  const auto ticks = static_cast<uint64_t>(bytes * write_ticks_per_byte_);
-  std::atomic<uint64_t>& written_until = BucketOf(address).written_until;
+  const int region = RegionOf(address);
+  Owed& owed = t_owed;
+  if (owed.model != id_ || owed.region != region) {
+    if (owed.model == id_) Charge(owed.region, owed.ticks);
+    owed = {id_, region, 0};
+  }
+  owed.ticks += static_cast<uint64_t>(bytes * write_ticks_per_byte_);
+  if (owed.ticks * kOwedShare >= burst_ticks_) Charge(region, std::exchange(owed.ticks, 0));
+}
+
+// Puts writes into a region's bucket, and waits while it is too full.
+void NvmModel::Charge(int region, uint64_t ticks) {
+  std::atomic<uint64_t>& written_until = buckets_[region].written_until;
   const uint64_t now = clock_.Now();
   uint64_t until = written_until.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   uint64_t next;

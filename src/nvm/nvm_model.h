@@ -78,8 +78,10 @@ class NvmModel {
   };
 
   bool InCache(uint64_t unit);
-  Bucket& BucketOf(uintptr_t address);
+  int RegionOf(uintptr_t address) const;
+  void Charge(int region, uint64_t ticks);
 
+  const uint64_t id_;  // of all models of the process
   const NvmModelFigures figures_;
   const SpinClock& clock_;
   const double random_nanos_;

@@ -137,7 +137,7 @@ TEST_F(ProgramTest, PublishedBenchmarksAreAccepted) {
   EXPECT_TRUE(Printed("\nacquireload  : "));
   // Names are judged before anything runs, so of these that go over a gigabyte none does.
   EXPECT_EQ(Call("--benchmarks=crc32c,xxhash,xxhash64,xxh3,snappycomp,snappyuncomp,zstdcomp,zstduncomp,compress,"
-                 "uncompress,replay,fillsomehow"),
+                 "uncompress,spin,replay,fillsomehow"),
             1);
   EXPECT_EQ(err_, "unknown benchmark 'fillsomehow'\n");
   EXPECT_EQ(out_, "");
