@@ -1,5 +1,4 @@
 #include <sched.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -70,21 +69,17 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
 }
 
-// Writers wake these threads, and where CPUs are short compete with them. As batch work they do not take the CPU from a
-// writer in the middle of a put. What flushes and merges is nicer still, so that where there are fewer CPUs than
-// threads writers are rarely off theirs for long; but not so nice that it falls behind (decision 0012). A writer
-// without a chunk waits, so what prepares those is not. Where this is not allowed, latency suffers and nothing else.
-void GiveWayToWriters(bool nice) {
-  constexpr int kNice = 5;
+// Writers wake these threads. As batch work they get a CPU when one is free or their turn has come, and do not take it
+// from the writer in the middle of a put. Where that is not allowed, latency suffers and nothing else.
+void DontPreemptOnWakeup() {
   const sched_param param = {};
   sched_setscheduler(0, SCHED_BATCH, &param);
-  if (nice) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNice);  // of the calling thread alone
 }
 
 }  // namespace
 
 void DBImpl::BackgroundLoop(Step step) {
-  GiveWayToWriters(step != Step::kPrepare);
+  DontPreemptOnWakeup();
   RunOnCpus(placement_.cpus);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   for (;;) {
@@ -345,6 +340,7 @@ void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRe
     }
     PublishState();
     UnblockMerges();
+    installed_++;
   } else if (s.IsNoSpace()) {
     flush_blocked_ = true;
     Log("flush waits for space: %s", s.ToString().c_str());
@@ -484,12 +480,12 @@ void DBImpl::RunJob(MergeJob job) {
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
-  uint64_t index_reserve, reserve, frees;
+  uint64_t index_reserve, reserve, installed;
   bool pressed;
   {
     MutexLock lock(&mutex_);
     version = versions_->current();
-    frees = frees_;
+    installed = installed_;
     index_reserve = IndexReserve();
     reserve = Reserve(Demand::kAny);
     pressed = full_;
@@ -560,8 +556,9 @@ void DBImpl::RunJob(MergeJob job) {
   request.older.clear();
   result = MergeResult();
   version.reset();
-  // What other jobs freed meanwhile came too late, or was held by this one.
-  const bool space_came = frees_ != frees;
+  // What other jobs freed meanwhile came too late, or was held by this one. Jobs that failed freed nothing: with them
+  // two would keep each other going for ever.
+  const bool space_came = installed_ != installed;
   FinishJob(job, runs, s, space_came);
 }
 
@@ -621,6 +618,7 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
     if (job.kind == MergeKind::kLazyCopy) busy_levels_.erase(job.output_level);
   }
   if (s.ok()) {
+    installed_++;
     flush_blocked_ = false;
     merges_blocked_ = false;
     if (job.kind != MergeKind::kCollect) UnblockMerges();

@@ -334,6 +334,7 @@ class DBImpl final : public DB {
   int collection_failures_ GUARDED_BY(mutex_) = 0;      // for want of space, one after the other
   bool full_ GUARDED_BY(mutex_) = false;                // the last attempt to prepare a chunk found no space
   uint64_t frees_ GUARDED_BY(mutex_) = 0;               // flushes and merges finished: each may have freed space
+  uint64_t installed_ GUARDED_BY(mutex_) = 0;           // those that succeeded
   bool evacuating_ GUARDED_BY(mutex_) = false;          // payload extents are marked for evacuation
   uint64_t marked_at_ GUARDED_BY(mutex_) = 0;           // frees_ when they were
   uint64_t full_at_ GUARDED_BY(mutex_) = 0;             // frees_ when that attempt began

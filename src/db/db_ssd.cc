@@ -288,6 +288,7 @@ void DBImpl::FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_da
     ssd_ranges_.erase(mine);
   }
   if (s.ok()) {
+    installed_++;
     flush_blocked_ = false;
     UnblockMerges();
     ssd_error_ = Status::OK();

@@ -331,6 +331,7 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   bool give_up = false;
   Status s = NoRoom(&give_up);
   if (!give_up) return s;
+  if (frame_bytes > chunk_bytes_) full_ = false;  // that it has no room for this says nothing of smaller writes
   // Under a snapshot deletes free nothing, and would use up what the merge after its release needs.
   *taken = deletes_only && snapshots_.empty() && ChunkForDeletes(frame_bytes, Demand::kDeletesAtLast);
   if (*taken) return Status::OK();
