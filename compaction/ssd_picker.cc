@@ -62,17 +62,33 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
          input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
 }
 
-// Takes the job if it may run now and costs less than the best one so far.
-void Offer(const SsdPickerInput& input, SsdJob job, std::optional<SsdJob>* best) {
-  if (IsFree(input, job.range) && (!best->has_value() || Cost(input, job) < Cost(input, **best)))
-    *best = std::move(job);
-}
+// The best of the jobs that were offered.
+class Choice {
+ public:
+  explicit Choice(const SsdPickerInput& input) : input_(input) {}
+
+  // Takes the job if it may run now and costs less than the best one so far.
+  void Offer(SsdJob job) {
+    if (!IsFree(input_, job.range)) return;
+    const double cost = Cost(input_, job);
+    if (best_.has_value() && cost >= cost_) return;
+    cost_ = cost;
+    best_ = std::move(job);
+  }
+
+  std::optional<SsdJob> Best() { return std::move(best_); }
+
+ private:
+  const SsdPickerInput& input_;
+  std::optional<SsdJob> best_;
+  double cost_ = 0;
+};
 
 // The drain with the least to rewrite.
 std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
   const Version& version = *input.version;
-  std::optional<SsdJob> best;
-  if (!input.may_drain || version.levels.back().empty()) return best;
+  Choice choice(input);
+  if (!input.may_drain || version.levels.back().empty()) return std::nullopt;
   for (const TableRef& table : version.levels.back()[0]->tables) {
     if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest())) continue;
     SsdJob job;
@@ -80,14 +96,14 @@ std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
     job.tables.push_back(table);
     job.range = {-1, table->smallest().ToString(), table->largest().ToString()};
     Complete(input, &job);
-    Offer(input, std::move(job), &best);
+    choice.Offer(std::move(job));
   }
-  return best;
+  return choice.Best();
 }
 
 // The compaction out of this level with the least to rewrite.
 std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, bool purge) {
-  std::optional<SsdJob> best;
+  Choice choice(input);
   for (const SstRef& file : input.version->ssd->levels[level]) {
     const SstMeta& meta = file->meta();
     if (purge && !IsPurged(input, meta.number, meta.tombstones, meta.smallest, meta.largest)) continue;
@@ -96,9 +112,9 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
     job.upper.push_back(file);
     job.range = {static_cast<int>(level), meta.smallest, meta.largest};
     if (job.output_level > job.range.first_level) Complete(input, &job);
-    Offer(input, std::move(job), &best);
+    choice.Offer(std::move(job));
   }
-  return best;
+  return choice.Best();
 }
 
 // The level that is furthest above its limit; others follow if it has nothing free.

@@ -10,17 +10,17 @@
 #   --keep           keep the scratch folder: images, consoles of every boot
 #   --help           this text
 #
-# It installs what it needs (qemu, Debian's kernel, busybox, ndctl, mkfs.ext4) where it may. The machine has two nodes with
-# a CPU each, one without CPUs, and two nvdimms, one on the second node and one, the first that Linux finds, on the latter, whose files outlive it: a
-# killed machine is a power cut. It boots five times:
+# It installs what it needs (qemu, Debian's kernel, busybox, ndctl, mkfs.ext4) where it may. The machine has two nodes
+# with a CPU each, one without CPUs, and two nvdimms, one on the second node and one, the first that Linux finds, on the
+# latter, whose files outlive it: a killed machine is a power cut. It boots five times:
 #
-#   1 fsdax: pmem_setup.sh makes a namespace with ext4 -o dax; a database that insists on MAP_SYNC; its node verified, a wrong one refused; tmpfs on
-#     the node without CPUs, which overflows into the next one; a pool of two regions on two nodes; hugetlbfs; then
-#     writes until the machine is killed
+#   1 fsdax: pmem_setup.sh makes a namespace with ext4 -o dax; a database that insists on MAP_SYNC; its node verified, a
+#     wrong one refused; tmpfs on the node without CPUs, which overflows into the next one; a pool of two regions on two
+#     nodes; hugetlbfs; then writes until the machine is killed
 #   2 every acknowledged put is there; again writes until it is killed
 #   3 the same; then devdax: a database on the character device, written until the machine is killed
-#   4 every acknowledged put is there, on the device too; then a pool of two regions, a small file on fsdax and the whole
-#     device, each on its node, written until the machine is killed
+#   4 every acknowledged put is there, on the device too; then a pool of two regions, a small file on fsdax and the
+#     whole device, each on its node, written until the machine is killed
 #   5 every acknowledged put is there, though the region is not named; pmem_teardown.sh takes the namespaces away
 #
 # Takes a few minutes and 3 GiB of memory and scratch space. Exit status 0: everything held.

@@ -145,7 +145,9 @@ struct MIODB_EXPORT Options {
   // reads, deletes and compaction go on.
   uint64_t pool_size = 0;
 
-  // The pool's files grow by this step, ahead of need, in a background thread. 4 KiB to 1 TiB, a multiple of 4 KiB.
+  // A background thread lets the pool's files grow ahead of need, so that half of this is free in one piece, in steps
+  // of this but at most 16 MiB. Where something waits for space a file grows by what it needs, and at least by this or
+  // 4 MiB, whichever is less. 4 KiB to 1 TiB, a multiple of 4 KiB.
   uint64_t pool_growth = 64 * 1024 * 1024;
 
   // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot

@@ -58,10 +58,12 @@ void WriteTurns::WaitForTurn() {
   while (taken() && !self.has_turn) {
     now = NowNanos();
     const uint64_t end = end_nanos_.load(std::memory_order_relaxed);
-    const bool mine = holder_.load(std::memory_order_relaxed) == me;
     // The holder passes the turn on. Where it has gone away, the next one notices; the others need not wake up for it.
-    const uint64_t until = end + (waiting_.front() == &self ? kGraceNanos : waiting_.size() * kTurnNanos);
-    if (now < until && !(mine && now >= end)) {
+    const uint64_t grace = holder_.load(std::memory_order_relaxed) == me ? 0
+                           : waiting_.front() == &self                   ? kGraceNanos
+                                                                         : waiting_.size() * kTurnNanos;
+    const uint64_t until = end + grace;
+    if (now < until) {
       self.mine.TimedWait((until - now) / 1000 + 1);
       continue;
     }

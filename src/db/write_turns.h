@@ -6,9 +6,9 @@
 // turns one of them writes as if it were alone while the others sleep. The total is that of one writer, and one put in
 // a thousand waits for its turn.
 //
-// Turns begin when writers met at least every 4 us while a CPU was missing. They end with a turn that was not used for
-// many puts, that nobody waited for, or after which CPUs are not short any more. They are advice: who writes out of
-// turn meets others in the queue, and nothing else comes of it.
+// Turns begin when writers met at least every 4 us, on average over a millisecond, while a CPU was missing. They end
+// after one at whose end nobody waits or CPUs are not short any more, and after three in a row without many puts. They
+// are advice: who writes out of turn meets others in the queue, and nothing else comes of it.
 //
 // Threads: all calls from any.
 

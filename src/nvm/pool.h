@@ -106,7 +106,7 @@ class Pool {
 
   struct Options {
     uint64_t limit = 0;   // most bytes of the pool's own file; 0: what the file system has
-    uint64_t growth = 0;  // step of growing
+    uint64_t growth = 0;  // see Options::pool_growth
     PersistMode persist_mode = kPersistAuto;
     MemoryMedium* memory = nullptr;           // not null: the pool lies there, its path is only a name
     RegionNodes nodes = {};                   // where the memory of its own file has to lie
