@@ -67,6 +67,10 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
   return std::nullopt;
 }
 
+bool Busy(const PickerInput& input, const PMTable& table) {
+  return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
+}
+
 bool RefersToEvacuated(const PMTable& table) {
   return std::any_of(table.payload().begin(), table.payload().end(), [](const PayloadRef& p) {
     return p.extent->evacuate.load(std::memory_order_relaxed);  // relaxed: policy only
@@ -76,13 +80,14 @@ bool RefersToEvacuated(const PMTable& table) {
 std::optional<MergeJob> PickCollection(const PickerInput& input) {
   const Version& version = *input.version;
   for (int level = version.repository(); level >= 0; level--) {
-    if (input.busy_levels->count(level) > 0) continue;
+    const bool shared = input.repository_shared && level == version.repository();
+    if (!shared && input.busy_levels->count(level) > 0) continue;
     for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
       if (Busy(input, *run)) continue;
       MergeJob job{MergeKind::kCollect, level, level, {run}, {}};
       for (const TableRef& table : run->tables) {
         if (job.collect.size() == kMaxCollectTables) break;
-        if (RefersToEvacuated(*table)) job.collect.push_back(table);
+        if (!Busy(input, *table) && RefersToEvacuated(*table)) job.collect.push_back(table);
       }
       if (!job.collect.empty()) return job;
     }

@@ -38,6 +38,8 @@ struct PickerInput {
   int level_trigger = 2;
   const std::set<uint64_t>* busy_runs = nullptr;
   const std::set<int>* busy_levels = nullptr;
+  const std::set<uint64_t>* busy_tables = nullptr;  // null: none; tables of the repository in jobs that take only some
+  bool repository_shared = false;                   // it is busy, but only with such jobs
   bool jobs_running = false;
   bool settle = false;
   bool merges_blocked = false;      // garbage collection only

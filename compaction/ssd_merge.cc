@@ -61,7 +61,9 @@ class Outputs {
     files_->push_back(std::make_shared<SstFile>(request_.store, std::move(meta_)));
     writer_.reset();
     file_.reset();
-    return s;
+    // Readers find it open, and nothing is given up for a file that cannot be opened.
+    SsdStore::Pin table;
+    return request_.store->OpenTable(files_->back()->meta(), &table);
   }
 
  private:

@@ -90,6 +90,7 @@ std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
   Choice choice(input);
   if (!input.may_drain || version.levels.back().empty()) return std::nullopt;
   for (const TableRef& table : version.levels.back()[0]->tables) {
+    if (input.busy_tables != nullptr && input.busy_tables->count(table->number()) > 0) continue;
     if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest())) continue;
     SsdJob job;
     job.output_level = 0;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,10 +54,11 @@ struct SsdPickerInput {
   VersionRef version;
   KeyOrder order{BytewiseComparator()};
   bool drain = false;                  // the repository is to shrink
-  bool may_drain = false;              // no merge is at work on the repository
+  bool may_drain = false;              // no merge is at work on the whole repository
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;
-  const PurgeRequest* purge = nullptr;  // null: nothing is to be purged
+  const PurgeRequest* purge = nullptr;              // null: nothing is to be purged
+  const std::set<uint64_t>* busy_tables = nullptr;  // null: none; of the repository, in jobs that take only some
 
   // A sample of the keys that are read from the pool, ascending by bytes. Null or empty: nothing is known.
   const std::vector<std::string>* read_keys = nullptr;

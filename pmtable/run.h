@@ -16,6 +16,12 @@ namespace miodb {
 
 using TableRef = std::shared_ptr<const PMTable>;
 
+inline std::vector<uint64_t> Numbers(const std::vector<TableRef>& tables) {
+  std::vector<uint64_t> numbers;
+  for (const TableRef& table : tables) numbers.push_back(table->number());
+  return numbers;
+}
+
 struct Run {
   uint64_t id = 0;  // of two runs of one level the higher id is newer
   std::vector<TableRef> tables;

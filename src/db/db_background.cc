@@ -382,6 +382,8 @@ PickerInput DBImpl::MakePickerInput() {
   input.level_trigger = options_.level_trigger;
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
+  input.busy_tables = &busy_tables_;
+  input.repository_shared = repository_shares_ > 0;
   input.jobs_running = running_jobs_ > 0;
   input.settle = settle_requests_ > 0;
   input.merges_blocked = merges_blocked_;
@@ -429,7 +431,7 @@ void DBImpl::MarkGarbage() {
     marked = marked || extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
     extents.push_back({extent, extent->payload_bytes(), live_bytes});
   });
-  if (marked && running_jobs_ > 0) return;  // those copy by the marks as they are
+  if (marked && running_jobs_ > drains_running_) return;  // merges copy by the marks as they are
   // What the copies may take: RunJob leaves as much free as is subtracted here.
   const uint64_t keep = IndexReserve() + (full_ ? 1 : kCopyReserveChunks + 1) * chunk_bytes_;
   const uint64_t budget = (free > keep ? free - keep : 0) >> collection_failures_;
@@ -464,6 +466,8 @@ bool DBImpl::MergeStep() {
     if (job->kind == MergeKind::kSettle) {
       settles_started_++;
       for (int level = 0; level < options_.num_levels; level++) busy_levels_.insert(level);
+    } else if (SharesRepository(*job)) {
+      ShareRepository(Numbers(job->collect));
     } else {
       busy_levels_.insert(job->level);
       if (job->kind == MergeKind::kLazyCopy) busy_levels_.insert(job->output_level);
@@ -481,9 +485,10 @@ void DBImpl::RunJob(MergeJob job) {
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
   uint64_t index_reserve, reserve, installed;
-  bool pressed;
+  bool pressed, settles_all;
   {
     MutexLock lock(&mutex_);
+    settles_all = SettlesAll();
     version = versions_->current();
     installed = installed_;
     index_reserve = IndexReserve();
@@ -513,7 +518,7 @@ void DBImpl::RunJob(MergeJob job) {
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
-    if (!pressed) request.settle_limit = options_.lazy_copy_limit;
+    if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : options_.lazy_copy_limit;
     request.payload_limit = PartitionBytes();
   }
   request.index_reserve = index_reserve;
@@ -550,6 +555,7 @@ void DBImpl::RunJob(MergeJob job) {
   // Let go of the inputs before anybody is told: their space is free only then.
   std::vector<uint64_t> runs;
   for (const RunRef& run : job.inputs) runs.push_back(run->id);
+  const std::vector<uint64_t> collected = Numbers(job.collect);
   job.inputs.clear();
   job.collect.clear();
   request.inputs.clear();
@@ -559,7 +565,7 @@ void DBImpl::RunJob(MergeJob job) {
   // What other jobs freed meanwhile came too late, or was held by this one. Jobs that failed freed nothing: with them
   // two would keep each other going for ever.
   const bool space_came = installed_ != installed;
-  FinishJob(job, runs, s, space_came);
+  FinishJob(job, runs, collected, s, space_came);
 }
 
 Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
@@ -606,13 +612,16 @@ void DBImpl::CollectionDone(bool had_space) {
   }
 }
 
-void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s, bool space_came) {
+void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const std::vector<uint64_t>& collected,
+                       const Status& s, bool space_came) {
   running_jobs_--;
   frees_++;
   for (uint64_t run : runs) busy_runs_.erase(run);
   if (job.kind == MergeKind::kSettle) {
     settles_finished_++;
     busy_levels_.clear();
+  } else if (SharesRepository(job)) {
+    LeaveRepository(collected);
   } else {
     busy_levels_.erase(job.level);
     if (job.kind == MergeKind::kLazyCopy) busy_levels_.erase(job.output_level);
@@ -640,6 +649,21 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
 }
 
 // ---- common
+
+bool DBImpl::SharesRepository(const MergeJob& job) const {
+  return job.kind == MergeKind::kCollect && job.level == options_.num_levels - 1;
+}
+
+void DBImpl::ShareRepository(const std::vector<uint64_t>& tables) {
+  repository_shares_++;
+  busy_levels_.insert(options_.num_levels - 1);
+  busy_tables_.insert(tables.begin(), tables.end());
+}
+
+void DBImpl::LeaveRepository(const std::vector<uint64_t>& tables) {
+  for (uint64_t table : tables) busy_tables_.erase(table);
+  if (--repository_shares_ == 0) busy_levels_.erase(options_.num_levels - 1);
+}
 
 void DBImpl::PublishState() {
   auto state = std::make_unique<ReadState>();

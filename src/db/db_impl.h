@@ -179,8 +179,8 @@ class DBImpl final : public DB {
   void UnblockMerges() REQUIRES(mutex_) { merges_blocked_ = collection_blocked_ = false, collection_failures_ = 0; }
   void RunJob(MergeJob job);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
-  void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const Status& s, bool space_came)
-      REQUIRES(mutex_);
+  void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const std::vector<uint64_t>& collected,
+                 const Status& s, bool space_came) REQUIRES(mutex_);
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
@@ -194,6 +194,10 @@ class DBImpl final : public DB {
   void UpdateThrottle() REQUIRES(mutex_);
   bool IsIdle() REQUIRES(mutex_);
 
+  bool SharesRepository(const MergeJob& job) const;
+  void ShareRepository(const std::vector<uint64_t>& tables) REQUIRES(mutex_);
+  void LeaveRepository(const std::vector<uint64_t>& tables) REQUIRES(mutex_);
+
   // ---- db_ssd.cc
   Status OpenSsd();
   bool SsdStep();
@@ -202,6 +206,7 @@ class DBImpl final : public DB {
   uint64_t NvmBytes() REQUIRES(mutex_);
   bool BufferTooLarge() REQUIRES(mutex_);
   bool WantsPushDown() REQUIRES(mutex_);
+  bool SettlesAll() REQUIRES(mutex_);
   bool WantsDrain() REQUIRES(mutex_);
   uint64_t SsdThrottleNanos(uint64_t left) REQUIRES(mutex_);
   std::vector<uint64_t> SsdLevelLimits(const SsdLevels& ssd) const;
@@ -210,7 +215,8 @@ class DBImpl final : public DB {
   bool HasDrainWork() REQUIRES(mutex_);
   void RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels);
   Status InstallSsd(const SsdJob& job, const SsdMergeResult& result) REQUIRES(mutex_);
-  void FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(mutex_);
+  void FinishSsdJob(const SsdRange& range, const std::vector<uint64_t>& tables, const Status& s, bool inputs_damaged)
+      REQUIRES(mutex_);
   Status WaitForSsd() REQUIRES(mutex_);
   Status PurgeSsd(const Slice* begin, const Slice* end);
   Status Purge(PurgeRequest request) REQUIRES(mutex_);
@@ -323,6 +329,9 @@ class DBImpl final : public DB {
   bool flushing_ GUARDED_BY(mutex_) = false;
   std::set<uint64_t> busy_runs_ GUARDED_BY(mutex_);  // inputs of running jobs
   std::set<int> busy_levels_ GUARDED_BY(mutex_);     // levels that a running job takes runs from
+  // Jobs that take only some tables of the repository, and those tables. Others take all of it or wait for these.
+  int repository_shares_ GUARDED_BY(mutex_) = 0;
+  std::set<uint64_t> busy_tables_ GUARDED_BY(mutex_);
   int running_jobs_ GUARDED_BY(mutex_) = 0;
   int settle_requests_ GUARDED_BY(mutex_) = 0;  // callers who want everything in the repository
   uint64_t settles_started_ GUARDED_BY(mutex_) = 0;

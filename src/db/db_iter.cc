@@ -12,7 +12,7 @@ namespace miodb {
 namespace {
 
 // What an iterator reads ahead of table files by itself.
-constexpr size_t kMostReadahead = 256 * 1024;
+constexpr size_t kMostReadahead = 1024 * 1024;
 
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
 // a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.

@@ -13,8 +13,8 @@
 //               the oldest run of the buffer goes to the repository at once, whichever level it is in
 //               (compaction/picker.h). The larger the repository is, the less is rewritten for what drains.
 //   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that
-//               overlap. Its records and index are free then. Several at a time; merges into the repository exclude
-//               them, and they exclude those.
+//               overlap. Its records and index are free then. Several at a time, and garbage collection of other
+//               partitions with them; merges into the repository exclude them, and they exclude those.
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //
@@ -46,6 +46,9 @@ constexpr double kFullThrottleNanos = 1000 * 1000;
 
 // Free space below this part of the pool slows writers down.
 constexpr uint64_t kFreeShare = 6;
+
+// Below this part of it nothing but drains is left to make room with.
+constexpr uint64_t kLastShare = 32;
 
 // Partitions that the budget has room for, at least, unless they would be smaller than this.
 constexpr uint64_t kLeastPartitions = 32;
@@ -93,14 +96,15 @@ bool DBImpl::BufferTooLarge() {
   return !versions_->BufferEmpty() && NvmBytes() > RepositoryBytes(*versions_->current()) + NvmBudget() / kBufferShare;
 }
 
-bool DBImpl::WantsPushDown() {
-  return ssd_ != nullptr && ssd_error_.ok() && NvmBytes() > NvmBudget() && BufferTooLarge();
-}
+bool DBImpl::WantsPushDown() { return SettlesAll() && ssd_error_.ok() && BufferTooLarge(); }
+
+bool DBImpl::SettlesAll() { return ssd_ != nullptr && NvmBytes() > NvmBudget() / 2; }
 
 bool DBImpl::WantsDrain() {
   if (ssd_ == nullptr) return false;
   if (versions_->current()->levels.back().empty()) return false;
-  if (full_) return true;  // there is nothing else left to make room with
+  // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
+  if (full_ || pool_->free_bytes() < Reserve(Demand::kAny) + pool_->capacity() / kLastShare) return true;
   return NvmBytes() > NvmBudget() && (merges_blocked_ || !BufferTooLarge());  // a merge may wait for the space
 }
 
@@ -141,10 +145,11 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.version = versions_->current();
   input.order = order_;
   input.drain = WantsDrain();
-  input.may_drain = (drains_running_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
+  input.may_drain = (repository_shares_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
                     (settle_requests_ == 0 || versions_->BufferEmpty());
   input.level_limits = SsdLevelLimits(*input.version->ssd);
   input.running = &ssd_ranges_;
+  input.busy_tables = &busy_tables_;
   if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
     read_keys_ = order_.bytewise() ? read_samples_.Sorted() : std::vector<std::string>();
     read_keys_micros_ = NowMicros();
@@ -187,7 +192,7 @@ bool DBImpl::SsdStep() {
       // Counted as a merge: it takes from the repository, which merges put into.
       running_jobs_++;
       drains_running_++;
-      busy_levels_.insert(options_.num_levels - 1);
+      ShareRepository(Numbers(job->tables));
     }
   }
   RunSsdJob(std::move(*job), std::move(levels));
@@ -220,6 +225,7 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   add(&stats.bytes_written, written);
 
   const SsdRange range = job.range;
+  const std::vector<uint64_t> tables = Numbers(job.tables);
   const bool inputs_damaged = result.inputs_damaged;
   levels.reset();
   MutexLock lock(&mutex_);
@@ -237,7 +243,7 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   // Let go of the inputs before anybody is told: their space is free only then.
   job = SsdJob();
   result = SsdMergeResult();
-  FinishSsdJob(range, s, inputs_damaged);
+  FinishSsdJob(range, tables, s, inputs_damaged);
 }
 
 Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
@@ -271,12 +277,14 @@ Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
   return s;
 }
 
-void DBImpl::FinishSsdJob(const SsdRange& range, const Status& s, bool inputs_damaged) {
+void DBImpl::FinishSsdJob(const SsdRange& range, const std::vector<uint64_t>& tables, const Status& s,
+                          bool inputs_damaged) {
   ssd_jobs_--;
   frees_++;
   if (range.first_level < 0) {
     running_jobs_--;
-    if (--drains_running_ == 0) busy_levels_.erase(options_.num_levels - 1);
+    drains_running_--;
+    LeaveRepository(tables);
   }
   if (inputs_damaged) {
     ssd_damaged_.push_back(range);
@@ -341,6 +349,7 @@ Status DBImpl::Purge(PurgeRequest request) {
     SsdPickerInput input = MakeSsdPickerInput();
     input.may_drain = true;
     input.running = &ssd_damaged_;
+    input.busy_tables = nullptr;
     return PickPurge(input).has_value();
   };
   while (background_error_.ok() && ssd_error_.ok() && !MustNotWait() && is_left()) {

@@ -41,6 +41,9 @@ class FilterBlockReader {
   // Any bytes; of what is no filter block every key may match.
   FilterBlockReader(const FilterPolicy* policy, std::string contents);
 
+  // Whether one filter stands for all blocks in front of this offset.
+  bool CoversAll(uint64_t end_offset) const { return count_ > 0 && end_offset >> base_log_ == 0; }
+
   // False only if the block at this offset does not have the key.
   bool KeyMayMatch(uint64_t block_offset, const Slice& key) const;
 

@@ -11,24 +11,26 @@ namespace {
 class LevelIterator final : public InternalIterator {
  public:
   LevelIterator(const SsdStore* store, const std::vector<SstRef>* files, const SstReader::ReadMode& mode)
-      : store_(store), files_(files), mode_(mode), index_(files->size()) {}
+      : store_(store), files_(files), mode_(mode), readahead_(mode.readahead_start), index_(files->size()) {
+    mode_.readahead = &readahead_;
+  }
 
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
-    Enter(0);
+    Jump(0);
     if (it_ != nullptr) it_->SeekToFirst();
     SettleForward();
   }
 
   void SeekToLast() override {
-    Enter(files_->empty() ? 0 : files_->size() - 1);
+    Jump(files_->empty() ? 0 : files_->size() - 1);
     if (it_ != nullptr) it_->SeekToLast();
     SettleBackward();
   }
 
   void Seek(const Slice& key, uint64_t sequence) override {
-    Enter(FindFile(store_->order(), *files_, key));
+    Jump(FindFile(store_->order(), *files_, key));
     if (it_ != nullptr) it_->Seek(SeekKey(key, sequence));
     SettleForward();
   }
@@ -47,6 +49,12 @@ class LevelIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  // To a file that the walk does not lead to. In the one where it is already, its own reads show whether it goes on.
+  void Jump(size_t index) {
+    if (index != index_) readahead_ = mode_.readahead_start;
+    Enter(index);
+  }
+
   // Opens the file with this index; none behind the last.
   void Enter(size_t index) {
     valid_ = false;
@@ -95,7 +103,8 @@ class LevelIterator final : public InternalIterator {
 
   const SsdStore* const store_;
   const std::vector<SstRef>* const files_;
-  const SstReader::ReadMode mode_;
+  SstReader::ReadMode mode_;
+  size_t readahead_;  // see ReadMode
   size_t index_;
   SsdStore::Pin table_;
   std::unique_ptr<Iterator> it_;  // null: behind the last file, before the first, or the file cannot be opened
@@ -108,7 +117,9 @@ class LevelIterator final : public InternalIterator {
 
 std::unique_ptr<InternalIterator> SsdStore::NewIterator(const std::vector<SstRef>* files,
                                                         const SstReader::ReadMode& mode) const {
-  return std::make_unique<LevelIterator>(this, files, mode);
+  SstReader::ReadMode with_readers = mode;
+  with_readers.readers = &readers_;
+  return std::make_unique<LevelIterator>(this, files, with_readers);
 }
 
 }  // namespace miodb

@@ -1,44 +1,93 @@
 #include "src/ssd/readahead.h"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 
 namespace miodb {
 
-ReadaheadFile::ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, size_t start_bytes, size_t most_bytes)
-    : file_(file), file_size_(file_size), start_bytes_(start_bytes), most_bytes_(most_bytes), ahead_(start_bytes) {}
+ReadaheadFile::ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, const Options& options)
+    : file_(file),
+      file_size_(file_size),
+      options_(options),
+      own_ahead_(options.start_bytes),
+      ahead_(options.ahead != nullptr ? options.ahead : &own_ahead_),
+      expected_(*ahead_ > options.start_bytes ? 0 : UINT64_MAX) {}
+
+ReadaheadFile::~ReadaheadFile() { EndNext(); }
 
 Status ReadaheadFile::Read(uint64_t offset, size_t n, Slice* result, char* scratch) const {
   const bool goes_on = offset == expected_;
   expected_ = offset + n;
-  if (Has(offset, n)) {
-    *result = Slice(buffer_.get() + (offset - begin_), n);
-    return Status::OK();
+  if (!Has(offset, n) && !TakeNext(offset, n)) {
+    if (!goes_on && options_.start_bytes == 0) *ahead_ = 0;
+    if (goes_on) *ahead_ = std::min(options_.most_bytes, *ahead_ == 0 ? kFirstBytes : 2 * *ahead_);
+    const uint64_t end = std::min(offset + std::max(n, *ahead_), file_size_);
+    if (*ahead_ <= n || !Fill(&now_, AlignDown(offset), AlignUp(end)).ok() || !Has(offset, n)) {
+      return file_->Read(offset, n, result, scratch);
+    }
+    BeginNext();
   }
-  if (!goes_on && start_bytes_ == 0) ahead_ = 0;
-  if (goes_on) ahead_ = std::min(most_bytes_, ahead_ == 0 ? kFirstBytes : 2 * ahead_);
-  if (ahead_ <= n || !Fill(offset, n).ok() || !Has(offset, n)) return file_->Read(offset, n, result, scratch);
-  *result = Slice(buffer_.get() + (offset - begin_), n);
+  *result = Slice(now_.at(offset), n);
   return Status::OK();
 }
 
 // Aligned at both ends, so that direct reads need no copy.
-Status ReadaheadFile::Fill(uint64_t offset, size_t n) const {
-  const uint64_t from = AlignDown(offset);
-  const uint64_t end = std::min(AlignUp(offset + std::max(n, ahead_)), AlignUp(file_size_));
+Status ReadaheadFile::Fill(Buffer* buffer, uint64_t from, uint64_t end) const {
   const size_t wanted = static_cast<size_t>(end - from);
-  filled_ = 0;
-  if (wanted > capacity_) {
-    capacity_ = 0;
-    buffer_ = NewAlignedBytes(wanted);
-    capacity_ = wanted;
+  buffer->begin = buffer->end = 0;
+  if (wanted > buffer->capacity) {
+    buffer->capacity = 0;
+    buffer->space = NewAlignedBytes(kRoom + wanted);
+    buffer->capacity = wanted;
   }
+  char* const to = buffer->space.get() + kRoom;
   Slice read;
-  Status s = file_->Read(from, wanted, &read, buffer_.get());
+  Status s = file_->Read(from, wanted, &read, to);
   if (!s.ok()) return s;
-  if (read.data() != buffer_.get()) std::copy_n(read.data(), read.size(), buffer_.get());
-  begin_ = from;
-  filled_ = read.size();
+  if (read.data() != to) std::copy_n(read.data(), read.size(), to);
+  buffer->begin = buffer->read_from = from;
+  buffer->end = from + read.size();
   return s;
+}
+
+void ReadaheadFile::BeginNext() const {
+  EndNext();
+  next_.begin = next_.end = 0;
+  const uint64_t from = now_.end;
+  if (options_.helpers == nullptr || *ahead_ < options_.most_bytes || from >= file_size_ || from != AlignDown(from)) {
+    return;
+  }
+  const uint64_t end = AlignUp(std::min(from + *ahead_, file_size_));
+  task_ = std::make_unique<HelperThreads::Task>(
+      [this, from, end](size_t) {
+        try {
+          Fill(&next_, from, end).IgnoreError();  // a failure is met again where the bytes are needed
+        } catch (const std::bad_alloc&) {
+          // So is this.
+        }
+      },
+      1);
+  options_.helpers->Begin(task_.get(), 1);
+}
+
+void ReadaheadFile::EndNext() const {
+  if (task_ == nullptr) return;
+  options_.helpers->Finish(task_.get());
+  task_.reset();
+}
+
+// Goes on with what was read behind now_, if that has the rest of these bytes. What now_ has of them goes in front.
+bool ReadaheadFile::TakeNext(uint64_t offset, size_t n) const {
+  if (task_ == nullptr || offset < now_.begin || offset > now_.end) return false;
+  EndNext();
+  const size_t kept = static_cast<size_t>(now_.end - offset);
+  if (next_.begin != now_.end || next_.end < offset + n || kept > kRoom) return false;
+  memcpy(next_.space.get() + kRoom - kept, now_.at(offset), kept);
+  next_.begin = offset;
+  std::swap(now_, next_);
+  BeginNext();
+  return true;
 }
 
 }  // namespace miodb

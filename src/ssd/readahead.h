@@ -1,7 +1,8 @@
 // A table file as one walk over it reads it: ahead of where the walk is, once that is seen to go on block after block.
 //
 // The first continuation reads kFirstBytes ahead, each further one twice as many, up to a most; a jump ends it. With a
-// start size reading ahead begins at once, with that.
+// start size reading ahead begins at once, with that. At the most, what comes next is read by a helper thread while the
+// walk works on what it has.
 //
 // Threads: belongs to one walk. Ownership: the file outlives this; what Read gives lives until the next Read.
 //
@@ -11,9 +12,11 @@
 #define MIODB_SRC_SSD_READAHEAD_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "miodb/env.h"
 #include "src/util/direct_file.h"
+#include "src/util/helper_threads.h"
 
 namespace miodb {
 
@@ -21,27 +24,53 @@ class ReadaheadFile final : public RandomAccessFile {
  public:
   static constexpr size_t kFirstBytes = 16 * 1024;
 
-  // start_bytes 0: after two blocks in a row. most_bytes 0: never.
-  ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, size_t start_bytes, size_t most_bytes);
+  struct Options {
+    size_t start_bytes = 0;  // 0: after two blocks in a row
+    size_t most_bytes = 0;   // 0: never
+
+    // What a walk over several files keeps, start_bytes at its beginning: bytes that it reads ahead, also in the next
+    // file if it goes on at its start.
+    size_t* ahead = nullptr;
+
+    HelperThreads* helpers = nullptr;  // null: nothing is read before it is asked for
+  };
+
+  ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, const Options& options);
+  ~ReadaheadFile() override;
 
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override;
 
  private:
-  bool Has(uint64_t offset, size_t n) const { return offset >= begin_ && offset + n <= begin_ + filled_; }
-  Status Fill(uint64_t offset, size_t n) const;
+  // Bytes of the file, with room for kRoom more in front of them.
+  struct Buffer {
+    AlignedBytes space;
+    size_t capacity = 0;  // behind the room
+    uint64_t begin = 0;   // of the bytes in the file; less than what was read from when some were put in front
+    uint64_t end = 0;
+    const char* at(uint64_t offset) const { return space.get() + kRoom + offset - read_from; }
+    uint64_t read_from = 0;  // what lies behind the room
+  };
+
+  // A block is hardly larger; one that is, and lies across the end of a buffer, is read by itself.
+  static constexpr size_t kRoom = 64 * 1024;
+
+  bool Has(uint64_t offset, size_t n) const { return offset >= now_.begin && offset + n <= now_.end; }
+  Status Fill(Buffer* buffer, uint64_t from, uint64_t end) const;
+  void BeginNext() const;
+  void EndNext() const;
+  bool TakeNext(uint64_t offset, size_t n) const;
 
   const RandomAccessFile* const file_;
   const uint64_t file_size_;
-  const size_t start_bytes_;
-  const size_t most_bytes_;
+  const Options options_;
 
   // The walk's, changed by its reads.
-  mutable AlignedBytes buffer_;
-  mutable size_t capacity_ = 0;
-  mutable uint64_t begin_ = 0;  // of the buffer's bytes in the file
-  mutable size_t filled_ = 0;
-  mutable size_t ahead_;                    // bytes of the next fill
-  mutable uint64_t expected_ = UINT64_MAX;  // where the next read begins if the walk goes on
+  mutable Buffer now_;
+  mutable Buffer next_;                                // what comes behind now_; the task's while there is one
+  mutable std::unique_ptr<HelperThreads::Task> task_;  // reads next_
+  size_t own_ahead_;                                   // *ahead_ if the walk has this file only
+  size_t* const ahead_;                                // bytes of the next fill
+  mutable uint64_t expected_;                          // where the next read begins if the walk goes on
 };
 
 }  // namespace miodb

@@ -333,6 +333,12 @@ void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) cons
 
 Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& read_mode, bool newest,
                      BlockPin* pin, bool* found, RecordView* record) const {
+  Pin table;
+  Status s = OpenTable(file.meta(), &table);
+  if (!s.ok()) return s;
+  const std::string seek_key = SeekKey(key.key, key.sequence);
+  *found = false;
+  if (!table->MayHave(seek_key)) return s;  // before the cache, whose misses cost more
   std::string cache_key;
   cache_key.reserve(2 * sizeof(uint64_t) + key.key.size());
   PutFixed64(&cache_key, records_id_);
@@ -342,12 +348,9 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   if (*found) return Status::OK();
   SstReader::ReadMode mode = read_mode;
   mode.recent = &recent_;
-  Pin table;
-  Status s = OpenTable(file.meta(), &table);
-  if (!s.ok()) return s;
   std::string found_key;
   bool any;
-  s = table->Find(mode, SeekKey(key.key, key.sequence), pin, &any, &found_key, &record->value);
+  s = table->Find(mode, seek_key, pin, &any, &found_key, &record->value);
   if (!s.ok() || !any || !options_.order.Equal(UserKeyOf(found_key), key.key)) return s;
   record->begin = nullptr;
   record->tag = TagOf(found_key);

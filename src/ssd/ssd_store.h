@@ -30,6 +30,7 @@
 #include "src/ssd/internal_key.h"
 #include "src/ssd/sst_file.h"
 #include "src/ssd/sst_reader.h"
+#include "src/util/helper_threads.h"
 #include "src/util/mutex.h"
 #include "src/util/rate_limiter.h"
 
@@ -151,6 +152,9 @@ class SsdStore {
   uint64_t bytes_written() const { return bytes_written_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
  private:
+  // Walks that can have something read ahead at a time; others read as they go.
+  static constexpr int kReaders = 8;
+
   explicit SsdStore(const Options& options);
 
   Status Claim(uint64_t pool_id);
@@ -173,6 +177,7 @@ class SsdStore {
   std::atomic<uint64_t> bytes_written_{0};
   const uint64_t records_id_;  // in front of the keys of cached records
   mutable RecentBlocks recent_;
+  mutable HelperThreads readers_{kReaders};  // read ahead
 
   Mutex mutex_;
   std::vector<uint64_t> discarded_ GUARDED_BY(mutex_);

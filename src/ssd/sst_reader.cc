@@ -40,7 +40,8 @@ class SstIterator final : public Iterator {
   SstIterator(const SstReader* reader, SstReader::ReadMode mode)
       : reader_(reader),
         mode_(mode),
-        file_(reader->file_.get(), reader->source_.size, mode.readahead_start, mode.readahead_most),
+        file_(reader->file_.get(), reader->source_.size,
+              {mode.readahead_start, mode.readahead_most, mode.readahead, mode.readers}),
         source_{&file_, reader->source_.name, reader->source_.size},
         index_(reader->format_.comparator),
         data_(reader->format_.comparator) {
@@ -200,6 +201,7 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   if (!handle.DecodeFrom(&value) || !ReadBlock(source_, handle, true, &filters).ok()) return;
   filter_bytes_ = filters.size();
   filter_ = std::make_unique<const FilterBlockReader>(format_.filter_policy, std::move(filters));
+  filter_covers_all_ = filter_->CoversAll(data_end_);
 }
 
 Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin,
@@ -237,13 +239,15 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
 Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
                        Slice* value) const {
   *found = false;
+  if (!MayHave(key)) return Status::OK();
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);
   index.Seek(key);
   if (!index.Valid()) return index.status();
   Slice input = index.value();
   BlockHandle handle;
-  if (filter_ != nullptr && handle.DecodeFrom(&input) && !filter_->KeyMayMatch(handle.offset, key)) {
+  if (filter_ != nullptr && !filter_covers_all_ && handle.DecodeFrom(&input) &&
+      !filter_->KeyMayMatch(handle.offset, key)) {
     return Status::OK();
   }
   uint64_t offset;

@@ -21,6 +21,7 @@
 #include "src/ssd/filter_block.h"
 #include "src/ssd/recent_blocks.h"
 #include "src/ssd/table_format.h"
+#include "src/util/helper_threads.h"
 
 namespace miodb {
 
@@ -63,6 +64,12 @@ class SstReader {
     size_t readahead_start = 0;
     size_t readahead_most = 0;
 
+    // With them, a long walk has the next bytes read while it works on the last.
+    HelperThreads* readers = nullptr;
+
+    // With it, a walk over several tables goes on reading ahead in the next one as far as in the last.
+    size_t* readahead = nullptr;
+
     // With it, what is read is kept only if it was read a short while before as well.
     RecentBlocks* recent = nullptr;
   };
@@ -70,6 +77,9 @@ class SstReader {
   // cache: nullptr for none. The file is kept until the reader is gone; *reader stays nullptr on failure.
   static Status Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
                      uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader);
+
+  // False only if a filter says that the table does not have this key; costs no search in the index.
+  bool MayHave(const Slice& key) const { return !filter_covers_all_ || filter_->KeyMayMatch(0, key); }
 
   // Looks into the one block that holds this key if the table does, unless the filter says that it does not. Stores the
   // first entry at or after key in that block; *value lives as long as *pin holds the block.
@@ -108,6 +118,7 @@ class SstReader {
   uint64_t index_offset_ = 0;
   uint64_t data_end_ = 0;  // where the data blocks end
   std::unique_ptr<const FilterBlockReader> filter_;
+  bool filter_covers_all_ = false;  // it is one filter for the whole table
   size_t filter_bytes_ = 0;
   uint64_t fingerprint_ = 0;
 };

@@ -30,14 +30,27 @@ class HelperThreads {
   // Calls work(0) to work(count - 1), each once, in any order, and returns when all have returned.
   void Run(size_t count, const std::function<void(size_t)>& work) EXCLUDES(mutex_);
 
- private:
-  struct Task {
-    const std::function<void(size_t)>* work;
-    size_t count;
-    std::atomic<size_t> next{0};  // the first piece that nobody has taken
-    size_t helpers = 0;           // at work on it; under mutex_
+  // Work in pieces: what Run is given, or what is begun now and waited for later.
+  class Task {
+   public:
+    Task(std::function<void(size_t)> work, size_t count) : work_(std::move(work)), count_(count) {}
+
+   private:
+    friend class HelperThreads;
+
+    const std::function<void(size_t)> work_;
+    const size_t count_;
+    std::atomic<size_t> next_{0};  // the first piece that nobody has taken
+    size_t helpers_ = 0;           // at work on it; under mutex_
   };
 
+  // Has up to this many helpers begin with the task, which lives until Finish.
+  void Begin(Task* task, size_t helpers) EXCLUDES(mutex_);
+
+  // Does what nobody has begun, and returns when all is done.
+  void Finish(Task* task) EXCLUDES(mutex_);
+
+ private:
   static void Take(Task* task);
   void Start(size_t wanted) REQUIRES(mutex_);
   void Loop() EXCLUDES(mutex_);
@@ -48,6 +61,7 @@ class HelperThreads {
   CondVar done_;
   std::deque<Task*> tasks_ GUARDED_BY(mutex_);  // once for each helper that is wanted
   bool closing_ GUARDED_BY(mutex_) = false;
+  size_t busy_ GUARDED_BY(mutex_) = 0;  // helpers at work
   std::vector<std::thread> threads_ GUARDED_BY(mutex_);
 };
 

@@ -47,7 +47,7 @@ if $limit_all; then
   engine_prefix[miodb]="$MIODB_ROOT/test_sh/limit_memory.sh $((memory + pool_bytes))"
 fi
 plan_bench "" "" $((count * 1040)) \
-  --benchmarks=fillrandom,wait,stats,readrandom,readzipfian,readseq,seekrandom --num="$count" --value_size=1024 \
+  --benchmarks=fillrandom,wait,stats,readrandom,readzipfian[W2],readseq,seekrandom --num="$count" --value_size=1024 \
   --cache_size=$((pool_bytes / 4)) --reads="$reads" --seek_nexts=50 --writes="$count"
 panel bars "Throughput" "" "operations per second" fillrandom,readrandom,readzipfian,readseq,seekrandom ops_per_sec log=y
 panel bars "Slowest write" "" "microseconds" fillrandom max_us better=less

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -26,7 +27,7 @@ class CountingFile final : public RandomAccessFile {
     return Status::OK();
   }
 
-  mutable int reads = 0;
+  mutable std::atomic<int> reads = 0;
   uint64_t fail_from = 0;
 
  private:
@@ -52,26 +53,26 @@ class ReadaheadTest : public testing::Test {
 };
 
 TEST_F(ReadaheadTest, AWalkNeedsFewReads) {
-  const ReadaheadFile ahead(file_.get(), kFileBytes, 0, 256 * 1024);
+  const ReadaheadFile ahead(file_.get(), kFileBytes, {0, 256 * 1024});
   for (uint64_t at = 0; at + 4100 <= kFileBytes; at += 4100) ExpectRead(ahead, at, 4100);
   // 1 alone, then 16, 32, ... 256 KiB.
   EXPECT_LE(file_->reads, 10);
 }
 
 TEST_F(ReadaheadTest, WithAStartSizeItBeginsAtOnce) {
-  const ReadaheadFile ahead(file_.get(), kFileBytes, kFileBytes, kFileBytes);
+  const ReadaheadFile ahead(file_.get(), kFileBytes, {kFileBytes, kFileBytes});
   for (uint64_t at = 0; at + 4100 <= kFileBytes; at += 4100) ExpectRead(ahead, at, 4100);
   EXPECT_LE(file_->reads, 2);
 }
 
 TEST_F(ReadaheadTest, ReadsHereAndThereAreReadsOfTheFile) {
-  const ReadaheadFile ahead(file_.get(), kFileBytes, 0, 256 * 1024);
+  const ReadaheadFile ahead(file_.get(), kFileBytes, {0, 256 * 1024});
   for (int i = 0; i < 100; i++) ExpectRead(ahead, 4100 * ((i * 37) % 200), 4100);
   EXPECT_EQ(100, file_->reads);
 }
 
 TEST_F(ReadaheadTest, AnyMixtureGivesTheBytesOfTheFile) {
-  const ReadaheadFile ahead(file_.get(), kFileBytes, 0, 64 * 1024);
+  const ReadaheadFile ahead(file_.get(), kFileBytes, {0, 64 * 1024});
   uint64_t at = 0;
   for (int i = 0; i < 2000; i++) {
     const size_t n = 1 + random_.Uniform(8000);
@@ -81,13 +82,60 @@ TEST_F(ReadaheadTest, AnyMixtureGivesTheBytesOfTheFile) {
   }
 }
 
+TEST_F(ReadaheadTest, HelpersReadWhatComesNext) {
+  HelperThreads helpers(2);
+  for (const size_t step : {1, 100, 4096, 4100, 70000}) {
+    const ReadaheadFile ahead(file_.get(), kFileBytes, {16 * 1024, 128 * 1024, nullptr, &helpers});
+    for (uint64_t at = 0; at + step <= kFileBytes; at += step) ExpectRead(ahead, at, step);
+  }
+}
+
+TEST_F(ReadaheadTest, AMixtureWithHelpersGivesTheBytesOfTheFile) {
+  HelperThreads helpers(3);
+  for (int round = 0; round < 20; round++) {
+    size_t reads_ahead = 0;
+    const ReadaheadFile one(file_.get(), kFileBytes, {0, 32 * 1024, nullptr, &helpers});
+    const ReadaheadFile other(file_.get(), kFileBytes, {0, 64 * 1024, &reads_ahead, &helpers});
+    uint64_t at = random_.Uniform(kFileBytes / 2);
+    for (int i = 0; i < 500; i++) {
+      const size_t n = 1 + random_.Uniform(8000);
+      if (random_.OneIn(100) || at + n > kFileBytes) at = random_.Uniform(kFileBytes - 8000);
+      ExpectRead(random_.OneIn(2) ? one : other, at, n);
+      at += n;
+    }
+  }
+}
+
+TEST_F(ReadaheadTest, TheNextFileIsReadAsFarAheadAsTheLast) {
+  size_t bytes = 0;
+  for (int i = 0; i < 2; i++) {
+    file_->reads = 0;
+    const ReadaheadFile ahead(file_.get(), kFileBytes, {0, 256 * 1024, &bytes});
+    for (uint64_t at = 0; at + 4100 <= kFileBytes; at += 4100) ExpectRead(ahead, at, 4100);
+    if (i == 1) EXPECT_LE(file_->reads, 5);
+    EXPECT_EQ(256u * 1024, bytes);
+  }
+}
+
 TEST_F(ReadaheadTest, AFailureFurtherOnIsNotOneYet) {
-  const ReadaheadFile ahead(file_.get(), kFileBytes, 0, 256 * 1024);
+  const ReadaheadFile ahead(file_.get(), kFileBytes, {0, 256 * 1024});
   file_->fail_from = 50000;
   for (uint64_t at = 0; at + 4100 <= 50000; at += 4100) ExpectRead(ahead, at, 4100);
   std::string scratch(4100, '\0');
   Slice got;
   EXPECT_TRUE(ahead.Read(49200, 4100, &got, scratch.data()).IsIOError());
+}
+
+TEST_F(ReadaheadTest, AHelpersFailureShowsWhereTheBytesAreNeeded) {
+  HelperThreads helpers(1);
+  const ReadaheadFile ahead(file_.get(), kFileBytes, {16 * 1024, 16 * 1024, nullptr, &helpers});
+  file_->fail_from = 50000;
+  for (uint64_t at = 0; at + 4100 <= 50000; at += 4100) ExpectRead(ahead, at, 4100);
+  std::string scratch(4100, '\0');
+  Slice got;
+  EXPECT_TRUE(ahead.Read(49200, 4100, &got, scratch.data()).IsIOError());
+  file_->fail_from = 0;
+  for (uint64_t at = 49200; at + 4100 <= kFileBytes; at += 4100) ExpectRead(ahead, at, 4100);
 }
 
 }  // namespace
