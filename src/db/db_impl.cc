@@ -566,9 +566,16 @@ Status DBImpl::Settle() {
   const auto merged = [&]() REQUIRES(mutex_) {
     return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
   };
-  while (
-      background_error_.ok() && !MustNotWait() &&
-      (running_jobs_ > 0 || HasMergeWork() || !(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork()))) {
+  // Where others write all the time there is always something to merge: then all that was there at the call is enough.
+  const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: policy only
+  const auto outrun = [&]() REQUIRES(mutex_) {
+    return settles_finished_ > started && last_sequence_.load(std::memory_order_relaxed) != sequence;  // relaxed: same
+  };
+  const auto wanting = [&]() REQUIRES(mutex_) {
+    if (!(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork())) return true;
+    return !outrun() && (running_jobs_ > 0 || HasMergeWork());
+  };
+  while (background_error_.ok() && !MustNotWait() && wanting()) {
     if (!WaitForBackground(0)) break;
   }
   request.End();

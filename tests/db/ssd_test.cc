@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -179,6 +180,33 @@ TEST_F(SsdTest, SizesAndPropertiesCountBothTiers) {
       "leveldb.num-files-at-level" + std::to_string(options_.num_levels + options_.ssd_levels), &value));
   EXPECT_EQ(Property("miodb.ssd-error"), "OK");
   EXPECT_NE(Property("leveldb.sstables").find("on SSD"), std::string::npos);
+}
+
+// Many small partitions take long to merge, so that writers always have something new by the time a merge ends.
+TEST_F(SsdTest, CompactRangeEndsWhileOthersWrite) {
+  options_.pool_size = 0;
+  options_.nvm_budget = 64 * kKiB;
+  options_.partition_size = 4 * kKiB;
+  options_.write_buffer_size = 16 * kKiB;
+  options_.log_chunk_size = 4 * kKiB;
+  options_.level_trigger = 4;
+  constexpr size_t kSmall = 300;
+  Open();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> writers;
+  for (uint64_t w = 0; w < 3; w++) {
+    writers.emplace_back([&, w] {
+      for (uint64_t i = w; !stop.load(); i += 3) {
+        ASSERT_OK(db_->Put(WriteOptions(), FilledKey(i % 20000), FilledValue(i % 20000, kSmall, 0)));
+      }
+    });
+  }
+  while (Counter("user-bytes-written") < 8 * kMiB) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const uint64_t merges = Counter("merges");
+  for (int i = 0; i < 5; i++) db_->CompactRange(nullptr, nullptr);
+  EXPECT_LT(Counter("merges") - merges, 40u);
+  stop.store(true);
+  for (std::thread& writer : writers) writer.join();
 }
 
 TEST_F(SsdTest, ReadsStayInTheCacheThatTheUserGives) {
