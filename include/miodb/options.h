@@ -238,7 +238,7 @@ struct MIODB_EXPORT Options {
   uint64_t partition_size = 64 * 1024 * 1024;
 
   // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
-  // log put them until garbage collection moves them. 0 to 1 GiB.
+  // log put them until garbage collection moves them. 0 to 1 GiB. With an SSD tier, all once half of nvm_budget is used.
   size_t lazy_copy_limit = 1024;
 
   // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, once no
@@ -301,7 +301,7 @@ struct MIODB_EXPORT ReadOptions {
   // Whether blocks of table files that are read stay in the block cache. Tables in the pool need no cache.
   bool fill_cache = true;
 
-  // Bytes of table files that an iterator reads ahead, at most. 0: it begins with little and doubles it up to 256 KiB.
+  // Bytes of table files that an iterator reads ahead, at most. 0: it begins with little and doubles it up to 1 MiB.
   size_t readahead_size = 0;
 
   // Read as of this snapshot of the same database, not yet released. nullptr: as of the call.

@@ -247,6 +247,7 @@ class DBImpl final : public DB {
   std::string PoolText();
   std::string PlacementText();
   uint64_t MemoryBytes();
+  uint64_t TableMemoryBytes() REQUIRES(mutex_);
 
   static void UnpinState(void* state, void*);
 

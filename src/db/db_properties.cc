@@ -124,6 +124,7 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("live-bytes", versions_->payload_live_bytes());
   result.emplace_back("payload-bytes", versions_->payload_bytes());
   result.emplace_back("entries", versions_->entries());
+  result.emplace_back("table-memory-bytes", TableMemoryBytes());
   result.emplace_back("immutable-memtables", immutables_.size());
   return result;
 }
@@ -226,8 +227,13 @@ std::string DBImpl::PlacementText() {
 
 uint64_t DBImpl::MemoryBytes() {
   MutexLock lock(&mutex_);
-  uint64_t bytes = memtable_->memory_bytes();
+  uint64_t bytes = TableMemoryBytes() + memtable_->memory_bytes();
   for (const MemTableRef& memtable : immutables_) bytes += memtable->memory_bytes();
+  return bytes;
+}
+
+uint64_t DBImpl::TableMemoryBytes() {
+  uint64_t bytes = 0;
   for (const auto& level : versions_->current()->levels) {
     for (const RunRef& run : level) {
       for (const TableRef& table : run->tables) bytes += table->memory_bytes();

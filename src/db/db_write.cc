@@ -42,6 +42,9 @@ constexpr uint64_t kThrottleStepNanos = 1000 * 1000;
 constexpr uint64_t kLongestThrottleNanos = 20 * 1000 * 1000;
 constexpr uint64_t kMostThrottleDebtNanos = 1000 * 1000 * 1000;
 
+// Waits from this on are noted in the info log.
+constexpr uint64_t kLongStallMicros = 20 * 1000;
+
 Status CheckSizes(const Slice& key, const Slice& value) {
   if (key.size() > kMaxKeySize) {
     return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
@@ -261,6 +264,12 @@ Status DBImpl::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   Status s = MakeRoomLocked(frame_bytes, deletes_only);
   const uint64_t waited = NowMicros() - start;
   stall_micros_.fetch_add(waited, std::memory_order_relaxed);  // relaxed: a statistic
+  if (waited >= kLongStallMicros) {
+    Log("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
+        static_cast<unsigned long long>(waited), immutables_.size(),
+        static_cast<unsigned long long>(pool_->free_bytes()),
+        static_cast<unsigned long long>(Reserve(Demand::kAny)));
+  }
   return s;
 }
 
