@@ -238,7 +238,8 @@ struct MIODB_EXPORT Options {
   uint64_t partition_size = 64 * 1024 * 1024;
 
   // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
-  // log put them until garbage collection moves them. 0 to 1 GiB. With an SSD tier, all once half of nvm_budget is used.
+  // log put them until garbage collection moves them. 0 to 1 GiB. With an SSD tier, all once half of nvm_budget is
+  // used.
   size_t lazy_copy_limit = 1024;
 
   // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, once no

@@ -104,8 +104,9 @@ bool DBImpl::WantsDrain() {
   if (ssd_ == nullptr) return false;
   if (versions_->current()->levels.back().empty()) return false;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
-  if (full_ || pool_->free_bytes() < Reserve(Demand::kAny) + pool_->capacity() / kLastShare) return true;
-  return NvmBytes() > NvmBudget() && (merges_blocked_ || !BufferTooLarge());  // a merge may wait for the space
+  if (full_ || MergesBlocked() || pool_->free_bytes() < Reserve(Demand::kAny) + pool_->capacity() / kLastShare)
+    return true;
+  return NvmBytes() > NvmBudget() && !BufferTooLarge();
 }
 
 // Rises with what tables take above the budget, and with the square of what is missing of the free space that there
@@ -146,7 +147,7 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.order = order_;
   input.drain = WantsDrain();
   input.may_drain = (repository_shares_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
-                    (settle_requests_ == 0 || versions_->BufferEmpty());
+                    (settle_requests_ == 0 || versions_->BufferEmpty() || MergesBlocked());
   input.level_limits = SsdLevelLimits(*input.version->ssd);
   input.running = &ssd_ranges_;
   input.busy_tables = &busy_tables_;

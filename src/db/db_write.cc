@@ -267,8 +267,7 @@ Status DBImpl::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   if (waited >= kLongStallMicros) {
     Log("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
         static_cast<unsigned long long>(waited), immutables_.size(),
-        static_cast<unsigned long long>(pool_->free_bytes()),
-        static_cast<unsigned long long>(Reserve(Demand::kAny)));
+        static_cast<unsigned long long>(pool_->free_bytes()), static_cast<unsigned long long>(Reserve(Demand::kAny)));
   }
   return s;
 }

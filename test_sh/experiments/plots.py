@@ -39,19 +39,19 @@ def wrapped(label, letters):
 
 
 def unit_of(label, largest):
-    """The label of an axis in a unit that keeps its numbers short, and what values are divided by."""
+    """The label of an axis in a unit that keeps its numbers to four digits, and what values are divided by."""
     if label == 'bytes':
         for divisor, unit in ((2 ** 30, 'GiB'), (2 ** 20, 'MiB'), (2 ** 10, 'KiB')):
             if largest >= 4 * divisor:
                 return unit, divisor
         return label, 1
     if label == 'microseconds':
-        return (label, 1) if largest < 2e4 else ('milliseconds', 1e3) if largest < 2e7 else ('seconds', 1e6)
+        return (label, 1) if largest < 5e3 else ('milliseconds', 1e3) if largest < 5e6 else ('seconds', 1e6)
     if label == 'MB/s':
-        return (label, 1) if largest < 2e4 else ('GB/s', 1024)
-    if largest >= 2e6:
+        return (label, 1) if largest < 5e3 else ('GB/s', 1024)
+    if largest >= 5e6:
         return 'million ' + label, 1e6
-    return ('thousand ' + label, 1e3) if largest >= 2e4 else (label, 1)
+    return ('thousand ' + label, 1e3) if largest >= 5e3 else (label, 1)
 
 
 def color_of(engine, index):
