@@ -191,13 +191,14 @@ TEST_F(SsdTest, CompactRangeEndsWhileOthersWrite) {
   options_.log_chunk_size = 4 * kKiB;
   options_.level_trigger = 4;
   constexpr size_t kSmall = 300;
+  const uint64_t keys = ByScale(4000, 20000, 20000);
   Open();
   std::atomic<bool> stop{false};
   std::vector<std::thread> writers;
   for (uint64_t w = 0; w < 3; w++) {
     writers.emplace_back([&, w] {
       for (uint64_t i = w; !stop.load(); i += 3) {
-        ASSERT_OK(db_->Put(WriteOptions(), FilledKey(i % 20000), FilledValue(i % 20000, kSmall, 0)));
+        ASSERT_OK(db_->Put(WriteOptions(), FilledKey(i % keys), FilledValue(i % keys, kSmall, 0)));
       }
     });
   }
