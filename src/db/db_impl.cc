@@ -563,17 +563,15 @@ Status DBImpl::Settle() {
   UnblockMerges();
   const uint64_t started = settles_started_;
   work_.SignalAll();
-  const auto merged = [&]() REQUIRES(mutex_) {
-    return settles_finished_ > started || (running_jobs_ == 0 && versions_->BufferEmpty());
-  };
-  // Where others write all the time there is always something to merge: then all that was there at the call is enough.
   const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: policy only
-  const auto outrun = [&]() REQUIRES(mutex_) {
-    return settles_finished_ > started && last_sequence_.load(std::memory_order_relaxed) != sequence;  // relaxed: same
-  };
   const auto wanting = [&]() REQUIRES(mutex_) {
-    if (!(merged() || merges_blocked_) || (MergesBlocked() && HasDrainWork())) return true;
-    return !outrun() && (running_jobs_ > 0 || HasMergeWork());
+    const bool settled = settles_finished_ > started;
+    const bool merged = settled || (running_jobs_ == 0 && versions_->BufferEmpty());
+    if (!(merged || merges_blocked_) || (MergesBlocked() && HasDrainWork())) return true;
+    // Where others write all the time there is always something to merge: then all that was there at the call is
+    // enough.
+    if (settled && last_sequence_.load(std::memory_order_relaxed) != sequence) return false;  // relaxed: as above
+    return running_jobs_ > 0 || HasMergeWork();
   };
   while (background_error_.ok() && !MustNotWait() && wanting()) {
     if (!WaitForBackground(0)) break;

@@ -9,12 +9,14 @@
 
 // The SSD tier, behind the repository:
 //
-//   push down   When tables take more of the pool than nvm_budget, and those of the buffer more than a sixth of that,
-//               the oldest run of the buffer goes to the repository at once, whichever level it is in
-//               (compaction/picker.h). The larger the repository is, the less is rewritten for what drains.
-//   drain       Else a partition of the repository goes to the first SSD level, merged with the files there that
-//               overlap. Its records and index are free then. Several at a time, and garbage collection of other
-//               partitions with them; merges into the repository exclude them, and they exclude those.
+//   push down   When tables take more of the pool than half of nvm_budget, and those of the buffer more than a sixth of
+//               the budget, the oldest run of the buffer goes to the repository at once, whichever level it is in
+//               (compaction/picker.h). The larger the repository is, the less is rewritten for what drains. Records of
+//               every size are copied then, so that those of a partition lie together.
+//   drain       When tables take more than nvm_budget, or space is short, a partition of the repository goes to the
+//               first SSD level, merged with the files there that overlap. Its records and index are free then. Several
+//               at a time, and garbage collection of other partitions with them; merges into the repository exclude
+//               them, and they exclude those.
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //
@@ -91,7 +93,7 @@ uint64_t RepositoryBytes(const Version& version) {
 
 }  // namespace
 
-// REQUIRES: tables take more than the budget.
+// Whether what came last is more of what the pool holds than it should be, once the pool is to shrink.
 bool DBImpl::BufferTooLarge() {
   return !versions_->BufferEmpty() && NvmBytes() > RepositoryBytes(*versions_->current()) + NvmBudget() / kBufferShare;
 }
@@ -104,8 +106,8 @@ bool DBImpl::WantsDrain() {
   if (ssd_ == nullptr) return false;
   if (versions_->current()->levels.back().empty()) return false;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
-  if (full_ || MergesBlocked() || pool_->free_bytes() < Reserve(Demand::kAny) + pool_->capacity() / kLastShare)
-    return true;
+  const uint64_t least = Reserve(Demand::kAny) + pool_->capacity() / kLastShare;
+  if (full_ || MergesBlocked() || pool_->free_bytes() < least) return true;
   return NvmBytes() > NvmBudget() && !BufferTooLarge();
 }
 

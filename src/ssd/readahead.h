@@ -47,8 +47,9 @@ class ReadaheadFile final : public RandomAccessFile {
     size_t capacity = 0;  // behind the room
     uint64_t begin = 0;   // of the bytes in the file; less than what was read from when some were put in front
     uint64_t end = 0;
+    uint64_t read_from = 0;  // of what lies behind the room
+
     const char* at(uint64_t offset) const { return space.get() + kRoom + offset - read_from; }
-    uint64_t read_from = 0;  // what lies behind the room
   };
 
   // A block is hardly larger; one that is, and lies across the end of a buffer, is read by itself.

@@ -1,7 +1,7 @@
 // A few threads that help callers with work that waits, such as reads of a disk.
 //
-// Threads: Run by any number at once; the caller works as well, so it always comes to an end. The helpers start when
-// they are first needed; where no more can be started, those that there are do.
+// Threads: all calls by any number at once. Who waits works as well, so it always comes to an end. The helpers start
+// when they are first needed; where no more can be started, those that there are do.
 //
 // Errors: what the work throws has to be caught in it.
 
@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "src/util/mutex.h"

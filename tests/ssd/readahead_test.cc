@@ -112,7 +112,9 @@ TEST_F(ReadaheadTest, TheNextFileIsReadAsFarAheadAsTheLast) {
     file_->reads = 0;
     const ReadaheadFile ahead(file_.get(), kFileBytes, {0, 256 * 1024, &bytes});
     for (uint64_t at = 0; at + 4100 <= kFileBytes; at += 4100) ExpectRead(ahead, at, 4100);
-    if (i == 1) EXPECT_LE(file_->reads, 5);
+    if (i == 1) {
+      EXPECT_LE(file_->reads, 5);
+    }
     EXPECT_EQ(256u * 1024, bytes);
   }
 }
