@@ -86,7 +86,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
     entry.word = IndexWord(payload.RefOf(from->record), TagType(from->tag) == kTypeDeletion, from->record_size);
     Status s = sink.MakeRoom(same_key);
     if (!s.ok()) return s;
-    sink.Add(entry);
+    sink.Add(entry, TagSequence(from->tag));
   }
   Status s = sink.Finish(tables);
   if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);

@@ -306,6 +306,7 @@ class ClusterMerge {
     }
     Status s = sink_->MakeRoom(entry->same_key_as_last);
     if (!s.ok()) return s;
+    uint64_t oldest = cursor->table().oldest_sequence();
     if (may_copy_ && copier_->Wanted(*extent, entry->word)) {
       RecordView record;
       s = cursor->table().ReadRecord(entry->word.ref(), true, &record);
@@ -313,8 +314,9 @@ class ClusterMerge {
       copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry->word.size() > request_.settle_limit,
                     &entry->word);
       entry->SetKey(record.key);
+      oldest = record.sequence();
     }
-    sink_->Add(*entry);
+    sink_->Add(*entry, oldest);
     return s;
   }
 

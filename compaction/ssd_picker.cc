@@ -43,8 +43,10 @@ double Heat(const SsdPickerInput& input, const SsdRange& range) {
                   static_cast<double>(reads) * static_cast<double>(partitions) / static_cast<double>(keys.size()));
 }
 
-// Bytes to write for each byte moved. What is read often is better off where it is.
+// Bytes to write for each byte moved. What is read often is better off where it is. Of drains that are to shorten the
+// log, its age.
 double Cost(const SsdPickerInput& input, const SsdJob& job) {
+  if (job.is_drain() && input.oldest_first) return static_cast<double>(job.tables[0]->oldest_sequence());
   uint64_t moved = TotalBytes(job.upper);
   for (const TableRef& table : job.tables) moved += table->payload_bytes();
   const double rewritten =

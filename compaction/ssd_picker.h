@@ -54,6 +54,7 @@ struct SsdPickerInput {
   VersionRef version;
   KeyOrder order{BytewiseComparator()};
   bool drain = false;                  // the repository is to shrink
+  bool oldest_first = false;           // so that the log gets shorter: whatever it costs
   bool may_drain = false;              // no merge is at work on the whole repository
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;

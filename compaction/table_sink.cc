@@ -10,6 +10,7 @@ Status TableSink::StartTable() {
   builder_ = std::make_unique<PMTableBuilder>(options_.pool, options_.order, options_.purpose,
                                               options_.new_table_number(), options_.filter_bits);
   payload_bytes_ = 0;
+  oldest_ = kMaxSequence;
   const uint64_t left = options_.max_entries - taken_;
   Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
                              tracker_->extent_count() + options_.max_new_extents);
@@ -35,10 +36,11 @@ Status TableSink::MakeRoom(bool same_key) {
   return Status::OK();
 }
 
-void TableSink::Add(const IndexEntry& entry) {
+void TableSink::Add(const IndexEntry& entry, uint64_t oldest) {
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   tracker_->AddLive(entry.word.size());
   payload_bytes_ += entry.word.size();
+  oldest_ = std::min(oldest_, oldest);
   builder_->Add(entry);
 }
 
@@ -48,6 +50,7 @@ Status TableSink::FinishTable() {
   PMTableBuilder::Summary summary;
   summary.min_sequence = options_.min_sequence;
   summary.max_sequence = options_.max_sequence;
+  summary.oldest_sequence = oldest_;
   summary.payload = tracker_->Take();
   TableRef table;
   const int64_t taken = static_cast<int64_t>(builder_->index_bytes());

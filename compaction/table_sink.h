@@ -44,8 +44,9 @@ class TableSink {
   // key of the one added last.
   Status MakeRoom(bool same_key);
 
+  // oldest: the entry's sequence, or one that is not above it.
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
-  void Add(const IndexEntry& entry);
+  void Add(const IndexEntry& entry, uint64_t oldest);
 
   // Whether MakeRoom failed because a key had more versions than the table being built had room for. With
   // entries_per_table left at its default that happens only where free space is scattered.
@@ -63,6 +64,7 @@ class TableSink {
   std::unique_ptr<PMTableBuilder> builder_;
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
+  uint64_t oldest_ = 0;         // the least that was said of its entries
   bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };

@@ -75,6 +75,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   }
   if (((header.flags & kTableBytewise) != 0) != order_.bytewise()) return Corrupt("was built under another key order");
   header_ = header;
+  oldest_sequence_ = header.min_sequence;
   leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
 
   const Slice meta_block(base + header_.meta_offset, header_.meta_size);

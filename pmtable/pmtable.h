@@ -54,6 +54,11 @@ class PMTable {
   uint64_t tombstones() const { return header_.tombstones; }
   uint64_t min_sequence() const { return header_.min_sequence; }
   uint64_t max_sequence() const { return header_.max_sequence; }
+
+  // No entry is older. Closer than min_sequence(), which also stands for what a merge has dropped, but in DRAM only: an
+  // opened table has nothing better than that.
+  uint64_t oldest_sequence() const { return oldest_sequence_; }
+
   bool has(TableFlags flag) const { return (header_.flags & flag) != 0; }
   Slice smallest() const { return smallest_; }
   Slice largest() const { return largest_; }
@@ -127,6 +132,7 @@ class PMTable {
   const KeyOrder order_;
   const ExtentRef index_;
   TableHeader header_ = {};
+  uint64_t oldest_sequence_ = 0;
   const LeafNode* leaves_ = nullptr;
   std::vector<InnerNode> inner_;       // all levels above 0, level 1 first
   std::vector<uint64_t> level_start_;  // where level i + 1 starts in inner_

@@ -182,6 +182,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), number_);
   h.min_sequence = summary.min_sequence;
   h.max_sequence = summary.max_sequence;
+  t->oldest_sequence_ = std::max(summary.oldest_sequence, summary.min_sequence);
   h.checksum = Hash64(&h, offsetof(TableHeader, checksum));
   CHECK_LE(h.meta_offset + h.meta_size, index_->size());
 

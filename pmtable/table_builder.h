@@ -72,6 +72,7 @@ class PMTableBuilder {
   struct Summary {
     uint64_t min_sequence = 0;
     uint64_t max_sequence = 0;
+    uint64_t oldest_sequence = 0;     // see PMTable
     std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
   };
 

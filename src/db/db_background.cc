@@ -304,9 +304,9 @@ bool DBImpl::FlushStep() {
     level_stats_[0].bytes_written.fetch_add(table->index()->size(), std::memory_order_relaxed);
   }
   if (file_log_ != nullptr) {
-    const uint64_t flushed_sequence = versions_->manifest().flushed_sequence;
+    const uint64_t needed_from = LogsUntilSsd() ? ssd_floor_ : versions_->manifest().flushed_sequence;
     const MutexUnlock unlock(&mutex_);
-    RetireFileLog(flushed_sequence);
+    RetireFileLog(needed_from);
   }
   return s.ok();
 }
@@ -388,7 +388,7 @@ PickerInput DBImpl::MakePickerInput() {
   input.settle = settle_requests_ > 0;
   input.merges_blocked = merges_blocked_;
   input.collection_blocked = collection_blocked_;
-  input.push_down = WantsPushDown();
+  input.push_down = WantsPushDown() || BufferHoldsLog();
   return input;
 }
 

@@ -50,14 +50,14 @@ Status DBImpl::OpenFileLog() {
     if (!s.ok()) return Status::IOError(log_options.folder, "cannot create the log folder: " + s.ToString());
   }
   auto log = std::make_unique<FileLog>(std::move(log_options));
-  Status s = log->Own(pool_->id());
+  Status s = log->Own(ssd_manifest_.store_id);
   if (!s.ok()) return s;
   file_log_ = std::move(log);
   if (!writes) return s;
   file_log_to_write_ = file_log_.get();
   if (!remembered || wal_dir != last) s = ReplaceFile(env, WalDirPath(name_), wal_dir);
   // Even if it says so already: the process that wrote it may have come no further.
-  if (s.ok() && !MIODB_MUTATED(kLogFolderUnsynced)) s = FileLog::SyncExisting(env, WalDirPath(name_));
+  if (s.ok() && !MIODB_MUTATED(kLogFolderUnsynced)) s = SyncExistingFile(env, WalDirPath(name_));
   return s;
 }
 

@@ -118,8 +118,9 @@ Status Destroy(const std::string& name, const Options& options) {
     s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
   }
   const std::string repair = RepairDirectory(name);
-  for (const std::string& file : {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name),
-                                  RegionsPath(name), RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp"}) {
+  for (const std::string& file :
+       {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
+        RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp", SsdManifestPath(name), SsdManifestPath(name) + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }
@@ -217,7 +218,8 @@ Status DBImpl::Start() {
   Env* const env = options_.env;
   const bool directory_existed = env->FileExists(name_);
   bool pool_existed;
-  Status s = LookForPool(&pool_existed);
+  Status s = CheckVolatility();
+  if (s.ok()) s = LookForPool(&pool_existed);
   if (!s.ok()) return s;
   if (!pool_existed && IsForeignDatabase(env, name_)) {
     return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
@@ -236,10 +238,10 @@ Status DBImpl::Start() {
   return s;
 }
 
-// A device is there in any case.
+// Whether there is a database. A device is there in any case; a volatile pool never, but maybe what outlives it.
 Status DBImpl::LookForPool(bool* exists) {
   const std::string path = PoolPath(options_, name_);
-  *exists = !Region::IsAnonymous(path) && options_.env->FileExists(path);
+  *exists = options_.env->FileExists(Region::IsAnonymous(path) ? SsdManifestPath(name_) : path);
   if (hooks_.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
 }
@@ -248,6 +250,7 @@ Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
   if (s.ok()) s = StartThreads();
+  if (s.ok()) s = ReplayLogFiles();
   return s;
 }
 
@@ -266,6 +269,7 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
     ssd_.reset();
     SsdStore::Destroy(env, options_.ssd_path).IgnoreError();
   }
+  env->RemoveFile(SsdManifestPath(name_)).IgnoreError();
   if (file_lock_ != nullptr) {
     own_log_.reset();
     info_log_ = options_.info_log;
@@ -303,7 +307,9 @@ Status DBImpl::OpenPool() {
   Status s = LookForPool(&exists);
   if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
-  s = exists ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
+  const bool is_volatile = Region::IsAnonymous(path);
+  s = exists && !is_volatile ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
+  if (s.ok()) s = ReadSsdManifest(exists && is_volatile);
   if (!s.ok()) return s;
   blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks, placement_.dram_node);
   frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
@@ -312,13 +318,18 @@ Status DBImpl::OpenPool() {
   MutexLock lock(&mutex_);
   versions_ = std::make_unique<VersionSet>(pool_.get(), order_, options_.num_levels);
   if (ssd_ != nullptr) versions_->UseSsd(ssd_.get(), options_.ssd_levels);
-  if (exists) {
+  if (exists && is_volatile) {
+    s = versions_->CreateFor(ssd_manifest_.state);
+    if (s.ok()) s = OpenFileLog();
+    if (s.ok()) s = RecoverVolatile();
+  } else if (exists) {
     s = OpenFileLog();
     if (s.ok()) s = Recover();
   } else {
     s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
     if (s.ok()) s = OpenFileLog();
+    if (s.ok()) s = MakeFilesDurable(VersionEdit());
   }
   if (s.ok()) s = AddMissingRegions();
   if (!s.ok()) return s;
@@ -330,7 +341,10 @@ Status DBImpl::OpenPool() {
       versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),
       static_cast<unsigned long long>(pool_->used_bytes()), static_cast<unsigned long long>(pool_->capacity()),
       static_cast<unsigned long long>(NowMicros() - start));
-  if (pool_->is_volatile()) Log("the pool is anonymous memory: nothing of the database outlives the process");
+  if (is_volatile) {
+    Log("the pool is anonymous memory: %s",
+        ssd_ != nullptr ? "writes are in the log files until they are on SSD" : "nothing of it outlives the process");
+  }
   return s;
 }
 
@@ -536,7 +550,10 @@ Status DBImpl::RequestFlush() {
 }
 
 Status DBImpl::Flush() {
-  return WithMemory([this] { return DoFlush(); });
+  return WithMemory([this] {
+    Status s = DoFlush();
+    return s.ok() && LogsUntilSsd() ? file_log_->SyncEnded() : s;  // the pool makes nothing durable
+  });
 }
 
 Status DBImpl::DoFlush() {

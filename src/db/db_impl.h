@@ -42,6 +42,7 @@
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
 #include "src/util/helper_threads.h"
+#include "src/version/ssd_manifest.h"
 #include "src/version/version_set.h"
 
 namespace miodb {
@@ -145,6 +146,7 @@ class DBImpl final : public DB {
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
+  void InsertGroup(uint64_t first_sequence);
   void CollectRecords(Writer* leader, Writer* last);
   void TraceGroup(Writer* leader, Writer* last);
   Status MakeRoom(uint64_t frame_bytes, bool deletes_only);
@@ -236,9 +238,24 @@ class DBImpl final : public DB {
   Status OpenFileLog();
   void RetireFileLog(uint64_t flushed_sequence);
   bool FileLogTooLarge() const {
-    return file_log_to_write_ != nullptr && options_.max_total_wal_size > 0 &&
+    return file_log_to_write_ != nullptr && options_.max_total_wal_size > 0 && !LogsUntilSsd() &&
            file_log_to_write_->live_bytes() > options_.max_total_wal_size;
   }
+
+  // ---- db_volatile.cc
+  bool LogsUntilSsd() const;
+  Status CheckVolatility();
+  Status ReadSsdManifest(bool exists);
+  uint64_t LogLimit() const;
+  bool LogTooLong() const;
+  double LogExcess() const;
+  uint64_t FloorWithout(const std::vector<uint64_t>& drained) REQUIRES(mutex_);
+  bool BufferHoldsLog() REQUIRES(mutex_);
+  Status MakeFilesDurable(const VersionEdit& edit) REQUIRES(mutex_);
+  bool RaiseFloor() REQUIRES(mutex_);
+  Status RecoverVolatile() REQUIRES(mutex_);
+  Status ReplayLogFiles();
+  Status ReplayBatch(const std::string& batch);
 
   // ---- db_properties.cc
   std::vector<std::pair<std::string, uint64_t>> Counters();
@@ -351,6 +368,12 @@ class DBImpl final : public DB {
   uint64_t looked_at_sequence_ GUARDED_BY(mutex_) = 0;  // the last one that WritersAreBusy saw
   uint64_t looked_at_micros_ GUARDED_BY(mutex_) = 0;    // when it was new
   bool flush_blocked_ GUARDED_BY(mutex_) = false;       // a flush found no space; it waits for some to be freed
+
+  // Of a volatile pool with an SSD tier.
+  SsdManifest ssd_manifest_;                           // as the open found it
+  std::vector<LogFile> to_replay_;                     // of the open
+  uint64_t ssd_floor_ GUARDED_BY(mutex_) = 0;          // of SSD_MANIFEST
+  bool ssd_manifest_busy_ GUARDED_BY(mutex_) = false;  // it is being replaced
 
   std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);     // of running SSD jobs, and the following ones
   std::vector<SsdRange> ssd_damaged_ GUARDED_BY(mutex_);    // of jobs that met damage: not touched until the next open

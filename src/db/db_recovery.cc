@@ -163,7 +163,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
   MemTableRef memtable;
   const LogScan* last = nullptr;
   uint64_t capacity = 0;
-  std::vector<std::pair<LogFile, uint64_t>> kept_files;
+  std::vector<FileLog::Kept> kept_files;
   std::vector<LogFile> unwanted_files;
   for (LogScan& scan : scans) {
     s = JudgeScan(scan, *last_sequence, &ended);
@@ -172,7 +172,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
       if (!scan.in_file()) {
         edit->removed_chunks.push_back(scan.place.id);
       } else if (scan.last_sequence != 0 && !ended) {
-        kept_files.emplace_back(scan.file, scan.last_sequence);  // flushed already
+        kept_files.push_back({scan.file, scan.last_sequence, scan.damaged, scan.valid_bytes});  // flushed already
       } else {
         unwanted_files.push_back(scan.file);
       }
@@ -189,7 +189,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     capacity += scan.in_file() ? scan.valid_bytes : scan.place.size;
     *last_sequence = scan.last_sequence;
     if (scan.damaged) ended = true;
-    if (scan.in_file()) kept_files.emplace_back(scan.file, scan.last_sequence);
+    if (scan.in_file()) kept_files.push_back({scan.file, scan.last_sequence, scan.damaged, scan.valid_bytes});
     if (!scan.in_file() && !scan.place.sealed && !MIODB_MUTATED(kLogAppendAfterOpen)) {
       LogChunkPlace sealed = scan.place;
       sealed.sealed = true;

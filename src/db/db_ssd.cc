@@ -66,7 +66,7 @@ constexpr uint64_t kBufferShare = 6;
 
 Status DBImpl::OpenSsd() {
   if (options_.ssd_path.empty()) return Status::OK();
-  return SsdStore::Open(SsdStoreOptions(options_), pool_->id(), &ssd_);
+  return SsdStore::Open(SsdStoreOptions(options_), ssd_manifest_.store_id, &ssd_);
 }
 
 // ---- when
@@ -105,6 +105,7 @@ bool DBImpl::SettlesAll() { return ssd_ != nullptr && NvmBytes() > NvmBudget() /
 bool DBImpl::WantsDrain() {
   if (ssd_ == nullptr) return false;
   if (versions_->current()->levels.back().empty()) return false;
+  if (LogTooLong() && !BufferHoldsLog()) return true;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
   const uint64_t least = Reserve(Demand::kAny) + pool_->capacity() / kLastShare;
   if (full_ || MergesBlocked() || pool_->free_bytes() < least) return true;
@@ -122,7 +123,8 @@ uint64_t DBImpl::SsdThrottleNanos(uint64_t left) {
       bytes <= budget ? 0 : static_cast<double>(std::min(bytes - budget, span)) / static_cast<double>(span);
   const uint64_t wanted = capacity / kFreeShare + 1;
   const double missing = left >= wanted ? 0 : static_cast<double>(wanted - left) / static_cast<double>(wanted);
-  const double nanos = kThrottleNanos * std::max(above, missing * missing) + kFullThrottleNanos * std::pow(missing, 16);
+  const double nanos = kThrottleNanos * std::max({above, missing * missing, std::min(2 * LogExcess(), 1.0)}) +
+                       kFullThrottleNanos * std::pow(missing, 16);
   return static_cast<uint64_t>(nanos);
 }
 
@@ -148,6 +150,7 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.version = versions_->current();
   input.order = order_;
   input.drain = WantsDrain();
+  input.oldest_first = LogTooLong();
   input.may_drain = (repository_shares_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
                     (settle_requests_ == 0 || versions_->BufferEmpty() || MergesBlocked());
   input.level_limits = SsdLevelLimits(*input.version->ssd);
@@ -187,7 +190,7 @@ bool DBImpl::SsdStep() {
   {
     MutexLock lock(&mutex_);
     job = PickSsd();
-    if (!job.has_value()) return false;
+    if (!job.has_value()) return RaiseFloor();
     levels = versions_->current()->ssd;
     ssd_ranges_.push_back(job->range);
     ssd_jobs_++;
@@ -247,6 +250,10 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   job = SsdJob();
   result = SsdMergeResult();
   FinishSsdJob(range, tables, s, inputs_damaged);
+  if (!LogsUntilSsd()) return;
+  const uint64_t floor = ssd_floor_;
+  const MutexUnlock unlock(&mutex_);
+  RetireFileLog(floor);
 }
 
 Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
@@ -269,12 +276,13 @@ Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
     first.removed_files.swap(edit.removed_files);
     CHECK(versions_->Apply(std::move(first), {}).ok());
   }
-  Status s = versions_->Apply(std::move(edit), {}, result.files);
+  Status s = MakeFilesDurable(edit);
+  if (s.ok()) s = versions_->Apply(std::move(edit), {}, result.files);
   if (s.ok()) {
     PublishState();
   } else if (versions_->in_doubt()) {
     SetBackgroundError(s);  // the files may be named: the next open knows
-  } else {
+  } else if (background_error_.ok()) {
     for (const SstRef& file : result.files) file->MarkObsolete();
   }
   return s;

@@ -194,6 +194,14 @@ void DBImpl::TraceGroup(Writer* leader, Writer* last) {
   }
 }
 
+// Puts the records that are in the chunk now into the memtable.
+void DBImpl::InsertGroup(uint64_t first_sequence) {
+  uint64_t sequence = first_sequence;
+  for (const LogRecord& record : group_records_) {
+    writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+  }
+}
+
 void DBImpl::WriteGroup(Writer* leader, Writer* last) {
   uint64_t body_bytes = 0, user_bytes = 0;
   bool sync = false, deletes_only = true, seal = false;
@@ -218,10 +226,7 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
       if (s.ok()) {
         frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
         clock.Lap(&PerfContext::put_log);
-        uint64_t sequence = first;
-        for (const LogRecord& record : group_records_) {
-          writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
-        }
+        InsertGroup(first);
         clock.Lap(&PerfContext::put_memtable);
         Persist& persist = pool_->persist();
         if (MIODB_MUTATED(kVisibleBeforeDurable)) last_sequence_.store(allocated_sequence_);

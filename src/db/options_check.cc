@@ -68,7 +68,7 @@ Status CheckSsdOptions(const Options& o, bool any_sizes) {
   return Status::OK();
 }
 
-// Memory without a name: what of it could be kept would have to come from elsewhere, and nothing does that yet.
+// Memory without a name: what is kept of it is in files of a log and of an SSD tier, or nowhere.
 Status CheckAnonymous(const Options& o) {
   const bool anonymous = Region::IsAnonymous(o.pool_path);
   for (const NvmRegion& region : o.nvm_regions) {
@@ -79,9 +79,10 @@ Status CheckAnonymous(const Options& o) {
   }
   if (!anonymous) return Status::OK();
   const std::string what = "Options::pool_path is anonymous, which is volatile memory";
-  if (o.log_mode != kLogOff)
-    return Status::InvalidArgument(what, "log_mode has to be kLogOff: no log could be replayed onto it");
-  if (!o.ssd_path.empty()) return Status::InvalidArgument(what, "an ssd_path would be of no use without the pool");
+  if (o.ssd_path.empty() && o.log_mode != kLogOff)
+    return Status::InvalidArgument(what, "log_mode has to be kLogOff without an ssd_path: no log would ever end");
+  if (!o.ssd_path.empty() && o.log_mode != kLogFile)
+    return Status::InvalidArgument(what, "log_mode has to be kLogFile with an ssd_path: what is on SSD needs its log");
   if (o.persist_mode == kPersistAuto || o.persist_mode == kPersistEmulated) return Status::OK();
   return Status::InvalidArgument(what, "persist_mode has to be kPersistAuto or kPersistEmulated");
 }

@@ -90,7 +90,11 @@ class Repairer {
 
 Status Repairer::Run() {
   if (Region::IsAnonymous(pool_path_)) {
-    return Status::InvalidArgument("Options::pool_path is anonymous", "there is nothing left that could be repaired");
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   options_.env->FileExists(SsdManifestPath(name_))
+                                       ? "a repair needs a pool; the table files and the log have the formats of "
+                                         "LevelDB and can be read with its tools"
+                                       : "there is nothing left that could be repaired");
   }
   if (Region::IsDevice(pool_path_)) {
     return Status::NotSupported(pool_path_,

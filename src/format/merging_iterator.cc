@@ -69,6 +69,11 @@ class MergingIterator final : public InternalIterator {
     return c != 0 ? c < 0 : record.sequence() > sequence;
   }
 
+  bool IsAfter(const RecordView& record, const Slice& key, uint64_t sequence) const {
+    const int c = order_.Compare(record.key, key);
+    return c != 0 ? c > 0 : record.sequence() < sequence;
+  }
+
   // The heap's order: what is to be visited last is "least".
   bool HeapLess(const InternalIterator* a, const InternalIterator* b) const {
     return forward_ ? Before(b, a) : Before(a, b);
@@ -123,8 +128,12 @@ class MergingIterator final : public InternalIterator {
     const uint64_t sequence = pivot->record().sequence();
     for (auto& source : sources_) {
       if (source.get() == pivot) continue;
-      source->Seek(key, sequence);  // first version after the pivot: versions are unique
-      if (forward || !source->status().ok()) continue;
+      source->Seek(key, sequence);  // the first version that is not before the pivot; maybe the same once more
+      if (!source->status().ok()) continue;
+      if (forward) {
+        if (source->Valid() && !IsAfter(source->record(), key, sequence)) source->Next();
+        continue;
+      }
       if (source->Valid()) {
         source->Prev();
       } else {

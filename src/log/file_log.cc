@@ -6,6 +6,7 @@
 
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
+#include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
 
 namespace miodb {
@@ -24,14 +25,6 @@ std::string OwnerText(uint64_t pool_id) {
 }
 
 }  // namespace
-
-Status FileLog::SyncExisting(Env* env, const std::string& path) {
-  WritableFile* opened = nullptr;
-  Status s = env->NewAppendableFile(path, &opened);
-  if (s.IsNotSupportedError()) return Status::OK();
-  const std::unique_ptr<WritableFile> file(opened);
-  return s.ok() ? file->Sync() : s;
-}
 
 Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* files) {
   files->clear();
@@ -83,7 +76,7 @@ Status FileLog::Own(uint64_t pool_id) {
     Status s = ReadFileToString(env, path, &owner);
     if (!s.ok()) return s;
     // Synced again, because the process that wrote it may have come no further.
-    if (owner == mine) return SyncExisting(env, path);
+    if (owner == mine) return SyncExistingFile(env, path);
   }
   std::vector<LogFile> files;
   Status s = List(env, options_.folder, &files);
@@ -93,7 +86,7 @@ Status FileLog::Own(uint64_t pool_id) {
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
   s = WriteStringToFile(env, mine, path);
-  return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExisting(env, path) : s;
+  return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
 }
 
 Status FileLog::Destroy(Env* env, const std::string& folder) {
@@ -107,25 +100,36 @@ Status FileLog::Destroy(Env* env, const std::string& folder) {
   std::vector<LogFile> files;
   if (s.ok()) s = List(env, folder, &files);
   for (const LogFile& file : files) {
-    if (s.ok()) s = env->RemoveFile(folder + "/" + file.name());
+    const std::string path = folder + "/" + file.name();
+    if (s.ok()) s = env->RemoveFile(path);
+    if (s.ok() && env->FileExists(path + ".tmp")) s = env->RemoveFile(path + ".tmp");  // of a cut that was cut off
   }
   if (s.ok() && env->FileExists(folder + kOwnerName)) s = env->RemoveFile(folder + kOwnerName);
   return s;
 }
 
-Status FileLog::Adopt(const std::vector<std::pair<LogFile, uint64_t>>& kept, const std::vector<LogFile>& unwanted) {
+// Leaves the first bytes of a file, durably.
+Status FileLog::Cut(const LogFile& file, uint64_t bytes) {
+  std::string content;
+  Status s = ReadFileToString(options_.env, Path(file), &content);
+  if (s.ok()) s = ReplaceFile(options_.env, Path(file), Slice(content.data(), std::min(content.size(), bytes)));
+  return s;
+}
+
+Status FileLog::Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>& unwanted) {
   Env* const env = options_.env;
   std::vector<Archived> archived;
   Status s = ListArchive(env, ArchiveFolder(), &archived);
   if (!s.ok()) return s;
   if (!archived.empty()) next_number_ = archived.back().file.number + 1;
-  for (const auto& [file, last_sequence] : kept) {
-    next_number_ = std::max(next_number_, file.number + 1);
+  for (const Kept& k : kept) {
+    next_number_ = std::max(next_number_, k.file.number + 1);
     Ended ended;
-    ended.file = file;
-    ended.last_sequence = last_sequence;
-    s = env->GetFileSize(Path(file), &ended.bytes);
-    if (s.ok() && !MIODB_MUTATED(kLogFileKeptUnsynced)) s = SyncExisting(env, Path(file));
+    ended.file = k.file;
+    ended.last_sequence = k.last_sequence;
+    if (k.damaged && !MIODB_MUTATED(kLogFileUncut)) s = Cut(k.file, k.valid_bytes);
+    if (s.ok()) s = env->GetFileSize(Path(k.file), &ended.bytes);
+    if (s.ok() && !MIODB_MUTATED(kLogFileKeptUnsynced)) s = SyncExistingFile(env, Path(k.file));
     if (!s.ok()) return s;
     live_bytes_.fetch_add(ended.bytes, std::memory_order_relaxed);  // relaxed: a statistic
     MutexLock lock(&mutex_);
@@ -190,8 +194,8 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   return s;
 }
 
-// Older files first, so that what is durable has no gap.
-Status FileLog::SyncAll() {
+Status FileLog::SyncEnded() {
+  MutexLock syncing(&sync_mutex_);
   std::vector<std::unique_ptr<WritableFile>> older;
   {
     MutexLock lock(&mutex_);
@@ -199,11 +203,16 @@ Status FileLog::SyncAll() {
       if (ended.unsynced != nullptr) older.push_back(std::move(ended.unsynced));
     }
   }
-  Status s;
   for (const auto& file : older) {
-    if (s.ok() && !MIODB_MUTATED(kLogFileOlderUnsynced)) s = file->Sync();
+    if (sync_error_.ok() && !MIODB_MUTATED(kLogFileOlderUnsynced)) sync_error_ = file->Sync();
     syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   }
+  return sync_error_;
+}
+
+// Older files first, so that what is durable has no gap.
+Status FileLog::SyncAll() {
+  Status s = SyncEnded();
   if (s.ok() && !MIODB_MUTATED(kLogFileUnsynced)) s = file_->Sync();
   syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   if (s.ok()) unsynced_ = false;
@@ -222,6 +231,15 @@ void FileLog::EndFile() {
   file_.reset();
   MutexLock lock(&mutex_);
   ended_.push_back(std::move(ended));
+}
+
+uint64_t FileLog::EndBefore(uint64_t sequence, uint64_t otherwise) {
+  MutexLock lock(&mutex_);
+  uint64_t end = otherwise;
+  for (const Ended& ended : ended_) {
+    if (ended.last_sequence <= sequence) end = std::max(end, ended.last_sequence);
+  }
+  return end;
 }
 
 Status FileLog::Retire(uint64_t flushed_sequence) {

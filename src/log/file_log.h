@@ -57,9 +57,6 @@ class FileLog {
   FileLog(const FileLog&) = delete;
   FileLog& operator=(const FileLog&) = delete;
 
-  // The file's content so far, and its name, survive loss of power. An Env that cannot open it again gets no promise.
-  static Status SyncExisting(Env* env, const std::string& path);
-
   // The log files in a folder by rising number; none if there is no such folder.
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
@@ -77,9 +74,18 @@ class FileLog {
     uint64_t second = 0;  // of its move there
   };
 
-  // Recovery: the log files that are there. Those that it kept are made durable, and given over with the last sequence
-  // in them; those it did not are removed, also durably, before anything is appended.
-  Status Adopt(const std::vector<std::pair<LogFile, uint64_t>>& kept, const std::vector<LogFile>& unwanted);
+  // A file that recovery keeps. Behind its valid bytes, if it is damaged, lie batches that do not count.
+  struct Kept {
+    LogFile file;
+    uint64_t last_sequence = 0;
+    bool damaged = false;
+    uint64_t valid_bytes = 0;
+  };
+
+  // Recovery: the log files that are there. Those that it kept are cut if they are damaged, because the next recovery
+  // would take what comes in later files for what lies behind a gap, and made durable; those it did not are removed,
+  // also durably, before anything is appended.
+  Status Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>& unwanted);
 
   // Appends these updates as one batch, numbered from first_sequence on. After a failure nobody knows what the file
   // holds, and the caller must append nothing more.
@@ -87,6 +93,13 @@ class FileLog {
 
   // The next Append begins a new file.
   void EndFile();
+
+  // Makes all files but the current one durable. Once that has failed, every call for it fails, with or without sync.
+  Status SyncEnded();
+
+  // The last sequence of the newest file that has ended and holds nothing above this one; "otherwise", if there is
+  // none.
+  uint64_t EndBefore(uint64_t sequence, uint64_t otherwise);
 
   // Removes or archives the files that hold nothing above this sequence; the current one stays.
   Status Retire(uint64_t flushed_sequence);
@@ -115,6 +128,7 @@ class FileLog {
   Status StartFile();
   Status SyncAll();
   Status Discard(const LogFile& file);
+  Status Cut(const LogFile& file, uint64_t bytes);
 
   const Options options_;
 
@@ -130,6 +144,8 @@ class FileLog {
   bool unsynced_ = false;      // the current file has writes that no sync has covered
   uint64_t next_number_ = 1;
 
+  Mutex sync_mutex_;  // taken before mutex_, held while ended files are synced
+  Status sync_error_ GUARDED_BY(sync_mutex_);
   Mutex mutex_;
   std::list<Ended> ended_ GUARDED_BY(mutex_);  // oldest first
   std::atomic<uint64_t> live_bytes_{0};

@@ -121,7 +121,9 @@ Status SsdStore::Claim(uint64_t pool_id) {
   if (owned) {
     uint64_t owner;
     Status s = ReadOwner(env, options_.path, &owner);
-    if (!s.ok() || owner == pool_id) return s;
+    if (!s.ok()) return s;
+    // Synced again, because the process that wrote it may have come no further.
+    if (owner == pool_id) return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
   }
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -131,8 +133,10 @@ Status SsdStore::Claim(uint64_t pool_id) {
                                                         : "holds table files, but no file POOL that says whose");
   }
   // Without files it is nobody's, or that of a database whose making a crash cut off before its pool had a name.
-  // The new name is durable with the first table file, whose sync takes the directory with it.
-  return ReplaceFile(env, path, id, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
+  // Synced with its name before there is any table file, whose name could be durable first.
+  if (MIODB_MUTATED(kSsdOwnerUnsynced)) return ReplaceFile(env, path, id, Synced::kNo);
+  s = ReplaceFile(env, path, id);
+  return s.ok() ? SyncExistingFile(env, path) : s;
 }
 
 Status SsdStore::CheckDirectAccess() const {

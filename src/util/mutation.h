@@ -55,6 +55,8 @@ namespace miodb {
   X(kLogOwnerUnsynced, "the name of a log folder's owner not synced")                          \
   X(kLogFolderUnsynced, "the name of the log folder not synced")                               \
   X(kSsdFileUnsynced, "table file not synced before the edit that names it")                   \
+  X(kLogFileUncut, "log files that recovery kept in part not cut")                             \
+  X(kVolatileLogUnsynced, "log not synced before files hold its writes")                       \
   X(kSsdOwnerUnsynced, "the name of an SSD directory's owner not synced")                      \
   X(kSsdInTwoEdits, "SSD job drops its inputs in an edit before the one that adds its output") \
   X(kSsdInputsRemovedEarly, "files removed before the edit that drops them")                   \

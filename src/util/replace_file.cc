@@ -26,4 +26,12 @@ Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Sync
   return s;
 }
 
+Status SyncExistingFile(Env* env, const std::string& path) {
+  WritableFile* opened = nullptr;
+  Status s = env->NewAppendableFile(path, &opened);
+  if (s.IsNotSupportedError()) return Status::OK();
+  const std::unique_ptr<WritableFile> file(opened);
+  return s.ok() ? file->Sync() : s;
+}
+
 }  // namespace miodb

@@ -20,6 +20,9 @@ enum class Synced { kNo, kYes };
 // costs, loss of power may leave a part of it.
 Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced = Synced::kYes);
 
+// The file's content so far, and its name, survive loss of power. An Env that cannot open it again gets no promise.
+Status SyncExistingFile(Env* env, const std::string& path);
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_UTIL_REPLACE_FILE_H_

@@ -34,7 +34,7 @@ uint64_t Manifest::RecordsEnd() const { return area_->size() - kAreaFooterBytes;
 
 Status Manifest::Create(const std::string& comparator) {
   state_.comparator = comparator;
-  return RollOver(state_);
+  return pool_->is_volatile() ? Status::OK() : RollOver(state_);
 }
 
 Status Manifest::Recover() {
@@ -170,11 +170,12 @@ Status Manifest::RollOver(const ManifestState& state) {
 }
 
 Status Manifest::Append(const VersionEdit& edit) {
-  std::string payload;
-  edit.EncodeTo(&payload);
   ManifestState next = state_;
   Status s = next.Apply(edit);
-  if (!s.ok()) return s;
+  if (s.ok() && pool_->is_volatile()) state_ = std::move(next);
+  if (!s.ok() || pool_->is_volatile()) return s;
+  std::string payload;
+  edit.EncodeTo(&payload);
   if (recovered_ || ManifestRecordBytes(payload.size()) > RecordsEnd() - position_) {
     s = RollOver(next);
   } else {

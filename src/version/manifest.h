@@ -19,6 +19,8 @@
 // does and the edit took effect: nobody was told yet). Before step 3 of a roll-over the old area, afterwards the new
 // one; both say the same. Nothing is ever appended after a torn record, because an opened area is left first.
 //
+// The state of a volatile pool is in DRAM alone: nobody could read an area.
+//
 // Threads: one at a time (the database mutex).
 
 #ifndef MIODB_SRC_VERSION_MANIFEST_H_

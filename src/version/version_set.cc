@@ -22,14 +22,29 @@ Status VersionSet::Create() {
   return s;
 }
 
+Status VersionSet::CreateFor(const VersionEdit& state) {
+  Status s = CheckComparator(state.comparator);
+  if (s.ok()) s = manifest_.Create(state.comparator);
+  if (s.ok()) s = manifest_.Append(state);
+  if (!s.ok()) return s;
+  next_id_ = state.next_id + kMaxUnnamedIds;
+  s = OpenFiles();
+  if (s.ok()) BuildCurrent();
+  return s;
+}
+
+Status VersionSet::CheckComparator(const std::string& name) const {
+  if (name == order_.comparator()->Name()) return Status::OK();
+  return Status::InvalidArgument(pool_->path(), "the database was made with comparator " + name +
+                                                    ", it was opened with " + order_.comparator()->Name());
+}
+
 Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   Status s = manifest_.Recover();
   if (!s.ok()) return s;
   const ManifestState& state = manifest_.state();
-  if (state.comparator != order_.comparator()->Name()) {
-    return Status::InvalidArgument(pool_->path(), "the database was made with comparator " + state.comparator +
-                                                      ", it was opened with " + order_.comparator()->Name());
-  }
+  s = CheckComparator(state.comparator);
+  if (!s.ok()) return s;
   // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
   // may still lie in free space.
   next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);

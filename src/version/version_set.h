@@ -30,6 +30,9 @@ class VersionSet {
 
   Status Create();
 
+  // For a new pool in front of files that are there: the state of the SSD tier, which has no tables and log chunks.
+  Status CreateFor(const VersionEdit& state);
+
   // Reads the manifest, claims all space that it names and opens the tables. *chunks: the extents of the log chunks,
   // in the order of manifest().chunks.
   Status Recover(bool verify, std::vector<ExtentRef>* chunks);
@@ -76,6 +79,7 @@ class VersionSet {
   uint64_t payload_references() const { return payload_references_; }
 
  private:
+  Status CheckComparator(const std::string& name) const;
   Status OpenTables(bool verify);
   Status OpenFiles();
   Status FitLevels();

@@ -467,7 +467,9 @@ TEST_F(RegionsTest, AnonymousMemoryIsRefusedWhereItWouldPromiseTooMuch) {
   }
   Options options = good;
   options.ssd_path = dir_ / "ssd";
-  refused(options, "ssd_path");
+  refused(options, "log_mode has to be kLogFile");
+  options.log_mode = kLogPmem;
+  refused(options, "log_mode has to be kLogFile");
   options = good;
   options.persist_mode = kPersistPmem;
   refused(options, "persist_mode");

@@ -12,10 +12,10 @@
 namespace miodb::test {
 namespace {
 
-// Versions dealt out to memtables and runs, no version to two of them.
+// Versions dealt out to memtables and runs: each to one of them, or some to two.
 class Sources {
  public:
-  Sources(const Comparator* comparator, uint64_t seed, uint64_t first_sequence = 1)
+  Sources(const Comparator* comparator, uint64_t seed, uint64_t first_sequence = 1, bool twice = false)
       : random_(seed), maker_(&pool_, comparator) {
     const KeyShape& shape = KeyShapes()[random_.Uniform(KeyShapes().size())];
     const std::vector<std::string> keys = MakeKeys(shape, 1 + random_.Uniform(100), maker_.order(), &random_);
@@ -23,7 +23,9 @@ class Sources {
     std::vector<std::vector<TestVersion>> parts(1 + random_.Uniform(9));
     for (const TestVersion& v : all) {
       // Any part: neither keys nor ages are apart.
-      parts[random_.Uniform(parts.size())].push_back(v);
+      const size_t part = random_.Uniform(parts.size());
+      parts[part].push_back(v);
+      if (twice && part > 0 && random_.OneIn(2)) parts[part - 1].push_back(v);
     }
     for (std::vector<TestVersion>& part : parts) {
       if (random_.OneIn(2)) {
@@ -85,8 +87,7 @@ TEST(MergingIteratorTest, WalksAllSourcesAsOneInBothDirections) {
   }
 }
 
-TEST(MergingIteratorTest, TurnsAroundAtEveryVersion) {
-  Sources sources(BytewiseComparator(), 5);
+void TurnAroundAtEveryVersion(const Sources& sources) {
   const SortedVersions& versions = sources.versions();
   const auto iterator = sources.Merge(false);
   for (size_t i = 0; i < versions.size(); i++) {
@@ -101,6 +102,21 @@ TEST(MergingIteratorTest, TurnsAroundAtEveryVersion) {
     ExpectVersion(versions[i], iterator->record());
     iterator->Prev();
     ExpectVersion(versions[i - 1], iterator->record());
+  }
+}
+
+TEST(MergingIteratorTest, TurnsAroundAtEveryVersion) {
+  for (uint64_t seed : Seeds(ByScale(10, 100, 3000))) {
+    SCOPED_TRACE(Repeat(seed));
+    TurnAroundAtEveryVersion(Sources(BytewiseComparator(), seed));
+  }
+}
+
+// As after writes that were written once more from the log of a volatile pool.
+TEST(MergingIteratorTest, TurnsAroundAtVersionsThatAreInTwoSources) {
+  for (uint64_t seed : Seeds(ByScale(10, 100, 3000))) {
+    SCOPED_TRACE(Repeat(seed));
+    TurnAroundAtEveryVersion(Sources(BytewiseComparator(), seed, 1, true));
   }
 }
 

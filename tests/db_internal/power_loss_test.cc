@@ -37,6 +37,7 @@ struct Case {
   LogMode log_mode;
   bool ssd;
   PersistMode persist_mode;  // kPersistAuto: every store to the pool lasts
+  bool is_volatile = false;  // nothing of the pool lasts
 };
 
 constexpr Case kCases[] = {
@@ -45,6 +46,7 @@ constexpr Case kCases[] = {
     {"Ssd", kLogPmem, true, kPersistAuto},
     {"SsdAndLogFiles", kLogFile, true, kPersistAuto},
     {"SsdAndPoolFile", kLogPmem, true, kPersistFile},
+    {"SsdAndVolatilePool", kLogFile, true, kPersistAuto, true},
 };
 
 // What the database must hold: writes are numbered from 1, and any crash leaves the first p of them, low <= p <= high.
@@ -104,6 +106,7 @@ class PowerLossTest : public testing::TestWithParam<Case> {
     options_.wal_dir = "logs";
     options_.wal_block_size = 512;
     options_.persist_mode = GetParam().persist_mode;
+    if (GetParam().is_volatile) options_.pool_path = "anonymous";
     if (GetParam().ssd) {
       options_.ssd_path = "ssd";
       options_.nvm_budget = 4096;
@@ -113,7 +116,7 @@ class PowerLossTest : public testing::TestWithParam<Case> {
       options_.ssd_file_size = 2048;
       options_.block_size = 256;
     }
-    most_images_ = ByScale(RunsUnderSanitizer() ? 60 : 400, 5000, 200000);
+    most_images_ = ByScale(RunsUnderSanitizer() ? 60 : 500, 10000, 200000);
   }
   ~PowerLossTest() override { std::filesystem::current_path(start_); }
 
@@ -197,7 +200,7 @@ void PowerLossTest::Check(const LossyFiles::Image& image, int depth, const Write
   }
   Options options = options_;
   // Where the log was need not be where it is to be.
-  if (random->OneIn(4)) options.log_mode = kLogPmem;
+  if (random->OneIn(4) && !GetParam().is_volatile) options.log_mode = kLogPmem;
   std::unique_ptr<DBImpl> db;
   const Status s = Open(options, &db);
   files.set_crash_point(nullptr);
@@ -241,12 +244,15 @@ void PowerLossTest::History(uint64_t seed) {
   LossyFiles files(Folder(0), !pool_is_file());
   files.set_crash_point([&] { Crash(&files, 0, writes_, {promised_, writes_.started()}, &random); });
   ASSERT_OK(Open(options_, &db_));
+  EXPECT_EQ(GetParam().ssd ? 1u : 0u, files.Take(nullptr).files.count("ssd/POOL")) << "no name of a file before this";
+  constexpr uint64_t kSyncEvery[] = {1, 3, 1000};
+  const uint64_t sync_every = kSyncEvery[random.Uniform(3)];
   for (int step = 0; step < 150 && !Done(); step++) {
     SCOPED_TRACE("step " + std::to_string(step));
     const uint64_t dice = random.Uniform(100);
     if (dice < 70) {
       WriteOptions options;
-      options.sync = random.OneIn(4);
+      options.sync = random.OneIn(sync_every);
       WriteBatch batch = writes_.Next(&random);
       const Status s = db_->Write(options, &batch);
       if (s.IsNoSpace()) {
@@ -260,7 +266,9 @@ void PowerLossTest::History(uint64_t seed) {
       promised_ = writes_.started();
     } else if (dice < 97) {
       constexpr DBImpl::Step kSteps[] = {DBImpl::Step::kFlush, DBImpl::Step::kMerge, DBImpl::Step::kSsd};
-      db_->RunStep(kSteps[random.Uniform(3)]);
+      int most = random.OneIn(3) ? 20 : 1;
+      while (most-- > 0 && db_->RunStep(kSteps[random.Uniform(3)])) {
+      }
     } else {
       Reopen();
       promised_ = writes_.started();

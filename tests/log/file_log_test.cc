@@ -218,7 +218,8 @@ TEST_F(FileLogTest, WhatRecoveryRefusedIsGoneBeforeAnythingIsAppended) {
   }
   Open();
   env_.synced.clear();
-  ASSERT_OK(log_->Adopt({{LogFile{1, kUsualLogBlock}, 1}}, {LogFile{2, kUsualLogBlock}, LogFile{3, kUsualLogBlock}}));
+  ASSERT_OK(log_->Adopt({{LogFile{1, kUsualLogBlock}, 1, false, 0}},
+                        {LogFile{2, kUsualLogBlock}, LogFile{3, kUsualLogBlock}}));
   EXPECT_EQ((List{"000001.log", "000004.log"}), Files());
   EXPECT_EQ(List{"000004.log"}, env_.synced) << "this sync makes the removals durable";
   Append(2);

@@ -55,6 +55,7 @@ StressData::StressData(uint64_t seed, uint64_t generation, bool fast) : salt_(Mi
     if (small && profile_ == ValueProfile::kLarge) pool_size_ *= 4;
   }
   ssd_ = !fast && Random(Mix64(salt_, 2)).OneIn(3);
+  is_volatile_ = Random(Mix64(salt_, 3)).OneIn(3);
   ranks_.resize(size_t{units_} * kMembersOfGroup);
   for (uint32_t unit = 0; unit < units_; unit++) {
     for (uint32_t member = 0; member < Members(unit); member++) {
@@ -190,6 +191,11 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   if (flags.ssd || data.ssd()) {
     Random ssd_random(Mix64(Mix64(flags.seed, 3), number));
     PlanSsd(&ssd_random, &o);
+    if (data.is_volatile()) {
+      o.pool_path = "anonymous";
+      o.log_mode = kLogFile;
+      o.persist_mode = kPersistAuto;
+    }
   }
   if (flags.reads) {
     o.log_mode = kLogPmem;
@@ -218,7 +224,9 @@ std::string StressRound::Describe() const {
       options.log_mode == kLogOff    ? "off"
       : options.log_mode == kLogFile ? "file"
                                      : "pmem",
-      options.persist_mode == kPersistFile ? "file mode" : "mode of the medium",
+      !options.pool_path.empty()             ? "volatile"
+      : options.persist_mode == kPersistFile ? "file mode"
+                                             : "mode of the medium",
       options.paranoid_checks ? ", paranoid" : "", options.ssd_path.empty() ? "" : ", ssd");
   if (options.ssd_path.empty()) return text;
   char ssd[200];

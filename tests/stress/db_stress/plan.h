@@ -38,6 +38,7 @@ class StressData {
 
   uint64_t pool_size() const { return pool_size_; }  // 0: no limit
   bool ssd() const { return ssd_; }                  // with an SSD tier
+  bool is_volatile() const { return is_volatile_; }  // the pool is, if there is an SSD tier
   uint32_t units() const { return units_; }
   ValueProfile profile() const { return profile_; }
 
@@ -63,6 +64,7 @@ class StressData {
   const uint64_t salt_;
   uint64_t pool_size_ = 0;
   bool ssd_ = false;
+  bool is_volatile_ = false;
   uint32_t units_ = 0;
   ValueProfile profile_ = ValueProfile::kMixed;
   std::vector<StressKey> keys_;

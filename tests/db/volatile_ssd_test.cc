@@ -1,0 +1,293 @@
+// Databases whose pool is volatile memory, in front of an SSD tier: what outlives the process is the log and the table
+// files. Loss of power is in tests/db_internal/power_loss_test.cc, kill -9 in db_stress.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/util/random.h"
+#include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+
+namespace miodb::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kKiB = 1024;
+constexpr uint64_t kMiB = 1024 * kKiB;
+constexpr size_t kValueBytes = 500;
+
+class VolatileSsdTest : public DbTestBase {
+ protected:
+  VolatileSsdTest() : ssd_(dir_ / "ssd"), logs_(dir_ / "logs") {
+    options_.pool_path = "anonymous";
+    options_.log_mode = kLogFile;
+    options_.wal_dir = logs_;
+    options_.pool_size = 3 * kMiB;
+    options_.ssd_path = ssd_;
+    options_.ssd_level_size = 2 * kMiB;
+    options_.ssd_level_multiplier = 3;
+    options_.ssd_file_size = 256 * kKiB;
+    options_.num_levels = 4;
+  }
+
+  // Several times what the pool holds.
+  static uint64_t Count() { return ByScale(10, 32, 128) * kMiB / kValueBytes; }
+
+  std::string ManifestPath() const { return path_ + "/SSD_MANIFEST"; }
+
+  std::vector<std::string> FilesIn(const std::string& folder, const std::string& extension) const {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == extension) files.push_back(entry.path().string());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+
+  void ExpectRefused(const Status& s, const std::string& reason) {
+    EXPECT_FALSE(s.ok());
+    EXPECT_NE(std::string::npos, s.ToString().find(reason)) << s.ToString();
+  }
+
+  const std::string ssd_;
+  const std::string logs_;
+};
+
+TEST_F(VolatileSsdTest, KeepsEverythingAcrossReopens) {
+  for (uint64_t round = 0; round < 3; round++) {
+    Open();
+    EXPECT_EQ("volatile", Property("miodb.persist-mode"));
+    if (round > 0) CheckFilled(Count(), kValueBytes, round - 1);
+    Fill(Count(), kValueBytes, round);
+    CheckFilled(Count(), kValueBytes, round);
+    if (round == 1) ASSERT_OK(db_->WaitForIdle());
+    EXPECT_GT(Counter("drains"), 0u);
+    Close();
+    EXPECT_FALSE(fs::exists(path_ + "/pool"));
+  }
+  Open();
+  CheckFilled(Count(), kValueBytes, 2);
+}
+
+TEST_F(VolatileSsdTest, KeepsWhatOnlyTheLogHas) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  Delete("a");
+  Open();
+  EXPECT_EQ("(b->2)", Forward(db_.get()));
+  Put("c", "3");
+  Open();
+  Open();
+  EXPECT_EQ("(b->2)(c->3)", Forward(db_.get()));
+  EXPECT_EQ(0u, Counter("ssd-files"));
+}
+
+TEST_F(VolatileSsdTest, SurvivesTheProcessInTheMiddleOfItsWork) {
+  for (uint64_t round = 0; round < 4; round++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      Open();
+      if (round > 0) CheckFilled(Count(), kValueBytes, round - 1);
+      Fill(Count(), kValueBytes, round);
+      _exit(HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    ASSERT_EQ(0, status);
+  }
+  Open();
+  CheckFilled(Count(), kValueBytes, 3);
+}
+
+TEST_F(VolatileSsdTest, WhatWasDeletedStaysAway) {
+  Open();
+  Fill(Count(), kValueBytes);
+  for (uint64_t i = 0; i < Count(); i++) Delete(FilledKey(i));
+  Open();
+  EXPECT_EQ("", Forward(db_.get()));
+  db_->CompactRange(nullptr, nullptr);
+  EXPECT_EQ(0u, Counter("ssd-files")) << Property("leveldb.stats");
+  Open();
+  EXPECT_EQ("", Forward(db_.get()));
+}
+
+TEST_F(VolatileSsdTest, EqualsAModelThroughManyReopens) {
+  std::map<std::string, std::string> model;
+  const auto check = [&] {
+    std::string expected;
+    for (const auto& [key, value] : model) expected += "(" + key + "->" + value + ")";
+    ASSERT_EQ(expected, Forward(db_.get()));
+    ASSERT_EQ(expected, Backward(db_.get()));
+  };
+  options_.write_buffer_size = 4 * kKiB;
+  options_.pool_size = 512 * kKiB;
+  options_.nvm_budget = 64 * kKiB;
+  options_.max_total_wal_size = 16 * kKiB;
+  Random random(7);
+  for (int round = 0; round < static_cast<int>(ByScale(20, 100, 1000)) && !HasFailure(); round++) {
+    Open();
+    check();
+    const uint64_t writes = random.Skewed(12);
+    for (uint64_t i = 0; i < writes; i++) {
+      const std::string key = FilledKey(random.OneIn(2) ? random.Uniform(2000) : random.Uniform(20));
+      if (random.OneIn(4)) {
+        Delete(key);
+        model.erase(key);
+      } else {
+        model[key] = std::to_string(random.Next64()) + std::string(random.Uniform(300), 'v');
+        Put(key, model[key]);
+      }
+    }
+    if (random.OneIn(3)) db_->CompactRange(nullptr, nullptr);
+    if (random.OneIn(3)) ASSERT_OK(db_->WaitForIdle());
+    check();
+  }
+}
+
+// A few keys that are written all the time never go to SSD for their own sake, nor does what lies beside them.
+TEST_F(VolatileSsdTest, TheLogStaysWithinItsLimit) {
+  options_.max_total_wal_size = kMiB;
+  options_.write_buffer_size = 64 * kKiB;
+  Open();
+  Fill(100, kValueBytes);
+  uint64_t longest = 0;
+  for (uint64_t i = 0; i < ByScale(20, 60, 200) * kMiB / kValueBytes; i++) {
+    Put(FilledKey(1000 + i % 50), FilledValue(i, kValueBytes, 1));
+    if (i % 100 == 0) longest = std::max(longest, Counter("log-file-bytes-needed"));
+  }
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_LE(Counter("log-file-bytes-needed"), options_.max_total_wal_size);
+  EXPECT_LT(longest, 4 * options_.max_total_wal_size);
+  Open();
+  EXPECT_EQ(FilledValue(99, kValueBytes, 0), Get(FilledKey(99)));
+}
+
+TEST_F(VolatileSsdTest, TheLogEndsWhenAllIsDeletedAgain) {
+  options_.max_total_wal_size = 256 * kKiB;
+  options_.write_buffer_size = 16 * kKiB;
+  Open();
+  for (uint64_t i = 0; i < ByScale(4, 16, 64) * kMiB / kValueBytes; i++) {
+    Put("key", FilledValue(i, kValueBytes, 0));
+    Delete("key");
+  }
+  ASSERT_OK(db_->WaitForIdle());
+  for (int i = 0; i < 500 && Counter("log-file-bytes-needed") > options_.max_total_wal_size; i++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_LE(Counter("log-file-bytes-needed"), options_.max_total_wal_size);
+}
+
+TEST_F(VolatileSsdTest, ALongLogNeedsNoLargerPool) {
+  options_.max_total_wal_size = 64 * kMiB;  // far more than the pool
+  Open();
+  Fill(Count(), kValueBytes);
+  const uint64_t log_bytes = Counter("log-file-bytes-needed");
+  EXPECT_GT(log_bytes, options_.pool_size);
+  Open();
+  CheckFilled(Count(), kValueBytes);
+}
+
+TEST_F(VolatileSsdTest, SyncsTheLogBeforeFilesHoldItsWrites) {
+  Open();
+  Fill(Count(), kValueBytes);
+  EXPECT_GT(Counter("log-file-syncs"), 0u);
+}
+
+TEST_F(VolatileSsdTest, RefusesWhatWouldPutAnotherDatabaseBesideIt) {
+  Open();
+  Put("a", "1");
+  Close();
+  const Options good = options_;
+  options_.pool_path = "";
+  options_.log_mode = kLogPmem;
+  ExpectRefused(TryOpen(), "SSD_MANIFEST");
+  EXPECT_FALSE(fs::exists(path_ + "/pool"));
+  options_ = good;
+  options_.ssd_path = "";
+  options_.log_mode = kLogOff;
+  ExpectRefused(TryOpen(), "SSD_MANIFEST");
+  options_ = good;
+  options_.ssd_path = dir_ / "elsewhere";
+  Open();  // nothing was on SSD yet
+  EXPECT_EQ("1", Get("a"));
+  Close();
+  options_ = good;
+  options_.error_if_exists = true;
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  options_ = good;
+  options_.comparator = nullptr;
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, good));
+  options_ = good;
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+TEST_F(VolatileSsdTest, RefusesToReplaceADatabaseWithAPool) {
+  options_.pool_path = "";
+  Open();
+  Put("a", "1");
+  Close();
+  options_.pool_path = "anonymous";
+  ExpectRefused(TryOpen(), path_ + "/pool");
+  options_.pool_path = "";
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+TEST_F(VolatileSsdTest, ReportsWhatIsDamagedOrMissing) {
+  Open();
+  Fill(Count(), kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  Fill(Count() / 2, kValueBytes, 1);
+  Close();
+  const std::string log = FilesIn(logs_, ".log").front(), table = FilesIn(ssd_, ".sst").front();
+  for (const std::string& path : {ManifestPath(), log, table}) {
+    fs::copy_file(path, path + ".copy");
+    if (path == ManifestPath()) {
+      std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(40).put('x');
+    } else {
+      fs::remove(path);
+    }
+    const Status s = TryOpen();
+    EXPECT_STATUS(Corruption, s);
+    EXPECT_NE(std::string::npos, s.ToString().find(path == log ? logs_ : path)) << s.ToString();
+    EXPECT_TRUE(fs::exists(path + ".copy"));
+    fs::rename(path + ".copy", path);
+  }
+  Open();
+  for (uint64_t i = 0; i < Count(); i += 7) {
+    ASSERT_EQ(FilledValue(i, kValueBytes, i < Count() / 2 ? 1 : 0), Get(FilledKey(i)));
+  }
+}
+
+TEST_F(VolatileSsdTest, AnOpenThatFailsLeavesNothing) {
+  options_.ssd_path = dir_ / "no/such/place";
+  EXPECT_FALSE(TryOpen().ok());
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(VolatileSsdTest, IsDestroyedAsAWhole) {
+  Open();
+  Fill(Count(), kValueBytes);
+  Close();
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(fs::exists(ssd_));
+  EXPECT_TRUE(!fs::exists(logs_) || fs::is_empty(logs_));
+}
+
+}  // namespace
+}  // namespace miodb::test
