@@ -72,8 +72,8 @@ class PMTableBuilder {
   struct Summary {
     uint64_t min_sequence = 0;
     uint64_t max_sequence = 0;
-    uint64_t oldest_sequence = 0;     // see PMTable
     std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
+    uint64_t oldest_sequence = 0;     // see PMTable
   };
 
   // Writes the upper levels, the meta block and the header. REQUIRES: at least one entry. Durable after a fence.

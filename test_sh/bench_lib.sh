@@ -23,7 +23,8 @@ is_database_file() {
     LOCK LOG "LOG\\.old(\\.$number)?" "$number\\.(ldb|sst)" "$number(-$number)?\\.log(\\.$number)?"
     # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; where its further regions, log files
     # and SSD tier are
-    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST "REGIONS(\\.tmp)?" WAL WAL_OWNER "POOL(\\.tmp)?"
+    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST "REGIONS(\\.tmp)?"
+    "SSD_MANIFEST(\\.tmp)?" WAL WAL_OWNER "POOL(\\.tmp)?"
     # LevelDB and RocksDB
     CURRENT IDENTITY "(MANIFEST|OPTIONS)-$number(\\.dbtmp)?" "$number\\.(dbtmp|blob)"
   )

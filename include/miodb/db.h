@@ -141,7 +141,8 @@ class MIODB_EXPORT DB {
   // merged as a whole, so keys outside of the range are moved as well.
   virtual void CompactRange(const Slice* begin, const Slice* end) = 0;
 
-  // Flushes the memtable and returns when its table is installed.
+  // Flushes the memtable and returns when its table is installed. What was written before is durable then, as far as
+  // the pool is; with a volatile pool in front of an SSD tier, because its log is synced.
   virtual Status Flush();
 
   // Flushes, merges everything into the repository, collects garbage, and returns when nothing of that is left to do.

@@ -134,10 +134,11 @@ struct MIODB_EXPORT Options {
 
   // The pool file. Empty: a file named "pool" in the database directory. Put it on a DAX file system for persistent
   // memory or on tmpfs for emulation; its directory must exist.
-  // "anonymous": memory without a name. Then nothing of the database outlives the process, every open begins with an
-  // empty one, and log_mode has to be kLogOff and ssd_path empty: replaying a log onto it, and keeping what is on SSD
-  // without it, are not there. The property miodb.persist-mode is "volatile". All nvm_regions are then "anonymous",
-  // too.
+  // "anonymous": memory without a name, on nvm_node if that is given, for memory that is larger than DRAM but loses its
+  // content. The property miodb.persist-mode is "volatile". All nvm_regions are then "anonymous", too.
+  // With ssd_path, log_mode has to be kLogFile: log files stay until what they hold is on SSD, and an open writes it
+  // once more, which takes as long as the writes took. Durability is that of log files, see docs/crash_model.md.
+  // Without ssd_path, log_mode has to be kLogOff: nothing of the database outlives the process.
   std::string pool_path;
 
   // The most space the pool may take: 64 KiB or more; 0: all that its file system has. A limit below what the
@@ -221,6 +222,8 @@ struct MIODB_EXPORT Options {
 
   // The memtable is sealed, if none waits for its flush, when the log files that are needed have more bytes than this.
   // 0: no limit but the memtables' own.
+  // With a volatile pool (see pool_path): above it the oldest data in the pool is moved to SSD, and writers are slowed
+  // down; at least four memtables; 0: twice the size of the pool.
   uint64_t max_total_wal_size = 0;
 
   // ---- Tables and compaction ---------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ Status DBImpl::OpenFileLog() {
   const bool writes = options_.log_mode == kLogFile;
   std::string wal_dir = options_.wal_dir, last;
   const bool remembered = env->FileExists(WalDirPath(name_));
+  const uint64_t id = ssd_manifest_.store_id;
   if (!remembered && !writes) return Status::OK();
   if (remembered) {
     Status s = ReadFileToString(env, WalDirPath(name_), &last);
@@ -33,8 +34,16 @@ Status DBImpl::OpenFileLog() {
     if (wal_dir != last && !files.empty()) {
       return Status::InvalidArgument(
           "Options::wal_dir is \"" + wal_dir + "\"",
-          "unflushed writes are in " + WalFolder(last, name_) + "/" + files[0].name() + ": open with that, and Flush");
+          (LogsUntilSsd() ? "the log is in " : "unflushed writes are in ") + WalFolder(last, name_) + "/" +
+              files[0].name() + (LogsUntilSsd() ? ": move it, with WAL_OWNER" : ": open with that, and Flush"));
     }
+  }
+  // The log is the half of such a database: where nothing is, something is missing.
+  if (existed_ && LogsUntilSsd() && !FileLog::IsOwnedBy(env, WalFolder(last, name_), id) &&
+      !FileLog::IsOwnedBy(env, WalFolder(wal_dir, name_), id)) {
+    return Status::Corruption(
+        WalFolder(last, name_),
+        "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?");
   }
   FileLog::Options log_options;
   log_options.env = env;
@@ -48,9 +57,10 @@ Status DBImpl::OpenFileLog() {
   if (!env->FileExists(log_options.folder)) {
     Status s = env->CreateDir(log_options.folder);
     if (!s.ok()) return Status::IOError(log_options.folder, "cannot create the log folder: " + s.ToString());
+    log_folder_made_ = true;
   }
   auto log = std::make_unique<FileLog>(std::move(log_options));
-  Status s = log->Own(ssd_manifest_.store_id);
+  Status s = log->Own(id);
   if (!s.ok()) return s;
   file_log_ = std::move(log);
   if (!writes) return s;

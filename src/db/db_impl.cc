@@ -11,6 +11,7 @@
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
+#include "src/nvm/pool_image.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/perf_clock.h"
@@ -80,6 +81,24 @@ class SettleRequest {
 // A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
 constexpr uint64_t kSmallChunk = 64 * 1024;
 
+// The id of the database, whose log files bear it. False if it cannot be read.
+bool ReadId(const std::string& name, const Options& options, uint64_t* id) {
+  SsdManifest manifest;
+  if (SsdManifest::Read(options.env, SsdManifestPath(name), &manifest).ok()) {
+    *id = manifest.store_id;
+    return true;
+  }
+  SequentialFile* opened = nullptr;
+  if (!options.env->NewSequentialFile(PoolPath(options, name), &opened).ok()) return false;
+  const std::unique_ptr<SequentialFile> file(opened);
+  std::string space(kPoolHeaderSize, '\0');
+  Slice page;
+  if (!file->Read(space.size(), &page, space.data()).ok() || page.size() < space.size()) return false;
+  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+  *id = header.pool_id;
+  return header.has_superblock;
+}
+
 // Removes the log files of a database that is not open.
 Status DestroyFileLog(const std::string& name, const Options& options) {
   Env* const env = options.env;
@@ -87,7 +106,9 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
   std::string wal_dir;
   Status s = ReadFileToString(env, WalDirPath(name), &wal_dir);
   const std::string folder = WalFolder(wal_dir, name);
-  if (s.ok()) s = FileLog::Destroy(env, folder);
+  uint64_t id;
+  const bool known = ReadId(name, options, &id);
+  if (s.ok()) s = FileLog::Destroy(env, folder, known ? &id : nullptr);
   if (!s.ok()) return s;
   if (folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
   return env->RemoveFile(WalDirPath(name));
@@ -167,12 +188,12 @@ Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
   std::unique_ptr<DBImpl> db;
-  Options adjusted = options;
-#ifdef MIODB_AS_LEVELDB
-  ClipAsLevelDB(&adjusted);
-#endif
   Status s;
   try {
+    Options adjusted = options;
+#ifdef MIODB_AS_LEVELDB
+    ClipAsLevelDB(&adjusted);
+#endif
     s = DBImpl::Open(adjusted, name, DBImpl::Hooks(), &db);
   } catch (const std::bad_alloc&) {
     s = Status::IOError(name, "out of memory");
@@ -217,24 +238,14 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
 Status DBImpl::Start() {
   Env* const env = options_.env;
   const bool directory_existed = env->FileExists(name_);
-  bool pool_existed;
   Status s = CheckVolatility();
-  if (s.ok()) s = LookForPool(&pool_existed);
+  if (s.ok()) s = LookForDatabase();
   if (!s.ok()) return s;
-  if (!pool_existed && IsForeignDatabase(env, name_)) {
-    return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
-  }
-  if (!pool_existed && !options_.create_if_missing) {
-    return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");
-  }
-  if (pool_existed && options_.error_if_exists) {
-    return Status::InvalidArgument(name_, "exists (error_if_exists is true)");
-  }
   s = WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   StopThreads();
   LogStatus("open failed", s);
-  if (!pool_existed) RemoveUnfinished(directory_existed);
+  if (!existed_) RemoveUnfinished(directory_existed);
   return s;
 }
 
@@ -244,6 +255,22 @@ Status DBImpl::LookForPool(bool* exists) {
   *exists = options_.env->FileExists(Region::IsAnonymous(path) ? SsdManifestPath(name_) : path);
   if (hooks_.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
+}
+
+// Sets existed_, and says whether that is as it should be.
+Status DBImpl::LookForDatabase() {
+  Status s = LookForPool(&existed_);
+  if (!s.ok()) return s;
+  if (!existed_ && IsForeignDatabase(options_.env, name_)) {
+    return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
+  }
+  if (!existed_ && !options_.create_if_missing) {
+    return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");
+  }
+  if (existed_ && options_.error_if_exists) {
+    return Status::InvalidArgument(name_, "exists (error_if_exists is true)");
+  }
+  return s;
 }
 
 Status DBImpl::OpenParts() {
@@ -262,15 +289,16 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
     const std::string folder = file_log_->folder();
     file_log_to_write_ = nullptr;
     file_log_.reset();
-    FileLog::Destroy(env, folder).IgnoreError();
+    FileLog::Destroy(env, folder, &ssd_manifest_.store_id).IgnoreError();
     env->RemoveFile(WalDirPath(name_)).IgnoreError();
+    if (log_folder_made_) env->RemoveDir(folder).IgnoreError();
   }
   if (ssd_ != nullptr) {
     ssd_.reset();
     SsdStore::Destroy(env, options_.ssd_path).IgnoreError();
   }
-  env->RemoveFile(SsdManifestPath(name_)).IgnoreError();
   if (file_lock_ != nullptr) {
+    env->RemoveFile(SsdManifestPath(name_)).IgnoreError();
     own_log_.reset();
     info_log_ = options_.info_log;
     env->RemoveFile(LogPath(name_)).IgnoreError();
@@ -303,8 +331,8 @@ Status DBImpl::OpenPool() {
       placement_.nvm,         nvm_model_.get(),
       RegionsOf(options_),    hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
       options_.nvm_huge_pages};
-  bool exists;
-  Status s = LookForPool(&exists);
+  Status s = LookForDatabase();  // once more: another process may have made it before this one had the lock
+  const bool exists = existed_;
   if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
   const bool is_volatile = Region::IsAnonymous(path);

@@ -104,6 +104,7 @@ class DBImpl final : public DB {
   // ---- db_impl.cc
   Status Start();
   Status LookForPool(bool* exists);
+  Status LookForDatabase();
   Status OpenParts();
   void RemoveUnfinished(bool directory_existed);
   void StopThreads();
@@ -248,14 +249,17 @@ class DBImpl final : public DB {
   Status ReadSsdManifest(bool exists);
   uint64_t LogLimit() const;
   bool LogTooLong() const;
-  double LogExcess() const;
+  double LogExcess() REQUIRES(mutex_);
+  bool LogWantsDrain() REQUIRES(mutex_);
   uint64_t FloorWithout(const std::vector<uint64_t>& drained) REQUIRES(mutex_);
   bool BufferHoldsLog() REQUIRES(mutex_);
   Status MakeFilesDurable(const VersionEdit& edit) REQUIRES(mutex_);
+  Status ReplaceSsdManifest(const VersionEdit& edit, Status* in_doubt) REQUIRES(mutex_);
   bool RaiseFloor() REQUIRES(mutex_);
   Status RecoverVolatile() REQUIRES(mutex_);
   Status ReplayLogFiles();
   Status ReplayBatch(const std::string& batch);
+  Status MakeRoomForReplay(uint64_t frame_bytes);
 
   // ---- db_properties.cc
   std::vector<std::pair<std::string, uint64_t>> Counters();
@@ -301,6 +305,8 @@ class DBImpl final : public DB {
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   FileLock* file_lock_ = nullptr;
+  bool existed_ = false;          // when the open looked for it
+  bool log_folder_made_ = false;  // by the open
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<SsdStore> ssd_;  // null: no SSD tier
   std::unique_ptr<BlockPool> blocks_;

@@ -105,7 +105,7 @@ bool DBImpl::SettlesAll() { return ssd_ != nullptr && NvmBytes() > NvmBudget() /
 bool DBImpl::WantsDrain() {
   if (ssd_ == nullptr) return false;
   if (versions_->current()->levels.back().empty()) return false;
-  if (LogTooLong() && !BufferHoldsLog()) return true;
+  if (LogWantsDrain()) return true;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
   const uint64_t least = Reserve(Demand::kAny) + pool_->capacity() / kLastShare;
   if (full_ || MergesBlocked() || pool_->free_bytes() < least) return true;
@@ -150,7 +150,7 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.version = versions_->current();
   input.order = order_;
   input.drain = WantsDrain();
-  input.oldest_first = LogTooLong();
+  input.oldest_first = LogWantsDrain();
   input.may_drain = (repository_shares_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
                     (settle_requests_ == 0 || versions_->BufferEmpty() || MergesBlocked());
   input.level_limits = SsdLevelLimits(*input.version->ssd);

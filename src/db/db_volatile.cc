@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <limits>
+#include <new>
 
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/db/log_scan.h"
 #include "src/util/check.h"
+#include "src/util/clock.h"
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
@@ -43,6 +44,13 @@ constexpr uint64_t kLogOfCapacity = 2;
 // It is at least this many memtables: one that is filled, and those that are on their way down.
 constexpr uint64_t kLeastMemTables = 4;
 
+// How often somebody who waits for another's SSD_MANIFEST looks again.
+constexpr uint64_t kBusyMicros = 1000;
+
+// An open that finds no room because the SSD tier fails tries again after this, for so long.
+constexpr uint64_t kSsdRetryMicros = 100 * 1000;
+constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
+
 }  // namespace
 
 bool DBImpl::LogsUntilSsd() const { return ssd_ != nullptr && pool_->is_volatile(); }
@@ -76,13 +84,6 @@ uint64_t DBImpl::LogLimit() const {
 
 bool DBImpl::LogTooLong() const { return LogsUntilSsd() && file_log_->live_bytes() > LogLimit(); }
 
-// By how much of its limit the log is too long.
-double DBImpl::LogExcess() const {
-  if (!LogTooLong()) return 0;
-  const double limit = static_cast<double>(LogLimit());
-  return static_cast<double>(file_log_->live_bytes()) / limit - 1;
-}
-
 // Everything up to this write is on SSD once these tables are, or is hidden by what is newer.
 uint64_t DBImpl::FloorWithout(const std::vector<uint64_t>& drained) {
   uint64_t floor = versions_->manifest().flushed_sequence;
@@ -97,54 +98,93 @@ uint64_t DBImpl::FloorWithout(const std::vector<uint64_t>& drained) {
   return floor;
 }
 
-// Whether the log is too long for the sake of what is in the buffer.
-bool DBImpl::BufferHoldsLog() {
-  if (!LogTooLong()) return false;
-  uint64_t oldest = std::numeric_limits<uint64_t>::max(), oldest_in_buffer = oldest;
-  const auto& levels = versions_->current()->levels;
-  for (size_t level = 0; level < levels.size(); level++) {
-    for (const RunRef& run : levels[level]) {
+namespace {
+
+// The table that keeps the log from getting shorter; null if there is none.
+const PMTable* OldestTable(const Version& version, bool* in_buffer) {
+  const PMTable* oldest = nullptr;
+  for (size_t level = 0; level < version.levels.size(); level++) {
+    for (const RunRef& run : version.levels[level]) {
       for (const TableRef& table : run->tables) {
-        oldest = std::min(oldest, table->oldest_sequence());
-        if (level + 1 < levels.size()) oldest_in_buffer = std::min(oldest_in_buffer, table->oldest_sequence());
+        if (oldest != nullptr && oldest->oldest_sequence() <= table->oldest_sequence()) continue;
+        oldest = table.get();
+        *in_buffer = level + 1 < version.levels.size();
       }
     }
   }
-  return oldest_in_buffer == oldest && oldest_in_buffer != std::numeric_limits<uint64_t>::max();
+  return oldest;
+}
+
+}  // namespace
+
+// Whether the log is too long for the sake of what is in the buffer.
+bool DBImpl::BufferHoldsLog() {
+  bool in_buffer = false;
+  return LogTooLong() && OldestTable(*versions_->current(), &in_buffer) != nullptr && in_buffer;
+}
+
+// Whether a drain would make a log that is too long shorter. One that damage keeps from draining has to stay.
+bool DBImpl::LogWantsDrain() {
+  if (!LogTooLong()) return false;
+  bool in_buffer = false;
+  const PMTable* const oldest = OldestTable(*versions_->current(), &in_buffer);
+  if (oldest == nullptr || in_buffer) return false;
+  return std::none_of(ssd_damaged_.begin(), ssd_damaged_.end(), [&](const SsdRange& range) {
+    return range.first_level <= 0 && order_.Compare(oldest->smallest(), range.largest) <= 0 &&
+           order_.Compare(range.smallest, oldest->largest()) <= 0;
+  });
+}
+
+// By how much of its limit the log is too long, while writers that wait give it time to get shorter.
+double DBImpl::LogExcess() {
+  if (!LogWantsDrain()) return 0;
+  return static_cast<double>(file_log_->live_bytes()) / static_cast<double>(LogLimit()) - 1;
 }
 
 // Steps 1 and 2 for an edit that is to follow. If it fails in such a way that either state may be the durable one, the
 // database stops.
 Status DBImpl::MakeFilesDurable(const VersionEdit& edit) {
   if (!LogsUntilSsd()) return Status::OK();
-  while (ssd_manifest_busy_) done_.TimedWait(1000);
+  while (ssd_manifest_busy_ && background_error_.ok()) done_.TimedWait(kBusyMicros);
+  if (!background_error_.ok()) return background_error_;
   ssd_manifest_busy_ = true;
+  Status s, in_doubt;
+  try {
+    s = ReplaceSsdManifest(edit, &in_doubt);
+  } catch (const std::bad_alloc&) {
+    s = in_doubt = OutOfMemory();
+  }
+  ssd_manifest_busy_ = false;
+  done_.SignalAll();
+  if (!in_doubt.ok()) SetBackgroundError(in_doubt);
+  return s;
+}
+
+Status DBImpl::ReplaceSsdManifest(const VersionEdit& edit, Status* in_doubt) {
+  const ManifestState& now = versions_->manifest();
   ManifestState next;
-  next.comparator = versions_->manifest().comparator;
-  next.files = versions_->manifest().files;
+  next.comparator = now.comparator;
+  next.files = now.files;
   next.next_id = versions_->NewId();
   VersionEdit files;
   files.removed_files = edit.removed_files;
   files.files = edit.files;
   Status s = next.Apply(files);
+  if (!s.ok()) return s;
+  next.flushed_sequence = file_log_->EndBefore(FloorWithout(edit.removed_tables), ssd_floor_);
   SsdManifest manifest;
   manifest.store_id = ssd_manifest_.store_id;
-  manifest.log_reach = versions_->manifest().flushed_sequence;
-  next.flushed_sequence = file_log_->EndBefore(FloorWithout(edit.removed_tables), ssd_floor_);
+  // While the log is being written once more, files may hold more than has come back from it.
+  manifest.log_reach = std::max(ssd_manifest_.log_reach, now.flushed_sequence);
   manifest.state = next.Snapshot();
-  Status in_doubt;
   {
     const MutexUnlock unlock(&mutex_);
-    if (s.ok() && !MIODB_MUTATED(kVolatileLogUnsynced)) in_doubt = file_log_->SyncEnded();
-    if (s.ok()) s = in_doubt;
     const std::string path = SsdManifestPath(name_);
+    if (!MIODB_MUTATED(kVolatileLogUnsynced)) s = *in_doubt = file_log_->SyncEnded();
     if (s.ok()) s = ReplaceFile(options_.env, path, manifest.Encode());
-    if (s.ok()) s = in_doubt = SyncExistingFile(options_.env, path);
+    if (s.ok()) s = *in_doubt = SyncExistingFile(options_.env, path);
   }
-  ssd_manifest_busy_ = false;
-  done_.SignalAll();
   if (s.ok()) ssd_floor_ = next.flushed_sequence;
-  if (!in_doubt.ok()) SetBackgroundError(in_doubt);
   return s;
 }
 
@@ -221,6 +261,18 @@ Status DBImpl::ReplayLogFiles() {
   return s;
 }
 
+// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
+Status DBImpl::MakeRoomForReplay(uint64_t frame_bytes) {
+  const uint64_t start = NowMicros();
+  for (;;) {
+    Status s = MakeRoom(frame_bytes, false);
+    if (!s.IsNoSpace()) return s;
+    MutexLock lock(&mutex_);
+    if (ssd_error_.ok()) return s;
+    if (NowMicros() - start > kSsdPatienceMicros || !WaitForBackground(kSsdRetryMicros)) return ssd_error_;
+  }
+}
+
 Status DBImpl::ReplayBatch(const std::string& batch) {
   group_records_.clear();
   BatchReader reader{Slice(batch)};
@@ -234,7 +286,7 @@ Status DBImpl::ReplayBatch(const std::string& batch) {
   }
   const uint64_t first = DecodeFixed64(batch.data());
   CHECK_EQ(first, allocated_sequence_ + 1);
-  Status s = MakeRoom(FrameWriter::FrameSize(body_bytes), false);
+  Status s = MakeRoomForReplay(FrameWriter::FrameSize(body_bytes));
   if (!s.ok()) return s;
   allocated_sequence_ += group_records_.size();
   frame_writer_->Write(chunk_, &group_records_, body_bytes, first);

@@ -283,20 +283,20 @@ Status Repairer::Swap() {
     s = SwapDirectories();
   }
   if (!s.ok() || wal_folder_.empty()) return s;
-  s = FileLog::Destroy(env_, wal_folder_);
+  s = FileLog::Destroy(env_, wal_folder_, nullptr);
   return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
 }
 
 }  // namespace
 
 Status RepairDB(const std::string& name, const Options& options) {
-  Options adjusted = options;
-#ifdef MIODB_AS_LEVELDB
-  ClipAsLevelDB(&adjusted);
-#endif
-  Status s = CheckOptions(adjusted);
-  if (!s.ok()) return s;
   try {
+    Options adjusted = options;
+#ifdef MIODB_AS_LEVELDB
+    ClipAsLevelDB(&adjusted);
+#endif
+    Status s = CheckOptions(adjusted);
+    if (!s.ok()) return s;
     return Repairer(name, adjusted).Run();
   } catch (const std::bad_alloc&) {
     return Status::IOError(name, "out of memory");

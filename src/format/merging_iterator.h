@@ -11,8 +11,8 @@
 
 namespace miodb {
 
-// Sources newest first. A version that is in several of them comes as often, one right after the other; a walk that turns
-// around there passes all of them at once.
+// Sources newest first. A version that is in several of them comes as often, one right after the other; a walk that
+// turns around there passes all of them at once.
 std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order,
                                                      std::vector<std::unique_ptr<InternalIterator>> sources);
 

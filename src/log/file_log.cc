@@ -89,7 +89,19 @@ Status FileLog::Own(uint64_t pool_id) {
   return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
 }
 
-Status FileLog::Destroy(Env* env, const std::string& folder) {
+bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t pool_id) {
+  std::string owner;
+  return ReadFileToString(env, folder + kOwnerName, &owner).ok() && owner == OwnerText(pool_id);
+}
+
+Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* pool_id) {
+  const std::string owner_path = folder + kOwnerName;
+  FileLock* lock = nullptr;
+  if (env->FileExists(owner_path)) {
+    if (pool_id != nullptr && !IsOwnedBy(env, folder, *pool_id)) return Status::OK();
+    Status s = env->LockFile(owner_path, &lock);
+    if (!s.ok()) return s;
+  }
   const std::string archive = folder + "/archive";
   std::vector<Archived> archived;
   Status s = ListArchive(env, archive, &archived);
@@ -104,7 +116,8 @@ Status FileLog::Destroy(Env* env, const std::string& folder) {
     if (s.ok()) s = env->RemoveFile(path);
     if (s.ok() && env->FileExists(path + ".tmp")) s = env->RemoveFile(path + ".tmp");  // of a cut that was cut off
   }
-  if (s.ok() && env->FileExists(folder + kOwnerName)) s = env->RemoveFile(folder + kOwnerName);
+  if (s.ok() && lock != nullptr) s = env->RemoveFile(owner_path);
+  if (lock != nullptr) env->UnlockFile(lock).IgnoreError();
   return s;
 }
 
@@ -196,16 +209,20 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
 
 Status FileLog::SyncEnded() {
   MutexLock syncing(&sync_mutex_);
-  std::vector<std::unique_ptr<WritableFile>> older;
-  {
+  while (sync_error_.ok()) {
+    std::shared_ptr<WritableFile> oldest;
+    {
+      MutexLock lock(&mutex_);
+      for (auto ended = ended_.begin(); ended != ended_.end() && oldest == nullptr; ++ended) oldest = ended->unsynced;
+    }
+    if (oldest == nullptr) break;
+    if (!MIODB_MUTATED(kLogFileOlderUnsynced)) sync_error_ = oldest->Sync();
+    syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+    if (!sync_error_.ok()) break;
     MutexLock lock(&mutex_);
     for (Ended& ended : ended_) {
-      if (ended.unsynced != nullptr) older.push_back(std::move(ended.unsynced));
+      if (ended.unsynced == oldest) ended.unsynced.reset();
     }
-  }
-  for (const auto& file : older) {
-    if (sync_error_.ok() && !MIODB_MUTATED(kLogFileOlderUnsynced)) sync_error_ = file->Sync();
-    syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   }
   return sync_error_;
 }
@@ -251,11 +268,15 @@ Status FileLog::Retire(uint64_t flushed_sequence) {
     retired.splice(retired.end(), ended_, ended_.begin(), end);
   }
   Status s;
-  for (Ended& ended : retired) {
-    ended.unsynced.reset();
-    live_bytes_.fetch_sub(ended.bytes, std::memory_order_relaxed);  // relaxed: a statistic
-    if (s.ok()) s = Discard(ended.file);
+  while (s.ok() && !retired.empty()) {
+    s = Discard(retired.front().file);
+    if (!s.ok()) break;
+    live_bytes_.fetch_sub(retired.front().bytes, std::memory_order_relaxed);  // relaxed: a statistic
+    retired.pop_front();
   }
+  if (retired.empty()) return s;
+  MutexLock lock(&mutex_);
+  ended_.splice(ended_.begin(), retired);  // for another attempt
   return s;
 }
 

@@ -64,8 +64,12 @@ class FileLog {
   // IOError if somebody has it open.
   Status Own(uint64_t pool_id);
 
-  // Removes everything that logs have left in a folder.
-  static Status Destroy(Env* env, const std::string& folder);
+  // Whether the folder says that it is this pool's.
+  static bool IsOwnedBy(Env* env, const std::string& folder, uint64_t pool_id);
+
+  // Removes everything that logs have left in a folder, unless it says that it is another pool's. pool_id null: not
+  // known. IOError if somebody has it open.
+  static Status Destroy(Env* env, const std::string& folder, const uint64_t* pool_id);
 
   // A file of the archive.
   struct Archived {
@@ -118,7 +122,7 @@ class FileLog {
     LogFile file;
     uint64_t bytes = 0;
     uint64_t last_sequence = 0;
-    std::unique_ptr<WritableFile> unsynced;  // not null: has writes that no sync has covered
+    std::shared_ptr<WritableFile> unsynced;  // not null: has writes that no sync has covered
   };
 
   std::string Path(const LogFile& file) const { return options_.folder + "/" + file.name(); }
@@ -136,7 +140,7 @@ class FileLog {
 
   // Of the leader.
   LogFile current_;
-  std::unique_ptr<WritableFile> file_;  // null: the next Append makes one
+  std::shared_ptr<WritableFile> file_;  // null: the next Append makes one
   std::unique_ptr<FileLogWriter> writer_;
   std::string batch_;
   uint64_t last_sequence_ = 0;

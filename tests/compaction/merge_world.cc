@@ -178,7 +178,8 @@ void MergeWorld::CheckContents(const MergeResult& result) {
     ASSERT_FALSE(part.empty());
     CheckTable(*t, SortedVersions(order(), part), 50, &random_);
     for (const TestVersion& v : part) {
-      ASSERT_LE(t->min_sequence(), v.sequence);
+      ASSERT_LE(t->min_sequence(), t->oldest_sequence());
+      ASSERT_LE(t->oldest_sequence(), v.sequence);
       ASSERT_GE(t->max_sequence(), v.sequence);
     }
     if (testing::Test::HasFatalFailure()) return;

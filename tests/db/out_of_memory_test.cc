@@ -258,6 +258,16 @@ TEST_F(OutOfMemoryTest, OneAllocationThatFailsIsReportedAndHurtsNothing) {
 
 TEST_F(OutOfMemoryTest, NoMemoryAnyMoreIsReportedAndHurtsNothing) { Sweep(true, (RunsUnderSanitizer() ? 23 : 1)); }
 
+TEST_F(OutOfMemoryTest, WithAVolatilePoolItIsTheSame) {
+  options_.pool_path = "anonymous";
+  options_.log_mode = kLogFile;
+  options_.wal_dir = dir_ / "logs";
+  options_.ssd_path = dir_ / "ssd";
+  options_.nvm_budget = 64 * kKiB;
+  options_.ssd_file_size = 32 * kKiB;
+  for (const bool forever : {false, true}) Sweep(forever, (RunsUnderSanitizer() ? 97 : 7));
+}
+
 TEST_F(OutOfMemoryTest, WithTheLogOffItIsTheSame) {
   options_.log_mode = kLogOff;
   // Without a log what was acknowledged may be lost when its flush fails, so only what is there is checked.

@@ -14,7 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "miodb/env.h"
 #include "src/util/random.h"
+#include "src/version/ssd_manifest.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 
@@ -273,10 +275,86 @@ TEST_F(VolatileSsdTest, ReportsWhatIsDamagedOrMissing) {
   }
 }
 
+TEST_F(VolatileSsdTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
+  Open();
+  Put("a", "1");
+  Close();
+  fs::rename(logs_, dir_ / "unmounted");
+  for (const std::string& wal_dir : {logs_, std::string(dir_ / "other")}) {
+    options_.wal_dir = wal_dir;
+    const Status s = TryOpen();
+    EXPECT_STATUS(Corruption, s);
+    ExpectRefused(s, logs_);
+  }
+  // It may be moved.
+  fs::rename(dir_ / "unmounted", dir_ / "other");
+  Open();
+  EXPECT_EQ("1", Get("a"));
+  Close();
+  options_.wal_dir = logs_;
+  const Status s = TryOpen();
+  EXPECT_STATUS(InvalidArgument, s);
+  ExpectRefused(s, "move it, with WAL_OWNER");
+}
+
+TEST_F(VolatileSsdTest, WhoDoesNotGetTheLockTakesNothing) {
+  Open();
+  Put("a", "1");
+  DB* second = nullptr;
+  EXPECT_FALSE(DB::Open(options_, path_, &second).ok());
+  EXPECT_TRUE(fs::exists(ManifestPath()));
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+// While the log is being written once more less of it is in the pool than files may hold.
+TEST_F(VolatileSsdTest, WhatTheLogMustReachNeverSinks) {
+  options_.max_total_wal_size = 64 * kMiB;
+  Open();
+  Fill(Count(), kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  uint64_t reach = 0;
+  for (int i = 0; i < 3; i++) {
+    Close();
+    SsdManifest manifest;
+    ASSERT_OK(SsdManifest::Read(Env::Default(), ManifestPath(), &manifest));
+    EXPECT_GE(manifest.log_reach, reach);
+    EXPECT_LE(manifest.state.flushed_sequence, manifest.log_reach);
+    reach = manifest.log_reach;
+    Open();
+  }
+  EXPECT_GT(reach, 0u);
+}
+
+TEST_F(VolatileSsdTest, ALogFolderIsDestroyedWithItsOwnDatabaseOnly) {
+  Options other = options_;
+  other.pool_path = "";
+  other.ssd_path = "";
+  const std::string other_path = dir_ / "other";
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(other, other_path, &db));
+  ASSERT_OK(db->Put(WriteOptions(), "a", "1"));
+  ASSERT_OK(db->Flush());
+  db.reset();
+  Open();  // the folder is empty, and its own now
+  Put("b", "2");
+  ASSERT_OK(DestroyDB(other_path, other));
+  EXPECT_FALSE(fs::exists(other_path));
+  Open();
+  EXPECT_EQ("(b->2)", Forward(db_.get()));
+  EXPECT_FALSE(DestroyDB(path_, options_).ok()) << "it is open";
+}
+
 TEST_F(VolatileSsdTest, AnOpenThatFailsLeavesNothing) {
   options_.ssd_path = dir_ / "no/such/place";
   EXPECT_FALSE(TryOpen().ok());
   EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(fs::exists(logs_));
+  options_.ssd_path = ssd_;
+  fs::create_directories(path_ + "/SSD_MANIFEST.tmp");  // cannot be written
+  EXPECT_FALSE(TryOpen().ok());
+  EXPECT_FALSE(fs::exists(logs_));
+  EXPECT_FALSE(fs::exists(ssd_));
 }
 
 TEST_F(VolatileSsdTest, IsDestroyedAsAWhole) {

@@ -238,7 +238,7 @@ TEST_F(FileLogTest, DestroyLeavesForeignFiles) {
   Append(2);
   log_.reset();
   ASSERT_OK(WriteStringToFile(&env_, "x", dir_ / "mine"));
-  ASSERT_OK(FileLog::Destroy(&env_, dir_.path()));
+  ASSERT_OK(FileLog::Destroy(&env_, dir_.path(), nullptr));
   std::vector<std::string> names;
   ASSERT_OK(env_.GetChildren(dir_.path(), &names));
   names.erase(std::remove_if(names.begin(), names.end(), [](const std::string& n) { return n[0] == '.'; }),
