@@ -95,6 +95,12 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
   return std::nullopt;
 }
 
+// Whether a merge of this table of the repository alone would drop something, now that no snapshot needs it.
+bool HoldsHidden(const Version& version, const PMTable& table) {
+  return table.has(kTableDuplicates) ||
+         (table.tombstones() > 0 && (version.ssd == nullptr || version.ssd->file_count() == 0));
+}
+
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
   if (input.jobs_running) return std::nullopt;
   const Version& version = *input.version;
@@ -103,8 +109,14 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
     const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     job.inputs.insert(job.inputs.end(), runs.begin(), runs.end());
   }
-  if (job.inputs.empty()) return std::nullopt;
-  job.inputs.insert(job.inputs.end(), version.levels.back().begin(), version.levels.back().end());
+  const std::vector<RunRef>& repository = version.levels.back();
+  if (job.inputs.empty()) {
+    const bool any = !input.snapshots && !repository.empty() &&
+                     std::any_of(repository[0]->tables.begin(), repository[0]->tables.end(),
+                                 [&](const TableRef& table) { return HoldsHidden(version, *table); });
+    if (!any) return std::nullopt;
+  }
+  job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
   return job;
 }
 

@@ -1,8 +1,8 @@
 // Which merge to run next: pure functions of a version and of what is running.
 //
 // Order: if somebody waits for a settled database, one merge of the whole buffer into the repository, once running jobs
-// are done; else zero-copy merges and lazy copies that are due, the level with the most runs for its trigger first;
-// then garbage collection.
+// are done, or of the repository alone if it holds what only a snapshot that is gone has needed; else zero-copy merges
+// and lazy copies that are due, the level with the most runs for its trigger first; then garbage collection.
 
 #ifndef MIODB_COMPACTION_PICKER_H_
 #define MIODB_COMPACTION_PICKER_H_
@@ -19,7 +19,7 @@ namespace miodb {
 enum class MergeKind {
   kZeroCopy,  // two or more runs of one buffer level into one run of the next
   kLazyCopy,  // the oldest run of the buffer into the repository
-  kSettle,    // all buffer levels into the repository
+  kSettle,    // all buffer levels into the repository, or that alone
   kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
 };
 
@@ -42,6 +42,7 @@ struct PickerInput {
   bool repository_shared = false;                   // it is busy, but only with such jobs
   bool jobs_running = false;
   bool settle = false;
+  bool snapshots = false;           // there are some, whose versions merges keep
   bool merges_blocked = false;      // garbage collection only
   bool collection_blocked = false;  // merges only
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few

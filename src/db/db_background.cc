@@ -293,16 +293,17 @@ bool DBImpl::FlushStep() {
   FlushRequest request{
       pool_.get(), order_, memtable.get(), filter.get(), options_.filter_bits_per_key, [this] { return NewId(); }};
   Status s = WithMemory([&] { return FlushMemTable(request, &tables); });
+  uint64_t index_bytes = 0;
+  for (const TableRef& table : tables) index_bytes += table->index()->size();
   MutexLock lock(&mutex_);
-  InstallFlush(memtable, tables, s);
+  // Let go of both before anybody is told: what the memtable alone holds is free only then.
+  InstallFlush(std::move(memtable), std::move(tables), s);
   const uint64_t micros = NowMicros() - start;
   // relaxed: statistics
   flush_micros_.fetch_add(micros, std::memory_order_relaxed);
   flushes_.fetch_add(1, std::memory_order_relaxed);
   level_stats_[0].micros.fetch_add(micros, std::memory_order_relaxed);
-  for (const TableRef& table : tables) {
-    level_stats_[0].bytes_written.fetch_add(table->index()->size(), std::memory_order_relaxed);
-  }
+  level_stats_[0].bytes_written.fetch_add(index_bytes, std::memory_order_relaxed);
   if (file_log_ != nullptr) {
     const uint64_t needed_from = LogsUntilSsd() ? ssd_floor_ : versions_->manifest().flushed_sequence;
     const MutexUnlock unlock(&mutex_);
@@ -311,7 +312,7 @@ bool DBImpl::FlushStep() {
   return s.ok();
 }
 
-void DBImpl::InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) {
+void DBImpl::InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
   flushing_ = false;
   frees_++;
   if (s.ok()) {
@@ -386,6 +387,7 @@ PickerInput DBImpl::MakePickerInput() {
   input.repository_shared = repository_shares_ > 0;
   input.jobs_running = running_jobs_ > 0;
   input.settle = settle_requests_ > 0;
+  input.snapshots = !snapshots_.empty();
   input.merges_blocked = merges_blocked_;
   input.collection_blocked = collection_blocked_;
   input.push_down = WantsPushDown() || BufferHoldsLog();

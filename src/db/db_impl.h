@@ -172,7 +172,7 @@ class DBImpl final : public DB {
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
   Status NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk);
   Status NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk);
-  void InstallFlush(const MemTableRef& memtable, const std::vector<TableRef>& tables, Status s) REQUIRES(mutex_);
+  void InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, Status s) REQUIRES(mutex_);
   PickerInput MakePickerInput() REQUIRES(mutex_);
   bool HasMergeWork() REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);

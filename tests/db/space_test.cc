@@ -85,6 +85,23 @@ TEST_F(SpaceTest, IsGivenBackWhenEverythingIsDeleted) {
   }
 }
 
+// Everything is in the repository when the snapshot goes, and nothing is written any more.
+TEST_F(SpaceTest, IsGivenBackWhenASnapshotIsReleased) {
+  Open();
+  const uint64_t empty = Counter("pool-bytes-used");
+  constexpr uint64_t kCount = 2000;
+  Fill(kCount, 1000);
+  Settle();
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  for (uint64_t i = 0; i < kCount; i++) Delete(FilledKey(i));
+  Settle();
+  EXPECT_EQ(2 * kCount, Counter("entries"));
+  db_->ReleaseSnapshot(snapshot);
+  Settle();
+  EXPECT_EQ(0u, Counter("entries"));
+  EXPECT_LT(Counter("pool-bytes-used"), empty + 512 * 1024);
+}
+
 TEST_F(SpaceTest, IsGivenBackWhenTheDeletesFollowAReopen) {
   Open();
   Fill(10000, kKiB);
