@@ -165,7 +165,8 @@ std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr) return std::nullopt;
   // Room in the pool first, because writers wait for that.
   std::optional<SsdJob> job;
-  if (input.drain) job = PickDrain(input, false);
+  if (input.purge_first) job = PickPurge(input);
+  if (!job.has_value() && input.drain) job = PickDrain(input, false);
   if (!job.has_value()) job = PickFullLevel(input);
   if (!job.has_value()) job = PickPurge(input);
   return job;

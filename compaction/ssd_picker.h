@@ -59,6 +59,7 @@ struct SsdPickerInput {
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;
   const PurgeRequest* purge = nullptr;              // null: nothing is to be purged
+  bool purge_first = false;                         // its turn has come, whatever else there is to do
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; of the repository, in jobs that take only some
 
   // A sample of the keys that are read from the pool, ascending by bytes. Null or empty: nothing is known.

@@ -385,6 +385,7 @@ class DBImpl final : public DB {
   std::vector<SsdRange> ssd_damaged_ GUARDED_BY(mutex_);    // of jobs that met damage: not touched until the next open
   int ssd_jobs_ GUARDED_BY(mutex_) = 0;                     // running
   const PurgeRequest* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
+  bool purge_first_ GUARDED_BY(mutex_) = false;             // the next job is one for it, if there is one
   Status ssd_error_ GUARDED_BY(mutex_);                     // of the last SSD job, until one succeeds
   int drains_running_ GUARDED_BY(mutex_) = 0;
   std::vector<std::string> read_keys_ GUARDED_BY(mutex_);  // read_samples_ as of a moment ago

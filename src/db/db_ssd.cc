@@ -162,6 +162,7 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   }
   input.read_keys = &read_keys_;
   input.purge = purge_;
+  input.purge_first = purge_first_;
   return input;
 }
 
@@ -191,6 +192,7 @@ bool DBImpl::SsdStep() {
     MutexLock lock(&mutex_);
     job = PickSsd();
     if (!job.has_value()) return RaiseFloor();
+    purge_first_ = !purge_first_;  // every other job: writers may keep all threads busy with others
     levels = versions_->current()->ssd;
     ssd_ranges_.push_back(job->range);
     ssd_jobs_++;

@@ -1,9 +1,13 @@
 #include "src/nvm/nvm_model.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <new>
 #include <utility>
 
 namespace miodb {
@@ -45,6 +49,18 @@ thread_local Owed t_owed;
 constexpr uint64_t kOwedShare = 16;
 
 std::atomic<uint64_t> g_models{0};
+
+// In large pages where there are any: to find a tag must not take longer than what it costs to read a unit.
+std::atomic<uint16_t>* NewTags(size_t count) {
+  constexpr size_t kLargePage = size_t{2} << 20;
+  const size_t bytes = (count * sizeof(std::atomic<uint16_t>) + kLargePage - 1) / kLargePage * kLargePage;
+  void* const memory = aligned_alloc(kLargePage, bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  madvise(memory, bytes, MADV_HUGEPAGE);  // without them it is slower
+  auto* const tags = static_cast<std::atomic<uint16_t>*>(memory);
+  std::uninitialized_value_construct_n(tags, count);
+  return tags;
+}
 
 // docs/nvm_model.md has the sources.
 NvmModelFigures Optane() {
@@ -161,7 +177,10 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
                                 ? clock_.TicksOf(1e9 * figures.remote_factor / figures.write_bytes_per_second)
                                 : 0),
       burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
-      tags_(static_cast<size_t>(figures.cache_bytes) >> kUnitShift) {}
+      tag_count_(static_cast<size_t>(figures.cache_bytes) >> kUnitShift),
+      tags_(NewTags(tag_count_)) {}
+
+void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
 
 void NvmModel::AddRegion(const char* begin, uint64_t size) {
   // relaxed: one thread adds; release: pairs with RegionOf
@@ -183,17 +202,19 @@ int NvmModel::RegionOf(uintptr_t address) const {
 
 // Whether the unit is there; from now on it is.
 bool NvmModel::InCache(uint64_t unit) {
+  // Enough to tell all units of a place apart in regions up to 65535 times the cache. 0 is none.
+  const uint16_t wanted = static_cast<uint16_t>(unit / tag_count_ % UINT16_MAX + 1);
   // relaxed, and in two steps: a wrong answer now and then is a wait more or less
-  std::atomic<uint64_t>& tag = tags_[unit % tags_.size()];
-  if (tag.load(std::memory_order_relaxed) == unit) return true;
-  tag.store(unit, std::memory_order_relaxed);
+  std::atomic<uint16_t>& tag = tags_[unit % tag_count_];
+  if (tag.load(std::memory_order_relaxed) == wanted) return true;
+  tag.store(wanted, std::memory_order_relaxed);
   return false;
 }
 
 void NvmModel::Read(const void* p, size_t size) {
   if (size == 0) return;
   const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0;
-  const uint64_t start = waits ? clock_.Now() : 0;
+  const uint64_t start = waits ? clock_.OrderedNow() : 0;
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
   uint64_t missed = 0;
@@ -208,10 +229,9 @@ void NvmModel::Read(const void* p, size_t size) {
   if (missed > 0) read_units_.fetch_add(missed, std::memory_order_relaxed);
   if (missed <= last - first) cached_units_.fetch_add(last - first + 1 - missed, std::memory_order_relaxed);
   if (nanos == 0) return;
-  // Half a look passed before start, and it ends half a look, on average, after the moment that it waits for.
-  const double ticks = clock_.TicksOf(nanos) - clock_.look_ticks();
-  clock_.WaitUntil(start + static_cast<uint64_t>(std::max(ticks, 0.0)));
   read_nanos_.fetch_add(static_cast<uint64_t>(nanos), std::memory_order_relaxed);  // relaxed: a statistic
+  const double ticks = clock_.TicksOf(nanos) - clock_.overshoot_ticks();
+  clock_.WaitUntil(start + static_cast<uint64_t>(std::max(ticks, 0.0)));
 }
 
 void NvmModel::Write(const void* p, size_t size) {

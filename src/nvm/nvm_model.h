@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "miodb/status.h"
 #include "src/nvm/spin_clock.h"
@@ -77,6 +76,10 @@ class NvmModel {
     std::atomic<uint64_t> written_until{0};  // when it is empty, on clock_
   };
 
+  struct FreeTags {
+    void operator()(std::atomic<uint16_t>* tags) const;
+  };
+
   bool InCache(uint64_t unit);
   int RegionOf(uintptr_t address) const;
   void Charge(int region, uint64_t ticks);
@@ -88,7 +91,8 @@ class NvmModel {
   const double sequential_nanos_;
   const double write_ticks_per_byte_;  // 0: no limit
   const uint64_t burst_ticks_;
-  std::vector<std::atomic<uint64_t>> tags_;  // of the units in the cache, by their place
+  const size_t tag_count_;
+  const std::unique_ptr<std::atomic<uint16_t>[], FreeTags> tags_;  // of the units in the cache, by their place
   Bucket buckets_[kMaxRegions];
   std::atomic<int> regions_{0};
   std::atomic<uint64_t> cached_units_{0};

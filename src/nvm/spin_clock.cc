@@ -20,7 +20,9 @@ constexpr double kSleepSlackNanos = 100 * 1000;
 constexpr int kSpans = 9;
 constexpr uint64_t kSpanNanos = 500 * 1000;
 
-constexpr int kLooks = 2000;
+// Waits that are measured in each span, about as long as one for a slow read.
+constexpr int kWaits = 1000;
+constexpr double kWaitNanos = 150;
 
 // Whether the counter's rate does not change with frequency or sleep states (CPUID leaf 80000007h, EDX bit 8).
 bool HasConstantRateCounter() {
@@ -52,12 +54,12 @@ SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
       return static_cast<double>(Now() - start_ticks) / static_cast<double>(now - start);
     });
   }
-  look_ticks_ = Median([this] {
-    const uint64_t start = Now();
-    uint64_t now = start;
-    for (int i = 0; i < kLooks; i++) now = Now();
-    return static_cast<double>(now - start) / kLooks;
-  });
+  const uint64_t wait = static_cast<uint64_t>(TicksOf(kWaitNanos));
+  overshoot_ticks_ = std::max(0.0, Median([this, wait] {
+                                const uint64_t start = Now();
+                                for (int i = 0; i < kWaits; i++) WaitUntil(OrderedNow() + wait);
+                                return static_cast<double>(Now() - start) / kWaits - static_cast<double>(wait);
+                              }));
 }
 
 const SpinClock& SpinClock::Get() {

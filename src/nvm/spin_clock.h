@@ -28,11 +28,23 @@ class SpinClock {
     return NowNanos();
   }
 
+  // The same once all loads before it are done: the processor would look at the clock while it waits for them.
+  uint64_t OrderedNow() const {
+#if defined(__x86_64__)
+    if (counter_) {
+      _mm_lfence();
+      return __rdtsc();
+    }
+#endif
+    return NowNanos();
+  }
+
   double TicksOf(double nanos) const { return nanos * ticks_per_nano_; }
   double NanosOf(uint64_t ticks) const { return static_cast<double>(ticks) / ticks_per_nano_; }
 
-  // What one look at the clock takes, in ticks.
-  double look_ticks() const { return look_ticks_; }
+  // How much longer a wait takes than what it waits for, on average, in ticks: from the look at the clock before it to
+  // the next thing done.
+  double overshoot_ticks() const { return overshoot_ticks_; }
 
   // Returns when the clock has come to this moment: spins, and sleeps for most of a long wait.
   void WaitUntil(uint64_t ticks) const;
@@ -42,7 +54,7 @@ class SpinClock {
 
   bool counter_ = false;
   double ticks_per_nano_ = 1;
-  double look_ticks_ = 0;
+  double overshoot_ticks_ = 0;
 };
 
 }  // namespace miodb

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A store eight times its persistent memory: 8 GiB of 1 KiB values on an SSD, MioDB with a pool of 1 GiB in front of it.
 # Random writes and waiting for what they leave to do, then reads: uniform, Zipfian (after two rounds that warm the caches
-# up), sequential, and seeks with 50 steps.
+# up), sequential, and seeks with 50 steps; at last everything in key order (readtocache).
 # All engines have the same memtables (a 16th of the pool) and block caches (a quarter), and no compression.
 #
 # So that reads reach the SSD, MioDB and RocksDB use direct I/O. LevelDB has none: it runs in a memory cgroup of
@@ -48,9 +48,9 @@ if $limit_all; then
   engine_prefix[miodb]="$MIODB_ROOT/test_sh/limit_memory.sh $((memory + pool_bytes))"
 fi
 plan_bench "" "" $((count * 1040)) \
-  --benchmarks='fillrandom,wait,stats,readrandom,readzipfian[W2],readseq,seekrandom' --num="$count" --value_size=1024 \
+  --benchmarks='fillrandom,wait,stats,readrandom,readzipfian[W2],readseq,seekrandom,readtocache' --num="$count" --value_size=1024 \
   --cache_size=$((pool_bytes / 4)) --reads="$reads" --seek_nexts=50 --writes="$count"
-panel bars "Throughput" "" "operations per second" fillrandom,readrandom,readzipfian,readseq,seekrandom ops_per_sec log=y
+panel bars "Throughput" "" "operations per second" fillrandom,readrandom,readzipfian,readseq,seekrandom,readtocache ops_per_sec log=y
 panel bars "Slowest write" "" "microseconds" fillrandom max_us better=less
 panel bars "Bytes written to the SSD" "" "bytes / bytes of the user" end ssd_write_amplification better=less
 run_all

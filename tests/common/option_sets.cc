@@ -98,6 +98,9 @@ std::vector<OptionSet> MakeSets() {
 
 Options AtPath(Options options, const std::string& path) {
   if (options.ssd_path == kSsdInDirectory) options.ssd_path = path + "/ssd";
+  for (NvmRegion& region : options.nvm_regions) {
+    if (region.path == kRegionInDirectory) region.path = path + "/region";
+  }
   return options;
 }
 

@@ -19,7 +19,10 @@ struct OptionSet {
 // As Options::ssd_path: OpenDb puts the SSD tier into the folder "ssd" of the database's directory.
 inline constexpr char kSsdInDirectory[] = "(in the database's directory)";
 
-// The options of a database with this path: kSsdInDirectory becomes that folder.
+// As the path of a region: the file "region" in the database's directory.
+inline constexpr char kRegionInDirectory[] = "(a file in the database's directory)";
+
+// The options of a database with this path: kSsdInDirectory becomes that folder, kRegionInDirectory that file.
 Options AtPath(Options options, const std::string& path);
 
 // Memtables of 64 KiB and all other sizes in proportion: what tests start from.

@@ -53,6 +53,7 @@ struct ExpectedState {
   std::atomic<uint64_t> steps;
   std::atomic<uint64_t> keys_verified;
   std::atomic<uint64_t> merges;
+  std::atomic<uint64_t> file_faults;
 
   struct alignas(64) Writer {
     std::atomic<uint64_t> begun;  // operations of this round

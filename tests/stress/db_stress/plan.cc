@@ -56,6 +56,7 @@ StressData::StressData(uint64_t seed, uint64_t generation, bool fast) : salt_(Mi
   }
   ssd_ = !fast && Random(Mix64(salt_, 2)).OneIn(3);
   is_volatile_ = Random(Mix64(salt_, 3)).OneIn(3);
+  two_regions_ = !fast && pool_size_ == 0 && Random(Mix64(salt_, 4)).OneIn(3);
   ranks_.resize(size_t{units_} * kMembersOfGroup);
   for (uint32_t unit = 0; unit < units_; unit++) {
     for (uint32_t member = 0; member < Members(unit); member++) {
@@ -191,11 +192,17 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   if (flags.ssd || data.ssd()) {
     Random ssd_random(Mix64(Mix64(flags.seed, 3), number));
     PlanSsd(&ssd_random, &o);
+    round.file_faults = Any(&ssd_random, {uint64_t{0}, uint64_t{0}, uint64_t{20}, uint64_t{300}});
     if (data.is_volatile()) {
       o.pool_path = "anonymous";
       o.log_mode = kLogFile;
       o.persist_mode = kPersistAuto;
     }
+  }
+  if (data.two_regions() && o.pool_path.empty()) {
+    o.pool_size = kMiB;
+    NvmRegion& region = o.nvm_regions.emplace_back();
+    region.path = kRegionInDirectory;
   }
   if (flags.reads) {
     o.log_mode = kLogPmem;
@@ -215,7 +222,7 @@ std::string StressRound::Describe() const {
   std::snprintf(
       text, sizeof(text),
       "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d merges, "
-      "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s",
+      "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s%s",
       static_cast<unsigned long long>(number), kTargetNames[static_cast<int>(target)], writers,
       options.write_buffer_size, options.log_chunk_size, options.max_immutable_memtables, options.num_levels,
       options.level_trigger, options.max_background_merges, static_cast<unsigned long long>(options.partition_size),
@@ -227,14 +234,16 @@ std::string StressRound::Describe() const {
       !options.pool_path.empty()             ? "volatile"
       : options.persist_mode == kPersistFile ? "file mode"
                                              : "mode of the medium",
-      options.paranoid_checks ? ", paranoid" : "", options.ssd_path.empty() ? "" : ", ssd");
+      options.nvm_regions.empty() ? "" : ", two regions", options.paranoid_checks ? ", paranoid" : "",
+      options.ssd_path.empty() ? "" : ", ssd");
   if (options.ssd_path.empty()) return text;
   char ssd[200];
-  std::snprintf(ssd, sizeof(ssd), " budget %llu, %d levels from %llu times %d, files %llu, blocks %zu, %d jobs",
+  std::snprintf(ssd, sizeof(ssd),
+                " budget %llu, %d levels from %llu times %d, files %llu, blocks %zu, %d jobs, faults 1 in %llu",
                 static_cast<unsigned long long>(options.nvm_budget), options.ssd_levels,
                 static_cast<unsigned long long>(options.ssd_level_size), options.ssd_level_multiplier,
                 static_cast<unsigned long long>(options.ssd_file_size), options.block_size,
-                options.max_background_ssd_jobs);
+                options.max_background_ssd_jobs, static_cast<unsigned long long>(file_faults));
   return std::string(text) + ssd;
 }
 

@@ -38,6 +38,7 @@ class StressData {
 
   uint64_t pool_size() const { return pool_size_; }  // 0: no limit
   bool ssd() const { return ssd_; }                  // with an SSD tier
+  bool two_regions() const { return two_regions_; }  // a small file, and one without a limit
   bool is_volatile() const { return is_volatile_; }  // the pool is, if there is an SSD tier
   uint32_t units() const { return units_; }
   ValueProfile profile() const { return profile_; }
@@ -65,6 +66,7 @@ class StressData {
   uint64_t pool_size_ = 0;
   bool ssd_ = false;
   bool is_volatile_ = false;
+  bool two_regions_ = false;
   uint32_t units_ = 0;
   ValueProfile profile_ = ValueProfile::kMixed;
   std::vector<StressKey> keys_;
@@ -83,7 +85,8 @@ struct StressRound {
   uint64_t late_micros = 0;         // from reaching the phase to the kill
   bool verifier_is_killed = false;  // once, before it may finish
   uint64_t verifier_micros = 0;
-  bool settles = false;  // the verifier also waits for idle and looks at the space
+  uint64_t file_faults = 0;  // one of so many writes of the worker to files of the SSD tier fails; 0: none
+  bool settles = false;      // the verifier also waits for idle and looks at the space
 
   // One line for people.
   std::string Describe() const;

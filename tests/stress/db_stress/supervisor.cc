@@ -219,13 +219,14 @@ void Supervisor::Summary(const StressRound& round, const std::string& fault, boo
   std::printf(
       "db_stress: seed %llu, %.0f s, %llu rounds; %llu kills (%llu before the open, %llu opening, %llu writing, "
       "%llu flushing, %llu compacting, %llu closing, %llu closed, %llu verifying); %llu operations (%llu refused "
-      "by a full pool), %llu reads and %llu iterator steps checked, %llu keys verified%s\n",
+      "by a full pool), %llu writes to files failed, %llu reads and %llu iterator steps checked, %llu keys "
+      "verified%s\n",
       Printed(options_.stress.seed), std::chrono::duration<double>(Clock::now() - start_).count(), Printed(rounds_),
       Printed(kills_ + verifier_kills_), in(StressPhase::kStarting), in(StressPhase::kOpening),
       in(StressPhase::kWriting), in(StressPhase::kFlushing), in(StressPhase::kCompacting), in(StressPhase::kClosing),
       in(StressPhase::kClosed), Printed(verifier_kills_), Printed(state_->operations.load()),
-      Printed(state_->refusals.load()), Printed(state_->reads.load()), Printed(state_->steps.load()),
-      Printed(state_->keys_verified.load()), was_interrupted ? "; interrupted" : "");
+      Printed(state_->refusals.load()), Printed(state_->file_faults.load()), Printed(state_->reads.load()),
+      Printed(state_->steps.load()), Printed(state_->keys_verified.load()), was_interrupted ? "; interrupted" : "");
   std::printf("%llu passed, %d failed\n", Printed(rounds_), fault.empty() ? 0 : 1);
   std::fflush(stdout);
 }

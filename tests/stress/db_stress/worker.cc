@@ -115,12 +115,19 @@ void StressWorker::DisturbLoop() {
 int StressWorker::Run(const std::string& path) {
   state_->phase.store(StressPhase::kOpening);
   DB* opened = nullptr;
-  Status s = DB::Open(AtPath(round_.options, path), path, &opened);
+  Options options = AtPath(round_.options, path);
+  if (round_.file_faults > 0) {
+    faulty_files_ =
+        std::make_unique<FaultyFiles>(Mix64(flags_.seed, round_.number), round_.file_faults, &state_->file_faults);
+    options.env = faulty_files_.get();
+  }
+  Status s = DB::Open(options, path, &opened);
   db_.reset(opened);
   if (!s.ok()) {
     Fail("open: " + s.ToString());
     return 1;
   }
+  if (faulty_files_ != nullptr) faulty_files_->Arm();
   state_->phase.store(StressPhase::kWriting);
   std::vector<std::thread> threads;
   for (int w = 0; w < round_.writers; w++) threads.emplace_back([this, w] { WriteLoop(w); });

@@ -10,6 +10,7 @@
 
 #include "miodb/db.h"
 #include "tests/stress/db_stress/expected_state.h"
+#include "tests/stress/db_stress/faulty_files.h"
 #include "tests/stress/db_stress/plan.h"
 
 namespace miodb::test {
@@ -35,6 +36,7 @@ class StressWorker {
   const StressData& data_;
   const StressRound round_;
   ExpectedState* const state_;
+  std::unique_ptr<FaultyFiles> faulty_files_;  // outlives db_; null: none fail
   std::unique_ptr<DB> db_;
   std::atomic<bool> failed_{false};
 };
