@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -46,7 +47,7 @@ struct Owed {
 thread_local Owed t_owed;
 
 // The part of a bucket that a thread may owe.
-constexpr uint64_t kOwedShare = 16;
+constexpr uint64_t kOwedShare = 4;
 
 std::atomic<uint64_t> g_models{0};
 
@@ -177,8 +178,8 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
                                 ? clock_.TicksOf(1e9 * figures.remote_factor / figures.write_bytes_per_second)
                                 : 0),
       burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
-      tag_count_(static_cast<size_t>(figures.cache_bytes) >> kUnitShift),
-      tags_(NewTags(tag_count_)) {}
+      tag_shift_(std::bit_width(static_cast<uint64_t>(figures.cache_bytes) >> kUnitShift) - 1),
+      tags_(NewTags(size_t{1} << tag_shift_)) {}
 
 void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
 
@@ -203,9 +204,9 @@ int NvmModel::RegionOf(uintptr_t address) const {
 // Whether the unit is there; from now on it is.
 bool NvmModel::InCache(uint64_t unit) {
   // Enough to tell all units of a place apart in regions up to 65535 times the cache. 0 is none.
-  const uint16_t wanted = static_cast<uint16_t>(unit / tag_count_ % UINT16_MAX + 1);
+  const uint16_t wanted = static_cast<uint16_t>((unit >> tag_shift_) % UINT16_MAX + 1);
   // relaxed, and in two steps: a wrong answer now and then is a wait more or less
-  std::atomic<uint16_t>& tag = tags_[unit % tag_count_];
+  std::atomic<uint16_t>& tag = tags_[unit & ((uint64_t{1} << tag_shift_) - 1)];
   if (tag.load(std::memory_order_relaxed) == wanted) return true;
   tag.store(wanted, std::memory_order_relaxed);
   return false;
@@ -217,21 +218,20 @@ void NvmModel::Read(const void* p, size_t size) {
   const uint64_t start = waits ? clock_.OrderedNow() : 0;
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
-  uint64_t missed = 0;
-  double nanos = 0;
+  uint64_t random = 0, sequential = 0;
   for (uint64_t unit = first; unit <= last; unit++) {
     const bool follows = t_streams.Follows(unit);
     if (InCache(unit)) continue;
-    missed++;
-    nanos += follows ? sequential_nanos_ : random_nanos_;
+    (follows ? sequential : random)++;
   }
+  const uint64_t cached = last - first + 1 - random - sequential;
   // relaxed: statistics
-  if (missed > 0) read_units_.fetch_add(missed, std::memory_order_relaxed);
-  if (missed <= last - first) cached_units_.fetch_add(last - first + 1 - missed, std::memory_order_relaxed);
-  if (nanos == 0) return;
-  read_nanos_.fetch_add(static_cast<uint64_t>(nanos), std::memory_order_relaxed);  // relaxed: a statistic
-  const double ticks = clock_.TicksOf(nanos) - clock_.overshoot_ticks();
-  clock_.WaitUntil(start + static_cast<uint64_t>(std::max(ticks, 0.0)));
+  if (random > 0) random_units_.fetch_add(random, std::memory_order_relaxed);
+  if (sequential > 0) sequential_units_.fetch_add(sequential, std::memory_order_relaxed);
+  if (cached > 0) cached_units_.fetch_add(cached, std::memory_order_relaxed);
+  const double nanos =
+      static_cast<double>(random) * random_nanos_ + static_cast<double>(sequential) * sequential_nanos_;
+  if (nanos > 0) clock_.OrderedWait(start, clock_.TicksOf(nanos));
 }
 
 void NvmModel::Write(const void* p, size_t size) {

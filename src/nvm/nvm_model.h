@@ -59,10 +59,13 @@ class NvmModel {
 
   // Units that reads found in the modelled cache, and those that they did not.
   uint64_t cached_units() const { return cached_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
-  uint64_t read_units() const { return read_units_.load(std::memory_order_relaxed); }      // relaxed: a statistic
+  uint64_t read_units() const { return random_units() + sequential_units(); }
 
   // What was waited for, for tests and properties.
-  uint64_t read_nanos() const { return read_nanos_.load(std::memory_order_relaxed); }    // relaxed: a statistic
+  uint64_t read_nanos() const {
+    return static_cast<uint64_t>(static_cast<double>(random_units()) * random_nanos_ +
+                                 static_cast<double>(sequential_units()) * sequential_nanos_);
+  }
   uint64_t write_nanos() const { return write_nanos_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
  private:
@@ -80,6 +83,8 @@ class NvmModel {
     void operator()(std::atomic<uint16_t>* tags) const;
   };
 
+  uint64_t random_units() const { return random_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+  uint64_t sequential_units() const { return sequential_units_.load(std::memory_order_relaxed); }  // relaxed: the same
   bool InCache(uint64_t unit);
   int RegionOf(uintptr_t address) const;
   void Charge(int region, uint64_t ticks);
@@ -91,13 +96,13 @@ class NvmModel {
   const double sequential_nanos_;
   const double write_ticks_per_byte_;  // 0: no limit
   const uint64_t burst_ticks_;
-  const size_t tag_count_;
+  const int tag_shift_;                                            // there are 1 << tag_shift_ tags
   const std::unique_ptr<std::atomic<uint16_t>[], FreeTags> tags_;  // of the units in the cache, by their place
   Bucket buckets_[kMaxRegions];
   std::atomic<int> regions_{0};
   std::atomic<uint64_t> cached_units_{0};
-  std::atomic<uint64_t> read_units_{0};
-  std::atomic<uint64_t> read_nanos_{0};
+  std::atomic<uint64_t> random_units_{0};  // read and not in the cache
+  std::atomic<uint64_t> sequential_units_{0};
   std::atomic<uint64_t> write_nanos_{0};
 };
 

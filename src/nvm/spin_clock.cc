@@ -20,8 +20,12 @@ constexpr double kSleepSlackNanos = 100 * 1000;
 constexpr int kSpans = 9;
 constexpr uint64_t kSpanNanos = 500 * 1000;
 
-// Waits that are measured in each span, about as long as one for a slow read.
+// What is measured in each span.
+constexpr int kLooks = 1000;
+constexpr int kSteps = 10000;
 constexpr int kWaits = 1000;
+
+// About as long as a wait for a slow read.
 constexpr double kWaitNanos = 150;
 
 // Whether the counter's rate does not change with frequency or sleep states (CPUID leaf 80000007h, EDX bit 8).
@@ -34,12 +38,25 @@ bool HasConstantRateCounter() {
 #endif
 }
 
+// Steps that take a cycle or so each.
+void Steps(int count) {
+  for (int i = 0; i < count; i++) asm volatile("" : "+r"(i));
+}
+
 template <typename Measure>
 double Median(Measure measure) {
   double values[kSpans];
   for (double& value : values) value = measure();
   std::nth_element(values, values + kSpans / 2, values + kSpans);
   return values[kSpans / 2];
+}
+
+// Of what interruptions can only make longer.
+template <typename Measure>
+double Least(Measure measure) {
+  double least = measure();
+  for (int i = 1; i < kSpans; i++) least = std::min(least, measure());
+  return least;
 }
 
 }  // namespace
@@ -54,11 +71,23 @@ SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
       return static_cast<double>(Now() - start_ticks) / static_cast<double>(now - start);
     });
   }
-  const uint64_t wait = static_cast<uint64_t>(TicksOf(kWaitNanos));
-  overshoot_ticks_ = std::max(0.0, Median([this, wait] {
+  long_wait_ticks_ = TicksOf(kSleepFromNanos);
+  look_ticks_ = Least([this] {
+    const uint64_t start = Now();
+    uint64_t now = start;
+    for (int i = 0; i < kLooks; i++) now = Now();
+    return static_cast<double>(now - start) / kLooks;
+  });
+  steps_per_tick_ = Median([this] {
+    const uint64_t start = OrderedNow();
+    Steps(kSteps);
+    return kSteps / static_cast<double>(std::max<uint64_t>(OrderedNow() - start, 1));
+  });
+  const double wait = TicksOf(kWaitNanos);
+  overshoot_ticks_ = std::max(0.0, Least([this, wait] {
                                 const uint64_t start = Now();
-                                for (int i = 0; i < kWaits; i++) WaitUntil(OrderedNow() + wait);
-                                return static_cast<double>(Now() - start) / kWaits - static_cast<double>(wait);
+                                for (int i = 0; i < kWaits; i++) OrderedWait(OrderedNow(), wait);
+                                return static_cast<double>(Now() - start) / kWaits - wait;
                               }));
 }
 
@@ -74,6 +103,18 @@ void SpinClock::WaitUntil(uint64_t ticks) const {
       std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(nanos - kSleepSlackNanos)));
     }
   }
+}
+
+void SpinClock::OrderedWait(uint64_t start, double ticks) const {
+  const uint64_t end = start + static_cast<uint64_t>(std::max(ticks - overshoot_ticks_, 0.0));
+  const uint64_t last_look = end - std::min(end, static_cast<uint64_t>(look_ticks_));
+  if (ticks > long_wait_ticks_) WaitUntil(last_look);
+  uint64_t now = Now();
+  while (now < last_look) now = Now();
+  if (now < end) Steps(static_cast<int>(static_cast<double>(end - now) * steps_per_tick_));
+#if defined(__x86_64__)
+  _mm_lfence();
+#endif
 }
 
 }  // namespace miodb

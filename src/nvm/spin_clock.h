@@ -42,19 +42,22 @@ class SpinClock {
   double TicksOf(double nanos) const { return nanos * ticks_per_nano_; }
   double NanosOf(uint64_t ticks) const { return static_cast<double>(ticks) / ticks_per_nano_; }
 
-  // How much longer a wait takes than what it waits for, on average, in ticks: from the look at the clock before it to
-  // the next thing done.
-  double overshoot_ticks() const { return overshoot_ticks_; }
-
   // Returns when the clock has come to this moment: spins, and sleeps for most of a long wait.
   void WaitUntil(uint64_t ticks) const;
+
+  // As long as a slow read that began at OrderedNow() = start: nothing that comes after it begins before its end.
+  // Closer than the clock can be looked at.
+  void OrderedWait(uint64_t start, double ticks) const;
 
  private:
   SpinClock();
 
   bool counter_ = false;
   double ticks_per_nano_ = 1;
-  double overshoot_ticks_ = 0;
+  double look_ticks_ = 0;       // what one look at the clock takes
+  double long_wait_ticks_ = 0;  // from which on a wait sleeps for most of it
+  double steps_per_tick_ = 0;   // of Step
+  double overshoot_ticks_ = 0;  // how much longer an OrderedWait takes, with the look at the clock before it
 };
 
 }  // namespace miodb
