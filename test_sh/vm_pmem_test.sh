@@ -12,7 +12,7 @@
 #
 # It installs what it needs (qemu, Debian's kernel, busybox, ndctl, mkfs.ext4) where it may. The machine has two nodes
 # with a CPU each, one without CPUs, and two nvdimms, one on the second node and one, the first that Linux finds, on the
-# latter, whose files outlive it: a killed machine is a power cut. It boots five times:
+# latter, whose files outlive it: a killed machine is a power cut. It boots six times:
 #
 #   1 fsdax: pmem_setup.sh makes a namespace with ext4 -o dax; a database that insists on MAP_SYNC; its node verified, a
 #     wrong one refused; tmpfs on the node without CPUs, which overflows into the next one; a pool of two regions on two
@@ -21,7 +21,9 @@
 #   3 the same; then devdax: a database on the character device, written until the machine is killed
 #   4 every acknowledged put is there, on the device too; then a pool of two regions, a small file on fsdax and the
 #     whole device, each on its node, written until the machine is killed
-#   5 every acknowledged put is there, though the region is not named; pmem_teardown.sh takes the namespaces away
+#   5 every acknowledged put is there, though the region is not named; then a volatile pool on the node without CPUs, in
+#     front of an SSD tier and log files on fsdax, written until the machine is killed
+#   6 every put that was acknowledged with a sync is there; pmem_teardown.sh takes the namespaces away
 #
 # Takes a few minutes and 3 GiB of memory and scratch space. Exit status 0: everything held.
 
@@ -219,6 +221,13 @@ case $vm_boot in
   5)
     must power_cut_main verify /pmem/two "$vm_acknowledged" persist_mode=pmem nvm_node=2
     must power_cut_main destroy /pmem/two
+    refuses "log_mode has to be kLogOff" power_cut_main fill /pmem/soft 1 pool_path=anonymous
+    refuses "no such NUMA node" power_cut_main fill /pmem/soft 1 pool_path=anonymous nvm_node=7 ssd_path=/pmem/ssd
+    must power_cut_main write /pmem/soft pool_path=anonymous nvm_node=2 pool_size=$((8 << 20)) ssd_path=/pmem/ssd
+    ;;
+  6)
+    must power_cut_main verify /pmem/soft "$vm_acknowledged" pool_path=anonymous nvm_node=2 ssd_path=/pmem/ssd
+    must power_cut_main destroy /pmem/soft pool_path=anonymous ssd_path=/pmem/ssd
     must /miodb/test_sh/pmem_teardown.sh --mount=/pmem --region=region0
     must /miodb/test_sh/pmem_teardown.sh --region=region1
     must ndctl list --namespaces
@@ -302,5 +311,6 @@ boot 1 0 "$puts_before_cut"
 boot 2 "$acknowledged" $((acknowledged + puts_before_cut))
 boot 3 "$acknowledged" "$puts_before_cut"
 boot 4 "$acknowledged" "$puts_before_cut"
-boot 5 "$acknowledged"
-tell "All held: MAP_SYNC, nodes, devdax, regions, hugetlbfs, four power cuts."
+boot 5 "$acknowledged" "$puts_before_cut"
+boot 6 "$acknowledged"
+tell "All held: MAP_SYNC, nodes, devdax, regions, hugetlbfs, a volatile pool, five power cuts."

@@ -101,21 +101,23 @@ class DBImpl final : public DB {
 
   DBImpl(const Options& options, const std::string& name, const Hooks& hooks);
 
-  // ---- db_impl.cc
+  // ---- db_open.cc
   Status Start();
   Status LookForPool(bool* exists);
   Status LookForDatabase();
   Status OpenParts();
-  void RemoveUnfinished(bool directory_existed);
+  Status LockDirectory();
+  Status OpenPool();
+  Status StartThreads();
   void StopThreads();
+  void RemoveUnfinished(bool directory_existed);
+
+  // ---- db_impl.cc
   Status DoFlush();
   Status DoWaitForIdle();
   Iterator* MakeIterator(const ReadOptions& options);
   void SumSizes(const Range* range, int n, uint64_t* sizes);
   bool DoGetProperty(const Slice& property, std::string* value);
-  Status LockDirectory();
-  Status OpenPool();
-  Status StartThreads();
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
               RecordView* record);
   uint64_t ReadSequence(const ReadOptions& options) const;

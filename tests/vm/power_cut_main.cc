@@ -6,8 +6,9 @@
 //                                                    prefix of all puts
 //   power_cut_main destroy DB [NAME=VALUE...]
 //
-// NAME: pool_path, pool_size, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node, and any number
-// of region=PATH[:LIMIT[:NODE]]. Each command but the last prints the property miodb.placement. Exit status 0, or 1
+// NAME: pool_path, pool_size, persist_mode (pmem, emulated, file), dram_node, nvm_node, nvm_next_node, ssd_path (with
+// it the log is in files, and the last put before a number is acknowledged is synced), and any number of
+// region=PATH[:LIMIT[:NODE]]. Each command but the last prints the property miodb.placement. Exit status 0, or 1
 // with a message.
 
 #include <algorithm>
@@ -74,6 +75,9 @@ miodb::Options ParseOptions(int argc, char** argv, int first) {
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (name == "pool_path") {
       options.pool_path = value;
+    } else if (name == "ssd_path") {
+      options.ssd_path = value;
+      options.log_mode = miodb::kLogFile;
     } else if (name == "pool_size") {
       options.pool_size = strtoull(value.c_str(), nullptr, 10);
     } else if (name == "region") {
@@ -146,7 +150,8 @@ int main(int argc, char** argv) {
   const bool has_number = command != "write";
   if (has_number && argc < 4) Die(command + " needs a number");
   const uint64_t number = has_number ? strtoull(argv[3], nullptr, 10) : UINT64_MAX;
-  const std::unique_ptr<miodb::DB> db = Open(ParseOptions(argc, argv, has_number ? 4 : 3), path);
+  const miodb::Options options = ParseOptions(argc, argv, has_number ? 4 : 3);
+  const std::unique_ptr<miodb::DB> db = Open(options, path);
   if (command == "verify") {
     const uint64_t puts = Verify(db.get(), number);
     PrintPlacement(db.get());
@@ -159,7 +164,9 @@ int main(int argc, char** argv) {
   uint64_t put = Verify(db.get(), 0);
   while (command == "write" || PoolBytes(db.get()) < number) {
     for (uint64_t i = 0; i < kPutsOfALine; i++, put++) {
-      Check(db->Put(miodb::WriteOptions(), command == "fill" ? std::to_string(put) + Key(put) : Key(put), Value(put)));
+      miodb::WriteOptions write;
+      write.sync = options.log_mode == miodb::kLogFile && i + 1 == kPutsOfALine;
+      Check(db->Put(write, command == "fill" ? std::to_string(put) + Key(put) : Key(put), Value(put)));
     }
     if (command == "write") printf("power_cut: acknowledged %llu\n", static_cast<unsigned long long>(put));
   }
