@@ -95,6 +95,20 @@ TEST_F(InspectTest, WhatCannotBeLookedAtGivesExitCodeTwo) {
   }
 }
 
+TEST_F(InspectTest, OfAVolatilePoolNothingIsLeftToLookAt) {
+  options_.pool_path = "anonymous";
+  options_.log_mode = kLogFile;
+  options_.ssd_path = dir_ / "ssd";
+  Open();
+  Put("a", "1");
+  Close();
+  for (const std::string tool : {"miodb_check ", "miodb_dump "}) {
+    const ProgramResult result = RunTool(tool + path_);
+    EXPECT_EQ(2, result.code);
+    EXPECT_TRUE(result.Says("SSD_MANIFEST")) << result.text;
+  }
+}
+
 TEST_F(InspectTest, TheDumpShowsEveryPart) {
   Make();
   ProgramResult dump = RunTool("miodb_dump " + path_);

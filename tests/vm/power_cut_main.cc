@@ -105,6 +105,21 @@ void PrintPlacement(miodb::DB* db) {
   printf("%s", text.c_str());
 }
 
+// The keys of fill: no put overwrites another.
+std::string OwnKey(uint64_t put) { return std::to_string(put) + Key(put); }
+
+// Checks every key of earlier fills, and returns how many there are.
+uint64_t VerifyFilled(miodb::DB* db) {
+  uint64_t puts = 0;
+  const std::unique_ptr<miodb::Iterator> it(db->NewIterator(miodb::ReadOptions()));
+  for (it->SeekToFirst(); it->Valid(); it->Next(), puts++) {
+    const uint64_t put = strtoull(it->value().ToString().c_str(), nullptr, 10);
+    if (it->key() != OwnKey(put) || it->value() != Value(put)) Die("wrong value of " + it->key().ToString());
+  }
+  Check(it->status());
+  return puts;
+}
+
 // Checks every key, and returns how many puts are there.
 uint64_t Verify(miodb::DB* db, uint64_t acknowledged) {
   std::map<std::string, uint64_t> found;
@@ -161,19 +176,19 @@ int main(int argc, char** argv) {
   }
   if (command != "write" && command != "fill") Die("unknown command " + command);
   PrintPlacement(db.get());
-  uint64_t put = Verify(db.get(), 0);
+  uint64_t put = command == "fill" ? VerifyFilled(db.get()) : Verify(db.get(), 0);
   while (command == "write" || PoolBytes(db.get()) < number) {
     for (uint64_t i = 0; i < kPutsOfALine; i++, put++) {
       miodb::WriteOptions write;
       write.sync = options.log_mode == miodb::kLogFile && i + 1 == kPutsOfALine;
-      Check(db->Put(write, command == "fill" ? std::to_string(put) + Key(put) : Key(put), Value(put)));
+      Check(db->Put(write, command == "fill" ? OwnKey(put) : Key(put), Value(put)));
     }
     if (command == "write") printf("power_cut: acknowledged %llu\n", static_cast<unsigned long long>(put));
   }
   PrintPlacement(db.get());
   for (uint64_t i = 0; i < put; i++) {
     std::string value;
-    Check(db->Get(miodb::ReadOptions(), std::to_string(i) + Key(i), &value));
+    Check(db->Get(miodb::ReadOptions(), OwnKey(i), &value));
     if (value != Value(i)) Die("wrong value of put " + std::to_string(i));
   }
   printf("power_cut: filled and read %llu puts\n", static_cast<unsigned long long>(put));

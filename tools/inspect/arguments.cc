@@ -4,7 +4,9 @@
 
 #include <cstdio>
 
+#include "miodb/env.h"
 #include "miodb/options.h"
+#include "src/db/file_names.h"
 #include "src/db/region_places.h"
 #include "src/inspect/verify.h"
 #include "src/util/posix_file.h"
@@ -23,6 +25,11 @@ bool OpenImage(const char* program, const std::string& path, const std::vector<s
   }
   Status s = PoolImage::Open(pool, image, PlacesOfRegions(options, is_directory ? path : DirectoryOf(pool)));
   *code = kExitCannotRun;
+  if (s.IsNotFound() && is_directory && Env::Default()->FileExists(SsdManifestPath(path))) {
+    s = Status::NotSupported(path,
+                             "the pool is volatile memory: what there is are log files, and the table files that " +
+                                 SsdManifestPath(path) + " names");
+  }
   if (s.ok()) {
     s = CheckReadable(**image);
     if (s.IsCorruption()) *code = kExitDamage;
