@@ -304,11 +304,7 @@ bool DBImpl::FlushStep() {
   flushes_.fetch_add(1, std::memory_order_relaxed);
   level_stats_[0].micros.fetch_add(micros, std::memory_order_relaxed);
   level_stats_[0].bytes_written.fetch_add(index_bytes, std::memory_order_relaxed);
-  if (file_log_ != nullptr) {
-    const uint64_t needed_from = LogsUntilSsd() ? ssd_floor_ : versions_->manifest().flushed_sequence;
-    const MutexUnlock unlock(&mutex_);
-    RetireFileLog(needed_from);
-  }
+  RetireFileLog();
   return s.ok();
 }
 
@@ -330,7 +326,7 @@ void DBImpl::InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, St
       first.removed_chunks.swap(edit.removed_chunks);
       CHECK(versions_->Apply(std::move(first), {}).ok());
     }
-    if (MIODB_MUTATED(kLogFileRetiredEarly)) RetireFileLog(memtable->max_sequence());
+    if (MIODB_MUTATED(kLogFileRetiredEarly)) RetireFileLogUpTo(memtable->max_sequence());
     s = versions_->Apply(std::move(edit), tables);
   }
   if (s.ok()) {

@@ -71,9 +71,17 @@ Status DBImpl::OpenFileLog() {
   return s;
 }
 
-void DBImpl::RetireFileLog(uint64_t flushed_sequence) {
+// Lets go of the log files that are not needed any more.
+void DBImpl::RetireFileLog() {
   if (file_log_ == nullptr) return;
-  Status s = file_log_->Retire(flushed_sequence);
+  const uint64_t sequence = LogsUntilSsd() ? ssd_floor_ : versions_->manifest().flushed_sequence;
+  const MutexUnlock unlock(&mutex_);
+  RetireFileLogUpTo(sequence);
+}
+
+void DBImpl::RetireFileLogUpTo(uint64_t sequence) {
+  if (file_log_ == nullptr) return;
+  Status s = file_log_->Retire(sequence);
   if (!s.ok()) LogStatus("log files stay where they are", s);
 }
 

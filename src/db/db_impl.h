@@ -150,6 +150,8 @@ class DBImpl final : public DB {
   Status Lead(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
+  // Adds the updates of a batch, and returns the bytes that their records have.
+  static uint64_t AppendRecords(const Slice& batch, std::vector<LogRecord>* records);
   void CollectRecords(Writer* leader, Writer* last);
   void TraceGroup(Writer* leader, Writer* last);
   Status MakeRoom(uint64_t frame_bytes, bool deletes_only);
@@ -233,13 +235,15 @@ class DBImpl final : public DB {
   Status Recover() REQUIRES(mutex_);
   Status ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) REQUIRES(mutex_);
   Status ScanLog(std::vector<ExtentRef> extents, std::vector<LogScan>* scans) REQUIRES(mutex_);
+  Status RemoveOrphans() REQUIRES(mutex_);
   Status JudgeScan(const LogScan& scan, uint64_t last_sequence, bool* ended);
   Status ReplayChunk(const LogScan& scan, MemTable* memtable);
   Status ReplayFile(const LogScan& scan, MemTable* memtable);
 
   // ---- db_file_log.cc
   Status OpenFileLog();
-  void RetireFileLog(uint64_t flushed_sequence);
+  void RetireFileLog() REQUIRES(mutex_);
+  void RetireFileLogUpTo(uint64_t sequence);
   bool FileLogTooLarge() const {
     return file_log_to_write_ != nullptr && options_.max_total_wal_size > 0 && !LogsUntilSsd() &&
            file_log_to_write_->live_bytes() > options_.max_total_wal_size;

@@ -38,13 +38,9 @@ Status DBImpl::Recover() {
   s = ReplayLog(std::move(extents), &last_sequence, &edit);
   if (s.ok() && !(edit.chunks.empty() && edit.removed_chunks.empty())) s = versions_->Apply(std::move(edit), {});
   if (!s.ok()) return s;
-  RetireFileLog(versions_->manifest().flushed_sequence);
-  if (ssd_ != nullptr) {
-    std::set<uint64_t> named;
-    for (const auto& [number, place] : versions_->manifest().files) named.insert(number);
-    s = ssd_->RemoveOrphans(named);
-    if (!s.ok()) return s;
-  }
+  RetireFileLog();
+  s = RemoveOrphans();
+  if (!s.ok()) return s;
   for (const auto& level : versions_->current()->levels) {
     for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
   }
@@ -54,6 +50,14 @@ Status DBImpl::Recover() {
   allocated_sequence_ = last_sequence;
   last_sequence_.store(last_sequence, std::memory_order_release);  // release: as by a leader
   return s;
+}
+
+// Removes table files that the manifest does not name.
+Status DBImpl::RemoveOrphans() {
+  if (ssd_ == nullptr) return Status::OK();
+  std::set<uint64_t> named;
+  for (const auto& [number, place] : versions_->manifest().files) named.insert(number);
+  return ssd_->RemoveOrphans(named);
 }
 
 // Finds what is in every chunk and every log file, in the order in which it was written.
@@ -130,15 +134,7 @@ Status DBImpl::ReplayFile(const LogScan& scan, MemTable* memtable) {
   std::vector<std::unique_ptr<LogChunk>>& chunks = memtable->segment().chunks;
   for (const std::string& batch : scan.batches) {
     std::vector<LogRecord> records;
-    BatchReader reader{Slice(batch)};
-    uint8_t type;
-    LogRecord update{};
-    uint64_t body_bytes = 0;
-    while (reader.Next(&type, &update.key, &update.value)) {
-      update.type = static_cast<ValueType>(type);
-      body_bytes += update.size();
-      records.push_back(update);
-    }
+    const uint64_t body_bytes = AppendRecords(batch, &records);
     const uint64_t frame_bytes = FrameWriter::FrameSize(body_bytes);
     if (chunks.empty() || chunks.back()->in_pool() || chunks.back()->room() < frame_bytes) {
       std::unique_ptr<LogChunk> chunk;
@@ -172,7 +168,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
       if (!scan.in_file()) {
         edit->removed_chunks.push_back(scan.place.id);
       } else if (scan.last_sequence != 0 && !ended) {
-        kept_files.push_back({scan.file, scan.last_sequence, scan.damaged, scan.valid_bytes});  // flushed already
+        kept_files.push_back(scan.AsKept());  // flushed already
       } else {
         unwanted_files.push_back(scan.file);
       }
@@ -189,7 +185,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
     capacity += scan.in_file() ? scan.valid_bytes : scan.place.size;
     *last_sequence = scan.last_sequence;
     if (scan.damaged) ended = true;
-    if (scan.in_file()) kept_files.push_back({scan.file, scan.last_sequence, scan.damaged, scan.valid_bytes});
+    if (scan.in_file()) kept_files.push_back(scan.AsKept());
     if (!scan.in_file() && !scan.place.sealed && !MIODB_MUTATED(kLogAppendAfterOpen)) {
       LogChunkPlace sealed = scan.place;
       sealed.sealed = true;

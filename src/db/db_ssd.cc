@@ -252,10 +252,7 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   job = SsdJob();
   result = SsdMergeResult();
   FinishSsdJob(range, tables, s, inputs_damaged);
-  if (!LogsUntilSsd()) return;
-  const uint64_t floor = ssd_floor_;
-  const MutexUnlock unlock(&mutex_);
-  RetireFileLog(floor);
+  if (LogsUntilSsd()) RetireFileLog();
 }
 
 Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {

@@ -193,11 +193,11 @@ bool DBImpl::RaiseFloor() {
   if (!LogTooLong() || ssd_manifest_busy_ || !background_error_.ok()) return false;
   if (file_log_->EndBefore(FloorWithout({}), ssd_floor_) == ssd_floor_) return false;
   Status s = MakeFilesDurable(VersionEdit());
-  if (!s.ok()) LogStatus("SSD_MANIFEST", s);
-  if (!s.ok()) return false;
-  const uint64_t floor = ssd_floor_;
-  const MutexUnlock unlock(&mutex_);
-  RetireFileLog(floor);
+  if (!s.ok()) {
+    LogStatus("SSD_MANIFEST", s);
+    return false;
+  }
+  RetireFileLog();
   return true;
 }
 
@@ -206,8 +206,6 @@ bool DBImpl::RaiseFloor() {
 // Takes up the files of the SSD tier, and finds out which log files are to be read.
 Status DBImpl::RecoverVolatile() {
   ssd_floor_ = ssd_manifest_.state.flushed_sequence;
-  std::set<uint64_t> named;
-  for (const auto& [number, place] : versions_->manifest().files) named.insert(number);
   std::vector<LogFile> files, unwanted;
   std::vector<FileLog::Kept> kept;
   Status s = FileLog::List(options_.env, file_log_->folder(), &files);
@@ -222,7 +220,7 @@ Status DBImpl::RecoverVolatile() {
     if (ended || scan.last_sequence == 0) {
       unwanted.push_back(file);
     } else {
-      kept.push_back({file, scan.last_sequence, scan.damaged, scan.valid_bytes});
+      kept.push_back(scan.AsKept());
       if (scan.first_sequence != 0) to_replay_.push_back(file);
       last_sequence = std::max(last_sequence, scan.last_sequence);
     }
@@ -235,9 +233,9 @@ Status DBImpl::RecoverVolatile() {
   }
   if (s.ok()) s = file_log_->Adopt(kept, unwanted);
   if (s.ok()) file_log_->EndFile();  // the one that made the removals durable
-  if (s.ok()) s = ssd_->RemoveOrphans(named);
+  if (s.ok()) s = RemoveOrphans();
   if (!s.ok()) return s;
-  RetireFileLog(ssd_floor_);
+  RetireFileLog();
   allocated_sequence_ = ssd_floor_;
   last_sequence_.store(ssd_floor_, std::memory_order_release);  // release: as by a leader
   return s;
@@ -275,15 +273,7 @@ Status DBImpl::MakeRoomForReplay(uint64_t frame_bytes) {
 
 Status DBImpl::ReplayBatch(const std::string& batch) {
   group_records_.clear();
-  BatchReader reader{Slice(batch)};
-  uint8_t type;
-  LogRecord record{};
-  uint64_t body_bytes = 0;
-  while (reader.Next(&type, &record.key, &record.value)) {
-    record.type = static_cast<ValueType>(type);
-    body_bytes += record.size();
-    group_records_.push_back(record);
-  }
+  const uint64_t body_bytes = AppendRecords(batch, &group_records_);
   const uint64_t first = DecodeFixed64(batch.data());
   CHECK_EQ(first, allocated_sequence_ + 1);
   Status s = MakeRoomForReplay(FrameWriter::FrameSize(body_bytes));

@@ -162,19 +162,26 @@ Status DBImpl::Lead(Writer* writer) {
   return status;
 }
 
+uint64_t DBImpl::AppendRecords(const Slice& batch, std::vector<LogRecord>* records) {
+  BatchReader reader(batch);
+  uint8_t type;
+  LogRecord record{};
+  uint64_t body_bytes = 0;
+  while (reader.Next(&type, &record.key, &record.value)) {
+    record.type = static_cast<ValueType>(type);
+    body_bytes += record.size();
+    records->push_back(record);
+  }
+  return body_bytes;
+}
+
 void DBImpl::CollectRecords(Writer* leader, Writer* last) {
   group_records_.clear();
   for (Writer* w = leader;; w = w->newer) {
     if (w->count > 0 && w->batch.empty()) {
       group_records_.push_back({w->type, w->key, w->value});
     } else if (w->count > 0) {
-      BatchReader reader(w->batch);
-      uint8_t type;
-      LogRecord record{};
-      while (reader.Next(&type, &record.key, &record.value)) {
-        record.type = static_cast<ValueType>(type);
-        group_records_.push_back(record);
-      }
+      AppendRecords(w->batch, &group_records_);
     }
     if (w == last) return;
   }

@@ -34,6 +34,7 @@ struct LogScan {
 
   bool in_file() const { return extent == nullptr; }
   std::string Where() const;  // for errors
+  FileLog::Kept AsKept() const { return {file, last_sequence, damaged, valid_bytes}; }
 };
 
 // Finds the frames of a chunk. REQUIRES: place and extent are set.

@@ -71,7 +71,6 @@ SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
       return static_cast<double>(Now() - start_ticks) / static_cast<double>(now - start);
     });
   }
-  long_wait_ticks_ = TicksOf(kSleepFromNanos);
   look_ticks_ = Least([this] {
     const uint64_t start = Now();
     uint64_t now = start;
@@ -108,7 +107,7 @@ void SpinClock::WaitUntil(uint64_t ticks) const {
 void SpinClock::OrderedWait(uint64_t start, double ticks) const {
   const uint64_t end = start + static_cast<uint64_t>(std::max(ticks - overshoot_ticks_, 0.0));
   const uint64_t last_look = end - std::min(end, static_cast<uint64_t>(look_ticks_));
-  if (ticks > long_wait_ticks_) WaitUntil(last_look);
+  if (ticks > TicksOf(kSleepFromNanos)) WaitUntil(last_look);
   uint64_t now = Now();
   while (now < last_look) now = Now();
   if (now < end) Steps(static_cast<int>(static_cast<double>(end - now) * steps_per_tick_));

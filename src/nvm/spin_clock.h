@@ -55,7 +55,6 @@ class SpinClock {
   bool counter_ = false;
   double ticks_per_nano_ = 1;
   double look_ticks_ = 0;       // what one look at the clock takes
-  double long_wait_ticks_ = 0;  // from which on a wait sleeps for most of it
   double steps_per_tick_ = 0;   // of Step
   double overshoot_ticks_ = 0;  // how much longer an OrderedWait takes, with the look at the clock before it
 };

@@ -13,49 +13,22 @@
 #include "miodb/env.h"
 #include "miodb/pinnable_slice.h"
 #include "tests/common/comparators.h"
-#include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {
 namespace {
 
-constexpr uint64_t kKiB = 1024;
-constexpr uint64_t kMiB = 1024 * kKiB;
-constexpr size_t kValueBytes = 500;
-
-class SsdTest : public DbTestBase {
+class SsdTest : public SsdTestBase {
  protected:
-  SsdTest() : ssd_(dir_ / "ssd") {
-    options_.pool_size = 3 * kMiB;
-    options_.ssd_path = ssd_;
-    options_.ssd_level_size = 2 * kMiB;
-    options_.ssd_level_multiplier = 3;
-    options_.ssd_file_size = 256 * kKiB;
-    options_.num_levels = 4;
-  }
-
-  // Several times what the pool holds.
-  static uint64_t Count() { return ByScale(10, 32, 128) * kMiB / kValueBytes; }
-
-  std::vector<std::string> FilesOnDisk() const {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(ssd_)) {
-      if (entry.path().extension() == ".sst") files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-
   // Files that nobody needs are removed in the background.
   void ExpectOnlyNamedFilesOnDisk() {
     ASSERT_OK(db_->WaitForIdle());
-    for (int i = 0; i < 200 && FilesOnDisk().size() != Counter("ssd-files"); i++) {
+    for (int i = 0; i < 200 && FilesIn(ssd_, ".sst").size() != Counter("ssd-files"); i++) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    EXPECT_EQ(FilesOnDisk().size(), Counter("ssd-files"));
+    EXPECT_EQ(FilesIn(ssd_, ".sst").size(), Counter("ssd-files"));
   }
-
-  const std::string ssd_;
 };
 
 TEST_F(SsdTest, HoldsSeveralTimesThePoolAndKeepsItAcrossReopens) {
@@ -351,7 +324,7 @@ TEST_F(SsdTest, AMissingOrSwappedFileIsNamed) {
   Fill(Count(), kValueBytes);
   ASSERT_OK(db_->WaitForIdle());
   Close();
-  const std::vector<std::string> files = FilesOnDisk();
+  const std::vector<std::string> files = FilesIn(ssd_, ".sst");
   ASSERT_GE(files.size(), 3u);
   const std::string hidden = dir_ / "hidden";
   std::filesystem::rename(files[1], hidden);

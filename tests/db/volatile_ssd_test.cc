@@ -17,52 +17,29 @@
 #include "miodb/env.h"
 #include "src/util/random.h"
 #include "src/version/ssd_manifest.h"
-#include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kKiB = 1024;
-constexpr uint64_t kMiB = 1024 * kKiB;
-constexpr size_t kValueBytes = 500;
-
-class VolatileSsdTest : public DbTestBase {
+class VolatileSsdTest : public SsdTestBase {
  protected:
-  VolatileSsdTest() : ssd_(dir_ / "ssd"), logs_(dir_ / "logs") {
+  VolatileSsdTest() : logs_(dir_ / "logs") {
     options_.pool_path = "anonymous";
     options_.log_mode = kLogFile;
     options_.wal_dir = logs_;
-    options_.pool_size = 3 * kMiB;
-    options_.ssd_path = ssd_;
-    options_.ssd_level_size = 2 * kMiB;
-    options_.ssd_level_multiplier = 3;
-    options_.ssd_file_size = 256 * kKiB;
-    options_.num_levels = 4;
   }
-
-  // Several times what the pool holds.
-  static uint64_t Count() { return ByScale(10, 32, 128) * kMiB / kValueBytes; }
 
   std::string ManifestPath() const { return path_ + "/SSD_MANIFEST"; }
-
-  std::vector<std::string> FilesIn(const std::string& folder, const std::string& extension) const {
-    std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == extension) files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-  }
 
   void ExpectRefused(const Status& s, const std::string& reason) {
     EXPECT_FALSE(s.ok());
     EXPECT_NE(std::string::npos, s.ToString().find(reason)) << s.ToString();
   }
 
-  const std::string ssd_;
   const std::string logs_;
 };
 

@@ -48,21 +48,20 @@ Status FaultyFiles::Draw(const std::string& name) {
                                  : Status::IOError(name, "injected: input/output error");
 }
 
-Status FaultyFiles::Wrap(const std::string& name, Status opened, WritableFile** file) {
-  if (opened.ok()) *file = new FaultyFile(this, name, *file);
-  return opened;
+Status FaultyFiles::Open(NewFile new_file, const std::string& name, WritableFile** file) {
+  if (!MayFail(name)) return (target()->*new_file)(name, file);
+  Status s = Draw(name);
+  if (s.ok()) s = (target()->*new_file)(name, file);
+  if (s.ok()) *file = new FaultyFile(this, name, *file);
+  return s;
 }
 
 Status FaultyFiles::NewWritableFile(const std::string& name, WritableFile** file) {
-  if (!MayFail(name)) return target()->NewWritableFile(name, file);
-  Status s = Draw(name);
-  return s.ok() ? Wrap(name, target()->NewWritableFile(name, file), file) : s;
+  return Open(&Env::NewWritableFile, name, file);
 }
 
 Status FaultyFiles::NewDirectWritableFile(const std::string& name, WritableFile** file) {
-  if (!MayFail(name)) return target()->NewDirectWritableFile(name, file);
-  Status s = Draw(name);
-  return s.ok() ? Wrap(name, target()->NewDirectWritableFile(name, file), file) : s;
+  return Open(&Env::NewDirectWritableFile, name, file);
 }
 
 }  // namespace miodb::test

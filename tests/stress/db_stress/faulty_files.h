@@ -28,7 +28,9 @@ class FaultyFiles final : public EnvWrapper {
   Status Draw(const std::string& name);
 
  private:
-  Status Wrap(const std::string& name, Status opened, WritableFile** file);
+  using NewFile = Status (Env::*)(const std::string&, WritableFile**);
+
+  Status Open(NewFile new_file, const std::string& name, WritableFile** file);
 
   const uint64_t seed_;
   const uint64_t one_in_;
