@@ -115,7 +115,7 @@ Status DBImpl::FindInPool(const ReadOptions& options, const LookupKey& lookup, c
   clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
   s = state.version->Get(order_, lookup, verify, found, record);
-  if (*found && state.version->ssd != nullptr) read_samples_.Note(lookup.key);
+  if (*found && read_samples_ != nullptr) read_samples_->Note(lookup.key);
   return s;
 }
 

@@ -420,8 +420,8 @@ class DBImpl final : public DB {
   std::atomic<uint64_t> ssd_compaction_bytes_{0};
   std::atomic<uint64_t> ssd_read_bytes_{0};  // by both
   std::atomic<uint64_t> ssd_micros_{0};
-  HelperThreads helpers_;  // for MultiGet
-  ReadSamples read_samples_;
+  HelperThreads helpers_;                      // for MultiGet
+  std::unique_ptr<ReadSamples> read_samples_;  // with an SSD tier
   std::vector<LevelStats> level_stats_;
   std::vector<LevelStats> ssd_stats_;
 };

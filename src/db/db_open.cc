@@ -80,7 +80,7 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   Status s = CheckOptions(options, hooks.any_sizes);
   if (!s.ok()) return s;
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, hooks));
-  s = Placement::Make(options, NumaTopology(), &impl->placement_);
+  if (Placement::IsAskedFor(options)) s = Placement::Make(options, NumaTopology(), &impl->placement_);
   NvmModelFigures figures;
   bool off = true;
   if (s.ok()) s = NvmModelFigures::Parse(options.nvm_model, &figures, &off);

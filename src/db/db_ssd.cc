@@ -66,6 +66,7 @@ constexpr uint64_t kBufferShare = 6;
 
 Status DBImpl::OpenSsd() {
   if (options_.ssd_path.empty()) return Status::OK();
+  read_samples_ = std::make_unique<ReadSamples>();
   return SsdStore::Open(SsdStoreOptions(options_), ssd_manifest_.store_id, &ssd_);
 }
 
@@ -157,7 +158,7 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.running = &ssd_ranges_;
   input.busy_tables = &busy_tables_;
   if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
-    read_keys_ = order_.bytewise() ? read_samples_.Sorted() : std::vector<std::string>();
+    read_keys_ = order_.bytewise() ? read_samples_->Sorted() : std::vector<std::string>();
     read_keys_micros_ = NowMicros();
   }
   input.read_keys = &read_keys_;

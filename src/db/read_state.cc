@@ -14,8 +14,8 @@ class ThreadNumbers {
   int Take() {
     MutexLock lock(&mutex_);
     if (free_.empty()) {
-      free_.reserve(static_cast<size_t>(next_) + 1);  // so that Give, in a destructor, needs no memory
-      return next_++;
+      free_.reserve(static_cast<size_t>(Given()) + 1);        // so that Give, in a destructor, needs no memory
+      return given_.fetch_add(1, std::memory_order_seq_cst);  // seq_cst: see read_state.h
     }
     const int number = free_.back();
     free_.pop_back();
@@ -25,6 +25,8 @@ class ThreadNumbers {
     MutexLock lock(&mutex_);
     free_.push_back(number);
   }
+  // All numbers ever taken are below it.
+  int Given() const { return given_.load(std::memory_order_seq_cst); }  // as above
   static ThreadNumbers* Instance() {
     static ThreadNumbers* const instance = new ThreadNumbers;  // never destroyed: threads may end after main
     return instance;
@@ -33,7 +35,7 @@ class ThreadNumbers {
  private:
   Mutex mutex_;
   std::vector<int> free_ GUARDED_BY(mutex_);
-  int next_ GUARDED_BY(mutex_) = 0;
+  std::atomic<int> given_{0};
 };
 
 struct ThreadNumber {
@@ -97,8 +99,9 @@ void ReadStates::Publish(std::unique_ptr<ReadState> state) {
 }
 
 bool ReadStates::Held(ReadState* state) const {
-  for (const Slot& slot : slots_) {
-    if (slot.state.load(std::memory_order_seq_cst) == state) return true;  // seq_cst: see the file comment
+  const int used = std::min(kSlots, ThreadNumbers::Instance()->Given());
+  for (int i = 0; i < used; i++) {
+    if (slots_[i].state.load(std::memory_order_seq_cst) == state) return true;  // seq_cst: see the file comment
   }
   return state->references.load(std::memory_order_acquire) > 0;  // acquire: pairs with Unref
 }

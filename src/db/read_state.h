@@ -6,8 +6,9 @@
 //
 // Why a pinned state is not freed: a reader stores the pointer into its slot and then looks whether it still is the
 // current one; whoever retires a state first replaces the current one and then looks into all slots. All four are
-// sequentially consistent, so one of the two sees the other. For references the slots are read first, the count after:
-// a reader counts itself before it clears its slot.
+// sequentially consistent, so one of the two sees the other. The same holds for slots that no thread had yet: a thread
+// takes its number before it stores, and how many were taken is read after the replacement. For references the slots
+// are read first, the count after: a reader counts itself before it clears its slot.
 //
 // Threads: Pin, Ref, Unref by any; Publish with the database mutex held.
 // When to use something else: a thread can hold one Pin per database at a time.

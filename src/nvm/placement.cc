@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <string>
 
 namespace miodb {
@@ -25,6 +26,12 @@ Status CheckNode(const char* option, int node, const NumaTopology& topology) {
 }
 
 }  // namespace
+
+bool Placement::IsAskedFor(const Options& options) {
+  const auto names_node = [](const NvmRegion& region) { return region.node != kAnyNode; };
+  return options.dram_node != kAnyNode || options.nvm_node != kAnyNode || options.nvm_next_node != kAnyNode ||
+         std::any_of(options.nvm_regions.begin(), options.nvm_regions.end(), names_node);
+}
 
 Status Placement::Make(const Options& options, const NumaTopology& topology, Placement* placement) {
   if (options.nvm_next_node != kAnyNode && options.nvm_node == kAnyNode) {

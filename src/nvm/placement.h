@@ -28,6 +28,9 @@ struct Placement {
   std::vector<int> cpus;  // for background threads; empty: any
   RegionNodes nvm;
 
+  // Whether an option names a node. If none does, a default Placement is what Make would make.
+  static bool IsAskedFor(const Options& options);
+
   // Checks the nodes that the options name. InvalidArgument names the option, the reason and the nodes there are.
   static Status Make(const Options& options, const NumaTopology& topology, Placement* placement);
 };

@@ -122,10 +122,12 @@ Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& pa
       good = true;
       whole = entry;
     }
-    const std::string where =
-        "entry of region " + std::to_string(ordinal) + " at offset " + std::to_string(RegionEntryOffset(ordinal, 0));
-    if (!good && written[1]) return Status::Corruption(path, where + ": both copies are damaged");
-    if (good && ended) return Status::Corruption(path, where + ": the one before it is missing");
+    const bool damaged = !good && written[1];
+    if (damaged || (good && ended)) {
+      return Status::Corruption(path, "entry of region " + std::to_string(ordinal) + " at offset " +
+                                          std::to_string(RegionEntryOffset(ordinal, 0)) +
+                                          (damaged ? ": both copies are damaged" : ": the one before it is missing"));
+    }
     ended = ended || !good;
     if (good) entries->push_back(whole);
   }
