@@ -1,4 +1,4 @@
-# The libraries that the engine needs: libpmem, libnuma, snappy, zstd and the header of xxHash. docs/dependencies.md says why.
+# The libraries that the engine needs: libpmem, libnuma, liburing, snappy, zstd and the header of xxHash. docs/dependencies.md says why.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -35,11 +35,12 @@ endfunction()
 miodb_find(PMEM::pmem libpmem.h pmem libpmem-dev REQUIRED)
 miodb_find(XXHASH::headers xxhash.h "" libxxhash-dev REQUIRED)
 miodb_find(NUMA::numa numaif.h numa libnuma-dev REQUIRED)
+miodb_find(URING::uring liburing.h uring liburing-dev REQUIRED)
 miodb_find(SNAPPY::snappy snappy.h snappy libsnappy-dev REQUIRED)
 miodb_find(ZSTD::zstd zstd.h zstd libzstd-dev REQUIRED)
 
 # What the engine is compiled and linked with, and the flags for who links the static library by hand.
 add_library(miodb_needs INTERFACE)
-target_link_libraries(miodb_needs INTERFACE PMEM::pmem NUMA::numa XXHASH::headers SNAPPY::snappy ZSTD::zstd)
-set(miodb_link_names pmem numa snappy zstd)
-set(miodb_link_flags "-lpmem -lnuma -lsnappy -lzstd -pthread -lstdc++ -lm")
+target_link_libraries(miodb_needs INTERFACE PMEM::pmem NUMA::numa URING::uring XXHASH::headers SNAPPY::snappy ZSTD::zstd)
+set(miodb_link_names pmem numa uring snappy zstd)
+set(miodb_link_flags "-lpmem -lnuma -luring -lsnappy -lzstd -pthread -lstdc++ -lm")

@@ -26,6 +26,7 @@ need  ninja-build         command ninja
 need  libpmem-dev         header  libpmem.h
 need  libxxhash-dev       header  xxhash.h
 need  libnuma-dev         header  numaif.h
+need  liburing-dev        header  liburing.h
 need  libsnappy-dev       header  snappy.h
 need  libzstd-dev         header  zstd.h
 need  libgtest-dev        header  gtest/gtest.h

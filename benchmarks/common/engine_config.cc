@@ -96,7 +96,9 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Int("ssd_file_size", &c->ssd_file_size, -1, kMax, "bytes of a table file");
   f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
   f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
-  f->Int("multi_get_threads", &c->multi_get_threads, -1, 64, "that read table files for one multireadrandom");
+  f->Bool("multi_get_io_uring", &c->multi_get_io_uring, "read table files for one multireadrandom with io_uring");
+  f->Int("multi_get_threads", &c->multi_get_threads, -1, 64,
+         "that read table files for one multireadrandom without it");
   f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
 }
 
@@ -228,7 +230,7 @@ std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfi
       if (config.perf_level < 2) add("cache_size");  // else a modelled cache
       for (const char* name : {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
                                "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs",
-                               "ssd_rate_limit", "multi_get_threads"}) {
+                               "ssd_rate_limit", "multi_get_io_uring", "multi_get_threads"}) {
         add(name);
       }
       for (const std::string& name : flags.SetInSection(kTableFileSection)) idle.push_back(name);

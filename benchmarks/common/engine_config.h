@@ -92,6 +92,7 @@ struct EngineConfig {
   int64_t ssd_file_size = -1;
   int64_t max_background_ssd_jobs = -1;
   int64_t ssd_rate_limit = 0;
+  bool multi_get_io_uring = true;
   int64_t multi_get_threads = -1;
   std::string nvm_model = "none";
 

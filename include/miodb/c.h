@@ -78,6 +78,7 @@ MIODB_C_EXPORT void miodb_options_set_ssd_rate_limit(struct leveldb_options_t*, 
 MIODB_C_EXPORT void miodb_options_set_use_direct_reads(struct leveldb_options_t*, uint8_t);
 MIODB_C_EXPORT void miodb_options_set_use_direct_io_for_flush_and_compaction(struct leveldb_options_t*, uint8_t);
 MIODB_C_EXPORT void miodb_options_set_compaction_readahead_size(struct leveldb_options_t*, size_t bytes);
+MIODB_C_EXPORT void miodb_options_set_multi_get_io_uring(struct leveldb_options_t*, uint8_t);
 MIODB_C_EXPORT void miodb_options_set_multi_get_threads(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_zstd_compression_level(struct leveldb_options_t*, int);
 

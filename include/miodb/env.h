@@ -148,6 +148,14 @@ class MIODB_EXPORT SequentialFile {
   virtual Status Skip(uint64_t n) = 0;
 };
 
+// How a file can be read past its object, together with other files: from a descriptor, which stays the object's, in
+// pieces whose offset and length are multiples of alignment, into memory at a multiple of 4096. descriptor < 0: not at
+// all.
+struct RawFile {
+  int descriptor;
+  size_t alignment;
+};
+
 // A file read at any offset.
 class MIODB_EXPORT RandomAccessFile {
  public:
@@ -162,6 +170,10 @@ class MIODB_EXPORT RandomAccessFile {
   // Reads up to n bytes from offset on. Fewer only where the file ends. *result may point into scratch[0, n), so
   // scratch must live as long as *result is used.
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
+
+  // For reads that the library has the system do side by side (Options::multi_get_io_uring). The descriptor gives the
+  // bytes that Read gives. The default, {-1, 1}, has every read come through Read.
+  virtual RawFile Raw() const;
 };
 
 // A file written from its start or its end on. Small appends are collected in a buffer.

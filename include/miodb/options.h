@@ -291,8 +291,12 @@ struct MIODB_EXPORT Options {
   // Bytes that drains and compactions read ahead. 0 to 64 MiB.
   size_t compaction_readahead_size = 1024 * 1024;
 
-  // Threads that read table files for MultiGet besides the caller, so that the reads of one call overlap. They start
-  // with the first call that has a use for them. 0 to 64.
+  // Whether MultiGet has the kernel do the reads of one call side by side with io_uring. Where the kernel has none, or
+  // forbids it, and with files of an Env that are no plain files (RandomAccessFile::Raw), threads do them.
+  bool multi_get_io_uring = true;
+
+  // Threads that read table files for MultiGet besides the caller where io_uring does not, so that the reads of one
+  // call overlap. They start with the first call that has a use for them. 0 to 64.
   int multi_get_threads = 8;
 
   Options();

@@ -121,6 +121,10 @@ void miodb_options_set_compaction_readahead_size(leveldb_options_t* options, siz
   options->rep.compaction_readahead_size = bytes;
 }
 
+void miodb_options_set_multi_get_io_uring(leveldb_options_t* options, uint8_t v) {
+  options->rep.multi_get_io_uring = v != 0;
+}
+
 void miodb_options_set_multi_get_threads(leveldb_options_t* options, int n) { options->rep.multi_get_threads = n; }
 
 void miodb_options_set_zstd_compression_level(leveldb_options_t* options, int n) {

@@ -42,6 +42,7 @@
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
 #include "src/util/helper_threads.h"
+#include "src/util/read_rings.h"
 #include "src/version/ssd_manifest.h"
 #include "src/version/version_set.h"
 
@@ -135,7 +136,8 @@ class DBImpl final : public DB {
   struct MultiGetCall;
   void RunMultiGet(MultiGetCall* call);
   void GetGroupFromPool(MultiGetCall* call, size_t begin);
-  void GetFromSsd(MultiGetCall* call, size_t i);
+  void GetGroupsFromSsd(MultiGetCall* call);
+  void GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks_read);
 
   // ---- db_regions.cc
   Status AddMissingRegions();
@@ -420,7 +422,9 @@ class DBImpl final : public DB {
   std::atomic<uint64_t> ssd_compaction_bytes_{0};
   std::atomic<uint64_t> ssd_read_bytes_{0};  // by both
   std::atomic<uint64_t> ssd_micros_{0};
+  std::atomic<uint64_t> ring_reads_{0};        // by MultiGet, with io_uring
   HelperThreads helpers_;                      // for MultiGet
+  ReadRings read_rings_;                       // the same
   std::unique_ptr<ReadSamples> read_samples_;  // with an SSD tier
   std::vector<LevelStats> level_stats_;
   std::vector<LevelStats> ssd_stats_;

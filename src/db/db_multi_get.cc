@@ -7,8 +7,11 @@
 //   1 Pin the state and choose the sequence once, so that all keys are read as of one moment.
 //   2 Look for each key in the memtables and in the pool. The filters that a group of keys needs are fetched together,
 //     so that their misses of the caches overlap.
-//   3 What is left lies on SSD, or nowhere. Helper threads and the caller look there side by side, so that reads of the
-//     disk overlap. The caller keeps the state pinned for all of them.
+//   3 What is left lies on SSD, or nowhere. The blocks that a group of keys needs are read side by side with io_uring,
+//     then the keys are looked for in them. A filter that was wrong costs a read of its own. One thread cannot keep a
+//     fast disk busy, so helper threads take groups as well if there are several.
+//   4 Where there is no io_uring, helper threads and the caller look for the keys side by side. The caller keeps the
+//     state pinned for all of them.
 
 namespace miodb {
 
@@ -16,6 +19,10 @@ namespace {
 
 // Keys whose filters are fetched together.
 constexpr size_t kPrefetchKeys = 16;
+
+// Keys whose blocks are read together: enough for a disk to overlap, and no more than a ring takes at a time.
+constexpr size_t kLeastReadKeys = 16;
+constexpr size_t kMostReadKeys = 64;
 
 }  // namespace
 
@@ -73,7 +80,8 @@ void DBImpl::RunMultiGet(MultiGetCall* call) {
   call->lookups.reserve(call->keys.size());
   for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence);
   for (size_t i = 0; i < call->keys.size(); i += kPrefetchKeys) GetGroupFromPool(call, i);
-  helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i]); });
+  if (options_.multi_get_io_uring && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
+  helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i], nullptr); });
 }
 
 void DBImpl::GetGroupFromPool(MultiGetCall* call, size_t begin) {
@@ -91,13 +99,41 @@ void DBImpl::GetGroupFromPool(MultiGetCall* call, size_t begin) {
   }
 }
 
-void DBImpl::GetFromSsd(MultiGetCall* call, size_t i) {
+// Looks for the keys of groups whose blocks can be read together, and leaves the others in on_ssd.
+void DBImpl::GetGroupsFromSsd(MultiGetCall* call) {
+  const size_t keys = call->on_ssd.size();
+  const size_t share = keys / (static_cast<size_t>(options_.multi_get_threads) + 1);
+  const size_t group = std::clamp(share, kLeastReadKeys, kMostReadKeys);
+  std::vector<uint8_t> looked((keys + group - 1) / group, 0);  // bytes, because several threads write them
+  helpers_.Run(looked.size(), [&](size_t i) {
+    const size_t begin = i * group, end = std::min(keys, begin + group);
+    BlockReads reads;
+    Status s = WithMemory([&] {
+      for (size_t k = begin; k < end; k++) call->state->version->ssd->PlanGet(call->lookups[call->on_ssd[k]], &reads);
+      const bool ready = reads.unreadable() == 0 && (reads.count() == 0 || reads.Run(&read_rings_));
+      return ready ? Status::OK() : Status::NotSupported("not with a ring");
+    });
+    if (!s.ok()) return;
+    ring_reads_.fetch_add(reads.count(), std::memory_order_relaxed);  // relaxed: a statistic
+    for (size_t k = begin; k < end; k++) GetFromSsd(call, call->on_ssd[k], &reads);
+    looked[i] = 1;
+  });
+  size_t left = 0;
+  for (size_t k = 0; k < keys; k++) {
+    if (looked[k / group] == 0) call->on_ssd[left++] = call->on_ssd[k];
+  }
+  call->on_ssd.resize(left);
+}
+
+void DBImpl::GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks_read) {
   Status s = WithMemory([&] {
     bool found = false;
     RecordView record;
     BlockPin block;
-    Status read = call->state->version->ssd->Get(call->lookups[i], SsdReadMode(call->options),
-                                                 call->options.snapshot == nullptr, &block, &found, &record);
+    SstReader::ReadMode mode = SsdReadMode(call->options);
+    mode.blocks_read = blocks_read;
+    Status read = call->state->version->ssd->Get(call->lookups[i], mode, call->options.snapshot == nullptr, &block,
+                                                 &found, &record);
     call->Store(i, read, found, record);
     return read;
   });

@@ -116,6 +116,7 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("ssd-bytes-compaction", get(ssd_compaction_bytes_));
   result.emplace_back("ssd-bytes-written", ssd_ != nullptr ? ssd_->bytes_written() : 0);
   result.emplace_back("ssd-bytes-read", get(ssd_read_bytes_));
+  result.emplace_back("ssd-ring-reads", get(ring_reads_));
   MutexLock lock(&mutex_);
   const SsdLevels* const ssd = versions_->current()->ssd.get();
   result.emplace_back("ssd-files", ssd != nullptr ? ssd->file_count() : 0);

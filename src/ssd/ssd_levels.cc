@@ -4,6 +4,16 @@
 
 namespace miodb {
 
+namespace {
+
+// The file of a level whose range has the key, or nullptr.
+const SstFile* FileOf(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key) {
+  const size_t i = FindFile(order, files, key);
+  return i < files.size() && order.Compare(key, files[i]->meta().smallest) >= 0 ? files[i].get() : nullptr;
+}
+
+}  // namespace
+
 size_t FindFile(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key) {
   const auto it = std::partition_point(
       files.begin(), files.end(), [&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
@@ -30,12 +40,19 @@ Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, boo
                       RecordView* record) const {
   *found = false;
   for (const std::vector<SstRef>& files : levels) {
-    const size_t i = FindFile(store->order(), files, key.key);
-    if (i == files.size() || store->order().Compare(key.key, files[i]->meta().smallest) < 0) continue;
-    Status s = store->Get(*files[i], key, mode, newest, pin, found, record);
+    const SstFile* const file = FileOf(store->order(), files, key.key);
+    if (file == nullptr) continue;
+    Status s = store->Get(*file, key, mode, newest, pin, found, record);
     if (!s.ok() || *found) return s;
   }
   return Status::OK();
+}
+
+void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
+  for (const std::vector<SstRef>& files : levels) {
+    const SstFile* const file = FileOf(store->order(), files, key.key);
+    if (file != nullptr && store->PlanGet(*file, key, reads)) return;
+  }
 }
 
 void SsdLevels::AddIterators(const SstReader::ReadMode& mode,

@@ -31,6 +31,9 @@ struct SsdLevels {
   Status Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
              RecordView* record) const;
 
+  // Notes what Get would most likely read.
+  void PlanGet(const LookupKey& key, BlockReads* reads) const;
+
   // One iterator for each level that has files, newest first. This outlives them.
   void AddIterators(const SstReader::ReadMode& mode, std::vector<std::unique_ptr<InternalIterator>>* iterators) const;
 

@@ -310,6 +310,16 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
   return Status::OK();
 }
 
+// The key of a record in the block cache.
+std::string SsdStore::RecordKey(const SstFile& file, const LookupKey& key) const {
+  std::string result;
+  result.reserve(2 * sizeof(uint64_t) + key.key.size());
+  PutFixed64(&result, records_id_);
+  PutFixed64(&result, file.meta().number);
+  result.append(key.key.data(), key.key.size());
+  return result;
+}
+
 // A record in the cache is the newest of its file: right for every read that may see it.
 bool SsdStore::GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const {
   Cache::Handle* const handle = block_cache_->Lookup(cache_key);
@@ -343,11 +353,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   const std::string seek_key = SeekKey(key.key, key.sequence);
   *found = false;
   if (!table->MayHave(seek_key)) return s;  // before the cache, whose misses cost more
-  std::string cache_key;
-  cache_key.reserve(2 * sizeof(uint64_t) + key.key.size());
-  PutFixed64(&cache_key, records_id_);
-  PutFixed64(&cache_key, file.meta().number);
-  cache_key.append(key.key.data(), key.key.size());
+  const std::string cache_key = RecordKey(file, key);
   *found = GetCached(cache_key, key, pin, record);
   if (*found) return Status::OK();
   SstReader::ReadMode mode = read_mode;
@@ -363,6 +369,16 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   *found = true;
   if (mode.fill_cache && newest && !pin->cached()) KeepRecord(cache_key, *record);
   return s;
+}
+
+bool SsdStore::PlanGet(const SstFile& file, const LookupKey& key, BlockReads* reads) const {
+  Pin table;
+  if (!OpenTable(file.meta(), &table).ok()) return true;
+  const std::string seek_key = SeekKey(key.key, key.sequence);
+  if (!table->MayHave(seek_key)) return false;
+  BlockPin pin;
+  RecordView record;
+  return GetCached(RecordKey(file, key), key, &pin, &record) || table->PlanFind(seek_key, reads);
 }
 
 }  // namespace miodb

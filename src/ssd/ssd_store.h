@@ -137,6 +137,9 @@ class SsdStore {
   Status Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin,
              bool* found, RecordView* record) const;
 
+  // Notes what Get would read of this file. False if the file does not have the key for sure.
+  bool PlanGet(const SstFile& file, const LookupKey& key, BlockReads* reads) const;
+
   // Walks all versions in files that are in key order and do not overlap. The vector outlives the iterator. The
   // records' bytes live until the iterator moves; their begin is null.
   std::unique_ptr<InternalIterator> NewIterator(const std::vector<SstRef>* files,
@@ -159,6 +162,7 @@ class SsdStore {
 
   Status Claim(uint64_t pool_id);
   Status CheckDirectAccess() const;
+  std::string RecordKey(const SstFile& file, const LookupKey& key) const;
   bool GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const;
   void KeepRecord(const Slice& cache_key, const RecordView& record) const;
   Status OpenForReading(const std::string& name, RandomAccessFile** file) const;

@@ -98,11 +98,12 @@ class SstIterator final : public Iterator {
     }
     if (in_block_ && status().ok() && index_.value() == Slice(handle_)) return;
     LeaveBlock();
-    uint64_t offset;
-    status_ = reader_->GetBlock(source_, mode_, index_.value(), &pin_, &offset);
+    BlockHandle handle;
+    status_ = reader_->DecodeHandle(index_.value(), &handle);
+    if (status_.ok()) status_ = reader_->GetBlock(source_, mode_, handle, &pin_);
     if (!status_.ok()) return;
     handle_ = index_.value().ToString();
-    data_.Enter(pin_.get(), &reader_->source_, offset);
+    data_.Enter(pin_.get(), &reader_->source_, handle.offset);
     in_block_ = true;
   }
 
@@ -204,26 +205,32 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   filter_covers_all_ = filter_->CoversAll(data_end_);
 }
 
-Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin,
-                           uint64_t* offset) const {
+Status SstReader::DecodeHandle(const Slice& encoded, BlockHandle* handle) const {
+  Slice input = encoded;
+  return handle->DecodeFrom(&input) ? Status::OK() : source_.Corrupt(index_offset_, "damaged index entry");
+}
+
+// key: kCacheKeyBytes, for what is put into the cache.
+Cache::Handle* SstReader::FindCached(const BlockHandle& handle, char* key) const {
+  if (cache_ == nullptr) return nullptr;
+  EncodeFixed64(key, cache_id_);
+  EncodeFixed64(key + 8, handle.offset);
+  return cache_->Lookup(Slice(key, kCacheKeyBytes));
+}
+
+Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const BlockHandle& handle,
+                           BlockPin* pin) const {
   pin->Reset();
-  Slice input = encoded_handle;
-  BlockHandle handle;
-  if (!handle.DecodeFrom(&input)) return source_.Corrupt(index_offset_, "damaged index entry");
-  *offset = handle.offset;
   char key[kCacheKeyBytes];
-  if (cache_ != nullptr) {
-    EncodeFixed64(key, cache_id_);
-    EncodeFixed64(key + 8, handle.offset);
-    pin->handle_ = cache_->Lookup(Slice(key, sizeof(key)));
-    if (pin->handle_ != nullptr) {
-      pin->cache_ = cache_;
-      pin->block_ = static_cast<const Block*>(cache_->Value(pin->handle_));
-      return Status::OK();
-    }
+  pin->handle_ = FindCached(handle, key);
+  if (pin->handle_ != nullptr) {
+    pin->cache_ = cache_;
+    pin->block_ = static_cast<const Block*>(cache_->Value(pin->handle_));
+    return Status::OK();
   }
+  const char* const bytes = mode.blocks_read == nullptr ? nullptr : mode.blocks_read->Find(file_.get(), handle.offset);
   std::string contents;
-  Status s = ReadBlock(source, handle, mode.verify, &contents);
+  Status s = ReadBlock(source, handle, mode.verify, &contents, nullptr, bytes);
   if (!s.ok()) return s;
   auto block = std::make_unique<Block>(std::move(contents));
   const size_t charge = block->size();
@@ -236,25 +243,43 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   return s;
 }
 
-Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
-                       Slice* value) const {
-  *found = false;
+Status SstReader::Locate(const Slice& key, bool* any, BlockHandle* handle) const {
+  *any = false;
   if (!MayHave(key)) return Status::OK();
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);
   index.Seek(key);
   if (!index.Valid()) return index.status();
-  Slice input = index.value();
+  Status s = DecodeHandle(index.value(), handle);
+  if (s.ok()) *any = filter_ == nullptr || filter_covers_all_ || filter_->KeyMayMatch(handle->offset, key);
+  return s;
+}
+
+bool SstReader::PlanFind(const Slice& key, BlockReads* reads) const {
+  bool any;
   BlockHandle handle;
-  if (filter_ != nullptr && !filter_covers_all_ && handle.DecodeFrom(&input) &&
-      !filter_->KeyMayMatch(handle.offset, key)) {
-    return Status::OK();
+  if (!Locate(key, &any, &handle).ok() || !any || !CheckPlace(source_, handle).ok()) return any;
+  char cache_key[kCacheKeyBytes];
+  Cache::Handle* const cached = FindCached(handle, cache_key);
+  if (cached != nullptr) {
+    cache_->Release(cached);
+  } else {
+    reads->Add(file_, handle.offset, static_cast<size_t>(handle.size) + kBlockTrailerBytes);
   }
-  uint64_t offset;
-  Status s = GetBlock(source_, mode, index.value(), pin, &offset);
+  return true;
+}
+
+Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
+                       Slice* value) const {
+  bool any;
+  BlockHandle handle;
+  *found = false;
+  Status s = Locate(key, &any, &handle);
+  if (!s.ok() || !any) return s;
+  s = GetBlock(source_, mode, handle, pin);
   if (!s.ok()) return s;
   BlockIterator data(format_.comparator);
-  data.Enter(pin->get(), &source_, offset);
+  data.Enter(pin->get(), &source_, handle.offset);
   data.Seek(key);
   if (!data.Valid()) return data.status();
   *found = true;

@@ -18,6 +18,7 @@
 #include "miodb/cache.h"
 #include "miodb/iterator.h"
 #include "src/ssd/block.h"
+#include "src/ssd/block_reads.h"
 #include "src/ssd/filter_block.h"
 #include "src/ssd/recent_blocks.h"
 #include "src/ssd/table_format.h"
@@ -72,6 +73,9 @@ class SstReader {
 
     // With it, what is read is kept only if it was read a short while before as well.
     RecentBlocks* recent = nullptr;
+
+    // With it, blocks that it has are not read again.
+    const BlockReads* blocks_read = nullptr;
   };
 
   // cache: nullptr for none. The file is kept until the reader is gone; *reader stays nullptr on failure.
@@ -85,6 +89,9 @@ class SstReader {
   // first entry at or after key in that block; *value lives as long as *pin holds the block.
   Status Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
               Slice* value) const;
+
+  // Notes what Find would read for this key, if anything. False if the table does not have the key for sure.
+  bool PlanFind(const Slice& key, BlockReads* reads) const;
 
   // A walk over all entries as they are stored. The caller deletes it.
   Iterator* NewIterator(const ReadMode& mode) const;
@@ -106,8 +113,12 @@ class SstReader {
   Status Load(bool verify);
   void LoadFilter(const BlockHandle& meta_index, bool verify);
   // source: how to read the file.
-  Status GetBlock(const SstSource& source, const ReadMode& mode, const Slice& encoded_handle, BlockPin* pin,
-                  uint64_t* offset) const;
+  Status DecodeHandle(const Slice& encoded, BlockHandle* handle) const;
+  // The one block that may hold this key, if any.
+  Status Locate(const Slice& key, bool* any, BlockHandle* handle) const;
+  Cache::Handle* FindCached(const BlockHandle& handle, char* key) const;
+  // source: how to read the file.
+  Status GetBlock(const SstSource& source, const ReadMode& mode, const BlockHandle& handle, BlockPin* pin) const;
 
   const SstFormat format_;
   const SstSource source_;

@@ -86,18 +86,28 @@ std::string BlockTrailer(CompressionType type, const Slice& stored) {
   return trailer;
 }
 
-Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
-                 std::string* stored_copy) {
-  if (handle.offset > source.size || handle.size > source.size ||
-      source.size - handle.offset < handle.size + kBlockTrailerBytes) {
-    return source.Corrupt(handle.offset, "block of " + std::to_string(handle.size) + " bytes in a file of " +
-                                             std::to_string(source.size));
+Status CheckPlace(const SstSource& source, const BlockHandle& handle) {
+  if (handle.offset <= source.size && handle.size <= source.size &&
+      source.size - handle.offset >= handle.size + kBlockTrailerBytes) {
+    return Status::OK();
   }
-  std::string buffer(static_cast<size_t>(handle.size) + kBlockTrailerBytes, '\0');
-  Slice read;
-  Status s = source.file->Read(handle.offset, buffer.size(), &read, buffer.data());
+  return source.Corrupt(
+      handle.offset, "block of " + std::to_string(handle.size) + " bytes in a file of " + std::to_string(source.size));
+}
+
+Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
+                 std::string* stored_copy, const char* bytes) {
+  Status s = CheckPlace(source, handle);
   if (!s.ok()) return s;
-  if (read.size() != buffer.size()) return source.Corrupt(handle.offset, "the file ends inside of a block");
+  const size_t size = static_cast<size_t>(handle.size) + kBlockTrailerBytes;
+  std::string buffer;
+  Slice read(bytes, size);
+  if (bytes == nullptr) {
+    buffer.resize(size);
+    s = source.file->Read(handle.offset, size, &read, buffer.data());
+    if (!s.ok()) return s;
+    if (read.size() != size) return source.Corrupt(handle.offset, "the file ends inside of a block");
+  }
   if (stored_copy != nullptr) stored_copy->assign(read.data(), read.size());
   const Slice stored(read.data(), static_cast<size_t>(handle.size));
   const uint8_t type = static_cast<uint8_t>(read[stored.size()]);

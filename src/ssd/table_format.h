@@ -69,10 +69,13 @@ bool CompressBlock(CompressionType type, int zstd_level, const Slice& block, std
 // The trailer of a block that is stored as these bytes.
 std::string BlockTrailer(CompressionType type, const Slice& stored);
 
+// Whether a block lies within its file: Corruption if not.
+Status CheckPlace(const SstSource& source, const BlockHandle& handle);
+
 // Reads a block into *contents, uncompressed. verify: check its checksum. *stored: if wanted, a copy of what lies in
-// the file, trailer included.
+// the file, trailer included. bytes: if not nullptr, what lies there, which somebody has read already.
 Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
-                 std::string* stored = nullptr);
+                 std::string* stored = nullptr, const char* bytes = nullptr);
 
 }  // namespace miodb
 

@@ -93,6 +93,8 @@ class DirectRandomAccessFile final : public RandomAccessFile {
     return s;
   }
 
+  RawFile Raw() const override { return {fd_.get(), unit_}; }
+
  private:
   // *got is less than n only at the end of the file, and after an error.
   Status ReadAligned(uint64_t offset, size_t n, char* bytes, size_t* got) const {

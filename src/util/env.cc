@@ -9,6 +9,7 @@ Env::~Env() = default;
 EnvWrapper::~EnvWrapper() = default;
 SequentialFile::~SequentialFile() = default;
 RandomAccessFile::~RandomAccessFile() = default;
+RawFile RandomAccessFile::Raw() const { return {-1, 1}; }
 WritableFile::~WritableFile() = default;
 Status WritableFile::RangeSync(uint64_t, uint64_t) { return Sync(); }
 Logger::~Logger() = default;

@@ -87,6 +87,8 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return Status::OK();
   }
 
+  RawFile Raw() const override { return {fd_.get(), 1}; }
+
  private:
   const std::string fname_;
   const Descriptor fd_;

@@ -108,6 +108,7 @@ TEST_F(MiodbCTest, SeveralKeysInOneCallOverBothTiers) {
   miodb_options_set_ssd_rate_limit(options_, 1 << 30);
   miodb_options_set_use_direct_io_for_flush_and_compaction(options_, 0);
   miodb_options_set_use_direct_reads(options_, 0);
+  miodb_options_set_multi_get_io_uring(options_, 0);
   miodb_readoptions_set_readahead_size(read_, 64 << 10);
   Open();
   Put("a", "1");

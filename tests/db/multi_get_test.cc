@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "src/util/random.h"
+#include "src/util/read_rings.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -52,6 +56,19 @@ class MultiGetTest : public DbTestBase {
   }
 };
 
+// Whether the kernel lets us.
+bool RingsArePossible() {
+  char byte;
+  std::FILE* const file = std::tmpfile();
+  ReadRings::Read read{fileno(file), 0, &byte, 1};
+  const bool possible = ReadRings().Run(&read, 1);
+  std::fclose(file);
+  return possible;
+}
+
+class MultiGetCallersTest : public MultiGetTest, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Rings, MultiGetCallersTest, testing::Bool());
+
 TEST_F(MultiGetTest, AgreesWithGetInMemoryAndInThePool) {
   Open();
   ExpectAsGets(1);
@@ -62,19 +79,63 @@ TEST_F(MultiGetTest, AgreesWithGetInMemoryAndInThePool) {
   ExpectAsGets(3);
 }
 
-TEST_F(MultiGetTest, AgreesWithGetOverBothTiersWithAndWithoutThreads) {
+TEST_F(MultiGetTest, AgreesWithGetOverBothTiersWhoeverReads) {
   UseSsd();
-  for (const int threads : {0, 1, 8}) {
-    options_.multi_get_threads = threads;
-    options_.use_direct_reads = threads == 1;
+  struct Readers {
+    int threads;
+    bool ring, direct;
+  };
+  for (const Readers& by :
+       {Readers{0, false, false}, {1, false, true}, {8, false, false}, {0, true, true}, {8, true, false}}) {
+    options_.multi_get_threads = by.threads;
+    options_.multi_get_io_uring = by.ring;
+    options_.use_direct_reads = by.direct;
     if (!TryOpen().ok()) continue;  // no direct reads here
-    Fill(kCount, kValueBytes, static_cast<uint64_t>(threads));
+    Fill(kCount, kValueBytes, static_cast<uint64_t>(by.threads));
     ASSERT_OK(db_->WaitForIdle());
     ASSERT_GT(Counter("ssd-files"), 0u);
     ExpectAsGets(4);
     for (uint64_t i = 0; i < kCount; i += 5) Delete(FilledKey(i));
     ExpectAsGets(5);
+    EXPECT_EQ(by.ring && RingsArePossible(), Counter("ssd-ring-reads") > 0);
   }
+}
+
+// A ring reads less than a block, or nothing: the key's own read says what is wrong, and other keys are not touched.
+TEST_F(MultiGetTest, DamageIsFoundInBlocksThatWereReadTogether) {
+  UseSsd();
+  Open();
+  Fill(kCount, kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  Close();
+  uint64_t cut = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dir_ / "ssd")) {
+    if (entry.path().extension() != ".sst" || cut++ > 0) continue;
+    // The first block's checksum.
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file.write("damaged", 7);
+  }
+  Open();
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < kCount; i += 2) keys.push_back(FilledKey(i));
+  ReadOptions options;
+  options.verify_checksums = true;
+  std::vector<std::string> values;
+  const std::vector<Slice> slices(keys.begin(), keys.end());
+  const std::vector<Status> statuses = db_->MultiGet(options, slices, &values);
+  uint64_t damaged = 0;
+  for (size_t i = 0; i < keys.size(); i++) {
+    if (statuses[i].ok()) {
+      EXPECT_EQ(FilledValue(2 * i, kValueBytes, 0), values[i]);
+    } else {
+      damaged++;
+      EXPECT_TRUE(statuses[i].IsCorruption()) << statuses[i].ToString();
+      EXPECT_NE(std::string::npos, statuses[i].ToString().find(".sst")) << statuses[i].ToString();
+    }
+  }
+  EXPECT_GT(damaged, 0u);
+  EXPECT_LT(damaged, 20u);  // of one block
 }
 
 TEST_F(MultiGetTest, ReadsAsOfTheSnapshot) {
@@ -118,9 +179,10 @@ TEST_F(MultiGetTest, SeesAllOfABatchOrNothing) {
   writer.join();
 }
 
-TEST_F(MultiGetTest, ManyCallersShareTheThreads) {
+TEST_P(MultiGetCallersTest, AllAreServed) {
   UseSsd();
   options_.multi_get_threads = 3;
+  options_.multi_get_io_uring = GetParam();
   Open();
   Fill(kCount, kValueBytes);
   ASSERT_OK(db_->WaitForIdle());

@@ -15,8 +15,8 @@ exit_on_signals
 trap 'rm -rf "$folder"' EXIT
 
 # The headers of other libraries, which are the same for all machines, without those of this machine's C library.
-for header in libpmem.h xxhash.h numa.h numaif.h numacompat1.h snappy.h snappy-c.h snappy-sinksource.h \
-  snappy-stubs-public.h zstd.h zdict.h zstd_errors.h; do
+for header in libpmem.h xxhash.h numa.h numaif.h numacompat1.h liburing.h snappy.h snappy-c.h snappy-sinksource.h \
+  snappy-stubs-public.h zstd.h zdict.h zstd_errors.h liburing; do
   for from in /usr/include "/usr/include/$(gcc -print-multiarch)"; do
     if [[ -e $from/$header ]]; then ln -sf "$from/$header" "$folder/"; fi
   done

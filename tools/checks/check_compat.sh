@@ -159,5 +159,5 @@ fi
 
 rm "$compat_libdir/libleveldb.so" "$libdir"/libmiodb_leveldb.so*
 unset LD_LIBRARY_PATH
-with_flags "plain flags, static" "$include" "-L$compat_libdir -lleveldb -lpmem -lnuma -lsnappy -lzstd -pthread -lstdc++ -lm"
+with_flags "plain flags, static" "$include" "-L$compat_libdir -lleveldb -lpmem -lnuma -luring -lsnappy -lzstd -pthread -lstdc++ -lm"
 with_flags "pkg-config, static" "$(pkg-config --cflags miodb-leveldb)" "$(pkg-config --static --libs miodb-leveldb)"

@@ -110,5 +110,5 @@ rm "$libdir"/libmiodb.so*
 "${compile[@]}" "${flags[@]}"
 runs "pkg-config, static" "$scratch/program"
 
-"${compile[@]}" -I"$prefix/include" "$libdir/libmiodb.a" -lpmem -lnuma -lsnappy -lzstd -pthread
+"${compile[@]}" -I"$prefix/include" "$libdir/libmiodb.a" -lpmem -lnuma -luring -lsnappy -lzstd -pthread
 runs "plain flags" "$scratch/program"

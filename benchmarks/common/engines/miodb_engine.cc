@@ -254,6 +254,7 @@ class MioDbEngine final : public Engine {
     Override(config_.ssd_file_size, &options->ssd_file_size);
     Override(config_.max_background_ssd_jobs, &options->max_background_ssd_jobs);
     Override(config_.compaction_readahead_size, &options->compaction_readahead_size);
+    options->multi_get_io_uring = config_.multi_get_io_uring;
     Override(config_.multi_get_threads, &options->multi_get_threads);
     options->use_direct_reads = config_.use_direct_reads;
     options->use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;

@@ -140,6 +140,7 @@ void PlanSsd(Random* random, Options* o) {
   o->max_background_ssd_jobs = 1 + static_cast<int>(random->Uniform(4));
   o->ssd_rate_limit = random->OneIn(8) ? 32 * kMiB : 0;
   o->compaction_readahead_size = Any(random, {size_t{0}, size_t{10000}, size_t{kMiB}});
+  o->multi_get_io_uring = random->OneIn(2);
   o->multi_get_threads = static_cast<int>(random->Uniform(4));
   o->block_size = Any<size_t>(random, {64, 512, 4 * kKiB});
   o->block_restart_interval = Any(random, {1, 3, 16});

@@ -1,0 +1,55 @@
+#include "src/ssd/block_reads.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace miodb {
+
+void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offset, size_t size) {
+  const RawFile raw = file->Raw();
+  if (raw.descriptor < 0) {
+    unreadable_++;
+    return;
+  }
+  const auto is_it = [&](const Read& read) { return read.file == file && read.offset == offset; };
+  if (std::any_of(reads_.begin(), reads_.end(), is_it)) return;
+  reads_.push_back({std::move(file), raw, offset, size, nullptr});
+}
+
+bool BlockReads::Run(ReadRings* rings) {
+  std::vector<ReadRings::Read> pieces;
+  size_t total = 0;
+  for (const Read& read : reads_) {
+    const uint64_t unit = read.raw.alignment;
+    const uint64_t from = read.offset / unit * unit;
+    const uint64_t end = (read.offset + read.size + unit - 1) / unit * unit;
+    pieces.push_back({read.raw.descriptor, from, nullptr, static_cast<size_t>(end - from)});
+    total += static_cast<size_t>(AlignUp(end - from));
+  }
+  if (total > capacity_) {
+    capacity_ = 0;
+    space_ = NewAlignedBytes(total);
+    capacity_ = total;
+  }
+  char* bytes = space_.get();
+  for (ReadRings::Read& piece : pieces) {
+    piece.bytes = bytes;
+    bytes += AlignUp(piece.size);
+  }
+  if (!rings->Run(pieces.data(), pieces.size())) return false;
+  for (size_t i = 0; i < reads_.size(); i++) {
+    const auto lead = static_cast<size_t>(reads_[i].offset - pieces[i].offset);
+    const bool has_all = pieces[i].got >= static_cast<int64_t>(lead + reads_[i].size);
+    reads_[i].bytes = has_all ? pieces[i].bytes + lead : nullptr;
+  }
+  return true;
+}
+
+const char* BlockReads::Find(const RandomAccessFile* file, uint64_t offset) const {
+  for (const Read& read : reads_) {
+    if (read.file.get() == file && read.offset == offset) return read.bytes;
+  }
+  return nullptr;
+}
+
+}  // namespace miodb
