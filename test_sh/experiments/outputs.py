@@ -1,8 +1,8 @@
 """Reads what a run printed: figures of db_bench and ycsbc by name.
 
 A figure is (benchmark, seconds, metric, value). "seconds" is the time in the run at which a sample of a series was taken,
-and None for everything else. A benchmark that a run names twice appears a second time as name#2; what stands at the end
-belongs to the benchmark "end".
+and None for everything else. A benchmark that a run names twice appears a second time as name#2, rounds that only warm up as name(warm-up); what
+stands at the end belongs to the benchmark "end".
 
 Metrics of a benchmark of db_bench: ops_per_sec, mb_per_sec, micros_per_op, seconds, operations, p50_us, p99_us, p999_us,
 p9999_us, max_us. Of "wait": seconds. Of "stats" and "end", as far as the engine tells:
@@ -66,6 +66,7 @@ class BenchOutput:
         self._in_leveldb_table = False
         self._end = {}  # metric -> value; the last of a name counts
         self._stats = {}  # of the block that is being read
+        self._warm_ups = 0  # results to come that only warm up
 
     def _enter(self, name):
         self._close_stats()
@@ -88,7 +89,8 @@ class BenchOutput:
         self._in_leveldb_table = False
 
     def _read_result(self, match):
-        self._enter(match.group(1))
+        self._enter(match.group(1) + ('(warm-up)' if self._warm_ups > 0 else ''))
+        self._warm_ups = max(0, self._warm_ups - 1)
         for metric, group in (('micros_per_op', 2), ('ops_per_sec', 3), ('seconds', 4), ('operations', 5)):
             self._add(metric, match.group(group))
         rate = re.search(r'([\d.]+) MB/s', match.group(6))
@@ -134,6 +136,10 @@ class BenchOutput:
         """Reads all lines. Returns self."""
         for line in lines:
             line = line.rstrip('\n')
+            warm_up = re.match(r'^Warming up benchmark by running (\d+) times', line)
+            if warm_up:
+                self._warm_ups = int(warm_up.group(1))
+                continue
             result = RESULT.match(line)
             if result:
                 self._read_result(result)

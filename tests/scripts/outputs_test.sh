@@ -45,6 +45,22 @@ expect_status 0
 expect_line "end - write_amplification 4.603"
 expect_line "stats - compaction_seconds 1"
 
+# Rounds that warm up are not the benchmark.
+cat >"$scratch/warm.out" <<'END'
+command
+Warming up benchmark by running 2 times
+readzipfian  :       4.000 micros/op 250000 ops/sec 1.000 seconds 250000 operations;
+readzipfian  :       3.000 micros/op 333333 ops/sec 1.000 seconds 333333 operations;
+readzipfian  :       2.000 micros/op 500000 ops/sec 1.000 seconds 500000 operations;
+readzipfian  :       1.000 micros/op 1000000 ops/sec 1.000 seconds 1000000 operations;
+END
+show "$scratch/warm"
+expect_status 0
+expect_line "readzipfian(warm-up) - ops_per_sec 250000"
+expect_line "readzipfian(warm-up)#2 - ops_per_sec 333333"
+expect_line "readzipfian - ops_per_sec 500000"
+expect_line "readzipfian#2 - ops_per_sec 1e+06"
+
 # What each benchmark read of the medium, and what was read since the start.
 cat >"$scratch/reads.out" <<'END'
 command
