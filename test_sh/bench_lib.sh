@@ -24,7 +24,7 @@ is_database_file() {
     # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; where its further regions, log files
     # and SSD tier are
     "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST "REGIONS(\\.tmp)?"
-    "SSD_MANIFEST(\\.tmp)?" WAL WAL_OWNER "POOL(\\.tmp)?"
+    "SSD_MANIFEST(\\.tmp|\\.damaged(\\.$number)?)?" WAL WAL_OWNER "POOL(\\.tmp)?"
     # LevelDB and RocksDB
     CURRENT IDENTITY "(MANIFEST|OPTIONS)-$number(\\.dbtmp)?" "$number\\.(dbtmp|blob)"
   )

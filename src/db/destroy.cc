@@ -73,10 +73,14 @@ Status Destroy(const std::string& name, const Options& options) {
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
     s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
   }
-  const std::string repair = RepairDirectory(name);
-  for (const std::string& file :
-       {LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
-        RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp", SsdManifestPath(name), SsdManifestPath(name) + ".tmp"}) {
+  const std::string repair = RepairDirectory(name), manifest = SsdManifestPath(name);
+  for (int i = 1; s.ok() && env->FileExists(DamagedPath(manifest, i)); i++) {
+    s = env->RemoveFile(DamagedPath(manifest, i));
+  }
+  if (s.ok() && env->FileExists(repair)) s = FileLog::Destroy(env, repair, nullptr);
+  for (const std::string& file : {SsdManifestPath(repair), WalDirPath(repair), LockPath(repair), LogPath(name),
+                                  LogPath(name) + ".old", LostPath(name), RegionsPath(name), RegionsPath(name) + ".tmp",
+                                  WalDirPath(name) + ".tmp", manifest, manifest + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }

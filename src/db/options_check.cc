@@ -48,13 +48,14 @@ Status CheckMultiple(const char* name, uint64_t value) {
 
 Status CheckSsdOptions(const Options& o, bool any_sizes) {
   const uint64_t least = any_sizes ? 64 : KiB;
+  const uint64_t least_budget = any_sizes ? 1 : 64 * KiB;
   for (const Status& s : {
            CheckInt("max_open_files", o.max_open_files, 16, 10 * 1000 * 1000),
            CheckRange("block_size", o.block_size, 64, 64 * KiB * KiB),
            CheckInt("block_restart_interval", o.block_restart_interval, 1, 65536),
            CheckInt("compression", Raw(o.compression), kNoCompression, kZstdCompression),
            CheckInt("zstd_compression_level", o.zstd_compression_level, -131072, 22),
-           o.nvm_budget == 0 ? Status::OK() : CheckRange("nvm_budget", o.nvm_budget, 64 * least, UINT64_MAX),
+           o.nvm_budget == 0 ? Status::OK() : CheckRange("nvm_budget", o.nvm_budget, least_budget, UINT64_MAX),
            CheckInt("ssd_levels", o.ssd_levels, 1, 8),
            o.ssd_level_size == 0 ? Status::OK() : CheckRange("ssd_level_size", o.ssd_level_size, 4 * least, GiB * GiB),
            CheckInt("ssd_level_multiplier", o.ssd_level_multiplier, 2, 100),

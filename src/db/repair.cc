@@ -2,10 +2,12 @@
 #include <cinttypes>
 #include <memory>
 #include <new>
+#include <unordered_map>
 
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "miodb/write_batch.h"
+#include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/db/log_scan.h"
 #include "src/db/options_check.h"
@@ -15,7 +17,10 @@
 #include "src/inspect/ssd_salvage.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
+#include "src/util/check.h"
+#include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
+#include "src/version/ssd_manifest.h"
 
 // A repair, step by step:
 //
@@ -31,6 +36,11 @@
 //     are read in step 3 and written anew into a directory beside the damaged one, the same with the directories.
 //     Remove the log files: if a crash prevents that, the new pool refuses them, and another repair applies them again.
 //
+// With a volatile pool there is none to map. What is in the table files and in the log is written into a database whose
+// pool is volatile as well, and all of that is drained. Files may hold newer writes than what is left of the log: of
+// these the numbers are noted in step 3, and older writes of the log are left out. Step 7 replaces SSD_MANIFEST, then
+// begins an empty log, then exchanges the directories.
+//
 // What a crash leaves: up to the rename of step 7 the damaged database and files that the next repair removes; after
 // it the repaired one. If only the directories were left to be exchanged, which their file POOL tells, the next repair
 // does just that. Writing anew costs space and time, but nothing that is damaged can be made worse by it, and what
@@ -43,6 +53,41 @@ namespace {
 // Updates are handed to the new database in batches of this size.
 constexpr size_t kBatchBytes = 1 << 20;
 
+// For some keys the newest write that is known.
+using NewestWrites = std::unordered_map<std::string, uint64_t>;
+
+// A walk that notes the newest version of every key if it is above a number.
+class NotingWalk final : public InternalIterator {
+ public:
+  NotingWalk(std::unique_ptr<InternalIterator> walk, uint64_t above, NewestWrites* newest)
+      : walk_(std::move(walk)), above_(above), newest_(newest) {}
+
+  bool Valid() const override { return walk_->Valid(); }
+  void SeekToFirst() override {
+    walk_->SeekToFirst();
+    Note();
+  }
+  void Next() override {
+    walk_->Next();
+    Note();
+  }
+  void SeekToLast() override { CHECK(false); }                  // forward only
+  void Seek(const Slice&, uint64_t) override { CHECK(false); }  // the same
+  void Prev() override { CHECK(false); }                        // the same
+  const RecordView& record() const override { return walk_->record(); }
+  Status status() const override { return walk_->status(); }
+
+ private:
+  // Versions come newest first, so the first of a key stays.
+  void Note() {
+    if (Valid() && record().sequence() > above_) newest_->emplace(record().key.ToString(), record().sequence());
+  }
+
+  const std::unique_ptr<InternalIterator> walk_;
+  const uint64_t above_;
+  NewestWrites* const newest_;
+};
+
 class Repairer {
  public:
   Repairer(const std::string& name, const Options& options)
@@ -50,6 +95,7 @@ class Repairer {
         options_(options),
         env_(options.env),
         pool_path_(PoolPath(options, name)),
+        volatile_(Region::IsAnonymous(pool_path_)),
         fresh_path_(RepairedPoolPath(options, name)) {}
 
   ~Repairer() {
@@ -61,15 +107,22 @@ class Repairer {
   Status Run();
 
  private:
+  Status RunVolatile();
   Status Lock();
   Status FinishSwap(uint64_t pool_id, bool* finished);
-  Status AddSsd(uint64_t pool_id, Salvage* salvage);
+  Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status SwapDirectories();
-  Status Write(Salvage* salvage);
+  Status Write(Salvage* salvage, uint64_t flushed_sequence);
+  Status FindLogFolder();
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
+  Status LeaveOutOlder(const Slice& contents, WriteBatch* batch);
+  Status DrainAll(DB* db);
   Status WriteLost(const Salvage::Counts& counts);
   Status SetRegionsAside();
   Status Swap();
+  Status SwapVolatile();
+  Status RemoveLogFiles();
+  Status BeginLog(uint64_t store_id);
   Status RemoveFresh();
   void Report(const Problem& problem);
 
@@ -77,6 +130,7 @@ class Repairer {
   const Options options_;
   Env* const env_;
   const std::string pool_path_;
+  const bool volatile_;
   const std::string fresh_path_;
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
@@ -84,18 +138,14 @@ class Repairer {
   std::string lost_;                          // content of LOST
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::string wal_folder_;                    // empty: there are no log files
+  uint64_t log_reach_ = 0;                    // the log went at least this far
+  NewestWrites newest_;                       // of what files may have newer than the log
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
 };
 
 Status Repairer::Run() {
-  if (Region::IsAnonymous(pool_path_)) {
-    return Status::InvalidArgument("Options::pool_path is anonymous",
-                                   options_.env->FileExists(SsdManifestPath(name_))
-                                       ? "a repair needs a pool; the table files and the log have the formats of "
-                                         "LevelDB and can be read with its tools"
-                                       : "there is nothing left that could be repaired");
-  }
+  if (volatile_) return RunVolatile();
   if (Region::IsDevice(pool_path_)) {
     return Status::NotSupported(pool_path_,
                                 "a repair needs a file: copy the device into one, and name that as pool_path");
@@ -120,10 +170,49 @@ Status Repairer::Run() {
   Log(info_log_, "repairing %s", pool_path_.c_str());
   Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
   s = salvage.Find();
-  if (s.ok()) s = AddSsd(header.pool_id, &salvage);
-  if (s.ok()) s = Write(&salvage);
+  if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);
+  if (s.ok()) s = Write(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = Swap();
+  if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
+  return s;
+}
+
+Status Repairer::RunVolatile() {
+  if (options_.ssd_path.empty()) {
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   "without Options::ssd_path there is nothing left that could be repaired");
+  }
+  Status s = Lock();
+  if (!s.ok()) return s;
+  const std::string path = SsdManifestPath(name_);
+  SsdManifest manifest;
+  const bool exists = env_->FileExists(path);
+  const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
+  bool finished = false;
+  if (read.ok()) {
+    s = FinishSwap(manifest.store_id, &finished);
+  } else if (!env_->FileExists(options_.ssd_path)) {
+    return Status::InvalidArgument(name_, "has neither a file SSD_MANIFEST nor an SSD tier");
+  }
+  if (!s.ok() || finished) return s;
+  s = RemoveFresh();
+  if (!s.ok()) return s;
+  Log(info_log_, "repairing %s", path.c_str());
+  log_reach_ = manifest.log_reach;
+  ManifestState state;
+  if (read.ok()) s = state.Apply(manifest.state);
+  if (!s.ok()) return s;
+  if (!read.ok()) {
+    Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
+  } else if (state.comparator != options_.comparator->Name()) {
+    return Status::InvalidArgument(path, "the comparator was " + state.comparator);
+  }
+  Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
+  s = AddSsd(manifest.store_id, read.ok() ? &state : nullptr, &salvage);
+  if (s.ok()) s = Write(&salvage, state.flushed_sequence);
+  if (s.ok()) s = WriteLost(salvage.counts());
+  if (s.ok()) s = SwapVolatile();
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
   return s;
 }
@@ -148,7 +237,10 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
     return Status::OK();
   }
   *finished = ssd_in_use_ = true;
-  return SwapDirectories();
+  Status s;
+  if (volatile_) s = FindLogFolder();
+  if (s.ok() && volatile_) s = BeginLog(pool_id);
+  return s.ok() ? SwapDirectories() : s;
 }
 
 Status Repairer::SwapDirectories() {
@@ -163,8 +255,7 @@ Status Repairer::SwapDirectories() {
 }
 
 // pool_id: 0 if it cannot be read.
-Status Repairer::AddSsd(uint64_t pool_id, Salvage* salvage) {
-  const ManifestState* const state = salvage->state();
+Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage) {
   if (options_.ssd_path.empty()) {
     if (state == nullptr || state->files.empty()) return Status::OK();
     return Status::InvalidArgument(pool_path_, "the database has files on SSD; Options::ssd_path is empty");
@@ -177,36 +268,53 @@ Status Repairer::AddSsd(uint64_t pool_id, Salvage* salvage) {
   Status s;
   if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
   if (s.ok()) s = SsdStore::Open(SsdStoreOptions(options_), pool_id, &ssd_);
-  if (s.ok()) salvage->Add(NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); }));
+  if (!s.ok()) return s;
+  auto walk = NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); });
+  if (volatile_) {
+    const uint64_t flushed = state != nullptr ? state->flushed_sequence : 0;
+    walk = std::make_unique<NotingWalk>(std::move(walk), flushed, &newest_);
+  }
+  salvage->Add(std::move(walk));
   return s;
 }
 
 Status Repairer::RemoveFresh() {
   if (lock_ == nullptr) return Status::OK();
-  Status s = Pool::Destroy(fresh_path_);
+  Status s = volatile_ ? Status::OK() : Pool::Destroy(fresh_path_);
   if (s.ok() && !options_.ssd_path.empty() && !ssd_in_use_) {
     s = SsdStore::Destroy(env_, RepairedSsdPath(options_));
   }
   const std::string directory = RepairDirectory(name_);
   if (!s.ok() || !env_->FileExists(directory)) return s;
-  if (env_->FileExists(LockPath(directory))) s = env_->RemoveFile(LockPath(directory));
+  if (volatile_) s = FileLog::Destroy(env_, directory, nullptr);
+  for (const std::string& path : {SsdManifestPath(directory), WalDirPath(directory), LockPath(directory)}) {
+    if (s.ok() && env_->FileExists(path)) s = env_->RemoveFile(path);
+  }
   return s.ok() ? env_->RemoveDir(directory) : s;
 }
 
-Status Repairer::Write(Salvage* salvage) {
+// flushed_sequence: what the log has up to this write is in tables.
+Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
   Options options = options_;
   options.create_if_missing = true;
   options.error_if_exists = true;
-  options.pool_path = fresh_path_;
-  options.nvm_regions.clear();  // all goes into one file; regions can be added to it afterwards
+  if (!volatile_) {
+    options.pool_path = fresh_path_;
+    options.nvm_regions.clear();  // all goes into one file; regions can be added to it afterwards
+  }
   if (!damaged_regions_.empty()) options.pool_size = 0;
   if (!options.ssd_path.empty()) options.ssd_path = RepairedSsdPath(options_);
   options.info_log = info_log_;
-  options.log_mode = kLogPmem;
-  DB* opened;
-  Status s = DB::Open(options, RepairDirectory(name_), &opened);
+  options.log_mode = volatile_ ? kLogFile : kLogPmem;
+  options.wal_dir.clear();
+  DBImpl::Hooks hooks;
+  if (volatile_) {
+    hooks.any_sizes = true;
+    options.nvm_budget = 1;  // everything is drained
+  }
+  std::unique_ptr<DBImpl> db;
+  Status s = DBImpl::Open(options, RepairDirectory(name_), hooks, &db);
   if (!s.ok()) return s;
-  const std::unique_ptr<DB> db(opened);
   WriteBatch batch;
   const auto write_batch = [&] {
     Status written = db->Write(WriteOptions(), &batch);
@@ -218,17 +326,31 @@ Status Repairer::Write(Salvage* salvage) {
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   if (s.ok()) s = write_batch();
-  if (s.ok()) s = ApplyLogFiles(db.get(), salvage->flushed_sequence());
-  return s.ok() ? db->Flush() : s;
+  if (s.ok()) s = ApplyLogFiles(db.get(), flushed_sequence);
+  if (s.ok()) s = db->Flush();
+  return s.ok() && volatile_ ? DrainAll(db.get()) : s;
 }
 
-Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
+Status Repairer::DrainAll(DB* db) {
+  db->CompactRange(nullptr, nullptr);
+  Status s = db->WaitForIdle();
+  std::string entries;
+  CHECK(db->GetProperty("miodb.entries", &entries));
+  return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
+}
+
+Status Repairer::FindLogFolder() {
   if (!env_->FileExists(WalDirPath(name_))) return Status::OK();
   std::string wal_dir;
   Status s = ReadFileToString(env_, WalDirPath(name_), &wal_dir);
-  wal_folder_ = WalFolder(wal_dir, name_);
+  if (s.ok()) wal_folder_ = WalFolder(wal_dir, name_);
+  return s;
+}
+
+Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
   std::vector<LogFile> files;
-  if (s.ok()) s = FileLog::List(env_, wal_folder_, &files);
+  Status s = FindLogFolder();
+  if (s.ok() && !wal_folder_.empty()) s = FileLog::List(env_, wal_folder_, &files);
   uint64_t last_sequence = flushed_sequence;
   for (const LogFile& file : files) {
     LogScan scan;
@@ -242,11 +364,33 @@ Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
     last_sequence = std::max(last_sequence, scan.last_sequence);
     for (const std::string& contents : scan.batches) {
       WriteBatch batch;
-      if (s.ok()) s = WriteBatchInternal::SetContents(&batch, contents);
+      if (s.ok()) s = volatile_ ? LeaveOutOlder(contents, &batch) : WriteBatchInternal::SetContents(&batch, contents);
       if (s.ok()) s = db->Write(WriteOptions(), &batch);
     }
   }
+  if (s.ok() && last_sequence < log_reach_) {
+    Report({wal_folder_, "writes " + std::to_string(last_sequence + 1) + " to " + std::to_string(log_reach_) +
+                             " are missing, but for those that are in table files"});
+  }
   return s;
+}
+
+// A batch of the log without the updates of which files have newer ones.
+Status Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) {
+  BatchReader reader(contents);
+  uint64_t sequence = DecodeFixed64(contents.data());
+  uint8_t type;
+  Slice key, value;
+  for (; reader.Next(&type, &key, &value); sequence++) {
+    const auto newer = newest_.find(key.ToString());
+    if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (type == kTypeValue) {
+      batch->Put(key, value);
+    } else {
+      batch->Delete(key);
+    }
+  }
+  return Status::OK();
 }
 
 Status Repairer::WriteLost(const Salvage::Counts& counts) {
@@ -282,9 +426,47 @@ Status Repairer::Swap() {
     ssd_in_use_ = true;
     s = SwapDirectories();
   }
-  if (!s.ok() || wal_folder_.empty()) return s;
-  s = FileLog::Destroy(env_, wal_folder_, nullptr);
+  return s.ok() ? RemoveLogFiles() : s;
+}
+
+Status Repairer::RemoveLogFiles() {
+  if (wal_folder_.empty()) return Status::OK();
+  Status s = FileLog::Destroy(env_, wal_folder_, nullptr);
   return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
+}
+
+// All that was written is in table files now, so the new SSD_MANIFEST needs no log.
+Status Repairer::SwapVolatile() {
+  const std::string path = SsdManifestPath(name_);
+  SsdManifest fresh;
+  Status s = SsdManifest::Read(env_, SsdManifestPath(RepairDirectory(name_)), &fresh);
+  fresh.state.SetFlushedSequence(fresh.log_reach);
+  if (s.ok() && env_->FileExists(path)) {
+    int n = 1;
+    while (env_->FileExists(DamagedPath(path, n))) n++;
+    std::string damaged;
+    s = ReadFileToString(env_, path, &damaged);
+    if (s.ok()) s = WriteStringToFile(env_, damaged, DamagedPath(path, n));
+  }
+  if (s.ok()) s = ReplaceFile(env_, path, fresh.Encode());
+  if (s.ok()) s = SyncExistingFile(env_, path);
+  if (!s.ok()) return s;
+  ssd_in_use_ = true;
+  Log(info_log_, "repaired; what there was is in %s and %s", DamagedPath(path, 1).c_str(),
+      DamagedPath(options_.ssd_path, 1).c_str());
+  s = BeginLog(fresh.store_id);
+  return s.ok() ? SwapDirectories() : s;
+}
+
+// An empty log in the place of the old one, for the database with this id.
+Status Repairer::BeginLog(uint64_t store_id) {
+  if (wal_folder_.empty()) wal_folder_ = WalFolder(options_.wal_dir, name_);
+  Status s =
+      env_->FileExists(wal_folder_) ? FileLog::Destroy(env_, wal_folder_, nullptr) : env_->CreateDir(wal_folder_);
+  FileLog::Options options;
+  options.env = env_;
+  options.folder = wal_folder_;
+  return s.ok() ? FileLog(options).Own(store_id) : s;
 }
 
 }  // namespace

@@ -212,7 +212,6 @@ TEST_F(VolatileSsdTest, RefusesWhatWouldPutAnotherDatabaseBesideIt) {
   options_ = good;
   options_.comparator = nullptr;
   EXPECT_STATUS(InvalidArgument, TryOpen());
-  EXPECT_STATUS(InvalidArgument, RepairDB(path_, good));
   options_ = good;
   Open();
   EXPECT_EQ("1", Get("a"));

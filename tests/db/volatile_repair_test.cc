@@ -1,0 +1,234 @@
+// RepairDB on databases whose pool is volatile: table files, a log in files, and SSD_MANIFEST.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "miodb/env.h"
+#include "src/db/log_scan.h"
+#include "src/inspect/ssd_salvage.h"
+#include "src/util/coding.h"
+#include "src/util/write_batch_internal.h"
+#include "src/version/ssd_manifest.h"
+#include "tests/common/ssd_test_base.h"
+
+namespace miodb::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class VolatileRepairTest : public SsdTestBase {
+ protected:
+  VolatileRepairTest() : logs_(dir_ / "logs") {
+    options_.pool_path = "anonymous";
+    options_.log_mode = kLogFile;
+    options_.wal_dir = logs_;
+  }
+
+  static uint64_t Keys() { return 8 * kMiB / kValueBytes; }
+
+  // Every third key is overwritten after the first filling, every seventh deleted; the last of that is in the log only.
+  void Make() {
+    Open();
+    Fill(Keys(), kValueBytes);
+    ASSERT_OK(db_->WaitForIdle());
+    for (uint64_t i = 0; i < Keys(); i += 3) Put(FilledKey(i), FilledValue(i, kValueBytes, 1));
+    for (uint64_t i = 0; i < Keys(); i += 7) Delete(FilledKey(i));
+    ASSERT_GT(Counter("ssd-files"), 5u);
+    Close();
+    ASSERT_GT(FilesIn(logs_, ".log").size(), 1u);
+  }
+
+  static std::string Expected(uint64_t i) {
+    if (i % 7 == 0) return kNotFound;
+    return FilledValue(i, kValueBytes, i % 3 == 0 ? 1 : 0);
+  }
+
+  uint64_t CountOthers() {
+    uint64_t others = 0;
+    for (uint64_t i = 0; i < Keys(); i++) others += Get(FilledKey(i)) != Expected(i);
+    return others;
+  }
+
+  std::string Lost() {
+    std::string lost;
+    EXPECT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &lost));
+    return lost;
+  }
+
+  void ExpectNothingLeftOver() {
+    EXPECT_FALSE(fs::exists(path_ + "/repair.tmp"));
+    EXPECT_FALSE(fs::exists(ssd_ + ".repaired"));
+  }
+
+  // Writes on, and opens again.
+  void ExpectOfUse() {
+    for (uint64_t i = 0; i < Keys(); i += 2) Put(FilledKey(i), "written on");
+    Open();
+    for (uint64_t i = 0; i < Keys(); i += 2) ASSERT_EQ("written on", Get(FilledKey(i)));
+  }
+
+  // By key: number and value of the newest write, deletions as kNotFound.
+  using NewestVersions = std::map<std::string, std::pair<uint64_t, std::string>>;
+
+  // False if a newer one is known.
+  static bool Take(const std::string& key, uint64_t sequence, const std::string& value, NewestVersions* newest) {
+    auto& known = (*newest)[key];
+    if (known.first > sequence) return false;
+    known = {sequence, value};
+    return true;
+  }
+
+  void TakeFromFiles(const SsdManifest& manifest, NewestVersions* newest) {
+    SsdStore::Options options;
+    options.env = Env::Default();
+    options.path = ssd_;
+    std::unique_ptr<SsdStore> store;
+    ASSERT_OK(SsdStore::Open(options, manifest.store_id, &store));
+    ManifestState state;
+    ASSERT_OK(state.Apply(manifest.state));
+    const auto walk = NewSsdSalvage(store.get(), &state, [](const Problem& problem) { FAIL() << problem.ToString(); });
+    for (walk->SeekToFirst(); walk->Valid(); walk->Next()) {
+      const RecordView& record = walk->record();
+      Take(record.key.ToString(), record.sequence(),
+           record.type() == kTypeValue ? record.value.ToString() : std::string(kNotFound), newest);
+    }
+  }
+
+  // Returns of how many writes newer ones were known.
+  uint64_t TakeFromLog(uint64_t above, NewestVersions* newest) {
+    uint64_t older = 0;
+    std::vector<LogFile> files;
+    EXPECT_OK(FileLog::List(Env::Default(), logs_, &files));
+    for (const LogFile& file : files) {
+      LogScan scan;
+      scan.file = file;
+      EXPECT_OK(ScanLogFile(Env::Default(), logs_, above, &scan));
+      for (const std::string& batch : scan.batches) {
+        BatchReader reader{Slice(batch)};
+        uint64_t sequence = DecodeFixed64(batch.data());
+        uint8_t type;
+        Slice key, value;
+        for (; reader.Next(&type, &key, &value); sequence++) {
+          const std::string shown = type == kTypeValue ? value.ToString() : std::string(kNotFound);
+          older += Take(key.ToString(), sequence, shown, newest) ? 0 : 1;
+        }
+      }
+    }
+    return older;
+  }
+
+  const std::string logs_;
+};
+
+TEST_F(VolatileRepairTest, WithoutDamageEverythingStays) {
+  Make();
+  ASSERT_OK(RepairDB(path_, options_));
+  ExpectNothingLeftOver();
+  EXPECT_TRUE(fs::exists(ssd_ + ".damaged"));
+  EXPECT_TRUE(FilesIn(logs_, ".log").empty());
+  Open();
+  EXPECT_EQ(0u, CountOthers());
+  ExpectOfUse();
+  Close();
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(fs::exists(ssd_));
+  EXPECT_FALSE(fs::exists(ssd_ + ".damaged"));
+}
+
+TEST_F(VolatileRepairTest, WithoutSsdManifestAllThatIsThereCounts) {
+  for (const bool damaged : {true, false}) {
+    Make();
+    if (damaged) {
+      fs::resize_file(path_ + "/SSD_MANIFEST", 50);
+    } else {
+      fs::remove(path_ + "/SSD_MANIFEST");
+    }
+    ASSERT_OK(RepairDB(path_, options_));
+    EXPECT_NE(std::string::npos, Lost().find("SSD_MANIFEST")) << Lost();
+    Open();
+    EXPECT_EQ(0u, CountOthers());
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+  }
+}
+
+TEST_F(VolatileRepairTest, MissingTableFilesCostWhatOnlyTheyHad) {
+  options_.max_total_wal_size = kMiB;
+  Make();
+  const std::vector<std::string> files = FilesIn(ssd_, ".sst");
+  for (size_t i = 0; i < files.size(); i += 4) fs::remove(files[i]);
+  EXPECT_FALSE(TryOpen().ok());
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_NE(std::string::npos, Lost().find(".sst")) << Lost();
+  Open();
+  const uint64_t others = CountOthers();
+  EXPECT_GT(others, 0u);
+  EXPECT_LT(others, Keys() / 2);
+}
+
+// Files on SSD have newer writes than what is left of the log: these stay, and no older ones come back over them.
+TEST_F(VolatileRepairTest, WhatIsLeftOfTheLogHidesNothingNewerOnSsd) {
+  options_.max_total_wal_size = 64 * kMiB;
+  Open();
+  const uint64_t count = Keys() / 3;  // so that the log has several rounds
+  for (uint64_t round = 0; round < 8; round++) Fill(count, kValueBytes, round);
+  ASSERT_OK(db_->WaitForIdle());
+  Close();
+  // The log's last files are gone.
+  std::vector<std::string> logs = FilesIn(logs_, ".log");
+  ASSERT_GT(logs.size(), 4u);
+  for (size_t i = logs.size() / 4; i < logs.size(); i++) fs::remove(logs[i]);
+  EXPECT_STATUS(Corruption, TryOpen());
+  SsdManifest manifest;
+  ASSERT_OK(SsdManifest::Read(Env::Default(), path_ + "/SSD_MANIFEST", &manifest));
+  NewestVersions newest;
+  TakeFromFiles(manifest, &newest);
+  ASSERT_GT(TakeFromLog(manifest.state.flushed_sequence, &newest), 0u);
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_NE(std::string::npos, Lost().find("are missing")) << Lost();
+  Open();
+  for (uint64_t i = 0; i < count; i++) {
+    const auto it = newest.find(FilledKey(i));
+    ASSERT_EQ(it == newest.end() ? kNotFound : it->second.second, Get(FilledKey(i))) << FilledKey(i);
+  }
+}
+
+TEST_F(VolatileRepairTest, ARepairThatWasCutOffIsFinished) {
+  Make();
+  ASSERT_OK(RepairDB(path_, options_));
+  // As if the machine had failed before the directories were exchanged.
+  fs::rename(ssd_, ssd_ + ".repaired");
+  fs::rename(ssd_ + ".damaged", ssd_);
+  const Status s = TryOpen();
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, ssd_));
+  ASSERT_OK(RepairDB(path_, options_));
+  ExpectNothingLeftOver();
+  Open();
+  EXPECT_EQ(0u, CountOthers());
+}
+
+TEST_F(VolatileRepairTest, RefusesWhatItCannotRepair) {
+  const Status nothing = RepairDB(path_, options_);
+  EXPECT_STATUS(InvalidArgument, nothing);
+  EXPECT_TRUE(Mentions(nothing, "does not exist"));
+  Make();
+  const Options good = options_;
+  options_.ssd_path.clear();
+  options_.log_mode = kLogOff;
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
+  options_ = good;
+  EXPECT_FALSE(fs::exists(ssd_ + ".damaged"));
+  Open();
+  EXPECT_EQ(0u, CountOthers());
+}
+
+}  // namespace
+}  // namespace miodb::test
