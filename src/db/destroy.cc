@@ -41,8 +41,14 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
   std::string wal_dir;
   Status s = ReadFileToString(env, WalDirPath(name), &wal_dir);
   const std::string folder = WalFolder(wal_dir, name);
-  uint64_t id;
+  uint64_t id, files_id;
   const bool known = ReadId(name, options, &id);
+  // A repair that was cut off has exchanged SSD_MANIFEST, but not what else bears the id.
+  if (known && !options.ssd_path.empty() && FileLog::IsOwned(env, folder) && !FileLog::IsOwnedBy(env, folder, id) &&
+      SsdStore::ReadOwner(env, options.ssd_path, &files_id).ok() &&
+      SsdStore::ReadOwner(env, RepairedSsdPath(options), &id).ok()) {
+    id = files_id;
+  }
   if (s.ok()) s = FileLog::Destroy(env, folder, known ? &id : nullptr);
   if (!s.ok()) return s;
   if (folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
@@ -78,9 +84,10 @@ Status Destroy(const std::string& name, const Options& options) {
     s = env->RemoveFile(DamagedPath(manifest, i));
   }
   if (s.ok() && env->FileExists(repair)) s = FileLog::Destroy(env, repair, nullptr);
-  for (const std::string& file : {SsdManifestPath(repair), WalDirPath(repair), LockPath(repair), LogPath(name),
-                                  LogPath(name) + ".old", LostPath(name), RegionsPath(name), RegionsPath(name) + ".tmp",
-                                  WalDirPath(name) + ".tmp", manifest, manifest + ".tmp"}) {
+  for (const std::string& file :
+       {SsdManifestPath(repair), SsdManifestPath(repair) + ".tmp", WalDirPath(repair), WalDirPath(repair) + ".tmp",
+        LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
+        RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp", manifest, manifest + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }

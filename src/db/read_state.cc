@@ -1,6 +1,7 @@
 #include "src/db/read_state.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/util/check.h"
 
@@ -28,7 +29,9 @@ class ThreadNumbers {
   // All numbers ever taken are below it.
   int Given() const { return given_.load(std::memory_order_seq_cst); }  // as above
   static ThreadNumbers* Instance() {
-    static ThreadNumbers* const instance = new ThreadNumbers;  // never destroyed: threads may end after main
+    // Needs no memory, and is never destroyed: threads may end after main.
+    alignas(ThreadNumbers) static char space[sizeof(ThreadNumbers)];
+    static ThreadNumbers* const instance = new (space) ThreadNumbers;
     return instance;
   }
 

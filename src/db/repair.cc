@@ -1,8 +1,10 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cinttypes>
+#include <map>
 #include <memory>
 #include <new>
-#include <unordered_map>
 
 #include "miodb/db.h"
 #include "miodb/env.h"
@@ -18,6 +20,7 @@
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/util/check.h"
+#include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
 #include "src/version/ssd_manifest.h"
@@ -53,8 +56,20 @@ namespace {
 // Updates are handed to the new database in batches of this size.
 constexpr size_t kBatchBytes = 1 << 20;
 
+struct KeyLess {
+  KeyOrder order;
+  bool operator()(const std::string& a, const std::string& b) const { return order.Compare(a, b) < 0; }
+};
+
 // For some keys the newest write that is known.
-using NewestWrites = std::unordered_map<std::string, uint64_t>;
+using NewestWrites = std::map<std::string, uint64_t, KeyLess>;
+
+// Such a directory cannot be exchanged for another.
+bool IsMountPoint(const std::string& path) {
+  struct stat inside, above;
+  return ::stat(path.c_str(), &inside) == 0 && ::stat((path + "/..").c_str(), &above) == 0 &&
+         inside.st_dev != above.st_dev;
+}
 
 // A walk that notes the newest version of every key if it is above a number.
 class NotingWalk final : public InternalIterator {
@@ -78,9 +93,10 @@ class NotingWalk final : public InternalIterator {
   Status status() const override { return walk_->status(); }
 
  private:
-  // Versions come newest first, so the first of a key stays.
+  // Versions come in key order, newest first, and the first of a key stays.
   void Note() {
-    if (Valid() && record().sequence() > above_) newest_->emplace(record().key.ToString(), record().sequence());
+    if (!Valid() || record().sequence() <= above_) return;
+    newest_->try_emplace(newest_->end(), record().key.ToString(), record().sequence());
   }
 
   const std::unique_ptr<InternalIterator> walk_;
@@ -96,7 +112,8 @@ class Repairer {
         env_(options.env),
         pool_path_(PoolPath(options, name)),
         volatile_(Region::IsAnonymous(pool_path_)),
-        fresh_path_(RepairedPoolPath(options, name)) {}
+        fresh_path_(RepairedPoolPath(options, name)),
+        newest_(KeyLess{KeyOrder(options.comparator)}) {}
 
   ~Repairer() {
     RemoveFresh().IgnoreError();
@@ -114,6 +131,8 @@ class Repairer {
   Status SwapDirectories();
   Status Write(Salvage* salvage, uint64_t flushed_sequence);
   Status FindLogFolder();
+  Status CheckLogOwner(uint64_t store_id);
+  Status FindLogBegin(uint64_t* first_sequence);
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   Status LeaveOutOlder(const Slice& contents, WriteBatch* batch);
   Status DrainAll(DB* db);
@@ -139,12 +158,17 @@ class Repairer {
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::string wal_folder_;                    // empty: there are no log files
   uint64_t log_reach_ = 0;                    // the log went at least this far
-  NewestWrites newest_;                       // of what files may have newer than the log
+  uint64_t log_begin_ = 0;                    // what is left of the log has no writes before it
+  NewestWrites newest_;                       // of what files have newer than that
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
 };
 
 Status Repairer::Run() {
+  if (!options_.ssd_path.empty() && IsMountPoint(options_.ssd_path)) {
+    return Status::NotSupported(options_.ssd_path,
+                                "a repair puts another directory in its place, which a mount point does not allow");
+  }
   if (volatile_) return RunVolatile();
   if (Region::IsDevice(pool_path_)) {
     return Status::NotSupported(pool_path_,
@@ -183,33 +207,45 @@ Status Repairer::RunVolatile() {
     return Status::InvalidArgument("Options::pool_path is anonymous",
                                    "without Options::ssd_path there is nothing left that could be repaired");
   }
+  if (env_->FileExists(name_ + "/pool")) {
+    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + name_ + "/pool");
+  }
   Status s = Lock();
   if (!s.ok()) return s;
   const std::string path = SsdManifestPath(name_);
   SsdManifest manifest;
   const bool exists = env_->FileExists(path);
   const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
+  const bool whole = read.ok();
+  if (!whole && !read.IsCorruption() && !read.IsNotFound()) return read;
+  s = FindLogFolder();
   bool finished = false;
-  if (read.ok()) {
+  if (!s.ok()) return s;
+  if (whole) {
     s = FinishSwap(manifest.store_id, &finished);
   } else if (!env_->FileExists(options_.ssd_path)) {
     return Status::InvalidArgument(name_, "has neither a file SSD_MANIFEST nor an SSD tier");
+  } else {
+    s = SsdStore::ReadOwner(env_, options_.ssd_path, &manifest.store_id);
   }
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
-  if (!s.ok()) return s;
-  Log(info_log_, "repairing %s", path.c_str());
-  log_reach_ = manifest.log_reach;
+  if (s.ok()) s = CheckLogOwner(manifest.store_id);
   ManifestState state;
-  if (read.ok()) s = state.Apply(manifest.state);
+  if (s.ok() && whole) s = state.Apply(manifest.state);
   if (!s.ok()) return s;
-  if (!read.ok()) {
-    Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
-  } else if (state.comparator != options_.comparator->Name()) {
+  if (whole && state.comparator != options_.comparator->Name()) {
     return Status::InvalidArgument(path, "the comparator was " + state.comparator);
   }
+  Log(info_log_, "repairing %s", path.c_str());
+  log_reach_ = manifest.log_reach;
+  log_begin_ = state.flushed_sequence + 1;
+  if (!whole) {
+    Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
+    s = FindLogBegin(&log_begin_);
+  }
   Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
-  s = AddSsd(manifest.store_id, read.ok() ? &state : nullptr, &salvage);
+  if (s.ok()) s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
   if (s.ok()) s = Write(&salvage, state.flushed_sequence);
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = SwapVolatile();
@@ -229,18 +265,24 @@ void Repairer::Report(const Problem& problem) {
   lost_ += line + "\n";
 }
 
-// An earlier repair may have exchanged the pools but not the directories.
+// An earlier repair may have exchanged the pools, or SSD_MANIFEST, but not the directories.
 Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   uint64_t owner;
   if (options_.ssd_path.empty() || !SsdStore::ReadOwner(env_, RepairedSsdPath(options_), &owner).ok() ||
       owner != pool_id) {
     return Status::OK();
   }
-  *finished = ssd_in_use_ = true;
+  const bool old_is_there = SsdStore::ReadOwner(env_, options_.ssd_path, &owner).ok();
+  if (old_is_there && owner == pool_id) return Status::OK();  // a new one is in use, which needed no files of ours
+  ssd_in_use_ = true;
   Status s;
-  if (volatile_) s = FindLogFolder();
-  if (s.ok() && volatile_) s = BeginLog(pool_id);
-  return s.ok() ? SwapDirectories() : s;
+  if (volatile_ && !FileLog::IsOwnedBy(env_, wal_folder_, pool_id)) {
+    if (old_is_there) s = CheckLogOwner(owner);
+    if (s.ok()) s = BeginLog(pool_id);
+  }
+  if (s.ok()) s = SwapDirectories();
+  *finished = s.ok();
+  return s;
 }
 
 Status Repairer::SwapDirectories() {
@@ -251,7 +293,8 @@ Status Repairer::SwapDirectories() {
     s = env_->RenameFile(options_.ssd_path, DamagedPath(options_.ssd_path, n));
     if (s.ok()) Log(info_log_, "the damaged files are now in %s", DamagedPath(options_.ssd_path, n).c_str());
   }
-  return s.ok() ? env_->RenameFile(RepairedSsdPath(options_), options_.ssd_path) : s;
+  if (s.ok()) s = env_->RenameFile(RepairedSsdPath(options_), options_.ssd_path);
+  return s.ok() ? SyncDirectoryOf(options_.ssd_path) : s;
 }
 
 // pool_id: 0 if it cannot be read.
@@ -270,10 +313,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   if (s.ok()) s = SsdStore::Open(SsdStoreOptions(options_), pool_id, &ssd_);
   if (!s.ok()) return s;
   auto walk = NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); });
-  if (volatile_) {
-    const uint64_t flushed = state != nullptr ? state->flushed_sequence : 0;
-    walk = std::make_unique<NotingWalk>(std::move(walk), flushed, &newest_);
-  }
+  if (volatile_) walk = std::make_unique<NotingWalk>(std::move(walk), log_begin_ - 1, &newest_);
   salvage->Add(std::move(walk));
   return s;
 }
@@ -287,7 +327,8 @@ Status Repairer::RemoveFresh() {
   const std::string directory = RepairDirectory(name_);
   if (!s.ok() || !env_->FileExists(directory)) return s;
   if (volatile_) s = FileLog::Destroy(env_, directory, nullptr);
-  for (const std::string& path : {SsdManifestPath(directory), WalDirPath(directory), LockPath(directory)}) {
+  const std::string manifest = SsdManifestPath(directory), wal = WalDirPath(directory);
+  for (const std::string& path : {manifest, manifest + ".tmp", wal, wal + ".tmp", LockPath(directory)}) {
     if (s.ok() && env_->FileExists(path)) s = env_->RemoveFile(path);
   }
   return s.ok() ? env_->RemoveDir(directory) : s;
@@ -339,17 +380,49 @@ Status Repairer::DrainAll(DB* db) {
   return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
 }
 
+// A volatile pool's database always has one: as it remembers, or where that is gone, as the options say.
 Status Repairer::FindLogFolder() {
-  if (!env_->FileExists(WalDirPath(name_))) return Status::OK();
-  std::string wal_dir;
-  Status s = ReadFileToString(env_, WalDirPath(name_), &wal_dir);
-  if (s.ok()) wal_folder_ = WalFolder(wal_dir, name_);
+  const bool remembered = env_->FileExists(WalDirPath(name_));
+  Status s;
+  if (remembered) {
+    std::string wal_dir;
+    s = ReadFileToString(env_, WalDirPath(name_), &wal_dir);
+    if (s.ok()) wal_folder_ = WalFolder(wal_dir, name_);
+  }
+  if (volatile_ && (!remembered || !env_->FileExists(wal_folder_))) {
+    wal_folder_ = WalFolder(options_.wal_dir, name_);
+  }
+  return s;
+}
+
+// The log of another database is neither read nor removed.
+Status Repairer::CheckLogOwner(uint64_t store_id) {
+  if (FileLog::IsOwnedBy(env_, wal_folder_, store_id)) return Status::OK();
+  if (FileLog::IsOwned(env_, wal_folder_)) {
+    return Status::InvalidArgument(wal_folder_, "holds the log of another database (its file WAL_OWNER says whose)");
+  }
+  Report({wal_folder_, "does not say that it holds the log of this database"});
+  return Status::OK();
+}
+
+// Stores the first write that is left of the log; UINT64_MAX if none is.
+Status Repairer::FindLogBegin(uint64_t* first_sequence) {
+  *first_sequence = UINT64_MAX;
+  std::vector<LogFile> files;
+  Status s = FileLog::List(env_, wal_folder_, &files);
+  for (const LogFile& file : files) {
+    LogScan scan;
+    scan.file = file;
+    if (s.ok()) s = ScanLogFile(env_, wal_folder_, 0, &scan);
+    if (scan.first_sequence != 0) *first_sequence = std::min(*first_sequence, scan.first_sequence);
+  }
   return s;
 }
 
 Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
   std::vector<LogFile> files;
-  Status s = FindLogFolder();
+  Status s;
+  if (!volatile_) s = FindLogFolder();
   if (s.ok() && !wal_folder_.empty()) s = FileLog::List(env_, wal_folder_, &files);
   uint64_t last_sequence = flushed_sequence;
   for (const LogFile& file : files) {
@@ -419,13 +492,11 @@ Status Repairer::Swap() {
   std::string kept = DamagedPoolPath(options_, name_, 1);
   for (int i = 2; env_->FileExists(kept); i++) kept = DamagedPoolPath(options_, name_, i);
   Status s = SetRegionsAside();
+  ssd_in_use_ = true;  // from here on they may be, whatever comes back
   if (s.ok()) s = Region::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
-  if (!options_.ssd_path.empty()) {
-    ssd_in_use_ = true;
-    s = SwapDirectories();
-  }
+  if (!options_.ssd_path.empty()) s = SwapDirectories();
   return s.ok() ? RemoveLogFiles() : s;
 }
 
@@ -435,34 +506,39 @@ Status Repairer::RemoveLogFiles() {
   return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
 }
 
-// All that was written is in table files now, so the new SSD_MANIFEST needs no log.
+// All that was written is in table files now, so the new SSD_MANIFEST needs no log. What may fail for good comes before
+// it is replaced.
 Status Repairer::SwapVolatile() {
   const std::string path = SsdManifestPath(name_);
   SsdManifest fresh;
   Status s = SsdManifest::Read(env_, SsdManifestPath(RepairDirectory(name_)), &fresh);
   fresh.state.SetFlushedSequence(fresh.log_reach);
+  if (s.ok() && !env_->FileExists(wal_folder_)) s = env_->CreateDir(wal_folder_);
   if (s.ok() && env_->FileExists(path)) {
     int n = 1;
     while (env_->FileExists(DamagedPath(path, n))) n++;
     std::string damaged;
     s = ReadFileToString(env_, path, &damaged);
-    if (s.ok()) s = WriteStringToFile(env_, damaged, DamagedPath(path, n));
+    if (s.ok()) s = ReplaceFile(env_, DamagedPath(path, n), damaged);
+    if (s.ok()) s = SyncExistingFile(env_, DamagedPath(path, n));
+    if (s.ok()) Log(info_log_, "a copy of the old SSD_MANIFEST is in %s", DamagedPath(path, n).c_str());
   }
-  if (s.ok()) s = ReplaceFile(env_, path, fresh.Encode());
-  if (s.ok()) s = SyncExistingFile(env_, path);
   if (!s.ok()) return s;
-  ssd_in_use_ = true;
-  Log(info_log_, "repaired; what there was is in %s and %s", DamagedPath(path, 1).c_str(),
-      DamagedPath(options_.ssd_path, 1).c_str());
-  s = BeginLog(fresh.store_id);
-  return s.ok() ? SwapDirectories() : s;
+  ssd_in_use_ = true;  // from here on they may be, whatever comes back
+  s = ReplaceFile(env_, path, fresh.Encode());
+  if (s.ok()) s = SyncExistingFile(env_, path);
+  if (s.ok()) s = BeginLog(fresh.store_id);
+  if (s.ok()) s = SwapDirectories();
+  if (s.ok()) Log(info_log_, "repaired");
+  return s;
 }
 
-// An empty log in the place of the old one, for the database with this id.
+// An empty log in the place of the old one, for the database with this id. The old one is gone for good before the
+// folder says so: who finds it saying so may have written to it since.
 Status Repairer::BeginLog(uint64_t store_id) {
-  if (wal_folder_.empty()) wal_folder_ = WalFolder(options_.wal_dir, name_);
-  Status s =
-      env_->FileExists(wal_folder_) ? FileLog::Destroy(env_, wal_folder_, nullptr) : env_->CreateDir(wal_folder_);
+  Status s = env_->FileExists(wal_folder_) ? Status::OK() : env_->CreateDir(wal_folder_);
+  if (s.ok()) s = FileLog::Destroy(env_, wal_folder_, nullptr);
+  if (s.ok()) s = SyncDirectory(wal_folder_);
   FileLog::Options options;
   options.env = env_;
   options.folder = wal_folder_;

@@ -89,6 +89,11 @@ Status FileLog::Own(uint64_t pool_id) {
   return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
 }
 
+bool FileLog::IsOwned(Env* env, const std::string& folder) {
+  std::string owner;
+  return ReadFileToString(env, folder + kOwnerName, &owner).ok() && !owner.empty();
+}
+
 bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t pool_id) {
   std::string owner;
   return ReadFileToString(env, folder + kOwnerName, &owner).ok() && owner == OwnerText(pool_id);

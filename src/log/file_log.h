@@ -64,6 +64,9 @@ class FileLog {
   // IOError if somebody has it open.
   Status Own(uint64_t pool_id);
 
+  // Whether the folder says that it is somebody's.
+  static bool IsOwned(Env* env, const std::string& folder);
+
   // Whether the folder says that it is this pool's.
   static bool IsOwnedBy(Env* env, const std::string& folder, uint64_t pool_id);
 

@@ -11,7 +11,7 @@ void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offs
     unreadable_++;
     return;
   }
-  const auto is_it = [&](const Read& read) { return read.file == file && read.offset == offset; };
+  const auto is_it = [&](const Read& read) { return read.file == file && read.offset == offset && read.size == size; };
   if (std::any_of(reads_.begin(), reads_.end(), is_it)) return;
   reads_.push_back({std::move(file), raw, offset, size, nullptr});
 }
@@ -45,9 +45,9 @@ bool BlockReads::Run(ReadRings* rings) {
   return true;
 }
 
-const char* BlockReads::Find(const RandomAccessFile* file, uint64_t offset) const {
+const char* BlockReads::Find(const RandomAccessFile* file, uint64_t offset, size_t size) const {
   for (const Read& read : reads_) {
-    if (read.file.get() == file && read.offset == offset) return read.bytes;
+    if (read.file.get() == file && read.offset == offset && read.size == size) return read.bytes;
   }
   return nullptr;
 }

@@ -35,8 +35,8 @@ class BlockReads {
   size_t count() const { return reads_.size(); }
   size_t unreadable() const { return unreadable_; }
 
-  // The bytes at offset, as many as were noted, until Clear; nullptr if they were not read.
-  const char* Find(const RandomAccessFile* file, uint64_t offset) const;
+  // These bytes, until Clear; nullptr if they were not noted so, or not read.
+  const char* Find(const RandomAccessFile* file, uint64_t offset, size_t size) const;
 
  private:
   struct Read {

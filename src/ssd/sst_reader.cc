@@ -228,7 +228,9 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
     pin->block_ = static_cast<const Block*>(cache_->Value(pin->handle_));
     return Status::OK();
   }
-  const char* const bytes = mode.blocks_read == nullptr ? nullptr : mode.blocks_read->Find(file_.get(), handle.offset);
+  const size_t stored = static_cast<size_t>(handle.size) + kBlockTrailerBytes;
+  const char* const bytes =
+      mode.blocks_read == nullptr ? nullptr : mode.blocks_read->Find(file_.get(), handle.offset, stored);
   std::string contents;
   Status s = ReadBlock(source, handle, mode.verify, &contents, nullptr, bytes);
   if (!s.ok()) return s;

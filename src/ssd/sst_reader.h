@@ -90,7 +90,7 @@ class SstReader {
   Status Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
               Slice* value) const;
 
-  // Notes what Find would read for this key, if anything. False if the table does not have the key for sure.
+  // Notes what Find would read for this key, if anything. False if Find would not look into a block.
   bool PlanFind(const Slice& key, BlockReads* reads) const;
 
   // A walk over all entries as they are stored. The caller deletes it.

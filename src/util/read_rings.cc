@@ -2,6 +2,7 @@
 
 #include <liburing.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -101,6 +102,12 @@ bool ReadRings::Run(Read* reads, size_t count) {
   }
   for (size_t i = taken; i < count; i++) reads[i].got = -EIO;
   if (refused) return taken > 0;  // the ring goes with what the kernel did not take of it
+  // So say kernels whose rings cannot do this kind of read.
+  const bool unknown = std::all_of(reads, reads + count, [](const Read& read) { return read.got == -EINVAL; });
+  if (unknown) {
+    impossible_.store(true, std::memory_order_relaxed);  // a hint
+    return false;
+  }
   MutexLock lock(&mutex_);
   if (idle_.size() < kIdleRings) idle_.push_back(std::move(owned));
   return true;

@@ -215,6 +215,95 @@ TEST_F(VolatileRepairTest, ARepairThatWasCutOffIsFinished) {
   EXPECT_EQ(0u, CountOthers());
 }
 
+// What was written after the repair is in the log only.
+TEST_F(VolatileRepairTest, WritesSinceARepairSurviveTheLossOfItsRenames) {
+  Make();
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  for (uint64_t i = 0; i < 300; i++) Put("since " + std::to_string(i), "the repair");
+  Close();
+  fs::rename(ssd_, ssd_ + ".repaired");
+  fs::rename(ssd_ + ".damaged", ssd_);
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ(0u, CountOthers());
+  for (uint64_t i = 0; i < 300; i++) ASSERT_EQ("the repair", Get("since " + std::to_string(i)));
+}
+
+TEST_F(VolatileRepairTest, TheLogIsFoundWithoutTheFileThatRemembersIt) {
+  Make();
+  fs::remove(path_ + "/WAL");
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ(0u, CountOthers());
+}
+
+TEST_F(VolatileRepairTest, WithoutItsLogFolderItBeginsAnother) {
+  Make();
+  fs::remove_all(logs_);
+  options_.wal_dir = dir_ / "other_logs";
+  EXPECT_FALSE(TryOpen().ok());
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_NE(std::string::npos, Lost().find("other_logs")) << Lost();
+  Open();
+  ExpectOfUse();
+}
+
+TEST_F(VolatileRepairTest, LeavesTheLogOfAnotherDatabaseAlone) {
+  Make();
+  fs::rename(logs_, dir_ / "my_logs");
+  const std::string mine = path_;
+  options_.ssd_path = dir_ / "other_ssd";
+  path_ = dir_ / "other";
+  Open();
+  Put("a", "1");
+  Close();
+  path_ = mine;
+  options_.ssd_path = ssd_;
+  const Status s = RepairDB(path_, options_);
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, "WAL_OWNER"));
+  EXPECT_FALSE(FilesIn(logs_, ".log").empty());
+  fs::remove_all(logs_);
+  fs::rename(dir_ / "my_logs", logs_);
+  Open();
+  EXPECT_EQ(0u, CountOthers());
+}
+
+// What a crash in the middle of a repair leaves is removed by the next one, and by DestroyDB.
+TEST_F(VolatileRepairTest, WhatACrashLeftIsRemoved) {
+  Make();
+  for (const bool destroy : {false, true}) {
+    fs::create_directory(path_ + "/repair.tmp");
+    for (const char* name : {"LOCK", "SSD_MANIFEST", "SSD_MANIFEST.tmp", "WAL", "WAL.tmp"}) {
+      ASSERT_OK(WriteStringToFile(Env::Default(), "half", path_ + "/repair.tmp/" + name));
+    }
+    if (destroy) {
+      ASSERT_OK(DestroyDB(path_, options_));
+      EXPECT_FALSE(fs::exists(path_));
+    } else {
+      ASSERT_OK(RepairDB(path_, options_));
+      ExpectNothingLeftOver();
+      Open();
+      EXPECT_EQ(0u, CountOthers());
+      Close();
+    }
+  }
+}
+
+TEST_F(VolatileRepairTest, ADatabaseWithAPoolIsNotForIt) {
+  const Options good = options_;
+  options_.pool_path.clear();
+  Open();
+  Put("a", "1");
+  Close();
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, good));
+  EXPECT_FALSE(FilesIn(logs_, ".log").empty());
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
 TEST_F(VolatileRepairTest, RefusesWhatItCannotRepair) {
   const Status nothing = RepairDB(path_, options_);
   EXPECT_STATUS(InvalidArgument, nothing);
