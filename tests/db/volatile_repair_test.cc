@@ -22,43 +22,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class VolatileRepairTest : public SsdTestBase {
+class VolatileRepairTest : public VolatileSsdTestBase {
  protected:
-  VolatileRepairTest() : logs_(dir_ / "logs") {
-    options_.pool_path = "anonymous";
-    options_.log_mode = kLogFile;
-    options_.wal_dir = logs_;
-  }
-
   static uint64_t Keys() { return 8 * kMiB / kValueBytes; }
 
-  // Every third key is overwritten after the first filling, every seventh deleted; the last of that is in the log only.
+  // The last of its changes are in the log only.
   void Make() {
-    Open();
-    Fill(Keys(), kValueBytes);
-    ASSERT_OK(db_->WaitForIdle());
-    for (uint64_t i = 0; i < Keys(); i += 3) Put(FilledKey(i), FilledValue(i, kValueBytes, 1));
-    for (uint64_t i = 0; i < Keys(); i += 7) Delete(FilledKey(i));
-    ASSERT_GT(Counter("ssd-files"), 5u);
-    Close();
+    MakeOf(Keys());
     ASSERT_GT(FilesIn(logs_, ".log").size(), 1u);
-  }
-
-  static std::string Expected(uint64_t i) {
-    if (i % 7 == 0) return kNotFound;
-    return FilledValue(i, kValueBytes, i % 3 == 0 ? 1 : 0);
   }
 
   uint64_t CountOthers() {
     uint64_t others = 0;
     for (uint64_t i = 0; i < Keys(); i++) others += Get(FilledKey(i)) != Expected(i);
     return others;
-  }
-
-  std::string Lost() {
-    std::string lost;
-    EXPECT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &lost));
-    return lost;
   }
 
   void ExpectNothingLeftOver() {
@@ -100,14 +77,14 @@ class VolatileRepairTest : public SsdTestBase {
     }
   }
 
-  // Returns of how many writes newer ones were known.
-  uint64_t TakeFromLog(uint64_t above, NewestVersions* newest) {
+  // From the first so many log files. Returns of how many writes newer ones were known.
+  uint64_t TakeFromLog(size_t count, uint64_t above, NewestVersions* newest) {
     uint64_t older = 0;
     std::vector<LogFile> files;
     EXPECT_OK(FileLog::List(Env::Default(), logs_, &files));
-    for (const LogFile& file : files) {
+    for (size_t i = 0; i < count; i++) {
       LogScan scan;
-      scan.file = file;
+      scan.file = files[i];
       EXPECT_OK(ScanLogFile(Env::Default(), logs_, above, &scan));
       for (const std::string& batch : scan.batches) {
         BatchReader reader{Slice(batch)};
@@ -122,8 +99,6 @@ class VolatileRepairTest : public SsdTestBase {
     }
     return older;
   }
-
-  const std::string logs_;
 };
 
 TEST_F(VolatileRepairTest, WithoutDamageEverythingStays) {
@@ -176,21 +151,37 @@ TEST_F(VolatileRepairTest, MissingTableFilesCostWhatOnlyTheyHad) {
 // Files on SSD have newer writes than what is left of the log: these stay, and no older ones come back over them.
 TEST_F(VolatileRepairTest, WhatIsLeftOfTheLogHidesNothingNewerOnSsd) {
   options_.max_total_wal_size = 64 * kMiB;
-  Open();
   const uint64_t count = Keys() / 3;  // so that the log has several rounds
-  for (uint64_t round = 0; round < 8; round++) Fill(count, kValueBytes, round);
-  ASSERT_OK(db_->WaitForIdle());
-  Close();
-  // The log's last files are gone.
-  std::vector<std::string> logs = FilesIn(logs_, ".log");
-  ASSERT_GT(logs.size(), 4u);
-  for (size_t i = logs.size() / 4; i < logs.size(); i++) fs::remove(logs[i]);
-  EXPECT_STATUS(Corruption, TryOpen());
-  SsdManifest manifest;
-  ASSERT_OK(SsdManifest::Read(Env::Default(), path_ + "/SSD_MANIFEST", &manifest));
+  const auto fill = [&] {
+    Open();
+    for (uint64_t round = 0; round < 8; round++) Fill(count, kValueBytes, round);
+    ASSERT_OK(db_->WaitForIdle());
+    Close();
+  };
+  // The last log files are lost: so many that the rest has writes that are older than what files have. It depends on
+  // what was drained last whether that is possible: almost always.
   NewestVersions newest;
-  TakeFromFiles(manifest, &newest);
-  ASSERT_GT(TakeFromLog(manifest.state.flushed_sequence, &newest), 0u);
+  const auto lose = [&]() -> bool {
+    SsdManifest manifest;
+    EXPECT_OK(SsdManifest::Read(Env::Default(), path_ + "/SSD_MANIFEST", &manifest));
+    NewestVersions in_files;
+    TakeFromFiles(manifest, &in_files);
+    const std::vector<std::string> logs = FilesIn(logs_, ".log");
+    for (size_t left = 1; left < logs.size(); left++) {
+      newest = in_files;
+      if (TakeFromLog(left, manifest.state.flushed_sequence, &newest) == 0) continue;
+      for (size_t i = left; i < logs.size(); i++) fs::remove(logs[i]);
+      return true;
+    }
+    return false;
+  };
+  fill();
+  for (int times = 1; !lose(); times++) {
+    ASSERT_LT(times, 10);
+    ASSERT_OK(DestroyDB(path_, options_));
+    fill();
+  }
+  EXPECT_STATUS(Corruption, TryOpen());
   ASSERT_OK(RepairDB(path_, options_));
   EXPECT_NE(std::string::npos, Lost().find("are missing")) << Lost();
   Open();
