@@ -80,7 +80,7 @@ void DBImpl::RunMultiGet(MultiGetCall* call) {
   call->lookups.reserve(call->keys.size());
   for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence);
   for (size_t i = 0; i < call->keys.size(); i += kPrefetchKeys) GetGroupFromPool(call, i);
-  if (options_.multi_get_io_uring && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
+  if (options_.multi_get_io_uring && read_rings_.possible() && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
   helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i], nullptr); });
 }
 
@@ -110,8 +110,7 @@ void DBImpl::GetGroupsFromSsd(MultiGetCall* call) {
     BlockReads reads;
     Status s = WithMemory([&] {
       for (size_t k = begin; k < end; k++) call->state->version->ssd->PlanGet(call->lookups[call->on_ssd[k]], &reads);
-      const bool ready = reads.unreadable() == 0 && (reads.count() == 0 || reads.Run(&read_rings_));
-      return ready ? Status::OK() : Status::NotSupported("not with a ring");
+      return reads.Run(&read_rings_) ? Status::OK() : Status::NotSupported("not with a ring");
     });
     if (!s.ok()) return;
     ring_reads_.fetch_add(reads.count(), std::memory_order_relaxed);  // relaxed: a statistic

@@ -5,6 +5,7 @@
 #include "miodb/env.h"
 #include "src/db/file_names.h"
 #include "src/db/region_places.h"
+#include "src/db/repairer.h"
 #include "src/db/ssd_options.h"
 #include "src/log/file_log.h"
 #include "src/nvm/pool.h"
@@ -41,13 +42,13 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
   std::string wal_dir;
   Status s = ReadFileToString(env, WalDirPath(name), &wal_dir);
   const std::string folder = WalFolder(wal_dir, name);
-  uint64_t id, files_id;
+  uint64_t id, old_id, new_id;
   const bool known = ReadId(name, options, &id);
-  // A repair that was cut off has exchanged SSD_MANIFEST, but not what else bears the id.
-  if (known && !options.ssd_path.empty() && FileLog::IsOwned(env, folder) && !FileLog::IsOwnedBy(env, folder, id) &&
-      SsdStore::ReadOwner(env, options.ssd_path, &files_id).ok() &&
-      SsdStore::ReadOwner(env, RepairedSsdPath(options), &id).ok()) {
-    id = files_id;
+  // Until a repair has begun another log, it bears the id that the files in ssd_path have.
+  const bool repaired = known && !options.ssd_path.empty() &&
+                        SsdStore::ReadOwner(env, RepairedSsdPath(options), &new_id).ok() && new_id == id;
+  if (repaired && SsdStore::ReadOwner(env, options.ssd_path, &old_id).ok() && FileLog::IsOwnedBy(env, folder, old_id)) {
+    id = old_id;
   }
   if (s.ok()) s = FileLog::Destroy(env, folder, known ? &id : nullptr);
   if (!s.ok()) return s;
@@ -83,11 +84,9 @@ Status Destroy(const std::string& name, const Options& options) {
   for (int i = 1; s.ok() && env->FileExists(DamagedPath(manifest, i)); i++) {
     s = env->RemoveFile(DamagedPath(manifest, i));
   }
-  if (s.ok() && env->FileExists(repair)) s = FileLog::Destroy(env, repair, nullptr);
-  for (const std::string& file :
-       {SsdManifestPath(repair), SsdManifestPath(repair) + ".tmp", WalDirPath(repair), WalDirPath(repair) + ".tmp",
-        LockPath(repair), LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
-        RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp", manifest, manifest + ".tmp"}) {
+  if (s.ok() && env->FileExists(repair)) s = RemoveRepairFiles(env, name);
+  for (const std::string& file : {LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
+                                  RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp", manifest, manifest + ".tmp"}) {
     if (!s.ok() || !env->FileExists(file)) continue;
     s = env->RemoveFile(file);
   }

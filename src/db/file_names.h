@@ -45,6 +45,13 @@ inline std::string RepairedSsdPath(const Options& options) { return options.ssd_
 inline std::string DamagedPath(const std::string& path, int n) {
   return path + ".damaged" + (n == 1 ? "" : "." + std::to_string(n));
 }
+
+// The first such name that is free.
+inline std::string FreeDamagedPath(Env* env, const std::string& path) {
+  int n = 1;
+  while (env->FileExists(DamagedPath(path, n))) n++;
+  return DamagedPath(path, n);
+}
 inline std::string DamagedPoolPath(const Options& options, const std::string& name, int n) {
   return DamagedPath(PoolPath(options, name), n);
 }

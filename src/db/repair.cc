@@ -2,28 +2,24 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <map>
-#include <memory>
+#include <cstdio>
 #include <new>
+#include <vector>
 
-#include "miodb/db.h"
-#include "miodb/env.h"
 #include "miodb/write_batch.h"
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/db/log_scan.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
+#include "src/db/repairer.h"
 #include "src/db/ssd_options.h"
-#include "src/inspect/salvage.h"
 #include "src/inspect/ssd_salvage.h"
+#include "src/log/file_log.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
-#include "src/util/check.h"
 #include "src/util/posix_file.h"
-#include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
-#include "src/version/ssd_manifest.h"
 
 // A repair, step by step:
 //
@@ -39,10 +35,7 @@
 //     are read in step 3 and written anew into a directory beside the damaged one, the same with the directories.
 //     Remove the log files: if a crash prevents that, the new pool refuses them, and another repair applies them again.
 //
-// With a volatile pool there is none to map. What is in the table files and in the log is written into a database whose
-// pool is volatile as well, and all of that is drained. Files may hold newer writes than what is left of the log: of
-// these the numbers are noted in step 3, and older writes of the log are left out. Step 7 replaces SSD_MANIFEST, then
-// begins an empty log, then exchanges the directories.
+// With a volatile pool some of it is different: repair_volatile.cc.
 //
 // What a crash leaves: up to the rename of step 7 the damaged database and files that the next repair removes; after
 // it the repaired one. If only the directories were left to be exchanged, which their file POOL tells, the next repair
@@ -56,14 +49,6 @@ namespace {
 // Updates are handed to the new database in batches of this size.
 constexpr size_t kBatchBytes = 1 << 20;
 
-struct KeyLess {
-  KeyOrder order;
-  bool operator()(const std::string& a, const std::string& b) const { return order.Compare(a, b) < 0; }
-};
-
-// For some keys the newest write that is known.
-using NewestWrites = std::map<std::string, uint64_t, KeyLess>;
-
 // Such a directory cannot be exchanged for another.
 bool IsMountPoint(const std::string& path) {
   struct stat inside, above;
@@ -71,98 +56,7 @@ bool IsMountPoint(const std::string& path) {
          inside.st_dev != above.st_dev;
 }
 
-// A walk that notes the newest version of every key if it is above a number.
-class NotingWalk final : public InternalIterator {
- public:
-  NotingWalk(std::unique_ptr<InternalIterator> walk, uint64_t above, NewestWrites* newest)
-      : walk_(std::move(walk)), above_(above), newest_(newest) {}
-
-  bool Valid() const override { return walk_->Valid(); }
-  void SeekToFirst() override {
-    walk_->SeekToFirst();
-    Note();
-  }
-  void Next() override {
-    walk_->Next();
-    Note();
-  }
-  void SeekToLast() override { CHECK(false); }                  // forward only
-  void Seek(const Slice&, uint64_t) override { CHECK(false); }  // the same
-  void Prev() override { CHECK(false); }                        // the same
-  const RecordView& record() const override { return walk_->record(); }
-  Status status() const override { return walk_->status(); }
-
- private:
-  // Versions come in key order, newest first, and the first of a key stays.
-  void Note() {
-    if (!Valid() || record().sequence() <= above_) return;
-    newest_->try_emplace(newest_->end(), record().key.ToString(), record().sequence());
-  }
-
-  const std::unique_ptr<InternalIterator> walk_;
-  const uint64_t above_;
-  NewestWrites* const newest_;
-};
-
-class Repairer {
- public:
-  Repairer(const std::string& name, const Options& options)
-      : name_(name),
-        options_(options),
-        env_(options.env),
-        pool_path_(PoolPath(options, name)),
-        volatile_(Region::IsAnonymous(pool_path_)),
-        fresh_path_(RepairedPoolPath(options, name)),
-        newest_(KeyLess{KeyOrder(options.comparator)}) {}
-
-  ~Repairer() {
-    RemoveFresh().IgnoreError();
-    own_log_.reset();
-    if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
-  }
-
-  Status Run();
-
- private:
-  Status RunVolatile();
-  Status Lock();
-  Status FinishSwap(uint64_t pool_id, bool* finished);
-  Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
-  Status SwapDirectories();
-  Status Write(Salvage* salvage, uint64_t flushed_sequence);
-  Status FindLogFolder();
-  Status CheckLogOwner(uint64_t store_id);
-  Status FindLogBegin(uint64_t* first_sequence);
-  Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
-  Status LeaveOutOlder(const Slice& contents, WriteBatch* batch);
-  Status DrainAll(DB* db);
-  Status WriteLost(const Salvage::Counts& counts);
-  Status SetRegionsAside();
-  Status Swap();
-  Status SwapVolatile();
-  Status RemoveLogFiles();
-  Status BeginLog(uint64_t store_id);
-  Status RemoveFresh();
-  void Report(const Problem& problem);
-
-  const std::string name_;
-  const Options options_;
-  Env* const env_;
-  const std::string pool_path_;
-  const bool volatile_;
-  const std::string fresh_path_;
-  FileLock* lock_ = nullptr;
-  std::unique_ptr<Logger> own_log_;
-  Logger* info_log_ = nullptr;
-  std::string lost_;                          // content of LOST
-  std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
-  std::string wal_folder_;                    // empty: there are no log files
-  uint64_t log_reach_ = 0;                    // the log went at least this far
-  uint64_t log_begin_ = 0;                    // what is left of the log has no writes before it
-  NewestWrites newest_;                       // of what files have newer than that
-  std::unique_ptr<SsdStore> ssd_;             // of the damaged database
-  bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
-};
+}  // namespace
 
 Status Repairer::Run() {
   if (!options_.ssd_path.empty() && IsMountPoint(options_.ssd_path)) {
@@ -187,7 +81,8 @@ Status Repairer::Run() {
   }
   const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
   bool finished = false;
-  s = FinishSwap(header.pool_id, &finished);
+  s = FindLogFolder();
+  if (s.ok()) s = FinishSwap(header.pool_id, &finished);
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
   if (!s.ok()) return s;
@@ -198,57 +93,6 @@ Status Repairer::Run() {
   if (s.ok()) s = Write(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = Swap();
-  if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
-  return s;
-}
-
-Status Repairer::RunVolatile() {
-  if (options_.ssd_path.empty()) {
-    return Status::InvalidArgument("Options::pool_path is anonymous",
-                                   "without Options::ssd_path there is nothing left that could be repaired");
-  }
-  if (env_->FileExists(name_ + "/pool")) {
-    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + name_ + "/pool");
-  }
-  Status s = Lock();
-  if (!s.ok()) return s;
-  const std::string path = SsdManifestPath(name_);
-  SsdManifest manifest;
-  const bool exists = env_->FileExists(path);
-  const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
-  const bool whole = read.ok();
-  if (!whole && !read.IsCorruption() && !read.IsNotFound()) return read;
-  s = FindLogFolder();
-  bool finished = false;
-  if (!s.ok()) return s;
-  if (whole) {
-    s = FinishSwap(manifest.store_id, &finished);
-  } else if (!env_->FileExists(options_.ssd_path)) {
-    return Status::InvalidArgument(name_, "has neither a file SSD_MANIFEST nor an SSD tier");
-  } else {
-    s = SsdStore::ReadOwner(env_, options_.ssd_path, &manifest.store_id);
-  }
-  if (!s.ok() || finished) return s;
-  s = RemoveFresh();
-  if (s.ok()) s = CheckLogOwner(manifest.store_id);
-  ManifestState state;
-  if (s.ok() && whole) s = state.Apply(manifest.state);
-  if (!s.ok()) return s;
-  if (whole && state.comparator != options_.comparator->Name()) {
-    return Status::InvalidArgument(path, "the comparator was " + state.comparator);
-  }
-  Log(info_log_, "repairing %s", path.c_str());
-  log_reach_ = manifest.log_reach;
-  log_begin_ = state.flushed_sequence + 1;
-  if (!whole) {
-    Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
-    s = FindLogBegin(&log_begin_);
-  }
-  Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
-  if (s.ok()) s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
-  if (s.ok()) s = Write(&salvage, state.flushed_sequence);
-  if (s.ok()) s = WriteLost(salvage.counts());
-  if (s.ok()) s = SwapVolatile();
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
   return s;
 }
@@ -288,10 +132,9 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
 Status Repairer::SwapDirectories() {
   Status s;
   if (env_->FileExists(options_.ssd_path)) {
-    int n = 1;
-    while (env_->FileExists(DamagedPath(options_.ssd_path, n))) n++;
-    s = env_->RenameFile(options_.ssd_path, DamagedPath(options_.ssd_path, n));
-    if (s.ok()) Log(info_log_, "the damaged files are now in %s", DamagedPath(options_.ssd_path, n).c_str());
+    const std::string aside = FreeDamagedPath(env_, options_.ssd_path);
+    s = env_->RenameFile(options_.ssd_path, aside);
+    if (s.ok()) Log(info_log_, "the damaged files are now in %s", aside.c_str());
   }
   if (s.ok()) s = env_->RenameFile(RepairedSsdPath(options_), options_.ssd_path);
   return s.ok() ? SyncDirectoryOf(options_.ssd_path) : s;
@@ -312,9 +155,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
   if (s.ok()) s = SsdStore::Open(SsdStoreOptions(options_), pool_id, &ssd_);
   if (!s.ok()) return s;
-  auto walk = NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); });
-  if (volatile_) walk = std::make_unique<NotingWalk>(std::move(walk), log_begin_ - 1, &newest_);
-  salvage->Add(std::move(walk));
+  salvage->Add(NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); }));
   return s;
 }
 
@@ -326,11 +167,7 @@ Status Repairer::RemoveFresh() {
   }
   const std::string directory = RepairDirectory(name_);
   if (!s.ok() || !env_->FileExists(directory)) return s;
-  if (volatile_) s = FileLog::Destroy(env_, directory, nullptr);
-  const std::string manifest = SsdManifestPath(directory), wal = WalDirPath(directory);
-  for (const std::string& path : {manifest, manifest + ".tmp", wal, wal + ".tmp", LockPath(directory)}) {
-    if (s.ok() && env_->FileExists(path)) s = env_->RemoveFile(path);
-  }
+  s = RemoveRepairFiles(env_, name_);
   return s.ok() ? env_->RemoveDir(directory) : s;
 }
 
@@ -362,22 +199,17 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
     batch.Clear();
     return written;
   };
-  s = salvage->ForEach([&](const Slice& key, const Slice& value) {
-    batch.Put(key, value);
+  s = salvage->ForEach([&](const RecordView& record) {
+    const uint64_t sequence = record.sequence();
+    if (sequence >= log_begin_) newest_.try_emplace(newest_.end(), record.key.ToString(), sequence);
+    if (record.type() == kTypeDeletion) return Status::OK();
+    batch.Put(record.key, record.value);
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   if (s.ok()) s = write_batch();
   if (s.ok()) s = ApplyLogFiles(db.get(), flushed_sequence);
   if (s.ok()) s = db->Flush();
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
-}
-
-Status Repairer::DrainAll(DB* db) {
-  db->CompactRange(nullptr, nullptr);
-  Status s = db->WaitForIdle();
-  std::string entries;
-  CHECK(db->GetProperty("miodb.entries", &entries));
-  return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
 }
 
 // A volatile pool's database always has one: as it remembers, or where that is gone, as the options say.
@@ -395,35 +227,10 @@ Status Repairer::FindLogFolder() {
   return s;
 }
 
-// The log of another database is neither read nor removed.
-Status Repairer::CheckLogOwner(uint64_t store_id) {
-  if (FileLog::IsOwnedBy(env_, wal_folder_, store_id)) return Status::OK();
-  if (FileLog::IsOwned(env_, wal_folder_)) {
-    return Status::InvalidArgument(wal_folder_, "holds the log of another database (its file WAL_OWNER says whose)");
-  }
-  Report({wal_folder_, "does not say that it holds the log of this database"});
-  return Status::OK();
-}
-
-// Stores the first write that is left of the log; UINT64_MAX if none is.
-Status Repairer::FindLogBegin(uint64_t* first_sequence) {
-  *first_sequence = UINT64_MAX;
-  std::vector<LogFile> files;
-  Status s = FileLog::List(env_, wal_folder_, &files);
-  for (const LogFile& file : files) {
-    LogScan scan;
-    scan.file = file;
-    if (s.ok()) s = ScanLogFile(env_, wal_folder_, 0, &scan);
-    if (scan.first_sequence != 0) *first_sequence = std::min(*first_sequence, scan.first_sequence);
-  }
-  return s;
-}
-
 Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
   std::vector<LogFile> files;
   Status s;
-  if (!volatile_) s = FindLogFolder();
-  if (s.ok() && !wal_folder_.empty()) s = FileLog::List(env_, wal_folder_, &files);
+  if (!wal_folder_.empty()) s = FileLog::List(env_, wal_folder_, &files);
   uint64_t last_sequence = flushed_sequence;
   for (const LogFile& file : files) {
     LogScan scan;
@@ -437,7 +244,11 @@ Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
     last_sequence = std::max(last_sequence, scan.last_sequence);
     for (const std::string& contents : scan.batches) {
       WriteBatch batch;
-      if (s.ok()) s = volatile_ ? LeaveOutOlder(contents, &batch) : WriteBatchInternal::SetContents(&batch, contents);
+      if (!newest_.empty()) {
+        LeaveOutOlder(contents, &batch);
+      } else if (s.ok()) {
+        s = WriteBatchInternal::SetContents(&batch, contents);
+      }
       if (s.ok()) s = db->Write(WriteOptions(), &batch);
     }
   }
@@ -446,24 +257,6 @@ Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
                              " are missing, but for those that are in table files"});
   }
   return s;
-}
-
-// A batch of the log without the updates of which files have newer ones.
-Status Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) {
-  BatchReader reader(contents);
-  uint64_t sequence = DecodeFixed64(contents.data());
-  uint8_t type;
-  Slice key, value;
-  for (; reader.Next(&type, &key, &value); sequence++) {
-    const auto newer = newest_.find(key.ToString());
-    if (newer != newest_.end() && newer->second >= sequence) continue;
-    if (type == kTypeValue) {
-      batch->Put(key, value);
-    } else {
-      batch->Delete(key);
-    }
-  }
-  return Status::OK();
 }
 
 Status Repairer::WriteLost(const Salvage::Counts& counts) {
@@ -480,20 +273,19 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
 Status Repairer::SetRegionsAside() {
   Status s;
   for (const std::string& region : damaged_regions_) {
-    int n = 1;
-    while (env_->FileExists(DamagedPath(region, n))) n++;
-    if (s.ok()) s = env_->RenameFile(region, DamagedPath(region, n));
-    if (s.ok()) Log(info_log_, "a region of the damaged pool is now %s", DamagedPath(region, n).c_str());
+    const std::string aside = FreeDamagedPath(env_, region);
+    if (s.ok()) s = env_->RenameFile(region, aside);
+    if (s.ok()) Log(info_log_, "a region of the damaged pool is now %s", aside.c_str());
   }
   return s;
 }
 
 Status Repairer::Swap() {
-  std::string kept = DamagedPoolPath(options_, name_, 1);
-  for (int i = 2; env_->FileExists(kept); i++) kept = DamagedPoolPath(options_, name_, i);
+  const std::string kept = FreeDamagedPath(env_, pool_path_);
   Status s = SetRegionsAside();
+  if (!s.ok()) return s;
   ssd_in_use_ = true;  // from here on they may be, whatever comes back
-  if (s.ok()) s = Region::Replace(pool_path_, fresh_path_, kept);
+  s = Region::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) s = SwapDirectories();
@@ -506,46 +298,15 @@ Status Repairer::RemoveLogFiles() {
   return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
 }
 
-// All that was written is in table files now, so the new SSD_MANIFEST needs no log. What may fail for good comes before
-// it is replaced.
-Status Repairer::SwapVolatile() {
-  const std::string path = SsdManifestPath(name_);
-  SsdManifest fresh;
-  Status s = SsdManifest::Read(env_, SsdManifestPath(RepairDirectory(name_)), &fresh);
-  fresh.state.SetFlushedSequence(fresh.log_reach);
-  if (s.ok() && !env_->FileExists(wal_folder_)) s = env_->CreateDir(wal_folder_);
-  if (s.ok() && env_->FileExists(path)) {
-    int n = 1;
-    while (env_->FileExists(DamagedPath(path, n))) n++;
-    std::string damaged;
-    s = ReadFileToString(env_, path, &damaged);
-    if (s.ok()) s = ReplaceFile(env_, DamagedPath(path, n), damaged);
-    if (s.ok()) s = SyncExistingFile(env_, DamagedPath(path, n));
-    if (s.ok()) Log(info_log_, "a copy of the old SSD_MANIFEST is in %s", DamagedPath(path, n).c_str());
+Status RemoveRepairFiles(Env* env, const std::string& name) {
+  const std::string directory = RepairDirectory(name);
+  const std::string manifest = SsdManifestPath(directory), wal = WalDirPath(directory);
+  Status s = FileLog::Destroy(env, directory, nullptr);
+  for (const std::string& path : {manifest, manifest + ".tmp", wal, wal + ".tmp", LockPath(directory)}) {
+    if (s.ok() && env->FileExists(path)) s = env->RemoveFile(path);
   }
-  if (!s.ok()) return s;
-  ssd_in_use_ = true;  // from here on they may be, whatever comes back
-  s = ReplaceFile(env_, path, fresh.Encode());
-  if (s.ok()) s = SyncExistingFile(env_, path);
-  if (s.ok()) s = BeginLog(fresh.store_id);
-  if (s.ok()) s = SwapDirectories();
-  if (s.ok()) Log(info_log_, "repaired");
   return s;
 }
-
-// An empty log in the place of the old one, for the database with this id. The old one is gone for good before the
-// folder says so: who finds it saying so may have written to it since.
-Status Repairer::BeginLog(uint64_t store_id) {
-  Status s = env_->FileExists(wal_folder_) ? Status::OK() : env_->CreateDir(wal_folder_);
-  if (s.ok()) s = FileLog::Destroy(env_, wal_folder_, nullptr);
-  if (s.ok()) s = SyncDirectory(wal_folder_);
-  FileLog::Options options;
-  options.env = env_;
-  options.folder = wal_folder_;
-  return s.ok() ? FileLog(options).Own(store_id) : s;
-}
-
-}  // namespace
 
 Status RepairDB(const std::string& name, const Options& options) {
   try {

@@ -309,7 +309,7 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
   }
 }
 
-Status Salvage::ForEach(const std::function<Status(const Slice& key, const Slice& value)>& visit) {
+Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& visit) {
   const ReportProblem report = [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); };
   std::vector<std::unique_ptr<TableWalk>> walks;
   for (const TableImage& table : tables_) walks.push_back(std::make_unique<TableWalk>(&table, order_, report));
@@ -327,9 +327,8 @@ Status Salvage::ForEach(const std::function<Status(const Slice& key, const Slice
     if (has_last && order_.Equal(record.key, last_key)) return;
     has_last = true;
     last_key.assign(record.key.data(), record.key.size());
-    if (record.type() == kTypeDeletion) return;
-    counts_.keys++;
-    s = visit(record.key, record.value);
+    if (record.type() != kTypeDeletion) counts_.keys++;
+    s = visit(record);
   };
   size_t in_log = 0;
   if (other_ != nullptr) other_->SeekToFirst();

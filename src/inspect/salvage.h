@@ -45,8 +45,9 @@ class Salvage {
   // OK whatever happens.
   void Add(std::unique_ptr<InternalIterator> versions) { other_ = std::move(versions); }
 
-  // Calls visit(key, value) for every key that is there, in key order, until it fails.
-  Status ForEach(const std::function<Status(const Slice& key, const Slice& value)>& visit);
+  // Calls visit for the newest version of every key that is there, also where that is a deletion, in key order, until
+  // it fails.
+  Status ForEach(const std::function<Status(const RecordView& record)>& visit);
 
   struct Counts {
     uint64_t tables = 0;

@@ -7,16 +7,14 @@ namespace miodb {
 
 void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offset, size_t size) {
   const RawFile raw = file->Raw();
-  if (raw.descriptor < 0) {
-    unreadable_++;
-    return;
-  }
+  if (raw.descriptor < 0) possible_ = false;
   const auto is_it = [&](const Read& read) { return read.file == file && read.offset == offset && read.size == size; };
   if (std::any_of(reads_.begin(), reads_.end(), is_it)) return;
   reads_.push_back({std::move(file), raw, offset, size, nullptr});
 }
 
 bool BlockReads::Run(ReadRings* rings) {
+  if (!possible_ || reads_.empty()) return possible_;
   std::vector<ReadRings::Read> pieces;
   size_t total = 0;
   for (const Read& read : reads_) {
@@ -26,11 +24,7 @@ bool BlockReads::Run(ReadRings* rings) {
     pieces.push_back({read.raw.descriptor, from, nullptr, static_cast<size_t>(end - from)});
     total += static_cast<size_t>(AlignUp(end - from));
   }
-  if (total > capacity_) {
-    capacity_ = 0;
-    space_ = NewAlignedBytes(total);
-    capacity_ = total;
-  }
+  space_ = NewAlignedBytes(total);
   char* bytes = space_.get();
   for (ReadRings::Read& piece : pieces) {
     piece.bytes = bytes;

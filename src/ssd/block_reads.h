@@ -20,22 +20,15 @@ namespace miodb {
 
 class BlockReads {
  public:
-  // Notes that these bytes of a file are going to be needed, or that a file cannot be read past its object.
+  // Notes that these bytes of a file are going to be needed.
   void Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offset, size_t size);
 
-  // Reads what was noted. False if nothing was read.
+  // Reads what was noted, once. False if nothing was read, because that is not possible, or not for one of the files.
   bool Run(ReadRings* rings);
 
-  // Forgets what was noted and read.
-  void Clear() {
-    reads_.clear();
-    unreadable_ = 0;
-  }
-
   size_t count() const { return reads_.size(); }
-  size_t unreadable() const { return unreadable_; }
 
-  // These bytes, until Clear; nullptr if they were not noted so, or not read.
+  // These bytes; nullptr if they were not noted so, or not read.
   const char* Find(const RandomAccessFile* file, uint64_t offset, size_t size) const;
 
  private:
@@ -48,9 +41,8 @@ class BlockReads {
   };
 
   std::vector<Read> reads_;  // a few dozen
-  size_t unreadable_ = 0;
+  bool possible_ = true;     // all files can be read past their objects
   AlignedBytes space_;
-  size_t capacity_ = 0;
 };
 
 }  // namespace miodb

@@ -52,7 +52,7 @@ ReadRings::~ReadRings() = default;
 
 // nullptr if there is none to be had.
 std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
-  if (impossible_.load(std::memory_order_relaxed)) return nullptr;  // relaxed: a hint
+  if (!possible()) return nullptr;
   {
     MutexLock lock(&mutex_);
     if (!idle_.empty()) {
@@ -68,7 +68,7 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
   if (ring->made) return ring;
   // Too little memory or too few descriptors may be enough another time.
   const bool for_now = error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN;
-  if (!for_now) impossible_.store(true, std::memory_order_relaxed);  // as above
+  if (!for_now) possible_.store(false, std::memory_order_relaxed);  // a hint
   return nullptr;
 }
 
@@ -105,7 +105,7 @@ bool ReadRings::Run(Read* reads, size_t count) {
   // So say kernels whose rings cannot do this kind of read.
   const bool unknown = std::all_of(reads, reads + count, [](const Read& read) { return read.got == -EINVAL; });
   if (unknown) {
-    impossible_.store(true, std::memory_order_relaxed);  // a hint
+    possible_.store(false, std::memory_order_relaxed);  // a hint
     return false;
   }
   MutexLock lock(&mutex_);

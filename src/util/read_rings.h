@@ -36,12 +36,15 @@ class ReadRings {
   // not now.
   bool Run(Read* reads, size_t count) EXCLUDES(mutex_);
 
+  // False once it has turned out that the kernel does not let us.
+  bool possible() const { return possible_.load(std::memory_order_relaxed); }  // relaxed: a hint
+
  private:
   struct Ring;
 
   std::unique_ptr<Ring> Take() EXCLUDES(mutex_);
 
-  std::atomic<bool> impossible_{false};
+  std::atomic<bool> possible_{true};
   Mutex mutex_;
   std::vector<std::unique_ptr<Ring>> idle_ GUARDED_BY(mutex_);
 };

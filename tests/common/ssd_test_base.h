@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "miodb/env.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 
@@ -42,7 +43,43 @@ class SsdTestBase : public DbTestBase {
     return files;
   }
 
+  // What repairs are tested on: every third key is overwritten after the first filling, every seventh deleted.
+  void MakeOf(uint64_t count) {
+    Open();
+    Fill(count, kValueBytes);
+    ASSERT_OK(db_->WaitForIdle());
+    for (uint64_t i = 0; i < count; i += 3) Put(FilledKey(i), FilledValue(i, kValueBytes, 1));
+    for (uint64_t i = 0; i < count; i += 7) Delete(FilledKey(i));
+    ASSERT_GT(Counter("ssd-files"), 5u);
+    Close();
+  }
+
+  // What such a database has for key i.
+  static std::string Expected(uint64_t i) {
+    if (i % 7 == 0) return kNotFound;
+    return FilledValue(i, kValueBytes, i % 3 == 0 ? 1 : 0);
+  }
+
+  // What the last repair said of its losses.
+  std::string Lost() {
+    std::string text;
+    EXPECT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &text));
+    return text;
+  }
+
   const std::string ssd_;
+};
+
+// With a volatile pool in front, and so with a log in files.
+class VolatileSsdTestBase : public SsdTestBase {
+ protected:
+  VolatileSsdTestBase() : logs_(dir_ / "logs") {
+    options_.pool_path = "anonymous";
+    options_.log_mode = kLogFile;
+    options_.wal_dir = logs_;
+  }
+
+  const std::string logs_;
 };
 
 }  // namespace miodb::test

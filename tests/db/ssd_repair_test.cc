@@ -2,49 +2,26 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
-#include <vector>
 
-#include "miodb/env.h"
-#include "tests/common/db_test_base.h"
+#include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {
 namespace {
 
-constexpr uint64_t kKiB = 1024;
-constexpr uint64_t kMiB = 1024 * kKiB;
-constexpr size_t kValueBytes = 500;
-constexpr uint64_t kCount = 4 * kMiB / kValueBytes;
-
-class SsdRepairTest : public DbTestBase {
+class SsdRepairTest : public SsdTestBase {
  protected:
-  SsdRepairTest() : ssd_(dir_ / "ssd") {
-    options_.pool_size = 3 * kMiB;
-    options_.ssd_path = ssd_;
+  static constexpr uint64_t kCount = 4 * kMiB / kValueBytes;
+
+  SsdRepairTest() {
     options_.ssd_level_size = 1 * kMiB;
+    options_.ssd_level_multiplier = Options().ssd_level_multiplier;
     options_.ssd_file_size = 128 * kKiB;
-    options_.num_levels = 4;
   }
 
-  // Every third key is overwritten after the first filling, every seventh deleted.
-  void Make() {
-    Open();
-    Fill(kCount, kValueBytes);
-    ASSERT_OK(db_->WaitForIdle());
-    for (uint64_t i = 0; i < kCount; i += 3) Put(FilledKey(i), FilledValue(i, kValueBytes, 1));
-    for (uint64_t i = 0; i < kCount; i += 7) Delete(FilledKey(i));
-    ASSERT_GT(Counter("ssd-files"), 5u);
-    Close();
-  }
-
-  static std::string Expected(uint64_t i) {
-    if (i % 7 == 0) return kNotFound;
-    return FilledValue(i, kValueBytes, i % 3 == 0 ? 1 : 0);
-  }
+  void Make() { MakeOf(kCount); }
 
   // How many keys are not as expected; all of these must be missing, not wrong.
   uint64_t CountLost() {
@@ -58,29 +35,12 @@ class SsdRepairTest : public DbTestBase {
     return lost;
   }
 
-  std::vector<std::string> FilesOnDisk() const {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(ssd_)) {
-      if (entry.path().extension() == ".sst") files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-
   // Zeros the roots, so that the manifest is found by its footer; or everything with its records as well.
   void Overwrite(uint64_t offset, uint64_t size) {
     std::fstream file(path_ + "/pool", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(offset));
     file << std::string(size, '\0');
   }
-
-  std::string Lost() {
-    std::string text;
-    EXPECT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &text));
-    return text;
-  }
-
-  const std::string ssd_;
 };
 
 TEST_F(SsdRepairTest, AGoodDatabaseStaysAsItIs) {
@@ -99,7 +59,7 @@ TEST_F(SsdRepairTest, AGoodDatabaseStaysAsItIs) {
 
 TEST_F(SsdRepairTest, AMissingFileCostsItsKeysAlone) {
   Make();
-  const std::string file = FilesOnDisk()[2];
+  const std::string file = FilesIn(ssd_, ".sst")[2];
   std::filesystem::remove(file);
   EXPECT_STATUS(Corruption, TryOpen());
   ASSERT_OK(RepairDB(path_, options_));
@@ -111,7 +71,7 @@ TEST_F(SsdRepairTest, AMissingFileCostsItsKeysAlone) {
 
 TEST_F(SsdRepairTest, ADamagedBlockCostsTheRestOfItsFileAtMost) {
   Make();
-  const std::string file = FilesOnDisk()[1];
+  const std::string file = FilesIn(ssd_, ".sst")[1];
   {
     std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
     stream.seekp(static_cast<std::streamoff>(std::filesystem::file_size(file) / 3));

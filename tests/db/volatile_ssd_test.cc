@@ -25,22 +25,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class VolatileSsdTest : public SsdTestBase {
+class VolatileSsdTest : public VolatileSsdTestBase {
  protected:
-  VolatileSsdTest() : logs_(dir_ / "logs") {
-    options_.pool_path = "anonymous";
-    options_.log_mode = kLogFile;
-    options_.wal_dir = logs_;
-  }
-
   std::string ManifestPath() const { return path_ + "/SSD_MANIFEST"; }
 
   void ExpectRefused(const Status& s, const std::string& reason) {
     EXPECT_FALSE(s.ok());
     EXPECT_NE(std::string::npos, s.ToString().find(reason)) << s.ToString();
   }
-
-  const std::string logs_;
 };
 
 TEST_F(VolatileSsdTest, KeepsEverythingAcrossReopens) {

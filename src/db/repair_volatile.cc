@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <vector>
+
+#include "src/db/log_scan.h"
+#include "src/db/repairer.h"
+#include "src/log/file_log.h"
+#include "src/util/check.h"
+#include "src/util/coding.h"
+#include "src/util/posix_file.h"
+#include "src/util/replace_file.h"
+#include "src/util/write_batch_internal.h"
+#include "src/version/ssd_manifest.h"
+
+// A repair of a database whose pool is volatile. There is no pool to map: what is in the table files and in the log is
+// written into another such database, and all of that is drained.
+//
+//   3 Files may hold newer writes than what is left of the log. The numbers of these are noted, and older writes of the
+//     log are left out.
+//   7 SSD_MANIFEST is replaced, an empty log begun, and the directories of the SSD tier are exchanged.
+//
+// What a crash leaves: until SSD_MANIFEST is replaced the damaged database. From then on its id is that of the new
+// files: the next repair finds them in their directory, and does what is left of step 7.
+
+namespace miodb {
+
+Status Repairer::RunVolatile() {
+  if (options_.ssd_path.empty()) {
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   "without Options::ssd_path there is nothing left that could be repaired");
+  }
+  if (env_->FileExists(name_ + "/pool")) {
+    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + name_ + "/pool");
+  }
+  Status s = Lock();
+  if (!s.ok()) return s;
+  const std::string path = SsdManifestPath(name_);
+  SsdManifest manifest;
+  const bool exists = env_->FileExists(path);
+  const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
+  const bool whole = read.ok();
+  if (!whole && !read.IsCorruption() && !read.IsNotFound()) return read;
+  s = FindLogFolder();
+  bool finished = false;
+  if (!s.ok()) return s;
+  if (whole) {
+    s = FinishSwap(manifest.store_id, &finished);
+  } else if (!env_->FileExists(options_.ssd_path)) {
+    return Status::InvalidArgument(name_, "has neither a file SSD_MANIFEST nor an SSD tier");
+  } else {
+    s = SsdStore::ReadOwner(env_, options_.ssd_path, &manifest.store_id);
+  }
+  if (!s.ok() || finished) return s;
+  s = RemoveFresh();
+  if (s.ok()) s = CheckLogOwner(manifest.store_id);
+  ManifestState state;
+  if (s.ok() && whole) s = state.Apply(manifest.state);
+  if (!s.ok()) return s;
+  if (whole && state.comparator != options_.comparator->Name()) {
+    return Status::InvalidArgument(path, "the comparator was " + state.comparator);
+  }
+  Log(info_log_, "repairing %s", path.c_str());
+  log_reach_ = manifest.log_reach;
+  log_begin_ = state.flushed_sequence + 1;
+  if (!whole) {
+    Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
+    s = FindLogBegin(&log_begin_);
+  }
+  Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
+  if (s.ok()) s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
+  if (s.ok()) s = Write(&salvage, state.flushed_sequence);
+  if (s.ok()) s = WriteLost(salvage.counts());
+  if (s.ok()) s = SwapVolatile();
+  if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
+  return s;
+}
+
+// The log of another database is neither read nor removed.
+Status Repairer::CheckLogOwner(uint64_t store_id) {
+  if (FileLog::IsOwnedBy(env_, wal_folder_, store_id)) return Status::OK();
+  if (FileLog::IsOwned(env_, wal_folder_)) {
+    return Status::InvalidArgument(wal_folder_, "holds the log of another database (its file WAL_OWNER says whose)");
+  }
+  Report({wal_folder_, "does not say that it holds the log of this database"});
+  return Status::OK();
+}
+
+// Stores the first write that is left of the log; UINT64_MAX if none is.
+Status Repairer::FindLogBegin(uint64_t* first_sequence) {
+  *first_sequence = UINT64_MAX;
+  std::vector<LogFile> files;
+  Status s = FileLog::List(env_, wal_folder_, &files);
+  for (const LogFile& file : files) {
+    LogScan scan;
+    scan.file = file;
+    if (s.ok()) s = ScanLogFile(env_, wal_folder_, 0, &scan);
+    if (scan.first_sequence != 0) *first_sequence = std::min(*first_sequence, scan.first_sequence);
+  }
+  return s;
+}
+
+// A batch of the log without the updates of which files have newer ones.
+void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
+  BatchReader reader(contents);
+  uint64_t sequence = DecodeFixed64(contents.data());
+  uint8_t type;
+  Slice key, value;
+  for (; reader.Next(&type, &key, &value); sequence++) {
+    const auto newer = newest_.find(key.ToString());
+    if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (type == kTypeValue) {
+      batch->Put(key, value);
+    } else {
+      batch->Delete(key);
+    }
+  }
+}
+
+Status Repairer::DrainAll(DB* db) {
+  db->CompactRange(nullptr, nullptr);
+  Status s = db->WaitForIdle();
+  std::string entries;
+  CHECK(db->GetProperty("miodb.entries", &entries));
+  return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
+}
+
+// All that was written is in table files now, so the new SSD_MANIFEST needs no log. What may fail for good comes before
+// it is replaced.
+Status Repairer::SwapVolatile() {
+  const std::string path = SsdManifestPath(name_);
+  SsdManifest fresh;
+  Status s = SsdManifest::Read(env_, SsdManifestPath(RepairDirectory(name_)), &fresh);
+  fresh.state.SetFlushedSequence(fresh.log_reach);
+  if (s.ok() && !env_->FileExists(wal_folder_)) s = env_->CreateDir(wal_folder_);
+  if (s.ok() && env_->FileExists(path)) {
+    const std::string copy = FreeDamagedPath(env_, path);
+    std::string damaged;
+    s = ReadFileToString(env_, path, &damaged);
+    if (s.ok()) s = ReplaceFile(env_, copy, damaged);
+    if (s.ok()) s = SyncExistingFile(env_, copy);
+    if (s.ok()) Log(info_log_, "a copy of the old SSD_MANIFEST is in %s", copy.c_str());
+  }
+  if (!s.ok()) return s;
+  ssd_in_use_ = true;  // from here on they may be, whatever comes back
+  s = ReplaceFile(env_, path, fresh.Encode());
+  if (s.ok()) s = SyncExistingFile(env_, path);
+  if (s.ok()) s = BeginLog(fresh.store_id);
+  if (s.ok()) s = SwapDirectories();
+  if (s.ok()) Log(info_log_, "repaired");
+  return s;
+}
+
+// An empty log in the place of the old one, for the database with this id. The old one is gone for good before the
+// folder says so: who finds it saying so may have written to it since.
+Status Repairer::BeginLog(uint64_t store_id) {
+  Status s = env_->FileExists(wal_folder_) ? Status::OK() : env_->CreateDir(wal_folder_);
+  if (s.ok()) s = FileLog::Destroy(env_, wal_folder_, nullptr);
+  if (s.ok()) s = SyncDirectory(wal_folder_);
+  FileLog::Options options;
+  options.env = env_;
+  options.folder = wal_folder_;
+  return s.ok() ? FileLog(options).Own(store_id) : s;
+}
+
+}  // namespace miodb

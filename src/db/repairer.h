@@ -1,0 +1,105 @@
+// What RepairDB does, step by step: see repair.cc, and repair_volatile.cc for databases whose pool is volatile.
+//
+// Threads: one. Errors: as RepairDB says.
+
+#ifndef MIODB_SRC_DB_REPAIRER_H_
+#define MIODB_SRC_DB_REPAIRER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+#include "miodb/env.h"
+#include "miodb/options.h"
+#include "miodb/write_batch.h"
+#include "src/db/file_names.h"
+#include "src/inspect/problem.h"
+#include "src/inspect/salvage.h"
+#include "src/nvm/region.h"
+#include "src/ssd/ssd_store.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+struct KeyLess {
+  KeyOrder order;
+  bool operator()(const std::string& a, const std::string& b) const { return order.Compare(a, b) < 0; }
+};
+
+// For some keys the newest write that is known.
+using NewestWrites = std::map<std::string, uint64_t, KeyLess>;
+
+class Repairer {
+ public:
+  Repairer(const std::string& name, const Options& options)
+      : name_(name),
+        options_(options),
+        env_(options.env),
+        pool_path_(PoolPath(options, name)),
+        volatile_(Region::IsAnonymous(pool_path_)),
+        fresh_path_(RepairedPoolPath(options, name)),
+        newest_(KeyLess{KeyOrder(options.comparator)}) {}
+
+  ~Repairer() {
+    RemoveFresh().IgnoreError();
+    own_log_.reset();
+    if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
+  }
+  Repairer(const Repairer&) = delete;
+  Repairer& operator=(const Repairer&) = delete;
+
+  Status Run();
+
+ private:
+  // ---- repair.cc
+  Status Lock();
+  Status FinishSwap(uint64_t pool_id, bool* finished);
+  Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
+  Status Write(Salvage* salvage, uint64_t flushed_sequence);
+  Status FindLogFolder();
+  Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
+  Status WriteLost(const Salvage::Counts& counts);
+  Status SetRegionsAside();
+  Status Swap();
+  Status SwapDirectories();
+  Status RemoveLogFiles();
+  Status RemoveFresh();
+  void Report(const Problem& problem);
+
+  // ---- repair_volatile.cc
+  Status RunVolatile();
+  Status CheckLogOwner(uint64_t store_id);
+  Status FindLogBegin(uint64_t* first_sequence);
+  void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
+  Status DrainAll(DB* db);
+  Status SwapVolatile();
+  Status BeginLog(uint64_t store_id);
+
+  const std::string name_;
+  const Options options_;
+  Env* const env_;
+  const std::string pool_path_;
+  const bool volatile_;
+  const std::string fresh_path_;
+  FileLock* lock_ = nullptr;
+  std::unique_ptr<Logger> own_log_;
+  Logger* info_log_ = nullptr;
+  std::string lost_;                          // content of LOST
+  std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
+  std::string wal_folder_;                    // empty: there are no log files
+  uint64_t log_reach_ = 0;                    // the log went at least this far
+  uint64_t log_begin_ = UINT64_MAX;           // of writes from here on newest_ is kept
+  NewestWrites newest_;                       // in files; empty: the log has nothing older
+  std::unique_ptr<SsdStore> ssd_;             // of the damaged database
+  bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
+};
+
+// Removes what a repair keeps in its directory (RepairDirectory), but not the directory.
+Status RemoveRepairFiles(Env* env, const std::string& name);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_REPAIRER_H_
