@@ -20,6 +20,9 @@ constexpr uint64_t kStrayCheckInterval = 32;
 // Images opened with as few levels as can be.
 constexpr uint64_t kFewLevelsOneIn = 5;
 
+// Of the images that are written to, one in so many is crashed at it.
+constexpr uint64_t kGoOnCrashedOneIn = 4;
+
 // Lines named in a report.
 constexpr size_t kLinesShown = 6;
 
@@ -82,6 +85,17 @@ bool Explorer::Run(const Config& config, const History& history, size_t first_ex
   exploring_ = false;
   db_.reset();
   return failure_.empty();
+}
+
+// What a reader could see counts like what was acknowledged, so nothing may be visible before it is durable. With the
+// log off a killed process loses what loss of power does: whatever was not flushed.
+Explorer::Range Explorer::LiveRange() const {
+  Range range{oracle_->promised(), oracle_->promised(), oracle_->started()};
+  if (log_off()) return range;
+  range.kill = oracle_->acknowledged();
+  if (db_ != nullptr) range.kill = std::max(range.kill, DBPeer::LastSequence(db_.get()));
+  if (settings_.mode != Mode::kFile) range.low = std::max(range.low, range.kill);
+  return range;
 }
 
 void Explorer::Begin() {
@@ -159,7 +173,8 @@ void Explorer::Do(const Op& op) {
       return;
     case 'o':
     case 'k':
-      return Reopen(op.kind == 'k');
+    case 'x':
+      return Reopen(op.kind);
     default:
       return Write(op);
   }
@@ -190,12 +205,13 @@ void Explorer::Write(const Op& op) {
   if (!s.IsNoSpace()) Fail("write: " + s.ToString());
 }
 
-void Explorer::Reopen(bool kill) {
+void Explorer::Reopen(char how) {
   for (const Snapshot* snapshot : snapshots_) db_->ReleaseSnapshot(snapshot);
   snapshots_.clear();
-  if (!kill && log_off()) Do(Op{'f'});
+  if (how == 'o' && log_off()) Do(Op{'f'});
   db_.reset();
-  if (kill) media_[0]->Kill();
+  if (how == 'k') media_[0]->Kill();
+  if (how == 'x') LosePower();
   random_state_[0] = Mix64(config_.seed, media_[0]->durable_hash());
   if (!OpenLive(true) || Done()) return;
   uint64_t p;
@@ -203,6 +219,20 @@ void Explorer::Reopen(bool kill) {
   if (!wrong.empty()) return Fail(wrong);
   oracles_.push_back(std::make_unique<Oracle>(oracle_->Fork(p)));
   oracle_ = oracles_.back().get();
+}
+
+// Of every open line nothing, everything or any store is left, drawn from the history so far.
+void Explorer::LosePower() {
+  Random random(Mix64(config_.seed, media_[0]->durable_hash()));
+  const uint64_t dice = random.Uniform(3);
+  std::vector<Choice> choices;
+  for (const SimMedium::OpenLine& line : media_[0]->open_lines()) {
+    choices.push_back(static_cast<Choice>(dice == 0   ? 0
+                                          : dice == 1 ? random.Uniform(2) * line.stores
+                                                      : random.Uniform(line.stores + 1u)));
+  }
+  media_[0]->LosePower(choices);
+  oracle_->LosePower();
 }
 
 // After every operation: an acknowledgement, or work that nobody sees.
@@ -334,38 +364,53 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
 // Recovers once more, writes, flushes, merges, and recovers again.
 std::string Explorer::GoOn(int depth, const Oracle& before, uint64_t p) {
   totals_.went_on++;
+  SimMedium& medium = *media_[depth];
   Oracle oracle = before.Fork(p);
   std::unique_ptr<DBImpl> db;
+  if (depth < kMaxDepth && medium.durable_hash() / settings_.go_on_one_in % kGoOnCrashedOneIn == 0) {
+    medium.set_crash_point([&, depth](int site, SiteKind kind) {
+      if (!Done()) Crash(depth, site, kind, oracle, {oracle.promised(), oracle.acknowledged(), oracle.started()});
+    });
+  }
+  const std::string wrong = GoOnWriting(depth, &oracle, p, &db);
+  db.reset();
+  medium.set_crash_point(nullptr);
+  return wrong;
+}
+
+std::string Explorer::GoOnWriting(int depth, Oracle* oracle, uint64_t p, std::unique_ptr<DBImpl>* db) {
   for (int round = 0; round < 2; round++) {
-    Status s = Open(depth, &db);
+    Status s = Open(depth, db);
     if (!s.ok()) return "open after the first recovery: " + s.ToString();
-    if (MIODB_MUTATED(kLogAppendAfterOpen)) DBPeer::AppendToRecoveredLog(db.get());
+    if (MIODB_MUTATED(kLogAppendAfterOpen)) DBPeer::AppendToRecoveredLog(db->get());
     uint64_t now;
-    std::string wrong = oracle.Check(db.get(), oracle.started(), oracle.started(), &now);
-    if (wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
+    std::string wrong = oracle->Check(db->get(), oracle->started(), oracle->started(), &now);
+    if (wrong.empty()) wrong = DBPeer::CheckSpace(db->get());
     if (!wrong.empty()) return "opened again: " + wrong;
     for (uint32_t i = 0; i < 2; i++) {
       const Op op{'b', 2, static_cast<uint32_t>(p % 7 + i), true};
-      const std::vector<Update> updates = UpdatesOf(op, config_.keys, oracle.started() + 1);
+      const std::vector<Update> updates = UpdatesOf(op, config_.keys, oracle->started() + 1);
       WriteBatch batch = BatchOf(updates);
-      oracle.Start(updates);
-      s = db->Write(WriteOptions(), &batch);
+      oracle->Start(updates);
+      WriteOptions options;
+      options.sync = round == 1;
+      s = (*db)->Write(options, &batch);
       if (s.ok()) {
-        oracle.Acknowledge(true);
+        oracle->Acknowledge(options.sync || settings_.mode != Mode::kFile);
       } else {
-        oracle.Refuse();
+        oracle->Refuse();
         if (!s.IsNoSpace()) return "write after recovery: " + s.ToString();
       }
       if (i == 0 && round == 0) {
-        while (db->RunStep(DBImpl::Step::kFlush)) {
+        while ((*db)->RunStep(DBImpl::Step::kFlush)) {
         }
-        db->RunStep(DBImpl::Step::kMerge);
+        (*db)->RunStep(DBImpl::Step::kMerge);
       }
     }
-    wrong = oracle.Check(db.get(), oracle.started(), oracle.started(), &now);
-    if (wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
+    wrong = oracle->Check(db->get(), oracle->started(), oracle->started(), &now);
+    if (wrong.empty()) wrong = DBPeer::CheckSpace(db->get());
     if (!wrong.empty()) return "after writing on: " + wrong;
-    db.reset();
+    db->reset();
   }
   return "";
 }

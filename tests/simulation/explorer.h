@@ -100,20 +100,19 @@ class Explorer {
   void Do(const Op& op);
   void AddRegion();
   void Write(const Op& op);
-  void Reopen(bool kill);
+  void Reopen(char how);
+  void LosePower();
   void CheckLive();
   void Step(DBImpl::Step step);
   bool log_off() const { return config_.options.log_mode == kLogOff; }
-  // With the log off a killed process loses what loss of power does: whatever was not flushed.
-  Range LiveRange() const {
-    return {oracle_->promised(), log_off() ? oracle_->promised() : oracle_->acknowledged(), oracle_->started()};
-  }
+  Range LiveRange() const;
 
   // Crashes.
   void Crash(int depth, int site, SiteKind kind, const Oracle& oracle, const Range& range);
   void CrashByKill(int depth, const Oracle& oracle, const Range& range);
   void CheckImage(int depth, Left left, const Oracle& oracle, const Range& range);
   std::string GoOn(int depth, const Oracle& oracle, uint64_t p);
+  std::string GoOnWriting(int depth, Oracle* oracle, uint64_t p, std::unique_ptr<DBImpl>* db);
   Status Open(int depth, std::unique_ptr<DBImpl>* db);
   bool FirstSight(uint64_t hash, const Range& range, int depth);
   std::string Describe(int depth, int site, SiteKind kind, const std::vector<Choice>& choices) const;

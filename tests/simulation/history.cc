@@ -11,7 +11,7 @@ namespace miodb::sim {
 
 namespace {
 
-constexpr char kNumberless[] = "PFMefcsrtoka";
+constexpr char kNumberless[] = "PFMefcsrtokxa";
 
 Update MakeUpdate(int key, bool put, uint64_t size, uint64_t sequence) {
   Update update{key, put, ""};
@@ -164,11 +164,8 @@ History MakeHistory(uint64_t seed, const Config& config) {
       if (snapshots == 0) continue;
       op.kind = 'r';
       snapshots--;
-    } else if (dice < 98) {
-      op.kind = 'o';
-      snapshots = 0;
     } else {
-      op.kind = 'k';
+      op.kind = dice < 97 ? 'o' : dice < 98 ? 'k' : 'x';
       snapshots = 0;
     }
     history.push_back(op);

@@ -6,7 +6,7 @@
 //   f       flush                             c     settle everything in the repository (lazy copy)
 //   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
 //   a       add a region to the pool
-//   o k     close and open; kill the process and open
+//   o k x   close and open; kill the process and open; the same after a loss of power
 //
 // Operations are separated by blanks.
 

@@ -35,6 +35,9 @@ class Oracle {
   // A write is under way; it becomes acknowledged, and perhaps promised, or was refused before it began.
   void Start(const std::vector<Update>& batch);
   void Acknowledge(bool promise);
+
+  // What was not promised is no longer acknowledged.
+  void LosePower() { acknowledged_ = promised_; }
   void Refuse();
   void PromiseAll() { promised_ = acknowledged_; }
 

@@ -347,6 +347,22 @@ void SimMedium::Kill() {
   for (OpenLine& open : open_) std::fill(std::begin(open.flushed), std::end(open.flushed), uint8_t{0});
 }
 
+void SimMedium::LosePower(const std::vector<Choice>& choices) {
+  bool any = false;
+  LineContent content;
+  for (size_t i = 0; i < open_.size(); i++) {
+    any = any || choices[i] != 0;
+    const uint32_t line = open_[i].line;
+    Choose(open_[i], choices[i], content.bytes);
+    memcpy(memory_.base + uint64_t{line} * kLineBytes, content.bytes, kLineBytes);
+    shadow_[line] = content;
+    SetDurable(line, content, Hash64(content.bytes, kLineBytes, line));
+  }
+  if (!any) memory_.size = durable_size_;
+  durable_size_ = memory_.size;
+  DropOpen();
+}
+
 std::string SimMedium::FindStrayStore() const {
   if (memcmp(memory_.base, shadow_.get(), memory_.capacity) == 0) return "";
   uint64_t at = 0;

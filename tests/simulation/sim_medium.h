@@ -115,6 +115,9 @@ class SimMedium final : public PersistHook {
   // The same for this medium: the process is gone, its stores are still on their way.
   void Kill();
 
+  // Power fails and comes back: this is all that is left.
+  void LosePower(const std::vector<Choice>& choices);
+
   // Compares memory with what went through the door. Empty, or which line differs.
   std::string FindStrayStore() const;
 
