@@ -20,9 +20,6 @@ constexpr uint64_t kStrayCheckInterval = 32;
 // Images opened with as few levels as can be.
 constexpr uint64_t kFewLevelsOneIn = 5;
 
-// Of the images that are written to, one in so many is crashed at it.
-constexpr uint64_t kGoOnCrashedOneIn = 4;
-
 // Lines named in a report.
 constexpr size_t kLinesShown = 6;
 
@@ -367,7 +364,7 @@ std::string Explorer::GoOn(int depth, const Oracle& before, uint64_t p) {
   SimMedium& medium = *media_[depth];
   Oracle oracle = before.Fork(p);
   std::unique_ptr<DBImpl> db;
-  if (depth < kMaxDepth && medium.durable_hash() / settings_.go_on_one_in % kGoOnCrashedOneIn == 0) {
+  if (depth < kMaxDepth && medium.durable_hash() / settings_.go_on_one_in % settings_.go_on_crashed_one_in == 0) {
     medium.set_crash_point([&, depth](int site, SiteKind kind) {
       if (!Done()) Crash(depth, site, kind, oracle, {oracle.promised(), oracle.acknowledged(), oracle.started()});
     });

@@ -37,6 +37,7 @@ struct Settings {
   uint64_t recover_one_in[kMaxDepth] = {0, 64, 64};  // crash the recovery of one image in so many; 0: of none
   uint64_t recover_killed_one_in = 1;                // the same for what a kill left uncertain
   uint64_t go_on_one_in = 8;                         // write to one image in so many
+  uint64_t go_on_crashed_one_in = 64;                // and crash that in one case in so many
   bool check_pairs = true;
   SiteFault fault;
   uint64_t max_images = UINT64_MAX;
