@@ -87,15 +87,28 @@ bool StillFails(const Settings& settings, const Mutant& mutant, const Failure& f
   });
 }
 
-// Runs the explorer on a mutant in a child. Half of the images go to short histories, half to long ones. False if the
-// fault showed.
-bool ExploreMutant(const Mutant& mutant, Mode mode, uint64_t seed, uint64_t max_images, MutantResult* result) {
+// Crashes of many histories, and of few recoveries.
+Settings WideSettings(Mode mode) {
+  Settings settings = BroadSettings(mode);
+  settings.limits[0] = {16, 2, 1};
+  settings.recover_one_in[1] = 0;
+  settings.go_on_crashed_one_in = 1024;
+  return settings;
+}
+
+// Runs the explorer on a mutant in a child. A third of the images goes to short histories, one to long ones, and one to
+// many of those. False if the fault showed.
+bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t seed, uint64_t max_images,
+                   MutantResult* result) {
   Shared* const shared = SharedMemory();
   *shared = {};
   const bool survived = RunInChild([&] {
-    for (const bool is_short : {true, false}) {
-      Settings settings = is_short ? ShortHistorySettings(mode) : BroadSettings(mode);
-      settings.max_images = max_images / 2;
+    const Settings parts[] = {ShortHistorySettings(mode), BroadSettings(mode), WideSettings(mode)};
+    for (const Settings& part : parts) {
+      const bool is_short = &part == parts;
+      Settings settings = part;
+      settings.max_images = max_images / 3;
+      settings.check_flushes = check_flushes;
       Explorer explorer(settings);
       Plant(mutant, &explorer);
       const uint64_t before = shared->images;
@@ -242,12 +255,19 @@ MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
   // Most faults show soon in some mode, so all modes are asked a little before one is asked much.
   for (const uint64_t part : {8, 1}) {
     for (const Mode mode : {Mode::kAdr, Mode::kFile, Mode::kEadr}) {
-      if (ExploreMutant(mutant, mode, seed, max_images / part, &result)) continue;
+      if (ExploreMutant(mutant, mode, false, seed, max_images / part, &result)) continue;
       result.caught = true;
       result.by = ModeName(mode);
       result.how = SharedMemory()->what;
       return result;
     }
+  }
+  // Not every store needs to be durable soon, but every one some time.
+  if (mutant.mutation == Mutation::kNone && !ExploreMutant(mutant, Mode::kAdr, true, seed, max_images, &result)) {
+    result.caught = true;
+    result.by = "unflushed";
+    result.how = SharedMemory()->what;
+    return result;
   }
   if (mutant.mutation == Mutation::kNone) return result;
   for (const std::string& program : programs) {

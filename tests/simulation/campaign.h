@@ -50,13 +50,13 @@ History Shrink(const Settings& settings, const Mutant& mutant, const Failure& fa
 
 struct MutantResult {
   bool caught = false;
-  std::string by;       // mode of the explorer, or a program
+  std::string by;       // mode of the explorer, a program, or "unflushed": no crash, but nobody flushes a store
   std::string how;      // what was reported
   uint64_t images = 0;  // that were needed, or that saw nothing
 };
 
-// Runs the explorer on a mutant in all modes, up to max_images in each; if it survives, the programs, which get the
-// name of a mutation in MIODB_MUTANT and are to fail.
+// Runs the explorer on a mutant in all modes, up to max_images in each; if it survives, looks for stores that nobody
+// flushes, or asks the programs, which get the name of a mutation in MIODB_MUTANT and are to fail.
 MutantResult RunMutant(const Mutant& mutant, uint64_t seed, uint64_t max_images,
                        const std::vector<std::string>& programs);
 

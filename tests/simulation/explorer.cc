@@ -218,15 +218,17 @@ void Explorer::Reopen(char how) {
   oracle_ = oracles_.back().get();
 }
 
-// Of every open line nothing, everything or any store is left, drawn from the history so far.
+// Of every open line nothing, everything, any store or any words are left, drawn from the history so far.
 void Explorer::LosePower() {
   Random random(Mix64(config_.seed, media_[0]->durable_hash()));
-  const uint64_t dice = random.Uniform(3);
+  const uint64_t dice = random.Uniform(4);
   std::vector<Choice> choices;
   for (const SimMedium::OpenLine& line : media_[0]->open_lines()) {
-    choices.push_back(static_cast<Choice>(dice == 0   ? 0
-                                          : dice == 1 ? random.Uniform(2) * line.stores
-                                                      : random.Uniform(line.stores + 1u)));
+    uint64_t choice = 0;
+    if (dice == 1) choice = random.Uniform(2) * line.stores;
+    if (dice == 2) choice = random.Uniform(line.stores + 1u);
+    if (dice == 3) choice = kTorn + random.Uniform(1u << kLineWords);
+    choices.push_back(static_cast<Choice>(choice));
   }
   media_[0]->LosePower(choices);
   oracle_->LosePower();
@@ -238,6 +240,7 @@ void Explorer::CheckLive() {
   std::string wrong = oracle_->Check(db_.get(), oracle_->started(), oracle_->started(), &p);
   if (wrong.empty()) wrong = DBPeer::CheckSpace(db_.get());
   if (wrong.empty()) wrong = media_[0]->FindStrayStore();
+  if (wrong.empty() && settings_.check_flushes) wrong = media_[0]->FindUnflushedStore();
   if (!wrong.empty()) return Fail("no crash: " + wrong);
   if (DBPeer::TablesAt(db_.get(), -1) > 1) totals_.splits++;
   if (media_[0]->memory()->size > config_.initial_bytes) totals_.growths++;
@@ -347,6 +350,7 @@ void Explorer::CheckImage(int depth, Left left, const Oracle& oracle, const Rang
   std::string wrong;
   if (!Done()) wrong = oracle.Check(db.get(), left == Left::kByKill ? range.kill : range.low, range.high, &p);
   if (!Done() && wrong.empty()) wrong = DBPeer::CheckSpace(db.get());
+  if (wrong.empty() && settings_.check_flushes) wrong = medium.FindUnflushedStore();
   // What was read must not disappear any more.
   if (wrong.empty() && crash && !Done()) Crash(depth, -1, SiteKind::kFence, oracle, {p, p, p});
   medium.set_crash_point(nullptr);

@@ -39,6 +39,7 @@ struct Settings {
   uint64_t go_on_one_in = 8;                         // write to one image in so many
   uint64_t go_on_crashed_one_in = 64;                // and crash that in one case in so many
   bool check_pairs = true;
+  bool check_flushes = true;  // that every store is flushed, also where no crash would show it
   SiteFault fault;
   uint64_t max_images = UINT64_MAX;
   const volatile bool* stop = nullptr;

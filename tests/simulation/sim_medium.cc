@@ -338,12 +338,14 @@ void SimMedium::LoadKilled(SimMedium* target) const {
     for (int store = 1; store <= open.stores; store++) {
       target->Store(open.line, Content(open, store), open.site, false);
     }
+    target->open_[target->open_index_[open.line]].left = true;
   }
   target->memory_.size = memory_.size;
   target->durable_size_ = durable_size_;
 }
 
 void SimMedium::Kill() {
+  for (OpenLine& open : open_) open.left = true;
   for (OpenLine& open : open_) std::fill(std::begin(open.flushed), std::end(open.flushed), uint8_t{0});
 }
 
@@ -361,6 +363,15 @@ void SimMedium::LosePower(const std::vector<Choice>& choices) {
   if (!any) memory_.size = durable_size_;
   durable_size_ = memory_.size;
   DropOpen();
+}
+
+std::string SimMedium::FindUnflushedStore() const {
+  if (mode_ != Mode::kAdr) return "";
+  for (const OpenLine& open : open_) {
+    if (open.left || *std::max_element(std::begin(open.flushed), std::end(open.flushed)) == open.stores) continue;
+    return "nobody flushes line " + std::to_string(open.line) + ", stored by " + Sites::Name(open.site);
+  }
+  return "";
 }
 
 std::string SimMedium::FindStrayStore() const {

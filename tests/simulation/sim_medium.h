@@ -96,6 +96,7 @@ class SimMedium final : public PersistHook {
     int contents;               // index in contents_
     uint8_t stores;             // contents after the durable one, at least 1
     uint8_t flushed[kThreads];  // how many of the stores this thread has flushed
+    bool left;                  // by a process that was killed
   };
   const std::vector<OpenLine>& open_lines() const { return open_; }
   const char* Content(const OpenLine& line, int store) const;  // store: 1 to stores
@@ -120,6 +121,10 @@ class SimMedium final : public PersistHook {
 
   // Compares memory with what went through the door. Empty, or which line differs.
   std::string FindStrayStore() const;
+
+  // A store that no thread has flushed, and so no fence makes durable, but for what a killed process left. Empty, or
+  // where. Always empty in the modes that know no flush.
+  std::string FindUnflushedStore() const;
 
  private:
   static constexpr uint32_t kClosed = UINT32_MAX;
