@@ -134,8 +134,7 @@ Status Pool::OpenRegion(const RegionEntry& entry, const RegionOptions& options) 
   Status s = CheckRegion(*region, entry);
   if (s.ok()) s = CheckMode(*region);
   if (!s.ok()) return s;
-  // What was read is to last, as with the pool's header page.
-  persist_.Flush(Purpose::kManifest, region->base(), kPoolHeaderSize);
+  // Its header needs no flush: it was durable before there was an entry.
   region->LimitTo(entry.range);
   regions_.Add(std::move(region), entry.base, entry.range, entry.uuid);
   space_.AddRegion(options.limit);

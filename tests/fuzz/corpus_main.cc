@@ -13,6 +13,7 @@
 #include "miodb/comparator.h"
 #include "miodb/write_batch.h"
 #include "src/format/manifest_area.h"
+#include "src/format/region_table.h"
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_writer.h"
 #include "src/log/frame_reader.h"
@@ -20,6 +21,7 @@
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
 #include "src/util/write_batch_internal.h"
+#include "src/version/ssd_manifest.h"
 #include "src/version/version_edit.h"
 #include "tests/common/string_file.h"
 #include "tests/pmtable/table_maker.h"
@@ -93,6 +95,14 @@ VersionEdit NextEdit() {
   return edit;
 }
 
+VersionEdit FilesEdit() {
+  VersionEdit edit;
+  edit.SetNextId(40);
+  edit.files.push_back({0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m"})});
+  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z"})});
+  return edit;
+}
+
 std::string Encoded(const VersionEdit& edit) {
   std::string bytes;
   edit.EncodeTo(&bytes);
@@ -112,6 +122,7 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("coding", "slices", slices);
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
+  corpus->Add("version_edit", "files", Encoded(FilesEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "deletion", Record(8, kTypeDeletion, "", ""));
@@ -200,6 +211,39 @@ void AddManifests(Corpus* corpus) {
   footer.checksum = AreaFooterChecksum(footer);
   area.replace(kExtentUnit - kAreaFooterBytes, sizeof(footer), reinterpret_cast<const char*>(&footer), sizeof(footer));
   corpus->Add("manifest", "footer", std::string(1, '\2') + area);
+}
+
+// SSD_MANIFEST; the first byte asks for a seal (1).
+void AddSsdManifests(Corpus* corpus) {
+  SsdManifest manifest;
+  manifest.store_id = 7;
+  manifest.log_reach = (1 << 20) + 9;
+  manifest.state = FilesEdit();
+  corpus->Add("ssd_manifest", "empty", std::string(1, '\0') + SsdManifest().Encode());
+  corpus->Add("ssd_manifest", "good", std::string(1, '\0') + manifest.Encode());
+  corpus->Add("ssd_manifest", "sealed", std::string(1, '\1') + manifest.Encode());
+}
+
+// A header and entries of regions; the first byte is that of region_fuzz.cc.
+void AddRegions(Corpus* corpus) {
+  RegionHeader header = {};
+  header.magic = kRegionMagic;
+  header.version = kRegionFormatVersion;
+  header.ordinal = 1;
+  header.base = kRegionAlignment;
+  header.range = kRegionAlignment;
+  header.checksum = RegionHeaderChecksum(header);
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  for (uint64_t ordinal = 1; ordinal <= 2; ordinal++) {
+    RegionEntry entry = {};
+    entry.ordinal = ordinal;
+    entry.base = ordinal * kRegionAlignment;
+    entry.range = kRegionAlignment;
+    for (int copy = 0; copy < kEntryCopies; copy++) bytes.append(reinterpret_cast<const char*>(&entry), sizeof(entry));
+  }
+  corpus->Add("region", "two", std::string(1, '\x3d') + bytes);
+  corpus->Add("region", "a_copy_each", std::string(1, '\x15') + bytes);
+  corpus->Add("region", "a_gap", std::string(1, '\x31') + bytes);
 }
 
 void AddTables(Corpus* corpus) {
@@ -291,6 +335,8 @@ int main(int argc, char** argv) {
   miodb::test::AddLogFiles(&corpus);
   miodb::test::AddHeaders(&corpus);
   miodb::test::AddManifests(&corpus);
+  miodb::test::AddSsdManifests(&corpus);
+  miodb::test::AddRegions(&corpus);
   miodb::test::AddTables(&corpus);
   miodb::test::AddSsts(&corpus);
   miodb::test::AddTraces(&corpus);

@@ -1,0 +1,46 @@
+// src/format/region_table.h: the table of a pool's further regions, and the header page of one of them.
+
+#include "src/format/region_table.h"
+#include "src/nvm/region_finder.h"
+#include "tests/fuzz/fuzz.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace miodb;
+  constexpr uint64_t kPoolId = 7;
+  const uint8_t seal = fuzz::TakeByte(&data, &size);
+  // The input fills the structures, one behind the other; the rest of the page is of no matter.
+  static char page[kPoolHeaderSize];
+  const auto take = [&](char* to, size_t n) {
+    const size_t taken = std::min(n, size);
+    memcpy(to, data, taken);
+    data += taken;
+    size -= taken;
+  };
+  memset(page, 0, sizeof(page));
+  RegionHeader header = {};
+  take(reinterpret_cast<char*>(&header), sizeof(header));
+  if ((seal & 1) != 0) header.checksum = RegionHeaderChecksum(header);
+  memcpy(page + RegionHeaderOffset(seal >> 1 & 1), &header, sizeof(header));
+  RegionHeader read;
+  if (ReadRegionHeader(page, &read)) FUZZ_CHECK(memcmp(&read, &header, sizeof(read)) == 0);
+
+  memset(page, 0, sizeof(page));
+  for (int ordinal = 1; ordinal <= 3; ordinal++) {
+    for (int copy = 0; copy < kEntryCopies; copy++) {
+      RegionEntry entry = {};
+      take(reinterpret_cast<char*>(&entry), sizeof(entry));
+      if ((seal >> (2 * ordinal + copy) & 1) != 0) {
+        entry.ordinal = static_cast<uint64_t>(ordinal);
+        entry.checksum = RegionEntryChecksum(entry, kPoolId);
+      }
+      memcpy(page + RegionEntryOffset(ordinal, copy), &entry, sizeof(entry));
+    }
+  }
+  std::vector<RegionEntry> entries;
+  if (!ReadRegionTable(page, kPoolId, "pool", &entries).ok()) return 0;
+  for (size_t i = 0; i < entries.size(); i++) {
+    FUZZ_CHECK(RegionEntryChecks(entries[i], static_cast<int>(i) + 1, kPoolId));
+    RegionName(entries[i]);
+  }
+  return 0;
+}
