@@ -57,6 +57,12 @@ constexpr size_t kSpareBlocks = 32;
 // A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
 constexpr uint64_t kSmallChunk = 64 * 1024;
 
+// Asked once: the answer is in a file of /sys.
+unsigned Cpus() {
+  static const unsigned cpus = std::thread::hardware_concurrency();
+  return cpus;
+}
+
 }  // namespace
 
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
@@ -95,7 +101,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       name_(name),
       hooks_(hooks),
       order_(options.comparator),
-      turns_(std::thread::hardware_concurrency()),
+      turns_(Cpus()),
       work_(&mutex_),
       done_(&mutex_),
       helpers_(options.multi_get_threads),
@@ -253,7 +259,7 @@ Status DBImpl::OpenPool() {
 Status DBImpl::StartThreads() {
   if (hooks_.manual_background) return Status::OK();
   int mergers = options_.max_background_merges;
-  if (mergers == 0) mergers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+  if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
   const int ssd_threads = ssd_ != nullptr ? options_.max_background_ssd_jobs : 0;
   threads_.reserve(static_cast<size_t>(mergers + ssd_threads) + 2);
   try {
