@@ -36,6 +36,12 @@ constexpr uint64_t kDeleteReserveChunks = 1;
 // As much of the reserve is kept in one piece, in chunks.
 constexpr uint64_t kReserveRunChunks = 8;
 
+// A merge into the repository that found too little space for many tables makes this many.
+constexpr uint64_t kTablesWhenTight = 4;
+
+// More than any pool has: as what copies have to leave free, it keeps a merge from making any.
+constexpr uint64_t kNoCopies = UINT64_MAX / 4;
+
 // A garbage collection that finds no space is tried so often, with half as many bytes to copy each time.
 constexpr int kCollectionAttempts = 8;
 
@@ -482,11 +488,13 @@ void DBImpl::RunJob(MergeJob job) {
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
-  uint64_t index_reserve, reserve, installed;
-  bool pressed, settles_all;
+  uint64_t index_reserve, reserve, installed, partition_bytes = PartitionBytes();
+  bool pressed, copies, settles_all;
   {
     MutexLock lock(&mutex_);
     settles_all = SettlesAll();
+    copies = job.kind == MergeKind::kCollect || !copies_blocked_;
+    if (!copies) partition_bytes = std::max(partition_bytes, versions_->payload_live_bytes() / kTablesWhenTight);
     version = versions_->current();
     installed = installed_;
     index_reserve = IndexReserve();
@@ -516,13 +524,14 @@ void DBImpl::RunJob(MergeJob job) {
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
-    if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : options_.lazy_copy_limit;
-    request.payload_limit = PartitionBytes();
+    if (!pressed && copies) request.settle_limit = settles_all ? UINT64_MAX : options_.lazy_copy_limit;
+    request.payload_limit = partition_bytes;
   }
   request.index_reserve = index_reserve;
-  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
-                       : pressed                       ? 0
-                                                       : kCopyReserveChunks * chunk_bytes_;
+  request.leave_free = !copies                           ? kNoCopies
+                       : job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
+                       : pressed                         ? 0
+                                                         : kCopyReserveChunks * chunk_bytes_;
   request.copy_extent_bytes = chunk_bytes_;
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
@@ -563,7 +572,7 @@ void DBImpl::RunJob(MergeJob job) {
   // What other jobs freed meanwhile came too late, or was held by this one. Jobs that failed freed nothing: with them
   // two would keep each other going for ever.
   const bool space_came = installed_ != installed;
-  FinishJob(job, runs, collected, s, space_came);
+  FinishJob(job, runs, collected, s, space_came, copies);
 }
 
 Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
@@ -611,7 +620,7 @@ void DBImpl::CollectionDone(bool had_space) {
 }
 
 void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const std::vector<uint64_t>& collected,
-                       const Status& s, bool space_came) {
+                       const Status& s, bool space_came, bool copies) {
   running_jobs_--;
   frees_++;
   for (uint64_t run : runs) busy_runs_.erase(run);
@@ -627,11 +636,15 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
   if (s.ok()) {
     installed_++;
     flush_blocked_ = false;
-    merges_blocked_ = false;
+    merges_blocked_ = copies_blocked_ = false;
     if (job.kind != MergeKind::kCollect) UnblockMerges();
   } else if (s.IsNoSpace()) {
     if (space_came) {
       // It is tried again at once.
+    } else if (job.kind != MergeKind::kCollect && copies) {
+      // Again without copies, and with few tables in the repository: what many of them take, each with a list of the
+      // extents that it refers to, is not reserved.
+      copies_blocked_ = true;
     } else if (job.kind == MergeKind::kCollect) {
       CollectionDone(false);
     } else {

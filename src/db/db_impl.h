@@ -185,11 +185,14 @@ class DBImpl final : public DB {
   bool WritersAreBusy() REQUIRES(mutex_);
   void CollectionDone(bool had_space) REQUIRES(mutex_);
   bool MergesBlocked() const REQUIRES(mutex_) { return merges_blocked_ || collection_blocked_; }
-  void UnblockMerges() REQUIRES(mutex_) { merges_blocked_ = collection_blocked_ = false, collection_failures_ = 0; }
+  void UnblockMerges() REQUIRES(mutex_) {
+    merges_blocked_ = copies_blocked_ = collection_blocked_ = false;
+    collection_failures_ = 0;
+  }
   void RunJob(MergeJob job);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
   void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const std::vector<uint64_t>& collected,
-                 const Status& s, bool space_came) REQUIRES(mutex_);
+                 const Status& s, bool space_came, bool copies) REQUIRES(mutex_);
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
@@ -371,6 +374,7 @@ class DBImpl final : public DB {
   // A merge, or a garbage collection, found no space: none is tried until some may have been freed. The one may well
   // find space where the other does not, and free what that needs.
   bool merges_blocked_ GUARDED_BY(mutex_) = false;
+  bool copies_blocked_ GUARDED_BY(mutex_) = false;  // the last merge found too little space, and is to copy nothing
   bool collection_blocked_ GUARDED_BY(mutex_) = false;
   int collection_failures_ GUARDED_BY(mutex_) = 0;      // for want of space, one after the other
   bool full_ GUARDED_BY(mutex_) = false;                // the last attempt to prepare a chunk found no space
