@@ -64,7 +64,7 @@ target_link_libraries(miodb_mutants PUBLIC miodb_mutant_engine GTest::gtest)
 
 add_custom_target(mutant_tests)
 foreach(test compaction/flush nvm/pool_damage version/manifest_damage version/manifest log/frame_damage log/file_log_format
-             pmtable/pmtable_damage ssd/sst_damage db/corruption db/damage db/open db/file_log db/ssd db/repair
+             pmtable/pmtable_damage ssd/sst_damage ssd/ssd_store db/corruption db/damage db/open db/file_log db/ssd db/repair
              db/regions db_internal/log_scan db_internal/power_loss)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)

@@ -273,6 +273,34 @@ TEST_F(OpenTest, FindsEverythingAfterACleanCloseAtAnyState) {
   }
 }
 
+// What a process that was killed numbered may lie in free space, with good checksums: the numbers are not used again.
+TEST_F(OpenTest, GivesOutNoNumberThatAKilledProcessMayHaveUsed) {
+  const auto make_table = [this] {
+    Fill(100, 100);
+    ASSERT_OK(db_->Flush());
+    ASSERT_OK(db_->WaitForIdle());
+  };
+  // Of the only table.
+  const auto number = [this] {
+    std::string text;
+    EXPECT_TRUE(db_->GetProperty("leveldb.sstables", &text));
+    const size_t at = text.find("\n ");
+    return at == std::string::npos ? 0 : std::stoull(text.substr(at + 2));
+  };
+  Open();
+  make_table();
+  const std::string copy = dir_ / "copy";
+  std::filesystem::copy_file(path_ + "/pool", copy);
+  for (int i = 0; i < 20; i++) make_table();
+  const uint64_t used = number();
+  ASSERT_GT(used, 0u);
+  Close();
+  std::filesystem::rename(copy, path_ + "/pool");
+  Open();
+  make_table();
+  EXPECT_GT(number(), used);
+}
+
 TEST_F(OpenTest, GivesEveryDatabaseOfOneProcessItsOwnData) {
   constexpr int kDatabases = 20;
   std::vector<std::unique_ptr<DB>> databases(kDatabases);

@@ -236,6 +236,16 @@ void FindSites() {
   short_settings.max_images = kSiteImages;
   Explorer short_explorer(short_settings);
   RunExhaustive(&short_explorer, 1, [](uint64_t, const History&, size_t) {});
+  // So has the addition of a region.
+  for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {
+    const Config config = MakeConfig(seed);
+    History history = MakeHistory(seed, config);
+    const auto adds = std::find_if(history.begin(), history.end(), [](const Op& op) { return op.kind == 'a'; });
+    if (adds == history.end()) continue;
+    history.erase(adds + 1, history.end());
+    Explorer region_explorer(short_settings);
+    region_explorer.Run(config, history, history.size() - 1);
+  }
   for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
     Explorer explorer(BroadSettings(mode));
     for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {

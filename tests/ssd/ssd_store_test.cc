@@ -1,0 +1,76 @@
+// Table files that are not those of the manifest.
+
+#include "src/ssd/ssd_store.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "src/ssd/internal_key.h"
+#include "tests/common/status_asserts.h"
+#include "tests/common/test_dir.h"
+#include "tests/ssd/sst_maker.h"
+
+namespace miodb::test {
+namespace {
+
+class SsdStoreTest : public testing::Test {
+ protected:
+  SsdStoreTest() {
+    options_.env = Env::Default();
+    options_.path = dir_ / "ssd";
+    options_.format.compression = kNoCompression;
+    Reopen();
+  }
+
+  void Reopen() {
+    store_.reset();
+    EXPECT_OK(SsdStore::Open(options_, 7, &store_));
+  }
+
+  // Makes file 1, with keys that begin like this.
+  void Write(const std::string& prefix) {
+    Entries entries;
+    for (int i = 100; i < 200; i++) entries[SeekKey(prefix + std::to_string(i), 5)] = std::string(50, 'v');
+    ASSERT_OK(WriteStringToFile(options_.env, MakeSst(store_->format(), entries), store_->FileName(1)));
+  }
+
+  TestDir dir_;
+  SsdStore::Options options_;
+  std::unique_ptr<SsdStore> store_;
+};
+
+TEST_F(SsdStoreTest, AFileOfAnotherSizeIsNotThatOfTheManifest) {
+  Write("a");
+  SstMeta meta;
+  ASSERT_OK(store_->ReadMeta(1, &meta));
+  EXPECT_OK(store_->CheckFile(meta));
+  for (const uint64_t size : {meta.size + 1, meta.size - 1, uint64_t{0}}) {
+    meta.size = size;
+    const Status s = store_->CheckFile(meta);
+    EXPECT_STATUS(Corruption, s);
+    EXPECT_TRUE(Mentions(s, store_->FileName(1)));
+  }
+}
+
+TEST_F(SsdStoreTest, NorIsAGoodFileOfTheSameSize) {
+  Write("a");
+  SstMeta meta;
+  ASSERT_OK(store_->ReadMeta(1, &meta));
+  SsdStore::Pin pin;
+  EXPECT_OK(store_->OpenTable(meta, &pin));
+  pin.Reset();
+  Write("b");
+  Reopen();
+  EXPECT_OK(store_->CheckFile(meta));
+  const Status s = store_->OpenTable(meta, &pin);
+  EXPECT_STATUS(Corruption, s);
+  EXPECT_TRUE(Mentions(s, store_->FileName(1)));
+  SstMeta other;
+  ASSERT_OK(store_->ReadMeta(1, &other));
+  EXPECT_OK(store_->OpenTable(other, &pin));
+}
+
+}  // namespace
+}  // namespace miodb::test
