@@ -30,6 +30,10 @@ const char* const kPreludes[] = {"", "p0.30! p1.30! f p0.20! p2.20! f M p1.25! f
 // A child has this long for one history, or one mutant in one mode.
 constexpr unsigned kChildSeconds = 300;
 
+// A pool that is small enough to be given a region, and such a history.
+constexpr uint64_t kRegionConfig = 5;
+constexpr char kRegionHistory[] = "p0.10! a p1.20!";
+
 constexpr uint64_t kSiteHistories = 12;
 constexpr uint64_t kSiteImages = 20000;
 
@@ -97,7 +101,7 @@ Settings WideSettings(Mode mode) {
 }
 
 // Runs the explorer on a mutant in a child. A third of the images goes to short histories, one to long ones, and one to
-// many of those. False if the fault showed.
+// many of those; more are of the addition of a region. False if the fault showed.
 bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t seed, uint64_t max_images,
                    MutantResult* result) {
   Shared* const shared = SharedMemory();
@@ -125,7 +129,15 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
       std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
       return false;
     }
-    return true;
+    Settings settings = ThoroughSettings(mode);
+    settings.max_images = max_images;
+    settings.check_flushes = check_flushes;
+    Explorer explorer(settings);
+    Plant(mutant, &explorer);
+    const Failure failure = RunRegionAddition(&explorer, [](uint64_t, const History&, size_t) {});
+    shared->images += explorer.totals().images;
+    std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
+    return !failure.any;
   });
   result->images += shared->images;
   return survived;
@@ -206,6 +218,14 @@ Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce) 
   return {};
 }
 
+Failure RunRegionAddition(Explorer* explorer, const Announce& announce) {
+  const Config config = MakeConfig(kRegionConfig);
+  History history;
+  CHECK(FromText(kRegionHistory, &history));
+  announce(config.seed, history, 1);
+  return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
+}
+
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {
   Settings bounded = settings;
   bounded.max_images = UINT64_MAX;
@@ -236,16 +256,8 @@ void FindSites() {
   short_settings.max_images = kSiteImages;
   Explorer short_explorer(short_settings);
   RunExhaustive(&short_explorer, 1, [](uint64_t, const History&, size_t) {});
-  // So has the addition of a region.
-  for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {
-    const Config config = MakeConfig(seed);
-    History history = MakeHistory(seed, config);
-    const auto adds = std::find_if(history.begin(), history.end(), [](const Op& op) { return op.kind == 'a'; });
-    if (adds == history.end()) continue;
-    history.erase(adds + 1, history.end());
-    Explorer region_explorer(short_settings);
-    region_explorer.Run(config, history, history.size() - 1);
-  }
+  Explorer region_explorer(short_settings);
+  RunRegionAddition(&region_explorer, [](uint64_t, const History&, size_t) {});
   for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
     Explorer explorer(BroadSettings(mode));
     for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {

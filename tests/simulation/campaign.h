@@ -44,6 +44,9 @@ Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce);
 // How many histories RunExhaustive runs for a length.
 uint64_t ExhaustiveHistories(int length);
 
+// A history in which a region is added to the pool; crashes from then on.
+Failure RunRegionAddition(Explorer* explorer, const Announce& announce);
+
 // Operations can be taken out of the history of this failure one by one until it goes away: the shortest history found.
 // Every attempt runs in a child, so that an abort is a failure like any other.
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure);

@@ -65,6 +65,14 @@ TEST_P(ExplorerTest, EveryCrashOfEveryShortHistoryLeavesAPrefixOfTheWrites) {
   EXPECT_GT(explorer.totals().lazy_copies, 0u);
 }
 
+TEST_P(ExplorerTest, EveryCrashWhileARegionIsAddedLeavesAPrefixOfTheWrites) {
+  Settings settings = ThoroughSettings(GetParam());
+  if (test::RunsUnderSanitizer()) settings.max_images = 3000;
+  Explorer explorer(settings);
+  Expect(RunRegionAddition(&explorer, Ignore));
+  EXPECT_EQ(1u, explorer.totals().regions);
+}
+
 // A protocol error of each kind, to see that the explorer sees it.
 class PlantedTest : public testing::TestWithParam<Mutation> {
  protected:
