@@ -63,9 +63,11 @@ target_compile_definitions(miodb_mutants PUBLIC MIODB_TEST_SOURCE_DIR="${PROJECT
 target_link_libraries(miodb_mutants PUBLIC miodb_mutant_engine GTest::gtest)
 
 add_custom_target(mutant_tests)
-foreach(test compaction/flush nvm/pool_damage version/manifest_damage version/manifest log/frame_damage log/file_log_format
-             pmtable/pmtable_damage ssd/sst_damage ssd/ssd_store db/corruption db/damage db/open db/file_log db/ssd db/repair
-             db/regions db_internal/log_scan db_internal/power_loss)
+set(mutant_test_names
+    compaction/flush log/file_log_format log/frame_damage nvm/pool_damage pmtable/pmtable_damage ssd/ssd_store
+    ssd/sst_damage version/manifest version/manifest_damage
+    db/corruption db/damage db/file_log db/open db/regions db/repair db/ssd db_internal/log_scan db_internal/power_loss)
+foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
   target_link_libraries(mutants.${name} PRIVATE miodb_mutants GTest::gtest_main)

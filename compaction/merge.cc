@@ -135,6 +135,7 @@ class RecordCopier {
 };
 
 bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
+  if (!request.copies) return false;
   if (request.settle_limit > 0) return true;
   for (const std::vector<TableRef>& tables : cluster.inputs) {
     for (const TableRef& table : tables) {
@@ -342,6 +343,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   if (request.rewrite_all) return true;
   if (table.has(kTableDuplicates) && !request.filter->has_snapshots()) return true;
   if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
+  if (!request.copies) return false;
   for (const PayloadRef& p : table.payload()) {
     if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
     if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && !table.has(kTableOrdered)) {

@@ -39,6 +39,7 @@ struct MergeRequest {
   std::vector<std::vector<TableRef>> inputs;  // of each input run, newest run first
   std::vector<TableRef> older;                // tables older than all inputs: a tombstone over one of them has to stay
   std::shared_ptr<const SsdLevels> on_ssd = nullptr;  // the same of files; null without an SSD tier
+  bool copies = true;                                 // false: no record is copied, whatever else asks for it
   size_t settle_limit = 0;                            // copy records of log chunks up to this size; 0: none
   bool rewrite_all = false;                           // even clusters of one table
   // Copying stops when the pool would have less free than leave_free and what is left of index_reserve: space for the

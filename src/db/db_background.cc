@@ -39,9 +39,6 @@ constexpr uint64_t kReserveRunChunks = 8;
 // A merge into the repository that found too little space for many tables makes this many.
 constexpr uint64_t kTablesWhenTight = 4;
 
-// More than any pool has: as what copies have to leave free, it keeps a merge from making any.
-constexpr uint64_t kNoCopies = UINT64_MAX / 4;
-
 // A garbage collection that finds no space is tried so often, with half as many bytes to copy each time.
 constexpr int kCollectionAttempts = 8;
 
@@ -489,12 +486,14 @@ void DBImpl::RunJob(MergeJob job) {
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
   uint64_t index_reserve, reserve, installed, partition_bytes = PartitionBytes();
-  bool pressed, copies, settles_all;
+  bool pressed, settles_all;
   {
     MutexLock lock(&mutex_);
     settles_all = SettlesAll();
-    copies = job.kind == MergeKind::kCollect || !copies_blocked_;
-    if (!copies) partition_bytes = std::max(partition_bytes, versions_->payload_live_bytes() / kTablesWhenTight);
+    request.copies = job.kind == MergeKind::kCollect || !copies_blocked_;
+    if (!request.copies) {
+      partition_bytes = std::max(partition_bytes, versions_->payload_live_bytes() / kTablesWhenTight);
+    }
     version = versions_->current();
     installed = installed_;
     index_reserve = IndexReserve();
@@ -524,14 +523,13 @@ void DBImpl::RunJob(MergeJob job) {
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
-    if (!pressed && copies) request.settle_limit = settles_all ? UINT64_MAX : options_.lazy_copy_limit;
+    if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : options_.lazy_copy_limit;
     request.payload_limit = partition_bytes;
   }
   request.index_reserve = index_reserve;
-  request.leave_free = !copies                           ? kNoCopies
-                       : job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
-                       : pressed                         ? 0
-                                                         : kCopyReserveChunks * chunk_bytes_;
+  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
+                       : pressed                       ? 0
+                                                       : kCopyReserveChunks * chunk_bytes_;
   request.copy_extent_bytes = chunk_bytes_;
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
@@ -572,7 +570,7 @@ void DBImpl::RunJob(MergeJob job) {
   // What other jobs freed meanwhile came too late, or was held by this one. Jobs that failed freed nothing: with them
   // two would keep each other going for ever.
   const bool space_came = installed_ != installed;
-  FinishJob(job, runs, collected, s, space_came, copies);
+  FinishJob(job, runs, collected, s, space_came, request.copies);
 }
 
 Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
@@ -641,12 +639,12 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
   } else if (s.IsNoSpace()) {
     if (space_came) {
       // It is tried again at once.
-    } else if (job.kind != MergeKind::kCollect && copies) {
+    } else if (job.kind == MergeKind::kCollect) {
+      CollectionDone(false);
+    } else if (copies) {
       // Again without copies, and with few tables in the repository: what many of them take, each with a list of the
       // extents that it refers to, is not reserved.
       copies_blocked_ = true;
-    } else if (job.kind == MergeKind::kCollect) {
-      CollectionDone(false);
     } else {
       merges_blocked_ = true;
     }

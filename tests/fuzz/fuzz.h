@@ -39,6 +39,15 @@ inline uint8_t TakeByte(const uint8_t** data, size_t* size) {
   return byte;
 }
 
+// Fills *to with the input's next bytes, as far as they reach, and takes them off.
+template <typename T>
+void TakeInto(T* to, const uint8_t** data, size_t* size) {
+  const size_t taken = std::min(sizeof(T), *size);
+  memcpy(static_cast<void*>(to), *data, taken);
+  *data += taken;
+  *size -= taken;
+}
+
 // A copy of the input in memory of just its size, so that the sanitizer sees a read behind it.
 class ExactBuffer {
  public:

@@ -9,16 +9,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // The input fills the structures, one behind the other; the rest of the page is of no matter.
   static char page[kPoolHeaderSize];
   memset(page, 0, sizeof(page));
-  const auto take = [&](char* to, size_t n) {
-    const size_t taken = std::min(n, size);
-    memcpy(to, data, taken);
-    data += taken;
-    size -= taken;
-  };
   uint64_t pool_id = 0;
   for (int copy = 0; copy < kSuperblockCopies; copy++) {
     Superblock* const s = reinterpret_cast<Superblock*>(page + SuperblockOffset(copy));
-    take(reinterpret_cast<char*>(s), sizeof(*s));
+    fuzz::TakeInto(s, &data, &size);
     if ((seal >> copy & 1) != 0) {
       s->magic = kPoolMagic;
       s->checksum = SuperblockChecksum(*s);
@@ -28,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (uint64_t parity = 0; parity < 2; parity++) {
     for (int copy = 0; copy < kRootCopies; copy++) {
       RootSlot* const slot = reinterpret_cast<RootSlot*>(page + RootSlotOffset(parity, copy));
-      take(reinterpret_cast<char*>(slot), sizeof(*slot));
+      fuzz::TakeInto(slot, &data, &size);
       if ((seal >> (2 + parity * 2 + static_cast<uint64_t>(copy)) & 1) != 0)
         slot->checksum = RootChecksum(*slot, pool_id);
     }

@@ -10,15 +10,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint8_t seal = fuzz::TakeByte(&data, &size);
   // The input fills the structures, one behind the other; the rest of the page is of no matter.
   static char page[kPoolHeaderSize];
-  const auto take = [&](char* to, size_t n) {
-    const size_t taken = std::min(n, size);
-    memcpy(to, data, taken);
-    data += taken;
-    size -= taken;
-  };
   memset(page, 0, sizeof(page));
   RegionHeader header = {};
-  take(reinterpret_cast<char*>(&header), sizeof(header));
+  fuzz::TakeInto(&header, &data, &size);
   if ((seal & 1) != 0) header.checksum = RegionHeaderChecksum(header);
   memcpy(page + RegionHeaderOffset(seal >> 1 & 1), &header, sizeof(header));
   RegionHeader read;
@@ -28,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int ordinal = 1; ordinal <= 3; ordinal++) {
     for (int copy = 0; copy < kEntryCopies; copy++) {
       RegionEntry entry = {};
-      take(reinterpret_cast<char*>(&entry), sizeof(entry));
+      fuzz::TakeInto(&entry, &data, &size);
       if ((seal >> (2 * ordinal + copy) & 1) != 0) {
         entry.ordinal = static_cast<uint64_t>(ordinal);
         entry.checksum = RegionEntryChecksum(entry, kPoolId);

@@ -106,38 +106,33 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
                    MutantResult* result) {
   Shared* const shared = SharedMemory();
   *shared = {};
-  const bool survived = RunInChild([&] {
-    const Settings parts[] = {ShortHistorySettings(mode), BroadSettings(mode), WideSettings(mode)};
-    for (const Settings& part : parts) {
-      const bool is_short = &part == parts;
-      Settings settings = part;
-      settings.max_images = max_images / 3;
-      settings.check_flushes = check_flushes;
-      Explorer explorer(settings);
-      Plant(mutant, &explorer);
-      const uint64_t before = shared->images;
-      const auto announce = [&](uint64_t, const History&, size_t) {
-        shared->images = before + explorer.totals().images;
-      };
-      Failure failure;
-      for (int length = 1; is_short && length <= 2 && !failure.any; length++) {
-        failure = RunExhaustive(&explorer, length, announce);
-      }
-      if (!is_short) failure = RunRandom(&explorer, seed, announce);
-      shared->images = before + explorer.totals().images;
-      if (!failure.any) continue;
-      std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
-      return false;
-    }
-    Settings settings = ThoroughSettings(mode);
-    settings.max_images = max_images;
+  // Runs a part of the search with the fault planted.
+  const auto survives = [&](Settings settings, uint64_t images, const auto& search) {
+    settings.max_images = images;
     settings.check_flushes = check_flushes;
     Explorer explorer(settings);
     Plant(mutant, &explorer);
-    const Failure failure = RunRegionAddition(&explorer, [](uint64_t, const History&, size_t) {});
-    shared->images += explorer.totals().images;
-    std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
+    const uint64_t before = shared->images;
+    const Announce announce = [&](uint64_t, const History&, size_t) {
+      shared->images = before + explorer.totals().images;
+    };
+    const Failure failure = search(&explorer, announce);
+    shared->images = before + explorer.totals().images;
+    if (failure.any) std::snprintf(shared->what, sizeof(shared->what), "%s", failure.what.c_str());
     return !failure.any;
+  };
+  const auto short_histories = [](Explorer* explorer, const Announce& announce) {
+    const Failure failure = RunExhaustive(explorer, 1, announce);
+    return failure.any ? failure : RunExhaustive(explorer, 2, announce);
+  };
+  const auto random_histories = [&](Explorer* explorer, const Announce& announce) {
+    return RunRandom(explorer, seed, announce);
+  };
+  const bool survived = RunInChild([&] {
+    return survives(ShortHistorySettings(mode), max_images / 3, short_histories) &&
+           survives(BroadSettings(mode), max_images / 3, random_histories) &&
+           survives(WideSettings(mode), max_images / 3, random_histories) &&
+           survives(ThoroughSettings(mode), max_images, RunRegionAddition);
   });
   result->images += shared->images;
   return survived;

@@ -35,11 +35,11 @@ class Oracle {
   // A write is under way; it becomes acknowledged, and perhaps promised, or was refused before it began.
   void Start(const std::vector<Update>& batch);
   void Acknowledge(bool promise);
+  void Refuse();
+  void PromiseAll() { promised_ = acknowledged_; }
 
   // What was not promised is no longer acknowledged.
   void LosePower() { acknowledged_ = promised_; }
-  void Refuse();
-  void PromiseAll() { promised_ = acknowledged_; }
 
   uint64_t promised() const { return promised_; }          // survives loss of power
   uint64_t acknowledged() const { return acknowledged_; }  // survives the process

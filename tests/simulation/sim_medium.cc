@@ -283,10 +283,15 @@ uint64_t SimMedium::ImageHash(const std::vector<Choice>& choices) const {
   return hash;
 }
 
+// The line's content from now on, in the mapping and after a crash.
+void SimMedium::SetLine(uint32_t line, const LineContent& content, uint64_t hash) {
+  memcpy(memory_.base + uint64_t{line} * kLineBytes, content.bytes, kLineBytes);
+  shadow_[line] = content;
+  SetDurable(line, content, hash);
+}
+
 void SimMedium::Resync(const SimMedium& parent, uint32_t line) {
-  memcpy(memory_.base + uint64_t{line} * kLineBytes, parent.durable_[line].bytes, kLineBytes);
-  shadow_[line] = parent.durable_[line];
-  SetDurable(line, parent.durable_[line], parent.line_hash_[line]);
+  SetLine(line, parent.durable_[line], parent.line_hash_[line]);
 }
 
 // Makes this equal to the durable content of parent.
@@ -322,9 +327,7 @@ void SimMedium::LoadImage(const std::vector<Choice>& choices, SimMedium* target)
     const uint32_t line = open_[i].line;
     Choose(open_[i], choices[i], content.bytes);
     target->Touch(line);
-    memcpy(target->memory_.base + uint64_t{line} * kLineBytes, content.bytes, kLineBytes);
-    target->shadow_[line] = content;
-    target->SetDurable(line, content, Hash64(content.bytes, kLineBytes, line));
+    target->SetLine(line, content, Hash64(content.bytes, kLineBytes, line));
   }
   target->memory_.size = target->durable_size_ = any ? memory_.size : durable_size_;
 }
@@ -345,8 +348,10 @@ void SimMedium::LoadKilled(SimMedium* target) const {
 }
 
 void SimMedium::Kill() {
-  for (OpenLine& open : open_) open.left = true;
-  for (OpenLine& open : open_) std::fill(std::begin(open.flushed), std::end(open.flushed), uint8_t{0});
+  for (OpenLine& open : open_) {
+    open.left = true;
+    std::fill(std::begin(open.flushed), std::end(open.flushed), uint8_t{0});
+  }
 }
 
 void SimMedium::LosePower(const std::vector<Choice>& choices) {
@@ -356,9 +361,7 @@ void SimMedium::LosePower(const std::vector<Choice>& choices) {
     any = any || choices[i] != 0;
     const uint32_t line = open_[i].line;
     Choose(open_[i], choices[i], content.bytes);
-    memcpy(memory_.base + uint64_t{line} * kLineBytes, content.bytes, kLineBytes);
-    shadow_[line] = content;
-    SetDurable(line, content, Hash64(content.bytes, kLineBytes, line));
+    SetLine(line, content, Hash64(content.bytes, kLineBytes, line));
   }
   if (!any) memory_.size = durable_size_;
   durable_size_ = memory_.size;

@@ -151,6 +151,7 @@ class SimMedium final : public PersistHook {
   void DropOpen();
   void Touch(uint32_t line);
   void Follow(const SimMedium& parent);
+  void SetLine(uint32_t line, const LineContent& content, uint64_t hash);
   void Resync(const SimMedium& parent, uint32_t line);
 
   const Mode mode_;
