@@ -193,7 +193,8 @@ struct MIODB_EXPORT Options {
   LogMode log_mode = kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
-  // of 4 KiB; 0: a sixteenth of write_buffer_size, of small ones up to a quarter.
+  // of 4 KiB; 0: a sixteenth of write_buffer_size or a 64th of the pool, whichever is less; but where that is small, up
+  // to 64 KiB or a quarter of write_buffer_size.
   size_t log_chunk_size = 0;
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.

@@ -57,6 +57,16 @@ constexpr size_t kSpareBlocks = 32;
 // A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
 constexpr uint64_t kSmallChunk = 64 * 1024;
 
+// A chunk is no larger than this share of the pool, unless it is a small one: several are always kept free.
+constexpr uint64_t kPoolChunks = 64;
+
+uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
+  if (options.log_chunk_size > 0) return options.log_chunk_size;
+  const uint64_t sixteenth = std::min<uint64_t>(options.write_buffer_size / 16, pool_capacity / kPoolChunks);
+  const uint64_t quarter = options.write_buffer_size / 4;
+  return std::max(std::max(sixteenth, std::min(quarter, kSmallChunk)) / kExtentUnit * kExtentUnit, kExtentUnit);
+}
+
 // Asked once: the answer is in a file of /sys.
 unsigned Cpus() {
   static const unsigned cpus = std::thread::hardware_concurrency();
@@ -106,14 +116,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       done_(&mutex_),
       helpers_(options.multi_get_threads),
       level_stats_(static_cast<size_t>(options.num_levels)),
-      ssd_stats_(kMaxSsdLevels) {
-  chunk_bytes_ = options.log_chunk_size;
-  if (chunk_bytes_ == 0) {
-    const uint64_t sixteenth = options.write_buffer_size / 16 / kExtentUnit * kExtentUnit;
-    const uint64_t quarter = options.write_buffer_size / 4 / kExtentUnit * kExtentUnit;
-    chunk_bytes_ = std::max({sixteenth, std::min(quarter, kSmallChunk), kExtentUnit});
-  }
-}
+      ssd_stats_(kMaxSsdLevels) {}
 
 Status DBImpl::Start() {
   Env* const env = options_.env;
@@ -219,6 +222,7 @@ Status DBImpl::OpenPool() {
   s = exists && !is_volatile ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
   if (s.ok()) s = ReadSsdManifest(exists && is_volatile);
   if (!s.ok()) return s;
+  chunk_bytes_ = ChunkBytes(options_, pool_->capacity());
   blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks, placement_.dram_node);
   frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
   s = OpenSsd();
