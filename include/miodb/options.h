@@ -58,8 +58,7 @@ enum LogMode : int {
   // No log: payload stays in DRAM until the memtable is flushed. A crash loses what was not flushed.
   kLogOff = 1,
   // Files in LevelDB's log format in wal_dir. Payload stays in DRAM until the memtable is flushed. An acknowledged
-  // write
-  // survives the process, a synced one loss of power; what was flushed survives what the pool survives.
+  // write survives the process, a synced one loss of power; what was flushed survives what the pool survives.
   kLogFile = 2,
 };
 
@@ -203,7 +202,8 @@ struct MIODB_EXPORT Options {
   // ---- The log in files: with kLogFile, else without effect. Names as in RocksDB ----------------------------------
 
   // The folder for log files, made if it is not there (the one above it must be). Empty: the database directory. Each
-  // pool needs its own. To change it, open once more with the old one, call Flush, and close.
+  // pool needs its own. To change it, open once more with the old one, call Flush, and close. Where the folder of a
+  // database that had one is gone, for example because its disk is not mounted, Open returns Corruption.
   std::string wal_dir;
 
   // Bytes of a block of the format. A power of two from 256 to 65536; LevelDB's own is 32768. Recovery reads any.

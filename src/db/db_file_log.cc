@@ -16,18 +16,34 @@ uint64_t NowSeconds() { return WallMicros() / 1000000; }
 
 }  // namespace
 
+// Sets *wal_dir, where the log was, to where it is: it may have been moved to where the options say. Where nothing is,
+// something is missing, and not a log without writes: its folder is made before it is remembered.
+Status DBImpl::FindLog(std::string* wal_dir) const {
+  for (const std::string& place : {*wal_dir, options_.wal_dir}) {
+    if (!FileLog::IsOwnedBy(options_.env, WalFolder(place, name_), ssd_manifest_.store_id)) continue;
+    *wal_dir = place;
+    return Status::OK();
+  }
+  std::string what = "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?";
+  if (!LogsUntilSsd()) what += " To do without the writes that only the log has, remove " + WalDirPath(name_);
+  return Status::Corruption(WalFolder(*wal_dir, name_), what);
+}
+
 // Finds the log files, and prepares to write some if the mode asks for it.
 Status DBImpl::OpenFileLog() {
   Env* const env = options_.env;
   const bool writes = options_.log_mode == kLogFile;
-  std::string wal_dir = options_.wal_dir, last;
+  std::string wal_dir = options_.wal_dir, remembered_dir;
   const bool remembered = env->FileExists(WalDirPath(name_));
-  const uint64_t id = ssd_manifest_.store_id;
   if (!remembered && !writes) return Status::OK();
+  Status s;
+  if (remembered) s = ReadFileToString(env, WalDirPath(name_), &remembered_dir);
+  std::string last = remembered_dir;
+  if (s.ok() && existed_ && (remembered || LogsUntilSsd())) s = FindLog(&last);
+  if (!s.ok()) return s;
   if (remembered) {
-    Status s = ReadFileToString(env, WalDirPath(name_), &last);
     std::vector<LogFile> files;
-    if (s.ok()) s = FileLog::List(env, WalFolder(last, name_), &files);
+    s = FileLog::List(env, WalFolder(last, name_), &files);
     if (!s.ok()) return s;
     if (!writes && files.empty()) return s;
     if (!writes) wal_dir = last;
@@ -37,13 +53,6 @@ Status DBImpl::OpenFileLog() {
           (LogsUntilSsd() ? "the log is in " : "unflushed writes are in ") + WalFolder(last, name_) + "/" +
               files[0].name() + (LogsUntilSsd() ? ": move it, with WAL_OWNER" : ": open with that, and Flush"));
     }
-  }
-  // The log is the half of such a database: where nothing is, something is missing.
-  if (existed_ && LogsUntilSsd() && !FileLog::IsOwnedBy(env, WalFolder(last, name_), id) &&
-      !FileLog::IsOwnedBy(env, WalFolder(wal_dir, name_), id)) {
-    return Status::Corruption(
-        WalFolder(last, name_),
-        "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?");
   }
   FileLog::Options log_options;
   log_options.env = env;
@@ -55,17 +64,17 @@ Status DBImpl::OpenFileLog() {
   log_options.archive_bytes = options_.wal_size_limit_mb << 20;
   log_options.now_seconds = NowSeconds;
   if (!env->FileExists(log_options.folder)) {
-    Status s = env->CreateDir(log_options.folder);
+    s = env->CreateDir(log_options.folder);
     if (!s.ok()) return Status::IOError(log_options.folder, "cannot create the log folder: " + s.ToString());
     log_folder_made_ = true;
   }
   auto log = std::make_unique<FileLog>(std::move(log_options));
-  Status s = log->Own(id);
+  s = log->Own(ssd_manifest_.store_id);
   if (!s.ok()) return s;
   file_log_ = std::move(log);
   if (!writes) return s;
   file_log_to_write_ = file_log_.get();
-  if (!remembered || wal_dir != last) s = ReplaceFile(env, WalDirPath(name_), wal_dir);
+  if (!remembered || wal_dir != remembered_dir) s = ReplaceFile(env, WalDirPath(name_), wal_dir);
   // Even if it says so already: the process that wrote it may have come no further.
   if (s.ok() && !MIODB_MUTATED(kLogFolderUnsynced)) s = SyncExistingFile(env, WalDirPath(name_));
   return s;

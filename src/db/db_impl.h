@@ -246,6 +246,7 @@ class DBImpl final : public DB {
   Status ReplayFile(const LogScan& scan, MemTable* memtable);
 
   // ---- db_file_log.cc
+  Status FindLog(std::string* wal_dir) const;
   Status OpenFileLog();
   void RetireFileLog() REQUIRES(mutex_);
   void RetireFileLogUpTo(uint64_t sequence);

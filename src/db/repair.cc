@@ -231,6 +231,9 @@ Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
   std::vector<LogFile> files;
   Status s;
   if (!wal_folder_.empty()) s = FileLog::List(env_, wal_folder_, &files);
+  if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwned(env_, wal_folder_)) {
+    Report({wal_folder_, "holds no log (no WAL_OWNER): writes that only the log had are lost"});
+  }
   uint64_t last_sequence = flushed_sequence;
   for (const LogFile& file : files) {
     LogScan scan;

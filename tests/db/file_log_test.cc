@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "miodb/env.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -161,6 +162,68 @@ TEST_F(FileLogTest, AnotherFolderIsRefusedWhileTheOldOneIsNeeded) {
   Open();
   CheckRange(0, 40);
   EXPECT_TRUE(LogFiles().empty());
+}
+
+TEST_F(FileLogTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
+  const std::string logs = dir_ / "wal", other = dir_ / "other";
+  options_.wal_dir = logs;
+  Open();
+  PutRange(0, 20);
+  ASSERT_OK(db_->Flush());
+  PutRange(20, 40);
+  Close();
+  fs::rename(logs, dir_ / "unmounted");
+  for (const LogMode mode : {kLogFile, kLogPmem, kLogOff}) {
+    for (const std::string& wal_dir : {logs, other, std::string()}) {
+      options_.log_mode = mode;
+      options_.wal_dir = wal_dir;
+      const Status s = TryOpen();
+      EXPECT_STATUS(Corruption, s);
+      EXPECT_TRUE(Mentions(s, logs));
+      EXPECT_FALSE(fs::exists(logs) || fs::exists(other)) << "nothing half-created is left";
+    }
+  }
+  // An empty folder where a disk is to be mounted is no log either.
+  fs::create_directory(logs);
+  options_.wal_dir = logs;
+  EXPECT_STATUS(Corruption, TryOpen());
+  fs::remove(logs);
+  // The log may be moved, and is found there in every mode.
+  fs::rename(dir_ / "unmounted", other);
+  options_.wal_dir = other;
+  Open();
+  CheckRange(0, 40);
+  Close();
+  fs::rename(other, logs);
+  options_.wal_dir = logs;
+  options_.log_mode = kLogFile;
+  Open();
+  PutRange(40, 60);
+  Close();
+  // Whoever says so does without it.
+  fs::remove_all(logs);
+  EXPECT_TRUE(Mentions(TryOpen(), "remove " + path_ + "/WAL"));
+  fs::remove(path_ + "/WAL");
+  Open();
+  CheckRange(0, 40);
+  EXPECT_EQ(kNotFound, Get(Key(40)));
+}
+
+TEST_F(FileLogTest, ARepairSaysThatTheLogIsNotThere) {
+  options_.wal_dir = dir_ / "wal";
+  Open();
+  PutRange(0, 20);
+  ASSERT_OK(db_->Flush());
+  PutRange(20, 40);
+  Close();
+  fs::remove_all(options_.wal_dir);
+  ASSERT_OK(RepairDB(path_, options_));
+  std::string lost;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &lost));
+  EXPECT_NE(std::string::npos, lost.find(options_.wal_dir + ": holds no log")) << lost;
+  Open();
+  CheckRange(0, 20);
+  EXPECT_EQ(kNotFound, Get(Key(20)));
 }
 
 TEST_F(FileLogTest, ADatabaseDoesNotTakeAnothersLog) {
