@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "src/db/db_impl.h"
-#include "src/db/log_scan.h"
+#include "src/inspect/log_scan.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"

@@ -3,7 +3,7 @@
 
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
-#include "src/db/log_scan.h"
+#include "src/inspect/log_scan.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/coding.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "src/db/log_scan.h"
 #include "src/db/repairer.h"
+#include "src/inspect/log_scan.h"
 #include "src/log/file_log.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"

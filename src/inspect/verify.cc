@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "miodb/comparator.h"
+#include "src/inspect/log_scan.h"
 #include "src/inspect/unknown_order.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
@@ -29,7 +30,7 @@ class Verifier {
       result_.order_checked = false;
       order_ = KeyOrder(&unknown_);
     }
-    CheckLog();
+    CheckLog(header.pool_id);
     CheckTables();
     CheckRuns();
     CheckFiles(header.pool_id);
@@ -43,13 +44,25 @@ class Verifier {
     std::string owner;
   };
 
+  // A chunk or a file of the log, without what is flushed.
+  struct LogPiece {
+    std::string name;
+    uint64_t first_sequence = 0;  // 0: it has nothing
+    uint64_t last_sequence = 0;
+    uint64_t writes = 0;
+    bool sealed = false;  // has no end that a crash left
+    std::vector<Problem> problems;
+  };
+
   void Report(std::string place, std::string reason) {
     result_.problems.push_back({std::move(place), std::move(reason)});
   }
 
   void CheckHeader(const PoolHeader& header);
   bool CheckManifest(const PoolHeader& header);
-  void CheckLog();
+  std::vector<LogPiece> ReadLog(uint64_t pool_id);
+  LogPiece ReadLogFile(const LogFile& file);
+  void CheckLog(uint64_t pool_id);
   void CheckTables();
   void CheckRuns();
   void CheckFiles(uint64_t pool_id);
@@ -117,29 +130,71 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   return true;
 }
 
-void Verifier::CheckLog() {
-  std::vector<ChunkImage> chunks;
+Verifier::LogPiece Verifier::ReadLogFile(const LogFile& file) {
+  LogPiece piece;
+  piece.name = options_.wal_folder + "/" + file.name();
+  LogScan scan;
+  scan.file = file;
+  const Status s = ScanLogFile(Env::Default(), options_.wal_folder, state_.flushed_sequence, &scan);
+  if (!s.ok()) {
+    piece.problems.push_back({piece.name, s.ToString()});
+    return piece;
+  }
+  piece.first_sequence = scan.first_sequence;
+  piece.last_sequence = scan.last_sequence;
+  if (scan.first_sequence != 0) piece.writes = scan.last_sequence - scan.first_sequence + 1;
+  if (scan.damaged) {
+    piece.problems.push_back(
+        {piece.name + " at offset " + std::to_string(scan.valid_bytes), "damaged batch, later batches follow"});
+  }
+  return piece;
+}
+
+std::vector<Verifier::LogPiece> Verifier::ReadLog(uint64_t pool_id) {
+  std::vector<LogPiece> pieces;
   for (const auto& [id, place] : state_.chunks) {
     if (!Claim(place.offset, place.size, ChunkName(place))) continue;
-    chunks.push_back(ReadChunk(image_, place));
+    ChunkImage chunk = ReadChunk(image_, place);
+    result_.frames += chunk.frames.size();
+    LogPiece piece{ChunkName(place), chunk.first_sequence(),   chunk.last_sequence(), 0,
+                   place.sealed,     std::move(chunk.problems)};
+    for (const FrameView& frame : chunk.frames) piece.writes += frame.count;
+    pieces.push_back(std::move(piece));
   }
   result_.chunks = state_.chunks.size();
-  std::stable_sort(chunks.begin(), chunks.end(),
-                   [](const ChunkImage& a, const ChunkImage& b) { return a.first_sequence() < b.first_sequence(); });
+  if (options_.wal_folder.empty()) return pieces;
+  if (!FileLog::IsOwnedBy(Env::Default(), options_.wal_folder, pool_id)) {
+    Report(options_.wal_folder, "does not hold the log of this database (no WAL_OWNER with its id)");
+    return pieces;
+  }
+  std::vector<LogFile> files;
+  const Status s = FileLog::List(Env::Default(), options_.wal_folder, &files);
+  if (!s.ok()) Report(options_.wal_folder, s.ToString());
+  for (const LogFile& file : files) pieces.push_back(ReadLogFile(file));
+  result_.log_files = files.size();
+  return pieces;
+}
+
+void Verifier::CheckLog(uint64_t pool_id) {
+  std::vector<LogPiece> pieces = ReadLog(pool_id);
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const LogPiece& a, const LogPiece& b) { return a.first_sequence < b.first_sequence; });
   result_.last_sequence = state_.flushed_sequence;
-  for (const ChunkImage& chunk : chunks) {
-    const bool hole =
-        !chunk.problems.empty() || (!chunk.frames.empty() && chunk.first_sequence() != result_.last_sequence + 1);
-    if (hole && options_.holes_end_log && !chunk.place.sealed) return;
-    for (const Problem& problem : chunk.problems) Report(problem.place, problem.reason);
-    if (chunk.frames.empty()) continue;
-    if (chunk.first_sequence() != result_.last_sequence + 1) {
-      Report(ChunkName(chunk.place), "writes after " + std::to_string(result_.last_sequence) +
-                                         " are missing, the next is " + std::to_string(chunk.first_sequence()));
+  for (const LogPiece& piece : pieces) {
+    const bool is_empty = piece.first_sequence == 0;
+    const bool gap = !is_empty && piece.first_sequence != result_.last_sequence + 1;
+    const bool may_end = options_.holes_end_log && !piece.sealed;
+    if (may_end && !is_empty && (gap || !piece.problems.empty())) return;
+    for (const Problem& problem : piece.problems) {
+      if (!may_end) Report(problem.place, problem.reason);
     }
-    result_.last_sequence = std::max(result_.last_sequence, chunk.last_sequence());
-    result_.frames += chunk.frames.size();
-    for (const FrameView& frame : chunk.frames) result_.log_writes += frame.count;
+    if (is_empty) continue;
+    if (gap) {
+      Report(piece.name, "writes after " + std::to_string(result_.last_sequence) + " are missing, the next is " +
+                             std::to_string(piece.first_sequence));
+    }
+    result_.log_writes += piece.writes;
+    result_.last_sequence = std::max(result_.last_sequence, piece.last_sequence);
   }
 }
 

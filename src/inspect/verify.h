@@ -3,7 +3,8 @@
 //
 //   header    both superblocks, all copies of the roots
 //   manifest  the records of the current area, its footer, its confirmed count; that tables and chunks have a place
-//   log       frames of every chunk, that their sequences follow one another
+//   log       frames of every chunk; with the folder of log files, that it is this pool's, and every batch; that the
+//             sequences of all follow one another
 //   tables    header, every node, meta block; every entry against its record; key order, versions newest first; counts,
 //             flags and bounds of sequences; live bytes of every payload extent; that tables of one run do not overlap
 //   files     with the directory of the SSD tier: what verify_ssd.h says
@@ -32,8 +33,12 @@
 namespace miodb {
 
 struct VerifyOptions {
-  // The pool's stores reach the medium in any order (persist mode file), so a hole in the log is its end.
+  // What was not synced reached the medium in any order (persist mode file, log files), so a hole in the log is its
+  // end.
   bool holes_end_log = false;
+
+  // The folder of log files. Empty: the database has none.
+  std::string wal_folder;
 
   // The directory of the SSD tier. Empty: files that the manifest names are not looked at, which a note says.
   std::string ssd_path;
@@ -55,6 +60,7 @@ struct VerifyResult {
   uint64_t ssd_bytes = 0;
   uint64_t chunks = 0;
   uint64_t frames = 0;
+  uint64_t log_files = 0;
   uint64_t log_writes = 0;
   uint64_t last_sequence = 0;
   uint64_t extents = 0;

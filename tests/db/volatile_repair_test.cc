@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/db/log_scan.h"
+#include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/util/coding.h"
 #include "src/util/write_batch_internal.h"

@@ -109,6 +109,87 @@ TEST_F(InspectTest, OfAVolatilePoolNothingIsLeftToLookAt) {
   }
 }
 
+class LogFilesInspectTest : public InspectTest {
+ protected:
+  // Writes 1 to 3 are in a table, 4 and 5 in a file.
+  LogFilesInspectTest() : logs_(dir_ / "logs") {
+    options_.log_mode = kLogFile;
+    options_.wal_dir = logs_;
+    Open();
+    for (const char* key : {"a", "b", "c"}) Put(key, "flushed");
+    EXPECT_OK(db_->Flush());
+    Put("in file", "1");
+    Delete("b");
+    Close();
+    for (const auto& entry : std::filesystem::directory_iterator(logs_)) {
+      if (entry.path().extension() == ".log") file_ = entry.path().string();
+    }
+    EXPECT_OK(ReadFileToString(Env::Default(), file_, &bytes_));
+  }
+
+  const std::string logs_;
+  std::string file_;
+  std::string bytes_;
+};
+
+TEST_F(LogFilesInspectTest, TheCheckReadsThem) {
+  ProgramResult check = RunTool("miodb_check " + path_);
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("log_files         1\n") && check.Says("log_writes        2\n")) << check.text;
+  EXPECT_TRUE(check.Says("last_sequence     5\n")) << check.text;
+  for (const size_t at : {size_t{8}, bytes_.size() / 4}) {  // of the first batch; the second follows
+    std::string damaged = bytes_;
+    damaged[at] ^= 1;
+    ASSERT_OK(WriteStringToFile(Env::Default(), damaged, file_));
+    check = RunTool("miodb_check " + path_);
+    EXPECT_EQ(1, check.code) << check.text;
+    EXPECT_TRUE(check.Says("DAMAGE " + file_ + " at offset 0: damaged batch, later batches follow")) << check.text;
+    EXPECT_EQ(0, RunTool("miodb_check --file " + path_).code) << "a hole that loss of power left";
+  }
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes_.substr(0, bytes_.size() - 1), file_));
+  check = RunTool("miodb_check " + path_);
+  EXPECT_EQ(0, check.code) << "a torn tail: " << check.text;
+  EXPECT_TRUE(check.Says("log_writes        1\n")) << check.text;
+}
+
+TEST_F(LogFilesInspectTest, AFileThatIsMissingIsDamage) {
+  // As if the process had died before the first file's flush.
+  const std::string saved = dir_ / "saved";
+  std::filesystem::copy(path_, saved, std::filesystem::copy_options::recursive);
+  Open();
+  Put("in another file", "2");
+  Close();
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes_, file_));
+  ProgramResult check = RunTool("miodb_check " + saved);
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("log_files         2\n") && check.Says("log_writes        3\n")) << check.text;
+  std::filesystem::remove(file_);
+  check = RunTool("miodb_check " + saved);
+  EXPECT_EQ(1, check.code) << check.text;
+  EXPECT_TRUE(check.Says("writes after 3 are missing, the next is 6")) << check.text;
+}
+
+TEST_F(LogFilesInspectTest, AFolderThatIsGoneIsDamage) {
+  const std::string moved = dir_ / "moved";
+  std::filesystem::rename(logs_, moved);
+  ProgramResult check = RunTool("miodb_check " + path_);
+  EXPECT_EQ(1, check.code) << check.text;
+  EXPECT_TRUE(check.Says("DAMAGE " + logs_ + ": does not hold the log of this database")) << check.text;
+  check = RunTool("miodb_check --wal=" + moved + " " + path_);
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("log_writes        2\n")) << check.text;
+}
+
+TEST_F(LogFilesInspectTest, TheDumpShowsTheirBatches) {
+  const ProgramResult dump = RunTool("miodb_dump --log --values " + path_);
+  EXPECT_EQ(0, dump.code) << dump.text;
+  for (const std::string& part :
+       {"log file " + file_ + ": block_size 32768\n", std::string("  batch: sequence 4 records 1 bytes "),
+        std::string("    \"in file\" @ 4 value \"1\"\n"), std::string("    \"b\" @ 5 deletion\n")}) {
+    EXPECT_TRUE(dump.Says(part)) << part << "\n" << dump.text;
+  }
+}
+
 TEST_F(InspectTest, TheDumpShowsEveryPart) {
   Make();
   ProgramResult dump = RunTool("miodb_dump " + path_);

@@ -13,10 +13,25 @@
 
 namespace miodb {
 
+namespace {
+
+bool IsDirectory(const std::string& path) {
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+}  // namespace
+
+std::string LogFolderOf(const std::string& path) {
+  const std::string name = IsDirectory(path) ? path : DirectoryOf(path);
+  std::string wal_dir;
+  const Status s = ReadFileToString(Env::Default(), WalDirPath(name), &wal_dir);
+  return s.ok() ? WalFolder(wal_dir, name) : "";
+}
+
 bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,
                std::unique_ptr<PoolImage>* image, ExitCode* code) {
-  struct stat st;
-  const bool is_directory = stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+  const bool is_directory = IsDirectory(path);
   const std::string pool = is_directory ? path + "/pool" : path;
   Options options;
   for (const std::string& region : regions) {

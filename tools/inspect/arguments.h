@@ -23,6 +23,10 @@ enum ExitCode : int {
 bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,
                std::unique_ptr<PoolImage>* image, ExitCode* code);
 
+// Where the log files of the database at path are (or of that in whose directory the pool at path is), as the database
+// remembers it. Empty: it has none.
+std::string LogFolderOf(const std::string& path);
+
 }  // namespace miodb
 
 #endif  // MIODB_TOOLS_INSPECT_ARGUMENTS_H_

@@ -16,14 +16,16 @@ namespace miodb {
 namespace {
 
 constexpr char kUsage[] =
-    "Usage: miodb_check [--json] [--file] [--ssd=DIRECTORY] [--region=PATH]... PATH\n"
+    "Usage: miodb_check [--json] [--file] [--ssd=DIRECTORY] [--wal=DIRECTORY] [--region=PATH]... PATH\n"
     "\n"
     "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the\n"
     "account of its space. Changes nothing. PATH is the database's directory, or its pool file.\n"
     "\n"
     "  --json   print one JSON object\n"
-    "  --file   the pool was used in persist mode file: after a crash a hole in the log is its end, not damage\n"
+    "  --file   the pool was used in persist mode file, or the log is in files, and the machine lost power: a hole in\n"
+    "           the log is its end, not damage\n"
     "  --ssd    the directory of the SSD tier (ssd_path), to check its files too\n"
+    "  --wal    the directory of the log files (wal_dir), if they are not where they were when it was last open\n"
     "  --region a further region of the pool, if it is not where it was when the database was last open\n"
     "  --help   print this\n"
     "\n"
@@ -48,6 +50,7 @@ Figures FiguresOf(const VerifyResult& r) {
           {"ssd_bytes", r.ssd_bytes},
           {"log_chunks", r.chunks},
           {"log_frames", r.frames},
+          {"log_files", r.log_files},
           {"log_writes", r.log_writes},
           {"last_sequence", r.last_sequence}};
 }
@@ -100,10 +103,14 @@ void PrintText(const std::string& path, const VerifyResult& r) {
 }
 
 int Main(int argc, char** argv) {
-  enum { kJson, kFile, kSsd, kRegion, kHelp };
-  const option options[] = {{"json", no_argument, nullptr, kJson},     {"file", no_argument, nullptr, kFile},
-                            {"ssd", required_argument, nullptr, kSsd}, {"region", required_argument, nullptr, kRegion},
-                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
+  enum { kJson, kFile, kSsd, kWal, kRegion, kHelp };
+  const option options[] = {{"json", no_argument, nullptr, kJson},
+                            {"file", no_argument, nullptr, kFile},
+                            {"ssd", required_argument, nullptr, kSsd},
+                            {"wal", required_argument, nullptr, kWal},
+                            {"region", required_argument, nullptr, kRegion},
+                            {"help", no_argument, nullptr, kHelp},
+                            {nullptr, 0, nullptr, 0}};
   bool json = false;
   std::vector<std::string> regions;
   VerifyOptions verify;
@@ -117,6 +124,9 @@ int Main(int argc, char** argv) {
         break;
       case kSsd:
         verify.ssd_path = optarg;
+        break;
+      case kWal:
+        verify.wal_folder = optarg;
         break;
       case kRegion:
         regions.emplace_back(optarg);
@@ -136,6 +146,7 @@ int Main(int argc, char** argv) {
   std::unique_ptr<PoolImage> image;
   ExitCode code;
   if (!OpenImage("miodb_check", argv[optind], regions, &image, &code)) return code;
+  if (verify.wal_folder.empty()) verify.wal_folder = LogFolderOf(argv[optind]);
   const VerifyResult result = VerifyPool(*image, BytewiseComparator(), verify);
   (json ? PrintJson : PrintText)(image->path(), result);
   return result.problems.empty() ? kExitOk : kExitDamage;

@@ -6,13 +6,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "miodb/comparator.h"
+#include "src/inspect/log_scan.h"
 #include "src/inspect/unknown_order.h"
 #include "src/inspect/verify.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
 #include "src/ssd/ssd_store.h"
+#include "src/util/coding.h"
+#include "src/util/write_batch_internal.h"
 #include "tools/inspect/arguments.h"
 
 namespace miodb {
@@ -20,7 +24,7 @@ namespace {
 
 constexpr char kUsage[] =
     "Usage: miodb_dump [--header] [--manifest] [--tables] [--table=N] [--log] [--values]\n"
-    "                  [--ssd=DIRECTORY --file=N] [--region=PATH]... PATH\n"
+    "                  [--ssd=DIRECTORY --file=N] [--wal=DIRECTORY] [--region=PATH]... PATH\n"
     "\n"
     "Shows what lies in the pool of a database that nobody has open. Changes nothing. PATH is the database's "
     "directory,\n"
@@ -31,8 +35,9 @@ constexpr char kUsage[] =
     "  --tables     the tables and table files that they lead to\n"
     "  --table=N    the entries of table N\n"
     "  --file=N     the entries of table file N in the directory of the SSD tier (ssd_path), given with --ssd\n"
-    "  --log        the frames of all log chunks, and their records\n"
+    "  --log        the frames of all log chunks and the batches of all log files, and their records\n"
     "  --values     with records, their values too\n"
+    "  --wal=DIRECTORY  of the log files (wal_dir), if they are not where they were when it was last open\n"
     "  --region=PATH  a further region of the pool, if it is not where it was when the database was last open\n"
     "  --help       print this\n"
     "\n"
@@ -51,6 +56,7 @@ class Dumper {
     bool table = false;
     uint64_t number = 0;
     std::string ssd;
+    std::string wal;
     bool file = false;
     uint64_t file_number = 0;
   };
@@ -87,6 +93,7 @@ class Dumper {
       PrintFile(what_.ssd + "/" + SsdStore::TableName(what_.file_number));
     }
     if (what_.log) PrintLog(manifest.state);
+    if (what_.log && !what_.wal.empty()) PrintLogFiles();
     return damage_ ? kExitDamage : kExitOk;
   }
 
@@ -103,6 +110,7 @@ class Dumper {
   void PrintTable(const TablePlace& place);
   void PrintFile(const std::string& name);
   void PrintLog(const ManifestState& state);
+  void PrintLogFiles();
   void PrintRecord(const RecordView& record);
 
   const PoolImage& image_;
@@ -286,6 +294,34 @@ void Dumper::PrintLog(const ManifestState& state) {
   }
 }
 
+void Dumper::PrintLogFiles() {
+  std::vector<LogFile> files;
+  Status s = FileLog::List(Env::Default(), what_.wal, &files);
+  if (!s.ok()) Damage(what_.wal, s.ToString());
+  for (const LogFile& file : files) {
+    const std::string name = what_.wal + "/" + file.name();
+    LogScan scan;
+    scan.file = file;
+    s = ScanLogFile(Env::Default(), what_.wal, 0, &scan);
+    printf("log file %s: block_size %zu\n", name.c_str(), file.block_size);
+    if (!s.ok()) Damage(name, s.ToString());
+    for (const std::string& batch : scan.batches) {
+      RecordView record;
+      uint64_t sequence = DecodeFixed64(batch.data());
+      printf("  batch: sequence %" PRIu64 " records %" PRIu32 " bytes %zu\n", sequence, DecodeFixed32(batch.data() + 8),
+             batch.size());
+      BatchReader reader(batch);
+      for (uint8_t type; reader.Next(&type, &record.key, &record.value); sequence++) {
+        record.tag = PackTag(sequence, static_cast<ValueType>(type));
+        printf("    ");
+        PrintRecord(record);
+      }
+    }
+    if (scan.damaged)
+      Damage(name + " at offset " + std::to_string(scan.valid_bytes), "damaged batch, later ones follow");
+  }
+}
+
 void Dumper::PrintRecord(const RecordView& record) {
   const std::string key = PrintableKey(record.key, SIZE_MAX);
   if (record.type() == kTypeDeletion) {
@@ -298,18 +334,13 @@ void Dumper::PrintRecord(const RecordView& record) {
 }
 
 int Main(int argc, char** argv) {
-  enum { kHeader, kManifest, kTables, kTable, kSsd, kFile, kLog, kValues, kRegion, kHelp };
-  const option options[] = {{"header", no_argument, nullptr, kHeader},
-                            {"manifest", no_argument, nullptr, kManifest},
-                            {"tables", no_argument, nullptr, kTables},
-                            {"table", required_argument, nullptr, kTable},
-                            {"ssd", required_argument, nullptr, kSsd},
-                            {"file", required_argument, nullptr, kFile},
-                            {"log", no_argument, nullptr, kLog},
-                            {"values", no_argument, nullptr, kValues},
-                            {"region", required_argument, nullptr, kRegion},
-                            {"help", no_argument, nullptr, kHelp},
-                            {nullptr, 0, nullptr, 0}};
+  enum { kHeader, kManifest, kTables, kTable, kSsd, kFile, kLog, kValues, kWal, kRegion, kHelp };
+  const option options[] = {{"header", no_argument, nullptr, kHeader}, {"manifest", no_argument, nullptr, kManifest},
+                            {"tables", no_argument, nullptr, kTables}, {"table", required_argument, nullptr, kTable},
+                            {"ssd", required_argument, nullptr, kSsd}, {"file", required_argument, nullptr, kFile},
+                            {"log", no_argument, nullptr, kLog},       {"values", no_argument, nullptr, kValues},
+                            {"wal", required_argument, nullptr, kWal}, {"region", required_argument, nullptr, kRegion},
+                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
   std::vector<std::string> regions;
   Dumper::What what;
   bool bad = false;
@@ -344,6 +375,9 @@ int Main(int argc, char** argv) {
       case kValues:
         what.values = true;
         break;
+      case kWal:
+        what.wal = optarg;
+        break;
       case kRegion:
         regions.emplace_back(optarg);
         break;
@@ -362,6 +396,7 @@ int Main(int argc, char** argv) {
   if (!(what.header || what.manifest || what.tables || what.table || what.file || what.log)) {
     what.header = what.manifest = what.tables = what.log = true;
   }
+  if (what.wal.empty()) what.wal = LogFolderOf(argv[optind]);
   std::unique_ptr<PoolImage> image;
   ExitCode code;
   if (!OpenImage("miodb_dump", argv[optind], regions, &image, &code)) return code;

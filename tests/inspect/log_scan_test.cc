@@ -1,6 +1,6 @@
 // What recovery takes from one log chunk or log file: frames and batches that follow one another, and no others.
 
-#include "src/db/log_scan.h"
+#include "src/inspect/log_scan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/db/log_scan.h"
+#include "src/inspect/log_scan.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-// What recovery finds in one place of the log: a chunk of the pool, or a log file.
+// What recovery, repair and the checker find in one place of the log: a chunk of the pool, or a log file.
 
-#ifndef MIODB_SRC_DB_LOG_SCAN_H_
-#define MIODB_SRC_DB_LOG_SCAN_H_
+#ifndef MIODB_SRC_INSPECT_LOG_SCAN_H_
+#define MIODB_SRC_INSPECT_LOG_SCAN_H_
 
 #include <cstdint>
 #include <string>
@@ -45,4 +45,4 @@ Status ScanLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
 
 }  // namespace miodb
 
-#endif  // MIODB_SRC_DB_LOG_SCAN_H_
+#endif  // MIODB_SRC_INSPECT_LOG_SCAN_H_
