@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "miodb/comparator.h"
-#include "src/inspect/log_scan.h"
 #include "src/inspect/unknown_order.h"
+#include "src/inspect/verify_log.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
 
@@ -13,6 +13,24 @@ namespace miodb {
 namespace {
 
 std::string At(const char* what, PmRef offset) { return std::string(what) + " at offset " + std::to_string(offset); }
+
+void CheckFiles(const VerifyOptions& options, uint64_t store_id, const ManifestState& state, const KeyOrder& order,
+                VerifyResult* result) {
+  result->ssd_files = state.files.size();
+  if (options.ssd_path.empty()) {
+    if (!state.files.empty()) {
+      result->notes.push_back({"SSD tier", std::to_string(state.files.size()) + " table files were not looked at"});
+    }
+    return;
+  }
+  const SsdVerifyRequest request{Env::Default(),        options.ssd_path,     store_id, &state.files, order,
+                                 result->order_checked, result->last_sequence};
+  const SsdCheck check = VerifySsd(
+      request, [result](Problem p) { result->problems.push_back(std::move(p)); },
+      [result](Problem p) { result->notes.push_back(std::move(p)); });
+  result->ssd_entries = check.entries;
+  result->ssd_bytes = check.bytes;
+}
 
 class Verifier {
  public:
@@ -33,7 +51,7 @@ class Verifier {
     CheckLog(header.pool_id);
     CheckTables();
     CheckRuns();
-    CheckFiles(header.pool_id);
+    CheckFiles(options_, header.pool_id, state_, order_, &result_);
     CheckSpace();
     return std::move(result_);
   }
@@ -44,28 +62,15 @@ class Verifier {
     std::string owner;
   };
 
-  // A chunk or a file of the log, without what is flushed.
-  struct LogPiece {
-    std::string name;
-    uint64_t first_sequence = 0;  // 0: it has nothing
-    uint64_t last_sequence = 0;
-    uint64_t writes = 0;
-    bool sealed = false;  // has no end that a crash left
-    std::vector<Problem> problems;
-  };
-
   void Report(std::string place, std::string reason) {
     result_.problems.push_back({std::move(place), std::move(reason)});
   }
 
   void CheckHeader(const PoolHeader& header);
   bool CheckManifest(const PoolHeader& header);
-  std::vector<LogPiece> ReadLog(uint64_t pool_id);
-  LogPiece ReadLogFile(const LogFile& file);
   void CheckLog(uint64_t pool_id);
   void CheckTables();
   void CheckRuns();
-  void CheckFiles(uint64_t pool_id);
   void CheckSpace();
   bool Claim(PmRef offset, uint64_t size, const std::string& owner);
   bool ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner);
@@ -130,27 +135,7 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   return true;
 }
 
-Verifier::LogPiece Verifier::ReadLogFile(const LogFile& file) {
-  LogPiece piece;
-  piece.name = options_.wal_folder + "/" + file.name();
-  LogScan scan;
-  scan.file = file;
-  const Status s = ScanLogFile(Env::Default(), options_.wal_folder, state_.flushed_sequence, &scan);
-  if (!s.ok()) {
-    piece.problems.push_back({piece.name, s.ToString()});
-    return piece;
-  }
-  piece.first_sequence = scan.first_sequence;
-  piece.last_sequence = scan.last_sequence;
-  if (scan.first_sequence != 0) piece.writes = scan.last_sequence - scan.first_sequence + 1;
-  if (scan.damaged) {
-    piece.problems.push_back(
-        {piece.name + " at offset " + std::to_string(scan.valid_bytes), "damaged batch, later batches follow"});
-  }
-  return piece;
-}
-
-std::vector<Verifier::LogPiece> Verifier::ReadLog(uint64_t pool_id) {
+void Verifier::CheckLog(uint64_t pool_id) {
   std::vector<LogPiece> pieces;
   for (const auto& [id, place] : state_.chunks) {
     if (!Claim(place.offset, place.size, ChunkName(place))) continue;
@@ -162,40 +147,8 @@ std::vector<Verifier::LogPiece> Verifier::ReadLog(uint64_t pool_id) {
     pieces.push_back(std::move(piece));
   }
   result_.chunks = state_.chunks.size();
-  if (options_.wal_folder.empty()) return pieces;
-  if (!FileLog::IsOwnedBy(Env::Default(), options_.wal_folder, pool_id)) {
-    Report(options_.wal_folder, "does not hold the log of this database (no WAL_OWNER with its id)");
-    return pieces;
-  }
-  std::vector<LogFile> files;
-  const Status s = FileLog::List(Env::Default(), options_.wal_folder, &files);
-  if (!s.ok()) Report(options_.wal_folder, s.ToString());
-  for (const LogFile& file : files) pieces.push_back(ReadLogFile(file));
-  result_.log_files = files.size();
-  return pieces;
-}
-
-void Verifier::CheckLog(uint64_t pool_id) {
-  std::vector<LogPiece> pieces = ReadLog(pool_id);
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const LogPiece& a, const LogPiece& b) { return a.first_sequence < b.first_sequence; });
-  result_.last_sequence = state_.flushed_sequence;
-  for (const LogPiece& piece : pieces) {
-    const bool is_empty = piece.first_sequence == 0;
-    const bool gap = !is_empty && piece.first_sequence != result_.last_sequence + 1;
-    const bool may_end = options_.holes_end_log && !piece.sealed;
-    if (may_end && !is_empty && (gap || !piece.problems.empty())) return;
-    for (const Problem& problem : piece.problems) {
-      if (!may_end) Report(problem.place, problem.reason);
-    }
-    if (is_empty) continue;
-    if (gap) {
-      Report(piece.name, "writes after " + std::to_string(result_.last_sequence) + " are missing, the next is " +
-                             std::to_string(piece.first_sequence));
-    }
-    result_.log_writes += piece.writes;
-    result_.last_sequence = std::max(result_.last_sequence, piece.last_sequence);
-  }
+  AddLogFiles(options_, pool_id, state_.flushed_sequence, &pieces, &result_);
+  JudgeLog(options_, state_.flushed_sequence, std::move(pieces), &result_);
 }
 
 void Verifier::CheckTables() {
@@ -234,23 +187,6 @@ void Verifier::CheckRuns() {
              "tables " + std::to_string(tables[i - 1]) + " and " + std::to_string(tables[i]) + " overlap");
     }
   }
-}
-
-void Verifier::CheckFiles(uint64_t pool_id) {
-  result_.ssd_files = state_.files.size();
-  if (options_.ssd_path.empty()) {
-    if (!state_.files.empty()) {
-      result_.notes.push_back({"SSD tier", std::to_string(state_.files.size()) + " table files were not looked at"});
-    }
-    return;
-  }
-  const SsdVerifyRequest request{Env::Default(),        options_.ssd_path,    pool_id, &state_.files, order_,
-                                 result_.order_checked, result_.last_sequence};
-  const SsdCheck check = VerifySsd(
-      request, [this](Problem p) { result_.problems.push_back(std::move(p)); },
-      [this](Problem p) { result_.notes.push_back(std::move(p)); });
-  result_.ssd_entries = check.entries;
-  result_.ssd_bytes = check.bytes;
 }
 
 bool Verifier::Claim(PmRef offset, uint64_t size, const std::string& owner) {
@@ -305,6 +241,29 @@ void Verifier::CheckSpace() {
 }
 
 }  // namespace
+
+VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* comparator, const VerifyOptions& options) {
+  VerifyResult result;
+  const UnknownOrder unknown;
+  ManifestState state;
+  const Status s = state.Apply(manifest.state);
+  if (!s.ok()) {
+    result.problems.push_back({"SSD_MANIFEST", s.ToString()});
+    return result;
+  }
+  result.comparator = state.comparator;
+  result.order_checked = result.comparator == comparator->Name();
+  std::vector<LogPiece> pieces;
+  AddLogFiles(options, manifest.store_id, state.flushed_sequence, &pieces, &result);
+  JudgeLog(options, state.flushed_sequence, std::move(pieces), &result);
+  if (result.last_sequence < manifest.log_reach) {
+    result.problems.push_back({options.wal_folder, "the log ends with write " + std::to_string(result.last_sequence) +
+                                                       "; it went on to " + std::to_string(manifest.log_reach) +
+                                                       " when files on SSD were made"});
+  }
+  CheckFiles(options, manifest.store_id, state, KeyOrder(result.order_checked ? comparator : &unknown), &result);
+  return result;
+}
 
 Status CheckReadable(const PoolImage& image) {
   if (image.size() < 2 * kPoolHeaderSize) return Status::Corruption(image.path(), "too short to be a pool");

@@ -29,6 +29,7 @@
 #include "src/inspect/problem.h"
 #include "src/inspect/table_image.h"
 #include "src/nvm/pool.h"
+#include "src/version/ssd_manifest.h"
 
 namespace miodb {
 
@@ -73,6 +74,10 @@ struct VerifyResult {
 // Looks at the whole pool. comparator: what orders keys; if the pool was made with another one, order is not checked
 // and nothing that depends on it.
 VerifyResult VerifyPool(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options);
+
+// The same of a database whose pool is volatile memory: its log files, and the table files of its SSD tier. REQUIRES:
+// options.wal_folder is set.
+VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* comparator, const VerifyOptions& options);
 
 // Why a pool cannot be looked at by this version at all, or OK: a file too short for a header, or of another version.
 Status CheckReadable(const PoolImage& image);

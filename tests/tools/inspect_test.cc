@@ -95,18 +95,48 @@ TEST_F(InspectTest, WhatCannotBeLookedAtGivesExitCodeTwo) {
   }
 }
 
-TEST_F(InspectTest, OfAVolatilePoolNothingIsLeftToLookAt) {
+TEST_F(InspectTest, OfAVolatilePoolFilesAreChecked) {
   options_.pool_path = "anonymous";
+  options_.pool_size = 4 << 20;
   options_.log_mode = kLogFile;
   options_.ssd_path = dir_ / "ssd";
+  options_.ssd_file_size = 64 << 10;
   Open();
-  Put("a", "1");
+  const std::string command = "miodb_check --ssd=" + options_.ssd_path + " " + path_;
+  ProgramResult check = RunTool(command);
+  EXPECT_EQ(2, check.code) << check.text;
+  EXPECT_TRUE(check.Says("LOCK")) << check.text;
+  Fill(10000, 500);
+  ASSERT_OK(db_->WaitForIdle());
   Close();
-  for (const std::string tool : {"miodb_check ", "miodb_dump "}) {
-    const ProgramResult result = RunTool(tool + path_);
-    EXPECT_EQ(2, result.code);
-    EXPECT_TRUE(result.Says("SSD_MANIFEST")) << result.text;
+  check = RunTool(command);
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says(path_ + ": OK\n")) << check.text;
+  EXPECT_TRUE(check.Says("last_sequence     10000\n")) << check.text;
+  EXPECT_FALSE(check.Says("ssd_entries       0\n")) << check.text;
+  const ProgramResult dump = RunTool("miodb_dump " + path_);
+  EXPECT_EQ(2, dump.code);
+  EXPECT_TRUE(dump.Says("SSD_MANIFEST")) << dump.text;
+  std::vector<std::string> logs;
+  std::string sst;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    if (entry.path().extension() == ".log") logs.push_back(entry.path().string());
   }
+  for (const auto& entry : std::filesystem::directory_iterator(options_.ssd_path)) {
+    if (entry.path().extension() == ".sst") sst = entry.path().string();
+  }
+  ASSERT_FALSE(logs.empty());
+  std::filesystem::rename(sst, sst + ".away");
+  EXPECT_TRUE(RunTool(command).Says("DAMAGE " + sst + ": missing: the manifest names it"));
+  std::filesystem::rename(sst + ".away", sst);
+  for (const std::string& log : logs) std::filesystem::remove(log);
+  check = RunTool(command);
+  EXPECT_EQ(1, check.code) << check.text;
+  EXPECT_TRUE(check.Says("when files on SSD were made")) << check.text;
+  ASSERT_OK(WriteStringToFile(Env::Default(), "damaged", path_ + "/SSD_MANIFEST"));
+  check = RunTool(command);
+  EXPECT_EQ(1, check.code) << check.text;
+  EXPECT_TRUE(check.Says("DAMAGE " + path_ + "/SSD_MANIFEST")) << check.text;
 }
 
 class LogFilesInspectTest : public InspectTest {

@@ -22,6 +22,10 @@ bool IsDirectory(const std::string& path) {
 
 }  // namespace
 
+bool IsVolatile(const std::string& path) {
+  return !Env::Default()->FileExists(path + "/pool") && Env::Default()->FileExists(SsdManifestPath(path));
+}
+
 std::string LogFolderOf(const std::string& path) {
   const std::string name = IsDirectory(path) ? path : DirectoryOf(path);
   std::string wal_dir;
@@ -40,7 +44,7 @@ bool OpenImage(const char* program, const std::string& path, const std::vector<s
   }
   Status s = PoolImage::Open(pool, image, PlacesOfRegions(options, is_directory ? path : DirectoryOf(pool)));
   *code = kExitCannotRun;
-  if (s.IsNotFound() && is_directory && Env::Default()->FileExists(SsdManifestPath(path))) {
+  if (s.IsNotFound() && is_directory && IsVolatile(path)) {
     s = Status::NotSupported(path,
                              "the pool is volatile memory: what there is are log files, and the table files that " +
                                  SsdManifestPath(path) + " names");

@@ -23,6 +23,9 @@ enum ExitCode : int {
 bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,
                std::unique_ptr<PoolImage>* image, ExitCode* code);
 
+// Whether this is the directory of a database whose pool is volatile memory.
+bool IsVolatile(const std::string& path);
+
 // Where the log files of the database at path are (or of that in whose directory the pool at path is), as the database
 // remembers it. Empty: it has none.
 std::string LogFolderOf(const std::string& path);

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "miodb/comparator.h"
+#include "miodb/env.h"
+#include "src/db/file_names.h"
 #include "src/inspect/verify.h"
 #include "tools/inspect/arguments.h"
 
@@ -102,6 +104,26 @@ void PrintText(const std::string& path, const VerifyResult& r) {
   }
 }
 
+// A database whose pool is volatile memory: 0 and 1 as for others, or why it cannot be checked.
+ExitCode CheckVolatile(const std::string& path, const VerifyOptions& options, VerifyResult* result) {
+  Env* const env = Env::Default();
+  FileLock* lock;
+  SsdManifest manifest;
+  Status s = env->LockFile(LockPath(path), &lock);
+  if (!s.ok()) {
+    fprintf(stderr, "miodb_check: %s\n", s.ToString().c_str());
+    return kExitCannotRun;
+  }
+  s = SsdManifest::Read(env, SsdManifestPath(path), &manifest);
+  if (s.ok()) {
+    *result = VerifyVolatile(manifest, BytewiseComparator(), options);
+  } else {
+    result->problems.push_back({SsdManifestPath(path), s.ToString()});
+  }
+  env->UnlockFile(lock).IgnoreError();
+  return result->problems.empty() ? kExitOk : kExitDamage;
+}
+
 int Main(int argc, char** argv) {
   enum { kJson, kFile, kSsd, kWal, kRegion, kHelp };
   const option options[] = {{"json", no_argument, nullptr, kJson},
@@ -143,13 +165,21 @@ int Main(int argc, char** argv) {
     fputs(kUsage, stderr);
     return kExitCannotRun;
   }
-  std::unique_ptr<PoolImage> image;
+  std::string path = argv[optind];
+  if (verify.wal_folder.empty()) verify.wal_folder = LogFolderOf(path);
+  VerifyResult result;
   ExitCode code;
-  if (!OpenImage("miodb_check", argv[optind], regions, &image, &code)) return code;
-  if (verify.wal_folder.empty()) verify.wal_folder = LogFolderOf(argv[optind]);
-  const VerifyResult result = VerifyPool(*image, BytewiseComparator(), verify);
-  (json ? PrintJson : PrintText)(image->path(), result);
-  return result.problems.empty() ? kExitOk : kExitDamage;
+  if (IsVolatile(path)) {
+    code = CheckVolatile(path, verify, &result);
+  } else {
+    std::unique_ptr<PoolImage> image;
+    if (!OpenImage("miodb_check", path, regions, &image, &code)) return code;
+    path = image->path();
+    result = VerifyPool(*image, BytewiseComparator(), verify);
+    code = result.problems.empty() ? kExitOk : kExitDamage;
+  }
+  if (code != kExitCannotRun) (json ? PrintJson : PrintText)(path, result);
+  return code;
 }
 
 }  // namespace
