@@ -39,6 +39,7 @@
 #include "src/inspect/log_scan.h"
 #include "src/log/file_log.h"
 #include "src/log/frame_writer.h"
+#include "src/log/log_place.h"
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
 #include "src/util/helper_threads.h"
@@ -246,8 +247,12 @@ class DBImpl final : public DB {
   Status ReplayFile(const LogScan& scan, MemTable* memtable);
 
   // ---- db_file_log.cc
-  Status FindLog(std::string* wal_dir) const;
+  Status FindLog(LogPlace* place) const;
+  Status ForgetOldLog();
+  Status RememberLog(const LogPlace& place);
   Status OpenFileLog();
+  Status MakeFileLog(const LogPlace& place);
+  void LeaveFileLog();
   void RetireFileLog() REQUIRES(mutex_);
   void RetireFileLogUpTo(uint64_t sequence);
   bool FileLogTooLarge() const {
@@ -330,6 +335,7 @@ class DBImpl final : public DB {
   // Of the leader of the current write group.
   WriteQueue queue_;
   std::unique_ptr<FrameWriter> frame_writer_;
+  LogPlace log_place_;                    // of file_log_
   FileLog* file_log_to_write_ = nullptr;  // file_log_ with kLogFile
   std::vector<LogRecord> group_records_;
   LogChunk* chunk_ = nullptr;     // receives frames; owned by memtable_

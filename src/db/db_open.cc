@@ -172,7 +172,7 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
     const std::string folder = file_log_->folder();
     file_log_to_write_ = nullptr;
     file_log_.reset();
-    FileLog::Destroy(env, folder, &ssd_manifest_.store_id).IgnoreError();
+    FileLog::Destroy(env, folder, &log_place_.log_id).IgnoreError();
     env->RemoveFile(WalDirPath(name_)).IgnoreError();
     if (log_folder_made_) env->RemoveDir(folder).IgnoreError();
   }
@@ -238,7 +238,8 @@ Status DBImpl::OpenPool() {
     s = OpenFileLog();
     if (s.ok()) s = Recover();
   } else {
-    s = versions_->Create();
+    s = ForgetOldLog();
+    if (s.ok()) s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
     if (s.ok()) s = OpenFileLog();
     if (s.ok()) s = MakeFilesDurable(VersionEdit());
@@ -298,7 +299,9 @@ DBImpl::~DBImpl() {
       !threads_.empty()) {
     Flush().IgnoreError();  // the error is in the info log
   }
+  const bool opened = !threads_.empty();
   StopThreads();
+  if (opened) LeaveFileLog();
   if (tracer_.active()) EndTrace().IgnoreError();  // the error is in the info log
   if (file_lock_ != nullptr) {
     Log("closed");

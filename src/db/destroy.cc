@@ -8,6 +8,7 @@
 #include "src/db/repairer.h"
 #include "src/db/ssd_options.h"
 #include "src/log/file_log.h"
+#include "src/log/log_place.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/ssd_store.h"
@@ -17,43 +18,41 @@ namespace miodb {
 
 namespace {
 
-// The id of the database, whose log files bear it. False if it cannot be read.
-bool ReadId(const std::string& name, const Options& options, uint64_t* id) {
+// The id of the log, which is a volatile database's own. Until a repair of one has begun another log, it bears the id
+// that the files in ssd_path have. False if it cannot be read.
+bool ReadLogId(const std::string& name, const Options& options, const std::string& folder, uint64_t* log_id) {
+  Env* const env = options.env;
+  uint64_t old_id, new_id;
   SsdManifest manifest;
-  if (SsdManifest::Read(options.env, SsdManifestPath(name), &manifest).ok()) {
-    *id = manifest.store_id;
-    return true;
+  if (!SsdManifest::Read(env, SsdManifestPath(name), &manifest).ok()) return false;
+  *log_id = manifest.store_id;
+  const bool repaired = !options.ssd_path.empty() && SsdStore::ReadOwner(env, RepairedSsdPath(options), &new_id).ok() &&
+                        new_id == *log_id;
+  if (repaired && SsdStore::ReadOwner(env, options.ssd_path, &old_id).ok() && FileLog::IsOwnedBy(env, folder, old_id)) {
+    *log_id = old_id;
   }
-  SequentialFile* opened = nullptr;
-  if (!options.env->NewSequentialFile(PoolPath(options, name), &opened).ok()) return false;
-  const std::unique_ptr<SequentialFile> file(opened);
-  std::string space(kPoolHeaderSize, '\0');
-  Slice page;
-  if (!file->Read(space.size(), &page, space.data()).ok() || page.size() < space.size()) return false;
-  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
-  *id = header.pool_id;
-  return header.has_superblock;
+  return true;
 }
 
 // Removes the log files of a database that is not open.
 Status DestroyFileLog(const std::string& name, const Options& options) {
   Env* const env = options.env;
-  if (!env->FileExists(WalDirPath(name))) return Status::OK();
-  std::string wal_dir;
-  Status s = ReadFileToString(env, WalDirPath(name), &wal_dir);
-  const std::string folder = WalFolder(wal_dir, name);
-  uint64_t id, old_id, new_id;
-  const bool known = ReadId(name, options, &id);
-  // Until a repair has begun another log, it bears the id that the files in ssd_path have.
-  const bool repaired = known && !options.ssd_path.empty() &&
-                        SsdStore::ReadOwner(env, RepairedSsdPath(options), &new_id).ok() && new_id == id;
-  if (repaired && SsdStore::ReadOwner(env, options.ssd_path, &old_id).ok() && FileLog::IsOwnedBy(env, folder, old_id)) {
-    id = old_id;
+  LogPlace place;
+  Status s = LogPlace::Read(env, WalDirPath(name), &place);
+  if (s.ok()) {
+    const std::string folder = WalFolder(place.wal_dir, name);
+    if (env->FileExists(SsdManifestPath(name))) {
+      const bool known = ReadLogId(name, options, folder, &place.log_id);
+      s = FileLog::Destroy(env, folder, known ? &place.log_id : nullptr);
+    } else {
+      s = FileLog::Destroy(env, folder, &place.log_id);
+    }
+    if (s.ok() && folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
-  if (s.ok()) s = FileLog::Destroy(env, folder, known ? &id : nullptr);
-  if (!s.ok()) return s;
-  if (folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
-  return env->RemoveFile(WalDirPath(name));
+  // The directory itself may have had a log before another folder had it.
+  if (s.IsNotFound() || s.IsCorruption()) s = Status::OK();
+  if (s.ok() && FileLog::IsOwned(env, name)) s = FileLog::Destroy(env, name, nullptr);
+  return s.ok() && env->FileExists(WalDirPath(name)) ? env->RemoveFile(WalDirPath(name)) : s;
 }
 
 // DestroyDB, but for what runs out of memory. A lock that was had is let go in any case.

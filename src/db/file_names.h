@@ -21,7 +21,7 @@ inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 // Remembers where further regions of the pool are (region_places.h).
 inline std::string RegionsPath(const std::string& name) { return name + "/REGIONS"; }
 
-// Holds the wal_dir of the log files (log/file_log.h), once the database has had some.
+// Where the log files are (log/log_place.h), once the database has had some.
 inline std::string WalDirPath(const std::string& name) { return name + "/WAL"; }
 inline std::string WalFolder(const std::string& wal_dir, const std::string& name) {
   return wal_dir.empty() ? name : wal_dir;

@@ -16,6 +16,7 @@
 #include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/log/file_log.h"
+#include "src/log/log_place.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/util/posix_file.h"
@@ -125,6 +126,7 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
     if (s.ok()) s = BeginLog(pool_id);
   }
   if (s.ok()) s = SwapDirectories();
+  if (s.ok() && !volatile_) s = RemoveLogFiles();
   *finished = s.ok();
   return s;
 }
@@ -212,27 +214,30 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
 }
 
-// A volatile pool's database always has one: as it remembers, or where that is gone, as the options say.
+// As the database remembers it, or moved to where the options say. A volatile pool's database always has one.
 Status Repairer::FindLogFolder() {
-  const bool remembered = env_->FileExists(WalDirPath(name_));
-  Status s;
-  if (remembered) {
-    std::string wal_dir;
-    s = ReadFileToString(env_, WalDirPath(name_), &wal_dir);
-    if (s.ok()) wal_folder_ = WalFolder(wal_dir, name_);
+  LogPlace place;
+  Status s = LogPlace::Read(env_, WalDirPath(name_), &place);
+  const bool remembered = s.ok();
+  if (s.IsCorruption()) Report({WalDirPath(name_), s.ToString()});
+  if (!remembered && !s.IsNotFound() && !s.IsCorruption()) return s;
+  const std::string last = WalFolder(place.wal_dir, name_), given = WalFolder(options_.wal_dir, name_);
+  log_id_ = place.log_id;
+  if (volatile_) {
+    wal_folder_ = remembered && env_->FileExists(last) ? last : given;
+  } else if (remembered && place.in_use) {
+    wal_folder_ = !FileLog::IsOwnedBy(env_, last, log_id_) && FileLog::IsOwnedBy(env_, given, log_id_) ? given : last;
   }
-  if (volatile_ && (!remembered || !env_->FileExists(wal_folder_))) {
-    wal_folder_ = WalFolder(options_.wal_dir, name_);
-  }
-  return s;
+  return Status::OK();
 }
 
 Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
   std::vector<LogFile> files;
   Status s;
-  if (!wal_folder_.empty()) s = FileLog::List(env_, wal_folder_, &files);
-  if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwned(env_, wal_folder_)) {
-    Report({wal_folder_, "holds no log (no WAL_OWNER): writes that only the log had are lost"});
+  if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwnedBy(env_, wal_folder_, log_id_)) {
+    Report({wal_folder_, "does not hold the log of this database: writes that only the log had are lost"});
+  } else if (!wal_folder_.empty()) {
+    s = FileLog::List(env_, wal_folder_, &files);
   }
   uint64_t last_sequence = flushed_sequence;
   for (const LogFile& file : files) {
@@ -295,10 +300,16 @@ Status Repairer::Swap() {
   return s.ok() ? RemoveLogFiles() : s;
 }
 
+// For good: what is written from now on must never meet the old log.
 Status Repairer::RemoveLogFiles() {
-  if (wal_folder_.empty()) return Status::OK();
-  Status s = FileLog::Destroy(env_, wal_folder_, nullptr);
-  return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
+  Status s;
+  if (!wal_folder_.empty() && env_->FileExists(wal_folder_)) {
+    s = FileLog::Destroy(env_, wal_folder_, &log_id_);
+    if (s.ok()) s = SyncDirectory(wal_folder_);
+  }
+  if (!s.ok() || !env_->FileExists(WalDirPath(name_))) return s;
+  s = env_->RemoveFile(WalDirPath(name_));
+  return s.ok() ? SyncDirectory(name_) : s;
 }
 
 Status RemoveRepairFiles(Env* env, const std::string& name) {

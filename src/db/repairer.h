@@ -90,6 +90,7 @@ class Repairer {
   std::string lost_;                          // content of LOST
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::string wal_folder_;                    // empty: there are no log files
+  uint64_t log_id_ = 0;                       // of the log that the database remembers
   uint64_t log_reach_ = 0;                    // the log went at least this far
   uint64_t log_begin_ = UINT64_MAX;           // of writes from here on newest_ is kept
   NewestWrites newest_;                       // in files; empty: the log has nothing older

@@ -48,7 +48,7 @@ class Verifier {
       result_.order_checked = false;
       order_ = KeyOrder(&unknown_);
     }
-    CheckLog(header.pool_id);
+    CheckLog();
     CheckTables();
     CheckRuns();
     CheckFiles(options_, header.pool_id, state_, order_, &result_);
@@ -68,7 +68,7 @@ class Verifier {
 
   void CheckHeader(const PoolHeader& header);
   bool CheckManifest(const PoolHeader& header);
-  void CheckLog(uint64_t pool_id);
+  void CheckLog();
   void CheckTables();
   void CheckRuns();
   void CheckSpace();
@@ -135,7 +135,7 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   return true;
 }
 
-void Verifier::CheckLog(uint64_t pool_id) {
+void Verifier::CheckLog() {
   std::vector<LogPiece> pieces;
   for (const auto& [id, place] : state_.chunks) {
     if (!Claim(place.offset, place.size, ChunkName(place))) continue;
@@ -147,7 +147,7 @@ void Verifier::CheckLog(uint64_t pool_id) {
     pieces.push_back(std::move(piece));
   }
   result_.chunks = state_.chunks.size();
-  AddLogFiles(options_, pool_id, state_.flushed_sequence, &pieces, &result_);
+  AddLogFiles(options_, options_.log_id, state_.flushed_sequence, &pieces, &result_);
   JudgeLog(options_, state_.flushed_sequence, std::move(pieces), &result_);
 }
 

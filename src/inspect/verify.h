@@ -40,6 +40,7 @@ struct VerifyOptions {
 
   // The folder of log files. Empty: the database has none.
   std::string wal_folder;
+  uint64_t log_id = 0;  // that WAL_OWNER there has to say; a volatile pool's database has its own
 
   // The directory of the SSD tier. Empty: files that the manifest names are not looked at, which a note says.
   std::string ssd_path;

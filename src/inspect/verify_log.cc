@@ -33,11 +33,11 @@ LogPiece ReadLogFile(const std::string& folder, const LogFile& file, uint64_t fl
 
 }  // namespace
 
-void AddLogFiles(const VerifyOptions& options, uint64_t store_id, uint64_t flushed_sequence,
+void AddLogFiles(const VerifyOptions& options, uint64_t log_id, uint64_t flushed_sequence,
                  std::vector<LogPiece>* pieces, VerifyResult* result) {
   const std::string& folder = options.wal_folder;
   if (folder.empty()) return;
-  if (!FileLog::IsOwnedBy(Env::Default(), folder, store_id)) {
+  if (!FileLog::IsOwnedBy(Env::Default(), folder, log_id)) {
     result->problems.push_back({folder, "does not hold the log of this database (no WAL_OWNER with its id)"});
     return;
   }

@@ -24,8 +24,8 @@ struct LogPiece {
   std::vector<Problem> problems;
 };
 
-// Reads the log files, if there is a folder for them, which has to be that of the database with this id.
-void AddLogFiles(const VerifyOptions& options, uint64_t store_id, uint64_t flushed_sequence,
+// Reads the log files, if there is a folder for them.
+void AddLogFiles(const VerifyOptions& options, uint64_t log_id, uint64_t flushed_sequence,
                  std::vector<LogPiece>* pieces, VerifyResult* result);
 
 // Checks that the pieces are whole and follow one another from the first write that is not flushed on. Sets the

@@ -18,9 +18,9 @@ constexpr uint64_t kTrimSeconds = 600;
 
 constexpr char kOwnerName[] = "/WAL_OWNER";
 
-std::string OwnerText(uint64_t pool_id) {
+std::string OwnerText(uint64_t log_id) {
   char text[32];
-  snprintf(text, sizeof(text), "%016" PRIx64 "\n", pool_id);
+  snprintf(text, sizeof(text), "%016" PRIx64 "\n", log_id);
   return text;
 }
 
@@ -65,12 +65,12 @@ FileLog::~FileLog() {
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
 }
 
-Status FileLog::Own(uint64_t pool_id) {
+Status FileLog::Own(uint64_t log_id) {
   Env* const env = options_.env;
   const std::string path = options_.folder + kOwnerName;
   Status locked = env->LockFile(path, &lock_);
   if (!locked.ok()) return locked;
-  const std::string mine = OwnerText(pool_id);
+  const std::string mine = OwnerText(log_id);
   std::string owner;
   if (env->FileExists(path)) {
     Status s = ReadFileToString(env, path, &owner);
@@ -82,28 +82,40 @@ Status FileLog::Own(uint64_t pool_id) {
   Status s = List(env, options_.folder, &files);
   if (!s.ok()) return s;
   if (!files.empty()) {
-    return Status::InvalidArgument(options_.folder, "holds the log (" + files[0].name() + ") of another pool");
+    return Status::InvalidArgument(options_.folder, "holds the log (" + files[0].name() +
+                                                        ") of another pool, or one that this pool did without since");
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
   s = WriteStringToFile(env, mine, path);
   return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
 }
 
+Status FileLog::ReadOwner(Env* env, const std::string& folder, uint64_t* log_id) {
+  std::string owner;
+  const std::string path = folder + kOwnerName;
+  if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
+  Status s = ReadFileToString(env, path, &owner);
+  if (s.ok() && (sscanf(owner.c_str(), "%16" SCNx64, log_id) != 1 || owner != OwnerText(*log_id))) {
+    s = Status::NotFound(path, "says nothing");  // as a crash may leave it
+  }
+  return s;
+}
+
 bool FileLog::IsOwned(Env* env, const std::string& folder) {
-  std::string owner;
-  return ReadFileToString(env, folder + kOwnerName, &owner).ok() && !owner.empty();
+  uint64_t owner;
+  return ReadOwner(env, folder, &owner).ok();
 }
 
-bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t pool_id) {
-  std::string owner;
-  return ReadFileToString(env, folder + kOwnerName, &owner).ok() && owner == OwnerText(pool_id);
+bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id) {
+  uint64_t owner;
+  return ReadOwner(env, folder, &owner).ok() && owner == log_id;
 }
 
-Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* pool_id) {
+Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log_id) {
   const std::string owner_path = folder + kOwnerName;
   FileLock* lock = nullptr;
   if (env->FileExists(owner_path)) {
-    if (pool_id != nullptr && !IsOwnedBy(env, folder, *pool_id)) return Status::OK();
+    if (log_id != nullptr && !IsOwnedBy(env, folder, *log_id)) return Status::OK();
     Status s = env->LockFile(owner_path, &lock);
     if (!s.ok()) return s;
   }

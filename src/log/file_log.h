@@ -4,8 +4,8 @@
 // folder and deleted when it is too old or the archive too large. Its name there ends with the second of the move:
 // 000017.log.1700000000.
 //
-// The folder belongs to one pool, whose id the file WAL_OWNER in it tells, so that no database ever takes another's
-// log for its own.
+// The folder belongs to one log, whose id the file WAL_OWNER in it tells, so that no database ever takes another's log
+// for its own, nor one of its own of another time (log_place.h).
 //
 // Threads: Append and EndFile by one thread at a time, the leader of the current write group; the rest by any.
 // What a crash leaves: of the process, everything for which Append returned. Of the machine, everything up to the last
@@ -60,19 +60,18 @@ class FileLog {
   // The log files in a folder by rising number; none if there is no such folder.
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
-  // Makes the folder this pool's, and keeps others out of it. InvalidArgument if it holds log files of another one,
-  // IOError if somebody has it open.
-  Status Own(uint64_t pool_id);
+  // Makes the folder this log's, and keeps others out of it. InvalidArgument if it holds files of another one, IOError
+  // if somebody has it open.
+  Status Own(uint64_t log_id);
 
-  // Whether the folder says that it is somebody's.
+  // Stores whose log the folder says it holds. NotFound if it says nothing.
+  static Status ReadOwner(Env* env, const std::string& folder, uint64_t* log_id);
   static bool IsOwned(Env* env, const std::string& folder);
+  static bool IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id);
 
-  // Whether the folder says that it is this pool's.
-  static bool IsOwnedBy(Env* env, const std::string& folder, uint64_t pool_id);
-
-  // Removes everything that logs have left in a folder, unless it says that it is another pool's. pool_id null: not
+  // Removes everything that logs have left in a folder, unless it says that it is another log's. log_id null: not
   // known. IOError if somebody has it open.
-  static Status Destroy(Env* env, const std::string& folder, const uint64_t* pool_id);
+  static Status Destroy(Env* env, const std::string& folder, const uint64_t* log_id);
 
   // A file of the archive.
   struct Archived {

@@ -209,6 +209,147 @@ TEST_F(FileLogTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
   EXPECT_EQ(kNotFound, Get(Key(40)));
 }
 
+TEST_F(FileLogTest, AFolderThatWasLeftIsNotTakenForTheLog) {
+  Open();  // in the database directory
+  PutRange(0, 20);
+  ASSERT_OK(db_->Flush());
+  Close();
+  const std::string logs = dir_ / "wal";
+  options_.wal_dir = logs;
+  Open();
+  PutRange(20, 40);
+  Close();
+  fs::rename(logs, dir_ / "unmounted");
+  for (const LogMode mode : {kLogFile, kLogPmem}) {
+    options_.log_mode = mode;
+    options_.wal_dir.clear();
+    const Status s = TryOpen();
+    EXPECT_STATUS(Corruption, s);
+    EXPECT_TRUE(Mentions(s, logs));
+  }
+  fs::rename(dir_ / "unmounted", logs);
+  Open();
+  CheckRange(0, 40);
+  Close();
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(fs::exists(path_)) << "what the first log left there is gone too";
+}
+
+TEST_F(FileLogTest, ALogThatWasGivenUpNeverComesBack) {
+  const std::string logs = dir_ / "wal";
+  options_.wal_dir = logs;
+  Open();
+  PutRange(0, 20);
+  ASSERT_OK(db_->Flush());
+  PutRange(20, 40);
+  Close();
+  fs::rename(logs, dir_ / "unmounted");
+  fs::remove(path_ + "/WAL");
+  options_.log_mode = kLogPmem;
+  Open();
+  for (int i = 0; i < 25; i++) Put(Key(i), "newer");
+  ASSERT_OK(db_->Flush());
+  Close();
+  fs::rename(dir_ / "unmounted", logs);
+  options_.log_mode = kLogFile;
+  const Status s = TryOpen();
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, logs));
+  fs::remove_all(logs);
+  Open();
+  EXPECT_EQ("newer", Get(Key(24)));
+  EXPECT_EQ(kNotFound, Get(Key(30)));
+}
+
+TEST_F(FileLogTest, ALogWithoutWritesIsNotMissed) {
+  const std::string logs = dir_ / "wal";
+  for (const LogMode mode : {kLogFile, kLogPmem, kLogOff}) {
+    options_.log_mode = kLogFile;
+    options_.wal_dir = logs;
+    Open();
+    PutRange(0, 20);
+    ASSERT_OK(db_->Flush());
+    Close();
+    fs::remove_all(logs);
+    options_.log_mode = mode;
+    options_.wal_dir = dir_ / "other";
+    Open();
+    CheckRange(0, 20);
+    PutRange(20, 30);
+    ASSERT_OK(db_->Flush());
+    Close();
+    fs::remove_all(options_.wal_dir);
+  }
+  // Nor is one that was replayed with another mode.
+  options_.log_mode = kLogFile;
+  options_.wal_dir = logs;
+  Open();
+  PutRange(30, 40);
+  Close();
+  options_.log_mode = kLogPmem;
+  Open();
+  ASSERT_OK(db_->Flush());
+  Close();
+  fs::remove_all(logs);
+  Open();
+  CheckRange(0, 40);
+}
+
+TEST_F(FileLogTest, TheLogOfAPoolThatIsGoneIsForgotten) {
+  options_.wal_dir = dir_ / "wal";
+  Open();
+  PutRange(0, 20);
+  Close();
+  fs::remove(path_ + "/pool");
+  options_.log_mode = kLogPmem;
+  EXPECT_STATUS(InvalidArgument, TryOpen());  // it has writes
+  for (const auto& file : LogFiles(options_.wal_dir)) fs::remove(file);
+  Open();
+  EXPECT_EQ(kNotFound, Get(Key(0)));
+  PutRange(0, 20);
+  Open();
+  CheckRange(0, 20);
+  options_.log_mode = kLogFile;
+  Open();
+  PutRange(20, 40);
+  Open();
+  CheckRange(0, 40);
+}
+
+TEST_F(FileLogTest, ARepairLeavesTheLogOfAnotherDatabaseAlone) {
+  options_.wal_dir = dir_ / "wal";
+  Open();
+  PutRange(0, 20);
+  Close();
+  const std::string first = path_;
+  fs::rename(options_.wal_dir, dir_ / "of_first");
+  path_ = dir_ / "second";
+  Open();
+  Put(Key(50), "of the second");
+  Close();
+  const size_t files = LogFiles(options_.wal_dir).size();
+  ASSERT_OK(RepairDB(first, options_));
+  EXPECT_EQ(files, LogFiles(options_.wal_dir).size());
+  Open();
+  EXPECT_EQ("of the second", Get(Key(50)));
+  path_ = first;
+  options_.log_mode = kLogPmem;
+  Open();
+  EXPECT_EQ(kNotFound, Get(Key(50)));
+}
+
+TEST_F(FileLogTest, ADamagedFileThatSaysWhereTheLogIsIsNamed) {
+  Open();
+  PutRange(0, 20);
+  Close();
+  ASSERT_OK(WriteStringToFile(Env::Default(), "nowhere", path_ + "/WAL"));
+  const Status s = TryOpen();
+  EXPECT_STATUS(Corruption, s);
+  EXPECT_TRUE(Mentions(s, path_ + "/WAL"));
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(fs::exists(path_));
+}
+
 TEST_F(FileLogTest, ARepairSaysThatTheLogIsNotThere) {
   options_.wal_dir = dir_ / "wal";
   Open();
@@ -220,7 +361,7 @@ TEST_F(FileLogTest, ARepairSaysThatTheLogIsNotThere) {
   ASSERT_OK(RepairDB(path_, options_));
   std::string lost;
   ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/LOST", &lost));
-  EXPECT_NE(std::string::npos, lost.find(options_.wal_dir + ": holds no log")) << lost;
+  EXPECT_NE(std::string::npos, lost.find(options_.wal_dir + ": does not hold the log of this database")) << lost;
   Open();
   CheckRange(0, 20);
   EXPECT_EQ(kNotFound, Get(Key(20)));

@@ -9,6 +9,7 @@
 #include "src/db/file_names.h"
 #include "src/db/region_places.h"
 #include "src/inspect/verify.h"
+#include "src/log/log_place.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -26,11 +27,20 @@ bool IsVolatile(const std::string& path) {
   return !Env::Default()->FileExists(path + "/pool") && Env::Default()->FileExists(SsdManifestPath(path));
 }
 
-std::string LogFolderOf(const std::string& path) {
+bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
+                   uint64_t* log_id) {
   const std::string name = IsDirectory(path) ? path : DirectoryOf(path);
-  std::string wal_dir;
-  const Status s = ReadFileToString(Env::Default(), WalDirPath(name), &wal_dir);
-  return s.ok() ? WalFolder(wal_dir, name) : "";
+  LogPlace place;
+  const Status s = LogPlace::Read(Env::Default(), WalDirPath(name), &place);
+  if (!s.ok() && !s.IsNotFound()) {
+    fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
+    return false;
+  }
+  folder->clear();
+  if (place.in_use) *folder = WalFolder(place.wal_dir, name);
+  if (!wal_dir.empty()) *folder = wal_dir;
+  *log_id = place.log_id;
+  return true;
 }
 
 bool OpenImage(const char* program, const std::string& path, const std::vector<std::string>& regions,

@@ -3,6 +3,7 @@
 #ifndef MIODB_TOOLS_INSPECT_ARGUMENTS_H_
 #define MIODB_TOOLS_INSPECT_ARGUMENTS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,8 +28,10 @@ bool OpenImage(const char* program, const std::string& path, const std::vector<s
 bool IsVolatile(const std::string& path);
 
 // Where the log files of the database at path are (or of that in whose directory the pool at path is), as the database
-// remembers it. Empty: it has none.
-std::string LogFolderOf(const std::string& path);
+// remembers it, or, if wal_dir is not empty, there. *folder is empty if it has none, or none with writes. False, and an
+// error is printed, if that cannot be read.
+bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
+                   uint64_t* log_id);
 
 }  // namespace miodb
 

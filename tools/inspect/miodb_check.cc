@@ -135,6 +135,7 @@ int Main(int argc, char** argv) {
                             {nullptr, 0, nullptr, 0}};
   bool json = false;
   std::vector<std::string> regions;
+  std::string wal_dir;
   VerifyOptions verify;
   for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
     switch (c) {
@@ -148,7 +149,7 @@ int Main(int argc, char** argv) {
         verify.ssd_path = optarg;
         break;
       case kWal:
-        verify.wal_folder = optarg;
+        wal_dir = optarg;
         break;
       case kRegion:
         regions.emplace_back(optarg);
@@ -166,7 +167,7 @@ int Main(int argc, char** argv) {
     return kExitCannotRun;
   }
   std::string path = argv[optind];
-  if (verify.wal_folder.empty()) verify.wal_folder = LogFolderOf(path);
+  if (!FindLogFolder("miodb_check", path, wal_dir, &verify.wal_folder, &verify.log_id)) return kExitDamage;
   VerifyResult result;
   ExitCode code;
   if (IsVolatile(path)) {

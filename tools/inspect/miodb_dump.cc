@@ -396,7 +396,8 @@ int Main(int argc, char** argv) {
   if (!(what.header || what.manifest || what.tables || what.table || what.file || what.log)) {
     what.header = what.manifest = what.tables = what.log = true;
   }
-  if (what.wal.empty()) what.wal = LogFolderOf(argv[optind]);
+  uint64_t log_id;
+  if (!FindLogFolder("miodb_dump", argv[optind], what.wal, &what.wal, &log_id)) return kExitDamage;
   std::unique_ptr<PoolImage> image;
   ExitCode code;
   if (!OpenImage("miodb_dump", argv[optind], regions, &image, &code)) return code;
