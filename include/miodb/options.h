@@ -202,8 +202,8 @@ struct MIODB_EXPORT Options {
   // ---- The log in files: with kLogFile, else without effect. Names as in RocksDB ----------------------------------
 
   // The folder for log files, made if it is not there (the one above it must be). Empty: the database directory. Each
-  // pool needs its own. To change it, open once more with the old one, call Flush, and close. Where the folder of a
-  // database that had one is gone, for example because its disk is not mounted, Open returns Corruption.
+  // pool needs its own. To change it, open once more with the old one, call Flush, and close. Where a folder with
+  // unflushed writes is gone, for example because its disk is not mounted, Open returns Corruption.
   std::string wal_dir;
 
   // Bytes of a block of the format. A power of two from 256 to 65536; LevelDB's own is 32768. Recovery reads any.

@@ -19,25 +19,28 @@ uint64_t LogPlace::NewId() {
   return uint64_t{random()} << 32 | random();
 }
 
+std::string LogPlace::Encode() const {
+  char line[kFirstLine + 1];
+  snprintf(line, sizeof(line), "%016" PRIx64 " %d\n", log_id, in_use ? 1 : 0);
+  return line + wal_dir;
+}
+
+bool LogPlace::DecodeFrom(const std::string& text) {
+  int state = 0;
+  if (text.size() < kFirstLine || sscanf(text.c_str(), "%16" SCNx64 " %1d", &log_id, &state) != 2) return false;
+  in_use = state == 1;
+  wal_dir = text.substr(kFirstLine);
+  return Encode() == text;
+}
+
 Status LogPlace::Read(Env* env, const std::string& path, LogPlace* place) {
   std::string text;
   if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
   Status s = ReadFileToString(env, path, &text);
-  if (!s.ok()) return s;
-  int in_use = 0;
-  if (text.size() < kFirstLine || text[kFirstLine - 1] != '\n' ||
-      sscanf(text.c_str(), "%16" SCNx64 " %1d", &place->log_id, &in_use) != 2) {
-    return Status::Corruption(path, "does not say where the log is");
-  }
-  place->in_use = in_use != 0;
-  place->wal_dir = text.substr(kFirstLine);
+  if (s.ok() && !place->DecodeFrom(text)) s = Status::Corruption(path, "does not say where the log is");
   return s;
 }
 
-Status LogPlace::Write(Env* env, const std::string& path) const {
-  char line[kFirstLine + 1];
-  snprintf(line, sizeof(line), "%016" PRIx64 " %d\n", log_id, in_use ? 1 : 0);
-  return ReplaceFile(env, path, line + wal_dir);
-}
+Status LogPlace::Write(Env* env, const std::string& path) const { return ReplaceFile(env, path, Encode()); }
 
 }  // namespace miodb

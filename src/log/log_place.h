@@ -29,6 +29,11 @@ struct LogPlace {
 
   static uint64_t NewId();
 
+  std::string Encode() const;
+
+  // False if the bytes are no such file.
+  bool DecodeFrom(const std::string& text);
+
   // NotFound if there is no such file, Corruption if it is damaged.
   static Status Read(Env* env, const std::string& path, LogPlace* place);
 

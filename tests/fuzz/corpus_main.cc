@@ -17,6 +17,7 @@
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_writer.h"
 #include "src/log/frame_reader.h"
+#include "src/log/log_place.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
@@ -120,6 +121,8 @@ void AddSmall(Corpus* corpus) {
   }
   corpus->Add("coding", "varints", varints);
   corpus->Add("coding", "slices", slices);
+  corpus->Add("log_place", "in_use", LogPlace{"/mnt/log", 0x1234, true}.Encode());
+  corpus->Add("log_place", "empty", LogPlace().Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));
