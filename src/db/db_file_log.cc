@@ -16,6 +16,12 @@ namespace {
 
 uint64_t NowSeconds() { return WallMicros() / 1000000; }
 
+// An Env may have folders that the system does not know.
+Status SyncFolder(const std::string& folder) {
+  const Status s = SyncDirectory(folder);
+  return s.IsNotFound() ? Status::OK() : s;
+}
+
 }  // namespace
 
 // What is in use may have been moved to where the options say. Where it is not, something is missing.
@@ -38,13 +44,15 @@ Status DBImpl::ForgetOldLog() {
   LogPlace place;
   const Status read = LogPlace::Read(options_.env, WalDirPath(name_), &place);
   if (!read.ok()) return read.IsNotFound() ? Status::OK() : read;
-  const std::string folder = WalFolder(place.wal_dir, name_);
+  if (!place.in_use) return Status::OK();
+  Status s = FindLog(&place);
   std::vector<LogFile> files;
-  Status s = FileLog::List(options_.env, folder, &files);
-  if (s.ok() && !files.empty() && FileLog::IsOwnedBy(options_.env, folder, place.log_id)) {
-    return Status::InvalidArgument(folder, "holds the log (" + files[0].name() + ") of another pool, which is gone");
+  const std::string folder = WalFolder(place.wal_dir, name_);
+  if (s.ok()) s = FileLog::List(options_.env, folder, &files);
+  if (s.ok() && !files.empty()) {
+    s = Status::InvalidArgument(folder, "holds the log (" + files[0].name() + ") of another pool, which is gone");
   }
-  return s.ok() && place.in_use ? RememberLog(LogPlace()) : s;
+  return s.ok() ? RememberLog(LogPlace()) : s;
 }
 
 Status DBImpl::RememberLog(const LogPlace& place) {
@@ -62,8 +70,13 @@ Status DBImpl::OpenFileLog() {
   if (!remembered && !s.IsNotFound()) return s;
   const bool in_use = existed_ && (is_volatile || last.in_use);
   if (!in_use && !writes) return Status::OK();
+  const uint64_t pool_id = ssd_manifest_.store_id;
   LogPlace now = last;
-  if (is_volatile) now.log_id = ssd_manifest_.store_id;
+  if (is_volatile) now.log_id = pool_id;
+  if (in_use && !is_volatile && last.pool_id != pool_id) {
+    return Status::InvalidArgument(WalDirPath(name_), "the log in " + WalFolder(last.wal_dir, name_) +
+                                                          " is that of another pool; remove this file to do without");
+  }
   std::vector<LogFile> files;
   s = Status::OK();
   if (in_use) s = FindLog(&now);
@@ -78,12 +91,15 @@ Status DBImpl::OpenFileLog() {
   if (writes) {
     now.wal_dir = options_.wal_dir;
     // Any other folder begins another log.
-    const bool same = remembered && FileLog::IsOwnedBy(env, WalFolder(now.wal_dir, name_), now.log_id);
+    const bool same = last.pool_id == pool_id && FileLog::IsOwnedBy(env, WalFolder(now.wal_dir, name_), now.log_id);
     if (!is_volatile && !same) now.log_id = LogPlace::NewId();
   }
+  now.pool_id = pool_id;
   now.in_use = writes || !files.empty();
   log_place_ = now;
-  if (now.in_use) s = MakeFileLog(now);
+  // Who is told that there are no files must not meet one that comes back.
+  if (in_use && !now.in_use) s = SyncFolder(WalFolder(now.wal_dir, name_));
+  if (s.ok() && now.in_use) s = MakeFileLog(now);
   if (s.ok() && writes) file_log_to_write_ = file_log_.get();
   if (s.ok() && (!remembered || now != last)) s = now.Write(env, WalDirPath(name_));
   // Even if it says so already: the process that wrote it may have come no further.
@@ -108,10 +124,6 @@ Status DBImpl::MakeFileLog(const LogPlace& place) {
     s = env->CreateDir(folder);
     if (!s.ok()) return Status::IOError(folder, "cannot create the log folder: " + s.ToString());
     log_folder_made_ = true;
-  } else if (folder != name_) {
-    // Who made it may not have come to this. An Env may have folders that the system does not know.
-    s = SyncDirectoryOf(folder);
-    if (s.IsNotFound()) s = Status::OK();
   }
   auto log = std::make_unique<FileLog>(log_options);
   if (s.ok()) s = log->Own(place.log_id);
@@ -126,7 +138,8 @@ void DBImpl::LeaveFileLog() {
   Status s = FileLog::List(options_.env, file_log_->folder(), &files);
   if (!s.ok() || !files.empty() || !FileLog::IsOwnedBy(options_.env, file_log_->folder(), log_place_.log_id)) return;
   log_place_.in_use = false;
-  s = RememberLog(log_place_);
+  s = SyncFolder(file_log_->folder());
+  if (s.ok()) s = RememberLog(log_place_);
   if (!s.ok()) LogStatus("the file WAL", s);
 }
 

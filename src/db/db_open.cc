@@ -299,9 +299,8 @@ DBImpl::~DBImpl() {
       !threads_.empty()) {
     Flush().IgnoreError();  // the error is in the info log
   }
-  const bool opened = !threads_.empty();
   StopThreads();
-  if (opened) LeaveFileLog();
+  LeaveFileLog();
   if (tracer_.active()) EndTrace().IgnoreError();  // the error is in the info log
   if (file_lock_ != nullptr) {
     Log("closed");

@@ -1,5 +1,6 @@
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "miodb/db.h"
 #include "miodb/env.h"
@@ -49,9 +50,12 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
     }
     if (s.ok() && folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
-  // The directory itself may have had a log before another folder had it.
-  if (s.IsNotFound() || s.IsCorruption()) s = Status::OK();
-  if (s.ok() && FileLog::IsOwned(env, name)) s = FileLog::Destroy(env, name, nullptr);
+  // The directory itself may have had a log before another folder had it, or, if that cannot be read, have it still.
+  const bool unknown = s.IsCorruption();
+  if (s.IsNotFound() || unknown) s = Status::OK();
+  std::vector<LogFile> files;
+  if (s.ok()) s = FileLog::List(env, name, &files);
+  if (s.ok() && (unknown || files.empty()) && FileLog::IsOwned(env, name)) s = FileLog::Destroy(env, name, nullptr);
   return s.ok() && env->FileExists(WalDirPath(name)) ? env->RemoveFile(WalDirPath(name)) : s;
 }
 

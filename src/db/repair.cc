@@ -20,6 +20,7 @@
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/util/posix_file.h"
+#include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
 
 // A repair, step by step:
@@ -82,7 +83,7 @@ Status Repairer::Run() {
   }
   const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
   bool finished = false;
-  s = FindLogFolder();
+  s = FindLogFolder(header.pool_id);
   if (s.ok()) s = FinishSwap(header.pool_id, &finished);
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
@@ -110,6 +111,12 @@ void Repairer::Report(const Problem& problem) {
   lost_ += line + "\n";
 }
 
+bool Repairer::HasTables(const std::string& directory) const {
+  std::vector<std::string> names;
+  env_->GetChildren(directory, &names).IgnoreError();  // then it has none
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".sst"); });
+}
+
 // An earlier repair may have exchanged the pools, or SSD_MANIFEST, but not the directories.
 Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   uint64_t owner;
@@ -118,7 +125,10 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
     return Status::OK();
   }
   const bool old_is_there = SsdStore::ReadOwner(env_, options_.ssd_path, &owner).ok();
-  if (old_is_there && owner == pool_id) return Status::OK();  // a new one is in use, which needed no files of ours
+  // A new one is in use, which needed no files of ours; but an open that failed may have made it.
+  if (old_is_there && owner == pool_id && (HasTables(options_.ssd_path) || !HasTables(RepairedSsdPath(options_)))) {
+    return Status::OK();
+  }
   ssd_in_use_ = true;
   Status s;
   if (volatile_ && !FileLog::IsOwnedBy(env_, wal_folder_, pool_id)) {
@@ -214,21 +224,47 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
 }
 
-// As the database remembers it, or moved to where the options say. A volatile pool's database always has one.
-Status Repairer::FindLogFolder() {
+// As the database remembers it, or moved to where the options say. A volatile pool's database always has one. pool_id:
+// 0 if it cannot be read.
+Status Repairer::FindLogFolder(uint64_t pool_id) {
   LogPlace place;
   Status s = LogPlace::Read(env_, WalDirPath(name_), &place);
   const bool remembered = s.ok();
-  if (s.IsCorruption()) Report({WalDirPath(name_), s.ToString()});
+  if (s.IsCorruption()) Report({WalDirPath(name_), s.ToString() + ": writes that only the log had are lost"});
   if (!remembered && !s.IsNotFound() && !s.IsCorruption()) return s;
   const std::string last = WalFolder(place.wal_dir, name_), given = WalFolder(options_.wal_dir, name_);
   log_id_ = place.log_id;
   if (volatile_) {
     wal_folder_ = remembered && env_->FileExists(last) ? last : given;
-  } else if (remembered && place.in_use) {
-    wal_folder_ = !FileLog::IsOwnedBy(env_, last, log_id_) && FileLog::IsOwnedBy(env_, given, log_id_) ? given : last;
+    return Status::OK();
+  }
+  if (!remembered) return Status::OK();
+  const std::string folder =
+      !FileLog::IsOwnedBy(env_, last, log_id_) && FileLog::IsOwnedBy(env_, given, log_id_) ? given : last;
+  if (pool_id == 0 || place.pool_id == pool_id) {
+    log_is_ours_ = true;
+    if (place.in_use) wal_folder_ = folder;
+  } else if (IsReplaced(place.pool_id)) {
+    // An earlier repair has taken from it what there was.
+    log_is_ours_ = true;
+    wal_folder_ = folder;
+    s = RemoveLogFiles();
+    wal_folder_.clear();
+    return s;
+  } else if (place.in_use) {
+    Report({WalDirPath(name_), "the log in " + folder + " is that of another pool"});
   }
   return Status::OK();
+}
+
+// Whether the pool with this id is one that a repair has put aside.
+bool Repairer::IsReplaced(uint64_t pool_id) const {
+  for (int i = 1; env_->FileExists(DamagedPoolPath(options_, name_, i)); i++) {
+    std::unique_ptr<PoolImage> image;
+    if (!PoolImage::Open(DamagedPoolPath(options_, name_, i), &image).ok() || image->size() < kPoolHeaderSize) continue;
+    if (ReadPoolHeader(image->At(0), image->size()).pool_id == pool_id) return true;
+  }
+  return false;
 }
 
 Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
@@ -300,16 +336,13 @@ Status Repairer::Swap() {
   return s.ok() ? RemoveLogFiles() : s;
 }
 
-// For good: what is written from now on must never meet the old log.
+// For good: what is written from now on must never meet the old log. A log of another pool stays.
 Status Repairer::RemoveLogFiles() {
-  Status s;
-  if (!wal_folder_.empty() && env_->FileExists(wal_folder_)) {
-    s = FileLog::Destroy(env_, wal_folder_, &log_id_);
-    if (s.ok()) s = SyncDirectory(wal_folder_);
-  }
-  if (!s.ok() || !env_->FileExists(WalDirPath(name_))) return s;
-  s = env_->RemoveFile(WalDirPath(name_));
-  return s.ok() ? SyncDirectory(name_) : s;
+  if (!log_is_ours_ || !env_->FileExists(WalDirPath(name_))) return Status::OK();
+  Status s = LogPlace().Write(env_, WalDirPath(name_));
+  if (s.ok()) s = SyncExistingFile(env_, WalDirPath(name_));
+  if (s.ok() && !wal_folder_.empty()) s = FileLog::Destroy(env_, wal_folder_, &log_id_);
+  return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
 }
 
 Status RemoveRepairFiles(Env* env, const std::string& name) {

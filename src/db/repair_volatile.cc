@@ -39,7 +39,7 @@ Status Repairer::RunVolatile() {
   const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
   const bool whole = read.ok();
   if (!whole && !read.IsCorruption() && !read.IsNotFound()) return read;
-  s = FindLogFolder();
+  s = FindLogFolder(0);
   bool finished = false;
   if (!s.ok()) return s;
   if (whole) {

@@ -59,7 +59,9 @@ class Repairer {
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status Write(Salvage* salvage, uint64_t flushed_sequence);
-  Status FindLogFolder();
+  Status FindLogFolder(uint64_t pool_id);
+  bool IsReplaced(uint64_t pool_id) const;
+  bool HasTables(const std::string& directory) const;
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   Status WriteLost(const Salvage::Counts& counts);
   Status SetRegionsAside();
@@ -91,6 +93,7 @@ class Repairer {
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::string wal_folder_;                    // empty: there are no log files
   uint64_t log_id_ = 0;                       // of the log that the database remembers
+  bool log_is_ours_ = false;                  // it is that of the damaged pool, or of one before it
   uint64_t log_reach_ = 0;                    // the log went at least this far
   uint64_t log_begin_ = UINT64_MAX;           // of writes from here on newest_ is kept
   NewestWrites newest_;                       // in files; empty: the log has nothing older

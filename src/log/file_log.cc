@@ -114,8 +114,8 @@ bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id) {
 Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log_id) {
   const std::string owner_path = folder + kOwnerName;
   FileLock* lock = nullptr;
+  if (log_id != nullptr && !IsOwnedBy(env, folder, *log_id)) return Status::OK();
   if (env->FileExists(owner_path)) {
-    if (log_id != nullptr && !IsOwnedBy(env, folder, *log_id)) return Status::OK();
     Status s = env->LockFile(owner_path, &lock);
     if (!s.ok()) return s;
   }

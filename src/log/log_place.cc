@@ -10,7 +10,7 @@ namespace miodb {
 
 namespace {
 
-constexpr size_t kFirstLine = 19;
+constexpr size_t kFirstLine = 36;
 
 }  // namespace
 
@@ -21,13 +21,16 @@ uint64_t LogPlace::NewId() {
 
 std::string LogPlace::Encode() const {
   char line[kFirstLine + 1];
-  snprintf(line, sizeof(line), "%016" PRIx64 " %d\n", log_id, in_use ? 1 : 0);
+  snprintf(line, sizeof(line), "%016" PRIx64 " %016" PRIx64 " %d\n", log_id, pool_id, in_use ? 1 : 0);
   return line + wal_dir;
 }
 
 bool LogPlace::DecodeFrom(const std::string& text) {
   int state = 0;
-  if (text.size() < kFirstLine || sscanf(text.c_str(), "%16" SCNx64 " %1d", &log_id, &state) != 2) return false;
+  if (text.size() < kFirstLine ||
+      sscanf(text.c_str(), "%16" SCNx64 " %16" SCNx64 " %1d", &log_id, &pool_id, &state) != 3) {
+    return false;
+  }
   in_use = state == 1;
   wal_dir = text.substr(kFirstLine);
   return Encode() == text;

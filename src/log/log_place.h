@@ -1,11 +1,11 @@
 // Where the log files of a database are: the file WAL in the database directory, so that no open depends on its options
 // to find them.
 //
-//   "%016x %d\n"  the log's id, and whether it may hold writes that are nowhere else
-//   the rest      wal_dir
+//   "%016x %016x %d\n"  the log's id, its pool's, and whether it may hold writes that are nowhere else
+//   the rest            wal_dir
 //
-// The id is that of the file WAL_OWNER in the log's folder. A log gets a new one whenever it begins in another folder,
-// or again after a time without a log, so that a folder that was left can never be taken for the one that counts.
+// The log's id is that of the file WAL_OWNER in its folder. A log that begins in another folder gets another id, so
+// that a folder that was left is not taken for the one that counts.
 //
 // Threads: one call for a file at a time.
 
@@ -23,6 +23,7 @@ namespace miodb {
 struct LogPlace {
   std::string wal_dir;
   uint64_t log_id = 0;
+  uint64_t pool_id = 0;
   bool in_use = false;  // false: there is nothing in it, wherever it is
 
   bool operator==(const LogPlace&) const = default;

@@ -316,6 +316,46 @@ TEST_F(FileLogTest, TheLogOfAPoolThatIsGoneIsForgotten) {
   CheckRange(0, 40);
 }
 
+TEST_F(FileLogTest, ALogIsNotForgottenWhileItsDiskIsAwayToo) {
+  options_.wal_dir = dir_ / "wal";
+  Open();
+  PutRange(0, 20);
+  Close();
+  fs::rename(path_ + "/pool", dir_ / "pool");
+  fs::rename(options_.wal_dir, dir_ / "unmounted");
+  for (const LogMode mode : {kLogFile, kLogPmem, kLogOff}) {
+    options_.log_mode = mode;
+    EXPECT_STATUS(Corruption, TryOpen());
+    EXPECT_FALSE(fs::exists(path_ + "/pool"));
+  }
+  fs::rename(dir_ / "pool", path_ + "/pool");
+  fs::rename(dir_ / "unmounted", options_.wal_dir);
+  Open();
+  CheckRange(0, 20);
+}
+
+TEST_F(FileLogTest, APoolDoesNotTakeTheLogOfOneThatWasInItsPlace) {
+  Open();
+  PutRange(0, 20);
+  ASSERT_OK(db_->Flush());
+  Close();
+  fs::rename(path_ + "/pool", dir_ / "pool");
+  Open();
+  for (int i = 0; i < 30; i++) Put(Key(i), "of the other pool");
+  Close();
+  fs::rename(path_ + "/pool", dir_ / "other_pool");
+  fs::rename(dir_ / "pool", path_ + "/pool");
+  const Status s = TryOpen();
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, "another pool"));
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_EQ(1u, LogFiles().size()) << "it stays";
+  fs::rename(path_ + "/pool", dir_ / "pool");
+  fs::rename(dir_ / "other_pool", path_ + "/pool");
+  Open();
+  EXPECT_EQ("of the other pool", Get(Key(29)));
+}
+
 TEST_F(FileLogTest, ARepairLeavesTheLogOfAnotherDatabaseAlone) {
   options_.wal_dir = dir_ / "wal";
   Open();

@@ -121,7 +121,7 @@ void AddSmall(Corpus* corpus) {
   }
   corpus->Add("coding", "varints", varints);
   corpus->Add("coding", "slices", slices);
-  corpus->Add("log_place", "in_use", LogPlace{"/mnt/log", 0x1234, true}.Encode());
+  corpus->Add("log_place", "in_use", LogPlace{"/mnt/log", 0x1234, 0x5678, true}.Encode());
   corpus->Add("log_place", "empty", LogPlace().Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));

@@ -11,6 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 9) return 0;
   place.in_use = (fuzz::TakeByte(&data, &size) & 1) != 0;
   fuzz::TakeInto(&place.log_id, &data, &size);
+  fuzz::TakeInto(&place.pool_id, &data, &size);
   place.wal_dir.assign(reinterpret_cast<const char*>(data), size);
   LogPlace read;
   FUZZ_CHECK(read.DecodeFrom(place.Encode()) && read == place);

@@ -9,6 +9,7 @@
 #include "src/db/file_names.h"
 #include "src/db/region_places.h"
 #include "src/inspect/verify.h"
+#include "src/log/file_log.h"
 #include "src/log/log_place.h"
 #include "src/util/posix_file.h"
 
@@ -37,9 +38,11 @@ bool FindLogFolder(const char* program, const std::string& path, const std::stri
     return false;
   }
   folder->clear();
-  if (place.in_use) *folder = WalFolder(place.wal_dir, name);
-  if (!wal_dir.empty()) *folder = wal_dir;
   *log_id = place.log_id;
+  if (s.ok() && !place.in_use) return true;
+  if (s.ok() || IsVolatile(path)) *folder = WalFolder(place.wal_dir, name);
+  if (!wal_dir.empty()) *folder = wal_dir;
+  if (!s.ok() && !wal_dir.empty()) FileLog::ReadOwner(Env::Default(), wal_dir, log_id).IgnoreError();
   return true;
 }
 
