@@ -66,7 +66,8 @@ add_custom_target(mutant_tests)
 set(mutant_test_names
     compaction/flush inspect/log_scan log/file_log_format log/frame_damage nvm/pool_damage pmtable/pmtable_damage ssd/ssd_store
     ssd/sst_damage version/manifest version/manifest_damage
-    db/corruption db/damage db/file_log db/open db/regions db/repair db/ssd db_internal/power_loss)
+    db/corruption db/damage db/file_log db/open db/regions db/repair db/ssd db/volatile_ssd db_internal/log_hole
+    db_internal/power_loss)
 foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
