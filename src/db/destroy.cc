@@ -42,12 +42,9 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
   Status s = LogPlace::Read(env, WalDirPath(name), &place);
   if (s.ok()) {
     const std::string folder = WalFolder(place.wal_dir, name);
-    if (env->FileExists(SsdManifestPath(name))) {
-      const bool known = ReadLogId(name, options, folder, &place.log_id);
-      s = FileLog::Destroy(env, folder, known ? &place.log_id : nullptr);
-    } else {
-      s = FileLog::Destroy(env, folder, &place.log_id);
-    }
+    const bool is_volatile = env->FileExists(SsdManifestPath(name));
+    const bool known = !is_volatile || ReadLogId(name, options, folder, &place.log_id);
+    s = FileLog::Destroy(env, folder, known ? &place.log_id : nullptr);
     if (s.ok() && folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
   // The directory itself may have had a log before another folder had it, or, if that cannot be read, have it still.

@@ -114,7 +114,9 @@ void Repairer::Report(const Problem& problem) {
 bool Repairer::HasTables(const std::string& directory) const {
   std::vector<std::string> names;
   env_->GetChildren(directory, &names).IgnoreError();  // then it has none
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".sst"); });
+  uint64_t number;
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return SsdStore::ParseTableName(name, &number); });
 }
 
 // An earlier repair may have exchanged the pools, or SSD_MANIFEST, but not the directories.

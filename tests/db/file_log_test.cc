@@ -31,6 +31,14 @@ class FileLogTest : public DbTestBase {
   void PutRange(int from, int to) {
     for (int i = from; i < to; i++) Put(Key(i), Value(i));
   }
+  // A closed database: keys 0 to 19 are in tables, 20 to 39 only in the log.
+  void MakeHalfFlushed() {
+    Open();
+    PutRange(0, 20);
+    ASSERT_OK(db_->Flush());
+    PutRange(20, 40);
+    Close();
+  }
   void CheckRange(int from, int to) {
     for (int i = from; i < to; i++) ASSERT_EQ(Value(i), Get(Key(i))) << i;
   }
@@ -167,11 +175,7 @@ TEST_F(FileLogTest, AnotherFolderIsRefusedWhileTheOldOneIsNeeded) {
 TEST_F(FileLogTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
   const std::string logs = dir_ / "wal", other = dir_ / "other";
   options_.wal_dir = logs;
-  Open();
-  PutRange(0, 20);
-  ASSERT_OK(db_->Flush());
-  PutRange(20, 40);
-  Close();
+  MakeHalfFlushed();
   fs::rename(logs, dir_ / "unmounted");
   for (const LogMode mode : {kLogFile, kLogPmem, kLogOff}) {
     for (const std::string& wal_dir : {logs, other, std::string()}) {
@@ -238,11 +242,7 @@ TEST_F(FileLogTest, AFolderThatWasLeftIsNotTakenForTheLog) {
 TEST_F(FileLogTest, ALogThatWasGivenUpNeverComesBack) {
   const std::string logs = dir_ / "wal";
   options_.wal_dir = logs;
-  Open();
-  PutRange(0, 20);
-  ASSERT_OK(db_->Flush());
-  PutRange(20, 40);
-  Close();
+  MakeHalfFlushed();
   fs::rename(logs, dir_ / "unmounted");
   fs::remove(path_ + "/WAL");
   options_.log_mode = kLogPmem;
@@ -392,11 +392,7 @@ TEST_F(FileLogTest, ADamagedFileThatSaysWhereTheLogIsIsNamed) {
 
 TEST_F(FileLogTest, ARepairSaysThatTheLogIsNotThere) {
   options_.wal_dir = dir_ / "wal";
-  Open();
-  PutRange(0, 20);
-  ASSERT_OK(db_->Flush());
-  PutRange(20, 40);
-  Close();
+  MakeHalfFlushed();
   fs::remove_all(options_.wal_dir);
   ASSERT_OK(RepairDB(path_, options_));
   std::string lost;
@@ -438,11 +434,7 @@ TEST_F(FileLogTest, ALostPoolIsNotTakenForANewDatabase) {
 TEST_F(FileLogTest, DestroyRemovesLogsAndArchive) {
   options_.wal_dir = dir_ / "wal";
   options_.wal_size_limit_mb = 1;
-  Open();
-  PutRange(0, 20);
-  ASSERT_OK(db_->Flush());
-  PutRange(20, 40);
-  Close();
+  MakeHalfFlushed();
   EXPECT_TRUE(fs::exists(options_.wal_dir + "/archive"));
   ASSERT_OK(DestroyDB(path_, options_));
   EXPECT_FALSE(fs::exists(options_.wal_dir));

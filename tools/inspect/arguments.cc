@@ -57,7 +57,7 @@ bool OpenImage(const char* program, const std::string& path, const std::vector<s
   }
   Status s = PoolImage::Open(pool, image, PlacesOfRegions(options, is_directory ? path : DirectoryOf(pool)));
   *code = kExitCannotRun;
-  if (s.IsNotFound() && is_directory && IsVolatile(path)) {
+  if (s.IsNotFound() && IsVolatile(path)) {
     s = Status::NotSupported(path,
                              "the pool is volatile memory: what there is are log files, and the table files that " +
                                  SsdManifestPath(path) + " names");
