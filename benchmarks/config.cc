@@ -158,6 +158,7 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
            " and --deletepercent=" + std::to_string(config->deletepercent) + " are more than 100 together";
   }
   if (config->readonly) config->use_existing_db = true;
+  config->create_if_missing = !config->use_existing_db;
   if (config->use_existing_keys && !config->use_existing_db) return "--use_existing_keys needs --use_existing_db";
   if (config->stats_interval_seconds > 0) config->stats_interval = 1000;
   if (!flags.IsSet("db") || config->db.empty()) config->db = DefaultDatabasePath("dbbench", config->engine);

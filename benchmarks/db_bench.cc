@@ -36,9 +36,11 @@ int Run(const Config& config) {
     std::fprintf(stderr, "%s\n", error.c_str());
     return 1;
   }
-  // Engines make the last component of the path themselves.
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(config.db).parent_path(), ignored);
+  if (config.create_if_missing) {
+    // Engines make the last component of the path themselves.
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(config.db).parent_path(), ignored);
+  }
   miodb::bench::Ticks::Calibrate();
   miodb::bench::Interrupt::Install();
   return miodb::bench::Driver(config, engine.get()).Run();

@@ -311,6 +311,7 @@ bool Driver::EnsureOpen() {
   user_bytes_ = 0;
   io_bytes_ = ProcessBytesWritten();
   is_open_ = Succeed(engine_->Open(), "open");
+  if (!is_open_ && config_.use_existing_db) error_ += "; --use_existing_db takes the database at --db and makes none";
   is_used_ = false;
   return is_open_;
 }

@@ -139,7 +139,8 @@ endif()
 # db_stress is also a program for people, so it lies in the top of the build folder.
 set_target_properties(tests.stress.db_stress.db_stress_main
                       PROPERTIES OUTPUT_NAME db_stress RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}>")
-target_sources(tests.stress.db_stress.db_stress_main PRIVATE benchmarks/common/flags.cc)
+target_sources(tests.stress.db_stress.db_stress_main PRIVATE benchmarks/common/flags.cc
+                                                              benchmarks/common/interrupt.cc)
 
 foreach(file IN LISTS test_programs)
   miodb_add_test_program("${file}" target)

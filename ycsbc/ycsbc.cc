@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
     case Invocation::Outcome::kRun:
       break;
   }
-  const miodb::bench::EngineConfig config = invocation.commands.front().settings.engine;
+  miodb::bench::EngineConfig config = invocation.commands.front().settings.engine;
+  config.create_if_missing = invocation.commands.front().load;
   std::string error;
   const std::unique_ptr<Engine> engine =
       config.engine == "basic" ? miodb::ycsb::NewBasicEngine() : miodb::bench::NewEngine(config, &error);

@@ -109,7 +109,8 @@ class Engine {
   virtual std::string Name() const = 0;     // As people write it: "RocksDB".
   virtual std::string Version() const = 0;  // "7.8.3"
 
-  // Opens the store at EngineConfig::db, creating it if it is not there. REQUIRES: closed.
+  // Opens the store at EngineConfig::db; whether it may be made there says EngineConfig::create_if_missing. REQUIRES:
+  // closed.
   virtual Outcome Open() = 0;
   // REQUIRES: no session. Closing what is closed does nothing.
   virtual void Close() = 0;

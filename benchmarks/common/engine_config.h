@@ -21,7 +21,8 @@ struct EngineConfig {
   std::string db;
   bool pinned_get = false;
   bool comparisons = false;
-  bool readonly = false;  // The program makes no updates, and the engine is opened so if it can be.
+  bool readonly = false;          // The program makes no updates, and the engine is opened so if it can be.
+  bool create_if_missing = true;  // The program may begin with an empty database.
   int64_t perf_sampling = 0;
 
   // ---- Every engine ------------------------------------------------------------------------------------------------

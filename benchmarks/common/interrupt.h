@@ -1,17 +1,24 @@
 // Whether the run has to stop early: because of Ctrl-C (or SIGTERM), or because an operation failed.
 //
-// Threads: any. Every loop of a workload asks before each operation. A second signal ends the process at once.
+// Threads: any. Every loop of a workload asks before each operation. A second signal ends the process at once; signals
+// that come together are one request, because timeout(1), shells and terminals send one to the process and one to its
+// group.
 
 #ifndef MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
 #define MIODB_BENCHMARKS_COMMON_INTERRUPT_H_
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 
 namespace miodb::bench {
 
 class Interrupt {
  public:
+  // A signal so long after the first is a second request.
+  static constexpr std::chrono::nanoseconds kOneRequest = std::chrono::seconds(1);
+
   // Forgets earlier requests; from now on the first SIGINT or SIGTERM is a request instead of the end of the process.
   static void Install();
 
@@ -31,6 +38,7 @@ class Interrupt {
 
   static std::atomic<bool> stop_;
   static std::atomic<int> signal_;
+  static std::atomic<int64_t> first_nanos_;  // When the first signal came, on the monotonic clock; 0: none came.
 };
 
 }  // namespace miodb::bench

@@ -188,6 +188,24 @@ TEST_F(ProgramTest, LogFilesAreWhatTheFlagsAskFor) {
   EXPECT_NE(err_.find("wal_block_size"), std::string::npos) << err_;
 }
 
+TEST_F(ProgramTest, ADatabaseThatIsNotThereIsNeitherMadeNorMeasured) {
+  for (const std::string engine : {"miodb", "leveldb", "rocksdb"}) {
+    for (const std::string use : {"--use_existing_db", "--readonly"}) {
+      const std::string words = " --num=100 --engine=" + engine + " " + use + " --db=" + Path("typo/db");
+      EXPECT_EQ(Run(kProgram + words + " --benchmarks=readrandom"), 1) << words << out_;
+      EXPECT_NE(err_.find("readrandom: open error: "), std::string::npos) << err_;
+      EXPECT_NE(err_.find(Path("typo/db")), std::string::npos) << err_;
+      EXPECT_FALSE(Printed("readrandom")) << out_;
+      EXPECT_FALSE(std::filesystem::exists(Path("typo"))) << words;
+    }
+  }
+  EXPECT_EQ(Call("--use_existing_db --benchmarks=recover"), 1);
+  // A pool of another name is not made for a database that is there.
+  ASSERT_EQ(Call("--benchmarks=fillseq"), 0) << err_;
+  EXPECT_EQ(Call("--use_existing_db --benchmarks=readrandom --pool_path=" + Path("typo")), 1) << out_;
+  EXPECT_FALSE(std::filesystem::exists(Path("typo")));
+}
+
 // Starts the program on a database that takes long to settle and sends it a signal while it waits.
 TEST_F(ProgramTest, CtrlCEndsAWaitEarly) {
   for (const std::string wait : {"wait", "compact"}) {

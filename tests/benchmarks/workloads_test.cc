@@ -333,6 +333,25 @@ TEST(InterruptTest, AWatchedCallIsStoppedOnceAndOnlyIfItRuns) {
   Interrupt::Install();
 }
 
+// As timeout(1) sends them: to the program, and then to its process group, which the program is in.
+TEST(InterruptTest, SignalsThatComeTogetherAreOneRequest) {
+  Interrupt::Install();
+  for (const int signal : {SIGTERM, SIGTERM, SIGINT, SIGINT}) std::raise(signal);
+  EXPECT_TRUE(Interrupt::StopRequested());
+  EXPECT_EQ(Interrupt::Signal(), SIGTERM) << "the first decides the exit status";
+  Interrupt::Install();
+}
+
+TEST(InterruptDeathTest, ALaterSignalEndsTheProcessAtOnce) {
+  const auto interrupt_twice = [] {
+    Interrupt::Install();
+    std::raise(SIGINT);
+    std::this_thread::sleep_for(Interrupt::kOneRequest + std::chrono::milliseconds(10));
+    std::raise(SIGTERM);
+  };
+  EXPECT_EXIT(interrupt_twice(), testing::KilledBySignal(SIGTERM), "");
+}
+
 TEST_F(DriverTest, ARepeatedBenchmarkPrintsAveragesAndStartsFreshEachTime) {
   EXPECT_EQ(Run("fillseq[X3-W1],readrandom[X2]"), 0);
   EXPECT_EQ(store_.puts, 4000u);

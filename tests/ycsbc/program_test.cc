@@ -113,6 +113,18 @@ TEST_F(ProgramTest, WrongCallsEndWithOneLineAndStatusTwoAndLeaveNothing) {
   }
 }
 
+TEST_F(ProgramTest, ARunMakesNoDatabaseInAFolderOfSomethingElse) {
+  std::filesystem::create_directories(folder_ + "/photos");
+  std::ofstream(folder_ + "/photos/cat") << "meow";
+  for (const std::string& engine : Engines()) {
+    if (engine == "basic") continue;
+    EXPECT_EQ(Call("-t -db " + engine + Workload('c') + Path("photos")), 1) << engine << out_;
+    EXPECT_NE(err_.find("does not exist"), std::string::npos) << err_;
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/photos/CURRENT")) << engine;
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/photos/pool")) << engine;
+  }
+}
+
 TEST_F(ProgramTest, ADatabaseThatCannotBeOpenedIsStatusOne) {
   std::ofstream(folder_ + "/file") << "no folder";
   EXPECT_EQ(Call("-load -db miodb -p recordcount=1 -dbpath " + folder_ + "/file/db"), 1);

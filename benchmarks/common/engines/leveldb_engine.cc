@@ -130,7 +130,7 @@ class LevelDbEngine final : public Engine {
 
   leveldb::Options MakeOptions() const {
     leveldb::Options options;
-    options.create_if_missing = !config_.readonly;
+    options.create_if_missing = config_.create_if_missing;
     options.block_cache = cache_.get();
     options.filter_policy = filter_.get();
     options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);

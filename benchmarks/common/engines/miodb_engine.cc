@@ -188,7 +188,7 @@ class MioDbEngine final : public Engine {
 
   Options MakeOptions() const {
     Options options;
-    options.create_if_missing = !config_.readonly;
+    options.create_if_missing = config_.create_if_missing;
     options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
     options.pool_path = config_.pool_path;
     options.pool_size = static_cast<uint64_t>(config_.pool_size);

@@ -201,7 +201,7 @@ class RocksDbEngine final : public Engine {
 
   rocksdb::Options MakeOptions() const {
     rocksdb::Options options;
-    options.create_if_missing = true;
+    options.create_if_missing = config_.create_if_missing;
     options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
     options.max_write_buffer_number = static_cast<int>(config_.max_write_buffer_number);
     options.min_write_buffer_number_to_merge = static_cast<int>(config_.min_write_buffer_number_to_merge);

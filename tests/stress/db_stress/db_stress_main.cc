@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "benchmarks/common/flags.h"
+#include "benchmarks/common/interrupt.h"
 #include "tests/stress/db_stress/supervisor.h"
 #include "tests/stress/db_stress/verifier.h"
 #include "tests/stress/db_stress/worker.h"
@@ -111,11 +112,7 @@ int RunSupervisor(const Command& command) {
   if (options.seconds == 0 && options.kills == 0 && options.reads == 0) options.seconds = 60;
   options.directory = MakeDirectory(command.db);
   if (options.directory.empty()) return 2;
-  struct sigaction action = {};
-  action.sa_handler = &Supervisor::Interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  bench::Interrupt::Install();
   const int status = Supervisor(options).Run();
   if (status != 1) std::filesystem::remove_all(options.directory, error);
   return status;

@@ -12,14 +12,14 @@
 #include <thread>
 #include <vector>
 
+#include "benchmarks/common/interrupt.h"
+
 namespace miodb::test {
 
 namespace {
 
 // Far more than any phase takes, also under a sanitizer on a loaded machine.
 constexpr std::chrono::seconds kHung(180);
-
-std::atomic<bool> interrupted{false};
 
 unsigned long long Printed(uint64_t n) { return static_cast<unsigned long long>(n); }
 
@@ -54,8 +54,6 @@ Supervisor::Supervisor(const SupervisorOptions& options)
       start_(Clock::now()),
       told_(start_) {}
 
-void Supervisor::Interrupt(int) { interrupted.store(true); }
-
 bool Supervisor::Enough() const {
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   if (options_.seconds > 0 && elapsed.count() >= options_.seconds) return true;
@@ -77,7 +75,12 @@ pid_t Supervisor::Start(const char* role, uint64_t round, bool last) const {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, options_.program.c_str(), nullptr, nullptr, argv.data(), environ);
+  // In a group of its own, so that Ctrl-C and timeout(1) reach the supervisor alone, which ends the round in order.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int error = posix_spawn(&pid, options_.program.c_str(), nullptr, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   if (error != 0) std::fprintf(stderr, "db_stress: cannot start %s: %s\n", options_.program.c_str(), strerror(error));
   return error == 0 ? pid : -1;
 }
@@ -108,7 +111,7 @@ Supervisor::Wait Supervisor::BringToTarget(pid_t pid, const StressRound& round, 
     wait = WaitForTarget(pid, KillTarget::kWriting, status);
     if (wait != Wait::kReached) return wait;
     const auto run_until = Clock::now() + std::chrono::microseconds(round.run_micros);
-    while (Clock::now() < run_until && !interrupted.load()) {
+    while (Clock::now() < run_until && !bench::Interrupt::StopRequested()) {
       if (WaitForEnd(pid, std::chrono::milliseconds(1), status) == Wait::kEnded) return Wait::kEnded;
     }
   }
@@ -236,7 +239,7 @@ int Supervisor::Run() {
   StressRound round;
   bool was_interrupted = false;
   for (uint64_t number = 0; fault.empty(); number++) {
-    was_interrupted = interrupted.load();
+    was_interrupted = bench::Interrupt::StopRequested();
     const bool enough = number > 0 && (Enough() || was_interrupted);
     const StressData data(options_.stress.seed, GenerationOf(number), options_.stress.reads);
     if (enough) break;

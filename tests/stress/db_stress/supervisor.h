@@ -29,11 +29,8 @@ class Supervisor {
  public:
   explicit Supervisor(const SupervisorOptions& options);
 
-  // Returns the exit status of the program: 0 all passed, 1 something failed, 130 interrupted.
+  // Returns the exit status of the program: 0 all passed, 1 something failed, 130 interrupted (bench::Interrupt).
   int Run();
-
-  // After this signal Run ends as soon as it can.
-  static void Interrupt(int signal);
 
  private:
   using Clock = std::chrono::steady_clock;
