@@ -19,6 +19,7 @@
 #include "src/log/log_place.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
+#include "src/util/coding.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
@@ -29,7 +30,8 @@
 //   2 Map the pool for reading; find tables and log frames in it (inspect/salvage.h says which).
 //   3 Write all keys that can be read, in order, into a new database: its pool lies beside the damaged one, its LOCK in
 //     a directory of its own below "name". What an earlier repair left unfinished is removed before.
-//     Log files are applied on top: what they hold is newer. The new database's own log is in its pool.
+//     Log files are applied on top, without the updates of which the pool has newer ones: its log may go on where
+//     they end. The new database's own log is in its pool.
 //   4 Flush and close it.
 //   5 Write LOST.
 //   6 Set further regions of the damaged pool aside; it still finds them there, in the same folders.
@@ -92,6 +94,7 @@ Status Repairer::Run() {
   Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
   s = salvage.Find();
   if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);
+  if (s.ok()) s = JudgeLog(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = Write(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = Swap();
@@ -269,40 +272,66 @@ bool Repairer::IsReplaced(uint64_t pool_id) const {
   return false;
 }
 
-Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
-  std::vector<LogFile> files;
+// Finds the log files, and judges all that there is of the log.
+Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   Status s;
   if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwnedBy(env_, wal_folder_, log_id_)) {
     Report({wal_folder_, "does not hold the log of this database: writes that only the log had are lost"});
   } else if (!wal_folder_.empty()) {
-    s = FileLog::List(env_, wal_folder_, &files);
+    s = FileLog::List(env_, wal_folder_, &log_files_);
   }
-  uint64_t last_sequence = flushed_sequence;
-  for (const LogFile& file : files) {
+  std::vector<LogPiece> pieces;
+  for (const LogFile& file : log_files_) {
     LogScan scan;
     scan.file = file;
     if (s.ok()) s = ScanLogFile(env_, wal_folder_, flushed_sequence, &scan);
+    if (!s.ok()) return s;
     if (scan.damaged) Report({wal_folder_ + ": " + scan.Where(), "damaged, what follows in this file is lost"});
-    if (scan.first_sequence > last_sequence + 1) {
-      Report({wal_folder_ + "/" + file.name(), "writes " + std::to_string(last_sequence + 1) + " to " +
-                                                   std::to_string(scan.first_sequence - 1) + " are missing before it"});
-    }
-    last_sequence = std::max(last_sequence, scan.last_sequence);
-    for (const std::string& contents : scan.batches) {
-      WriteBatch batch;
-      if (!newest_.empty()) {
-        LeaveOutOlder(contents, &batch);
-      } else if (s.ok()) {
-        s = WriteBatchInternal::SetContents(&batch, contents);
-      }
-      if (s.ok()) s = db->Write(WriteOptions(), &batch);
-    }
+    if (scan.first_sequence == 0) continue;
+    LogPiece& piece = pieces.emplace_back();
+    piece.name = wal_folder_ + "/" + file.name();
+    piece.first_sequence = scan.first_sequence;
+    piece.last_sequence = scan.last_sequence;
+    log_begin_ = std::min(log_begin_, scan.first_sequence);
   }
+  const uint64_t last_sequence = salvage->JudgeLog(std::move(pieces), flushed_sequence);
   if (s.ok() && last_sequence < log_reach_) {
     Report({wal_folder_, "writes " + std::to_string(last_sequence + 1) + " to " + std::to_string(log_reach_) +
                              " are missing, but for those that are in table files"});
   }
   return s;
+}
+
+Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
+  Status s;
+  for (const LogFile& file : log_files_) {
+    LogScan scan;
+    scan.file = file;
+    if (s.ok()) s = ScanLogFile(env_, wal_folder_, flushed_sequence, &scan);
+    for (size_t i = 0; s.ok() && i < scan.batches.size(); i++) {
+      WriteBatch batch;
+      LeaveOutOlder(scan.batches[i], &batch);
+      s = db->Write(WriteOptions(), &batch);
+    }
+  }
+  return s;
+}
+
+// A batch of the log without the updates of which newer ones lie elsewhere.
+void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
+  BatchReader reader(contents);
+  uint64_t sequence = DecodeFixed64(contents.data());
+  uint8_t type;
+  Slice key, value;
+  for (; reader.Next(&type, &key, &value); sequence++) {
+    const auto newer = newest_.find(key.ToString());
+    if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (type == kTypeValue) {
+      batch->Put(key, value);
+    } else {
+      batch->Delete(key);
+    }
+  }
 }
 
 Status Repairer::WriteLost(const Salvage::Counts& counts) {

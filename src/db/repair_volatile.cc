@@ -1,21 +1,14 @@
-#include <algorithm>
-#include <vector>
-
 #include "src/db/repairer.h"
-#include "src/inspect/log_scan.h"
 #include "src/log/file_log.h"
 #include "src/util/check.h"
-#include "src/util/coding.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
-#include "src/util/write_batch_internal.h"
 #include "src/version/ssd_manifest.h"
 
 // A repair of a database whose pool is volatile. There is no pool to map: what is in the table files and in the log is
 // written into another such database, and all of that is drained.
 //
-//   3 Files may hold newer writes than what is left of the log. The numbers of these are noted, and older writes of the
-//     log are left out.
+//   3 Table files may hold newer writes than what is left of the log.
 //   7 SSD_MANIFEST is replaced, an empty log begun, and the directories of the SSD tier are exchanged.
 //
 // What a crash leaves: until SSD_MANIFEST is replaced the damaged database. From then on its id is that of the new
@@ -60,13 +53,12 @@ Status Repairer::RunVolatile() {
   }
   Log(info_log_, "repairing %s", path.c_str());
   log_reach_ = manifest.log_reach;
-  log_begin_ = state.flushed_sequence + 1;
   if (!whole) {
     Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
-    s = FindLogBegin(&log_begin_);
   }
   Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
-  if (s.ok()) s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
+  s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
+  if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
   if (s.ok()) s = Write(&salvage, state.flushed_sequence);
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = SwapVolatile();
@@ -82,37 +74,6 @@ Status Repairer::CheckLogOwner(uint64_t store_id) {
   }
   Report({wal_folder_, "does not say that it holds the log of this database"});
   return Status::OK();
-}
-
-// Stores the first write that is left of the log; UINT64_MAX if none is.
-Status Repairer::FindLogBegin(uint64_t* first_sequence) {
-  *first_sequence = UINT64_MAX;
-  std::vector<LogFile> files;
-  Status s = FileLog::List(env_, wal_folder_, &files);
-  for (const LogFile& file : files) {
-    LogScan scan;
-    scan.file = file;
-    if (s.ok()) s = ScanLogFile(env_, wal_folder_, 0, &scan);
-    if (scan.first_sequence != 0) *first_sequence = std::min(*first_sequence, scan.first_sequence);
-  }
-  return s;
-}
-
-// A batch of the log without the updates of which files have newer ones.
-void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
-  BatchReader reader(contents);
-  uint64_t sequence = DecodeFixed64(contents.data());
-  uint8_t type;
-  Slice key, value;
-  for (; reader.Next(&type, &key, &value); sequence++) {
-    const auto newer = newest_.find(key.ToString());
-    if (newer != newest_.end() && newer->second >= sequence) continue;
-    if (type == kTypeValue) {
-      batch->Put(key, value);
-    } else {
-      batch->Delete(key);
-    }
-  }
 }
 
 Status Repairer::DrainAll(DB* db) {

@@ -18,6 +18,7 @@
 #include "src/db/file_names.h"
 #include "src/inspect/problem.h"
 #include "src/inspect/salvage.h"
+#include "src/log/file_log.h"
 #include "src/nvm/region.h"
 #include "src/ssd/ssd_store.h"
 #include "src/version/version_edit.h"
@@ -62,7 +63,9 @@ class Repairer {
   Status FindLogFolder(uint64_t pool_id);
   bool IsReplaced(uint64_t pool_id) const;
   bool HasTables(const std::string& directory) const;
+  Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
+  void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
   Status WriteLost(const Salvage::Counts& counts);
   Status SetRegionsAside();
   Status Swap();
@@ -74,8 +77,6 @@ class Repairer {
   // ---- repair_volatile.cc
   Status RunVolatile();
   Status CheckLogOwner(uint64_t store_id);
-  Status FindLogBegin(uint64_t* first_sequence);
-  void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
   Status DrainAll(DB* db);
   Status SwapVolatile();
   Status BeginLog(uint64_t store_id);
@@ -95,8 +96,9 @@ class Repairer {
   uint64_t log_id_ = 0;                       // of the log that the database remembers
   bool log_is_ours_ = false;                  // it is that of the damaged pool, or of one before it
   uint64_t log_reach_ = 0;                    // the log went at least this far
-  uint64_t log_begin_ = UINT64_MAX;           // of writes from here on newest_ is kept
-  NewestWrites newest_;                       // in files; empty: the log has nothing older
+  std::vector<LogFile> log_files_;            // what there is of the log in files
+  uint64_t log_begin_ = UINT64_MAX;           // its first write; from here on newest_ is kept
+  NewestWrites newest_;                       // outside of log files
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
 };

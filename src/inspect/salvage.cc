@@ -109,14 +109,11 @@ Status Salvage::Find() {
     FindNamed(manifest_->state);
   } else {
     Search();
-    if (tables_.empty() && log_.empty()) {
+    if (tables_.empty() && pieces_.empty()) {
       return Status::Corruption(image_->path(), "holds no table and no log frame that could be kept");
     }
   }
   counts_.tables = tables_.size();
-  counts_.writes = log_.size();
-  std::stable_sort(log_.begin(), log_.end(),
-                   [this](const RecordView& a, const RecordView& b) { return Before(order_, a, b); });
   return s;
 }
 
@@ -179,33 +176,57 @@ void Salvage::FindNamed(const ManifestState& state) {
     const std::string& problem = tables_.back().header_problem();
     if (!problem.empty()) Report(tables_.back().Name(), problem + "; leaves that check are kept");
   }
-  uint64_t last_sequence = flushed_sequence_ = state.flushed_sequence;
-  std::vector<ChunkImage> chunks;
+  flushed_sequence_ = state.flushed_sequence;
   for (const auto& [id, place] : state.chunks) {
     if (!image_->IsExtent(place.offset, place.size)) {
       Report(ChunkName(place), "lost: lies outside of the pool");
       continue;
     }
-    chunks.push_back(ReadChunk(*image_, place));
-  }
-  std::stable_sort(chunks.begin(), chunks.end(),
-                   [](const ChunkImage& a, const ChunkImage& b) { return a.first_sequence() < b.first_sequence(); });
-  for (const ChunkImage& chunk : chunks) {
+    ChunkImage chunk = ReadChunk(*image_, place);
     for (const Problem& problem : chunk.problems) Report(problem.place, problem.reason);
     if (chunk.frames.empty()) continue;
-    if (chunk.first_sequence() > last_sequence + 1) {
-      Report(ChunkName(chunk.place), "writes " + std::to_string(last_sequence + 1) + " to " +
-                                         std::to_string(chunk.first_sequence() - 1) + " are missing before it");
-    }
-    last_sequence = std::max(last_sequence, chunk.last_sequence());
-    for (const FrameView& frame : chunk.frames) AddFrame(frame);
+    LogPiece& piece = pieces_.emplace_back();
+    piece.name = ChunkName(place);
+    piece.first_sequence = chunk.first_sequence();
+    piece.last_sequence = chunk.last_sequence();
+    piece.chunk_id = id;
+    piece.frames = std::move(chunk.frames);
   }
 }
 
-void Salvage::AddFrame(const FrameView& frame) {
+uint64_t Salvage::JudgeLog(std::vector<LogPiece> files, uint64_t flushed_sequence) {
+  std::vector<LogPiece> pieces = std::move(pieces_);
+  for (LogPiece& file : files) {
+    if (file.first_sequence != 0) pieces.push_back(std::move(file));
+  }
+  SortPieces(&pieces);
+  uint64_t last_sequence = flushed_sequence;
+  for (const LogPiece& piece : pieces) {
+    // What a manifest or a file name leads to was not replaced, but frames that were found may have been: sequences
+    // that a recovery did not keep were given out again, to frames of a later chunk.
+    if (manifest_ == nullptr && piece.chunk_id != 0 && piece.first_sequence <= last_sequence) {
+      Report(piece.name, "left out: its writes were replaced by other ones");
+      continue;
+    }
+    if (piece.first_sequence > last_sequence + 1) {
+      Report(piece.name, "writes " + std::to_string(last_sequence + 1) + " to " +
+                             std::to_string(piece.first_sequence - 1) + " are missing before it");
+    }
+    last_sequence = std::max(last_sequence, piece.last_sequence);
+    AddFrames(piece);
+  }
+  counts_.writes = log_.size();
+  std::stable_sort(log_.begin(), log_.end(),
+                   [this](const RecordView& a, const RecordView& b) { return Before(order_, a, b); });
+  return last_sequence;
+}
+
+void Salvage::AddFrames(const LogPiece& piece) {
   RecordView record;
-  for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
-    if (record.type() <= kTypeValue) log_.push_back(record);
+  for (const FrameView& frame : piece.frames) {
+    for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
+      if (record.type() <= kTypeValue) log_.push_back(record);
+    }
   }
 }
 
@@ -288,24 +309,13 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
       p = next.frame.end;
     }
   }
-  // Sequences that a recovery did not keep were given out again, to frames of a later chunk.
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    return a.frame.first_sequence != b.frame.first_sequence ? a.frame.first_sequence < b.frame.first_sequence
-                                                            : a.chunk_id > b.chunk_id;
-  });
-  uint64_t last_sequence = flushed_sequence;
   for (const Found& f : found) {
-    const std::string place = "log frame at offset " + std::to_string(image_->RefOf(f.frame.begin));
-    if (f.frame.first_sequence <= last_sequence) {
-      Report(place, "left out: its writes were replaced by other ones");
-      continue;
-    }
-    if (f.frame.first_sequence != last_sequence + 1) {
-      Report(place, "writes " + std::to_string(last_sequence + 1) + " to " +
-                        std::to_string(f.frame.first_sequence - 1) + " are missing before it");
-    }
-    last_sequence = f.frame.first_sequence + f.frame.count - 1;
-    AddFrame(f.frame);
+    LogPiece& piece = pieces_.emplace_back();
+    piece.name = "log frame at offset " + std::to_string(image_->RefOf(f.frame.begin));
+    piece.first_sequence = f.frame.first_sequence;
+    piece.last_sequence = f.frame.first_sequence + f.frame.count - 1;
+    piece.chunk_id = f.chunk_id;
+    piece.frames.push_back(f.frame);
   }
 }
 

@@ -24,6 +24,7 @@
 
 #include "src/format/internal_iterator.h"
 #include "src/inspect/log_image.h"
+#include "src/inspect/log_piece.h"
 #include "src/inspect/manifest_image.h"
 #include "src/inspect/problem.h"
 #include "src/inspect/table_image.h"
@@ -37,6 +38,11 @@ class Salvage {
 
   // Looks for tables and frames. NotSupported, InvalidArgument or Corruption as RepairDB says.
   Status Find();
+
+  // Judges the log, in order of sequence: what was found of it in the pool, and these files, which the caller applies.
+  // Reports what is missing and what counts no more. Sequences up to flushed_sequence are in tables. Returns the last
+  // sequence that is there. After Find.
+  uint64_t JudgeLog(std::vector<LogPiece> files, uint64_t flushed_sequence);
 
   // What a whole manifest says, or null. After Find.
   const ManifestState* state() const { return manifest_ != nullptr ? &manifest_->state : nullptr; }
@@ -79,7 +85,7 @@ class Salvage {
   void SearchTables(std::vector<Cover>* covers);
   void SearchTablesIn(const PoolImage::Part& part, std::vector<Cover>* covers);
   void SearchFrames(uint64_t flushed_sequence);
-  void AddFrame(const FrameView& frame);
+  void AddFrames(const LogPiece& piece);
   bool Measure(const TableImage& table, Cover* cover) const;
   bool Superseded(const TableImage& table, const RecordView& record) const;
   void Report(std::string place, std::string reason);
@@ -92,8 +98,9 @@ class Salvage {
   std::vector<ManifestImage> areas_;         // all that were found
   const ManifestImage* manifest_ = nullptr;  // the one that rules, if it is whole
   std::vector<TableImage> tables_;
-  std::vector<Cover> covers_;  // of undamaged tables, when searching
-  std::vector<RecordView> log_;
+  std::vector<Cover> covers_;                // of undamaged tables, when searching
+  std::vector<LogPiece> pieces_;             // of the log, in the pool
+  std::vector<RecordView> log_;              // what of them counts
   std::unique_ptr<InternalIterator> other_;  // null: none
 };
 

@@ -141,8 +141,14 @@ void Verifier::CheckLog() {
     if (!Claim(place.offset, place.size, ChunkName(place))) continue;
     ChunkImage chunk = ReadChunk(image_, place);
     result_.frames += chunk.frames.size();
-    LogPiece piece{ChunkName(place), chunk.first_sequence(),   chunk.last_sequence(), 0,
-                   place.sealed,     std::move(chunk.problems)};
+    LogPiece piece{ChunkName(place),
+                   chunk.first_sequence(),
+                   chunk.last_sequence(),
+                   0,
+                   place.sealed,
+                   std::move(chunk.problems),
+                   place.id,
+                   {}};
     for (const FrameView& frame : chunk.frames) piece.writes += frame.count;
     pieces.push_back(std::move(piece));
   }

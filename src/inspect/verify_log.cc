@@ -50,8 +50,7 @@ void AddLogFiles(const VerifyOptions& options, uint64_t log_id, uint64_t flushed
 
 void JudgeLog(const VerifyOptions& options, uint64_t flushed_sequence, std::vector<LogPiece> pieces,
               VerifyResult* result) {
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const LogPiece& a, const LogPiece& b) { return a.first_sequence < b.first_sequence; });
+  SortPieces(&pieces);
   result->last_sequence = flushed_sequence;
   for (LogPiece& piece : pieces) {
     const bool is_empty = piece.first_sequence == 0;
