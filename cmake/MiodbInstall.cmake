@@ -2,8 +2,10 @@
 # compat, which no compiler searches by itself, so that a LevelDB on the same machine stays what it is:
 #
 #   include/miodb/compat/leveldb   the headers; beside them a copy of miodb/, so that one -I is enough
-#   lib/miodb/compat               libleveldb.a, libleveldb.so (a link to libmiodb_leveldb.so.1 in lib), and the files
-#                                  by which pkg-config and CMake find a package named leveldb
+#   lib/miodb/compat               libleveldb.a, libleveldb.so and libmiodb_leveldb.so.1 (links to the library in lib: what
+#                                  the linker takes, and what a program with this folder in its rpath or
+#                                  LD_LIBRARY_PATH starts with), include (a link to the headers, for what looks for a
+#                                  prefix), and the files by which pkg-config and CMake find a package named leveldb
 
 include(CMakePackageConfigHelpers)
 
@@ -31,12 +33,17 @@ if(MIODB_BUILD_COMPAT)
   install(FILES ${miodb_headers} DESTINATION "${compat_include_dir}/miodb")
   install(TARGETS miodb_leveldb_static miodb_leveldb_shared EXPORT miodb
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${compat_lib_dir}")
+  # Links, relative, so that an installed tree may be moved.
   file(RELATIVE_PATH compat_to_lib "/prefix/${compat_lib_dir}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
+  file(RELATIVE_PATH compat_to_include "/prefix/${compat_lib_dir}" "/prefix/${compat_include_dir}")
   string(REGEX REPLACE "/$" "" compat_to_lib "${compat_to_lib}")
-  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/installed_libleveldb")
-  file(CREATE_LINK "${compat_to_lib}/libmiodb_leveldb.so.${PROJECT_VERSION_MAJOR}"
-       "${PROJECT_BINARY_DIR}/installed_libleveldb/libleveldb.so" SYMBOLIC)
-  install(FILES "${PROJECT_BINARY_DIR}/installed_libleveldb/libleveldb.so" DESTINATION "${compat_lib_dir}")
+  set(run_name "libmiodb_leveldb.so.${PROJECT_VERSION_MAJOR}")
+  set(links "${PROJECT_BINARY_DIR}/installed_compat_links")
+  file(MAKE_DIRECTORY "${links}")
+  file(CREATE_LINK "${compat_to_lib}/${run_name}" "${links}/libleveldb.so" SYMBOLIC)
+  file(CREATE_LINK "${compat_to_lib}/${run_name}" "${links}/${run_name}" SYMBOLIC)
+  file(CREATE_LINK "${compat_to_include}" "${links}/include" SYMBOLIC)
+  install(FILES "${links}/libleveldb.so" "${links}/${run_name}" "${links}/include" DESTINATION "${compat_lib_dir}")
   miodb_install_configured(cmake/miodb-leveldb.pc.in "${pkgconfig_dir}" miodb-leveldb.pc)
   miodb_install_configured(cmake/miodb-leveldb.pc.in "${compat_lib_dir}/pkgconfig" leveldb.pc)
   file(RELATIVE_PATH compat_to_package "/prefix/${compat_lib_dir}/cmake/leveldb" "/prefix/${package_dir}")

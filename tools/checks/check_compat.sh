@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks that LevelDB programs build against an installed MioDB without a change and do the same: the clients of
 # examples/leveldb_clients/, in C++11 and C11, with gcc and clang, found by find_package (as miodb and as leveldb),
-# pkg-config (as miodb-leveldb and as leveldb) and plain flags, against the shared and the static library. Where the real
+# find_library, pkg-config (as miodb-leveldb and as leveldb) and plain flags, against the shared and the static library; the
+# shared one found when the program starts by its rpath, or by LD_LIBRARY_PATH with either folder it lies in. Where the real
 # LevelDB is installed, random_client is built with it too and has to print the same.
 #
 #   tools/checks/check_compat.sh BUILD_FOLDER
@@ -51,7 +52,7 @@ with_flags() {
   done
 }
 
-# with_cmake NAME PACKAGE TARGET OPTION...: the same through find_package.
+# with_cmake NAME LOOK_UP LIBRARY OPTION...: the same in a CMake project, where LOOK_UP finds LIBRARY.
 with_cmake() {
   local cc out=$scratch/cmake
   mkdir -p "$scratch/project"
@@ -60,7 +61,7 @@ cmake_minimum_required(VERSION 3.16)
 project(clients C CXX)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_CXX_STANDARD 11)
-find_package($2 REQUIRED)
+$2
 foreach(source cpp11_client.cc own_objects_client.cc c11_client.c)
   get_filename_component(name \${source} NAME_WE)
   add_executable(\${name} "$clients/\${source}")
@@ -138,12 +139,23 @@ libdir=$(dirname "$(find "$prefix" -name libmiodb.a)")
 compat_libdir=$libdir/miodb/compat
 include="-I$prefix/include/miodb/compat"
 
-with_cmake "find_package(miodb), static" miodb miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix"
-with_cmake "find_package(miodb), shared" miodb miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=ON
-with_cmake "find_package(leveldb)" leveldb leveldb::leveldb -Dleveldb_DIR="$compat_libdir/cmake/leveldb"
+with_cmake "find_package(miodb), static" "find_package(miodb REQUIRED)" miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix"
+with_cmake "find_package(miodb), shared" "find_package(miodb REQUIRED)" miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix" -DBUILD_SHARED_LIBS=ON
+with_cmake "find_package(leveldb)" "find_package(leveldb REQUIRED)" leveldb::leveldb -Dleveldb_DIR="$compat_libdir/cmake/leveldb"
+# What programs without a package file do. The project says nothing about rpaths.
+# shellcheck disable=SC2016  # CMake expands it
+with_cmake "find_library" \
+  'find_path(LEVELDB_INCLUDE leveldb/db.h REQUIRED)
+find_library(LEVELDB_LIBRARY leveldb REQUIRED)
+include_directories("${LEVELDB_INCLUDE}")' \
+  '"${LEVELDB_LIBRARY}"' -DCMAKE_PREFIX_PATH="$compat_libdir" -DCMAKE_LIBRARY_PATH="$compat_libdir"
 
-export LD_LIBRARY_PATH=$libdir
-with_flags "plain flags, shared" "$include" "-L$compat_libdir -lleveldb"
+with_flags "plain flags, rpath" "$include" "-L$compat_libdir -lleveldb -Wl,-rpath,$compat_libdir"
+with_flags "one folder for all" "-I$compat_libdir/include" "-L$compat_libdir -lleveldb -Wl,-rpath,$compat_libdir"
+for folder in "$compat_libdir" "$libdir"; do
+  export LD_LIBRARY_PATH=$folder
+  with_flags "plain flags, LD_LIBRARY_PATH=${folder#"$prefix"/}" "$include" "-L$compat_libdir -lleveldb"
+done
 export PKG_CONFIG_PATH=$libdir/pkgconfig:$compat_libdir/pkgconfig
 for package in miodb-leveldb leveldb; do
   with_flags "pkg-config $package, shared" "$(pkg-config --cflags $package)" "$(pkg-config --libs $package)"
@@ -157,7 +169,7 @@ else
   say "no LevelDB here to compare with"
 fi
 
-rm "$compat_libdir/libleveldb.so" "$libdir"/libmiodb_leveldb.so*
+rm "$compat_libdir"/*.so* "$libdir"/libmiodb_leveldb.so*
 unset LD_LIBRARY_PATH
 with_flags "plain flags, static" "$include" "-L$compat_libdir -lleveldb -lpmem -lnuma -luring -lsnappy -lzstd -pthread -lstdc++ -lm"
 with_flags "pkg-config, static" "$(pkg-config --cflags miodb-leveldb)" "$(pkg-config --static --libs miodb-leveldb)"
