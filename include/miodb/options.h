@@ -67,7 +67,7 @@ struct MIODB_EXPORT NvmRegion {
   // A file, made if it is not there, or a DAX device.
   std::string path;
 
-  // Most bytes it may take: 64 KiB or more; 0: all that its file system or device has when it is made. Of a device
+  // Most bytes it may take: 64 KiB to 128 TiB; 0: all that its file system or device has when it is made. Of a device
   // everything is taken. Later opens may ask for less, or for more up to what it was rounded up to, the next GiB.
   uint64_t limit = 0;
 
@@ -140,7 +140,7 @@ struct MIODB_EXPORT Options {
   // Without ssd_path, log_mode has to be kLogOff: nothing of the database outlives the process.
   std::string pool_path;
 
-  // The most space the pool may take: 64 KiB or more; 0: all that its file system has. A limit below what the
+  // The most space the pool may take: 64 KiB to 128 TiB; 0: all that its file system has. A limit below what the
   // database already uses is refused. Near the limit writes are delayed, at the limit they return NoSpace while
   // reads, deletes and compaction go on.
   uint64_t pool_size = 0;
@@ -217,7 +217,7 @@ struct MIODB_EXPORT Options {
   uint64_t wal_bytes_per_sync = 0;
 
   // Log files that are not needed any more are moved to the folder "archive" in wal_dir and deleted after so many
-  // seconds, or when the archive has more than so many MiB. Both 0: deleted at once.
+  // seconds, or when the archive has more than so many MiB (0 to 2^44 - 1). Both 0: deleted at once.
   uint64_t wal_ttl_seconds = 0;
   uint64_t wal_size_limit_mb = 0;
 

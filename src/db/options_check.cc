@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "src/format/pm_ref.h"
 #include "src/format/region_table.h"
 #include "src/format/superblock.h"
 #include "src/log/file_log_format.h"
@@ -16,6 +17,9 @@ namespace {
 
 constexpr uint64_t KiB = 1024;
 constexpr uint64_t GiB = KiB * KiB * KiB;
+
+// What references into a pool can reach (format/pm_ref.h). Sums and products of such sizes do not overflow.
+constexpr uint64_t kMostPoolBytes = IndexWord::kMaxRef + 1;
 
 Status OutOfRange(const char* name, uint64_t value, const std::string& range) {
   return Status::InvalidArgument(std::string("Options::") + name + " is " + std::to_string(value), "allowed: " + range);
@@ -96,7 +100,7 @@ Status CheckRegions(const Options& o, bool any_sizes) {
     const std::string name = "nvm_regions[" + std::to_string(i) + "]";
     if (region.path.empty()) return Status::InvalidArgument("Options::" + name + ".path", "must not be empty");
     const uint64_t least = any_sizes ? 2 * kPoolHeaderSize : 64 * KiB;
-    if (region.limit != 0) s = CheckRange((name + ".limit").c_str(), region.limit, least, UINT64_MAX);
+    if (region.limit != 0) s = CheckRange((name + ".limit").c_str(), region.limit, least, kMostPoolBytes);
     if (s.ok()) s = CheckInt((name + ".node").c_str(), region.node, -1, 1023);
     for (size_t j = 0; s.ok() && j < i; j++) {
       if (o.nvm_regions[j].path != region.path || Region::IsAnonymous(region.path)) continue;
@@ -121,7 +125,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
   const uint64_t least = any_sizes ? 64 : 4 * KiB;
   for (const Status& s : {
            CheckRange("write_buffer_size", o.write_buffer_size, least, 64 * GiB),
-           o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 16 * least, UINT64_MAX),
+           o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 16 * least, kMostPoolBytes),
            CheckRange("pool_growth", o.pool_growth, least, KiB * GiB),
            CheckMultiple("pool_growth", o.pool_growth),
            CheckInt("persist_mode", Raw(o.persist_mode), kPersistAuto, kPersistFile),
@@ -132,6 +136,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            IsLogBlockSize(o.wal_block_size)
                ? Status::OK()
                : OutOfRange("wal_block_size", o.wal_block_size, "powers of two from 256 to 65536"),
+           CheckRange("wal_size_limit_mb", o.wal_size_limit_mb, 0, UINT64_MAX >> 20),
            o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, least, GiB),
            CheckMultiple("log_chunk_size", o.log_chunk_size),
            CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),

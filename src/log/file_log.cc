@@ -325,7 +325,8 @@ void FileLog::TrimArchive() {
     if (env->GetFileSize(files[i].path, &sizes[i]).ok()) total += sizes[i];
   }
   for (size_t i = 0; i < files.size(); i++) {
-    const bool old = options_.archive_seconds > 0 && now >= files[i].second + options_.archive_seconds;
+    const bool old =
+        options_.archive_seconds > 0 && now > files[i].second && now - files[i].second >= options_.archive_seconds;
     const bool too_much = options_.archive_bytes > 0 && total > options_.archive_bytes;
     if (!old && !too_much) continue;
     // What cannot be removed is tried again next time.

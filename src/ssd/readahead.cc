@@ -21,8 +21,9 @@ Status ReadaheadFile::Read(uint64_t offset, size_t n, Slice* result, char* scrat
   expected_ = offset + n;
   if (!Has(offset, n) && !TakeNext(offset, n)) {
     if (!goes_on && options_.start_bytes == 0) *ahead_ = 0;
-    if (goes_on) *ahead_ = std::min(options_.most_bytes, *ahead_ == 0 ? kFirstBytes : 2 * *ahead_);
-    const uint64_t end = std::min(offset + std::max(n, *ahead_), file_size_);
+    const size_t most = options_.most_bytes;
+    if (goes_on) *ahead_ = *ahead_ == 0 ? std::min(most, kFirstBytes) : *ahead_ <= most / 2 ? 2 * *ahead_ : most;
+    const uint64_t end = offset + std::min<uint64_t>(std::max(n, *ahead_), file_size_ - std::min(offset, file_size_));
     if (*ahead_ <= n || !Fill(&now_, AlignDown(offset), AlignUp(end)).ok() || !Has(offset, n)) {
       return file_->Read(offset, n, result, scratch);
     }
@@ -58,7 +59,7 @@ void ReadaheadFile::BeginNext() const {
   if (options_.helpers == nullptr || *ahead_ < options_.most_bytes || from >= file_size_ || from != AlignDown(from)) {
     return;
   }
-  const uint64_t end = AlignUp(std::min(from + *ahead_, file_size_));
+  const uint64_t end = AlignUp(from + std::min<uint64_t>(*ahead_, file_size_ - from));
   task_ = std::make_unique<HelperThreads::Task>(
       [this, from, end](size_t) {
         try {

@@ -1,10 +1,14 @@
-// Options out of range are refused with the option's name and its range; the ends of each range are taken.
+// Options out of range are refused with the option's name and its range; the ends of each range are taken. Every member
+// of Options is in one of the tables here.
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <ostream>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +25,7 @@ struct Setting {
   int64_t value;
   std::vector<std::string> told;  // what the message must hold besides the name
   std::function<void(Options*, int64_t)> set;
+  bool of_ssd = false;  // checked only with an SSD tier
 };
 
 std::ostream& operator<<(std::ostream& out, const Setting& setting) {
@@ -37,8 +42,41 @@ void AddOutside(std::vector<Setting>* all, const std::string& name, int64_t low,
 
 #define SET(member) [](Options* o, int64_t v) { o->member = static_cast<decltype(o->member)>(v); }
 
-std::vector<Setting> OutOfRange() {
+// The same for the options of the SSD tier.
+void AddOutsideOfSsd(std::vector<Setting>* all, const std::string& name, int64_t low, int64_t high,
+                     const std::function<void(Options*, int64_t)>& set) {
+  AddOutside(all, name, low, high, 1, set);
+  for (size_t i = all->size() - 2; i < all->size(); i++) (*all)[i].of_ssd = true;
+}
+
+void SetRegionLimit(Options* options, int64_t limit) {
+  options->nvm_regions.resize(1);
+  options->nvm_regions[0].path = "region";
+  options->nvm_regions[0].limit = static_cast<uint64_t>(limit);
+}
+
+std::vector<Setting> OutOfRangeOfSsd() {
   std::vector<Setting> all;
+  AddOutsideOfSsd(&all, "max_open_files", 16, 10 * 1000 * 1000, SET(max_open_files));
+  AddOutsideOfSsd(&all, "block_size", 64, 64 * kKiB * kKiB, SET(block_size));
+  AddOutsideOfSsd(&all, "block_restart_interval", 1, 65536, SET(block_restart_interval));
+  AddOutsideOfSsd(&all, "compression", 0, 2, SET(compression));
+  AddOutsideOfSsd(&all, "zstd_compression_level", -131072, 22, SET(zstd_compression_level));
+  AddOutsideOfSsd(&all, "ssd_levels", 1, 8, SET(ssd_levels));
+  AddOutsideOfSsd(&all, "ssd_level_size", 4 * kKiB, kGiB * kGiB, SET(ssd_level_size));
+  AddOutsideOfSsd(&all, "ssd_level_multiplier", 2, 100, SET(ssd_level_multiplier));
+  AddOutsideOfSsd(&all, "ssd_file_size", kKiB, 4 * kGiB, SET(ssd_file_size));
+  AddOutsideOfSsd(&all, "max_background_ssd_jobs", 1, 64, SET(max_background_ssd_jobs));
+  AddOutsideOfSsd(&all, "multi_get_threads", 0, 64, SET(multi_get_threads));
+  const int64_t most = 64 * kKiB * kKiB;
+  all.push_back({"compaction_readahead_size", most + 1, {std::to_string(most)}, SET(compaction_readahead_size), true});
+  all.push_back({"compaction_readahead_size", -1, {std::to_string(most)}, SET(compaction_readahead_size), true});
+  all.push_back({"nvm_budget", 64 * kKiB - 1, {std::to_string(64 * kKiB)}, SET(nvm_budget), true});
+  return all;
+}
+
+std::vector<Setting> OutOfRange() {
+  std::vector<Setting> all = OutOfRangeOfSsd();
   AddOutside(&all, "write_buffer_size", 4 * kKiB, 64 * kGiB, 1, SET(write_buffer_size));
   AddOutside(&all, "pool_growth", 4 * kKiB, kKiB * kGiB, 4 * kKiB, SET(pool_growth));
   AddOutside(&all, "max_immutable_memtables", 1, 64, 1, SET(max_immutable_memtables));
@@ -60,6 +98,20 @@ std::vector<Setting> OutOfRange() {
   all.push_back({"pool_growth", 6 * kKiB, {four_kib}, SET(pool_growth)});
   all.push_back({"pool_size", 64 * kKiB - 1, {std::to_string(64 * kKiB)}, SET(pool_size)});
   all.push_back({"pool_size", 1, {std::to_string(64 * kKiB)}, SET(pool_size)});
+  // What arithmetic on it could not hold: -1 is the largest number of all.
+  const std::string most_pool = std::to_string(int64_t{1} << 47);
+  for (int64_t size : {(int64_t{1} << 47) + 1, INT64_MAX, int64_t{-1}}) {
+    all.push_back({"pool_size", size, {most_pool}, SET(pool_size)});
+    all.push_back({"nvm_regions", size, {most_pool}, SetRegionLimit});
+  }
+  all.push_back({"nvm_regions", 64 * kKiB - 1, {std::to_string(64 * kKiB)}, SetRegionLimit});
+  for (int64_t mib : {int64_t{1} << 44, int64_t{-1}}) {
+    all.push_back({"wal_size_limit_mb", mib, {std::to_string((int64_t{1} << 44) - 1)}, SET(wal_size_limit_mb)});
+  }
+  all.push_back({"write_buffer_size", -1, {std::to_string(64 * kGiB)}, SET(write_buffer_size)});
+  all.push_back({"partition_size", -1, {std::to_string(64 * kGiB)}, SET(partition_size)});
+  all.push_back({"lazy_copy_limit", -1, {std::to_string(kGiB)}, SET(lazy_copy_limit)});
+  all.push_back({"log_chunk_size", -1, {std::to_string(kGiB)}, SET(log_chunk_size)});
   all.push_back({"persist_mode", -1, {}, SET(persist_mode)});
   all.push_back({"persist_mode", 4, {}, SET(persist_mode)});
   all.push_back({"log_mode", 3, {}, SET(log_mode)});
@@ -77,11 +129,54 @@ void SetSmallPool(Options* options, int64_t size) {
   options->write_buffer_size = 4 * kKiB;
 }
 
+// The log in files, and an archive of it.
+template <typename Set>
+std::function<void(Options*, int64_t)> WithFileLog(Set set) {
+  return [set](Options* options, int64_t value) {
+    options->log_mode = kLogFile;
+    set(options, value);
+  };
+}
+
 std::vector<Setting> EndsOfRanges() {
   return {
+      {"wal_bytes_per_sync", 1, {}, WithFileLog(SET(wal_bytes_per_sync))},
+      {"wal_bytes_per_sync", -1, {}, WithFileLog(SET(wal_bytes_per_sync))},
+      {"wal_ttl_seconds", 1, {}, WithFileLog(SET(wal_ttl_seconds))},
+      {"wal_ttl_seconds", -1, {}, WithFileLog(SET(wal_ttl_seconds))},
+      {"wal_size_limit_mb", 1, {}, WithFileLog(SET(wal_size_limit_mb))},
+      {"wal_size_limit_mb", (int64_t{1} << 44) - 1, {}, WithFileLog(SET(wal_size_limit_mb))},
+      {"max_total_wal_size", 1, {}, WithFileLog(SET(max_total_wal_size))},
+      {"max_total_wal_size", -1, {}, WithFileLog(SET(max_total_wal_size))},
+      {"max_open_files", 16, {}, SET(max_open_files), true},
+      {"max_open_files", 10 * 1000 * 1000, {}, SET(max_open_files), true},
+      {"block_size", 64, {}, SET(block_size), true},
+      {"block_size", 64 * kKiB * kKiB, {}, SET(block_size), true},
+      {"block_restart_interval", 1, {}, SET(block_restart_interval), true},
+      {"block_restart_interval", 65536, {}, SET(block_restart_interval), true},
+      {"zstd_compression_level", -131072, {}, SET(zstd_compression_level), true},
+      {"zstd_compression_level", 22, {}, SET(zstd_compression_level), true},
+      {"nvm_budget", 64 * kKiB, {}, SET(nvm_budget), true},
+      {"nvm_budget", -1, {}, SET(nvm_budget), true},
+      {"ssd_levels", 1, {}, SET(ssd_levels), true},
+      {"ssd_levels", 8, {}, SET(ssd_levels), true},
+      {"ssd_level_size", 4 * kKiB, {}, SET(ssd_level_size), true},
+      {"ssd_level_size", kGiB * kGiB, {}, SET(ssd_level_size), true},
+      {"ssd_level_multiplier", 2, {}, SET(ssd_level_multiplier), true},
+      {"ssd_level_multiplier", 100, {}, SET(ssd_level_multiplier), true},
+      {"ssd_file_size", kKiB, {}, SET(ssd_file_size), true},
+      {"ssd_file_size", 4 * kGiB, {}, SET(ssd_file_size), true},
+      {"max_background_ssd_jobs", 1, {}, SET(max_background_ssd_jobs), true},
+      {"max_background_ssd_jobs", 64, {}, SET(max_background_ssd_jobs), true},
+      {"ssd_rate_limit", -1, {}, SET(ssd_rate_limit), true},
+      {"compaction_readahead_size", 0, {}, SET(compaction_readahead_size), true},
+      {"compaction_readahead_size", 64 * kKiB * kKiB, {}, SET(compaction_readahead_size), true},
+      {"multi_get_threads", 0, {}, SET(multi_get_threads), true},
+      {"multi_get_threads", 64, {}, SET(multi_get_threads), true},
       {"write_buffer_size", 4 * kKiB, {}, SET(write_buffer_size)},
       {"write_buffer_size", 4 * kKiB + 1, {}, SET(write_buffer_size)},
       {"pool_growth", 4 * kKiB, {}, SET(pool_growth)},
+      {"pool_growth", kKiB * kGiB, {}, SET(pool_growth)},
       {"pool_size", 64 * kKiB, {}, SetSmallPool},
       {"pool_size", 4 * kKiB * kKiB + 123, {}, SET(pool_size)},
       {"max_immutable_memtables", 1, {}, SET(max_immutable_memtables)},
@@ -111,6 +206,7 @@ std::vector<Setting> EndsOfRanges() {
 class OutOfRangeTest : public DbTestBase, public testing::WithParamInterface<Setting> {};
 
 TEST_P(OutOfRangeTest, IsRefusedWithNameAndRange) {
+  if (GetParam().of_ssd) options_.ssd_path = dir_ / "ssd";
   GetParam().set(&options_, GetParam().value);
   const Status s = TryOpen();
   EXPECT_STATUS(InvalidArgument, s);
@@ -125,6 +221,7 @@ TEST_P(OutOfRangeTest, IsRefusedForAnExistingDatabaseToo) {
   Put("a", "1");
   Close();
   const Options good = options_;
+  if (GetParam().of_ssd) options_.ssd_path = dir_ / "ssd";
   GetParam().set(&options_, GetParam().value);
   EXPECT_STATUS(InvalidArgument, TryOpen());
   options_ = good;
@@ -142,6 +239,7 @@ INSTANTIATE_TEST_SUITE_P(Options, OutOfRangeTest, testing::ValuesIn(OutOfRange()
 class EndOfRangeTest : public DbTestBase, public testing::WithParamInterface<Setting> {};
 
 TEST_P(EndOfRangeTest, Works) {
+  if (GetParam().of_ssd) options_.ssd_path = dir_ / "ssd";
   GetParam().set(&options_, GetParam().value);
   Open();
   Put("a", "1");
@@ -154,7 +252,59 @@ TEST_P(EndOfRangeTest, Works) {
 
 INSTANTIATE_TEST_SUITE_P(Options, EndOfRangeTest, testing::ValuesIn(EndsOfRanges()), NameOf);
 
+// The members that options.h declares.
+std::set<std::string> DeclaredOptions() {
+  std::ifstream header(std::string(MIODB_TEST_SOURCE_DIR) + "/include/miodb/options.h");
+  const std::regex member("  [A-Za-z][\\w:<>* ]*[ *](\\w+)( = [^;]*)?;");
+  std::set<std::string> names;
+  bool inside = false;
+  std::smatch match;
+  for (std::string line; std::getline(header, line);) {
+    if (line.rfind("struct MIODB_EXPORT Options {", 0) == 0) inside = true;
+    if (line.rfind("};", 0) == 0) inside = false;
+    if (inside && std::regex_match(line, match, member)) names.insert(match[1]);
+  }
+  return names;
+}
+
+TEST(OptionsTableTest, HasEveryOption) {
+  // Any value is right for these, or what is wrong with one is another test's.
+  std::set<std::string> tested = {"create_if_missing", "error_if_exists",    "paranoid_checks",
+                                  "info_log",          "block_cache",        "filter_policy",
+                                  "max_file_size",     "reuse_logs",         "pool_path",
+                                  "nvm_huge_pages",    "nvm_model",          "nvm_region_search",
+                                  "wal_dir",           "wal_padding",        "ssd_path",
+                                  "use_direct_reads",  "multi_get_io_uring", "use_direct_io_for_flush_and_compaction"};
+  for (const Setting& setting : OutOfRange()) tested.insert(setting.name);
+  for (const Setting& setting : EndsOfRanges()) tested.insert(setting.name);
+  EXPECT_EQ(DeclaredOptions(), tested);
+}
+
 using OptionsTest = DbTestBase;
+
+// The address space of a process may be smaller than what references reach.
+TEST_F(OptionsTest, TheLargestPoolSizeIsTakenOrHasNoAddresses) {
+  options_.pool_size = uint64_t{1} << 47;
+  const Status s = TryOpen();
+  if (!s.ok()) EXPECT_STATUS(IOError, s);
+}
+
+TEST_F(OptionsTest, AnyReadaheadOfIteratorsWorks) {
+  options_.ssd_path = dir_ / "ssd";
+  options_.nvm_budget = 64 * kKiB;
+  options_.block_size = 512;
+  Open();
+  Fill(2000, 100);
+  Settle();
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  const std::string all = Forward(db_.get());
+  for (size_t ahead : {size_t{1}, size_t{1} << 40, SIZE_MAX / 2 + 1, SIZE_MAX}) {
+    ReadOptions options;
+    options.readahead_size = ahead;
+    EXPECT_TRUE(Forward(db_.get(), options) == all) << ahead;
+    EXPECT_TRUE(Backward(db_.get(), options) == all) << ahead;
+  }
+}
 
 TEST_F(OptionsTest, OfSstablesAreAcceptedAndChangeNothing) {
   options_.max_open_files = 1;

@@ -171,6 +171,17 @@ TEST_F(FileLogTest, TheArchiveIsTrimmedByAge) {
   EXPECT_TRUE(Archive().empty());
 }
 
+TEST_F(FileLogTest, TheLongestAgeIsForEver) {
+  options_.archive_seconds = UINT64_MAX;
+  Open();
+  Append(1);
+  log_->EndFile();
+  ASSERT_OK(log_->Retire(1));
+  now_ += uint64_t{1} << 40;
+  log_->TrimArchive();
+  EXPECT_EQ(List{"000001.log.1000"}, Archive());
+}
+
 TEST_F(FileLogTest, TheArchiveIsTrimmedBySizeOldestFirst) {
   options_.archive_bytes = 2500;
   Open();
