@@ -30,8 +30,8 @@ class Outputs {
   }
 
   ~Outputs() {
-    if (writer_ == nullptr) return;
-    file_.reset();  // a file that was not finished
+    if (meta_ == nullptr) return;
+    file_.reset();  // a file that was not finished, or not even begun
     request_.store->Discard(meta_->number);
   }
 
@@ -58,7 +58,8 @@ class Outputs {
     meta_->size = writer_->file_size();
     meta_->entries = writer_->entries();
     meta_->fingerprint = writer_->fingerprint();
-    files_->push_back(std::make_shared<SstFile>(request_.store, std::move(meta_)));
+    files_->push_back(std::make_shared<SstFile>(request_.store, meta_));
+    meta_.reset();  // only now: what throws for lack of memory leaves the file to the destructor
     writer_.reset();
     file_.reset();
     // Readers find it open, and nothing is given up for a file that cannot be opened.
@@ -68,9 +69,10 @@ class Outputs {
 
  private:
   Status Start(const Slice& smallest) {
-    meta_ = std::make_shared<SstMeta>();
-    meta_->number = request_.new_file_number();
-    meta_->smallest.assign(smallest.data(), smallest.size());
+    auto meta = std::make_shared<SstMeta>();
+    meta->number = request_.new_file_number();
+    meta->smallest.assign(smallest.data(), smallest.size());
+    meta_ = std::move(meta);
     Status s = request_.store->NewFile(meta_->number, &file_);
     if (!s.ok()) return s;
     writer_ = std::make_unique<SstWriter>(request_.store->format(), file_.get());
@@ -94,7 +96,7 @@ class Outputs {
   const std::vector<SstRef>* below_ = nullptr;  // files of the level below the output level
   size_t next_below_ = 0;                       // the first of them that is not behind
   uint64_t overlap_bytes_ = 0;                  // of those passed since the file was begun
-  std::shared_ptr<SstMeta> meta_;
+  std::shared_ptr<SstMeta> meta_;               // of the file that is being written; null: none
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<SstWriter> writer_;
   std::string key_;
@@ -171,11 +173,7 @@ class SsdMerge {
 }  // namespace
 
 Status RunSsdMerge(const SsdMergeRequest& request, SsdMergeResult* result) {
-  Status s = SsdMerge(request, result).Execute();
-  if (!s.ok()) {
-    for (const SstRef& file : result->files) file->MarkObsolete();
-  }
-  return s;
+  return SsdMerge(request, result).Execute();
 }
 
 }  // namespace miodb

@@ -45,7 +45,8 @@ struct SsdMergeResult {
   uint64_t bytes_read = 0;
 };
 
-// On failure result->files are marked obsolete, so that they go away with the result.
+// After a failure, which may be thrown for lack of memory, the caller marks result->files obsolete, so that they go
+// away with the result.
 Status RunSsdMerge(const SsdMergeRequest& request, SsdMergeResult* result);
 
 }  // namespace miodb

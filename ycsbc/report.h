@@ -17,8 +17,7 @@ namespace miodb::ycsb {
 struct Measurement {
   std::string metric;
   std::string name;
-  std::string value;     // A number as text, or
-  bool is_text = false;  // words without quotes in them.
+  std::string value;  // A number as text.
 };
 
 // "1st", "22nd", "95th"; fractions stay plain: "99.9".

@@ -101,8 +101,8 @@ class MIODB_EXPORT DB {
 
   // Looks up many keys as of one moment, and answers each as Get would: a Status for each in the order of the keys, and
   // in *values, which is given as many places, the values of those that are OK; the others are of no meaning. Reads of
-  // the SSD tier overlap (Options::multi_get_io_uring). The default, for classes that have their own Get alone, looks
-  // up one key after the other. Not LevelDB's.
+  // the SSD tier overlap (Options::multi_get_io_uring). Without memory for the statuses themselves there are none. The
+  // default, for classes that have their own Get alone, looks up one key after the other. Not LevelDB's.
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                        std::vector<std::string>* values);
 

@@ -87,13 +87,17 @@ void DBImpl::BackgroundLoop(Step step) {
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   for (;;) {
     bool worked = false;
-    Status s;
-    try {
+    Status s = WithMemory([&] {
       worked = RunStep(step);
-    } catch (const std::bad_alloc&) {
-      s = OutOfMemory();
+      return Status::OK();
+    });
+    if (step == Step::kFlush && file_log_ != nullptr) {
+      const auto trim = [this] {
+        file_log_->TrimArchive();
+        return Status::OK();
+      };
+      WithMemory(trim).IgnoreError();  // tried again later
     }
-    if (step == Step::kFlush && file_log_ != nullptr) file_log_->TrimArchive();
     MutexLock lock(&mutex_);
     if (!s.ok()) SetBackgroundError(s);
     if (closing_.load(std::memory_order_relaxed)) return;  // relaxed: set under the mutex

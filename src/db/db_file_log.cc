@@ -134,12 +134,16 @@ Status DBImpl::MakeFileLog(const LogPlace& place) {
 // When the database is closed: if all is flushed there is nothing in the log, wherever it is then.
 void DBImpl::LeaveFileLog() {
   if (file_log_ == nullptr || LogsUntilSsd() || !log_place_.in_use) return;
-  std::vector<LogFile> files;
-  Status s = FileLog::List(options_.env, file_log_->folder(), &files);
-  if (!s.ok() || !files.empty() || !FileLog::IsOwnedBy(options_.env, file_log_->folder(), log_place_.log_id)) return;
-  log_place_.in_use = false;
-  s = SyncFolder(file_log_->folder());
-  if (s.ok()) s = RememberLog(log_place_);
+  Status s = WithMemory([this] {
+    std::vector<LogFile> files;
+    Status listed = FileLog::List(options_.env, file_log_->folder(), &files);
+    if (!listed.ok() || !files.empty() || !FileLog::IsOwnedBy(options_.env, file_log_->folder(), log_place_.log_id)) {
+      return Status::OK();
+    }
+    log_place_.in_use = false;
+    Status left = SyncFolder(file_log_->folder());
+    return left.ok() ? RememberLog(log_place_) : left;
+  });
   if (!s.ok()) LogStatus("the file WAL", s);
 }
 

@@ -7,6 +7,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/db/db_iter.h"
+#include "src/db/settle_request.h"
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
 
@@ -21,27 +22,6 @@
 //   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
 
 namespace miodb {
-
-namespace {
-
-// Counts one more caller who wants everything in the repository, while it lives or until End.
-class SettleRequest {
- public:
-  explicit SettleRequest(int* requests) : requests_(requests) { ++*requests_; }
-  ~SettleRequest() { End(); }
-  SettleRequest(const SettleRequest&) = delete;
-  SettleRequest& operator=(const SettleRequest&) = delete;
-
-  void End() {
-    if (requests_ != nullptr) --*requests_;
-    requests_ = nullptr;
-  }
-
- private:
-  int* requests_;
-};
-
-}  // namespace
 
 Snapshot::~Snapshot() = default;
 DB::~DB() = default;

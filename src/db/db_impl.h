@@ -43,6 +43,7 @@
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
 #include "src/util/helper_threads.h"
+#include "src/util/no_throw.h"
 #include "src/util/read_rings.h"
 #include "src/version/ssd_manifest.h"
 #include "src/version/version_set.h"
@@ -289,15 +290,10 @@ class DBImpl final : public DB {
 
   static void UnpinState(void* state, void*);
 
-  // Nothing is thrown across the API: what runs out of memory returns this.
   Status OutOfMemory() const { return Status::IOError(name_, "out of memory"); }
   template <typename Call>
   Status WithMemory(Call call) const {
-    try {
-      return call();
-    } catch (const std::bad_alloc&) {
-      return OutOfMemory();
-    }
+    return NoThrow(name_, call);
   }
 
   // Takes a chunk that the manifest names. Without memory its space stays taken, because nobody else may have it.

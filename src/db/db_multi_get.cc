@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <functional>
 
 #include "src/db/db_impl.h"
@@ -61,15 +62,15 @@ struct DBImpl::MultiGetCall {
 std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                      std::vector<std::string>* values) {
   if (tracer_.active()) [[unlikely]]
-    tracer_.MultiGet(keys);
+    for (const Slice& key : keys) tracer_.Get(key);
   MultiGetCall call{options, keys, values, {}, nullptr, {}, {}};
-  try {
+  Status s = WithMemory([&] {
     call.statuses.resize(keys.size());
     values->resize(keys.size());
     RunMultiGet(&call);
-  } catch (const std::bad_alloc&) {
-    call.statuses.assign(keys.size(), OutOfMemory());
-  }
+    return Status::OK();
+  });
+  if (!s.ok()) std::fill(call.statuses.begin(), call.statuses.end(), s);
   return std::move(call.statuses);
 }
 

@@ -218,6 +218,9 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
     const SsdMergeRequest request{
         ssd_.get(), order_, &job, levels, &filter, options_.ssd_file_size, [this] { return NewId(); }, &closing_};
     s = WithMemory([&] { return RunSsdMerge(request, &result); });
+    if (!s.ok()) {
+      for (const SstRef& file : result.files) file->MarkObsolete();
+    }
   }
   const uint64_t micros = NowMicros() - start;
   const uint64_t written = TotalBytes(result.files);
@@ -349,13 +352,30 @@ Status DBImpl::PurgeSsd(const Slice* begin, const Slice* end) {
   // Tombstones that hid something when they came to where they are, which has gone from below since.
   request.rewrite = true;
   for (request.level = 0; s.ok() && request.level < levels && snapshots_.empty(); request.level++) s = Purge(request);
+  done_.SignalAll();  // for the next one who has to wait for this
   return s;
 }
+
+namespace {
+
+// Shows a request to the SSD threads while it lives, however its scope is left.
+class ShownPurge {
+ public:
+  ShownPurge(const PurgeRequest** shown, const PurgeRequest* request) : shown_(shown) { *shown_ = request; }
+  ~ShownPurge() { *shown_ = nullptr; }  // a job may have been picked for it, but holds nothing of it
+  ShownPurge(const ShownPurge&) = delete;
+  ShownPurge& operator=(const ShownPurge&) = delete;
+
+ private:
+  const PurgeRequest** const shown_;
+};
+
+}  // namespace
 
 // Has all of this done that is there now.
 Status DBImpl::Purge(PurgeRequest request) {
   request.before = versions_->NewId();
-  purge_ = &request;
+  const ShownPurge shown(&purge_, &request);
   const auto is_left = [this]() REQUIRES(mutex_) {
     SsdPickerInput input = MakeSsdPickerInput();
     input.may_drain = true;
@@ -366,8 +386,6 @@ Status DBImpl::Purge(PurgeRequest request) {
   while (background_error_.ok() && ssd_error_.ok() && !MustNotWait() && is_left()) {
     if (!WaitForBackground(0)) break;
   }
-  purge_ = nullptr;  // a job may have been picked for it, but holds nothing of it
-  done_.SignalAll();
   return background_error_.ok() ? ssd_error_ : background_error_;
 }
 

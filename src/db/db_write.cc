@@ -3,6 +3,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/db/db_impl.h"
+#include "src/db/settle_request.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -386,7 +387,7 @@ Status DBImpl::NoRoom(bool* give_up) {
     }
     // As often as it wins something.
     uint64_t used_before;
-    settle_requests_++;
+    SettleRequest request(&settle_requests_);
     do {
       used_before = pool_->used_bytes();
       UnblockMerges();  // try again
@@ -395,7 +396,7 @@ Status DBImpl::NoRoom(bool* give_up) {
         if (!WaitForBackground(0)) break;
       }
     } while (background_error_.ok() && full_ && pool_->used_bytes() + chunk_bytes_ <= used_before);
-    settle_requests_--;
+    request.End();
     reclaimed_at_.store(sequence, std::memory_order_relaxed);  // relaxed: a hint
     full_ = false;                                             // look again
     work_.SignalAll();

@@ -1,5 +1,4 @@
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "miodb/db.h"
@@ -13,6 +12,8 @@
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/ssd_store.h"
+#include "src/util/held_lock.h"
+#include "src/util/no_throw.h"
 #include "src/version/ssd_manifest.h"
 
 namespace miodb {
@@ -56,15 +57,15 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
   return s.ok() && env->FileExists(WalDirPath(name)) ? env->RemoveFile(WalDirPath(name)) : s;
 }
 
-// DestroyDB, but for what runs out of memory. A lock that was had is let go in any case.
+// DestroyDB, but for what is thrown.
 Status Destroy(const std::string& name, const Options& options) {
   Env* const env = options.env;
   const std::string pool = PoolPath(options, name);
   if (!env->FileExists(name) && !env->FileExists(pool)) return Status::OK();
-  FileLock* lock = nullptr;
+  HeldLock lock(env);
   Status s;
   if (env->FileExists(name)) {
-    s = env->LockFile(LockPath(name), &lock);
+    s = lock.Lock(LockPath(name));
     if (!s.ok()) return s;
   }
   s = DestroyFileLog(name, options);
@@ -91,9 +92,8 @@ Status Destroy(const std::string& name, const Options& options) {
     s = env->RemoveFile(file);
   }
   if (s.ok() && env->FileExists(repair)) env->RemoveDir(repair).IgnoreError();
-  if (lock != nullptr) {
-    env->UnlockFile(lock).IgnoreError();
-    if (!s.ok()) return s;
+  if (s.ok() && lock.held()) {
+    lock.Unlock();
     env->RemoveFile(LockPath(name)).IgnoreError();
     env->RemoveDir(name).IgnoreError();  // foreign files stay, and the directory with them
   }
@@ -103,11 +103,7 @@ Status Destroy(const std::string& name, const Options& options) {
 }  // namespace
 
 Status DestroyDB(const std::string& name, const Options& options) {
-  try {
-    return Destroy(name, options);
-  } catch (const std::bad_alloc&) {
-    return Status::IOError(name, "out of memory");
-  }
+  return NoThrow(name, [&] { return Destroy(name, options); });
 }
 
 }  // namespace miodb

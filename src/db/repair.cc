@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <new>
 #include <vector>
 
 #include "miodb/write_batch.h"
@@ -370,7 +369,10 @@ Status Repairer::Swap() {
 // For good: what is written from now on must never meet the old log. A log of another pool stays.
 Status Repairer::RemoveLogFiles() {
   if (!log_is_ours_ || !env_->FileExists(WalDirPath(name_))) return Status::OK();
-  Status s = LogPlace().Write(env_, WalDirPath(name_));
+  LogPlace place;
+  Status s = LogPlace::Read(env_, WalDirPath(name_), &place);
+  place.in_use = false;  // whose log it was stays known, so that the next repair removes what this one could not
+  if (s.ok()) s = place.Write(env_, WalDirPath(name_));
   if (s.ok()) s = SyncExistingFile(env_, WalDirPath(name_));
   if (s.ok() && !wal_folder_.empty()) s = FileLog::Destroy(env_, wal_folder_, &log_id_);
   return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
@@ -387,17 +389,14 @@ Status RemoveRepairFiles(Env* env, const std::string& name) {
 }
 
 Status RepairDB(const std::string& name, const Options& options) {
-  try {
+  return NoThrow(name, [&] {
     Options adjusted = options;
 #ifdef MIODB_AS_LEVELDB
     ClipAsLevelDB(&adjusted);
 #endif
     Status s = CheckOptions(adjusted);
-    if (!s.ok()) return s;
-    return Repairer(name, adjusted).Run();
-  } catch (const std::bad_alloc&) {
-    return Status::IOError(name, "out of memory");
-  }
+    return s.ok() ? Repairer(name, adjusted).Run() : s;
+  });
 }
 
 }  // namespace miodb

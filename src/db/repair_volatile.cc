@@ -1,6 +1,5 @@
 #include "src/db/repairer.h"
 #include "src/log/file_log.h"
-#include "src/util/check.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 #include "src/version/ssd_manifest.h"
@@ -80,7 +79,7 @@ Status Repairer::DrainAll(DB* db) {
   db->CompactRange(nullptr, nullptr);
   Status s = db->WaitForIdle();
   std::string entries;
-  CHECK(db->GetProperty("miodb.entries", &entries));
+  if (s.ok() && !db->GetProperty("miodb.entries", &entries)) return Status::IOError(name_, "out of memory");
   return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
 }
 

@@ -21,6 +21,7 @@
 #include "src/log/file_log.h"
 #include "src/nvm/region.h"
 #include "src/ssd/ssd_store.h"
+#include "src/util/no_throw.h"
 #include "src/version/version_edit.h"
 
 namespace miodb {
@@ -45,7 +46,7 @@ class Repairer {
         newest_(KeyLess{KeyOrder(options.comparator)}) {}
 
   ~Repairer() {
-    RemoveFresh().IgnoreError();
+    NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();  // what stays is removed by the next repair
     own_log_.reset();
     if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
   }

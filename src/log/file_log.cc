@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "src/util/coding.h"
+#include "src/util/held_lock.h"
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
@@ -113,10 +114,10 @@ bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id) {
 
 Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log_id) {
   const std::string owner_path = folder + kOwnerName;
-  FileLock* lock = nullptr;
+  HeldLock lock(env);
   if (log_id != nullptr && !IsOwnedBy(env, folder, *log_id)) return Status::OK();
   if (env->FileExists(owner_path)) {
-    Status s = env->LockFile(owner_path, &lock);
+    Status s = lock.Lock(owner_path);
     if (!s.ok()) return s;
   }
   const std::string archive = folder + "/archive";
@@ -133,9 +134,7 @@ Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log
     if (s.ok()) s = env->RemoveFile(path);
     if (s.ok() && env->FileExists(path + ".tmp")) s = env->RemoveFile(path + ".tmp");  // of a cut that was cut off
   }
-  if (s.ok() && lock != nullptr) s = env->RemoveFile(owner_path);
-  if (lock != nullptr) env->UnlockFile(lock).IgnoreError();
-  return s;
+  return s.ok() && lock.held() ? env->RemoveFile(owner_path) : s;
 }
 
 // Leaves the first bytes of a file, durably.

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "src/util/check.h"
+#include "src/util/held_lock.h"
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
 #include "src/util/table_bloom.h"
@@ -176,8 +177,8 @@ Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files
 
 Status SsdStore::Destroy(Env* env, const std::string& path) {
   if (!env->FileExists(PoolIdPath(path))) return Status::OK();  // not ours, or not there
-  FileLock* lock = nullptr;
-  Status s = env->LockFile(LockPath(path), &lock);
+  HeldLock lock(env);
+  Status s = lock.Lock(LockPath(path));
   if (!s.ok()) return s;
   std::vector<std::string> names;
   s = env->GetChildren(path, &names);
@@ -189,7 +190,7 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
   for (const std::string& name : {LockPath(path), PoolIdPath(path)}) {
     if (s.ok()) s = env->RemoveFile(name);
   }
-  env->UnlockFile(lock).IgnoreError();
+  lock.Unlock();
   if (s.ok()) env->RemoveDir(path).IgnoreError();  // foreign files stay, and the directory with them
   return s;
 }

@@ -2,6 +2,7 @@
 // not go on says so, and the database is intact when there is memory again.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -25,13 +26,13 @@ std::atomic<bool> armed{false};
 std::atomic<uint64_t> allocations{0};
 std::atomic<uint64_t> refused{0};
 uint64_t fail_at = 0;
-bool fail_forever = false;
+uint64_t fail_count = 0;
 thread_local int exempt = 0;
 
 bool Refuse() {
   if (!armed.load() || exempt > 0) return false;
   const uint64_t number = allocations.fetch_add(1) + 1;
-  if (fail_forever ? number < fail_at : number != fail_at) return false;
+  if (number < fail_at || number - fail_at >= fail_count) return false;
   refused.fetch_add(1);
   return true;
 }
@@ -92,9 +93,10 @@ class OutOfMemoryTest : public DbTestBase {
   }
   ~OutOfMemoryTest() override { Disarm(); }
 
-  static void Arm(uint64_t at, bool forever) {
+  // The allocations from number at on fail, count of them, whichever threads make them.
+  static void Arm(uint64_t at, uint64_t count) {
     fail_at = at;
-    fail_forever = forever;
+    fail_count = count;
     allocations.store(0);
     refused.store(0);
     armed.store(true);
@@ -122,15 +124,15 @@ class OutOfMemoryTest : public DbTestBase {
     return false;
   }
 
-  void PutNoted(const std::string& key, const std::string& value) {
-    const bool ok = Ok("Put", [&] { return db_->Put(WriteOptions(), key, value); });
-    const Exempt test;
+  // What a write that was or was not acknowledged leaves as possible values; "" is none.
+  void Note(bool ok, const std::string& key, const std::string& value) {
     std::set<std::string>& allowed = allowed_.try_emplace(key, std::set<std::string>{""}).first->second;
-    if (ok) {
-      allowed = {value};
-    } else {
-      allowed.insert(value);
-    }
+    if (ok) allowed.clear();
+    allowed.insert(value);
+  }
+
+  static std::string Key(int i) {
+    return "a key that is longer than what a string holds in itself " + std::to_string(i);
   }
 
   // Key and value of a step, made with memory.
@@ -138,25 +140,45 @@ class OutOfMemoryTest : public DbTestBase {
     std::string key, value;
     {
       const Exempt test;
-      key = "a key that is longer than what a string holds in itself " + std::to_string(i);
-      value = std::to_string(round_) + std::string(bytes, static_cast<char>('a' + i % 26));
+      key = Key(i);
+      value = std::to_string(round_) + std::string(bytes * times_larger_, static_cast<char>('a' + i % 26));
     }
-    PutNoted(key, value);
+    const bool ok = Ok("Put", [&] { return db_->Put(WriteOptions(), key, value); });
     const Exempt test;
-    key = std::string();
-    value = std::string();
+    Note(ok, key, value);
+  }
+
+  void DeleteNumbers(int first, int last) {
+    WriteBatch batch;
+    {
+      const Exempt test;
+      for (int i = first; i <= last; i++) batch.Delete(Key(i));
+    }
+    const bool ok = Ok("Write", [&] { return db_->Write(WriteOptions(), &batch); });
+    const Exempt test;
+    for (int i = first; i <= last; i++) Note(ok, Key(i), "");
   }
 
   void Read() {
     std::string key;
     {
       const Exempt test;
-      key = "a key that is longer than what a string holds in itself 7";
+      key = Key(7);
     }
     std::string value;
     PinnableSlice pinned;
     Ok("Get", [&] { return db_->Get(ReadOptions(), key, &value); });
     Ok("Get", [&] { return db_->Get(ReadOptions(), key, &pinned); });
+    std::vector<Slice> keys;
+    std::vector<std::string> values;
+    {
+      const Exempt test;
+      keys = {key, "no such key"};
+    }
+    Ok("MultiGet", [&] {
+      const std::vector<Status> statuses = db_->MultiGet(ReadOptions(), keys, &values);
+      return statuses.empty() ? Status::IOError("out of memory") : statuses[0];
+    });
     const Snapshot* const snapshot = db_->GetSnapshot();
     Iterator* it = nullptr;
     Ok("iterator", [&] {
@@ -195,6 +217,7 @@ class OutOfMemoryTest : public DbTestBase {
     Read();
     round_ = 2;
     for (int i = 0; i < 20; i++) PutNumber(i, 400);
+    DeleteNumbers(5, 12);
     db_->CompactRange(nullptr, nullptr);
     Ok("WaitForIdle", [&] { return db_->WaitForIdle(); });
     Read();
@@ -224,17 +247,29 @@ class OutOfMemoryTest : public DbTestBase {
     ASSERT_EQ(there, scanned);
   }
 
-  void Sweep(bool forever, uint64_t step) {
+  // After a scenario: everything that was acknowledged, or without a log, where a flush that fails loses what it
+  // would have kept, nothing that was never written.
+  void CheckAfterwards() {
+    if (options_.log_mode != kLogOff) return CheckIntact();
+    const Exempt test;
+    ASSERT_OK(TryOpen());
+    const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) ASSERT_EQ(1u, allowed_.count(it->key().ToString()));
+    ASSERT_OK(it->status());
+  }
+
+  // The scenario again and again; count allocations in a row fail, later ones each time.
+  void Sweep(uint64_t count, uint64_t step) {
     uint64_t runs = 0;
     for (uint64_t at = 1;; at += step) {
-      SCOPED_TRACE("allocation " + std::to_string(at) + (forever ? " and all after it" : ""));
+      SCOPED_TRACE("allocation " + std::to_string(at) + ", " + std::to_string(count) + " in a row");
       allowed_.clear();
-      Arm(at, forever);
+      Arm(at, count);
       Scenario();
       const bool met = Disarm();
       db_.reset();
       if (HasFailure()) return;
-      CheckIntact();
+      CheckAfterwards();
       if (HasFailure()) return;
       ASSERT_OK(db_->Put(WriteOptions(), "after", "all"));
       ASSERT_OK(db_->WaitForIdle());
@@ -250,41 +285,130 @@ class OutOfMemoryTest : public DbTestBase {
 
   std::map<std::string, std::set<std::string>> allowed_;
   int round_ = 0;
+  size_t times_larger_ = 1;  // than what fills a memtable: values
 };
 
-TEST_F(OutOfMemoryTest, OneAllocationThatFailsIsReportedAndHurtsNothing) {
-  Sweep(false, (RunsUnderSanitizer() ? 23 : 1));
+// ---- every mode
+
+void WithSsd(Options* options, const TestDir& dir) {
+  options->ssd_path = dir / "ssd";
+  options->nvm_budget = 64 * kKiB;
+  options->ssd_file_size = 8 * kKiB;
+  options->ssd_level_size = 16 * kKiB;
+  options->ssd_level_multiplier = 2;
+  options->ssd_levels = 3;
+  options->block_size = 512;
 }
 
-TEST_F(OutOfMemoryTest, NoMemoryAnyMoreIsReportedAndHurtsNothing) { Sweep(true, (RunsUnderSanitizer() ? 23 : 1)); }
-
-TEST_F(OutOfMemoryTest, WithAVolatilePoolItIsTheSame) {
-  options_.pool_path = "anonymous";
-  options_.log_mode = kLogFile;
-  options_.wal_dir = dir_ / "logs";
-  options_.ssd_path = dir_ / "ssd";
-  options_.nvm_budget = 64 * kKiB;
-  options_.ssd_file_size = 32 * kKiB;
-  for (const bool forever : {false, true}) Sweep(forever, (RunsUnderSanitizer() ? 97 : 7));
+void WithLogFiles(Options* options, const TestDir& dir) {
+  options->log_mode = kLogFile;
+  options->wal_dir = dir / "logs";
 }
 
-TEST_F(OutOfMemoryTest, WithTheLogOffItIsTheSame) {
-  options_.log_mode = kLogOff;
-  // Without a log what was acknowledged may be lost when its flush fails, so only what is there is checked.
-  for (uint64_t at = 1;; at += (RunsUnderSanitizer() ? 23 : 1)) {
-    SCOPED_TRACE("allocation " + std::to_string(at));
-    Arm(at, false);
-    Scenario();
-    const bool met = Disarm();
-    db_.reset();
-    ASSERT_OK(TryOpen());
-    {
-      const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
-      for (it->SeekToFirst(); it->Valid(); it->Next()) ASSERT_EQ(1u, allowed_.count(it->key().ToString()));
-      ASSERT_OK(it->status());
+struct Mode {
+  const char* name;
+  void (*set)(Options* options, const TestDir& dir);
+  uint64_t quick_step;  // every so many allocations are tried where there is little time
+};
+
+const Mode kModes[] = {
+    {"Pmem", [](Options*, const TestDir&) {}, 1},
+    {"FileMode", [](Options* options, const TestDir&) { options->persist_mode = kPersistFile; }, 7},
+    {"LogOff", [](Options* options, const TestDir&) { options->log_mode = kLogOff; }, 1},
+    {"LogFiles", WithLogFiles, 7},
+    {"Ssd", WithSsd, 31},
+    {"VolatileWithSsd",
+     [](Options* options, const TestDir& dir) {
+       WithSsd(options, dir);
+       WithLogFiles(options, dir);
+       options->pool_path = "anonymous";
+     },
+     31},
+};
+
+class EveryModeTest : public OutOfMemoryTest, public testing::WithParamInterface<Mode> {
+ protected:
+  EveryModeTest() {
+    options_.persist_mode = kPersistEmulated;
+    GetParam().set(&options_, dir_);
+    if (!options_.ssd_path.empty()) times_larger_ = 8;  // so that most of it goes down to SSD
+  }
+
+  // All of them where there is time, else a sample that is the same each time.
+  static uint64_t Step(uint64_t times = 1) {
+    const uint64_t quick = GetParam().quick_step * times;
+    return RunsUnderSanitizer() ? ByScale(97 * times, 23, 1) : ByScale(quick, 2, 1);
+  }
+
+  // The call again and again on a database that is there; one allocation or four in a row fail, later ones each time.
+  // It works when there is memory again, and check finds all well.
+  template <typename Call, typename Check>
+  void SweepCall(const char* what, Call call, Check check) {
+    for (const uint64_t count : {1, 4}) {
+      for (uint64_t at = 1;; at += Step(5)) {
+        SCOPED_TRACE("allocation " + std::to_string(at) + ", " + std::to_string(count) + " in a row");
+        allowed_.clear();
+        Scenario();
+        Arm(at, count);
+        const bool ok = Ok(what, call);
+        const bool met = Disarm();
+        if (!ok) ASSERT_OK(call());
+        if (HasFailure()) return;
+        check();
+        if (HasFailure()) return;
+        Close();
+        ASSERT_OK(DestroyDB(path_, options_));
+        ASSERT_FALSE(std::filesystem::exists(path_));
+        if (!met) break;
+      }
     }
-    ASSERT_FALSE(HasFailure());
-    Close();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, EveryModeTest, testing::ValuesIn(kModes),
+                         [](const auto& param) { return std::string(param.param.name); });
+
+TEST_P(EveryModeTest, OneAllocationThatFailsIsReportedAndHurtsNothing) { Sweep(1, Step()); }
+
+TEST_P(EveryModeTest, FourInARowThatFailAreReportedAndHurtNothing) { Sweep(4, Step(3)); }
+
+TEST_P(EveryModeTest, NoMemoryAnyMoreIsReportedAndHurtsNothing) { Sweep(UINT64_MAX, Step()); }
+
+TEST_P(EveryModeTest, ARepairWithoutMemoryIsReportedAndCanBeRepeated) {
+  SweepCall(
+      "RepairDB", [this] { return RepairDB(path_, options_); }, [this] { CheckIntact(); });
+}
+
+TEST_P(EveryModeTest, DestroyingWithoutMemoryIsReportedAndCanBeRepeated) {
+  SweepCall(
+      "DestroyDB", [this] { return DestroyDB(path_, options_); },
+      [this] { EXPECT_FALSE(std::filesystem::exists(path_)); });
+}
+
+// A request that its caller gave up for lack of memory would stand in the way of the next, or be read after its end.
+TEST_F(OutOfMemoryTest, ACompactionThatRanOutOfMemoryLeavesNoRequestBehind) {
+  WithSsd(&options_, dir_);
+  DBImpl::Hooks hooks;
+  hooks.manual_background = true;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < 10; i++) ASSERT_OK(db->Put(WriteOptions(), Key(i), std::string(1000, 'x')));
+      for (int i = 0; i < 10; i += 2) ASSERT_OK(db->Delete(WriteOptions(), Key(i)));
+      if (round == 0) ASSERT_OK(db->WaitForIdle());
+    }
+    Arm(at, 1);
+    db->CompactRange(nullptr, nullptr);
+    const bool met = Disarm();
+    alarm(60);  // ends a test that waits for ever
+    db->CompactRange(nullptr, nullptr);
+    alarm(0);
+    std::string value;
+    ASSERT_OK(db->Get(ReadOptions(), Key(1), &value));
+    ASSERT_TRUE(db->Get(ReadOptions(), Key(2), &value).IsNotFound());
+    db.reset();
     ASSERT_OK(DestroyDB(path_, options_));
     if (!met) break;
   }
@@ -300,7 +424,7 @@ TEST_F(OutOfMemoryTest, AChunkThatCannotBeMadeFailsTheWriteAlone) {
     std::unique_ptr<DBImpl> db;
     ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
     const std::string large(20 * kKiB, 'x');
-    Arm(at, false);
+    Arm(at, 1);
     const Status s = db->Put(WriteOptions(), "large", large);
     const bool met = Disarm();
     std::string value;
