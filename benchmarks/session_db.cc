@@ -90,6 +90,21 @@ Status SessionDb::Get(const ReadOptions&, const Slice& key, std::string* value) 
   return ToStatus(code);
 }
 
+std::vector<Status> SessionDb::MultiGet(const ReadOptions&, const std::vector<Slice>& keys,
+                                        std::vector<std::string>* values) {
+  std::vector<std::string_view> views;
+  views.reserve(keys.size());
+  for (const Slice& key : keys) views.push_back(View(key));
+  std::vector<Status> statuses(keys.size(), Status::NotFound(Slice()));
+  values->resize(keys.size());
+  const Code code = session_->MultiGet(views, [&](size_t index, std::string_view value) {
+    statuses[index] = Status::OK();
+    (*values)[index].assign(value);
+  });
+  if (code == Code::kError) statuses.assign(keys.size(), ToStatus(code));
+  return statuses;
+}
+
 Iterator* SessionDb::NewIterator(const ReadOptions& options) {
   return new CursorIterator(session_->NewCursor(), options);
 }

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "benchmarks/common/engine.h"
 #include "miodb/db.h"
@@ -23,6 +24,8 @@ class SessionDb final : public DB {
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   using DB::Get;
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values) override;
   Iterator* NewIterator(const ReadOptions& options) override;
 
   const Snapshot* GetSnapshot() override { return nullptr; }

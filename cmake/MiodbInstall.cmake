@@ -20,7 +20,9 @@ function(miodb_install_configured source destination name)
   install(FILES "${PROJECT_BINARY_DIR}/${name}" DESTINATION "${destination}")
 endfunction()
 
-install(FILES ${miodb_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/miodb")
+set(miodb_own_headers ${miodb_headers})
+list(REMOVE_ITEM miodb_own_headers include/miodb/c.h)  # of functions that only the library for LevelDB programs has
+install(FILES ${miodb_own_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/miodb")
 install(TARGETS miodb_static miodb_shared EXPORT miodb LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
                                                        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 miodb_install_configured(cmake/miodb.pc.in "${pkgconfig_dir}" miodb.pc)

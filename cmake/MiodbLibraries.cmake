@@ -2,17 +2,16 @@
 #
 # Both are made from the same sources. libleveldb is compiled with the word miodb replaced by leveldb, as the headers in
 # include/compat/ do it in programs, so it defines leveldb::DB and so on (docs/leveldb_compat.md says why no alias will
-# do). In the build folder it lies in compat/. The shared one carries the name of this project, so at run time nothing
-# takes it for LevelDB's, nor the other way round.
+# do). It alone has the C API, whose names are LevelDB's. In the build folder it lies in compat/. The shared one carries
+# the name of this project, so at run time nothing takes it for LevelDB's, nor the other way round.
 
-# Defines the libraries <name>_static and <name>_shared from an object library of the engine and the C API.
+# Defines the libraries <name>_static and <name>_shared from an object library of the engine and further sources.
 #   exports   the words of the version script that say what the shared one exports
 function(miodb_add_libraries name exports folder output_name)
-  add_library(${name}_objects OBJECT ${miodb_sources})
+  add_library(${name}_objects OBJECT ${miodb_sources} ${ARGN})
   set_target_properties(${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                                    VISIBILITY_INLINES_HIDDEN ON)
-  target_include_directories(${name}_objects PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include"
-                                                     "${PROJECT_SOURCE_DIR}/include/compat")
+  target_include_directories(${name}_objects PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
   target_compile_definitions(${name}_objects PRIVATE MIODB_VERSION_MAJOR=${PROJECT_VERSION_MAJOR}
                                                      MIODB_VERSION_MINOR=${PROJECT_VERSION_MINOR})
   target_link_libraries(${name}_objects PRIVATE miodb_compiler miodb_needs)
@@ -47,7 +46,7 @@ function(miodb_add_libraries name exports folder output_name)
   endif()
 endfunction()
 
-# Everything of namespace @namespace@ that is visible, what the compiler makes for its classes, and the C API.
+# Everything of namespace @namespace@ that is visible, what the compiler makes for its classes, and @c_names@.
 set(miodb_exports "{
   global:
     extern \"C++\" {
@@ -56,22 +55,24 @@ set(miodb_exports "{
       typeinfo?for?@namespace@::*;
       typeinfo?name?for?@namespace@::*;
     };
-    leveldb_*;
-    miodb_*;
+    @c_names@
   local:
     *;
 };
 ")
 
 set(namespace miodb)
+set(c_names "")
 miodb_add_libraries(miodb "${miodb_exports}" "" miodb)
 add_library(miodb::miodb ALIAS miodb_static)
 
 if(MIODB_BUILD_COMPAT)
   set(namespace leveldb)
-  miodb_add_libraries(miodb_leveldb "${miodb_exports}" /compat miodb_leveldb)
+  set(c_names "leveldb_*; miodb_*;")
+  miodb_add_libraries(miodb_leveldb "${miodb_exports}" /compat miodb_leveldb ${miodb_c_api_sources})
   set_target_properties(miodb_leveldb_static PROPERTIES OUTPUT_NAME leveldb)
   target_compile_definitions(miodb_leveldb_objects PRIVATE miodb=leveldb MIODB_AS_LEVELDB)
+  target_include_directories(miodb_leveldb_objects PRIVATE "${PROJECT_SOURCE_DIR}/include/compat")
   foreach(library miodb_leveldb_static miodb_leveldb_shared)
     target_include_directories(${library} BEFORE PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/compat>"
                                                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/miodb/compat>")

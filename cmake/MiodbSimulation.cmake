@@ -2,9 +2,7 @@
 # stands behind src/nvm/persist.h and faults can be planted; and crash_explorer, which is made of it
 # (docs/crash_model.md). Nothing else links these objects, so no other program pays for them.
 
-set(simulated_sources ${miodb_sources})
-list(FILTER simulated_sources EXCLUDE REGEX "^src/c_api/")
-add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${simulated_sources})
+add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
@@ -53,7 +51,7 @@ endforeach()
 # Checks against damage that no crash does are not the explorer's to find. These tests run on an engine that reads
 # MIODB_MUTANT, and are to fail: crash_explorer --mutants --programs=mutants/damage_test,...
 
-add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${simulated_sources})
+add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)

@@ -17,9 +17,10 @@ namespace miodb::ycsb {
 struct PhaseResult {
   PhaseKind kind = PhaseKind::kLoad;
   Summary summary;
-  uint64_t operations = 0;  // Done, with whatever result.
-  double seconds = 0;       // From the common start to the end of the last thread.
-  std::string error;        // The message of the first failure; the phase may have gone on.
+  uint64_t operations = 0;   // Done, with whatever result.
+  double seconds = 0;        // From the common start to the end of the last thread.
+  std::string error;         // The message of the first failure; the phase may have gone on.
+  std::string persist_mode;  // Of the medium, and whether its speed is modelled: Engine::PersistMode, by the driver.
 };
 
 // Does the phase's operations with Settings::threadcount threads that start together; the threads share the total, and

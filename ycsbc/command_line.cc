@@ -164,6 +164,16 @@ std::string ReadInputFile(const std::string& path, std::vector<std::vector<std::
   }
 }
 
+// MioDB's driver calls its own store "leveldb". The commands of its input files are known by an option that no other
+// driver has. Says so in MioDB's place, and returns a line for the user, or nothing.
+std::string NameOwnStore(Words* words) {
+  const std::string* db = words->properties.Find("db");
+  if (db == nullptr || *db != "leveldb" || words->properties.Find("dboption") == nullptr) return "";
+  words->properties.Set("db", "miodb");
+  return "-db leveldb of this input file, which is laid out for MioDB's driver, means MioDB; -db leveldb behind the "
+         "file's name means LevelDB";
+}
+
 Invocation Failed(const std::string& error) {
   Invocation invocation;
   invocation.outcome = Invocation::Outcome::kError;
@@ -186,17 +196,19 @@ Invocation ParseInputFile(const std::string& path, const std::vector<std::string
   std::string problem = ReadInputFile(path, &listed);
   if (!problem.empty()) return Failed(problem);
   Invocation invocation;
-  for (std::vector<std::string>& words : listed) {
-    words.insert(words.end(), options.begin(), options.end());
+  for (const std::vector<std::string>& words : listed) {
     Words parsed;
     Command command;
     problem = ParseWords(words, &parsed);
+    const std::string note = problem.empty() ? NameOwnStore(&parsed) : "";
+    if (problem.empty()) problem = ParseWords(options, &parsed);
     invocation.outcome = parsed.outcome;
     if (problem.empty() && parsed.outcome != Invocation::Outcome::kRun) return invocation;
     if (problem.empty()) problem = MakeCommand(parsed, path, &command);
     if (!problem.empty()) {
       return Failed(path + ": command " + std::to_string(invocation.commands.size() + 1) + ": " + problem);
     }
+    if (!note.empty() && command.settings.db == "miodb") command.settings.notes.push_back(note);
     invocation.commands.push_back(std::move(command));
   }
   problem = CheckOneDatabase(invocation.commands);

@@ -50,12 +50,13 @@ bool IsMioDbStyle(const Settings& settings) { return settings.OutputStyle() == S
 
 int Driver::Run() {
   const Settings& first = commands_.front().settings;
+  if (const int status = Prepare()) return status;
+
+  Complain(engine_->Name() + " " + engine_->Version() + (first.db == "basic" ? "" : " in " + first.engine.db));
   std::set<std::string> notes;
   for (const Command& command : commands_) notes.insert(command.settings.notes.begin(), command.settings.notes.end());
   for (const std::string& note : notes) Complain(note);
-  if (const int status = Prepare()) return status;
-
-  if (IsMioDbStyle(first)) Print("set MioDB options!\n");
+  if (IsMioDbStyle(first)) Print("set " + engine_->Name() + " options!\n");
   bool goes_on = true;
   for (size_t i = 0; i < commands_.size() && goes_on && !Interrupt::StopRequested(); i++) {
     goes_on = RunCommand(commands_[i]);
@@ -116,7 +117,8 @@ bool Driver::RunCommand(const Command& command) {
 bool Driver::RunOnePhase(const Command& command, PhaseKind kind) {
   const Settings& settings = command.settings;
   const uint64_t stream = 2 * command.stream + (kind == PhaseKind::kRun ? 1 : 0);
-  const PhaseResult result = RunPhase(settings, command.schedule, kind, stream, engine_);
+  PhaseResult result = RunPhase(settings, command.schedule, kind, stream, engine_);
+  result.persist_mode = engine_->PersistMode();
   if (IsMioDbStyle(settings)) Print(MioDbText(result));
   if (settings.OutputStyle() == Style::kCpp) Print(CppText(result));
   if (!Export(settings, result)) return false;

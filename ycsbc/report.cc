@@ -112,8 +112,14 @@ void MeasureOp(const Settings& settings, const Summary& summary, Op op, bool int
   if (failed.latency.count() > 0) SeriesWriter(settings, name + "-FAILED", out).Write(failed);
 }
 
+std::string QuotedText(const Measurement& m) { return m.is_text ? "\"" + m.value + "\"" : m.value; }
+
 std::string JsonObject(const Measurement& m) {
-  return "{\"metric\":\"" + m.metric + "\",\"measurement\":\"" + m.name + "\",\"value\":" + m.value + "}";
+  return "{\"metric\":\"" + m.metric + "\",\"measurement\":\"" + m.name + "\",\"value\":" + QuotedText(m) + "}";
+}
+
+std::string PersistModeLine(const PhaseResult& result) {
+  return result.persist_mode.empty() ? "" : "persist mode: " + result.persist_mode + "\n";
 }
 
 // Operations of one kind that MioDB's driver counts: all but errors. Not found counts as done.
@@ -154,6 +160,7 @@ std::vector<Measurement> Measure(const Settings& settings, const PhaseResult& re
   out.push_back({"OVERALL", "RunTime(ms)", Format("%.0f", result.seconds * 1e3)});
   out.push_back(
       {"OVERALL", "Throughput(ops/sec)", Format("%.3f", Rate(static_cast<double>(result.operations), result.seconds))});
+  if (!result.persist_mode.empty()) out.push_back({"OVERALL", "PersistMode", result.persist_mode, /*is_text=*/true});
   if (settings.measurementtype == "raw" && settings.raw_no_summary) return out;
   for (int op = 0; op < kOps; op++) {
     for (const bool intended : {false, true}) {
@@ -171,7 +178,7 @@ std::string ExportText(const std::string& exporter, const std::vector<Measuremen
   if (exporter == "jsonarray") text = "[";
   for (const Measurement& m : measurements) {
     if (exporter == "csv") {
-      text += m.metric + "," + m.name + "," + m.value + "\n";
+      text += m.metric + "," + m.name + "," + QuotedText(m) + "\n";
     } else if (exporter == "json") {
       text += JsonObject(m) + "\n";
     } else if (exporter == "jsonarray") {
@@ -222,7 +229,8 @@ std::string CppText(const PhaseResult& result) {
   const char* const phase = result.kind == PhaseKind::kLoad ? "Load" : "Run";
   return Format("%s runtime(sec): %.6g\n%s operations(ops): %" PRIu64 "\n%s throughput(ops/sec): %.6g\n", phase,
                 result.seconds, phase, result.operations, phase,
-                Rate(static_cast<double>(result.operations), result.seconds));
+                Rate(static_cast<double>(result.operations), result.seconds)) +
+         PersistModeLine(result);
 }
 
 std::string MioDbHead(const Settings& settings, const Properties& properties) {
@@ -238,7 +246,7 @@ std::string MioDbText(const PhaseResult& result) {
     return "********** load result **********\n" +
            Format("loading records:%" PRIu64 "  use time:%.3f s  IOPS:%.2f iops\n", inserts.operations, result.seconds,
                   Rate(static_cast<double>(inserts.operations), result.seconds)) +
-           std::string(33, '*') + "\n";
+           PersistModeLine(result) + std::string(33, '*') + "\n";
   }
   struct Line {
     const char* label;
@@ -260,7 +268,7 @@ std::string MioDbText(const PhaseResult& result) {
     text += Format("%s:%7" PRIu64 "  use time:%7.3f s  IOPS:%7.2f iops\n", line.label, line.count.operations, seconds,
                    Rate(static_cast<double>(line.count.operations), seconds));
   }
-  return text + std::string(32, '*') + "\n";
+  return text + PersistModeLine(result) + std::string(32, '*') + "\n";
 }
 
 std::string MioDbStatistics(const PhaseResult& result, const std::string& store_text) {

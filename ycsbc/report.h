@@ -17,7 +17,8 @@ namespace miodb::ycsb {
 struct Measurement {
   std::string metric;
   std::string name;
-  std::string value;  // A number as text.
+  std::string value;     // A number as text, or
+  bool is_text = false;  // words without quotes in them.
 };
 
 // "1st", "22nd", "95th"; fractions stay plain: "99.9".

@@ -130,8 +130,25 @@ constexpr const char* kNoEffect[] = {"table", "hosts", "port", "host", "slaves"}
 
 constexpr const char* kEngines[] = {"miodb", "leveldb", "rocksdb"};
 
-// Names of the folder in other drivers' properties.
-constexpr const char* kPathNames[] = {"dbname", "dir", "dbpath"};
+// What YCSB-cpp and Java YCSB call an option of LevelDB or RocksDB behind the engine's name, and what it is called
+// here.
+constexpr std::pair<const char*, const char*> kPeerNames[] = {
+    {"dbname", "dbpath"},
+    {"dir", "dbpath"},
+    {"compression", "compression_type"},
+    {"filter_bits", "bloom_bits"},
+    {"max_open_files", "open_files"},
+    {"allow_mmap_reads", "mmap_read"},
+    {"allow_mmap_writes", "mmap_write"},
+    {"use_direct_io_for_flush_compaction", "use_direct_io_for_flush_and_compaction"},
+};
+
+std::string NameHere(const std::string& peer_name) {
+  for (const auto& [other, ours] : kPeerNames) {
+    if (peer_name == other) return ours;
+  }
+  return peer_name;
+}
 
 void Register(FlagSet* flags, Settings* settings) {
   RegisterRecords(flags, settings);
@@ -201,12 +218,12 @@ std::string Assign(const std::string& name, const std::string& value, const std:
   const std::string option = name.substr(dot + 1);
   if (std::find(std::begin(kEngines), std::end(kEngines), engine) == std::end(kEngines)) return no_effect();
   if (engine != db) return "";  // One file may hold options for all engines.
-  if (std::find(std::begin(kPathNames), std::end(kPathNames), option) != std::end(kPathNames)) {
-    s->dbpath = value;
-    return "";
+  const std::string ours = NameHere(option);
+  if (!flags->Knows(ours)) {
+    if (engine == "miodb") return "unknown property '" + name + "'; see --help";
+    return option == "format" && value == "single" ? "" : no_effect();
   }
-  if (!flags->Knows(option)) return "unknown property '" + name + "'; see --help";
-  const std::string problem = flags->Set(option, value);
+  const std::string problem = flags->Set(ours, value);
   return problem.empty() ? "" : Wrong(name, value, problem);
 }
 

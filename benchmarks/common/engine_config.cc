@@ -126,10 +126,13 @@ void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Int("bytes_per_sync", &c->bytes_per_sync, 0, kMax, "background range sync of tables; 0: off");
 }
 
-// RocksDB's other spellings of compression types.
+// Other spellings of compression types: RocksDB's, YCSB-cpp's, and those of a switch.
 std::string PlainCompressionName(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (name.empty() || name == "no" || name == "nocompression" || name == "disable") return "none";
+  if (name == "true") return "snappy";
+  for (const char* none : {"", "no", "nocompression", "disable", "false"}) {
+    if (name == none) return "none";
+  }
   return name;
 }
 

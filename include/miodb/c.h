@@ -1,8 +1,9 @@
 /* What MioDB adds to LevelDB's C API.
 
-   The C API of this library is that of leveldb/c.h, which lies in compat/ and says how objects, errors and threads are
-   handled; everything there holds here. This header works with its objects, whose types it declares only as structs, so
-   either may be included first and this one also alone.
+   The C API is that of leveldb/c.h, which lies in compat/ and says how objects, errors and threads are handled;
+   everything there holds here. Both are in libleveldb, the library for LevelDB programs, and not in libmiodb. This
+   header works with leveldb/c.h's objects, whose types it declares only as structs, so either may be included first and
+   this one also alone.
 
    Valid C89 but for <stdint.h>, and C++. */
 

@@ -62,7 +62,7 @@ struct DBImpl::MultiGetCall {
 std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                      std::vector<std::string>* values) {
   if (tracer_.active()) [[unlikely]]
-    for (const Slice& key : keys) tracer_.Get(key);
+    tracer_.MultiGet(keys);
   MultiGetCall call{options, keys, values, {}, nullptr, {}, {}};
   Status s = WithMemory([&] {
     call.statuses.resize(keys.size());

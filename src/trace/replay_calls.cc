@@ -78,12 +78,12 @@ Status ReplayCalls::MultiGet(const TraceRecord& record) {
   for (const TraceKey& key : record.keys) {
     if (key.column_family != 0) return ForeignColumnFamily(key.column_family);
   }
-  Status s;
-  for (const TraceKey& key : record.keys) {
-    s = Get(key.key);
-    if (!s.ok()) break;
+  keys_.clear();
+  for (const TraceKey& key : record.keys) keys_.push_back(key.key);
+  for (const Status& s : db_->MultiGet(ReadOptions(), keys_, &values_)) {
+    if (!s.ok() && !s.IsNotFound()) return s;
   }
-  return s;
+  return Status::OK();
 }
 
 Status ReplayCalls::Seek(const TraceRecord& record, bool keeps_iterators) {

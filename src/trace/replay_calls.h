@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "miodb/db.h"
 #include "miodb/trace.h"
@@ -46,6 +47,8 @@ class ReplayCalls {
   DB* const db_;
   WriteBatch batch_;
   std::string value_;
+  std::vector<Slice> keys_;
+  std::vector<std::string> values_;
   std::deque<std::unique_ptr<Open>> open_;  // Oldest first.
   uint64_t steps_ = 0;
 };

@@ -27,6 +27,8 @@ enum PayloadBit : int {
 
 constexpr uint64_t Bit(PayloadBit bit) { return uint64_t{1} << bit; }
 
+constexpr size_t kFamilyBytes = 4;  // of a column family in a list
+
 constexpr char kMagic[] = "feedcafedeadbeef";
 constexpr char kVersionLabel[] = "Trace Version: ";
 constexpr char kWriterLabel[] = "RocksDB Version: ";  // Readers look for these words.
@@ -85,6 +87,12 @@ bool SkipUncounted(unsigned char tag, Slice* rest, bool* damaged) {
   }
 }
 
+uint64_t LengthPrefixedBytes(const std::vector<Slice>& keys) {
+  uint64_t bytes = 0;
+  for (const Slice& key : keys) bytes += static_cast<uint64_t>(VarintLength(key.size())) + key.size();
+  return bytes;
+}
+
 bool IsDamagedBatch(const Slice& batch) {
   TraceUpdates updates(batch);
   TraceUpdate update;
@@ -117,7 +125,7 @@ bool TakeVersion(Slice* input, const char* label, std::string* version) {
 const char* DecodeMultiGet(uint32_t count, Slice families, Slice keys, std::vector<TraceKey>* result) {
   result->clear();
   // Every key takes at least a byte, so a large count with few bytes does not ask for much memory.
-  if (count > keys.size() || families.size() != size_t{4} * count) return "a multi-get of another size than it says";
+  if (count > keys.size() || families.size() != kFamilyBytes * count) return "a multi-get of another size than it says";
   result->reserve(count);
   for (uint32_t i = 0; i < count; i++) {
     TraceKey key;
@@ -303,6 +311,23 @@ void TraceEncoder::Get(uint64_t micros, const Slice& key) {
   PutFixed64(out_, Bit(kGetColumnFamily) | Bit(kGetKey));
   PutFixed32(out_, 0);
   PutLengthPrefixedSlice(out_, key);
+  Finish();
+}
+
+uint64_t TraceEncoder::MultiGetPayload(const std::vector<Slice>& keys) {
+  constexpr uint64_t kMembers = 8 + 4 + 2 * kMaxVarint32Bytes;  // bitmap, count, the lengths of families and keys
+  return kMembers + kFamilyBytes * keys.size() + LengthPrefixedBytes(keys);
+}
+
+void TraceEncoder::MultiGet(uint64_t micros, const std::vector<Slice>& keys) {
+  const size_t count = keys.size();
+  Start(micros, kTraceMultiGet);
+  PutFixed64(out_, Bit(kMultiGetSize) | Bit(kMultiGetColumnFamilies) | Bit(kMultiGetKeys));
+  PutFixed32(out_, static_cast<uint32_t>(count));
+  PutVarint32(out_, static_cast<uint32_t>(kFamilyBytes * count));
+  out_->append(kFamilyBytes * count, '\0');  // all of the default one
+  PutVarint32(out_, static_cast<uint32_t>(LengthPrefixedBytes(keys)));
+  for (const Slice& key : keys) PutLengthPrefixedSlice(out_, key);
   Finish();
 }
 

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
@@ -63,6 +64,10 @@ class TraceEncoder {
   void Put(uint64_t micros, const Slice& key, const Slice& value);
   void Delete(uint64_t micros, const Slice& key);
   void Get(uint64_t micros, const Slice& key);
+  // REQUIRES: MultiGetPayload(keys) is at most kMaxTracePayload.
+  void MultiGet(uint64_t micros, const std::vector<Slice>& keys);
+  // At most so many bytes the payload has.
+  static uint64_t MultiGetPayload(const std::vector<Slice>& keys);
   // Of all kinds of seeks. Bounds may be null.
   void Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper);
   void Scan(uint64_t micros, uint64_t seek_micros, const Slice& key, uint64_t nexts, uint64_t prevs);

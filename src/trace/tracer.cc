@@ -130,6 +130,17 @@ void Tracer::Get(const Slice& key) {
   RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, key); });
 }
 
+void Tracer::MultiGet(const std::vector<Slice>& keys) {
+  // RocksDB takes a record without a key for damage.
+  if (keys.empty()) return;
+  if (TraceEncoder::MultiGetPayload(keys) > kMaxTracePayload) {
+    const MutexLock lock(&mutex_);
+    if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a multi-get do not fit into a record");
+    return;
+  }
+  RecordCall(kTraceFilterMultiGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.MultiGet(micros, keys); });
+}
+
 Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
   const MutexLock lock(&mutex_);
   const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;

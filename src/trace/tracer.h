@@ -45,6 +45,7 @@ class Tracer {
   void Batch(const Slice& batch);
 
   void Get(const Slice& key);
+  void MultiGet(const std::vector<Slice>& keys);
 
   // A seek that was recorded, by which its scan is recorded later.
   struct SeekId {

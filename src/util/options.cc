@@ -2,9 +2,14 @@
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
+#include "src/util/other_leveldb.h"
 
 namespace miodb {
 
-Options::Options() : comparator(BytewiseComparator()), env(Env::Default()) {}
+Options::Options() : comparator(BytewiseComparator()), env(Env::Default()) {
+#ifdef MIODB_AS_LEVELDB
+  CheckNoOtherLevelDB();
+#endif
+}
 
 }  // namespace miodb

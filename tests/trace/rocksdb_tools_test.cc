@@ -83,7 +83,11 @@ class RocksDbToolsTest : public DbTestBase {
         for (int j = 0; j < 4; j++) batch.Put(FilledKey(random.Uniform(300)), "batch" + std::to_string(i));
         batch.Delete(key);
         ASSERT_OK(db_->Write(WriteOptions(), &batch));
-      } else if (what < 9) {
+      } else if (what == 7) {
+        const std::string other = FilledKey(random.Uniform(300));
+        std::vector<std::string> values;
+        EXPECT_EQ(3u, db_->MultiGet(ReadOptions(), {key, other, key}, &values).size());
+      } else if (what == 8) {
         Get(key);
       } else {
         const Slice upper("key00000250");
@@ -145,6 +149,28 @@ TEST_F(RocksDbToolsTest, TracesOfRocksDbAreReadAndReplayed) {
                              " Seek:" + std::to_string(report.counts[kTraceSeek].issued);
   EXPECT_NE(std::string::npos, output.find(counts)) << counts << "\n" << output;
   EXPECT_EQ(Ours(), Theirs());
+}
+
+TEST_F(RocksDbToolsTest, MultiGetsOfRocksDbAreReadAndReplayed) {
+  const std::string bench = std::string(kBench) + " --num=500 --db=" + rocksdb_;
+  Output(bench + " --benchmarks=fillseq");
+  Output(bench +
+         " --benchmarks=multireadrandom --use_existing_db=true --batch_size=8 --reads=400 --trace_file=" + trace_);
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(trace_, &reader));
+  int calls = 0;
+  for (TraceRecord record; reader->Next(&record);) {
+    if (record.type != kTraceMultiGet) continue;
+    calls++;
+    EXPECT_EQ(8u, record.keys.size());
+  }
+  EXPECT_EQ(50, calls);
+  ASSERT_OK(reader->Rewind());
+  ReplayOptions options;
+  options.as_fast_as_possible = true;
+  ReplayReport report;
+  ASSERT_OK(ReplayTrace(db_.get(), reader.get(), options, &report));
+  EXPECT_EQ(50u, report.counts[kTraceMultiGet].succeeded);
 }
 
 }  // namespace

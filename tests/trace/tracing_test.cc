@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "src/trace/tracer.h"
 #include "tests/common/db_test_base.h"
 #include "tests/trace/trace_files.h"
 
@@ -72,6 +73,46 @@ TEST_F(TracingTest, RecordsEveryCall) {
   const Records records = End();
   Put("after", "1");
   EXPECT_EQ((Records{"put(a=1)", "delete(b)", "put(c=3)+delete(a)", "get(missing)", "get(c)"}), records);
+}
+
+TEST_F(TracingTest, AMultiGetIsOneRecord) {
+  Put("a", "1");
+  const std::vector<Slice> keys = {"a", "missing", "", "a"};
+  std::vector<std::string> values;
+  const auto calls = [&] {
+    EXPECT_OK(db_->MultiGet(ReadOptions(), keys, &values)[0]);
+    EXPECT_TRUE(db_->MultiGet(ReadOptions(), {}, &values).empty());
+    Get("a");
+  };
+  Start();
+  calls();
+  EXPECT_EQ((Records{"multiget( 0:a 0:missing 0: 0:a)", "get(a)", "get(a)"}), End());
+  TraceOptions options;
+  options.filter = kTraceFilterMultiGet;
+  Start(options);
+  calls();
+  EXPECT_EQ((Records{"get(a)", "get(a)"}), End());
+  options.filter = kTraceFilterGet;
+  Start(options);
+  calls();
+  EXPECT_EQ((Records{"multiget( 0:a 0:missing 0: 0:a)"}), End());
+  // One call of the sampling's count, however many keys it has.
+  options.filter = kTraceFilterNone;
+  options.sampling_frequency = 3;
+  Start(options);
+  calls();
+  calls();
+  EXPECT_EQ((Records{"get(a)", "get(a)"}), End());
+}
+
+TEST_F(TracingTest, AMultiGetThatNoRecordCanHoldEndsTheTraceWithAnError) {
+  const std::string key(1 << 20, 'k');
+  const std::vector<Slice> keys(2100, Slice(key));
+  Tracer tracer;
+  ASSERT_OK(tracer.Start(TraceOptions(), std::make_unique<FailingWriter>(100)));
+  tracer.Get(key);
+  tracer.MultiGet(keys);
+  EXPECT_STATUS(InvalidArgument, tracer.End());
 }
 
 TEST_F(TracingTest, RecordsHowFarIteratorsWereMoved) {

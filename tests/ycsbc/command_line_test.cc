@@ -144,6 +144,30 @@ TEST_F(CommandLineTest, InputFilesHoldCommandsThatShareNothing) {
   EXPECT_EQ(call.commands[1].settings.engine.db, "/tmp/p");  // What stands behind the file counts for all.
 }
 
+// Its driver's files say "-db leveldb", which is the prototype of MioDB there.
+TEST_F(CommandLineTest, LeveldbInAnInputFileOfMioDbsDriverIsMioDb) {
+  const std::string command =
+      "19 ./ycsbc -db leveldb -dbpath /tmp/p -threads 1 -P a -load true -dboption 1"
+      " -dbstatistics true -dbwaitforbalance false -timeseries false\n";
+  Write("input", command + command + "0\n");
+  const Invocation call = Parse(Path("input"));
+  ASSERT_EQ(call.error, "");
+  for (const Command& each : call.commands) {
+    EXPECT_EQ(each.settings.engine.engine, "miodb");
+    ASSERT_EQ(each.settings.notes.size(), 1u);
+    EXPECT_NE(each.settings.notes[0].find("means MioDB"), std::string::npos) << each.settings.notes[0];
+  }
+  for (const std::string engine : {"leveldb", "rocksdb"}) {
+    const Invocation chosen = Parse(Path("input") + " -db " + engine);
+    ASSERT_EQ(chosen.error, "");
+    EXPECT_EQ(chosen.commands[1].settings.engine.engine, engine);
+    EXPECT_TRUE(chosen.commands[1].settings.notes.empty());
+  }
+  // Without the mark of that driver the word means what it says.
+  Write("input", "7 ./ycsbc -db leveldb -P a -load true\n0\n");
+  EXPECT_EQ(Parse(Path("input")).commands[0].settings.engine.engine, "leveldb");
+}
+
 TEST_F(CommandLineTest, WrongInputFilesAreNamedWithTheCommand) {
   const std::string start = "5 ./ycsbc -P a -load true\n";
   const std::pair<std::string, std::string> kCases[] = {

@@ -70,6 +70,27 @@ TEST_F(ProgramTest, AllWorkloadsRunOnAllEngines) {
   }
 }
 
+TEST_F(ProgramTest, WhatRunsIsNamedFirstAndSoIsAModelledMedium) {
+  const std::string model = " -p pool_size=268435456 -p nvm_model=optane ";
+  ASSERT_EQ(Call("-load -t -db miodb" + Path("miodb") + model + Workload('c')), 0) << err_;
+  EXPECT_EQ(err_.rfind("ycsbc: MioDB ", 0), 0u) << err_;
+  EXPECT_EQ(err_.substr(0, err_.find('\n')).find(" in " + folder_ + "/miodb"), err_.find(" in ")) << err_;
+  EXPECT_NE(out_.find("[OVERALL], PersistMode, "), std::string::npos) << out_;
+  EXPECT_NE(out_.find("MODELLED"), std::string::npos) << out_;
+  std::ofstream(folder_ + "/input") << "7 ./ycsbc -db leveldb -dboption 1 -load true "
+                                    << "0\n";
+  const std::string input = folder_ + "/input" + Path("x") + Workload('c');
+  ASSERT_EQ(Call(input), 0) << err_;
+  EXPECT_EQ(err_.rfind("ycsbc: MioDB ", 0), 0u) << err_;
+  EXPECT_EQ(out_.rfind("set MioDB options!\n---- dbname:miodb ", 0), 0u) << out_;
+  EXPECT_NE(out_.find("\npersist mode: "), std::string::npos) << out_;
+  if (Engines().at(1) == "leveldb") {
+    ASSERT_EQ(Call(input + " -db leveldb" + Path("leveldb")), 0) << err_;
+    EXPECT_EQ(err_.rfind("ycsbc: LevelDB ", 0), 0u) << err_;
+    EXPECT_EQ(out_.rfind("set LevelDB options!\n---- dbname:leveldb ", 0), 0u) << out_;
+  }
+}
+
 TEST_F(ProgramTest, DataIntegrityHoldsOnAllEngines) {
   for (const std::string& engine : Engines()) {
     if (engine == "basic") continue;

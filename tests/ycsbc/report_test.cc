@@ -251,5 +251,28 @@ TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
   EXPECT_EQ(StartIntervalFile("/nowhere/x.csv"), "cannot write intervalfile /nowhere/x.csv: No such file or directory");
 }
 
+// No figure goes without the name of the medium that it was measured on, and nobody takes a model for it.
+TEST(ReportTest, EveryStyleNamesTheMedium) {
+  const Settings settings = ReadSettings({});
+  PhaseResult result = Sample(settings);
+  const std::string mode = "emulated, all figures MODELLED: optane";
+  for (const PhaseKind kind : {PhaseKind::kLoad, PhaseKind::kRun}) {
+    result.kind = kind;
+    result.persist_mode = mode;
+    for (const std::string& text : {CppText(result), MioDbText(result)}) {
+      EXPECT_NE(text.find("\npersist mode: " + mode + "\n"), std::string::npos) << text;
+    }
+    const auto measured = Measure(settings, result);
+    for (const auto& [exporter, line] : {std::pair<std::string, std::string>{"text", "[OVERALL], PersistMode, " + mode},
+                                         {"csv", "OVERALL,PersistMode,\"" + mode + "\""},
+                                         {"json", "\"PersistMode\",\"value\":\"" + mode + "\"}"}}) {
+      EXPECT_NE(ExportText(exporter, measured).find(line + "\n"), std::string::npos) << exporter;
+    }
+    result.persist_mode.clear();  // A peer does not say.
+    EXPECT_EQ((CppText(result) + MioDbText(result)).find("persist mode"), std::string::npos);
+    EXPECT_EQ(Measure(settings, result).size(), measured.size() - 1);
+  }
+}
+
 }  // namespace
 }  // namespace miodb::ycsb

@@ -91,6 +91,57 @@ TEST(SettingsTest, EngineOptionsMayCarryTheNameOfTheirEngine) {
   EXPECT_EQ(Problem({{"db", "miodb"}, {"miodb.pool_sise", "1"}}), "unknown property 'miodb.pool_sise'; see --help");
 }
 
+// The properties that YCSB-cpp's documented commands name, in the form of its files.
+TEST(SettingsTest, PropertyFilesOfYcsbCppAreUnderstood) {
+  const Settings leveldb = ReadSettings({{"db", "leveldb"},
+                                         {"leveldb.dbname", "/tmp/x"},
+                                         {"leveldb.format", "single"},
+                                         {"leveldb.destroy", "true"},
+                                         {"leveldb.write_buffer_size", "4194304"},
+                                         {"leveldb.max_file_size", "8388608"},
+                                         {"leveldb.max_open_files", "77"},
+                                         {"leveldb.compression", "snappy"},
+                                         {"leveldb.cache_size", "1000000"},
+                                         {"leveldb.filter_bits", "9"},
+                                         {"leveldb.block_size", "8192"},
+                                         {"leveldb.block_restart_interval", "16"}});
+  EXPECT_EQ(leveldb.engine.db, "/tmp/x");
+  EXPECT_TRUE(leveldb.destroy);
+  EXPECT_EQ(leveldb.engine.write_buffer_size, 4194304);
+  EXPECT_EQ(leveldb.engine.max_file_size, 8388608);
+  EXPECT_EQ(leveldb.engine.open_files, 77);
+  EXPECT_EQ(leveldb.engine.Compression(), "snappy");
+  EXPECT_EQ(leveldb.engine.cache_size, 1000000);
+  EXPECT_EQ(leveldb.engine.bloom_bits, 9);
+  EXPECT_EQ(leveldb.engine.block_size, 8192);
+  EXPECT_EQ(leveldb.notes, std::vector<std::string>{"no effect: property leveldb.block_restart_interval"});
+
+  const Settings rocksdb = ReadSettings({{"db", "rocksdb"},
+                                         {"leveldb.filter_bits", "9"},  // Of another engine.
+                                         {"rocksdb.allow_mmap_reads", "true"},
+                                         {"rocksdb.allow_mmap_writes", "false"},
+                                         {"rocksdb.compression", "no"},
+                                         {"rocksdb.format", "row"},
+                                         {"rocksdb.max_open_files", "-1"},
+                                         {"rocksdb.optionsfile", "options.ini"},
+                                         {"rocksdb.target_file_size_base", "1048576"},
+                                         {"rocksdb.target_file_size_multiplier", "1"},
+                                         {"rocksdb.use_direct_io_for_flush_compaction", "true"}});
+  EXPECT_TRUE(rocksdb.engine.mmap_read);
+  EXPECT_FALSE(rocksdb.engine.mmap_write);
+  EXPECT_EQ(rocksdb.engine.Compression(), "none");
+  EXPECT_EQ(rocksdb.engine.bloom_bits, -1);
+  EXPECT_EQ(rocksdb.engine.target_file_size_base, 1048576);
+  EXPECT_TRUE(rocksdb.engine.use_direct_io_for_flush_and_compaction);
+  EXPECT_EQ(rocksdb.notes,
+            (std::vector<std::string>{"no effect: property rocksdb.format", "no effect: property rocksdb.optionsfile",
+                                      "no effect: property rocksdb.target_file_size_multiplier"}));
+  EXPECT_EQ(ReadSettings({{"db", "leveldb"}, {"leveldb.compression", "true"}}).engine.Compression(), "snappy");
+  EXPECT_EQ(ReadSettings({{"db", "leveldb"}, {"leveldb.compression", "false"}}).engine.Compression(), "none");
+  EXPECT_EQ(Problem({{"db", "rocksdb"}, {"rocksdb.compression", "zip"}}),
+            "property compression_type=zip: one of none, snappy, zlib, bzip2, lz4, lz4hc, zstd");
+}
+
 TEST(SettingsTest, WhatHasNoEffectIsSaid) {
   const Settings s = ReadSettings({{"redis.host", "here"}, {"db", "miodb"}, {"mmap_read", "true"}});
   ASSERT_EQ(s.notes.size(), 2u);

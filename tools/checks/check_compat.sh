@@ -3,7 +3,8 @@
 # examples/leveldb_clients/, in C++11 and C11, with gcc and clang, found by find_package (as miodb and as leveldb),
 # find_library, pkg-config (as miodb-leveldb and as leveldb) and plain flags, against the shared and the static library; the
 # shared one found when the program starts by its rpath, or by LD_LIBRARY_PATH with either folder it lies in. Where the real
-# LevelDB is installed, random_client is built with it too and has to print the same.
+# LevelDB is installed, random_client is built with it too and has to print the same, and both libraries are put into one
+# process in every way there is: they work, or the process ends with a message.
 #
 #   tools/checks/check_compat.sh BUILD_FOLDER
 #   tools/checks/check_compat.sh --self-test    prove that clients which do not build, fail, or differ are found
@@ -103,6 +104,57 @@ same_output() {
   say "random_client: $lines lines with ${#seeds[@]} seeds are those of LevelDB"
 }
 
+# together NAME fine|refused PROGRAM [local|global LIBRARY=FUNCTION...]: both libraries in one process work, or it ends
+# with the message that says which is in the way.
+together() {
+  local status=0
+  rm -rf "$scratch/two"
+  mkdir "$scratch/two"
+  # In a shell of its own, whose word of the abort goes where the output goes.
+  (timeout 60 "$3" "$scratch/two" "${@:4}"; exit $?) >"$scratch/output" 2>&1 || status=$?
+  case $2 in
+    fine) [[ $status == 0 ]] ;;
+    refused) [[ $status == 134 ]] && grep -q "MioDB's libleveldb: .* has another LevelDB" "$scratch/output" ;;
+  esac || {
+    cat "$scratch/output"
+    die "two libraries, $1: status $status, expected to be $2"
+  }
+  say "two libraries, $1: $2"
+}
+
+two_libraries() {
+  local out=$scratch/together host=$clients/plugin_host.cc
+  # shellcheck disable=SC2054  # commas are part of the flags
+  local real=(-Wl,--no-as-needed -l:"$(basename "$(readlink -f "$(gcc -print-file-name=libleveldb.so)")")")
+  # shellcheck disable=SC2054
+  local ours=(-Wl,--no-as-needed -L"$compat_libdir" -lleveldb -Wl,-rpath,"$compat_libdir")
+  mkdir "$out"
+  g++ -fPIC -c -DNAME=run_ours "$include" "$clients/plugin_client.cc" -o "$out/ours.o"
+  g++ -fPIC -c -DNAME=run_real "$clients/plugin_client.cc" -o "$out/real.o"
+  g++ -shared "$out/ours.o" "${ours[@]}" -o "$out/ours.so"
+  g++ -shared "$out/real.o" "${real[@]}" -o "$out/real.so"
+  g++ "$host" -o "$out/host"
+  g++ -DFIRST=run_ours "$host" "$out/ours.o" "${ours[@]}" -o "$out/on_ours"
+  g++ -DFIRST=run_real "$host" "$out/real.o" "${real[@]}" -o "$out/on_real"
+  g++ -DFIRST=run_ours -DSECOND=run_real "$host" "$out/ours.o" "$out/real.o" "${ours[@]}" "${real[@]}" -o "$out/ours_first"
+  g++ -DFIRST=run_ours -DSECOND=run_real "$host" "$out/ours.o" "$out/real.o" "${real[@]}" "${ours[@]}" -o "$out/real_first"
+  g++ -DFIRST=run_ours "$host" "$out/ours.o" "$compat_libdir/libleveldb.a" "${static_needs[@]}" -o "$out/static"
+  g++ -DFIRST=run_ours -DSECOND=run_real "$host" "$out/ours.o" "$compat_libdir/libleveldb.a" "${static_needs[@]}" \
+    -Wl,--no-as-needed "$out/real.so" -o "$out/static_and_real"
+
+  together "linked, ours first" refused "$out/ours_first"
+  together "linked, the real one first" refused "$out/real_first"
+  together "a plugin on the real one in a program on ours" refused "$out/on_ours" local "$out/real.so=run_real"
+  together "a plugin on ours in a program on the real one" refused "$out/on_real" local "$out/ours.so=run_ours"
+  together "global plugins, ours first" refused "$out/host" global "$out/ours.so=run_ours" "$out/real.so=run_real"
+  together "global plugins, the real one first" refused "$out/host" global "$out/real.so=run_real" "$out/ours.so=run_ours"
+  together "the real one beside the static library" refused "$out/static_and_real"
+  together "a plugin on the real one beside the static library" fine "$out/static" local "$out/real.so=run_real"
+  together "local plugins, ours first" fine "$out/host" local "$out/ours.so=run_ours" "$out/real.so=run_real"
+  together "local plugins, the real one first" fine "$out/host" local "$out/real.so=run_real" "$out/ours.so=run_ours"
+  together "ours twice" fine "$out/static" global "$out/ours.so=run_ours"
+}
+
 has_peer() { printf '#include <leveldb/db.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; }
 
 self_test() {
@@ -118,11 +170,15 @@ self_test() {
   # shellcheck disable=SC2016
   printf '#!/bin/sh\necho "$2" | sed s/7/8/\n' >"$scratch/other_program"
   chmod +x "$scratch/one_program" "$scratch/other_program"
+  if (together planted refused "$(command -v false)" >/dev/null 2>&1); then
+    die "self-test: a process that ended without the message passed"
+  fi
+  if (together planted fine "$(command -v false)" >/dev/null 2>&1); then die "self-test: two that fail passed"; fi
   (same_output "$scratch/one_program" "$scratch/one_program" >/dev/null) || die "self-test: equal output did not pass"
   if (same_output "$scratch/one_program" "$scratch/other_program" >/dev/null 2>&1); then
     die "self-test: different output passed"
   fi
-  say "self-test: 4 of 4 cases right"
+  say "self-test: 6 of 6 cases right"
 }
 
 if [[ ${1:-} == --self-test ]]; then
@@ -137,6 +193,7 @@ prefix=$scratch/second
 mv "$scratch/first" "$prefix"  # an installed tree may be moved
 libdir=$(dirname "$(find "$prefix" -name libmiodb.a)")
 compat_libdir=$libdir/miodb/compat
+static_needs=(-lpmem -lnuma -luring -lsnappy -lzstd -pthread -lstdc++ -lm)
 include="-I$prefix/include/miodb/compat"
 
 with_cmake "find_package(miodb), static" "find_package(miodb REQUIRED)" miodb::leveldb -DCMAKE_PREFIX_PATH="$prefix"
@@ -165,11 +222,12 @@ g++ -std=c++11 -O1 "$include" "$clients/random_client.cc" -L"$compat_libdir" -ll
 if has_peer; then
   g++ -std=c++11 -O1 "$clients/random_client.cc" -lleveldb -o "$scratch/peer"
   same_output "$scratch/ours" "$scratch/peer"
+  two_libraries
 else
   say "no LevelDB here to compare with"
 fi
 
 rm "$compat_libdir"/*.so* "$libdir"/libmiodb_leveldb.so*
 unset LD_LIBRARY_PATH
-with_flags "plain flags, static" "$include" "-L$compat_libdir -lleveldb -lpmem -lnuma -luring -lsnappy -lzstd -pthread -lstdc++ -lm"
+with_flags "plain flags, static" "$include" "-L$compat_libdir -lleveldb ${static_needs[*]}"
 with_flags "pkg-config, static" "$(pkg-config --cflags miodb-leveldb)" "$(pkg-config --static --libs miodb-leveldb)"

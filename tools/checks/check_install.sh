@@ -13,9 +13,10 @@ scratch=$(mktemp -d)
 exit_on_signals
 trap 'rm -rf "$scratch"' EXIT
 
+# write_consumer FOLDER: a program that includes every header of FOLDER/include/miodb.
 write_consumer() {
   {
-    for header in "$MIODB_ROOT"/include/miodb/*.h; do say "#include <miodb/$(basename "$header")>"; done
+    for header in "$1"/include/miodb/*.h; do say "#include <miodb/$(basename "$header")>"; done
     cat <<'END'
 #include <iostream>
 #include <memory>
@@ -74,7 +75,7 @@ with_cmake() {
 
 self_test() {
   mkdir -p "$scratch/include/miodb"
-  write_consumer
+  write_consumer "$MIODB_ROOT"
   if g++ -std=c++11 -I"$scratch/include" "$scratch/consumer.cc" -o "$scratch/program" 2>/dev/null; then
     die "self-test: a program without the library was built"
   fi
@@ -94,7 +95,7 @@ prefix=$scratch/second
 mv "$scratch/first" "$prefix"
 libdir=$(dirname "$(find "$prefix" -name libmiodb.a)")
 [[ -f $libdir/libmiodb.so ]] || die "libmiodb.so is not installed"
-write_consumer
+write_consumer "$prefix"
 
 with_cmake static
 with_cmake shared -DBUILD_SHARED_LIBS=ON
