@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <memory>
+#include <numeric>
 
 #include "benchmarks/config.h"
 #include "benchmarks/stats.h"
@@ -72,6 +74,18 @@ std::string Verified(const Config&, const Stats& stats) {
          " total:" + Number(c.reads + c.writes + c.deletes) + " found:" + Number(c.found) + ")";
 }
 
+// What the hundredth of the keys that was accessed most got, if that was counted.
+std::string HottestText(std::vector<uint32_t> accesses) {
+  if (accesses.empty()) return "";
+  const auto end = accesses.begin() + static_cast<std::ptrdiff_t>((accesses.size() + 99) / 100);
+  std::nth_element(accesses.begin(), end - 1, accesses.end(), std::greater<>());
+  const double hottest = std::accumulate(accesses.begin(), end, 0.0);
+  const double all = std::accumulate(end, accesses.end(), hottest);
+  char text[80];
+  std::snprintf(text, sizeof(text), " (hottest 1 %% of keys: %.1f %% of accesses)", all > 0 ? 100 * hottest / all : 0);
+  return text;
+}
+
 std::string MixgraphCounts(const Config&, const Stats& stats) {
   const Counts& c = stats.counts;
   const auto average = [](int64_t sum, int64_t count) {
@@ -81,7 +95,7 @@ std::string MixgraphCounts(const Config&, const Stats& stats) {
   std::snprintf(sizes, sizeof(sizes), "avg size: %.1f value, %.1f scan)", average(c.value_bytes, c.writes),
                 average(c.scan_steps, c.seeks));
   return "( Gets:" + Number(c.reads - c.seeks) + " Puts:" + Number(c.writes) + " Seek:" + Number(c.seeks) + ", reads " +
-         Number(c.found) + " in " + Number(c.reads) + " found, " + sizes;
+         Number(c.found) + " in " + Number(c.reads) + " found, " + sizes + HottestText(c.key_accesses);
 }
 
 std::string BytesPerOp(const Config& config, const Stats&) {

@@ -85,10 +85,13 @@ void MixGraph(ThreadState* thread) {
   const MixgraphConfig& config = *workload.mixgraph;
   const MixgraphModel model(config, workload.key_space);
   SineRate rate(config, workload.threads, Ticks::MonotonicNanos());
+  std::vector<uint32_t>& accesses = thread->stats.counts.key_accesses;
+  if (config.mixgraph_hotness) accesses.resize(workload.key_space);
   OpLoop loop(workload.reads, workload.duration_seconds);
   while (loop.More()) {
     if (config.is_throttled) rate.Await(thread);
     const MixOperation operation = model.Next(thread->ReadKey(), &thread->random);
+    if (config.mixgraph_hotness) accesses[operation.key]++;
     switch (operation.kind) {
       case MixKind::kGet:
         if (!thread->GetOne(operation.key)) return;

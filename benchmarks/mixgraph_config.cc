@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr double kAnyReal = 1e300;
+constexpr int64_t kMostCountedKeys = int64_t{1} << 28;
 constexpr double kLeastHotness = 1e-16;
 
 void RegisterModel(FlagSet* f, MixgraphConfig* c) {
@@ -30,6 +31,7 @@ void RegisterModel(FlagSet* f, MixgraphConfig* c) {
   f->Int("mix_max_value_size", &c->mix_max_value_size, 10, int64_t{1} << 30, "most bytes of a value");
   f->Int("mix_max_scan_len", &c->mix_max_scan_len, 1, kMax, "bound of the steps of a scan");
   f->Bool("mixgraph_compat", &c->mixgraph_compat, "draw as RocksDB 7 does, with its faults");
+  f->Bool("mixgraph_hotness", &c->mixgraph_hotness, "count accesses of each key, print the share of the hottest");
   f->Bool("mixgraph_strict", &c->mixgraph_strict, "cut what is too large at the bound instead of folding it back");
 }
 
@@ -94,6 +96,10 @@ std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* co
     return "--mix_get_ratio, --mix_put_ratio and --mix_seek_ratio are all 0";
   }
   if ((config->key_dist_a != 0) != (config->key_dist_b != 0)) return "--key_dist_a and --key_dist_b go together";
+  if (config->mixgraph_hotness && num > kMostCountedKeys) {
+    return "--mixgraph_hotness counts in memory for each key of each thread; --num=" + std::to_string(num) +
+           " is above " + std::to_string(kMostCountedKeys);
+  }
   // RocksDB wants sine_mix_rate; the command lines of the study, which are older, do without it.
   config->is_throttled = config->sine_mix_rate;
   for (const char* name : {"sine_a", "sine_b", "sine_c", "sine_d", "sine_mix_rate_interval_milliseconds"}) {

@@ -54,6 +54,7 @@ struct MixgraphConfig {
   int64_t sine_write_rate_interval_milliseconds = 10000;
   bool mixgraph_compat = false;
   bool mixgraph_strict = false;
+  bool mixgraph_hotness = false;  // Accesses of each key are counted.
 
   // ---- Derived, by FinishMixgraph
   bool is_throttled = false;

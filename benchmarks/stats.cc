@@ -59,6 +59,8 @@ void Counts::Add(const Counts& other) {
   seeks += other.seeks;
   scan_steps += other.scan_steps;
   value_bytes += other.value_bytes;
+  key_accesses.resize(std::max(key_accesses.size(), other.key_accesses.size()));
+  for (size_t i = 0; i < other.key_accesses.size(); i++) key_accesses[i] += other.key_accesses[i];
 }
 
 Stats::Stats(const Config& config, int thread, bool reports_progress)

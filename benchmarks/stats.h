@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "benchmarks/bucket_histogram.h"
 #include "benchmarks/common/histogram.h"
@@ -36,7 +37,8 @@ struct Counts {
   int64_t compressed_bytes = 0;
   int64_t seeks = 0;  // Among the reads.
   int64_t scan_steps = 0;
-  int64_t value_bytes = 0;  // Written.
+  int64_t value_bytes = 0;             // Written.
+  std::vector<uint32_t> key_accesses;  // Of each key, where that is counted.
 
   void Add(const Counts& other);
 };

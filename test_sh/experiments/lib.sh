@@ -245,7 +245,7 @@ command_of() {
     local line=(ycsbc "${common[@]}" -dbpath "$3" "${mode[@]}" "${rest[@]}" -p "exportfile=$4.$phase.csv"
       "${extra_flags[@]}")
     say "${#line[@]} ${line[*]}"
-  done >"${dry_run_input:-$input}"
+  done >>"${dry_run_input:-$input}"
   say 0 >>"${dry_run_input:-$input}"
   command=("$bin/ycsbc" "$input")
 }

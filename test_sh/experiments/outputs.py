@@ -96,6 +96,9 @@ class BenchOutput:
         rate = re.search(r'([\d.]+) MB/s', match.group(6))
         if rate:
             self._add('mb_per_sec', rate.group(1))
+        hottest = re.search(r'\(hottest 1 % of keys: ([\d.]+) % of accesses\)', match.group(6))
+        if hottest:
+            self._add('hottest_percent', hottest.group(1))
 
     def _read_stats(self, line):
         """Lines of the engines' statistics. Returns whether it was one."""

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <numeric>
@@ -236,11 +237,33 @@ TEST(MixgraphFlagsTest, ImpossibleParametersAreRefused) {
       {"--keyrange_dist_a=1 --keyrange_dist_b=1e9", "no finite hotness"},
       {"--sine_mix_rate --sine_a=1 --sine_d=-2", "never above 0"},
       {"--value_sigma=-1", "value_sigma"},
+      {"--mixgraph_hotness --num=300000000", "above 268435456"},
       {"--trace_replay_fast_forward=0", "trace_replay_fast_forward"},
       {"--trace_replay_threads=0", "trace_replay_threads"}};
   for (const auto& [line, problem] : problems) {
     EXPECT_NE(Parsed(line).problem.find(problem), std::string::npos) << line << ": " << Parsed(line).problem;
   }
+}
+
+TEST_F(DriverTest, MixgraphShowsTheHotnessThatWasDrawn) {
+  ASSERT_EQ(Run("fillseq"), 0);
+  config_.use_existing_db = true;
+  config_.reads = 10000;
+  config_.threads = 2;
+  const auto hottest = [this] {
+    EXPECT_EQ(Run("mixgraph"), 0) << err_;
+    const std::string label = "(hottest 1 % of keys: ";
+    const size_t at = out_.find(label);
+    return at == std::string::npos ? -1 : std::atof(out_.c_str() + at + label.size());
+  };
+  EXPECT_EQ(hottest(), -1) << "it is counted only where that was asked for";
+  config_.mixgraph.mixgraph_hotness = true;
+  EXPECT_NEAR(hottest(), 1.5, 0.4) << "all keys alike: a hundredth, and what chance adds";
+  config_.mixgraph.key_dist_b = 0.3467;
+  config_.mixgraph.key_dist_a = std::pow(1000.0, -0.3467);  // all accesses go to the 1000 hottest keys
+  EXPECT_NEAR(hottest(), 100 * std::pow(0.01, 0.3467), 6);
+  config_.mixgraph.key_dist_a = 0.002312;  // to 40 million of them, which the 1000 keys share
+  EXPECT_LT(hottest(), 12);
 }
 
 TEST_F(DriverTest, MixgraphReadsWritesAndScans) {

@@ -149,6 +149,20 @@ run "$folder/threads.sh" "${common[@]}" --levels 3
 expect_error "threads.sh: unknown option --levels; see --help"
 expect "nothing was run" test "$(calls)" = 0
 
+# The distribution of hot keys is that of the study for as many keys as there are: the hottest 1 % get the same share.
+mkdir "$scratch/both"
+ln -s "$scratch/bin/db_bench" "$scratch/bin/../both/db_bench"
+ln -s db_bench "$scratch/both/ycsbc"
+for scale in 0.0001 0.01 1; do
+  run "$folder/workload_models.sh" --bin "$scratch/both" --db "$scratch/db" --out "$scratch/results" --no-plots --scale "$scale" --dry-run
+  expect_status 0
+  share=$(sed -n 's/.* --num=\([0-9]*\) .*--key_dist_a=\([0-9.e-]*\) --key_dist_b=\([0-9.]*\).*/\1 \2 \3/p' "$scratch/out" |
+    awk '{ printf "%.1f\n", 100 * $2 * ($1 / 100) ^ $3 }' | sort -u)
+  expect "at scale $scale the hottest 1 % get 21.9 %, not \"$share\"" test "$share" = 21.9
+done
+expect "what was drawn is counted where reads are" test "$(grep -c -- '--perf_level=2 .*--mixgraph_hotness' "$scratch/out")" = \
+  "$(grep -c -- --perf_level=2 "$scratch/out")"
+
 run "$folder/run.sh" all "${common[@]}" --check
 expect_error_part "no program $scratch/bin/ycsbc"
 run "$folder/fig9_levels.sh" "${common[@]}" --dry-run

@@ -81,6 +81,13 @@ expect_line "mixgraph - cache_hits 60"
 expect_line "mixgraph - bytes_read 12800"
 expect_line "end - reads 90"
 
+cat >"$scratch/hot.out" <<'END'
+command
+mixgraph     :       2.000 micros/op 500000 ops/sec 1.000 seconds 500000 operations; ( Gets:1 Puts:0 Seek:0, reads 1 in 1 found, avg size: 0.0 value, 0.0 scan) (hottest 1 % of keys: 23.4 % of accesses)
+END
+show "$scratch/hot"
+expect_line "mixgraph - hottest_percent 23.4"
+
 # A database of MioDB with log files and an SSD tier, and what its info log tells.
 cat >"$scratch/files.out" <<'END'
 db_bench

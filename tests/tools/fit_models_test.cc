@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -216,12 +217,41 @@ TEST(FitModelsTest, RatesThatFollowASine) {
         rates.push_back(s.a * std::sin(s.b * (t + 0.5) + s.c) + s.d + 0.1 * s.a * (Unit(&random) - 0.5));
       }
       const SineFit fit = FitRate(rates);
+      EXPECT_TRUE(fit.explains);
       ExpectNear(fit.a, s.a);
       ExpectNear(fit.b, s.b);
       EXPECT_NEAR(std::remainder(fit.c - s.c, 2 * M_PI), 0, kFivePercent * std::abs(s.c));
       ExpectNear(fit.d, s.d);
       EXPECT_LT(fit.error, fit.polynomial_error);
       EXPECT_LE(fit.polynomial_error, fit.constant_error);
+    }
+  }
+}
+
+// Whatever the rates do, the model asks for none that is far from all of them: it goes on for longer than the trace.
+TEST(FitModelsTest, RatesThatFollowNoSineGiveNone) {
+  const std::map<std::string, std::function<double(double)>> curves = {
+      {"flat", [](double) { return 50000.0; }},
+      {"rising", [](double t) { return 40000 + 20 * t; }},
+      {"falling", [](double t) { return 90000 * std::exp(-t / 300) + 20000; }},
+      {"bent", [](double t) { return 50000 - 0.03 * t * t; }},
+      {"settling", [](double t) { return t < 5 ? 200000 : 50000.0; }},
+      {"ending", [](double t) { return t < 590 ? 50000 : 10000.0; }}};
+  for (const auto& [name, curve] : curves) {
+    for (const int seconds : {1, 16, 20, 100, 600}) {
+      for (const uint64_t seed : {61, 62, 63}) {
+        SCOPED_TRACE(name + ", " + std::to_string(seconds) + " s, seed " + std::to_string(seed));
+        Random random(seed);
+        std::vector<double> rates;
+        for (int t = 0; t < seconds; t++) rates.push_back(curve(t) + 3000 * (Unit(&random) - 0.5));
+        const SineFit fit = FitRate(rates);
+        const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+        EXPECT_NEAR(fit.mean, std::accumulate(rates.begin(), rates.end(), 0.0) / seconds, 1);
+        EXPECT_FALSE(fit.explains && name == "flat");
+        if (!fit.explains) continue;
+        EXPECT_LE(fit.d + fit.a, *most + (*most - *least));
+        EXPECT_GE(fit.d - fit.a, *least - (*most - *least));
+      }
     }
   }
 }

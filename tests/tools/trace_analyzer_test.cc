@@ -192,6 +192,33 @@ TEST_F(TraceAnalyzerTest, DamageIsAnErrorAndLeavesNoFiles) {
   EXPECT_EQ(0, Analyze("-analyze_get -try_process_corrupted_trace").code);
 }
 
+TEST_F(TraceAnalyzerTest, TheOutputFolderIsMadeAndGoesAgainAfterAnError) {
+  std::filesystem::remove(out_);
+  WriteFile(trace_, "no trace");
+  EXPECT_EQ(1, Analyze("-analyze_get -output_key_stats").code);
+  EXPECT_FALSE(std::filesystem::exists(out_));
+  std::string damaged = SmallTrace();
+  damaged[BeginRecord().size() + kTraceHeadBytes + 2] = 1;  // the bitmap of the first record
+  WriteFile(trace_, damaged);
+  EXPECT_EQ(1, Analyze("-analyze_get -output_key_stats").code);
+  EXPECT_FALSE(std::filesystem::exists(out_));
+  WriteFile(trace_, SmallTrace());
+  const ProgramResult result = Analyze("-analyze_get -output_key_stats");
+  EXPECT_EQ(0, result.code) << result.text;
+  EXPECT_GT(OutputCount(), 0u);
+}
+
+// A trace of three seconds has no sine, and no command line asks for one.
+TEST_F(TraceAnalyzerTest, TheFitOfAShortTraceHasTheAverageRateAndSaysWhy) {
+  WriteFile(trace_, SmallTrace());
+  ASSERT_EQ(0, Analyze("-analyze_get -analyze_put -analyze_iterator -output_qps_stats").code);
+  const ProgramResult fit = RunTool("trace_fit --input_dir=" + out_ + " --input_prefix=t");
+  EXPECT_EQ(0, fit.code) << fit.text;
+  EXPECT_TRUE(fit.Says("Rate: 3 seconds\n  constant ")) << fit.text;
+  EXPECT_TRUE(fit.Says("too short for a sine or a polynomial: 16 seconds at least")) << fit.text;
+  EXPECT_TRUE(fit.Says(" --sine_a=0 --sine_b=0 --sine_c=0 --sine_d=2 ")) << fit.text;
+}
+
 TEST_F(TraceAnalyzerTest, BadCommandLinesAreRefused) {
   WriteFile(trace_, SmallTrace());
   for (const auto& [flags, message] : std::map<std::string, std::string>{
@@ -200,7 +227,8 @@ TEST_F(TraceAnalyzerTest, BadCommandLinesAreRefused) {
            {"-analyze_get -print_correlation=[get,nothing]", "pairs look like"},
            {"-analyze_get -sample_ratio=0", "sample_ratio"},
            {"-analyze_get -key_space_dir=/nowhere", "--key_space_dir=/nowhere is not a folder"},
-           {"-analyze_get -output_dir=/nowhere", "--output_dir=/nowhere is not a folder"},
+           {"-analyze_get -output_dir=/nowhere/else", "--output_dir=/nowhere/else: No such file"},
+           {"-analyze_get -output_dir=" + trace_, "--output_dir=" + trace_ + ": File exists"},
            {"-analyze_get -trace_path=/nowhere/trace", "/nowhere/trace"},
            {"-analyze_get -key_space_dir=" + out_, "0.txt"}}) {
     const ProgramResult result = Analyze(flags);

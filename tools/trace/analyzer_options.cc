@@ -72,7 +72,7 @@ void RegisterAnalyzerFlags(bench::FlagSet* f, AnalyzerOptions* o) {
   f->Bool("analyze_iterator", &o->analyze_iterator, "Seek and SeekForPrev");
 
   f->Section("Files");
-  f->Text("output_dir", &o->output_dir, "where files are written; must exist");
+  f->Text("output_dir", &o->output_dir, "where files are written; made if it is not there");
   f->Text("output_prefix", &o->output_prefix, "their names begin with this");
   f->Bool("output_key_stats", &o->output_key_stats, "accesses of each key; growth of the number of keys");
   f->Bool("output_access_count_stats", &o->output_access_count_stats, "how many keys have how many accesses");
@@ -97,7 +97,6 @@ void RegisterAnalyzerFlags(bench::FlagSet* f, AnalyzerOptions* o) {
 std::string FinishAnalyzerOptions(AnalyzerOptions* o) {
   if (o->trace_path.empty()) return "--trace_path is missing: it names the trace";
   if (o->output_dir.empty()) return "--output_dir is missing: it names the folder for the results";
-  if (!IsFolder(o->output_dir)) return "--output_dir=" + o->output_dir + " is not a folder";
   if (!o->key_space_dir.empty() && !IsFolder(o->key_space_dir)) {
     return "--key_space_dir=" + o->key_space_dir + " is not a folder";
   }

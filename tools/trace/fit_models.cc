@@ -277,14 +277,21 @@ SineFit FitRate(const std::vector<double>& per_second) {
   SineFit fit;
   Point factors;
   fit.constant_error = error_of({Point(n, 1)}, &factors);
-  fit.d = factors.empty() ? 0 : factors[0];
+  fit.mean = factors.empty() ? 0 : factors[0];
   fit.error = fit.constant_error;
-  if (n < 8) return fit;
+  if (n < kLeastRateSeconds) return fit;
   std::vector<Point> cubic(4, Point(n, 1));
   for (size_t j = 1; j < 4; j++) {
     for (size_t i = 0; i < n; i++) cubic[j][i] = cubic[j - 1][i] * t[i] / static_cast<double>(n);
   }
+  // Every parameter takes some of the error away where there is nothing but chance.
+  const auto explains = [&](double error) {
+    constexpr double kParameters = 4;
+    const double count = static_cast<double>(n);
+    return error * std::sqrt(count / (count - kParameters)) < 0.7 * fit.constant_error;
+  };
   fit.polynomial_error = error_of(cubic, &factors);
+  fit.polynomial_explains = explains(fit.polynomial_error);
   // Periods from twice the trace down to four seconds; then the best is refined.
   const double length = static_cast<double>(n);
   double best = 0, best_error = kInfinite;
@@ -296,14 +303,20 @@ SineFit FitRate(const std::vector<double>& per_second) {
       best_error = error;
     }
   }
-  const Point refined = Minimise([&](const Point& p) { return error_of(sine_columns(p[0]), &factors); }, {best},
-                                 {0.02 * 2 * M_PI / length});
-  fit.b = std::abs(refined[0]);
+  // Not beyond those periods: a small part of a large sine fits anything, and says nothing about what follows.
+  const double least = M_PI / length, most = M_PI / 2;
+  const auto error_at = [&](const Point& p) {
+    return p[0] < least || p[0] > most ? kInfinite : error_of(sine_columns(p[0]), &factors);
+  };
+  fit.b = Minimise(error_at, {best}, {0.02 * 2 * M_PI / length})[0];
   fit.error = error_of(sine_columns(fit.b), &factors);
   if (factors.empty()) return fit;
   fit.a = std::hypot(factors[0], factors[1]);
   fit.c = std::atan2(factors[1], factors[0]);
   fit.d = factors[2];
+  // Half a wave and more goes no further than what was seen.
+  const auto [lowest, highest] = std::minmax_element(per_second.begin(), per_second.end());
+  fit.explains = explains(fit.error) && fit.a <= *highest - *lowest;
   return fit;
 }
 

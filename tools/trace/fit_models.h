@@ -5,6 +5,7 @@
 #ifndef MIODB_TOOLS_TRACE_FIT_MODELS_H_
 #define MIODB_TOOLS_TRACE_FIT_MODELS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -62,11 +63,19 @@ RangeFit FitRangeHotness(std::vector<double> shares, double accesses);
 // a sin(bt + c) + d
 struct SineFit {
   double a = 0, b = 0, c = 0, d = 0;
+  // Whether the rates say that there is such a sine, and the same of a cubic; without, it is not to be used.
+  bool explains = false;
+  bool polynomial_explains = false;
+  double mean = 0;
   double error = 0;             // Of the sine.
   double constant_error = 0;    // Of the average.
   double polynomial_error = 0;  // Of a cubic.
 };
 
+// Fewer seconds say nothing about a curve.
+inline constexpr size_t kLeastRateSeconds = 16;
+
+// With fewer than kLeastRateSeconds only the average is fitted.
 SineFit FitRate(const std::vector<double>& per_second);
 
 }  // namespace miodb::tools

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 namespace miodb::tools {
 
@@ -21,6 +23,13 @@ OutputFiles::~OutputFiles() {
     if (file->file_ != nullptr) std::fclose(file->file_);
     unlink((file->path_ + ".partial").c_str());
   }
+  if (has_made_folder_) rmdir(folder_.c_str());  // which leaves one with files in it
+}
+
+Status OutputFiles::MakeFolder() {
+  std::error_code error;
+  has_made_folder_ = std::filesystem::create_directory(folder_, error);
+  return error ? Status::IOError("--output_dir=" + folder_, error.message()) : Status::OK();
 }
 
 OutputFile* OutputFiles::Create(const std::string& name) {

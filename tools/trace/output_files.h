@@ -33,6 +33,9 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
+  // Makes the folder if it is not there. It goes again, if it was made, unless files get their names in it.
+  Status MakeFolder();
+
   // A new file, which stays open until Finish. Errors show there.
   OutputFile* Create(const std::string& name);
 
@@ -49,6 +52,7 @@ class OutputFiles {
 
   const std::string folder_;
   const std::string prefix_;
+  bool has_made_folder_ = false;
   std::vector<std::unique_ptr<OutputFile>> files_;
   Status status_;
 };

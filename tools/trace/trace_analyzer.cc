@@ -43,6 +43,8 @@ Status Analyze(const AnalyzerOptions& options) {
   Status s = TraceReader::Open(options.trace_path, &reader);
   if (!s.ok()) return s;
   miodb::tools::OutputFiles files(options.output_dir, options.output_prefix);
+  s = files.MakeFolder();
+  if (!s.ok()) return s;
   miodb::tools::ExternalSort sort(options.output_dir, static_cast<size_t>(options.memory_mb) << 20);
   miodb::tools::Collector collected(options, &files, &sort);
   s = collected.Run(reader.get());

@@ -11,7 +11,6 @@
 #include <limits>
 #include <map>
 #include <new>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -264,23 +263,39 @@ class Fit {
     // The last second is not a whole one.
     for (std::vector<double>& column : columns) column.pop_back();
     const std::vector<double>& all = columns.back();
-    if (all.empty()) return s;
+    if (all.empty()) {
+      Print("\nRate: the trace is shorter than a second, so nothing is known of it\n");
+      return s;
+    }
     const SineFit fit = FitRate(all);
     Print("\nRate: %zu seconds\n  %-12s fit error %.3f  d=%.6g\n", all.size(), "constant", fit.constant_error,
-          all.size() < 8 ? fit.d : std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()));
-    if (all.size() >= 8) {
-      Print("  %-12s fit error %.3f\n  %-12s fit error %.3f  a=%.6g b=%.6g c=%.6g d=%.6g\n", "polynomial",
-            fit.polynomial_error, "sine", fit.error, fit.a, fit.b, fit.c, fit.d);
-    }
-    // A sine that explains little is noise.
-    const bool has_sine = all.size() >= 8 && fit.error < 0.7 * fit.constant_error;
-    Add("sine_a", has_sine ? fit.a : 0);
-    Add("sine_b", has_sine ? fit.b : 0);
-    Add("sine_c", has_sine ? fit.c : 0);
-    Add("sine_d", fit.d);
+          fit.mean);
+    PrintCurves(all.size(), fit);
+    Add("sine_a", fit.explains ? fit.a : 0);
+    Add("sine_b", fit.explains ? fit.b : 0);
+    Add("sine_c", fit.explains ? fit.c : 0);
+    Add("sine_d", fit.explains ? fit.d : fit.mean);
     Add("sine_mix_rate_interval_milliseconds", 1000);
     PrintRateCorrelations(columns);
     return s;
+  }
+
+  // What explains no more than the average is noise, and is only named.
+  void PrintCurves(size_t seconds, const SineFit& fit) {
+    if (seconds < kLeastRateSeconds) {
+      Print("  too short for a sine or a polynomial: %zu seconds at least\n", kLeastRateSeconds);
+      return;
+    }
+    if (fit.polynomial_explains) {
+      Print("  %-12s fit error %.3f\n", "polynomial", fit.polynomial_error);
+    } else {
+      Print("  %-12s explains no more than the constant\n", "polynomial");
+    }
+    if (fit.explains) {
+      Print("  %-12s fit error %.3f  a=%.6g b=%.6g c=%.6g d=%.6g\n", "sine", fit.error, fit.a, fit.b, fit.c, fit.d);
+    } else {
+      Print("  %-12s explains no more than the constant\n", "sine");
+    }
   }
 
   void PrintRateCorrelations(const std::vector<std::vector<double>>& columns) {
