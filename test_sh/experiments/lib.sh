@@ -10,7 +10,7 @@
 # another order for every run. results.py makes data.csv, tables and plots of what the runs printed.
 #
 # Folder of results, OUT/NAME/TIME/: plan.csv, the runs; raw/N-ENGINE-ROUND.out, what each printed, with its command in
-# the first line (and .csv, what it exported); data.csv, every figure; machine.json; table.txt; plot.gp, plot.png,
+# the first line (and .csv, what it exported); options, the words that it was called with; data.csv, every figure; machine.json; table.txt; plot.gp, plot.png,
 # plot.svg; report.html. A raw file appears when its run has succeeded, and the rest is made of what there is, also after
 # Ctrl-C; --resume FOLDER goes on.
 
@@ -59,7 +59,8 @@ Common options:
   --db FOLDER      databases are made in a fresh folder below it and removed. Default: /dev/shm
   --out FOLDER     results go to FOLDER/NAME/TIME. Default: results
   --bin FOLDER     where db_bench and ycsbc lie. Default: build of this tree
-  --resume FOLDER  finish the results in this folder, with the options that they were begun with
+  --resume FOLDER  finish the results in this folder, with the options that they were begun with and, after them, those
+                   that are given now (--rounds may be larger)
   --resume-last    the same with the newest folder of this experiment, if there is one
   --dry-run        print the commands and run nothing
   --check          check that everything is there, and run nothing
@@ -75,7 +76,6 @@ show_help() {
 }
 
 parse_options() {
-  command_words="$*"
   while (($# > 0)); do
     if [[ $1 == -- ]]; then
       extra_flags=("${@:2}")
@@ -109,6 +109,12 @@ parse_options() {
   done
 }
 
+# cannot_run_here REASON: dies; run.sh, which asks with --check, knows the status.
+cannot_run_here() {
+  if $check_only; then (die "$1") || exit 77; fi
+  die "$1"
+}
+
 # check_counts NAME...: dies unless these variables are whole numbers above 0.
 check_counts() {
   local name
@@ -122,7 +128,17 @@ experiment() {
   name=$1
   title=$2
   shift 2
+  option_words_given=("$@")
   parse_options "$@"
+  choose_folder
+  # What is resumed has its own options; those given now come after them.
+  if [[ -n $resume_folder || $resume_last == true ]] && [[ -e $folder/options ]]; then
+    local recorded=()
+    mapfile -d '' recorded <"$folder/options"
+    parse_options "${recorded[@]}"
+    parse_options "$@"
+  fi
+  command_words="${recorded[*]:-} ${option_words_given[*]}"
   check_scale "$scale"
   check_counts rounds
   command -v python3 >/dev/null || die "python3 is not installed; test_sh/install_deps.sh installs it"
@@ -147,6 +163,7 @@ plan=()
 run_engines= # comma list: only for these the runs named next are made. Empty: for all
 panels=()
 largest=0
+run_count=0 # of all rounds and engines
 unit=$'\x1f'
 
 # count_of BYTES VALUE_SIZE: how many records with 16-byte keys make up so many bytes at this scale.
@@ -356,6 +373,7 @@ write_plan() {
     die "$folder was begun with other options, see its plan.csv; results of both do not go together"
   fi
   mv "$folder/plan.csv.new" "$folder/plan.csv"
+  if [[ ! -e $folder/options ]]; then printf '%s\0' "${option_words_given[@]}" >"$folder/options"; fi
   {
     csv kind title xlabel ylabel benchmarks metrics options
     for row in "${panels[@]}"; do
@@ -369,17 +387,19 @@ write_plan() {
   fi
 }
 
-# Makes tables, plots and the report of what there is, and removes databases.
+# Makes tables, plots and the report of what there is, and removes databases. A signal that comes now is that which has
+# ended the runs, or one more of its kind: the report is made all the same.
 finish() {
   local status=$?
   trap - EXIT
+  trap '' INT TERM
   stop_sampler
   if [[ -n ${db_root:-} ]]; then rm -rf "$db_root"; fi
   if [[ -n $pool_file ]]; then rm -f "$pool_file"; fi
   if compgen -G "$folder/raw/*.out" >/dev/null; then
     rm -f "$folder"/raw/*.part "$folder"/raw/*.tmp
     if ((status >= 128)); then rm -f "$folder"/raw/*.tmp.err; fi
-    python3 "$experiments_folder/results.py" "$folder" --name "$name" --title "$title" --plots "$plots" \
+    python3 "$experiments_folder/results.py" "$folder" --name "$name" --title "$title" --plots "$plots" --runs "$run_count" \
       --description "$(sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0")" || status=1
     say "Results: $folder/report.html"
   fi
@@ -410,7 +430,6 @@ run_all() {
     exit 0
   fi
   measure_alone
-  choose_folder
   exit_on_signals
   db_root=
   write_plan
@@ -422,7 +441,9 @@ run_all() {
   for ((i = 0; i < ${#plan[@]}; i++)); do
     IFS=$unit read -ra words <<<"${plan[i]}"
     for engine in "${engine_list[@]}"; do
-      if has_run "$engine"; then progress_add $(((words[4] + 1000000) * rounds)); fi
+      has_run "$engine" || continue
+      progress_add $(((words[4] + 1000000) * rounds))
+      run_count=$((run_count + rounds))
     done
   done
   for ((round = 1; round <= rounds; round++)); do

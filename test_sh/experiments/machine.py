@@ -61,6 +61,18 @@ def first_line(command):
     return done.stdout.splitlines()[0] if done.returncode == 0 and done.stdout else None
 
 
+def busy_cpus():
+    """How many CPUs other programs keep busy at the moment, or 0 where the system does not say."""
+    def ticks():
+        fields = [int(word) for word in (read('/proc/stat') or 'cpu 0 0 0 0').splitlines()[0].split()[1:9]]
+        return sum(fields), sum(fields[3:5])  # all, idle
+    before = ticks()
+    time.sleep(0.5)
+    after = ticks()
+    passed, idle = after[0] - before[0], after[1] - before[1]
+    return round((os.cpu_count() or 1) * (1 - idle / passed), 2) if passed > 0 else 0
+
+
 def memory():
     """Totals of /proc/meminfo in MiB."""
     values = dict(line.split(':') for line in (read('/proc/meminfo') or '').splitlines() if ':' in line)
@@ -104,6 +116,7 @@ def main():
         'transparent_huge_pages_tmpfs': chosen(read('/sys/kernel/mm/transparent_hugepage/shmem_enabled')),
         'filesystem': mount_of(options.db),
         'load_before': read('/proc/loadavg'),
+        'busy_cpus_before': busy_cpus(),
         'versions': {
             'engines': options.programs,
             'system': next((line.split('=', 1)[1].strip('"') for line in (read('/etc/os-release') or '').splitlines()

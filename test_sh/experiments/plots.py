@@ -8,6 +8,7 @@ import subprocess
 ENGINE_COLORS = {'miodb': '#0072b2', 'leveldb': '#e69f00', 'rocksdb': '#009e73'}
 COLORS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#555555', '#f0e442']
 PANEL_WIDTH, PANEL_HEIGHT = 620, 400
+LABEL_HEIGHT = 26  # of the line above all panels
 
 
 def quoted(text):
@@ -15,10 +16,13 @@ def quoted(text):
     return '"' + str(text).replace('\\', '\\\\').replace('"', '\\"').replace('\n', '\\n') + '"'
 
 
-def amount(value, is_bytes):
-    """A short label of a number: 64 KiB, 820 MB, 20M, 0.5."""
+def amount(value, is_bytes, is_binary):
+    """A short label of a number: 64 KiB, 820 MB, 20M, 0.5. "is_binary": units of 1024, which all labels of an axis have or
+    none."""
     if is_bytes and value >= 1000:
-        base, units = (1024, ('KiB', 'MiB', 'GiB')) if value % 1024 == 0 else (1000, ('kB', 'MB', 'GB'))
+        base, units = (1024, ('KiB', 'MiB', 'GiB')) if is_binary else (1000, ('kB', 'MB', 'GB'))
+        if value < base:
+            return '%.4g' % value
         power = min(3, int(math.log(value, base) + 1e-9))
         return '%.3g %s' % (value / base ** power, units[power - 1])
     for limit, letter in ((1e9, 'G'), (1e6, 'M'), (1e4, 'k')):
@@ -67,25 +71,27 @@ def number(value):
 class Script:
     """The text of plot.gp."""
 
-    def __init__(self, panels):
+    def __init__(self, panels, label):
         count = len(panels)
         key_pixels = 18 * (max([1] + [panel.key_rows() for panel in panels]) - 1)
         self.columns = 1 if count == 1 else 2
         self.rows = -(-count // self.columns)
+        height = self.rows * PANEL_HEIGHT + LABEL_HEIGHT
         self.blocks = 0
         self.divisor = 1
         self.lines = [
             '# Made by the experiment; gnuplot -e \'kind="svg"\' plot.gp draws it again.',
             'if (!exists("kind")) kind = "png"',
-            'width = %d' % (self.columns * PANEL_WIDTH), 'height = %d' % (self.rows * PANEL_HEIGHT),
+            'width = %d' % (self.columns * PANEL_WIDTH), 'height = %d' % height,
             'if (kind eq "svg") set terminal svg size width, height font "Sans,12" background "white" dynamic; '
             'else set terminal pngcairo size width, height font "Sans,10" background "white"',
             'set output "plot.".kind',
             'set datafile missing "NaN"', 'set offsets 0, 0, graph 0.04, 0',
             'set multiplot layout %d,%d margins screen %g,%g,%g,%g spacing screen %g,%g' % (
                 self.rows, self.columns, 86 / (self.columns * PANEL_WIDTH), 1 - 26 / (self.columns * PANEL_WIDTH),
-                70 / (self.rows * PANEL_HEIGHT), 1 - (64 + key_pixels) / (self.rows * PANEL_HEIGHT),
-                112 / (self.columns * PANEL_WIDTH), (134 + key_pixels) / (self.rows * PANEL_HEIGHT)),
+                70 / height, 1 - (64 + key_pixels + LABEL_HEIGHT) / height,
+                112 / (self.columns * PANEL_WIDTH), (134 + key_pixels) / height),
+            'set label 100 %s noenhanced at screen 0.5, screen %g center' % (quoted(label), 1 - LABEL_HEIGHT / 2 / height),
             'set border 3 lc rgb "#444444"', 'set tics nomirror out',
             'set grid ytics lc rgb "#dddddd" lt 1 lw 1',
             'set key horizontal center bottom at graph 0.5,1.02 Left reverse noenhanced samplen 2 maxrows 2',
@@ -187,7 +193,7 @@ class Script:
         if 'x' in panel.options.get('log', ''):
             self.lines += ['set logscale x 2']
         is_bytes = 'bytes' in panel.xlabel.lower()
-        ticks = ', '.join('%s %.10g' % (quoted(amount(x, is_bytes)), x) for x in xs)
+        ticks = ', '.join('%s %.10g' % (quoted(amount(x, is_bytes, panel.has_binary_groups())), x) for x in xs)
         margin = (max(xs) - min(xs)) * 0.05 or max(xs) * 0.1 or 1
         low, high = (min(xs) * 0.85, max(xs) * 1.15) if 'x' in panel.options.get('log', '') else (
             min(xs) - margin, max(xs) + margin)
@@ -228,10 +234,13 @@ class Script:
             self.empty()
 
 
-def draw(folder, panels):
-    """Writes plot.gp, plot.png and plot.svg. Returns what gnuplot complained about, or nothing."""
-    script = Script(panels)
-    for panel in panels:
+def draw(folder, panels, label):
+    """Writes plot.gp, plot.png and plot.svg, with the label above all panels. Returns what gnuplot complained about, or
+    nothing."""
+    script = Script(panels, label)
+    for i, panel in enumerate(panels):
+        if i == 1:
+            script.lines.append('unset label 100')  # which was drawn with the first
         script.begin(panel)
         if panel.largest() is None:
             script.empty()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes data.csv, table.txt, plots and report.html of what the runs of an experiment printed.
 
-  results.py FOLDER --name NAME --title TITLE --description TEXT --plots true|false
+  results.py FOLDER --name NAME --title TITLE --description TEXT --plots true|false --runs N
 
-FOLDER is one that lib.sh filled: plan.csv, panels.csv, machine.json, raw/. What is not finished is left out; the rest
+N is how many runs the experiment has, of all engines and rounds. FOLDER is one that lib.sh filled: plan.csv, panels.csv, machine.json, raw/. What is not finished is left out; the rest
 is as good as it would be otherwise. The folder above FOLDER's gets an index of all experiments in it.
 """
 
@@ -30,22 +30,66 @@ DURABILITY = {
 
 
 def collect(folder):
-    """The rows of data.csv, and the persist modes met."""
+    """The rows of data.csv, the persist modes met, and how many runs are finished."""
     with open(os.path.join(folder, 'plan.csv'), newline='', encoding='utf-8') as file:
         plan = {row['run']: row for row in csv.DictReader(file)}
-    rows, modes = [], set()
+    rows, modes, finished = [], set(), 0
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), 'raw', '*.out'))):
         match = RAW.match(os.path.basename(path)[:-4])
         if not match or match.group(1) not in plan:
             continue
         run, engine, repeat = match.groups()
+        finished += 1
         figures, mode = outputs.read_run(path[:-4])
         if mode:
             modes.add(mode)
         for benchmark, seconds, metric, value in figures:
             rows.append({'run': run, 'engine': engine, 'round': int(repeat), 'series': plan[run]['series'],
                          'x': plan[run]['x'], 'benchmark': benchmark, 'seconds': seconds, 'metric': metric, 'value': value})
-    return rows, modes
+    return rows, modes, finished
+
+
+def labels(data, machine, finished, runs):
+    """What nobody who looks at a figure may miss: where it was measured, how much, and whether something is missing."""
+    words = []
+    if finished < runs:
+        words.append('PARTIAL: %d of %d runs' % (finished, runs))
+    words.append('scale %g' % machine['scale'])
+    rounds = len({row['round'] for row in data})
+    words.append('%d round%s' % (rounds, '' if rounds == 1 else 's'))
+    modes = machine['persist_modes']
+    for mode, text in (('emulated', 'persistent memory EMULATED'), ('file', 'pool in a file'), ('pmem', 'persistent memory')):
+        if any(found.split(',')[0] == mode for found in modes):
+            words.append(text)
+    if any('MODELLED' in found for found in modes):
+        words.append('figures of miodb MODELLED')
+    return words
+
+
+def warnings(data, machine, finished, runs):
+    """Why figures may not be what they seem."""
+    found = []
+    if finished < runs:
+        found.append('PARTIAL: %d of %d runs are finished; --resume goes on' % (finished, runs))
+    if len({row['round'] for row in data}) == 1:
+        found.append('one round: what is chance and what is not cannot be told; --rounds 3 shows the spread')
+    short = {}
+    for row in data:
+        if row['metric'] == 'seconds' and row['benchmark'] != 'wait' and row['value'] < 1:
+            short[row['benchmark']] = min(row['value'], short.get(row['benchmark'], 1))
+    if short:
+        found.append('runs of less than a second, which say little: %s; a larger --scale makes longer ones' % ', '.join(
+            '%s (%.2g s)' % pair for pair in sorted(short.items())))
+    busy = machine.get('busy_cpus_before', 0)
+    if busy > 0.25:
+        found.append('the machine was loaded before the first run: other programs kept %.1f of %s CPUs busy' % (
+            busy, machine['cpu']['count']))
+    return found
+
+
+def float_or_0(text):
+    """The number that a text is, or 0."""
+    return float(text) if re.fullmatch(r'[\d.]+', text) else 0
 
 
 class Panel:
@@ -109,10 +153,14 @@ class Panel:
         values = [row['value'] for row in self.data]
         return max(values) * (len(self.metrics) if self.kind == 'stack' else 1) if values else None
 
+    def has_binary_groups(self):
+        """Whether all groups are multiples of 1024, so that one axis does not mix KiB and kB."""
+        return all(size % 1024 == 0 for size in map(float_or_0, self.groups) if size >= 1000)
+
     def group_label(self, group):
         """How a group is called on the axis."""
         if not self.by_benchmark and re.fullmatch(r'[\d.]+', group):
-            return plots.amount(float(group), 'bytes' in self.xlabel.lower())
+            return plots.amount(float(group), 'bytes' in self.xlabel.lower(), self.has_binary_groups())
         # Phases of YCSB: "A", "A read", "load again".
         phase, _, operation = group.partition('-')
         if phase not in ('load', 'reload', 'run', 'a', 'b', 'c', 'd', 'e', 'f'):
@@ -255,9 +303,12 @@ def unit_note(panel):
     return '%s: %s. %s.' % (panel.title, panel.ylabel, note)
 
 
-def write_report(folder, options, panels, machine, engines, complaints):
-    """Writes table.txt and report.html."""
-    text, body = '', '<p>%s</p>\n' % html.escape(options.description).replace('\n', '<br>\n')
+def write_report(folder, options, panels, machine, engines, complaints, notes):
+    """Writes table.txt and report.html. "notes": labels and warnings."""
+    text = '%s\n%s\n' % ('; '.join(notes[0]), ''.join('warning: %s\n' % note for note in notes[1]))
+    body = '<p>%s</p>\n' % html.escape(options.description).replace('\n', '<br>\n')
+    body += '<p><b>%s</b></p>\n' % html.escape('; '.join(notes[0]))
+    body += ''.join('<p><b>Warning:</b> %s</p>\n' % html.escape(note) for note in notes[1])
     if complaints:
         body += '<p>gnuplot failed:</p><pre>%s</pre>\n' % html.escape(complaints)
     elif options.plots == 'true':
@@ -305,11 +356,11 @@ def main():
     """Makes everything of one folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('folder')
-    for name in ('name', 'title', 'description', 'plots'):
+    for name in ('name', 'title', 'description', 'plots', 'runs'):
         parser.add_argument('--' + name, required=True)
     options = parser.parse_args()
     folder = os.path.normpath(options.folder)
-    data, modes = collect(folder)
+    data, modes, finished = collect(folder)
     with open(os.path.join(folder, 'data.csv'), 'w', newline='', encoding='utf-8') as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
@@ -323,8 +374,10 @@ def main():
         panels = [Panel(row, data) for row in csv.DictReader(file)]
     engines = list(dict.fromkeys(row['engine'] for row in data))
     panels = [panel for panel in panels if panel.is_about(engines)]
-    complaints = plots.draw(folder, panels) if options.plots == 'true' else ''
-    write_report(folder, options, panels, machine, engines, complaints)
+    counts = (finished, int(options.runs))
+    notes = (labels(data, machine, *counts), warnings(data, machine, *counts))
+    complaints = plots.draw(folder, panels, '; '.join(notes[0])) if options.plots == 'true' else ''
+    write_report(folder, options, panels, machine, engines, complaints, notes)
     write_index(os.path.dirname(os.path.dirname(folder)))
     if complaints:
         sys.exit('gnuplot failed: ' + complaints)

@@ -56,6 +56,8 @@ expect "the index links the report" grep -q 'table1_costs/.*/report.html' "$scra
 expect "engines take turns" test "$(sed -n 's/^--engine=\([a-z]*\) --seed=2 .*/\1/p' "$scratch/bin/calls" | paste -sd' ')" = \
   "leveldb rocksdb miodb"
 expect "no database is left" test -z "$(ls "$scratch/db")"
+expect_part "scale 0.0001; 3 rounds; persistent memory EMULATED"
+expect "three rounds show the spread" test -z "$(grep 'warning: one round' "$results/table.txt")"
 
 # What is finished is not run again.
 run "$folder/table1_costs.sh" "${common[@]}" --rounds 4 --resume "$results"
@@ -65,6 +67,17 @@ run "$folder/table1_costs.sh" --bin "$scratch/bin" --db "$scratch/db" --no-plots
 expect_status 1
 expect_error "table1_costs.sh: $results was begun with other options, see its plan.csv; results of both do not go together"
 
+# The options that a run was begun with need not be given again.
+rm "$scratch/bin/calls"
+before=$(head -n 1 "$results/plan.csv")
+rm "$results/raw/000-rocksdb-2.out"
+run "$folder/table1_costs.sh" --resume "$results"
+expect_status 0
+expect "the run that was missing is made" test "$(calls)" = 1
+expect "with the memtables of before" grep -q -- "--engine=rocksdb --seed=2 --write_buffer_size=1048576 " "$scratch/bin/calls"
+expect "the plan is the same" test "$before" = "$(head -n 1 "$results/plan.csv")"
+expect "the report is of all runs" test -z "$(grep PARTIAL "$results/report.html" "$results/table.txt")"
+
 # An interruption leaves a report of what is finished.
 touch "$scratch/bin/interrupt"
 run "$folder/fig9_levels.sh" "${common[@]}" --engines miodb,rocksdb --levels 2,3 --rounds 1
@@ -73,11 +86,16 @@ expect_status 130
 results=$(newest fig9_levels)
 expect "the finished run is reported" grep -q '^000,miodb,1,,2,fillrandom,,ops_per_sec,1000.0' "$results/data.csv"
 expect "the other is not" test ! -e "$results/raw/000-rocksdb-1.out"
+for file in report.html table.txt; do
+  expect "$file says that it is partial" grep -q 'PARTIAL: 1 of 4 runs' "$results/$file"
+done
+expect_line "warning: one round: what is chance and what is not cannot be told; --rounds 3 shows the spread"
 expect "no database is left" test -z "$(ls "$scratch/db")"
 rm "$scratch/bin/calls"
 run "$folder/fig9_levels.sh" "${common[@]}" --engines miodb,rocksdb --levels 2,3 --rounds 1 --resume-last
 expect_status 0
 expect "three runs were left" test "$(calls)" = 3
+expect "the report is whole now" test -z "$(grep PARTIAL "$results/report.html" "$results/table.txt")"
 
 # A failed run ends the experiment, and the next one begins.
 touch "$scratch/bin/fail"
@@ -163,6 +181,17 @@ done
 expect "what was drawn is counted where reads are" test "$(grep -c -- '--perf_level=2 .*--mixgraph_hotness' "$scratch/out")" = \
   "$(grep -c -- --perf_level=2 "$scratch/out")"
 
+# The list has every script that is an experiment, and "all" leaves out what cannot be run here.
+run "$folder/run.sh" --list
+expect "all experiments are listed" diff <(sort "$scratch/out") <(grep -lE '^run_all$' "$folder"/*.sh | sed 's|.*/||; s|\.sh$||' | sort)
+if [[ $(stat -f -c %T "$scratch") == tmpfs ]]; then
+  run "$folder/run.sh" all "${common[@]}" --bin "$scratch/both" --engines miodb --check
+  expect_status 0
+  expect_line "left out: ssd_tier.sh: --db: $scratch/db is tmpfs, which is no SSD"
+  run "$folder/run.sh" ssd_tier "${common[@]}" --check
+  expect_status 1
+  expect_error "ssd_tier.sh: --db: $scratch/db is tmpfs, which is no SSD"
+fi
 run "$folder/run.sh" all "${common[@]}" --check
 expect_error_part "no program $scratch/bin/ycsbc"
 run "$folder/fig9_levels.sh" "${common[@]}" --dry-run

@@ -135,4 +135,39 @@ expect_line "run-read 2 p999_us 6"
 expect_no_line "run-read 2.001 p999_us 900"
 expect_line "space 0.2 space_bytes 8192"
 expect_no_line "a-cleanup - operations 1"
+# Labels of an axis have one kind of unit, and what nobody may miss is said.
+cat >"$scratch/judge.py" <<'END'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import results
+def panel(groups):
+    data = [{'engine': 'miodb', 'series': '', 'x': x, 'benchmark': 'b', 'metric': 'm', 'round': 1, 'run': '0',
+             'seconds': None, 'value': 1} for x in groups]
+    return results.Panel({'kind': 'lines', 'title': '', 'xlabel': 'data set, bytes', 'ylabel': '', 'benchmarks': 'b',
+                          'metrics': 'm', 'options': ''}, data)
+for groups in (['399999632', '822083584'], ['16', '1024', '65536'], ['1000', '4112000']):
+    shown = panel(groups)
+    print(', '.join(shown.group_label(group) for group in groups))
+machine = {'scale': 0.01, 'persist_modes': ['emulated, all figures MODELLED: optane'], 'busy_cpus_before': 1.5,
+           'cpu': {'count': 2}}
+rows = [{'round': 1, 'benchmark': 'fillrandom', 'metric': 'seconds', 'value': 0.5},
+        {'round': 1, 'benchmark': 'wait', 'metric': 'seconds', 'value': 0}]
+print('; '.join(results.labels(rows, machine, 1, 2)))
+print('\n'.join(results.warnings(rows, machine, 1, 2)))
+rows = [{'round': r, 'benchmark': 'fillrandom', 'metric': 'seconds', 'value': 1.5} for r in (1, 2, 3)]
+machine['busy_cpus_before'] = 0.1
+print('then', results.warnings(rows, machine, 2, 2))
+END
+run python3 "$scratch/judge.py" "$MIODB_ROOT/test_sh/experiments"
+expect_status 0
+expect_line "400 MB, 822 MB"
+expect_line "16, 1 KiB, 64 KiB"
+expect_line "1 kB, 4.11 MB"
+expect_line "PARTIAL: 1 of 2 runs; scale 0.01; 1 round; persistent memory EMULATED; figures of miodb MODELLED"
+expect_line "PARTIAL: 1 of 2 runs are finished; --resume goes on"
+expect_line "one round: what is chance and what is not cannot be told; --rounds 3 shows the spread"
+expect_line "runs of less than a second, which say little: fillrandom (0.5 s); a larger --scale makes longer ones"
+expect_line "the machine was loaded before the first run: other programs kept 1.5 of 2 CPUs busy"
+expect_line "then []"
 passed

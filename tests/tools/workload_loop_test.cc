@@ -208,5 +208,29 @@ TEST_F(WorkloadLoopTest, FiguresAreDrawn) {
   EXPECT_EQ(1, RunProgram(plot + " --input_dir=" + *dir_ / "keys").code);
 }
 
+// Every tick of an axis has a label of its own.
+TEST(TracePlotTest, LabelsOfTicksTellThemApart) {
+  if (RunProgram("python3 --version").code != 0) GTEST_SKIP() << "needs Python";
+  const std::string script =
+      "import importlib.machinery, importlib.util, re, sys; sys.dont_write_bytecode = True; "
+      "loader = importlib.machinery.SourceFileLoader('trace_plot', '" +
+      std::string(MIODB_TEST_SOURCE_DIR) +
+      "/tools/trace_plot'); "
+      "module = importlib.util.module_from_spec(importlib.util.spec_from_loader('trace_plot', loader)); "
+      "loader.exec_module(module); "
+      "labels = [re.findall(\"'(.*?)'\", module.count_tics(n)) for n in range(1, 100000, 7)]; "
+      "assert all(2 <= len(row) <= 7 and len(set(row)) == len(row) for row in labels); "
+      "print(module.count_tics(3000), module.count_tics(14000), module.count_tics(9999999), sep='\\n')";
+  WriteFile(testing::TempDir() + "/ticks.py", script);
+  const ProgramResult result = RunProgram("python3 " + testing::TempDir() + "/ticks.py");
+  EXPECT_EQ(0, result.code) << result.text;
+  EXPECT_EQ(
+      "set xtics ('0' 0, '500' 500, '1000' 1000, '1500' 1500, '2000' 2000, '2500' 2500, '3000' 3000)\n"
+      "set xtics ('0' 0, '5000' 5000, '10k' 10000)\n"
+      "set xtics ('0' 0, '2M' 2000000, '4M' 4000000, '6M' 6000000, '8M' 8000000)\n",
+      result.text);
+  std::filesystem::remove(testing::TempDir() + "/ticks.py");
+}
+
 }  // namespace
 }  // namespace miodb::test
