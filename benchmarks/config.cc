@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -166,11 +167,13 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
 }
 
 std::string FlagNotes(const FlagSet& flags, const Config& config) {
-  const std::vector<std::string> idle = IdleEngineFlags(flags, config);
-  if (idle.empty()) return "";
-  std::string text = "no effect on " + config.engine + ":";
-  for (const std::string& name : idle) text += " --" + name;
-  return text + "\n";
+  std::map<std::string, std::string> names;  // by what they need
+  for (const IdleFlag& idle : IdleEngineFlags(flags, config)) names[idle.needs] += " --" + idle.name;
+  std::string text;
+  for (const auto& [needs, list] : names) {
+    text += "no effect on " + config.engine + (needs.empty() ? "" : " without --" + needs) + ":" + list + "\n";
+  }
+  return text;
 }
 
 }  // namespace miodb::bench

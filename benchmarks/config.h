@@ -93,8 +93,8 @@ void RegisterFlags(FlagSet* flags, Config* config);
 // Checks what one flag alone cannot and fills in the default path. Returns what is wrong, or nothing.
 std::string FinishConfig(const FlagSet& flags, Config* config);
 
-// A line for the user that names the flags that were given and change nothing for this engine (or nothing yet, like the
-// NUMA nodes at other values than their defaults), or nothing.
+// Lines for the user that name the flags that were given and change nothing for this engine, and what they would need,
+// or nothing.
 std::string FlagNotes(const FlagSet& flags, const Config& config);
 
 }  // namespace miodb::bench

@@ -109,7 +109,8 @@ ReplayResult RunReplay(const Config& config, Engine* engine) {
   options.on_call = [&lanes](const ReplayedCall& call) {
     Lane* const lane = lanes[static_cast<size_t>(call.worker)].get();
     lane->latencies[call.type].Record(call.nanos);
-    lane->stats.RecordOp(OpTypeOf(call.type), call.nanos);
+    // The steps of a scan belong to the seek, which was an operation.
+    if (call.type != kTraceScan) lane->stats.RecordOp(OpTypeOf(call.type), call.nanos);
     return !Interrupt::StopRequested();
   };
   for (const auto& lane : lanes) lane->stats.Start();

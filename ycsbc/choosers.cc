@@ -70,7 +70,7 @@ std::unique_ptr<Chooser> NewKeyChooser(const Settings& s, const InsertCounter* i
   const uint64_t count = s.LoadedRecords();
   switch (s.RequestDistribution()) {
     case Distribution::kZipfian:
-      return std::make_unique<ScrambledZipfianChooser>(first, count + s.ExpectedInserts(), s.zipfian_const, s.Hash());
+      return std::make_unique<ScrambledZipfianChooser>(first, s.ZipfianRecords(), s.zipfian_const, s.Hash());
     case Distribution::kLatest:
       return std::make_unique<LatestChooser>(first, s.zipfian_const, inserts);
     case Distribution::kHotspot:

@@ -52,6 +52,7 @@ void RegisterOperations(FlagSet* f, Settings* s) {
   f->Text("requestdistribution", &s->requestdistribution,
           "uniform, zipfian, latest, hotspot, exponential or sequential");
   f->Real("zipfian_const", &s->zipfian_const, 0.01, 0.9999, "theta of zipfian and latest");
+  f->Text("zipfianrange", &s->zipfianrange, "zipfian is over the records, or (java) over one more, as in Java YCSB");
   f->Real("hotspotdatafraction", &s->hotspotdatafraction, 0, 1, "hotspot: this share of the records");
   f->Real("hotspotopnfraction", &s->hotspotopnfraction, 0, 1, "gets this share of the requests");
   f->Real("exponential.percentile", &s->exponential_percentile, 0.001, 99.999999,
@@ -256,7 +257,8 @@ std::string CheckWords(const Settings& s) {
         OneOf("requestdistribution", s.requestdistribution,
               {"uniform", "zipfian", "latest", "hotspot", "exponential", "sequential"}),
         OneOf("scanlengthdistribution", s.scanlengthdistribution, {"uniform", "zipfian"}),
-        OneOf("keyhash", s.keyhash, {"java", "cpp"}), OneOf("db", s.db, {"miodb", "leveldb", "rocksdb", "basic"}),
+        OneOf("zipfianrange", s.zipfianrange, {"records", "java"}), OneOf("keyhash", s.keyhash, {"java", "cpp"}),
+        OneOf("db", s.db, {"miodb", "leveldb", "rocksdb", "basic"}),
         OneOf("outputstyle", s.outputstyle, {"java", "cpp", "miodb"}),
         OneOf("exporter", s.exporter, {"text", "json", "jsonarray", "csv"}),
         OneOf("measurement.interval", s.measurement_interval, {"op", "intended", "both"}),
@@ -325,8 +327,8 @@ std::string Settings::Read(const Properties& properties) {
     }
   }
   if (db != "basic") {
-    for (const std::string& name : bench::IdleEngineFlags(flags, engine)) {
-      notes.push_back("no effect on " + db + ": property " + name);
+    for (const auto& [name, needs] : bench::IdleEngineFlags(flags, engine)) {
+      notes.push_back("no effect on " + db + (needs.empty() ? "" : " without " + needs) + ": property " + name);
     }
   }
   return "";

@@ -49,6 +49,7 @@ struct Settings {
   bool writeallfields = false;
   std::string requestdistribution = "uniform";
   double zipfian_const = 0.99;
+  std::string zipfianrange = "records";
   double hotspotdatafraction = 0.2;
   double hotspotopnfraction = 0.8;
   double exponential_percentile = 95;
@@ -123,6 +124,8 @@ struct Settings {
   // Twice the inserts that a run will make on average: by so much zipfian draws reach beyond the loaded records.
   uint64_t ExpectedInserts() const;
   Distribution RequestDistribution() const;
+  // Records over which zipfian requests are spread.
+  uint64_t ZipfianRecords() const { return LoadedRecords() + ExpectedInserts() + (zipfianrange == "java" ? 1 : 0); }
   KeyHash Hash() const { return keyhash == "cpp" ? KeyHash::kCpp : KeyHash::kJava; }
   Style OutputStyle() const;
   // The longest value that a field can have.

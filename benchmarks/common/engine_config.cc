@@ -219,37 +219,39 @@ std::string FinishEngineConfig(EngineConfig* config) {
   return ParseRegions(config);
 }
 
-std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config) {
-  std::vector<std::string> idle;
-  const auto add = [&](const std::string& name) {
-    if (flags.IsSet(name)) idle.push_back(name);
+std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config) {
+  constexpr const char* kSsd = "ssd_path";
+  constexpr const char* kLogInFiles = "log_mode=file";
+  std::vector<IdleFlag> idle;
+  const auto add = [&](const std::string& name, const char* needs) {
+    if (flags.IsSet(name)) idle.push_back({name, needs});
+  };
+  const auto add_section = [&](const char* title, const char* needs) {
+    for (const std::string& name : flags.SetInSection(title)) idle.push_back({name, needs});
   };
   for (const auto& [engine, title] : kEngineSections) {
-    if (config.engine == engine) continue;
-    for (const std::string& name : flags.SetInSection(title)) idle.push_back(name);
+    if (config.engine != engine) add_section(title, "");
   }
   if (config.engine == "miodb") {
-    if (config.ssd_path.empty()) {                   // no table files
-      if (config.perf_level < 2) add("cache_size");  // else a modelled cache
+    if (config.ssd_path.empty()) {                         // no table files
+      if (config.perf_level < 2) add("cache_size", kSsd);  // else a modelled cache
       for (const char* name : {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
                                "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs",
                                "ssd_rate_limit", "multi_get_io_uring", "multi_get_threads"}) {
-        add(name);
+        add(name, kSsd);
       }
-      for (const std::string& name : flags.SetInSection(kTableFileSection)) idle.push_back(name);
-      if (config.Compression() != "none") idle.push_back("compression_type");
+      add_section(kTableFileSection, kSsd);
+      if (config.Compression() != "none") idle.push_back({"compression_type", kSsd});
     }
-    for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name);
+    for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name, "");
     if (config.log_mode != "file") {
-      for (const std::string& name : flags.SetInSection(kLogFileSection)) idle.push_back(name);
-      for (const char* name : {"wal_block_size", "wal_padding"}) add(name);
+      add_section(kLogFileSection, kLogInFiles);
+      for (const char* name : {"wal_block_size", "wal_padding"}) add(name, kLogInFiles);
     }
   }
   if (config.engine == "leveldb") {
-    for (const char* section : {kLogFileSection, kTableFileSection}) {
-      for (const std::string& name : flags.SetInSection(section)) idle.push_back(name);
-    }
-    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level"}) add(name);
+    for (const char* section : {kLogFileSection, kTableFileSection}) add_section(section, "");
+    for (const char* name : {"num_levels", "pinned_get", "zstd_compression_level", "perf_level"}) add(name, "");
   }
   return idle;
 }

@@ -133,8 +133,13 @@ void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
 // Checks what one flag alone cannot, and brings names to one spelling. Returns what is wrong, or nothing.
 std::string FinishEngineConfig(EngineConfig* config);
 
+struct IdleFlag {
+  std::string name;
+  std::string needs;  // With this flag besides it would mean something; empty: not to this engine.
+};
+
 // The flags that were given and change nothing for this engine.
-std::vector<std::string> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config);
+std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config);
 
 // Returns what is wrong with a flag that has to be one of these words, or nothing.
 std::string OneOf(const std::string& name, const std::string& value, std::initializer_list<const char*> allowed);

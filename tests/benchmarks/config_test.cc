@@ -101,7 +101,8 @@ TEST(ConfigTest, RegionsAreTakenApart) {
 }
 
 TEST(ConfigTest, LogFilesAreRocksDbsAndMioDbsInItsFileMode) {
-  EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding"}).notes, "no effect on miodb: --wal_dir --wal_padding\n");
+  EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding"}).notes,
+            "no effect on miodb without --log_mode=file: --wal_dir --wal_padding\n");
   EXPECT_EQ(Parsed({"--wal_dir=/x", "--wal_padding", "--log_mode=file"}).notes, "");
   EXPECT_EQ(Parsed({"--wal_ttl_seconds=5", "--engine=rocksdb"}).notes, "");
   EXPECT_EQ(Parsed({"--wal_ttl_seconds=5", "--engine=leveldb"}).notes, "no effect on leveldb: --wal_ttl_seconds\n");
@@ -109,11 +110,11 @@ TEST(ConfigTest, LogFilesAreRocksDbsAndMioDbsInItsFileMode) {
 
 TEST(ConfigTest, FlagsOfAnotherEngineAreAnnounced) {
   EXPECT_EQ(Parsed({"--use_direct_reads", "--reuse_logs=1"}).notes,
-            "no effect on miodb: --reuse_logs --use_direct_reads\n");
+            "no effect on miodb: --reuse_logs\nno effect on miodb without --ssd_path: --use_direct_reads\n");
   EXPECT_EQ(Parsed({"--use_direct_reads", "--engine=rocksdb"}).notes, "");
   EXPECT_EQ(Parsed({"--pool_size=0", "--pinned_get", "--engine=leveldb"}).notes,
             "no effect on leveldb: --pool_size --pinned_get\n");
-  EXPECT_EQ(Parsed({"--compression=1"}).notes, "no effect on miodb: --compression_type\n");
+  EXPECT_EQ(Parsed({"--compression=1"}).notes, "no effect on miodb without --ssd_path: --compression_type\n");
 }
 
 TEST(ConfigTest, BothCompressionFlagsMeanTheSame) {

@@ -123,7 +123,14 @@ rm -f "$scratch/bin/calls"
 run "$auto" "${common[@]}" --outfilepath "$scratch/auto" --scale 0.001 --only random,memtable --resume
 expect_status 0
 expect_calls 4
-expect "the last memtable is the published one" grep -q -- "--write_buffer_size=536870912" "$scratch/bin/calls"
+expect "the last memtable is scaled like the data" grep -q -- "--write_buffer_size=536871 " "$scratch/bin/calls"
+expect_line "---------- memtable size: 64, 128, 256, 512 MB (Figure 12) ----------"
+expect "figures of what ran are printed" grep -q '^fillrandom   : ' "$scratch/out"
+expect "nothing is said of the files of other stages" test -z "$(grep "file is missing" "$scratch/out")"
+expect "and kept" grep -q '^fillrandom   : ' "$scratch/auto/parsed.txt"
+run "$auto" "${common[@]}" --only random,memtable --dry-run
+expect "at scale 1 the last memtable is the published one" grep -q -- "memtable_size_512MB.*--write_buffer_size=536870912" "$scratch/out"
+expect "and so are the others" grep -q -- "random_64KB.*--write_buffer_size=67108864" "$scratch/out"
 
 rm -f "$scratch/bin/calls"
 run "$auto" "${common[@]}" --outfilepath "$scratch/auto" --scale 0.001 --only dataset,ycsb,tail

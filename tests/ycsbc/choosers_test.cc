@@ -135,6 +135,21 @@ TEST(ScrambledZipfianTest, ReachesEveryRecord) {
   EXPECT_EQ(Count(&chooser).size(), 2000u);
 }
 
+// Java YCSB hashes into [0, N], so its hottest record is another one, and N is never there without inserts.
+TEST(ScrambledZipfianTest, JavasRangeHasOneMoreAndSoOtherHotRecords) {
+  const auto hottest = [](const std::string& range) {
+    const Settings s = ReadSettings({{"requestdistribution", "zipfian"}, {"zipfianrange", range}});
+    InsertCounter inserts(s.FirstRecord() + s.LoadedRecords());
+    SharedCounter turn{0};
+    const auto counts = Count(NewKeyChooser(s, &inserts, &turn).get());
+    return std::max_element(counts.begin(), counts.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
+  EXPECT_EQ(hottest("records"), Fnv64(0, KeyHash::kJava) % 1000);
+  EXPECT_EQ(hottest("java"), Fnv64(0, KeyHash::kJava) % 1001);
+}
+
 TEST(UniformTest, AllAlike) {
   UniformChooser chooser(100, 50);
   const auto counts = Count(&chooser);
