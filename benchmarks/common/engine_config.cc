@@ -66,6 +66,8 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
   f->Int("pool_size", &c->pool_size, 0, kMax, "limit of the pool in bytes; 0: the file system's");
   f->Text("persist_mode", &c->persist_mode, "auto, pmem, emulated or file");
+  f->Text("file_access", &c->file_access,
+          "who may use the files besides their owner: owner, group_reads, group_writes");
   f->Text("log_mode", &c->log_mode, "pmem, file or off");
   f->Int("log_chunk_size", &c->log_chunk_size, 0, kMax, "bytes of a prepared piece of log; 0: the library's choice");
   f->Int("wal_block_size", &c->wal_block_size, 0, kMaxInt, "bytes of a block of a log file, a power of two");
@@ -209,10 +211,12 @@ std::string OneOf(const std::string& name, const std::string& value, std::initia
 
 std::string FinishEngineConfig(EngineConfig* config) {
   config->compression_type = PlainCompressionName(config->compression_type);
-  for (const std::string& problem : {OneOf("persist_mode", config->persist_mode, {"auto", "pmem", "emulated", "file"}),
-                                     OneOf("log_mode", config->log_mode, {"pmem", "file", "off"}),
-                                     OneOf("compression_type", config->compression_type,
-                                           {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"})}) {
+  for (const std::string& problem :
+       {OneOf("persist_mode", config->persist_mode, {"auto", "pmem", "emulated", "file"}),
+        OneOf("file_access", config->file_access, {"owner", "group_reads", "group_writes"}),
+        OneOf("log_mode", config->log_mode, {"pmem", "file", "off"}),
+        OneOf("compression_type", config->compression_type,
+              {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"})}) {
     if (!problem.empty()) return problem;
   }
   if (config->disable_wal) config->log_mode = "off";

@@ -56,6 +56,7 @@ struct EngineConfig {
   std::string pool_path;
   int64_t pool_size = 0;
   std::string persist_mode = "auto";
+  std::string file_access = "owner";
   std::string log_mode = "pmem";
   int64_t log_chunk_size = 0;
   int64_t wal_block_size = 32768;

@@ -39,6 +39,7 @@ MIODB_C_EXPORT int miodb_minor_version(void);
    out of range makes leveldb_open fail. ---- */
 
 enum { miodb_persist_auto = 0, miodb_persist_pmem = 1, miodb_persist_emulated = 2, miodb_persist_file = 3 };
+enum { miodb_access_owner = 0, miodb_access_group_reads = 1, miodb_access_group_writes = 2 };
 enum { miodb_log_pmem = 0, miodb_log_off = 1, miodb_log_file = 2 };
 
 /* The path is copied. */
@@ -46,6 +47,7 @@ MIODB_C_EXPORT void miodb_options_set_pool_path(struct leveldb_options_t*, const
 MIODB_C_EXPORT void miodb_options_set_pool_size(struct leveldb_options_t*, uint64_t bytes);
 MIODB_C_EXPORT void miodb_options_set_pool_growth(struct leveldb_options_t*, uint64_t bytes);
 MIODB_C_EXPORT void miodb_options_set_persist_mode(struct leveldb_options_t*, int mode);
+MIODB_C_EXPORT void miodb_options_set_file_access(struct leveldb_options_t*, int access);
 MIODB_C_EXPORT void miodb_options_set_dram_node(struct leveldb_options_t*, int node);
 MIODB_C_EXPORT void miodb_options_set_nvm_node(struct leveldb_options_t*, int node);
 MIODB_C_EXPORT void miodb_options_set_nvm_next_node(struct leveldb_options_t*, int node);

@@ -31,6 +31,7 @@
 
 namespace miodb {
 
+enum class FileAccess : int;  // miodb/options.h
 class FileLock;
 class Logger;
 class RandomAccessFile;
@@ -46,8 +47,12 @@ class MIODB_EXPORT Env {
 
   virtual ~Env();
 
-  // The Env of this operating system. Belongs to the library, lives until the process ends; do not delete it.
+  // The Env of this operating system. Belongs to the library, lives until the process ends; do not delete it. What it
+  // makes is its owner's alone: files have mode 0600 and folders 0700, whatever the umask; what exists keeps its mode.
   static Env* Default();
+
+  // The same with another mode for what it makes. Default() is that with FileAccess::kOwner.
+  static Env* WithAccess(FileAccess access);
 
   // ---- Files -----------------------------------------------------------------------------------------------------
 

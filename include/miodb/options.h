@@ -62,6 +62,13 @@ enum LogMode : int {
   kLogFile = 2,
 };
 
+// Who may use the files and folders that are made, whatever the umask. The owner reads and writes them in any case.
+enum class FileAccess : int {
+  kOwner = 0,        // 0600, folders 0700
+  kGroupReads = 1,   // 0640, folders 0750
+  kGroupWrites = 2,  // 0660, folders 0770: databases that several users of a group open in turn
+};
+
 // A further part of the pool, on memory of its own (docs/placement.md).
 struct MIODB_EXPORT NvmRegion {
   // A file, made if it is not there, or a DAX device.
@@ -94,6 +101,11 @@ struct MIODB_EXPORT Options {
 
   // File system, clock and threads for everything but the pool itself. Default: Env::Default().
   Env* env;
+
+  // Of whatever the database makes: pool and regions, log files, tables, LOG, LOCK. What is there already keeps its
+  // own; the group is that of the folder or of the process, as the system has it. An env other than Env::Default()
+  // gives its files what it likes (Env::WithAccess may be below it); the pool and its regions have this in any case.
+  FileAccess file_access = FileAccess::kOwner;
 
   // Where progress and errors are written. nullptr: a file named LOG in the database directory.
   Logger* info_log = nullptr;

@@ -48,13 +48,17 @@ void miodb_options_set_pool_path(leveldb_options_t* options, const char* path) {
 void miodb_options_set_pool_size(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_size = bytes; }
 void miodb_options_set_pool_growth(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_growth = bytes; }
 
-// The ranges of both modes are checked where the database is opened.
+// The ranges of modes and access are checked where the database is opened.
 void miodb_options_set_persist_mode(leveldb_options_t* options, int mode) {
   options->rep.persist_mode = static_cast<miodb::PersistMode>(mode);
 }
 
 void miodb_options_set_log_mode(leveldb_options_t* options, int mode) {
   options->rep.log_mode = static_cast<miodb::LogMode>(mode);
+}
+
+void miodb_options_set_file_access(leveldb_options_t* options, int access) {
+  options->rep.file_access = static_cast<miodb::FileAccess>(access);
 }
 
 void miodb_options_set_dram_node(leveldb_options_t* options, int node) { options->rep.dram_node = node; }

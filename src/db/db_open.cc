@@ -107,7 +107,7 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
 }
 
 DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hooks)
-    : options_(options),
+    : options_(WithFileAccess(options)),
       name_(name),
       hooks_(hooks),
       order_(options.comparator),
@@ -209,11 +209,11 @@ Status DBImpl::OpenPool() {
   const std::string path = PoolPath(options_, name_);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   const Pool::Options pool_options{
-      options_.pool_size,     options_.pool_growth,
-      options_.persist_mode,  hooks_.memory,
-      placement_.nvm,         nvm_model_.get(),
-      RegionsOf(options_),    hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
-      options_.nvm_huge_pages};
+      options_.pool_size,      options_.pool_growth,
+      options_.persist_mode,   hooks_.memory,
+      placement_.nvm,          nvm_model_.get(),
+      RegionsOf(options_),     hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
+      options_.nvm_huge_pages, options_.file_access};
   Status s = LookForDatabase();  // once more: another process may have made it before this one had the lock
   const bool exists = existed_;
   if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);

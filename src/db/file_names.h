@@ -68,6 +68,12 @@ inline Status OpenInfoLog(const Options& options, const std::string& name, std::
   return s;
 }
 
+// The options with the Env that makes files as file_access asks, unless the Env is the user's.
+inline Options WithFileAccess(Options options) {
+  if (options.env == Env::Default()) options.env = Env::WithAccess(options.file_access);
+  return options;
+}
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_DB_FILE_NAMES_H_

@@ -132,6 +132,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            CheckInt("dram_node", o.dram_node, -1, 1023),
            CheckInt("nvm_node", o.nvm_node, -1, 1023),
            CheckInt("nvm_next_node", o.nvm_next_node, -1, 1023),
+           CheckInt("file_access", Raw(o.file_access), Raw(FileAccess::kOwner), Raw(FileAccess::kGroupWrites)),
            CheckInt("log_mode", Raw(o.log_mode), kLogPmem, kLogFile),
            IsLogBlockSize(o.wal_block_size)
                ? Status::OK()

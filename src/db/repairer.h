@@ -38,8 +38,8 @@ class Repairer {
  public:
   Repairer(const std::string& name, const Options& options)
       : name_(name),
-        options_(options),
-        env_(options.env),
+        options_(WithFileAccess(options)),
+        env_(options_.env),
         pool_path_(PoolPath(options, name)),
         volatile_(Region::IsAnonymous(pool_path_)),
         fresh_path_(RepairedPoolPath(options, name)),

@@ -41,6 +41,7 @@ Region::Place FirstPlace(const Pool::Options& options, uint64_t addresses) {
   place.nodes = options.nodes;
   place.spare = std::max(addresses, kSpareAddresses);
   place.huge_pages = options.huge_pages;
+  place.access = options.access;
   return place;
 }
 

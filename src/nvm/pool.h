@@ -114,6 +114,7 @@ class Pool {
     std::vector<RegionOptions> regions = {};  // further regions
     RegionPlaces search = {};                 // where to look for those that are not where regions says
     bool huge_pages = true;
+    FileAccess access = FileAccess::kOwner;  // of files that are made
   };
 
   // Whether a DAX device holds a pool, from its first root on, or anything else: only a device whose first page is

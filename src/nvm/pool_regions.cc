@@ -288,7 +288,8 @@ Status Pool::MakeRegion(const RegionOptions& options, const RegionEntry& entry, 
     *region = Region::PartOfMemory(options_.memory, entry.base, entry.range);
     return Status::OK();
   }
-  const Region::Place place{options.nodes, regions_.first().range(), entry.base, 0, options_.huge_pages};
+  const Region::Place place{options.nodes,       regions_.first().range(), entry.base, 0,
+                            options_.huge_pages, options_.access};
   if (Region::IsDevice(options.path)) return Region::Open(options.path, 0, options_.persist_mode, region, place);
   const bool anonymous = Region::IsAnonymous(options.path);
   const std::string temporary = anonymous ? options.path : TemporaryName(options.path);

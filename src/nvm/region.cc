@@ -51,7 +51,7 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
                       std::unique_ptr<Region>* region, const Place& place) {
   std::unique_ptr<Region> r(new Region(path));
   r->place_ = place;
-  r->fd_ = IsAnonymous(path) ? memfd_create("miodb", MFD_CLOEXEC) : OpenFile(path, O_RDWR | O_CREAT | O_EXCL, 0644);
+  r->fd_ = IsAnonymous(path) ? memfd_create("miodb", MFD_CLOEXEC) : CreateNewFile(path, O_RDWR, place.access);
   if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
   if (s.ok()) s = r->FindKind();

@@ -35,7 +35,8 @@ struct RegionPlace {
   std::shared_ptr<AddressRange> range = nullptr;  // null: one of its own, with spare bytes more behind it
   uint64_t offset = 0;                            // in range
   uint64_t spare = 0;
-  bool huge_pages = true;  // ask for them where the kernel may give them
+  bool huge_pages = true;                  // ask for them where the kernel may give them
+  FileAccess access = FileAccess::kOwner;  // of the file, if it is made
 };
 
 class Region {

@@ -56,8 +56,8 @@ size_t ReadAlignment(int fd) {
   return kDirectAlignment;
 }
 
-Status OpenDirect(const std::string& fname, int flags, Descriptor* fd) {
-  Descriptor opened(OpenFile(fname, flags | O_DIRECT, 0644));
+// opened: with O_DIRECT, or -1.
+Status CheckDirect(const std::string& fname, Descriptor opened, Descriptor* fd) {
   if (!opened.valid()) {
     if (errno == EINVAL) return Status::NotSupported(fname, "the file system has no direct I/O");
     return PosixError(fname, errno);
@@ -200,15 +200,15 @@ class DirectWritableFile final : public PosixWritable {
 Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result) {
   *result = nullptr;
   Descriptor fd(-1);
-  Status s = OpenDirect(fname, O_RDONLY, &fd);
+  Status s = CheckDirect(fname, Descriptor(OpenFile(fname, O_RDONLY | O_DIRECT)), &fd);
   if (s.ok()) *result = new DirectRandomAccessFile(fname, std::move(fd));
   return s;
 }
 
-Status OpenDirectForWriting(const std::string& fname, WritableFile** result) {
+Status OpenDirectForWriting(const std::string& fname, FileAccess access, WritableFile** result) {
   *result = nullptr;
   Descriptor fd(-1);
-  Status s = OpenDirect(fname, O_WRONLY | O_CREAT | O_TRUNC, &fd);
+  Status s = CheckDirect(fname, Descriptor(OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | O_DIRECT, access)), &fd);
   if (s.ok()) *result = new DirectWritableFile(fname, std::move(fd));
   return s;
 }

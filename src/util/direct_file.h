@@ -43,7 +43,7 @@ inline AlignedBytes NewAlignedBytes(size_t size) {
 Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result);
 
 // The file is emptied, or made.
-Status OpenDirectForWriting(const std::string& fname, WritableFile** result);
+Status OpenDirectForWriting(const std::string& fname, FileAccess access, WritableFile** result);
 
 }  // namespace miodb
 

@@ -216,16 +216,18 @@ class PosixFileLock final : public FileLock {
 
 class PosixEnv final : public Env {
  public:
+  explicit PosixEnv(FileAccess access) : access_(access) {}
+
   Status NewSequentialFile(const std::string& fname, SequentialFile** result) override {
-    return Open<PosixSequentialFile>(fname, O_RDONLY, result);
+    return Wrap<PosixSequentialFile>(fname, OpenFile(fname, O_RDONLY), result);
   }
 
   Status NewRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
-    return Open<PosixRandomAccessFile>(fname, O_RDONLY, result);
+    return Wrap<PosixRandomAccessFile>(fname, OpenFile(fname, O_RDONLY), result);
   }
 
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
-    return Open<PosixWritableFile>(fname, O_WRONLY | O_CREAT | O_TRUNC, result);
+    return Wrap<PosixWritableFile>(fname, OpenOrCreateFile(fname, O_WRONLY | O_TRUNC, access_), result);
   }
 
   Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
@@ -233,11 +235,11 @@ class PosixEnv final : public Env {
   }
 
   Status NewDirectWritableFile(const std::string& fname, WritableFile** result) override {
-    return OpenDirectForWriting(fname, result);
+    return OpenDirectForWriting(fname, access_, result);
   }
 
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
-    return Open<PosixWritableFile>(fname, O_WRONLY | O_CREAT | O_APPEND, result);
+    return Wrap<PosixWritableFile>(fname, OpenOrCreateFile(fname, O_WRONLY | O_APPEND, access_), result);
   }
 
   bool FileExists(const std::string& fname) override { return ::access(fname.c_str(), F_OK) == 0; }
@@ -266,7 +268,9 @@ class PosixEnv final : public Env {
   }
 
   Status CreateDir(const std::string& dirname) override {
-    if (::mkdir(dirname.c_str(), 0755) != 0) return PosixError(dirname, errno);
+    if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
+    // What the umask took away; file systems without modes refuse, and need nothing.
+    if (::chmod(dirname.c_str(), FolderMode(access_)) != 0) errno = 0;
     if (MIODB_MUTATED(kFolderUnsynced)) return Status::OK();
     // Or else the files in it are lost with its name, synced or not.
     const size_t end = dirname.find_last_not_of('/');
@@ -329,7 +333,7 @@ class PosixEnv final : public Env {
 
   Status NewLogger(const std::string& fname, Logger** result) override {
     *result = nullptr;
-    Descriptor fd(OpenFile(fname, O_WRONLY | O_CREAT | O_APPEND, 0644));
+    Descriptor fd(OpenOrCreateFile(fname, O_WRONLY | O_APPEND, access_));
     if (!fd.valid()) return PosixError(fname, errno);
     *result = new PosixLogger(std::move(fd));
     return Status::OK();
@@ -342,10 +346,11 @@ class PosixEnv final : public Env {
   }
 
  private:
+  // opened: a descriptor, or -1.
   template <typename File, typename Interface>
-  Status Open(const std::string& fname, int flags, Interface** result) {
+  Status Wrap(const std::string& fname, int opened, Interface** result) {
     *result = nullptr;
-    Descriptor fd(OpenFile(fname, flags, 0644));
+    Descriptor fd(opened);
     if (!fd.valid()) return PosixError(fname, errno);
     *result = new File(fname, std::move(fd));
     return Status::OK();
@@ -365,6 +370,8 @@ class PosixEnv final : public Env {
     }
   }
 
+  const FileAccess access_;
+
   Mutex background_mu_;
   CondVar background_cv_{&background_mu_};
   bool background_started_ GUARDED_BY(background_mu_) = false;
@@ -382,10 +389,8 @@ Status PosixEnv::LockFile(const std::string& fname, FileLock** lock) {
   *lock = nullptr;
   MutexLock guard(&locks_mu_);
   while (true) {
-    int opened = OpenFile(fname, O_RDWR | O_CREAT | O_EXCL, 0644);
-    const bool created = opened >= 0;
-    if (!created && errno == EEXIST) opened = OpenFile(fname, O_RDWR | O_CREAT, 0644);
-    Descriptor fd(opened);
+    bool created;
+    Descriptor fd(OpenOrCreateFile(fname, O_RDWR, access_, &created));
     if (!fd.valid()) return PosixError(fname, errno);
     // An error that is nobody else's lock leaves no file that was not there.
     const auto fail = [&](int error_number) {
@@ -430,10 +435,14 @@ Status PosixEnv::UnlockFile(FileLock* lock) {
 
 }  // namespace
 
-Env* Env::Default() {
-  // Never destroyed: its threads, and databases closed while the process ends, may still use it.
-  static Env* const env = new PosixEnv;
-  return env;
+Env* Env::Default() { return WithAccess(FileAccess::kOwner); }
+
+Env* Env::WithAccess(FileAccess access) {
+  // Never destroyed: their threads, and databases closed while the process ends, may still use them.
+  static Env* const owner = new PosixEnv(FileAccess::kOwner);
+  static Env* const group_reads = new PosixEnv(FileAccess::kGroupReads);
+  static Env* const group_writes = new PosixEnv(FileAccess::kGroupWrites);
+  return access == FileAccess::kGroupWrites ? group_writes : access == FileAccess::kGroupReads ? group_reads : owner;
 }
 
 }  // namespace miodb

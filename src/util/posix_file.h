@@ -7,6 +7,7 @@
 #define MIODB_SRC_UTIL_POSIX_FILE_H_
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "miodb/options.h"
 #include "miodb/status.h"
 
 namespace miodb {
@@ -36,6 +38,33 @@ auto Retry(Call call) {
 
 inline int OpenFile(const std::string& fname, int flags, mode_t mode = 0) {
   return Retry([&] { return ::open(fname.c_str(), flags | O_CLOEXEC, mode); });
+}
+
+// The mode of a file that is made.
+inline mode_t FileMode(FileAccess access) {
+  return access == FileAccess::kGroupWrites ? 0660 : access == FileAccess::kGroupReads ? 0640 : 0600;
+}
+
+// The same of a folder: whoever reads a file in it may also enter it.
+inline mode_t FolderMode(FileAccess access) {
+  return access == FileAccess::kGroupWrites ? 0770 : access == FileAccess::kGroupReads ? 0750 : 0700;
+}
+
+// Makes a file, which must not exist; the umask takes nothing of its mode away.
+inline int CreateNewFile(const std::string& fname, int flags, FileAccess access) {
+  const int fd = OpenFile(fname, flags | O_CREAT | O_EXCL, FileMode(access));
+  // File systems without modes refuse, and have nothing to be changed.
+  if (fd >= 0 && ::fchmod(fd, FileMode(access)) != 0) errno = 0;
+  return fd;
+}
+
+// Opens a file, or makes it. The second attempt may make it as well: it was removed in between, or is a link to a file
+// that is not there. So asked, the system also keeps files of other users out in folders that are everybody's.
+inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, bool* created = nullptr) {
+  const int fresh = CreateNewFile(fname, flags, access);
+  if (created != nullptr) *created = fresh >= 0;
+  if (fresh >= 0 || errno != EEXIST) return fresh;
+  return OpenFile(fname, flags | O_CREAT, FileMode(access));
 }
 
 // A file descriptor that is closed with its owner.

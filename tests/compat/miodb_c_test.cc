@@ -59,6 +59,7 @@ TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
       {"pool_size", [](leveldb_options_t* o) { miodb_options_set_pool_size(o, 1); }},
       {"pool_growth", [](leveldb_options_t* o) { miodb_options_set_pool_growth(o, 1); }},
       {"persist_mode", [](leveldb_options_t* o) { miodb_options_set_persist_mode(o, 9); }},
+      {"file_access", [](leveldb_options_t* o) { miodb_options_set_file_access(o, 3); }},
       {"log_mode", [](leveldb_options_t* o) { miodb_options_set_log_mode(o, -1); }},
       {"log_chunk_size", [](leveldb_options_t* o) { miodb_options_set_log_chunk_size(o, 5); }},
       {"max_immutable_memtables", [](leveldb_options_t* o) { miodb_options_set_max_immutable_memtables(o, 0); }},

@@ -114,6 +114,8 @@ std::vector<Setting> OutOfRange() {
   all.push_back({"log_chunk_size", -1, {std::to_string(kGiB)}, SET(log_chunk_size)});
   all.push_back({"persist_mode", -1, {}, SET(persist_mode)});
   all.push_back({"persist_mode", 4, {}, SET(persist_mode)});
+  all.push_back({"file_access", -1, {"0", "2"}, SET(file_access)});
+  all.push_back({"file_access", 3, {"0", "2"}, SET(file_access)});
   all.push_back({"log_mode", 3, {}, SET(log_mode)});
   for (int64_t size : {0, 128, 255, 1000, 32769, 128 * 1024}) {
     all.push_back({"wal_block_size", size, {"256", "65536"}, SET(wal_block_size)});
@@ -196,6 +198,8 @@ std::vector<Setting> EndsOfRanges() {
       {"filter_bits_per_key", 0, {}, SET(filter_bits_per_key)},
       {"filter_bits_per_key", 32, {}, SET(filter_bits_per_key)},
       {"persist_mode", kPersistFile, {}, SET(persist_mode)},
+      {"file_access", 0, {}, SET(file_access)},
+      {"file_access", 2, {}, SET(file_access)},
       {"log_mode", kLogOff, {}, SET(log_mode)},
       {"log_mode", kLogFile, {}, SET(log_mode)},
       {"wal_block_size", 256, {}, SET(wal_block_size)},

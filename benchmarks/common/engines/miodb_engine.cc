@@ -193,6 +193,9 @@ class MioDbEngine final : public Engine {
     options.pool_path = config_.pool_path;
     options.pool_size = static_cast<uint64_t>(config_.pool_size);
     options.persist_mode = ParsePersistMode(config_.persist_mode);
+    options.file_access = config_.file_access == "group_writes"  ? FileAccess::kGroupWrites
+                          : config_.file_access == "group_reads" ? FileAccess::kGroupReads
+                                                                 : FileAccess::kOwner;
     options.dram_node = static_cast<int>(config_.dram_node);
     options.nvm_node = static_cast<int>(config_.nvm_node);
     options.nvm_model = config_.nvm_model;
