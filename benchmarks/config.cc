@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxValueBytes = int64_t{1} << 30;
-constexpr int64_t kMaxKeyBytes = 64 << 10;
+constexpr int64_t kMaxKeyBytes = 16 << 20;
 
 void RegisterRun(FlagSet* f, Config* c) {
   f->Section("What runs");

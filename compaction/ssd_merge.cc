@@ -20,6 +20,9 @@ constexpr uint64_t kStopInterval = 1024;
 // will not take long.
 constexpr uint64_t kMostOverlap = 10;
 
+// The index of a file can hold all of its keys, and is a block, whose limit is 4 GiB.
+constexpr uint64_t kMostFileBytes = uint64_t{7} << 29;
+
 // The files that a job writes, one after the other.
 class Outputs {
  public:
@@ -81,7 +84,7 @@ class Outputs {
   }
 
   bool IsFull(const Slice& key) {
-    if (writer_->size_estimate() >= request_.file_bytes) return true;
+    if (writer_->size_estimate() >= std::min(request_.file_bytes, kMostFileBytes)) return true;
     if (below_ == nullptr) return false;
     for (; next_below_ < below_->size(); next_below_++) {
       const SstMeta& meta = (*below_)[next_below_]->meta();

@@ -12,7 +12,7 @@
 // memory also if the machine lost power; in kPersistFile it then holds every write up to the last one made with
 // sync. A WriteBatch is there as a whole or not at all.
 //
-// Limits: keys up to 64 KiB (65,536 bytes), values up to 1 GiB, a batch below 2 GiB; more is InvalidArgument.
+// Limits: keys up to 16 MiB (16,777,216 bytes), values up to 1 GiB, a batch below 2 GiB; more is InvalidArgument.
 //
 // Errors: no call throws or prints; what runs out of memory is an IOError that says so. NotFound: the key is not there.
 // InvalidArgument: an option or argument is out of range; nothing happened. IOError: the file system refused; the

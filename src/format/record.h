@@ -31,7 +31,7 @@
 
 namespace miodb {
 
-inline constexpr size_t kMaxKeySize = 64 * 1024;
+inline constexpr size_t kMaxKeySize = size_t{16} << 20;
 inline constexpr size_t kMaxValueSize = size_t{1} << 30;
 inline constexpr uint64_t kMaxFrameBody = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxSequence = (uint64_t{1} << 56) - 1;

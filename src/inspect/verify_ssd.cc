@@ -61,7 +61,8 @@ class FileCheck {
   FileCheck(const SsdVerifyRequest& request, const SstMeta& meta, const std::string& name, const ReportProblem& report)
       : request_(request), meta_(meta), name_(name), report_(report), comparator_(request.order) {}
 
-  void Run(SsdCheck* check) {
+  // range: the first and last key that were read; as before unless all were.
+  void Run(SsdCheck* check, SstMeta* range) {
     OpenTable table;
     Status s = OpenTableFile(request_.env, name_, comparator_, &table);
     if (s.IsNotFound()) return Report("missing: the manifest names it");
@@ -81,6 +82,10 @@ class FileCheck {
     check->bytes += size;
     if (!it->status().ok()) return Report(it->status());
     CheckTotals();
+    if (entries_ == 0) return;
+    range->smallest = first_;
+    range->largest = UserKeyOf(last_).ToString();
+    range->has_range = true;
   }
 
  private:
@@ -112,7 +117,7 @@ class FileCheck {
              " of them tombstones; the manifest says " + std::to_string(meta_.entries) + " and " +
              std::to_string(meta_.tombstones));
     }
-    if (entries_ > 0 && (first_ != meta_.smallest || UserKeyOf(last_) != Slice(meta_.largest))) {
+    if (entries_ > 0 && meta_.has_range && (first_ != meta_.smallest || UserKeyOf(last_) != Slice(meta_.largest))) {
       Report("first and last key are " + PrintableKey(first_) + " and " + PrintableKey(UserKeyOf(last_)) +
              ", the manifest says " + PrintableKey(meta_.smallest) + " and " + PrintableKey(meta_.largest));
     }
@@ -132,10 +137,13 @@ class FileCheck {
   bool said_sequence_ = false;
 };
 
-void CheckLevels(const SsdVerifyRequest& request, const ReportProblem& report) {
-  std::map<uint32_t, std::vector<const SstMeta*>> levels;
-  for (const auto& [number, place] : *request.files) levels[place.level].push_back(place.meta.get());
-  for (auto& [level, files] : levels) {
+// By level, files with the ranges that the manifest says or, where it does not, that they were found to have.
+using LevelFiles = std::map<uint32_t, std::vector<std::unique_ptr<const SstMeta>>>;
+
+void CheckLevels(const SsdVerifyRequest& request, const LevelFiles& levels, const ReportProblem& report) {
+  for (const auto& [level, found] : levels) {
+    std::vector<const SstMeta*> files;
+    for (const auto& file : found) files.push_back(file.get());
     std::sort(files.begin(), files.end(),
               [&](const SstMeta* a, const SstMeta* b) { return request.order.Compare(a->smallest, b->smallest) < 0; });
     for (size_t i = 1; i < files.size(); i++) {
@@ -156,11 +164,19 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
     report({request.path, s.ok() ? "is the SSD tier of another pool" : "has no file POOL that says whose it is"});
     return check;
   }
+  LevelFiles levels;
   for (const auto& [number, place] : *request.files) {
     const std::string name = request.path + "/" + SsdStore::TableName(number);
-    FileCheck(request, *place.meta, name, report).Run(&check);
+    SstMeta found;
+    found.has_range = false;
+    FileCheck(request, *place.meta, name, report).Run(&check, &found);
+    const SstMeta& known = place.meta->has_range ? *place.meta : found;
+    if (!known.has_range) continue;
+    auto file = std::make_unique<SstMeta>(known);
+    file->number = number;
+    levels[place.level].push_back(std::move(file));
   }
-  if (request.check_order) CheckLevels(request, report);
+  if (request.check_order) CheckLevels(request, levels, report);
   std::vector<std::string> names;
   s = request.env->GetChildren(request.path, &names);
   if (!s.ok()) report({request.path, s.ToString()});

@@ -17,6 +17,9 @@ namespace {
 // How often the archive is looked through: half of the age limit, and at least this often in seconds.
 constexpr uint64_t kTrimSeconds = 600;
 
+// What a batch needs in memory is kept for the next one up to this.
+constexpr size_t kKeptBatchBytes = 2 << 20;
+
 constexpr char kOwnerName[] = "/WAL_OWNER";
 
 std::string OwnerText(uint64_t log_id) {
@@ -207,6 +210,7 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   }
   const uint64_t bytes_before = writer_->bytes(), padding_before = writer_->padding_bytes();
   s = writer_->Add(batch_);
+  if (batch_.capacity() > kKeptBatchBytes) std::string().swap(batch_);
   if (s.ok()) s = file_->Flush();
   if (!s.ok()) return s;
   last_sequence_ = first_sequence + records.size() - 1;

@@ -15,6 +15,9 @@ constexpr size_t kStagingBytes = 256;
 constexpr size_t kStagingBytes = 256 * 1024;
 #endif
 
+// It is as large as the longest key once was; above this it is given back.
+constexpr size_t kKeptStagingBytes = 8 * kStagingBytes;
+
 // Values from this size on go to the pool straight from the caller's memory.
 #ifdef MIODB_SIMULATOR
 constexpr size_t kUnstagedValueBytes = 128;
@@ -74,6 +77,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
     EncodeFixed64(encoded, checksum);
     persist_->Copy(Purpose::kLog, frame, encoded, sizeof(encoded));
   }
+  if (staging_.size() > kKeptStagingBytes) std::vector<char>().swap(staging_);
   chunk->used.store(used + FrameSize(body_size), std::memory_order_relaxed);  // relaxed: for estimates
 }
 

@@ -61,7 +61,7 @@ inline bool BLinkTree::Before(const Entry* entry, const Target& target) const {
 
 // The same where the first 16 bytes, padded with zeros, do not decide or mean nothing.
 bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const {
-  const size_t key_size = entry->key_place >> 8;
+  const size_t key_size = entry->key_place >> kKeyOffsetBits;
   if (target.bytewise && (key_size <= 16 || target.key.size() <= 16)) {
     if (key_size != target.key.size()) return key_size < target.key.size();  // the shorter is a prefix of the longer
     return TagSequence(entry->tag) > target.sequence;
@@ -163,7 +163,7 @@ void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_
   entry->tag = tag;
   entry->record = record;
   entry->record_size = static_cast<uint32_t>(record_size);
-  entry->key_place = static_cast<uint32_t>(key.size() << 8 | RecordHeaderSize(key.size(), record_size));
+  entry->key_place = static_cast<uint32_t>(key.size() << kKeyOffsetBits | RecordHeaderSize(key.size(), record_size));
   Entry* const next = previous->next.load(std::memory_order_relaxed);
   entry->next.store(next, std::memory_order_relaxed);  // nobody sees it yet
   // release: publishes the entry and its record to readers' acquire loads in Next.

@@ -35,12 +35,15 @@ namespace miodb {
 
 class BLinkTree {
  public:
+  static constexpr int kKeyOffsetBits = 5;
+  static_assert(kMaxRecordHeader < (1 << kKeyOffsetBits) && kMaxKeySize < size_t{1} << (32 - kKeyOffsetBits));
+
   struct alignas(64) Entry {
     uint64_t head[2];  // KeyHead at 0 and 8
     uint64_t tag;
     const char* record;
     uint32_t record_size;
-    uint32_t key_place;  // size of the key << 8 | its offset from record
+    uint32_t key_place;  // size of the key << kKeyOffsetBits | its offset from record
     std::atomic<Entry*> next;
 
     // Acquire: pairs with the release in Link; whoever sees an entry sees what is in it.
@@ -67,7 +70,7 @@ class BLinkTree {
   Entry* Before(const Entry* entry) const { return SeekBefore(KeyOf(entry), TagSequence(entry->tag)); }
 
   static Slice KeyOf(const Entry* entry) {
-    return Slice(entry->record + (entry->key_place & 0xff), entry->key_place >> 8);
+    return Slice(entry->record + (entry->key_place & ((1U << kKeyOffsetBits) - 1)), entry->key_place >> kKeyOffsetBits);
   }
 
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a statistic

@@ -241,6 +241,27 @@ Status SsdStore::CheckFile(const SstMeta& meta) const {
   return s;
 }
 
+Status SsdStore::ReadRange(SstMeta* meta) const {
+  Pin table;
+  Status s = OpenTable(*meta, &table);
+  if (!s.ok()) return s;
+  const std::unique_ptr<Iterator> it(table->NewIterator({true, false}));
+  const auto read = [&](std::string* key) {
+    if (it->Valid() && it->key().size() >= kInternalTagBytes) {
+      *key = UserKeyOf(it->key()).ToString();
+      return Status::OK();
+    }
+    return it->status().ok() ? Status::Corruption(FileName(meta->number), "has no first or last key") : it->status();
+  };
+  it->SeekToFirst();
+  s = read(&meta->smallest);
+  if (!s.ok()) return s;
+  it->SeekToLast();
+  s = read(&meta->largest);
+  meta->has_range = s.ok();
+  return s;
+}
+
 Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);

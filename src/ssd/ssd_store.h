@@ -87,6 +87,9 @@ class SsdStore {
   // Stores number, size and fingerprint of a file of which no manifest tells.
   Status ReadMeta(uint64_t number, SstMeta* meta) const;
 
+  // Reads the first and the last key of a file into a meta that is without them.
+  Status ReadRange(SstMeta* meta) const;
+
   // Removes every table file that is not among these.
   Status RemoveOrphans(const std::set<uint64_t>& named) const;
 

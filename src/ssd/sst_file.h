@@ -25,6 +25,9 @@ struct SstMeta {
   uint64_t fingerprint = 0;  // SstReader::fingerprint
   std::string smallest;      // user keys
   std::string largest;
+
+  // Whether the two are known. The manifest does not hold long keys: they are read from the file (SsdStore::ReadRange).
+  bool has_range = true;
 };
 
 class SstFile {

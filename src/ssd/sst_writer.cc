@@ -5,6 +5,13 @@
 
 namespace miodb {
 
+namespace {
+
+// Places in a block are 32 bits.
+constexpr uint64_t kMaxBlockBytes = UINT32_MAX;
+
+}  // namespace
+
 SstWriter::SstWriter(const SstFormat& format, WritableFile* file)
     : format_(format),
       file_(file),
@@ -49,6 +56,12 @@ void SstWriter::AddToIndex(const std::string& separator) {
 
 // *stored: a copy of what went to the file, trailer included.
 void SstWriter::WriteBlock(const Slice& block, CompressionType type, BlockHandle* handle, std::string* stored) {
+  if (block.size() > kMaxBlockBytes) {
+    status_ = Status::NotSupported("table file", "a block of " + std::to_string(block.size()) +
+                                                     " bytes: too many long keys, or versions of one that snapshots " +
+                                                     "keep; the limit is " + std::to_string(kMaxBlockBytes));
+    return;
+  }
   compressed_.clear();
   const bool worth_it = CompressBlock(type, format_.zstd_level, block, &compressed_);
   const Slice bytes = worth_it ? Slice(compressed_) : block;

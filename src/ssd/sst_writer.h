@@ -43,8 +43,8 @@ class SstWriter {
   // Bytes given to the file so far; after Finish its size.
   uint64_t file_size() const { return offset_; }
 
-  // Bytes with the block that is being made.
-  uint64_t size_estimate() const { return offset_ + data_block_.CurrentSize(); }
+  // Bytes with the block that is being made and the index, which is as large as the data where keys are long.
+  uint64_t size_estimate() const { return offset_ + data_block_.CurrentSize() + index_block_.CurrentSize(); }
 
   // What SstReader::fingerprint says of this file. After Finish.
   uint64_t fingerprint() const { return fingerprint_; }

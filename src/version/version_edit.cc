@@ -18,7 +18,12 @@ enum Field : uint8_t {
   kSealedChunk = 8,
   kRemovedFile = 9,
   kFile = 10,
+  kFileOfLongKeys = 11,
 };
+
+// Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
+// as large as such keys are.
+constexpr size_t kMostRangeBytes = 1024;
 
 void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
 
@@ -33,15 +38,18 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
-bool GetFile(Slice* input, SstPlace* place) {
+bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   auto meta = std::make_shared<SstMeta>();
   uint64_t level;
   Slice smallest, largest;
   if (!GetNumbers(input, {&meta->number, &level, &meta->size, &meta->entries, &meta->tombstones}) ||
-      !GetFixed64(input, &meta->fingerprint) || !GetLengthPrefixedSlice(input, &smallest) ||
-      !GetLengthPrefixedSlice(input, &largest) || level >= kMaxSsdLevels) {
+      !GetFixed64(input, &meta->fingerprint) || level >= kMaxSsdLevels) {
     return false;
   }
+  if (has_range && (!GetLengthPrefixedSlice(input, &smallest) || !GetLengthPrefixedSlice(input, &largest))) {
+    return false;
+  }
+  meta->has_range = has_range;
   meta->smallest = smallest.ToString();
   meta->largest = largest.ToString();
   place->level = static_cast<uint32_t>(level);
@@ -86,9 +94,11 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, number);
   }
   for (const SstPlace& f : files) {
-    PutField(dst, kFile);
+    const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
+    PutField(dst, has_range ? kFile : kFileOfLongKeys);
     PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
     PutFixed64(dst, f.meta->fingerprint);
+    if (!has_range) continue;
     PutLengthPrefixedSlice(dst, f.meta->smallest);
     PutLengthPrefixedSlice(dst, f.meta->largest);
   }
@@ -146,7 +156,8 @@ bool VersionEdit::DecodeFrom(Slice input) {
         removed_files.push_back(number);
         break;
       case kFile:
-        if (!GetFile(&input, &files.emplace_back())) return false;
+      case kFileOfLongKeys:
+        if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
       default:
         return false;

@@ -102,9 +102,15 @@ Status VersionSet::OpenFiles() {
   }
   for (const auto& [number, place] : places) {
     SkipId(number);
-    Status s = ssd_->CheckFile(*place.meta);
+    std::shared_ptr<const SstMeta> meta = place.meta;
+    Status s = ssd_->CheckFile(*meta);
+    if (s.ok() && !meta->has_range) {
+      auto read = std::make_shared<SstMeta>(*meta);
+      s = ssd_->ReadRange(read.get());
+      meta = std::move(read);
+    }
     if (!s.ok()) return s;
-    files_[number] = std::make_shared<SstFile>(ssd_, place.meta);
+    files_[number] = std::make_shared<SstFile>(ssd_, std::move(meta));
   }
   BuildSsdLevels();
   if (ssd_ == nullptr) return Status::OK();

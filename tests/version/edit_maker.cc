@@ -18,7 +18,7 @@ std::string TextOf(const SstPlace& place) {
   const SstMeta& meta = *place.meta;
   return std::to_string(meta.number) + "@" + std::to_string(place.level) + " " + std::to_string(meta.size) + "/" +
          std::to_string(meta.entries) + "/" + std::to_string(meta.tombstones) + "/" + std::to_string(meta.fingerprint) +
-         " [" + meta.smallest + ".." + meta.largest + "]";
+         (meta.has_range ? " [" : " long [") + meta.smallest + ".." + meta.largest + "]";
 }
 
 std::string TextOf(const ManifestState& state) {
@@ -59,6 +59,11 @@ SstPlace EditMaker::AnyFile(bool small) {
   meta->fingerprint = random_.Next64();
   meta->smallest = random_.Bytes(random_.Uniform(20));
   meta->largest = random_.Bytes(random_.Uniform(200));
+  if (random_.OneIn(4)) {
+    meta->has_range = false;
+    meta->smallest.clear();
+    meta->largest.clear();
+  }
   return {static_cast<uint32_t>(random_.Uniform(kMaxSsdLevels)), std::move(meta)};
 }
 

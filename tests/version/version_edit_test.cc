@@ -55,6 +55,36 @@ TEST(VersionEditTest, RoundTrips) {
   }
 }
 
+// They would make edits as long as they are, and a snapshot of all of them as long as all together.
+TEST(VersionEditTest, LongKeysOfFilesAreLeftOut) {
+  VersionEdit edit, decoded;
+  const auto add = [&](uint64_t number, size_t smallest_bytes, size_t largest_bytes) {
+    auto meta = std::make_shared<SstMeta>();
+    meta->number = number;
+    meta->fingerprint = 7 * number;
+    meta->smallest.assign(smallest_bytes, 's');
+    meta->largest.assign(largest_bytes, 't');
+    edit.files.push_back({3, std::move(meta)});
+  };
+  add(1, 500, 524);
+  add(2, 500, 525);
+  add(3, 10, 16 << 20);
+  add(4, 16 << 20, 10);
+  const std::string bytes = Encoded(edit);
+  EXPECT_LT(bytes.size(), 1200u);
+  ASSERT_TRUE(DecodeAlone(bytes, &decoded));
+  ASSERT_EQ(edit.files.size(), decoded.files.size());
+  for (size_t i = 0; i < edit.files.size(); i++) {
+    const SstMeta& meta = *decoded.files[i].meta;
+    EXPECT_EQ(i == 0, meta.has_range);
+    EXPECT_EQ(i == 0 ? edit.files[0].meta->largest : "", meta.largest);
+    EXPECT_EQ(edit.files[i].meta->number, meta.number);
+    EXPECT_EQ(edit.files[i].meta->fingerprint, meta.fingerprint);
+    EXPECT_EQ(3u, decoded.files[i].level);
+  }
+  EXPECT_EQ(bytes, Encoded(decoded)) << "what was left out stays so";
+}
+
 TEST(VersionEditTest, AnEmptyEditIsNoBytes) {
   EXPECT_EQ("", Encoded(VersionEdit()));
   VersionEdit edit;

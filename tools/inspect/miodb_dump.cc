@@ -193,9 +193,9 @@ void Dumper::PrintTables(const ManifestState& state) {
   for (const auto& [number, place] : state.files) {
     const SstMeta& m = *place.meta;
     printf("file %" PRIu64 ": level %" PRIu32 " size %" PRIu64 " entries %" PRIu64 " tombstones %" PRIu64
-           " fingerprint %016" PRIx64 " %s to %s\n",
-           number, place.level, m.size, m.entries, m.tombstones, m.fingerprint, PrintableKey(m.smallest).c_str(),
-           PrintableKey(m.largest).c_str());
+           " fingerprint %016" PRIx64 " %s\n",
+           number, place.level, m.size, m.entries, m.tombstones, m.fingerprint,
+           m.has_range ? (PrintableKey(m.smallest) + " to " + PrintableKey(m.largest)).c_str() : "long keys");
   }
   for (const auto& [number, place] : state.tables) {
     printf("table %" PRIu64 ": level %" PRIu32 " run %" PRIu64 " index_offset %" PRIu64 " index_size %" PRIu64, number,
