@@ -176,7 +176,6 @@ class ClusterMerge {
       }
       cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
     }
-    any_table_ = cluster.inputs[0][0].get();
     if (may_copy_) {
       // A copy extent is at least a quarter of the usual size.
       const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
@@ -246,9 +245,9 @@ class ClusterMerge {
     }
   }
 
-  Status SequenceOf(PmRef ref, uint64_t* sequence) {
+  static Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
     RecordView record;
-    Status s = any_table_->ReadRecord(ref, true, &record);
+    Status s = table.ReadRecord(ref, true, &record);
     *sequence = record.sequence();
     return s;
   }
@@ -263,8 +262,8 @@ class ClusterMerge {
       return Status::OK();
     }
     RecordView a, b;
-    Status s = any_table_->ReadRecord(last_ref_, true, &a);
-    if (s.ok()) s = any_table_->ReadRecord(cursor->entry().word.ref(), true, &b);
+    Status s = last_table_->ReadRecord(last_ref_, true, &a);
+    if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), true, &b);
     if (s.ok()) *same = request_.order.Equal(a.key, b.key);
     return s;
   }
@@ -280,13 +279,14 @@ class ClusterMerge {
     const VersionFilter& filter = *request_.filter;
     const bool needs_sequences = filter.has_snapshots() && (same_key || entry.word.tombstone());
     if (needs_sequences) {
-      s = SequenceOf(entry.word.ref(), &sequence);
-      if (s.ok() && same_key) s = SequenceOf(last_ref_, &newer);
+      s = SequenceOf(cursor->table(), entry.word.ref(), &sequence);
+      if (s.ok() && same_key) s = SequenceOf(*last_table_, last_ref_, &newer);
       if (!s.ok()) return s;
     }
     bool keep = !same_key || filter.VisibleBelow(sequence, newer);
     if (keep && entry.word.tombstone() && bottom_ && filter.TombstoneDroppable(sequence)) keep = false;
     last_ = entry;
+    last_table_ = &cursor->table();
     last_ref_ = entry.word.ref();
     any_ = true;
     last_added_same_ = keep || added_same;
@@ -325,15 +325,15 @@ class ClusterMerge {
   PayloadTracker* const tracker_;
   RecordCopier* const copier_;
   MergeResult* const result_;
-  const PMTable* any_table_ = nullptr;  // to read records with
   const bool may_copy_;  // marks set later are left to the next merge: there is no room for more extents in the index
   const bool bottom_;    // nothing older than the inputs lies in the cluster's range
   std::vector<std::unique_ptr<IndexCursor>> cursors_;
   bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
   std::vector<size_t> heap_;
   std::unique_ptr<TableSink> sink_;
-  IndexEntry last_ = {};  // the entry taken last, kept or not
-  PmRef last_ref_ = 0;    // its record
+  IndexEntry last_ = {};                 // the entry taken last, kept or not
+  const PMTable* last_table_ = nullptr;  // whose entry it was
+  PmRef last_ref_ = 0;                   // its record
   bool any_ = false;
   bool last_added_same_ = false;  // a version of last_'s key is in the output
 };

@@ -81,8 +81,8 @@ class PMTable {
   // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
   Status Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const;
 
-  // The record of the entry at this position, or of this reference.
-  // verify: check its checksum.
+  // The record of the entry at this position, or of this reference of this table's. Whatever the index and the record
+  // say, it lies in one of the table's payload extents, or it is Corruption. verify: check its checksum.
   Status RecordAt(uint64_t position, bool verify, RecordView* record) const {
     return ReadRecord(WordAt(position).ref(), verify, record);
   }
@@ -113,9 +113,16 @@ class PMTable {
  private:
   friend class PMTableBuilder;
 
+  struct Bounds {
+    PmRef begin;
+    PmRef end;
+  };
+
   PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {}
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
+  void NotePayloadBounds();
+  const char* PayloadEnd(PmRef ref) const;
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
   Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
@@ -139,6 +146,7 @@ class PMTable {
   std::string smallest_;
   std::string largest_;
   std::vector<PayloadRef> payload_;
+  std::vector<Bounds> payload_bounds_;  // of its extents, by offset
   uint64_t payload_bytes_ = 0;
 
   // Set once; the release store publishes the filter's bits to readers' acquire loads. Owned.

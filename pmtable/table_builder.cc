@@ -194,6 +194,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   index_->Shrink(h.meta_offset + h.meta_size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->payload_ = std::move(summary.payload);
+  t->NotePayloadBounds();
   Status s = t->LoadKeyRange(false);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {
