@@ -56,14 +56,14 @@ int MyThreadNumber() {
 
 ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
   const int number = MyThreadNumber();
-  if (number >= kSlots) {
+  std::atomic<ReadState*>* const slot = number < kSlots ? &states->slots_[number].state : nullptr;
+  if (slot == nullptr || slot->load(std::memory_order_relaxed) != nullptr) [[unlikely]] {  // relaxed: this thread's own
     MutexLock lock(&states->mutex_);                            // a state is not retired while this is held
     state_ = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
     Ref(state_);
     return;
   }
-  slot_ = &states->slots_[number].state;
-  DCHECK(slot_->load(std::memory_order_relaxed) == nullptr);           // relaxed: this thread's own slot
+  slot_ = slot;
   ReadState* seen = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
   for (;;) {
     slot_->store(seen, std::memory_order_seq_cst);  // seq_cst: see the file comment

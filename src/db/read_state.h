@@ -10,8 +10,10 @@
 // takes its number before it stores, and how many were taken is read after the replacement. For references the slots
 // are read first, the count after: a reader counts itself before it clears its slot.
 //
+// A thread has one slot for each database. A read inside of a read, as a comparator or an Env of the user's may do it,
+// finds the slot taken and counts a reference under the mutex instead, as a thread without a slot does.
+//
 // Threads: Pin, Ref, Unref by any; Publish with the database mutex held.
-// When to use something else: a thread can hold one Pin per database at a time.
 
 #ifndef MIODB_SRC_DB_READ_STATE_H_
 #define MIODB_SRC_DB_READ_STATE_H_
@@ -47,7 +49,7 @@ class ReadStates {
   ReadStates(const ReadStates&) = delete;
   ReadStates& operator=(const ReadStates&) = delete;
 
-  // Keeps the current state alive while it lives. Not to be nested.
+  // Keeps the current state alive while it lives.
   class Pin {
    public:
     explicit Pin(ReadStates* states);
@@ -60,7 +62,7 @@ class ReadStates {
 
    private:
     ReadStates* const states_;
-    std::atomic<ReadState*>* slot_;  // null: the thread has no slot and holds a reference
+    std::atomic<ReadState*>* slot_;  // null: the thread has no slot that is free and holds a reference
     ReadState* state_;
   };
 

@@ -6,6 +6,7 @@
 
 #include "src/db/read_state.h"
 #include "src/util/random.h"
+#include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 
 namespace miodb::test {
@@ -69,6 +70,28 @@ TEST(ReadStatesTest, APinKeepsItsState) {
     EXPECT_EQ(1u, NumberOf(pin.get()));
     EXPECT_EQ(2, maker.live()) << "the pinned one and the current one";
     EXPECT_TRUE(states.Reclaim());
+  }
+  EXPECT_FALSE(states.Reclaim());
+  EXPECT_EQ(1, maker.live());
+}
+
+// A comparator or an Env that a read calls may read the same database.
+TEST(ReadStatesTest, APinInsideOfAPinLeavesTheOuterOneAlone) {
+  StateMaker maker;
+  ReadStates states;
+  states.Publish(maker.Make(1));
+  {
+    ReadStates::Pin outer(&states);
+    {
+      ReadStates::Pin inner(&states);
+      states.Publish(maker.Make(2));
+      ReadStates::Pin innermost(&states);
+      EXPECT_EQ(1u, NumberOf(inner.get()));
+      EXPECT_EQ(2u, NumberOf(innermost.get()));
+    }
+    states.Publish(maker.Make(3));
+    EXPECT_EQ(2, maker.live()) << "that of the outer pin and the current one";
+    EXPECT_EQ(1u, NumberOf(outer.get()));
   }
   EXPECT_FALSE(states.Reclaim());
   EXPECT_EQ(1, maker.live());
@@ -206,6 +229,65 @@ TEST(ReadStatesTest, NoHeldStateIsEverFreed) {
 
 TEST(ReadStatesTest, NoHeldStateIsEverFreedWithMoreThreadsThanSlots) {
   Stress(ByScale(RunsUnderSanitizer() ? 300 : 2000, 5000, 100000)).Run(150);
+}
+
+// Reads the database that it orders the keys of, in every few comparisons of a read.
+class ReadingComparator final : public Comparator {
+ public:
+  int Compare(const Slice& a, const Slice& b) const override {
+    DB* const db = db_.load();
+    if (db != nullptr && ++comparisons_ % 3 == 0) {
+      const int depth = depth_++;
+      if (depth < 2) {
+        std::string value;
+        const Status s = db->Get(ReadOptions(), "fixed", &value);
+        EXPECT_TRUE(s.ok() && value == "value") << s.ToString();
+        std::unique_ptr<Iterator>(db->NewIterator(ReadOptions()))->SeekToFirst();
+      }
+      depth_--;
+    }
+    return BytewiseComparator()->Compare(a, b);
+  }
+  const char* Name() const override { return "test.ReadingComparator"; }
+  void FindShortestSeparator(std::string*, const Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+
+  void Read(DB* db) { db_.store(db); }
+
+ private:
+  std::atomic<DB*> db_{nullptr};
+  static thread_local int depth_;
+  static thread_local uint64_t comparisons_;
+};
+
+thread_local int ReadingComparator::depth_ = 0;
+thread_local uint64_t ReadingComparator::comparisons_ = 0;
+
+TEST(ReadStatesTest, AComparatorMayReadItsDatabase) {
+  const TestDir dir;
+  ReadingComparator comparator;
+  Options options = FindOptionSet("tiny").options;
+  options.comparator = &comparator;
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(options, dir / "db", &db));
+  ASSERT_OK(db->Put(WriteOptions(), "fixed", "value"));
+  comparator.Read(db.get());
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    for (uint64_t i = 0; !done.load(); i++) {
+      std::string value;
+      const Status s = db->Get(ReadOptions(), FilledKey(i % 300), &value);
+      EXPECT_TRUE(s.IsNotFound() || (s.ok() && value == FilledValue(i % 300, 100, 0))) << s.ToString();
+    }
+  });
+  // Memtables and versions come and go below the reader.
+  for (uint64_t i = 0; i < 600; i++) {
+    ASSERT_OK(db->Put(WriteOptions(), FilledKey(i % 300), FilledValue(i % 300, 100, 0)));
+  }
+  db->CompactRange(nullptr, nullptr);
+  done.store(true);
+  reader.join();
+  comparator.Read(nullptr);
 }
 
 }  // namespace
