@@ -56,9 +56,10 @@ void ScanChunk(LogScan* scan) {
 }
 
 Status ScanLogFile(Env* env, const std::string& folder, uint64_t flushed_sequence, LogScan* scan) {
-  Status s = ReadFileToString(env, folder + "/" + scan->file.name(), &scan->content);
+  std::unique_ptr<LogFileBytes> bytes;
+  Status s = LogFileBytes::Open(env, folder + "/" + scan->file.name(), &bytes);
   if (!s.ok()) return s;
-  FileLogReader reader(scan->content, scan->file.block_size);
+  FileLogReader reader(bytes.get(), scan->file.block_size);
   std::string scratch;
   Slice batch;
   while (reader.Next(&batch, &scratch)) {
@@ -78,8 +79,7 @@ Status ScanLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
   if (!MIODB_MUTATED(kLogFileLaterUnseen)) {
     scan->damaged = reader.HasLaterBatch(std::max(scan->last_sequence, flushed_sequence));
   }
-  scan->content.clear();
-  return s;
+  return bytes->status();
 }
 
 }  // namespace miodb

@@ -21,7 +21,6 @@ struct LogScan {
   LogChunkPlace place;
   ExtentRef extent;
   LogFile file;
-  std::string content;  // of the file
 
   uint64_t order = 0;           // scans are replayed by rising order
   uint64_t first_sequence = 0;  // 0: nothing that is not flushed

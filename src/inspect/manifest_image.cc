@@ -65,9 +65,8 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
 
 std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolHeader& header) {
   std::vector<ManifestImage> areas;
-  for (const PoolImage::Part& part : image.parts()) {
-    const PmRef last = part.base + part.size;
-    for (PmRef end = part.base + kPoolHeaderSize + kExtentUnit; end <= last; end += kExtentUnit) {
+  for (const PoolImage::Range& range : image.DataRanges()) {
+    for (PmRef end = range.begin + kExtentUnit; end <= range.end; end += kExtentUnit) {
       AreaFooter footer;
       if (!ReadAreaFooter(image.At(end), &footer) || footer.size > end || footer.offset != end - footer.size ||
           !image.IsExtent(footer.offset, footer.size) || (header.has_superblock && footer.pool_id != header.pool_id)) {

@@ -246,11 +246,11 @@ void Salvage::Search() {
 }
 
 void Salvage::SearchTables(std::vector<Cover>* covers) {
-  for (const PoolImage::Part& part : image_->parts()) SearchTablesIn(part, covers);
+  for (const PoolImage::Range& range : image_->DataRanges()) SearchTablesIn(range, covers);
 }
 
-void Salvage::SearchTablesIn(const PoolImage::Part& part, std::vector<Cover>* covers) {
-  for (PmRef offset = part.base + kPoolHeaderSize; offset < part.base + part.size; offset += kExtentUnit) {
+void Salvage::SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers) {
+  for (PmRef offset = range.begin; offset < range.end; offset += kExtentUnit) {
     TableHeader header;
     if (!ReadTableHeader(image_->At(offset), &header)) continue;
     const uint64_t size = IndexExtentSize(header);
@@ -294,9 +294,9 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
   };
   std::vector<Found> found;
   Found next;
-  for (const PoolImage::Part& part : image_->parts()) {
-    const char* const end = image_->At(part.base + part.size);
-    const char* p = part.size > kPoolHeaderSize ? image_->At(part.base + kPoolHeaderSize) : end;
+  for (const PoolImage::Range& range : image_->DataRanges()) {
+    const char* const end = image_->At(range.end);
+    const char* p = image_->At(range.begin);
     while (p < end) {
       const bool follows =
           !found.empty() && p == found.back().frame.end && ReadFrame(p, end, found.back().chunk_id, &next.frame);

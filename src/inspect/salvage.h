@@ -83,7 +83,7 @@ class Salvage {
   void FindNamed(const ManifestState& state);
   void Search();
   void SearchTables(std::vector<Cover>* covers);
-  void SearchTablesIn(const PoolImage::Part& part, std::vector<Cover>* covers);
+  void SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers);
   void SearchFrames(uint64_t flushed_sequence);
   void AddFrames(const LogPiece& piece);
   bool Measure(const TableImage& table, Cover* cover) const;

@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "src/log/log_file_bytes.h"
 #include "src/util/coding.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
@@ -142,10 +143,16 @@ Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log
 
 // Leaves the first bytes of a file, durably.
 Status FileLog::Cut(const LogFile& file, uint64_t bytes) {
+  std::unique_ptr<LogFileBytes> from;
+  Status s = LogFileBytes::Open(options_.env, Path(file), &from);
   std::string content;
-  Status s = ReadFileToString(options_.env, Path(file), &content);
-  if (s.ok()) s = ReplaceFile(options_.env, Path(file), Slice(content.data(), std::min(content.size(), bytes)));
-  return s;
+  while (s.ok() && content.size() < bytes) {
+    const Slice piece = from->At(content.size(), std::min(bytes - content.size(), uint64_t{kUsualLogBlock}));
+    if (piece.empty()) break;
+    content.append(piece.data(), piece.size());
+  }
+  if (s.ok()) s = from->status();
+  return s.ok() ? ReplaceFile(options_.env, Path(file), content) : s;
 }
 
 Status FileLog::Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>& unwanted) {

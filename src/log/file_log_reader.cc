@@ -1,5 +1,7 @@
 #include "src/log/file_log_reader.h"
 
+#include <algorithm>
+
 #include "src/log/file_log_format.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
@@ -9,6 +11,10 @@
 namespace miodb {
 
 namespace {
+
+// Places that are tried in one piece, and the longest fragment that may begin at the last of them.
+constexpr size_t kSearchBytes = 1024 * 1024;
+constexpr size_t kMostFragmentBytes = kFragmentHeaderBytes + 0xffff;
 
 // Sequences this far apart are not in neighbouring files.
 constexpr uint64_t kSequenceWindow = uint64_t{1} << 32;
@@ -32,17 +38,17 @@ bool FileLogReader::ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload
       *offset += block_left;
       continue;
     }
-    if (*offset + kFragmentHeaderBytes > content_.size()) return false;
-    const char* const header = content_.data() + *offset;
+    const Slice rest = bytes_->At(*offset, block_left);  // of the block
+    if (rest.size() < kFragmentHeaderBytes) return false;
+    const char* const header = rest.data();
     *type = static_cast<uint8_t>(header[6]);
     if (*type == kPaddingFragment && header[4] == 0 && header[5] == 0) {
       *offset += block_left;
+      // Padding goes up to the end of a block and no further, so what follows a hole was not written behind this.
+      if (bytes_->SkipHole(*offset) >= *offset + block_size_) return false;
       continue;
     }
-    const uint64_t file_left = content_.size() - *offset;
-    if (*type > kLastFragment || !CheckFragment(header, block_left < file_left ? block_left : file_left, payload)) {
-      return false;
-    }
+    if (*type > kLastFragment || !CheckFragment(header, rest.size(), payload)) return false;
     *offset += kFragmentHeaderBytes + payload->size();
     return true;
   }
@@ -78,17 +84,23 @@ bool FileLogReader::HasLaterBatch(uint64_t after) const {
   uint8_t first_type;
   Slice first;
   if (!ReadFragment(&from, &first_type, &first)) from = valid_bytes_;
-  const char* const limit = content_.data() + content_.size();
-  for (const char* p = content_.data() + from;
-       static_cast<size_t>(limit - p) >= kFragmentHeaderBytes + kBatchHeaderBytes; p++) {
-    const auto type = static_cast<uint8_t>(p[6]);
-    if (type != kFullFragment && type != kFirstFragment) continue;
-    const uint64_t sequence = DecodeFixed64(p + kFragmentHeaderBytes);
-    Slice payload;
-    if (sequence - after - 2 < kSequenceWindow && CheckFragment(p, static_cast<uint64_t>(limit - p), &payload))
-      return true;
+  for (;;) {
+    // A header may begin in a hole, but its last byte, the type, is not zero.
+    const uint64_t data = bytes_->SkipHole(from);
+    if (data > from + kFragmentHeaderBytes - 1) from = data - (kFragmentHeaderBytes - 1);
+    const Slice piece = bytes_->At(from, kSearchBytes + kMostFragmentBytes);
+    if (piece.size() < kFragmentHeaderBytes + kBatchHeaderBytes) return false;
+    const size_t places = std::min(kSearchBytes, piece.size() - kFragmentHeaderBytes - kBatchHeaderBytes + 1);
+    for (size_t i = 0; i < places; i++) {
+      const char* const p = piece.data() + i;
+      const auto type = static_cast<uint8_t>(p[6]);
+      if (type != kFullFragment && type != kFirstFragment) continue;
+      const uint64_t sequence = DecodeFixed64(p + kFragmentHeaderBytes);
+      Slice payload;
+      if (sequence - after - 2 < kSequenceWindow && CheckFragment(p, piece.size() - i, &payload)) return true;
+    }
+    from += places;
   }
-  return false;
 }
 
 }  // namespace miodb

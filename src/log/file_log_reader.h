@@ -1,6 +1,6 @@
 // Reads the records of a log file (file_log_format.h) out of its bytes, which may be any.
 //
-// Threads: one at a time. The bytes outlive the reader and the records it gives.
+// Threads: one at a time. The bytes outlive the reader.
 
 #ifndef MIODB_SRC_LOG_FILE_LOG_READER_H_
 #define MIODB_SRC_LOG_FILE_LOG_READER_H_
@@ -10,15 +10,17 @@
 #include <string>
 
 #include "miodb/slice.h"
+#include "src/log/log_file_bytes.h"
 
 namespace miodb {
 
 class FileLogReader {
  public:
-  FileLogReader(const Slice& content, size_t block_size) : content_(content), block_size_(block_size) {}
+  FileLogReader(LogFileBytes* bytes, size_t block_size) : own_(Slice()), bytes_(bytes), block_size_(block_size) {}
+  FileLogReader(const Slice& content, size_t block_size) : own_(content), bytes_(&own_), block_size_(block_size) {}
 
-  // The next record. *record refers to the content, or to *scratch if the record is split. False, then and from then
-  // on, where the content ends or is no record.
+  // The next record. *record refers to the bytes, until they are asked for others, or to *scratch if the record is
+  // split. False, then and from then on, where the bytes end or are no record.
   bool Next(Slice* record, std::string* scratch);
 
   // End of the last record.
@@ -31,7 +33,8 @@ class FileLogReader {
  private:
   bool ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload) const;
 
-  const Slice content_;
+  LogFileBytes own_;  // of bytes in memory
+  LogFileBytes* const bytes_;
   const size_t block_size_;
   uint64_t valid_bytes_ = 0;
 };

@@ -11,7 +11,7 @@ void ExtentAllocator::Insert(uint64_t offset, uint64_t size) {
   const auto it = by_offset_.emplace(offset, size).first;
   try {
     by_size_.emplace(size, offset);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     by_offset_.erase(it);  // both maps or neither
     throw;
   }

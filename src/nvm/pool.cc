@@ -127,7 +127,7 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
     std::unique_ptr<Region> region;
     s = Region::Create(temporary, size, options.limit, options.persist_mode, &region, FirstPlace(options, 0));
     if (s.ok()) s = CreateOn(std::move(region), path, options, pool);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     if (!Region::IsAnonymous(path)) unlink(temporary.c_str());
     throw;
   }
@@ -304,7 +304,7 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
 void Pool::MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
   try {
     *extent = std::make_shared<Extent>(this, offset, size, kind);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     Release(offset, size);
     throw;
   }
@@ -331,7 +331,7 @@ void Pool::Release(PmRef offset, uint64_t size) {
   MIODB_POISON(At(offset), size);
   try {
     space_.Free(offset, size);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     // Destructors end here. What has no memory to be remembered as free is free again after the next open.
   }
 }

@@ -15,18 +15,24 @@
 
 namespace miodb {
 
+namespace {
+
+// A hole between two ranges. Values that are zero may lie in smaller ones, after a copy that made holes of zeros.
+constexpr uint64_t kLeastHole = uint64_t{64} << 20;
+
+}  // namespace
+
 // The file of one region, open and locked.
 Status PoolImage::Part::Open(const std::string& path) {
-  fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return errno == ENOENT ? Status::NotFound(path, "no such file") : Status::IOError(path, strerror(errno));
-  }
+  Descriptor opened(-1);
+  Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &opened);
+  if (!s.ok()) return s;
+  fd = opened.release();
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return Status::IOError(path, errno == EWOULDBLOCK ? "the pool is in use by an open database" : strerror(errno));
   }
   struct stat st;
   if (fstat(fd, &st) != 0) return Status::IOError(path, strerror(errno));
-  if (!S_ISREG(st.st_mode)) return Status::IOError(path, "not a regular file");
   file_size = static_cast<uint64_t>(st.st_size);
   size = file_size / kExtentUnit * kExtentUnit;
   return Status::OK();
@@ -114,6 +120,35 @@ const PoolImage::Part* PoolImage::PartOf(PmRef ref) const {
     if (ref >= part.base && ref <= part.base + part.size) return &part;
   }
   return nullptr;
+}
+
+std::vector<PoolImage::Range> PoolImage::DataRanges() const {
+  std::vector<Range> ranges;
+  for (const Part& part : parts_) {
+    uint64_t offset = 0;
+    while (offset < part.size) {
+      uint64_t begin = offset, end = part.size;
+      if (part.fd >= 0) {
+        const off_t data = lseek(part.fd, static_cast<off_t>(offset), SEEK_DATA);
+        if (data < 0 && errno == ENXIO) break;  // there is no more
+        const off_t hole = data < 0 ? -1 : lseek(part.fd, data, SEEK_HOLE);
+        if (hole >= 0) {  // else the file system does not know
+          begin = static_cast<uint64_t>(data) / kExtentUnit * kExtentUnit;
+          end = std::min(part.size, (static_cast<uint64_t>(hole) + kExtentUnit - 1) / kExtentUnit * kExtentUnit);
+        }
+      }
+      offset = end;
+      begin = std::max(begin, kPoolHeaderSize);
+      if (begin >= end) continue;
+      Range* const last = ranges.empty() || ranges.back().begin < part.base ? nullptr : &ranges.back();
+      if (last != nullptr && part.base + begin - last->end < kLeastHole) {
+        last->end = part.base + end;
+      } else {
+        ranges.push_back({part.base + begin, part.base + end});
+      }
+    }
+  }
+  return ranges;
 }
 
 uint64_t PoolImage::size() const {

@@ -56,6 +56,15 @@ class PoolImage {
 
   // The pool's own file first.
   const std::vector<Part>& parts() const { return parts_; }
+
+  // Where the files hold bytes, in whole units: holes of some size are left out. For those who search a pool, so that
+  // they look at what is there and not at how long the files say they are.
+  struct Range {
+    PmRef begin;
+    PmRef end;
+  };
+  std::vector<Range> DataRanges() const;
+
   uint64_t size() const;  // of all parts
   uint64_t file_size() const;
 

@@ -70,14 +70,20 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
                     const Place& place) {
   std::unique_ptr<Region> r(new Region(path));
   r->place_ = place;
-  r->fd_ = OpenFile(path, O_RDWR);
-  if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
-  Status s = r->Lock();
+  Status s = r->OpenExisting();
+  if (s.ok()) s = r->Lock();
   if (s.ok()) s = r->Measure();
   if (s.ok()) s = r->Map(max_size, wanted);
   if (s.ok()) s = r->CheckNodes(0, r->size());
   if (s.ok()) *region = std::move(r);
   return s;
+}
+
+Status Region::OpenExisting() {
+  Descriptor fd(-1);
+  Status s = OpenTyped(path_, O_RDWR, FileType::kRegularOrDevice, &fd);
+  fd_ = fd.release();
+  return s.IsNotFound() ? Status::IOError(path_, strerror(ENOENT)) : s;
 }
 
 Status Region::Measure() {
@@ -113,9 +119,8 @@ Status Region::SizeOf(const std::string& path, uint64_t* bytes) {
 Status Region::LargestSize(const std::string& path, uint64_t* bytes) {
   if (IsDevice(path)) {
     Region device(path);
-    device.fd_ = OpenFile(path, O_RDWR);
-    if (device.fd_ < 0) return Status::IOError(path, strerror(errno));
-    Status s = device.Measure();
+    Status s = device.OpenExisting();
+    if (s.ok()) s = device.Measure();
     *bytes = device.size();
     return s;
   }
@@ -135,7 +140,17 @@ Status Region::MeasureFile() {
   const uint64_t size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
   if (size < 2 * kPoolHeaderSize) return Status::Corruption(path_, "too short to be a pool");
   // A copy may have holes. On a full file system a store into one would be a SIGBUS.
-  if (static_cast<uint64_t>(st.st_blocks) * 512 < size) {
+  const uint64_t allocated = static_cast<uint64_t>(st.st_blocks) * 512;
+  if (allocated < size) {
+    FileSystemSize file_system;
+    Status s = MeasureFileSystem(fd_, path_, &file_system);
+    if (!s.ok()) return s;
+    if (file_system.available < size - allocated) {
+      return Status::NoSpace(path_, "has holes of " + std::to_string(size - allocated) +
+                                        " bytes, which have to be filled before it can be written to, and the file "
+                                        "system has " +
+                                        std::to_string(file_system.available));
+    }
     errno = Allocate(fd_, 0, size);
     if (errno != 0) return Error("cannot fill the holes of the file");
   }
@@ -392,15 +407,15 @@ void Region::PopulateForReading(uint64_t offset, uint64_t size) {
 
 Status Region::CheckUnused(const std::string& path) {
   Region region(path);
-  region.fd_ = OpenFile(path, O_RDWR);
-  return region.fd_ < 0 ? Status::IOError(path, strerror(errno)) : region.Lock();
+  Status s = region.OpenExisting();
+  return s.ok() ? region.Lock() : s;
 }
 
 Status Region::Remove(const std::string& path) {
   Region region(path);
-  region.fd_ = OpenFile(path, O_RDWR);
-  if (region.fd_ < 0) return errno == ENOENT ? Status::OK() : Status::IOError(path, strerror(errno));
-  Status s = region.Lock();
+  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) return Status::OK();
+  Status s = region.OpenExisting();
+  if (s.ok()) s = region.Lock();
   if (s.ok() && unlink(path.c_str()) != 0) s = region.Error("unlink");
   return s;
 }

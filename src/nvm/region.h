@@ -139,6 +139,7 @@ class Region {
  private:
   explicit Region(std::string path) : path_(std::move(path)) {}
 
+  Status OpenExisting();
   Status Measure();
   Status MeasureFile();
   Status MeasureDevice(unsigned major, unsigned minor);

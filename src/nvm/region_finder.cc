@@ -80,17 +80,15 @@ Status ReadFirstPage(const std::string& path, std::string* page) {
     if (s.ok()) memcpy(page->data(), device->base(), kPoolHeaderSize);
     return s;
   }
-  const int fd = OpenFile(path, O_RDONLY);
-  if (fd < 0) return errno == ENOENT ? Status::NotFound(path, "no such file") : Status::IOError(path, strerror(errno));
-  Status s;
+  Descriptor fd(-1);
+  Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &fd);
   for (size_t done = 0; s.ok() && done < kPoolHeaderSize;) {
-    const ssize_t n = pread(fd, page->data() + done, kPoolHeaderSize - done, static_cast<off_t>(done));
+    const ssize_t n = pread(fd.get(), page->data() + done, kPoolHeaderSize - done, static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) s = Status::IOError(path, strerror(errno));
     if (n <= 0) break;
     done += static_cast<size_t>(n);
   }
-  close(fd);
   return s;
 }
 

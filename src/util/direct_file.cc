@@ -56,14 +56,9 @@ size_t ReadAlignment(int fd) {
   return kDirectAlignment;
 }
 
-// opened: with O_DIRECT, or -1.
-Status CheckDirect(const std::string& fname, Descriptor opened, Descriptor* fd) {
-  if (!opened.valid()) {
-    if (errno == EINVAL) return Status::NotSupported(fname, "the file system has no direct I/O");
-    return PosixError(fname, errno);
-  }
-  fd->Swap(&opened);
-  return Status::OK();
+Status OpenDirect(const std::string& fname, int opened, Descriptor* fd) {
+  if (opened < 0 && errno == EINVAL) return Status::NotSupported(fname, "the file system has no direct I/O");
+  return CheckOpened(fname, Descriptor(opened), FileType::kRegular, fd);
 }
 
 bool Aligned(uint64_t n) { return n % kDirectAlignment == 0; }
@@ -200,7 +195,7 @@ class DirectWritableFile final : public PosixWritable {
 Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result) {
   *result = nullptr;
   Descriptor fd(-1);
-  Status s = CheckDirect(fname, Descriptor(OpenFile(fname, O_RDONLY | O_DIRECT)), &fd);
+  Status s = OpenDirect(fname, OpenFile(fname, O_RDONLY | O_DIRECT | kDontWait), &fd);
   if (s.ok()) *result = new DirectRandomAccessFile(fname, std::move(fd));
   return s;
 }
@@ -208,7 +203,7 @@ Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result)
 Status OpenDirectForWriting(const std::string& fname, FileAccess access, WritableFile** result) {
   *result = nullptr;
   Descriptor fd(-1);
-  Status s = CheckDirect(fname, Descriptor(OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | O_DIRECT, access)), &fd);
+  Status s = OpenDirect(fname, OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | O_DIRECT | kDontWait, access), &fd);
   if (s.ok()) *result = new DirectWritableFile(fname, std::move(fd));
   return s;
 }

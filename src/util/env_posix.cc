@@ -29,6 +29,7 @@
 #include "src/util/direct_file.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
+#include "src/util/no_throw.h"
 #include "src/util/posix_writable.h"
 #include "src/util/thread_annotations.h"
 
@@ -170,8 +171,13 @@ class PosixLogger final : public Logger {
     va_end(measured);
     if (length < 0) return;  // a format that cannot be printed; there is nobody to tell
 
-    std::string line(prefix, static_cast<size_t>(prefix_length));
-    line.resize(line.size() + static_cast<size_t>(length) + 1);  // one more for the final zero
+    std::string line;
+    const auto make_room = [&] {
+      line.assign(prefix, static_cast<size_t>(prefix_length));
+      line.resize(line.size() + static_cast<size_t>(length) + 1);  // one more for the final zero
+      return Status::OK();
+    };
+    if (!NoThrow("log", make_room).ok()) return;  // a message less
     std::vsnprintf(&line[static_cast<size_t>(prefix_length)], static_cast<size_t>(length) + 1, format, ap);
     line.pop_back();
     if (line.back() != '\n') line.push_back('\n');
@@ -219,27 +225,29 @@ class PosixEnv final : public Env {
   explicit PosixEnv(FileAccess access) : access_(access) {}
 
   Status NewSequentialFile(const std::string& fname, SequentialFile** result) override {
-    return Wrap<PosixSequentialFile>(fname, OpenFile(fname, O_RDONLY), result);
+    return Wrap<PosixSequentialFile>(fname, OpenFile(fname, O_RDONLY | kDontWait), FileType::kRegular, result);
   }
 
   Status NewRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
-    return Wrap<PosixRandomAccessFile>(fname, OpenFile(fname, O_RDONLY), result);
+    return Wrap<PosixRandomAccessFile>(fname, OpenFile(fname, O_RDONLY | kDontWait), FileType::kRegular, result);
   }
 
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
-    return Wrap<PosixWritableFile>(fname, OpenOrCreateFile(fname, O_WRONLY | O_TRUNC, access_), result);
+    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | kDontWait, access_);
+    return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
   Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) override {
-    return OpenDirectForReading(fname, result);
+    return NoThrow(fname, [&] { return OpenDirectForReading(fname, result); });
   }
 
   Status NewDirectWritableFile(const std::string& fname, WritableFile** result) override {
-    return OpenDirectForWriting(fname, access_, result);
+    return NoThrow(fname, [&] { return OpenDirectForWriting(fname, access_, result); });
   }
 
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
-    return Wrap<PosixWritableFile>(fname, OpenOrCreateFile(fname, O_WRONLY | O_APPEND, access_), result);
+    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_);
+    return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
   bool FileExists(const std::string& fname) override { return ::access(fname.c_str(), F_OK) == 0; }
@@ -248,16 +256,14 @@ class PosixEnv final : public Env {
     result->clear();
     DIR* dir = ::opendir(dirname.c_str());
     if (dir == nullptr) return PosixError(dirname, errno);
-    Status s;
-    while (true) {
-      errno = 0;  // the only way to tell the end from an error
-      const struct dirent* entry = ::readdir(dir);
-      if (entry == nullptr) {
-        if (errno != 0) s = PosixError(dirname, errno);
-        break;
+    Status s = NoThrow(dirname, [&] {
+      while (true) {
+        errno = 0;  // the only way to tell the end from an error
+        const struct dirent* entry = ::readdir(dir);
+        if (entry == nullptr) return errno != 0 ? PosixError(dirname, errno) : Status::OK();
+        result->emplace_back(entry->d_name);
       }
-      result->emplace_back(entry->d_name);
-    }
+    });
     ::closedir(dir);
     return s;
   }
@@ -273,10 +279,12 @@ class PosixEnv final : public Env {
     if (::chmod(dirname.c_str(), FolderMode(access_)) != 0) errno = 0;
     if (MIODB_MUTATED(kFolderUnsynced)) return Status::OK();
     // Or else the files in it are lost with its name, synced or not.
-    const size_t end = dirname.find_last_not_of('/');
-    const std::string parent = DirectoryOf(dirname.substr(0, end == std::string::npos ? 0 : end + 1));
-    if (::access(parent.c_str(), R_OK) != 0) return Status::OK();  // cannot be synced, only written to
-    Status s = SyncDirectory(parent);
+    Status s = NoThrow(dirname, [&] {
+      const size_t end = dirname.find_last_not_of('/');
+      const std::string parent = DirectoryOf(dirname.substr(0, end == std::string::npos ? 0 : end + 1));
+      if (::access(parent.c_str(), R_OK) != 0) return Status::OK();  // cannot be synced, only written to
+      return SyncDirectory(parent);
+    });
     if (!s.ok()) ::rmdir(dirname.c_str());
     return s;
   }
@@ -301,21 +309,37 @@ class PosixEnv final : public Env {
     return Status::OK();
   }
 
-  Status LockFile(const std::string& fname, FileLock** lock) override;
+  Status LockFile(const std::string& fname, FileLock** lock) override {
+    *lock = nullptr;
+    return NoThrow(fname, [&] { return Lock(fname, lock); });
+  }
   Status UnlockFile(FileLock* lock) override;
 
   void Schedule(void (*function)(void* arg), void* arg) override {
-    MutexLock lock(&background_mu_);
-    if (!background_started_) {
-      background_started_ = true;
-      // Detached: like this Env, the thread stays until the process ends.
-      std::thread([this] { RunBackground(); }).detach();
+    bool queued = false;
+    {
+      MutexLock lock(&background_mu_);
+      // A thread that cannot be started now is started by the next call.
+      NoThrow("thread", [&]() REQUIRES(background_mu_) {
+        background_work_.emplace_back(function, arg);
+        queued = true;
+        // Detached: like this Env, the thread stays until the process ends.
+        if (!background_started_) std::thread([this] { RunBackground(); }).detach();
+        background_started_ = true;
+        return Status::OK();
+      }).IgnoreError();
+      background_cv_.Signal();
     }
-    background_work_.emplace_back(function, arg);
-    background_cv_.Signal();
+    if (!queued) function(arg);
   }
 
-  void StartThread(void (*function)(void* arg), void* arg) override { std::thread(function, arg).detach(); }
+  void StartThread(void (*function)(void* arg), void* arg) override {
+    const auto start = [&] {
+      std::thread(function, arg).detach();
+      return Status::OK();
+    };
+    if (!NoThrow("thread", start).ok()) Schedule(function, arg);
+  }
 
   Status GetTestDirectory(std::string* path) override {
     const char* chosen = std::getenv("TEST_TMPDIR");
@@ -333,10 +357,13 @@ class PosixEnv final : public Env {
 
   Status NewLogger(const std::string& fname, Logger** result) override {
     *result = nullptr;
-    Descriptor fd(OpenOrCreateFile(fname, O_WRONLY | O_APPEND, access_));
-    if (!fd.valid()) return PosixError(fname, errno);
-    *result = new PosixLogger(std::move(fd));
-    return Status::OK();
+    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_);
+    return NoThrow(fname, [&] {
+      Descriptor fd(-1);
+      Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegularOrDevice, &fd);
+      if (s.ok()) *result = new PosixLogger(std::move(fd));
+      return s;
+    });
   }
 
   uint64_t NowMicros() override { return ::miodb::NowMicros(); }
@@ -346,14 +373,18 @@ class PosixEnv final : public Env {
   }
 
  private:
+  Status Lock(const std::string& fname, FileLock** lock);
+
   // opened: a descriptor, or -1.
   template <typename File, typename Interface>
-  Status Wrap(const std::string& fname, int opened, Interface** result) {
+  Status Wrap(const std::string& fname, int opened, FileType type, Interface** result) {
     *result = nullptr;
-    Descriptor fd(opened);
-    if (!fd.valid()) return PosixError(fname, errno);
-    *result = new File(fname, std::move(fd));
-    return Status::OK();
+    return NoThrow(fname, [&] {
+      Descriptor fd(-1);
+      Status s = CheckOpened(fname, Descriptor(opened), type, &fd);
+      if (s.ok()) *result = new File(fname, std::move(fd));
+      return s;
+    });
   }
 
   // The background thread: runs what is scheduled, in that order, for ever.
@@ -385,13 +416,14 @@ class PosixEnv final : public Env {
 // The lock is flock's: it belongs to the open file, so it ends when the process dies however it dies, and closing some
 // other descriptor of the same file does not end it, as it would with fcntl. Where flock is emulated with fcntl (NFS)
 // it does not keep callers of one process apart; the table does.
-Status PosixEnv::LockFile(const std::string& fname, FileLock** lock) {
-  *lock = nullptr;
+Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
   MutexLock guard(&locks_mu_);
   while (true) {
     bool created;
-    Descriptor fd(OpenOrCreateFile(fname, O_RDWR, access_, &created));
-    if (!fd.valid()) return PosixError(fname, errno);
+    Descriptor fd(-1);
+    const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access_, &created);
+    Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegular, &fd);
+    if (!s.ok()) return s;
     // An error that is nobody else's lock leaves no file that was not there.
     const auto fail = [&](int error_number) {
       if (created) ::unlink(fname.c_str());

@@ -21,7 +21,12 @@
 namespace miodb {
 
 inline Status PosixError(const std::string& context, int error_number) {
-  const std::string reason = std::system_category().message(error_number);  // unlike strerror, safe in threads
+  std::string reason;
+  try {
+    reason = std::system_category().message(error_number);  // unlike strerror, safe in threads
+  } catch (const std::exception&) {
+    // The kind of error has to do.
+  }
   if (error_number == ENOENT) return Status::NotFound(context, reason);
   return Status::IOError(context, reason);
 }
@@ -87,6 +92,35 @@ class Descriptor {
  private:
   int fd_;
 };
+
+// What may have the name of a file that is opened.
+enum class FileType { kRegular, kRegularOrDevice };
+
+// Of every open whose file others may have put there: nobody may ever open the other end of a FIFO.
+inline constexpr int kDontWait = O_NONBLOCK | O_NOCTTY;
+
+// Takes over what was opened so, or -1 with errno. What is of no such type is closed again, unread: FIFOs and devices
+// have no end. A device is one of characters.
+inline Status CheckOpened(const std::string& fname, Descriptor opened, FileType type, Descriptor* fd) {
+  static constexpr char kNoFile[] = "is a FIFO, a socket or a device, not a file";
+  if (!opened.valid() && errno == ENXIO) return Status::IOError(fname, kNoFile);
+  if (!opened.valid()) return PosixError(fname, errno);
+  struct stat info;
+  if (::fstat(opened.get(), &info) != 0) return PosixError(fname, errno);
+  if (S_ISDIR(info.st_mode)) return PosixError(fname, EISDIR);
+  if (!S_ISREG(info.st_mode) && !(type == FileType::kRegularOrDevice && S_ISCHR(info.st_mode))) {
+    return Status::IOError(fname, kNoFile);
+  }
+  const int flags = ::fcntl(opened.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(opened.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) return PosixError(fname, errno);
+  fd->Swap(&opened);
+  return Status::OK();
+}
+
+// Opens a file that is there.
+inline Status OpenTyped(const std::string& fname, int flags, FileType type, Descriptor* fd) {
+  return CheckOpened(fname, Descriptor(OpenFile(fname, flags | kDontWait)), type, fd);
+}
 
 // The directory that holds the file.
 inline std::string DirectoryOf(const std::string& fname) {

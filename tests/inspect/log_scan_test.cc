@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -158,6 +159,35 @@ TEST_F(FileScanTest, ATornBatchBeforeALaterOneIsDamage) {
   ASSERT_OK(WriteStringToFile(env_, content, dir_ / file_.name()));
   const LogScan scan = Scan(3);
   EXPECT_EQ(0u, scan.batches.size());
+  EXPECT_TRUE(scan.damaged);
+}
+
+// Whatever length a file says it has, only the bytes that it holds are read.
+TEST_F(FileScanTest, HolesAreNotRead) {
+  constexpr uint64_t kSparseBytes = uint64_t{1} << 42;
+  const std::string path = dir_ / file_.name();
+  Fill({5, 6, 7}, 1000);
+  std::string content;
+  ASSERT_OK(ReadFileToString(env_, path, &content));
+  std::filesystem::resize_file(path, kSparseBytes);
+  LogScan scan = Scan(0);
+  EXPECT_EQ(3u, scan.batches.size());
+  EXPECT_EQ(content.size(), scan.valid_bytes);
+  EXPECT_FALSE(scan.damaged);
+
+  // A batch behind the hole is a later one, and the sign of damage.
+  Fill({9}, 1000);
+  std::string later;
+  ASSERT_OK(ReadFileToString(env_, path, &later));
+  ASSERT_OK(WriteStringToFile(env_, content, path));
+  std::filesystem::resize_file(path, kSparseBytes - later.size());
+  WritableFile* opened = nullptr;
+  ASSERT_OK(env_->NewAppendableFile(path, &opened));
+  ASSERT_OK(opened->Append(later));
+  delete opened;
+  scan = Scan(0);
+  EXPECT_EQ(3u, scan.batches.size());
+  EXPECT_EQ(content.size(), scan.valid_bytes);
   EXPECT_TRUE(scan.damaged);
 }
 

@@ -1,6 +1,7 @@
 #include "miodb/env.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +181,36 @@ TEST_F(EnvTest, AFailedWriteStaysAnError) {
   EXPECT_EQ(first.ToString(), file->Flush().ToString());
   EXPECT_EQ(first.ToString(), file->Sync().ToString());
   EXPECT_EQ(first.ToString(), file->Close().ToString());
+}
+
+// Nobody may ever open the other end of a FIFO, and a device has no end.
+TEST_F(EnvTest, WhatIsNoFileIsRefusedWithoutWaiting) {
+  const std::string fifo = Name("fifo"), folder = Name("folder");
+  ASSERT_EQ(0, ::mkfifo(fifo.c_str(), 0600));
+  ASSERT_OK(env_->CreateDir(folder));
+  for (const std::string& fname : {fifo, folder, std::string("/dev/zero")}) {
+    SequentialFile* sequential = nullptr;
+    RandomAccessFile* random_access = nullptr;
+    FileLock* lock = nullptr;
+    std::string data;
+    for (const Status& s :
+         {env_->NewSequentialFile(fname, &sequential), env_->NewRandomAccessFile(fname, &random_access),
+          env_->NewDirectRandomAccessFile(fname, &random_access), ReadFileToString(env_, fname, &data),
+          env_->LockFile(fname, &lock)}) {
+      EXPECT_FALSE(s.ok());
+      EXPECT_NE(std::string::npos, s.ToString().find(fname)) << s.ToString();
+    }
+  }
+  for (const std::string& fname : {fifo, folder}) {
+    WritableFile* writable = nullptr;
+    Logger* logger = nullptr;
+    for (const Status& s : {env_->NewWritableFile(fname, &writable), env_->NewAppendableFile(fname, &writable),
+                            env_->NewDirectWritableFile(fname, &writable), env_->NewLogger(fname, &logger)}) {
+      EXPECT_FALSE(s.ok());
+      EXPECT_NE(std::string::npos, s.ToString().find(fname)) << s.ToString();
+    }
+  }
+  ASSERT_OK(env_->RemoveDir(folder));
 }
 
 TEST_F(EnvTest, WhatDoesNotExistIsNotFoundAndNamesTheFile) {
