@@ -113,10 +113,10 @@ class MIODB_EXPORT Env {
   // ---- Threads ---------------------------------------------------------------------------------------------------
 
   // Has function(arg) called once in the background. Whether functions run one after another and in which order is up
-  // to the Env; the default one runs them in their order in one thread.
+  // to the Env; the default one runs them in their order in one thread, once the system gives it that.
   virtual void Schedule(void (*function)(void* arg), void* arg) = 0;
 
-  // Calls function(arg) in a thread of its own, which ends when the function returns.
+  // Calls function(arg) in a thread of its own, which ends with it; where the system gives none, as Schedule does.
   virtual void StartThread(void (*function)(void* arg), void* arg) = 0;
 
   // ---- Other -----------------------------------------------------------------------------------------------------

@@ -1,12 +1,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <vector>
+#include <new>
 
 #include "leveldb/c.h"
 #include "miodb/comparator.h"
 #include "src/c_api/c_types.h"
 #include "src/db/options_check.h"
+#include "src/util/no_throw.h"
 
 // The functions of LevelDB's C API, in the order of its header.
 
@@ -28,7 +29,11 @@ char* CopyForC(const Slice& bytes) {
 bool SaveError(char** errptr, const Status& s) {
   if (s.ok()) return false;
   free(*errptr);
-  *errptr = CopyForC(s.ToString());
+  const auto copy = [&] {
+    *errptr = CopyForC(s.ToString());
+    return Status::OK();
+  };
+  if (!NoThrow("error", copy).ok()) *errptr = CopyForC("out of memory");
   return true;
 }
 
@@ -144,11 +149,19 @@ extern "C" {
 // ---- Database. ----
 
 leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name, char** errptr) {
-  miodb::Options clipped = options->rep;
-  miodb::ClipAsLevelDB(&clipped);
   miodb::DB* db = nullptr;
-  if (SaveError(errptr, miodb::DB::Open(clipped, name, &db))) return nullptr;
-  return new leveldb_t{db};
+  const Status opened = miodb::NoThrow(name, [&] {
+    miodb::Options clipped = options->rep;
+    miodb::ClipAsLevelDB(&clipped);
+    return miodb::DB::Open(clipped, name, &db);
+  });
+  if (SaveError(errptr, opened)) return nullptr;
+  auto* const handle = new (std::nothrow) leveldb_t{db};
+  if (handle == nullptr) {
+    delete db;
+    SaveError(errptr, Status::IOError(name, "out of memory"));
+  }
+  return handle;
 }
 
 void leveldb_close(leveldb_t* db) {
@@ -204,13 +217,11 @@ char* leveldb_property_value(leveldb_t* db, const char* propname) {
 void leveldb_approximate_sizes(leveldb_t* db, int num_ranges, const char* const* range_start_key,
                                const size_t* range_start_key_len, const char* const* range_limit_key,
                                const size_t* range_limit_key_len, uint64_t* sizes) {
-  std::vector<miodb::Range> ranges;
-  ranges.reserve(static_cast<size_t>(num_ranges));
   for (int i = 0; i < num_ranges; i++) {
-    ranges.emplace_back(Slice(range_start_key[i], range_start_key_len[i]),
-                        Slice(range_limit_key[i], range_limit_key_len[i]));
+    const miodb::Range range(Slice(range_start_key[i], range_start_key_len[i]),
+                             Slice(range_limit_key[i], range_limit_key_len[i]));
+    db->rep->GetApproximateSizes(&range, 1, &sizes[i]);
   }
-  db->rep->GetApproximateSizes(ranges.data(), num_ranges, sizes);
 }
 
 void leveldb_compact_range(leveldb_t* db, const char* start_key, size_t start_key_len, const char* limit_key,
@@ -223,11 +234,11 @@ void leveldb_compact_range(leveldb_t* db, const char* start_key, size_t start_ke
 // ---- Databases that are not open. ----
 
 void leveldb_destroy_db(const leveldb_options_t* options, const char* name, char** errptr) {
-  SaveError(errptr, miodb::DestroyDB(name, options->rep));
+  SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::DestroyDB(name, options->rep); }));
 }
 
 void leveldb_repair_db(const leveldb_options_t* options, const char* name, char** errptr) {
-  SaveError(errptr, miodb::RepairDB(name, options->rep));
+  SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::RepairDB(name, options->rep); }));
 }
 
 // ---- Iterators. ----

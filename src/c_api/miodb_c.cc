@@ -6,6 +6,7 @@
 #include "miodb/c.h"
 #include "miodb/dumpfile.h"
 #include "src/c_api/c_types.h"
+#include "src/util/no_throw.h"
 
 // What MioDB adds to LevelDB's C API, in the order of its header.
 
@@ -171,20 +172,25 @@ void miodb_pinnedslice_destroy(miodb_pinnedslice_t* slice) { delete slice; }
 
 void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t num_keys, const char* const* keys,
                      const size_t* keylens, char** values, size_t* vallens, char** errors) {
-  std::vector<Slice> slices;
-  slices.reserve(num_keys);
-  for (size_t i = 0; i < num_keys; i++) slices.emplace_back(keys[i], keylens[i]);
   std::vector<std::string> found;
-  const std::vector<Status> statuses = db->rep->MultiGet(options->rep, slices, &found);
+  std::vector<Status> statuses;
+  const Status called = miodb::NoThrow("MultiGet", [&] {
+    std::vector<Slice> slices;
+    slices.reserve(num_keys);
+    for (size_t i = 0; i < num_keys; i++) slices.emplace_back(keys[i], keylens[i]);
+    statuses = db->rep->MultiGet(options->rep, slices, &found);
+    return statuses.size() == num_keys ? Status::OK() : Status::IOError("MultiGet", "out of memory");
+  });
   for (size_t i = 0; i < num_keys; i++) {
     values[i] = nullptr;
     vallens[i] = 0;
     errors[i] = nullptr;
-    if (statuses[i].ok()) {
+    const Status& s = called.ok() ? statuses[i] : called;
+    if (s.ok()) {
       values[i] = CopyForC(found[i]);
       vallens[i] = found[i].size();
-    } else if (!statuses[i].IsNotFound()) {
-      SaveError(&errors[i], statuses[i]);
+    } else if (!s.IsNotFound()) {
+      SaveError(&errors[i], s);
     }
   }
 }

@@ -367,7 +367,7 @@ bool DBImpl::BuildFilter() {
       const MutexUnlock unlock(&mutex_);
       try {
         table->BuildFilter(options_.filter_bits_per_key);
-      } catch (const std::bad_alloc&) {
+      } catch (const std::exception&) {
         // Gets do without.
       }
       table.reset();

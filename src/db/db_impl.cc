@@ -57,7 +57,7 @@ void DBImpl::Log(const char* format, ...) {
   va_start(arguments, format);
   try {
     info_log_->Logv(format, arguments);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     // A message less.
   }
   va_end(arguments);
@@ -66,7 +66,7 @@ void DBImpl::Log(const char* format, ...) {
 void DBImpl::LogStatus(const char* what, const Status& s) {
   try {
     Log("%s: %s", what, s.ToString().c_str());
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     // A message less.
   }
 }
@@ -158,7 +158,7 @@ void DBImpl::UnpinState(void* state, void*) {
 Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   try {
     return MakeIterator(options);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return NewErrorIterator(OutOfMemory());
   }
 }
@@ -176,7 +176,7 @@ Iterator* DBImpl::MakeIterator(const ReadOptions& options) {
   Iterator* iterator;
   try {
     iterator = NewDBIterator(order_, *state, sequence, verify, options, &tracer_);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     UnpinState(state, nullptr);
     throw;
   }
@@ -187,7 +187,7 @@ Iterator* DBImpl::MakeIterator(const ReadOptions& options) {
 const Snapshot* DBImpl::GetSnapshot() {
   try {
     return snapshots_.Take(last_sequence_);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return nullptr;
   }
 }

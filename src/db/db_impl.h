@@ -301,7 +301,7 @@ class DBImpl final : public DB {
   static void KeepChunk(Chunks* chunks, std::unique_ptr<LogChunk>* chunk) {
     try {
       chunks->push_back(std::move(*chunk));
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
       if ((*chunk)->in_pool()) (*chunk)->extent->Abandon();
       throw;
     }

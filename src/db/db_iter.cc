@@ -73,7 +73,7 @@ class DBIterator final : public Iterator {
   void Move(Call call) {
     try {
       call();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
       valid_ = false;
       memory_ = Status::IOError("iterator", "out of memory");
     }

@@ -31,9 +31,14 @@ std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<S
                                  std::vector<std::string>* values) {
   ReadOptions at_once = options;
   if (options.snapshot == nullptr) at_once.snapshot = GetSnapshot();
-  std::vector<Status> statuses(keys.size());
-  values->resize(keys.size());
-  for (size_t i = 0; i < keys.size(); i++) statuses[i] = Get(at_once, keys[i], &(*values)[i]);
+  std::vector<Status> statuses;
+  Status s = NoThrow("MultiGet", [&] {
+    statuses.resize(keys.size());
+    values->resize(keys.size());
+    for (size_t i = 0; i < keys.size(); i++) statuses[i] = Get(at_once, keys[i], &(*values)[i]);
+    return Status::OK();
+  });
+  if (!s.ok()) std::fill(statuses.begin(), statuses.end(), s);
   if (options.snapshot == nullptr) ReleaseSnapshot(at_once.snapshot);
   return statuses;
 }

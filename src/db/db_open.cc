@@ -8,6 +8,7 @@
 #include "src/db/region_places.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/no_throw.h"
 
 // An open, step by step:
 //
@@ -78,16 +79,13 @@ unsigned Cpus() {
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
   std::unique_ptr<DBImpl> db;
-  Status s;
-  try {
+  Status s = NoThrow(name, [&] {
     Options adjusted = options;
 #ifdef MIODB_AS_LEVELDB
     ClipAsLevelDB(&adjusted);
 #endif
-    s = DBImpl::Open(adjusted, name, DBImpl::Hooks(), &db);
-  } catch (const std::bad_alloc&) {
-    s = Status::IOError(name, "out of memory");
-  }
+    return DBImpl::Open(adjusted, name, DBImpl::Hooks(), &db);
+  });
   if (s.ok()) *dbptr = db.release();
   return s;
 }

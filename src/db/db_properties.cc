@@ -246,7 +246,7 @@ uint64_t DBImpl::TableMemoryBytes() {
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
   try {
     return DoGetProperty(property, value);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return false;
   }
 }

@@ -148,12 +148,12 @@ Status DBImpl::MakeFilesDurable(const VersionEdit& edit) {
   while (ssd_manifest_busy_ && background_error_.ok()) done_.TimedWait(kBusyMicros);
   if (!background_error_.ok()) return background_error_;
   ssd_manifest_busy_ = true;
-  Status s, in_doubt;
-  try {
+  Status in_doubt, thrown, s;
+  thrown = WithMemory([&] {
     s = ReplaceSsdManifest(edit, &in_doubt);
-  } catch (const std::bad_alloc&) {
-    s = in_doubt = OutOfMemory();
-  }
+    return Status::OK();
+  });
+  if (!thrown.ok()) s = in_doubt = thrown;
   ssd_manifest_busy_ = false;
   done_.SignalAll();
   if (!in_doubt.ok()) SetBackgroundError(in_doubt);

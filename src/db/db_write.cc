@@ -145,12 +145,14 @@ Status DBImpl::Submit(Writer* writer) {
 
 Status DBImpl::Lead(Writer* writer) {
   Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, chunk_bytes_ / 2));
-  try {
+  const Status thrown = WithMemory([&] {
     WriteGroup(writer, last);
-  } catch (const std::bad_alloc&) {
+    return Status::OK();
+  });
+  if (!thrown.ok()) {
     // Numbers may have been given out that are not in the log: go no further.
     MutexLock lock(&mutex_);
-    SetBackgroundError(OutOfMemory());
+    SetBackgroundError(thrown);
     for (Writer* w = writer;; w = w->newer) {
       w->status = background_error_;
       if (w == last) break;

@@ -13,6 +13,7 @@
 #include "src/inspect/verify.h"
 #include "src/log/frame_reader.h"
 #include "src/util/escape.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -108,9 +109,7 @@ Status CheckFile(Env* env, const std::string& fname) {
   return Status::OK();
 }
 
-}  // namespace
-
-Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
+Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   std::unique_ptr<PoolImage> image;
   Status s = CheckFile(env, fname);
   if (s.ok()) s = PoolImage::Open(fname, &image);
@@ -142,6 +141,12 @@ Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
     if (s.ok()) s = DumpTable(*image, order, place, &out);
   }
   return s;
+}
+
+}  // namespace
+
+Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
+  return NoThrow(fname, [&] { return Dump(env, fname, dst); });
 }
 
 }  // namespace miodb

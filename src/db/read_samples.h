@@ -39,7 +39,7 @@ class ReadSamples {
     try {
       keys.reserve(kSamples);
       for (size_t i = 0; i < std::min<uint64_t>(next_, kSamples); i++) keys.emplace_back(keys_[i].bytes, keys_[i].size);
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
       // Less is known then.
     }
     busy_.clear(std::memory_order_release);  // as above

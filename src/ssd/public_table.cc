@@ -8,6 +8,7 @@
 #include "src/ssd/sst_reader.h"
 #include "src/ssd/sst_writer.h"
 #include "src/util/check.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -34,7 +35,7 @@ struct Table::Rep {
 
 Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file_size, Table** table) {
   *table = nullptr;
-  try {
+  return NoThrow("table", [&] {
     auto rep = std::make_unique<Rep>();
     const std::shared_ptr<const RandomAccessFile> borrowed(file, [](const RandomAccessFile*) {});
     Status s = SstReader::Open(FormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
@@ -43,9 +44,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
     *table = new Table(rep.get());
     rep.release();
     return s;
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
-  }
+  });
 }
 
 Table::~Table() { delete rep_; }
@@ -54,7 +53,7 @@ Iterator* Table::NewIterator(const ReadOptions& options) const {
   try {
     return rep_->reader->NewIterator(
         {options.verify_checksums, options.fill_cache, options.readahead_size, options.readahead_size});
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return NewErrorIterator(OutOfMemory());
   }
 }
@@ -101,7 +100,7 @@ void TableBuilder::Add(const Slice& key, const Slice& value) {
   try {
     rep_->last_key.assign(key.data(), key.size());
     rep_->writer.Add(key, value);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     rep_->error = OutOfMemory();
   }
 }
@@ -111,7 +110,7 @@ void TableBuilder::Flush() {
   if (!status().ok()) return;
   try {
     rep_->writer.Flush();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     rep_->error = OutOfMemory();
   }
 }
@@ -124,7 +123,7 @@ Status TableBuilder::Finish() {
   if (!status().ok()) return status();
   try {
     return rep_->writer.Finish();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     rep_->error = OutOfMemory();
     return rep_->error;
   }

@@ -64,7 +64,7 @@ void ReadaheadFile::BeginNext() const {
       [this, from, end](size_t) {
         try {
           Fill(&next_, from, end).IgnoreError();  // a failure is met again where the bytes are needed
-        } catch (const std::bad_alloc&) {
+        } catch (const std::exception&) {
           // So is this.
         }
       },

@@ -287,7 +287,7 @@ void SsdStore::Discard(uint64_t number) noexcept {
   MutexLock lock(&mutex_);
   try {
     discarded_.push_back(number);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     // An orphan, until the next open.
   }
 }

@@ -17,6 +17,7 @@
 #include "src/util/clock.h"
 #include "src/util/hash.h"
 #include "src/util/mutex.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -108,11 +109,7 @@ class Worker {
  private:
   // Nothing may be thrown: the worker's thread would end the process.
   Status Call(const TraceRecord& record, bool keeps_iterators) {
-    try {
-      return calls_.Make(record, keeps_iterators);
-    } catch (const std::bad_alloc&) {
-      return Status::IOError("replay", "out of memory");
-    }
+    return NoThrow("replay", [&] { return calls_.Make(record, keeps_iterators); });
   }
 
   ReplayCalls calls_;
@@ -296,11 +293,7 @@ Status ReplayTrace(const std::vector<DB*>& views, TraceReader* reader, const Rep
   if (views.empty() || views.size() > kMostWorkers) {
     return Status::InvalidArgument("replay workers", std::to_string(views.size()) + " is not 1 to 1024");
   }
-  try {
-    return Replayer(views, reader, options).Run(report);
-  } catch (const std::bad_alloc&) {
-    return Status::IOError("replay", "out of memory");
-  }
+  return NoThrow("replay", [&] { return Replayer(views, reader, options).Run(report); });
 }
 
 Status ReplayTrace(DB* db, TraceReader* reader, const ReplayOptions& options, ReplayReport* report) {
@@ -308,11 +301,9 @@ Status ReplayTrace(DB* db, TraceReader* reader, const ReplayOptions& options, Re
   if (options.workers < 1 || options.workers > kMostWorkers) {
     return Status::InvalidArgument("ReplayOptions::workers", std::to_string(options.workers) + " is not 1 to 1024");
   }
-  try {
+  return NoThrow("replay", [&] {
     return ReplayTrace(std::vector<DB*>(static_cast<size_t>(options.workers), db), reader, options, report);
-  } catch (const std::bad_alloc&) {
-    return Status::IOError("replay", "out of memory");
-  }
+  });
 }
 
 }  // namespace miodb

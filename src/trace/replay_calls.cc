@@ -80,10 +80,11 @@ Status ReplayCalls::MultiGet(const TraceRecord& record) {
   }
   keys_.clear();
   for (const TraceKey& key : record.keys) keys_.push_back(key.key);
-  for (const Status& s : db_->MultiGet(ReadOptions(), keys_, &values_)) {
+  const std::vector<Status> statuses = db_->MultiGet(ReadOptions(), keys_, &values_);
+  for (const Status& s : statuses) {
     if (!s.ok() && !s.IsNotFound()) return s;
   }
-  return Status::OK();
+  return statuses.size() == keys_.size() ? Status::OK() : Status::IOError("MultiGet", "out of memory");
 }
 
 Status ReplayCalls::Seek(const TraceRecord& record, bool keeps_iterators) {

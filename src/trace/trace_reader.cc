@@ -9,6 +9,7 @@
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
 #include "src/util/coding.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -203,14 +204,25 @@ TraceReader::~TraceReader() = default;
 
 Status TraceReader::Open(const std::string& path, std::unique_ptr<TraceReader>* reader) {
   reader->reset();
-  std::unique_ptr<Rep> rep(new Rep(path));
-  Status s = rep->OpenFile();
-  if (s.ok()) s = rep->ReadBegin();
-  if (s.ok()) reader->reset(new TraceReader(std::move(rep)));
-  return s;
+  return NoThrow(path, [&] {
+    std::unique_ptr<Rep> rep(new Rep(path));
+    Status s = rep->OpenFile();
+    if (s.ok()) s = rep->ReadBegin();
+    if (s.ok()) reader->reset(new TraceReader(std::move(rep)));
+    return s;
+  });
 }
 
-bool TraceReader::Next(TraceRecord* record) { return rep_->ReadRecord(record); }
+bool TraceReader::Next(TraceRecord* record) {
+  bool read = false;
+  Status s = NoThrow(rep_->path, [&] {
+    read = rep_->ReadRecord(record);
+    return Status::OK();
+  });
+  if (!s.ok()) rep_->status = s;
+  return s.ok() && read;
+}
+
 Status TraceReader::status() const { return rep_->status; }
 bool TraceReader::torn() const { return rep_->torn; }
 bool TraceReader::ended() const { return rep_->ended; }
@@ -223,8 +235,10 @@ uint64_t TraceReader::offset() const { return rep_->offset; }
 uint64_t TraceReader::file_bytes() const { return rep_->file_bytes; }
 
 Status TraceReader::Rewind() {
-  Status s = rep_->OpenFile();
-  return s.ok() ? rep_->ReadBegin() : s;
+  return NoThrow(rep_->path, [this] {
+    Status s = rep_->OpenFile();
+    return s.ok() ? rep_->ReadBegin() : s;
+  });
 }
 
 }  // namespace miodb

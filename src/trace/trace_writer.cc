@@ -5,6 +5,7 @@
 
 #include "miodb/env.h"
 #include "miodb/trace.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -33,11 +34,13 @@ TraceWriter::~TraceWriter() = default;
 
 Status NewFileTraceWriter(const std::string& path, std::unique_ptr<TraceWriter>* writer) {
   writer->reset();
-  WritableFile* opened = nullptr;
-  Status s = Env::Default()->NewWritableFile(path, &opened);
-  std::unique_ptr<WritableFile> file(opened);
-  if (s.ok()) writer->reset(new FileTraceWriter(std::move(file)));
-  return s;
+  return NoThrow(path, [&] {
+    WritableFile* opened = nullptr;
+    Status s = Env::Default()->NewWritableFile(path, &opened);
+    std::unique_ptr<WritableFile> file(opened);
+    if (s.ok()) writer->reset(new FileTraceWriter(std::move(file)));
+    return s;
+  });
 }
 
 }  // namespace miodb

@@ -6,6 +6,7 @@
 
 #include "miodb/db.h"
 #include "src/util/clock.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -86,12 +87,10 @@ template <typename Encode>
 uint64_t Tracer::Record(Encode encode) {
   if (!status_.ok()) return 0;
   const uint64_t micros = Micros();
-  try {
+  status_ = NoThrow("trace", [&] {
     encode(TraceEncoder(&scratch_), micros);
-    status_ = WriteScratch();
-  } catch (const std::bad_alloc&) {
-    status_ = Status::IOError("trace", "out of memory");
-  }
+    return WriteScratch();
+  });
   return status_.ok() ? micros : 0;
 }
 
@@ -164,7 +163,7 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
   nexts_ = prevs_ = 0;
   try {
     key_.assign(key.data(), key.size());
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return;  // The seek goes on; it is not recorded.
   }
   seek_ = tracer_->Seek(type, key, lower_, upper_);

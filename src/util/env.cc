@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "src/util/no_throw.h"
+
 namespace miodb {
 
 Env::Env() = default;
@@ -58,18 +60,20 @@ Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname) 
 
 Status ReadFileToString(Env* env, const std::string& fname, std::string* data) {
   data->clear();
-  SequentialFile* opened;
-  Status s = env->NewSequentialFile(fname, &opened);
-  if (!s.ok()) return s;
-  std::unique_ptr<SequentialFile> file(opened);
-  constexpr size_t kPieceBytes = 64 * 1024;
-  std::unique_ptr<char[]> scratch(new char[kPieceBytes]);
-  while (true) {
-    Slice piece;
-    s = file->Read(kPieceBytes, &piece, scratch.get());
-    if (!s.ok() || piece.empty()) return s;
-    data->append(piece.data(), piece.size());
-  }
+  return NoThrow(fname, [&] {
+    SequentialFile* opened;
+    Status s = env->NewSequentialFile(fname, &opened);
+    if (!s.ok()) return s;
+    std::unique_ptr<SequentialFile> file(opened);
+    constexpr size_t kPieceBytes = 64 * 1024;
+    std::unique_ptr<char[]> scratch(new char[kPieceBytes]);
+    while (true) {
+      Slice piece;
+      s = file->Read(kPieceBytes, &piece, scratch.get());
+      if (!s.ok() || piece.empty()) return s;
+      data->append(piece.data(), piece.size());
+    }
+  });
 }
 
 }  // namespace miodb

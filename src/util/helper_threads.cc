@@ -51,7 +51,7 @@ void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
 void HelperThreads::Start(size_t wanted) {
   try {
     while (threads_.size() < wanted) threads_.emplace_back([this] { Loop(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // Fewer help.
   }
 }

@@ -7,6 +7,7 @@
 #include "src/format/manifest_area.h"
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -139,18 +140,14 @@ Status Manifest::RollOver(const ManifestState& state) {
   position_ = 0;
   edit_number_ = 0;
   WriteFooter();
-  Status s;
-  try {
+  Status s = NoThrow(pool_->path(), [&] {
     if (MIODB_MUTATED(kRootBeforeSnapshot)) {
-      s = pool_->SwitchRoot(*area_, generation_);
-      if (s.ok()) s = WriteRecord(payload);
-    } else {
-      s = WriteRecord(payload);
-      if (s.ok()) s = pool_->SwitchRoot(*area_, generation_);
+      Status switched = pool_->SwitchRoot(*area_, generation_);
+      return switched.ok() ? WriteRecord(payload) : switched;
     }
-  } catch (const std::bad_alloc&) {
-    s = Status::IOError(pool_->path(), "out of memory");
-  }
+    Status written = WriteRecord(payload);
+    return written.ok() ? pool_->SwitchRoot(*area_, generation_) : written;
+  });
   if (!s.ok()) {
     // Either area may rule after a crash: neither may be used for anything else.
     if (fresh != nullptr) fresh->Abandon();
@@ -163,7 +160,7 @@ Status Manifest::RollOver(const ManifestState& state) {
   try {
     if (spare_ == nullptr)
       pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     // It was only to be at hand.
   }
   return s;

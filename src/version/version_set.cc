@@ -5,6 +5,7 @@
 
 #include "src/util/check.h"
 #include "src/util/mutation.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -190,13 +191,11 @@ void VersionSet::Leave(const TableRef& table) {
 Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
-  Status s;
-  try {
-    s = manifest_.Append(edit);
-    if (s.ok()) Install(edit, added, added_files);
-  } catch (const std::bad_alloc&) {
-    s = Status::IOError(pool_->path(), "out of memory");
-  }
+  Status s = NoThrow(pool_->path(), [&] {
+    Status appended = manifest_.Append(edit);
+    if (appended.ok()) Install(edit, added, added_files);
+    return appended;
+  });
   if (!s.ok() && !s.IsNoSpace()) {
     // The edit may be on the medium, so what it names and what it drops may both be needed after the next open.
     pool_->StopReuse();

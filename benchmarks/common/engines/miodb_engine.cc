@@ -50,6 +50,7 @@ struct Traits {
     for (std::string_view key : keys) slices.emplace_back(key.data(), key.size());
     std::vector<std::string> values;
     const std::vector<miodb::Status> statuses = db->MultiGet(options, slices, &values);
+    if (statuses.size() != keys.size()) return miodb::Status::IOError("MultiGet", "out of memory");
     for (size_t i = 0; i < keys.size(); i++) {
       if (statuses[i].ok()) {
         found(i, values[i]);

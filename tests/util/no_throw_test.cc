@@ -1,0 +1,120 @@
+// Nothing is thrown across the API, whatever the standard library throws: with no thread to be had, too.
+
+#include "src/util/no_throw.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "miodb/env.h"
+#include "miodb/replay.h"
+#include "miodb/trace.h"
+#include "src/util/mutex.h"
+#include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+
+namespace {
+std::atomic<bool> no_threads{false};
+}  // namespace
+
+// Stands before the system's. Sanitizers have one of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* arg) {
+  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  if (no_threads.load()) return EAGAIN;
+  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  return create(thread, attributes, start, arg);
+}
+#endif
+
+namespace miodb::test {
+namespace {
+
+TEST(NoThrowTest, WhatIsThrownBecomesAStatus) {
+  EXPECT_OK(NoThrow("place", [] { return Status::OK(); }));
+  EXPECT_TRUE(NoThrow("place", [] { return Status::NotFound("it"); }).IsNotFound());
+  const Status memory = NoThrow("place", []() -> Status { throw std::bad_alloc(); });
+  EXPECT_EQ("IO error: place: out of memory", memory.ToString());
+  const Status length = NoThrow("place", []() -> Status { throw std::length_error("too long"); });
+  EXPECT_EQ("IO error: place: too long", length.ToString());
+  const Status random = NoThrow("place", []() -> Status { throw std::runtime_error("no entropy"); });
+  EXPECT_EQ("IO error: place: no entropy", random.ToString());
+}
+
+class NoThreadsTest : public DbTestBase {
+ protected:
+  void SetUp() override {
+    if (RunsUnderSanitizer()) GTEST_SKIP() << "the sanitizer starts the threads";
+  }
+  ~NoThreadsTest() override { no_threads.store(false); }
+};
+
+TEST_F(NoThreadsTest, ADatabaseDoesNotOpenAndLeavesNothing) {
+  no_threads.store(true);
+  Status s;
+  EXPECT_NO_THROW(s = TryOpen());
+  no_threads.store(false);
+  EXPECT_STATUS(IOError, s);
+  EXPECT_TRUE(Mentions(s, "thread")) << s.ToString();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  Open();
+}
+
+TEST_F(NoThreadsTest, ReplayingByManyThreadsSaysSo) {
+  Open();
+  std::unique_ptr<TraceWriter> writer;
+  ASSERT_OK(NewFileTraceWriter(dir_ / "trace", &writer));
+  ASSERT_OK(db_->StartTrace(TraceOptions(), std::move(writer)));
+  Put("key", "value");
+  ASSERT_OK(db_->EndTrace());
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(dir_ / "trace", &reader));
+  ReplayOptions options;
+  options.workers = 3;
+  ReplayReport report;
+  no_threads.store(true);
+  Status s;
+  EXPECT_NO_THROW(s = ReplayTrace(db_.get(), reader.get(), options, &report));
+  no_threads.store(false);
+  EXPECT_STATUS(IOError, s);
+  EXPECT_TRUE(Mentions(s, "thread")) << s.ToString();
+}
+
+// What the Env's threads have done.
+struct Work {
+  Mutex mutex;
+  CondVar done{&mutex};
+  int count = 0;
+
+  static void Do(void* work) {
+    Work* const self = static_cast<Work*>(work);
+    const MutexLock lock(&self->mutex);
+    self->count++;
+    self->done.SignalAll();
+  }
+  void WaitFor(int wanted) {
+    const MutexLock lock(&mutex);
+    while (count < wanted) done.Wait();
+  }
+};
+
+TEST_F(NoThreadsTest, WorkOfTheEnvWaitsForAThread) {
+  static Work work;
+  Env* const env = Env::Default();
+  no_threads.store(true);
+  EXPECT_NO_THROW(env->Schedule(&Work::Do, &work));
+  EXPECT_NO_THROW(env->StartThread(&Work::Do, &work));
+  no_threads.store(false);
+  env->Schedule(&Work::Do, &work);
+  work.WaitFor(3);
+}
+
+}  // namespace
+}  // namespace miodb::test
