@@ -18,7 +18,7 @@ constexpr size_t kUuidDigits = 2 * kUuidBytes;
 std::vector<std::string> RememberedPaths(Env* env, const std::string& name) {
   std::vector<std::string> paths;
   std::string text;
-  if (!env->FileExists(RegionsPath(name)) || !ReadFileToString(env, RegionsPath(name), &text).ok()) return paths;
+  if (!env->FileExists(RegionsPath(name)) || !ReadSmallFile(env, RegionsPath(name), &text).ok()) return paths;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.size() > kUuidDigits + 1 && line[kUuidDigits] == ' ') paths.push_back(line.substr(kUuidDigits + 1));
@@ -54,7 +54,7 @@ Status RememberRegions(Env* env, const std::string& name, const Pool& pool) {
   const std::string file = RegionsPath(name);
   std::string now;
   const bool exists = env->FileExists(file);
-  if (exists && !ReadFileToString(env, file, &now).ok()) now.clear();
+  if (exists && !ReadSmallFile(env, file, &now).ok()) now.clear();
   if (now == text && (exists || text.empty())) return Status::OK();
   return ReplaceFile(env, file, text);
 }

@@ -94,7 +94,7 @@ Status Repairer::SwapVolatile() {
   if (s.ok() && env_->FileExists(path)) {
     const std::string copy = FreeDamagedPath(env_, path);
     std::string damaged;
-    s = ReadFileToString(env_, path, &damaged);
+    s = ReadSmallFile(env_, path, &damaged);
     if (s.ok()) s = ReplaceFile(env_, copy, damaged);
     if (s.ok()) s = SyncExistingFile(env_, copy);
     if (s.ok()) Log(info_log_, "a copy of the old SSD_MANIFEST is in %s", copy.c_str());

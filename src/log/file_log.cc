@@ -78,7 +78,7 @@ Status FileLog::Own(uint64_t log_id) {
   const std::string mine = OwnerText(log_id);
   std::string owner;
   if (env->FileExists(path)) {
-    Status s = ReadFileToString(env, path, &owner);
+    Status s = ReadSmallFile(env, path, &owner);
     if (!s.ok()) return s;
     // Synced again, because the process that wrote it may have come no further.
     if (owner == mine) return SyncExistingFile(env, path);
@@ -99,7 +99,7 @@ Status FileLog::ReadOwner(Env* env, const std::string& folder, uint64_t* log_id)
   std::string owner;
   const std::string path = folder + kOwnerName;
   if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
-  Status s = ReadFileToString(env, path, &owner);
+  Status s = ReadSmallFile(env, path, &owner);
   if (s.ok() && (sscanf(owner.c_str(), "%16" SCNx64, log_id) != 1 || owner != OwnerText(*log_id))) {
     s = Status::NotFound(path, "says nothing");  // as a crash may leave it
   }

@@ -39,7 +39,7 @@ bool LogPlace::DecodeFrom(const std::string& text) {
 Status LogPlace::Read(Env* env, const std::string& path, LogPlace* place) {
   std::string text;
   if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
-  Status s = ReadFileToString(env, path, &text);
+  Status s = ReadSmallFile(env, path, &text);
   if (s.ok() && !place->DecodeFrom(text)) s = Status::Corruption(path, "does not say where the log is");
   return s;
 }

@@ -197,7 +197,7 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
 
 Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id) {
   std::string text;
-  Status s = ReadFileToString(env, PoolIdPath(path), &text);
+  Status s = ReadSmallFile(env, PoolIdPath(path), &text);
   if (!s.ok()) return s;
   char* end;
   *pool_id = strtoull(text.c_str(), &end, 16);

@@ -1,10 +1,14 @@
 #include "src/util/replace_file.h"
 
 #include <memory>
+#include <string>
 
 namespace miodb {
 
 namespace {
+
+// A manifest of a million table files has half of it.
+constexpr uint64_t kMostSmallFile = uint64_t{256} << 20;
 
 Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synced synced) {
   WritableFile* opened = nullptr;
@@ -24,6 +28,14 @@ Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Sync
   if (s.ok()) s = env->RenameFile(unfinished, path);
   if (!s.ok()) env->RemoveFile(unfinished).IgnoreError();
   return s;
+}
+
+Status ReadSmallFile(Env* env, const std::string& path, std::string* content) {
+  uint64_t bytes = 0;
+  Status s = env->GetFileSize(path, &bytes);
+  if (!s.ok()) return s;
+  if (bytes <= kMostSmallFile) return ReadFileToString(env, path, content);
+  return Status::Corruption(path, "has " + std::to_string(bytes) + " bytes, more than such a file ever has");
 }
 
 Status SyncExistingFile(Env* env, const std::string& path) {

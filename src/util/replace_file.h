@@ -20,6 +20,10 @@ enum class Synced { kNo, kYes };
 // costs, loss of power may leave a part of it.
 Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced = Synced::kYes);
 
+// Reads such a file. Corruption if it is longer than any of them gets, which a sparse file may say without holding
+// much.
+Status ReadSmallFile(Env* env, const std::string& path, std::string* content);
+
 // The file's content so far, and its name, survive loss of power. An Env that cannot open it again gets no promise.
 Status SyncExistingFile(Env* env, const std::string& path);
 

@@ -4,6 +4,7 @@
 
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
+#include "src/util/replace_file.h"
 
 namespace miodb {
 
@@ -45,7 +46,7 @@ bool SsdManifest::DecodeFrom(const Slice& content) {
 
 Status SsdManifest::Read(Env* env, const std::string& path, SsdManifest* manifest) {
   std::string content;
-  Status s = ReadFileToString(env, path, &content);
+  Status s = ReadSmallFile(env, path, &content);
   if (s.ok() && !manifest->DecodeFrom(content)) {
     s = Status::Corruption(path, "is damaged: it says which files of the SSD tier count");
   }
