@@ -114,10 +114,10 @@ Status DBImpl::Find(const ReadOptions& options, const Slice& key, ReadState* sta
 // Finds a value and hands it over while its state is pinned.
 template <typename Use>
 Status DBImpl::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
-  if (tracer_.active()) [[unlikely]]
-    tracer_.Get(key);
   PerfClock clock;
   Status result = WithMemory([&] {
+    if (tracer_.active()) [[unlikely]]
+      tracer_.Get(key);
     ReadStates::Pin pin(&states_);
     bool found;
     RecordView record;
@@ -157,6 +157,7 @@ void DBImpl::UnpinState(void* state, void*) {
 
 Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   try {
+    if (fork_guard_.InChild()) return NewErrorIterator(InChild());
     return MakeIterator(options);
   } catch (const std::exception&) {
     return NewErrorIterator(OutOfMemory());
@@ -185,6 +186,7 @@ Iterator* DBImpl::MakeIterator(const ReadOptions& options) {
 }
 
 const Snapshot* DBImpl::GetSnapshot() {
+  if (fork_guard_.InChild()) return nullptr;  // the reads for which it is wanted fail
   try {
     return snapshots_.Take(last_sequence_);
   } catch (const std::exception&) {
@@ -193,7 +195,7 @@ const Snapshot* DBImpl::GetSnapshot() {
 }
 
 void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
-  if (snapshot == nullptr) return;
+  if (snapshot == nullptr || fork_guard_.InChild()) return;
   snapshots_.Release(static_cast<const SnapshotImpl*>(snapshot));
   reclaimed_at_.store(UINT64_MAX, std::memory_order_relaxed);  // relaxed: a hint
 }
@@ -273,6 +275,7 @@ Status DBImpl::WaitForIdle() {
 }
 
 void DBImpl::StopWaiting() {
+  if (fork_guard_.InChild()) return;
   MutexLock lock(&mutex_);
   waiting_stopped_ = true;
   done_.SignalAll();
@@ -302,9 +305,11 @@ Status DBImpl::StartTrace(const TraceOptions& options, std::unique_ptr<TraceWrit
 }
 
 Status DBImpl::EndTrace() {
-  Status s = WithMemory([this] { return tracer_.End(); });
-  if (!s.ok() && !s.IsInvalidArgument()) LogStatus("trace", s);
-  return s;
+  return WithMemory([this] {
+    Status s = tracer_.End();
+    if (!s.ok() && !s.IsInvalidArgument()) LogStatus("trace", s);
+    return s;
+  });
 }
 
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {

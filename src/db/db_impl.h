@@ -42,6 +42,7 @@
 #include "src/log/log_place.h"
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
+#include "src/util/fork_guard.h"
 #include "src/util/helper_threads.h"
 #include "src/util/no_throw.h"
 #include "src/util/read_rings.h"
@@ -73,6 +74,13 @@ class DBImpl final : public DB {
 
   static Status Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db);
   ~DBImpl() override;
+
+  // In a child of fork() nothing of the object is touched, not even destroyed: its threads, locks and files are the
+  // parent's.
+  static void operator delete(DBImpl* db, std::destroying_delete_t);
+  // Both for a constructor that throws.
+  static void* operator new(size_t size, std::align_val_t alignment) { return ::operator new(size, alignment); }
+  static void operator delete(void* space, std::align_val_t alignment) { ::operator delete(space, alignment); }
 
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
   Status Delete(const WriteOptions& options, const Slice& key) override;
@@ -291,8 +299,14 @@ class DBImpl final : public DB {
   static void UnpinState(void* state, void*);
 
   Status OutOfMemory() const { return Status::IOError(name_, "out of memory"); }
+  Status InChild() const {
+    return Status::IOError(name_, "was opened before fork(): only the process that opened a database can use it");
+  }
+  // Every call that returns a status goes through this one.
   template <typename Call>
   Status WithMemory(Call call) const {
+    if (fork_guard_.InChild()) [[unlikely]]
+      return InChild();
     return NoThrow(name_, call);
   }
 
@@ -308,6 +322,7 @@ class DBImpl final : public DB {
   }
 
   // Set once by Open.
+  const ForkGuard fork_guard_;
   const Options options_;
   const std::string name_;
   const Hooks hooks_;

@@ -6,6 +6,7 @@
 
 #include "src/format/merging_iterator.h"
 #include "src/util/check.h"
+#include "src/util/fork_guard.h"
 
 namespace miodb {
 
@@ -30,29 +31,52 @@ class DBIterator final : public Iterator {
         lower_(options.iterate_lower_bound),
         upper_(options.iterate_upper_bound) {}
 
+  // In a child of fork() only what the user wants to be called is; sources may wait for threads of the parent.
+  static void operator delete(DBIterator* iterator, std::destroying_delete_t) {
+    if (iterator->fork_guard_.InChild()) {
+      iterator->Iterator::~Iterator();
+      return;
+    }
+    iterator->~DBIterator();
+    ::operator delete(static_cast<void*>(iterator));
+  }
+  // Both for a constructor that throws.
+  static void* operator new(size_t size) { return ::operator new(size); }
+  static void operator delete(void* space) { ::operator delete(space); }
+
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
-    trace_.OnSeek(kTraceSeekToFirst, Slice());
-    Move([this] { DoSeekToFirst(); });
+    Move([this] {
+      trace_.OnSeek(kTraceSeekToFirst, Slice());
+      DoSeekToFirst();
+    });
   }
   void SeekToLast() override {
-    trace_.OnSeek(kTraceSeekToLast, Slice());
-    Move([this] { DoSeekToLast(); });
+    Move([this] {
+      trace_.OnSeek(kTraceSeekToLast, Slice());
+      DoSeekToLast();
+    });
   }
   void Seek(const Slice& target) override {
-    trace_.OnSeek(kTraceSeek, target);
-    Move([&] { DoSeek(target); });
+    Move([&] {
+      trace_.OnSeek(kTraceSeek, target);
+      DoSeek(target);
+    });
   }
   void Next() override {
     CHECK(valid_);
-    trace_.OnNext();
-    Move([this] { DoNext(); });
+    Move([this] {
+      trace_.OnNext();
+      DoNext();
+    });
   }
   void Prev() override {
     CHECK(valid_);
-    trace_.OnPrev();
-    Move([this] { DoPrev(); });
+    Move([this] {
+      trace_.OnPrev();
+      DoPrev();
+    });
   }
 
   Slice key() const override {
@@ -65,18 +89,26 @@ class DBIterator final : public Iterator {
     return current_.value;
   }
 
-  Status status() const override { return memory_.ok() ? versions_->status() : memory_; }
+  Status status() const override { return failure_.ok() ? versions_->status() : failure_; }
 
  private:
   // Nothing is thrown across the API.
   template <typename Call>
   void Move(Call call) {
+    if (fork_guard_.InChild()) [[unlikely]] {
+      Fail("its database was opened before fork(): only the process that opened a database can use it");
+      return;
+    }
     try {
       call();
     } catch (const std::exception&) {
-      valid_ = false;
-      memory_ = Status::IOError("iterator", "out of memory");
+      Fail("out of memory");
     }
+  }
+
+  void Fail(const char* reason) {
+    valid_ = false;
+    failure_ = Status::IOError("iterator", reason);
   }
 
   void DoSeekToFirst() {
@@ -207,6 +239,7 @@ class DBIterator final : public Iterator {
     }
   }
 
+  const ForkGuard fork_guard_;
   SeekTrace trace_;
   const KeyOrder order_;
   const std::unique_ptr<InternalIterator> versions_;
@@ -215,7 +248,7 @@ class DBIterator final : public Iterator {
   const Slice* const upper_;
   bool valid_ = false;
   bool forward_ = true;
-  Status memory_;  // OK until a move ran out of it
+  Status failure_;  // OK until a move could not be made
   RecordView current_;
   std::string key_space_;     // of current_'s key, or of the candidate's, where it had to be copied
   std::string value_space_;   // the same of the value

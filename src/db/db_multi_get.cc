@@ -66,6 +66,7 @@ struct DBImpl::MultiGetCall {
 
 std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                      std::vector<std::string>* values) {
+  if (fork_guard_.InChild()) return std::vector<Status>(keys.size(), InChild());
   if (tracer_.active()) [[unlikely]]
     tracer_.MultiGet(keys);
   MultiGetCall call{options, keys, values, {}, nullptr, {}, {}};

@@ -194,8 +194,11 @@ Status DBImpl::LockDirectory() {
   Env* const env = options_.env;
   if (!env->FileExists(name_)) {
     Status s = env->CreateDir(name_);
-    if (!s.ok() && !env->FileExists(name_))
+    if (!s.ok() && !env->FileExists(name_)) {
+      // What LevelDB says, which finds it out with LOCK.
+      if (s.IsNotFound()) return Status::NotFound(LockPath(name_), "No such file or directory (nor the one above it)");
       return Status::IOError(name_, "cannot create the directory: " + s.ToString());
+    }
   }
   Status s = env->LockFile(LockPath(name_), &file_lock_);
   if (!s.ok()) return s;
@@ -289,6 +292,12 @@ void DBImpl::StopThreads() {
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+}
+
+void DBImpl::operator delete(DBImpl* db, std::destroying_delete_t) {
+  if (db->fork_guard_.InChild()) return;
+  db->~DBImpl();
+  ::operator delete(static_cast<void*>(db), std::align_val_t(alignof(DBImpl)));
 }
 
 DBImpl::~DBImpl() {

@@ -244,6 +244,7 @@ uint64_t DBImpl::TableMemoryBytes() {
 }
 
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
+  if (fork_guard_.InChild()) return false;
   try {
     return DoGetProperty(property, value);
   } catch (const std::exception&) {

@@ -61,15 +61,19 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  if (tracer_.wants_calls()) [[unlikely]]
-    tracer_.Put(key, value);
-  return WithMemory([&] { return DoPut(options, key, value); });
+  return WithMemory([&] {
+    if (tracer_.wants_calls()) [[unlikely]]
+      tracer_.Put(key, value);
+    return DoPut(options, key, value);
+  });
 }
 
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) {
-  if (tracer_.wants_calls()) [[unlikely]]
-    tracer_.Delete(key);
-  return WithMemory([&] { return DoDelete(options, key); });
+  return WithMemory([&] {
+    if (tracer_.wants_calls()) [[unlikely]]
+      tracer_.Delete(key);
+    return DoDelete(options, key);
+  });
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) {

@@ -82,6 +82,7 @@ ReadStates::Pin::~Pin() {
 }
 
 void ReadStates::Unref(ReadState* state) {
+  if (fork_guard_.InChild()) return;
   // acq_rel: all reads of the state come before; whoever sees zero may free it.
   if (state->references.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
       current_.load(std::memory_order_relaxed) != state) {  // relaxed: a wrong guess only delays

@@ -12,6 +12,7 @@
 //
 // A thread has one slot for each database. A read inside of a read, as a comparator or an Env of the user's may do it,
 // finds the slot taken and counts a reference under the mutex instead, as a thread without a slot does.
+// In a child of fork() an Unref frees nothing.
 //
 // Threads: Pin, Ref, Unref by any; Publish with the database mutex held.
 
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "src/memtable/memtable.h"
+#include "src/util/fork_guard.h"
 #include "src/util/mutex.h"
 #include "src/version/version.h"
 
@@ -86,6 +88,8 @@ class ReadStates {
   };
 
   bool Held(ReadState* state) const;
+
+  const ForkGuard fork_guard_;
 
   std::atomic<ReadState*> current_{nullptr};
   Slot slots_[kSlots];

@@ -388,6 +388,27 @@ Status RemoveRepairFiles(Env* env, const std::string& name) {
   return s;
 }
 
+namespace {
+
+// With nothing in it, and nothing of its database elsewhere.
+bool IsEmptyFolder(const std::string& name, const Options& options) {
+  if (!options.pool_path.empty() || !options.ssd_path.empty() || !options.wal_dir.empty()) return false;
+  std::vector<std::string> names;
+  return options.env->GetChildren(name, &names).ok() &&
+         std::all_of(names.begin(), names.end(), [](const std::string& n) { return n == "." || n == ".."; });
+}
+
+// As LevelDB repairs it.
+Status MakeEmptyDatabase(const std::string& name, const Options& options) {
+  Options fresh = options;
+  fresh.create_if_missing = true;
+  fresh.error_if_exists = true;
+  std::unique_ptr<DBImpl> db;
+  return DBImpl::Open(fresh, name, DBImpl::Hooks(), &db);
+}
+
+}  // namespace
+
 Status RepairDB(const std::string& name, const Options& options) {
   return NoThrow(name, [&] {
     Options adjusted = options;
@@ -395,7 +416,8 @@ Status RepairDB(const std::string& name, const Options& options) {
     ClipAsLevelDB(&adjusted);
 #endif
     Status s = CheckOptions(adjusted);
-    return s.ok() ? Repairer(name, adjusted).Run() : s;
+    if (!s.ok()) return s;
+    return IsEmptyFolder(name, adjusted) ? MakeEmptyDatabase(name, adjusted) : Repairer(name, adjusted).Run();
   });
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "src/util/comparator_check.h"
+
 namespace miodb {
 
 namespace {
@@ -144,11 +146,9 @@ Status Salvage::ChooseManifest() {
   }
   for (const ManifestImage& area : areas_) {
     for (const ManifestImage::Record& record : area.records) {
-      if (!record.decoded || !record.edit.has_comparator || record.edit.comparator == order_.comparator()->Name()) {
-        continue;
-      }
-      return Status::InvalidArgument(image_->path(), "the database was made with comparator " + record.edit.comparator +
-                                                         ", it is to be repaired with " + order_.comparator()->Name());
+      if (!record.decoded || !record.edit.has_comparator) continue;
+      Status s = CheckComparator(*order_.comparator(), record.edit.comparator, image_->path());
+      if (!s.ok()) return s;
     }
   }
   if (chosen == nullptr) {

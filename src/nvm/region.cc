@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -19,6 +18,7 @@
 #include "src/nvm/file_system.h"
 #include "src/util/mutation.h"
 #include "src/util/posix_file.h"
+#include "src/util/process_lock.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -181,7 +181,7 @@ bool Region::IsDevice(const std::string& path) {
 
 Status Region::Lock() const {
   if (IsAnonymous(path_)) return Status::OK();  // nobody else can open it
-  if (Retry([this] { return flock(fd_, LOCK_EX | LOCK_NB); }) == 0) return Status::OK();
+  if (LockForProcess(fd_) == 0) return Status::OK();
   return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
 }
 
@@ -207,7 +207,9 @@ std::unique_ptr<Region> Region::PartOfMemory(MemoryMedium* medium, uint64_t offs
 Region::~Region() {
   if (medium_ != nullptr) return;
   if (mapped_) place_.range->Clear(place_.offset, max_size_);
-  if (fd_ >= 0) close(fd_);
+  if (fd_ < 0) return;
+  UnlockForProcess(fd_);
+  close(fd_);
 }
 
 // The addresses: a range of its own, or its part of the one that it was given.

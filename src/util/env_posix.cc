@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -15,8 +16,8 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -217,12 +218,37 @@ class PosixFileLock final : public FileLock {
 
   const std::string fname;
   const FileId id;
-  const Descriptor fd;
+  Descriptor fd;  // invalid in a child of the process that has the lock
 };
 
 class PosixEnv final : public Env {
  public:
   explicit PosixEnv(FileAccess access) : access_(access) {}
+
+  // A child of fork() has locks and work of its own: it keeps none of its parent's, which would outlast the parent with
+  // it, and starts a background thread anew. The mutexes are held over the fork, so that what they guard is whole.
+  static void BeforeFork() {
+    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
+      env->locks_mu_.Lock();
+      env->background_mu_.Lock();
+    });
+  }
+  static void AfterFork() {
+    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
+      env->background_mu_.Unlock();
+      env->locks_mu_.Unlock();
+    });
+  }
+  static void AfterForkInChild() {
+    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
+      // The lock of an open file ends with its last descriptor, so closing the child's leaves the parent's alone.
+      for (const auto& [id, lock] : env->locked_files_) ::close(lock->fd.release());
+      env->locked_files_.clear();
+      env->background_work_.clear();
+      env->background_started_ = false;
+    });
+    AfterFork();
+  }
 
   Status NewSequentialFile(const std::string& fname, SequentialFile** result) override {
     return Wrap<PosixSequentialFile>(fname, OpenFile(fname, O_RDONLY | kDontWait), FileType::kRegular, result);
@@ -375,6 +401,13 @@ class PosixEnv final : public Env {
  private:
   Status Lock(const std::string& fname, FileLock** lock);
 
+  template <typename Use>
+  static void ForEach(Use use) {
+    for (const FileAccess access : {FileAccess::kOwner, FileAccess::kGroupReads, FileAccess::kGroupWrites}) {
+      use(static_cast<PosixEnv*>(Env::WithAccess(access)));
+    }
+  }
+
   // opened: a descriptor, or -1.
   template <typename File, typename Interface>
   Status Wrap(const std::string& fname, int opened, FileType type, Interface** result) {
@@ -410,7 +443,7 @@ class PosixEnv final : public Env {
 
   // The files this process holds locks on.
   Mutex locks_mu_;
-  std::set<FileId> locked_files_ GUARDED_BY(locks_mu_);
+  std::map<FileId, PosixFileLock*> locked_files_ GUARDED_BY(locks_mu_);
 };
 
 // The lock is flock's: it belongs to the open file, so it ends when the process dies however it dies, and closing some
@@ -433,9 +466,12 @@ Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
     if (::fstat(fd.get(), &mine) != 0) return fail(errno);
     const FileId id(mine.st_dev, mine.st_ino);
 
-    if (locked_files_.count(id) != 0) return Status::IOError(fname, "locked by this process already");
+    if (locked_files_.count(id) != 0) return Status::IOError("lock " + fname, "already held by process");
     if (Retry([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
-      if (errno == EWOULDBLOCK) return Status::IOError(fname, "locked by another process");
+      if (errno == EWOULDBLOCK) {
+        const std::string reason = std::system_category().message(EAGAIN);
+        return Status::IOError("lock " + fname, reason + " (another process has it)");
+      }
       return fail(errno);
     }
 
@@ -449,7 +485,7 @@ Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
     if (FileId(current.st_dev, current.st_ino) != id) continue;
 
     auto held = std::make_unique<PosixFileLock>(fname, id, std::move(fd));
-    locked_files_.insert(id);  // last: what throws for lack of memory leaves no lock behind
+    locked_files_.emplace(id, held.get());  // last: what throws for lack of memory leaves no lock behind
     *lock = held.release();
     return Status::OK();
   }
@@ -458,6 +494,7 @@ Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
 Status PosixEnv::UnlockFile(FileLock* lock) {
   MutexLock guard(&locks_mu_);  // outlives the descriptor, so that no new lock meets a half-closed old one
   std::unique_ptr<PosixFileLock> held(static_cast<PosixFileLock*>(lock));
+  if (!held->fd.valid()) return Status::IOError("lock " + held->fname, "held by the process that forked this one");
   CHECK_EQ(locked_files_.erase(held->id), 1u);
   // Explicitly, because a child process may have inherited the descriptor and would keep the lock.
   Status s;
@@ -474,6 +511,8 @@ Env* Env::WithAccess(FileAccess access) {
   static Env* const owner = new PosixEnv(FileAccess::kOwner);
   static Env* const group_reads = new PosixEnv(FileAccess::kGroupReads);
   static Env* const group_writes = new PosixEnv(FileAccess::kGroupWrites);
+  static const int handlers [[maybe_unused]] =
+      ::pthread_atfork(&PosixEnv::BeforeFork, &PosixEnv::AfterFork, &PosixEnv::AfterForkInChild);
   return access == FileAccess::kGroupWrites ? group_writes : access == FileAccess::kGroupReads ? group_reads : owner;
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "src/util/check.h"
+#include "src/util/comparator_check.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"
 
@@ -24,7 +25,7 @@ Status VersionSet::Create() {
 }
 
 Status VersionSet::CreateFor(const VersionEdit& state) {
-  Status s = CheckComparator(state.comparator);
+  Status s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
   if (s.ok()) s = manifest_.Create(state.comparator);
   if (s.ok()) s = manifest_.Append(state);
   if (!s.ok()) return s;
@@ -34,17 +35,11 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   return s;
 }
 
-Status VersionSet::CheckComparator(const std::string& name) const {
-  if (name == order_.comparator()->Name()) return Status::OK();
-  return Status::InvalidArgument(pool_->path(), "the database was made with comparator " + name +
-                                                    ", it was opened with " + order_.comparator()->Name());
-}
-
 Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   Status s = manifest_.Recover();
   if (!s.ok()) return s;
   const ManifestState& state = manifest_.state();
-  s = CheckComparator(state.comparator);
+  s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
   if (!s.ok()) return s;
   // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
   // may still lie in free space.

@@ -79,7 +79,6 @@ class VersionSet {
   uint64_t payload_references() const { return payload_references_; }
 
  private:
-  Status CheckComparator(const std::string& name) const;
   Status OpenTables(bool verify);
   Status OpenFiles();
   Status FitLevels();
