@@ -191,6 +191,26 @@ TEST_F(DatabaseContract, ApproximateSizesGrowWithTheDataAndAddUp) {
   EXPECT_EQ(0u, SizeOf(Key(10), Key(10)));
 }
 
+// Keys in order with values of very different sizes: each key's share is its own, not that of the mean.
+TEST_F(DatabaseContract, ApproximateSizesGoByTheSizesOfTheRecords) {
+  options_.compression = leveldb::kNoCompression;
+  options_.write_buffer_size = 100 * 1000 * 1000;
+  Reopen();
+  const int sizes[] = {10000, 10000, 100000, 10000, 100000, 10000, 300000, 10000};
+  for (int i = 0; i < 8; i++) Put(Key(i), std::string(static_cast<size_t>(sizes[i]), static_cast<char>('a' + i)));
+  for (const bool reopened : {false, true}) {
+    if (reopened) Reopen();
+    db_->CompactRange(nullptr, nullptr);
+    double sum = 0;
+    for (int i = 0; i < 8; i++) {
+      EXPECT_NEAR(sum, static_cast<double>(SizeOf("", Key(i))), 10000) << i << " " << reopened;
+      sum += sizes[i];
+    }
+    EXPECT_NEAR(110000, static_cast<double>(SizeOf(Key(3), Key(5))), 5000);
+    EXPECT_NEAR(10000, static_cast<double>(SizeOf("", Key(1))), 1000);
+  }
+}
+
 TEST_F(DatabaseContract, SizesOfSeveralRangesComeAtOnce) {
   Fill(0, 600);
   db_->CompactRange(nullptr, nullptr);

@@ -53,6 +53,45 @@ TEST_F(OwnTest, NamesOfTheNamespaceAreFoundWithoutIt) {
   EXPECT_EQ(std::hash<std::string>()("short"), std::hash<Slice>()(slice));
 }
 
+// LevelDB counts what lies in files only.
+TEST_F(OwnTest, ApproximateSizesCountWhatIsInMemory) {
+  const auto size_of = [this](const std::string& start, const std::string& limit) {
+    const leveldb::Range range(start, limit);
+    uint64_t size = 77;
+    db_->GetApproximateSizes(&range, 1, &size);
+    return size;
+  };
+  options_.write_buffer_size = 16 << 20;
+  Reopen();
+  EXPECT_EQ(0u, size_of("", "z"));
+  for (const bool reopened : {false, true}) {
+    if (reopened) Reopen();
+    for (int i = 0; i < 10; i++) Put("small" + std::to_string(i), std::string(100, 's'));
+    Put("huge", std::string(1000000, 'h'));
+    EXPECT_GE(size_of("huge", "i"), 1000000u) << reopened;
+    EXPECT_GE(size_of("small", "t"), 10 * 100u) << reopened;
+    EXPECT_LE(size_of("small", "t"), 10 * 200u * (reopened ? 2 : 1)) << reopened;
+    EXPECT_EQ(size_of("", "z"), size_of("", "small") + size_of("small", "z"));
+  }
+}
+
+// Of more records than are looked at one by one, those that are stand for their neighbours.
+TEST_F(OwnTest, ApproximateSizesOfManyRecordsAreNotThoseOfTheMean) {
+  options_.write_buffer_size = 64 << 20;
+  Reopen();
+  constexpr int kRecords = 20000;
+  const auto key = [](int i) { return std::to_string(100000 + i); };
+  for (int i = 0; i < kRecords; i++) Put(key(i), std::string(i < kRecords / 2 ? 20 : 1020, 'v'));
+  db_->CompactRange(nullptr, nullptr);
+  const std::string first = key(0), middle = key(kRecords / 2), before_end = key(kRecords - 1);
+  const leveldb::Range ranges[] = {{first, middle}, {middle, before_end}, {first, before_end}};
+  uint64_t sizes[3];
+  db_->GetApproximateSizes(ranges, 3, sizes);
+  EXPECT_NEAR(kRecords / 2 * 45.0, static_cast<double>(sizes[0]), kRecords / 2 * 10.0);
+  EXPECT_NEAR(kRecords / 2 * 1045.0, static_cast<double>(sizes[1]), kRecords / 2 * 20.0);
+  EXPECT_NEAR(static_cast<double>(sizes[0] + sizes[1]), static_cast<double>(sizes[2]), kRecords * 10.0);
+}
+
 TEST_F(OwnTest, CodeThatSaysMiodbMeansTheSameClasses) {
   static_assert(std::is_same<miodb::Options, leveldb::Options>::value, "one class");
   miodb::Options options = options_;
