@@ -30,8 +30,9 @@ miodb_install_configured(cmake/miodb.pc.in "${pkgconfig_dir}" miodb.pc)
 if(MIODB_BUILD_COMPAT)
   set(compat_include_dir "${CMAKE_INSTALL_INCLUDEDIR}/miodb/compat")
   set(compat_lib_dir "${CMAKE_INSTALL_LIBDIR}/miodb/compat")
-  file(GLOB compat_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "include/compat/leveldb/*.h")
-  install(FILES ${compat_headers} DESTINATION "${compat_include_dir}/leveldb")
+  install(DIRECTORY include/compat/leveldb DESTINATION "${compat_include_dir}" FILES_MATCHING PATTERN "*.h")
+  # Debian has NewMemEnv in a library of its own. This one is a linker script that says where it is here.
+  install(FILES cmake/libmemenv.a DESTINATION "${compat_lib_dir}")
   install(FILES ${miodb_headers} DESTINATION "${compat_include_dir}/miodb")
   install(TARGETS miodb_leveldb_static miodb_leveldb_shared EXPORT miodb
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${compat_lib_dir}")

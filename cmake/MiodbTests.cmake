@@ -92,7 +92,9 @@ if(MIODB_BUILD_COMPAT)
 endif()
 miodb_find(MIODB_PEER_LEVELDB leveldb/db.h leveldb libleveldb-dev)
 if(TARGET MIODB_PEER_LEVELDB)
-  target_link_libraries(miodb_test_peer INTERFACE MIODB_PEER_LEVELDB)
+  # NewMemEnv; in the package of LevelDB's headers.
+  find_library(MIODB_PEER_MEMENV memenv REQUIRED)
+  target_link_libraries(miodb_test_peer INTERFACE "${MIODB_PEER_MEMENV}" MIODB_PEER_LEVELDB)
 endif()
 
 # Defines the program of tests/<file> and stores its target name in *target_name.

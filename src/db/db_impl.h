@@ -40,6 +40,7 @@
 #include "src/log/file_log.h"
 #include "src/log/frame_writer.h"
 #include "src/log/log_place.h"
+#include "src/nvm/memory_env.h"
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
 #include "src/util/fork_guard.h"
@@ -335,6 +336,7 @@ class DBImpl final : public DB {
   FileLock* file_lock_ = nullptr;
   bool existed_ = false;          // when the open looked for it
   bool log_folder_made_ = false;  // by the open
+  MemoryEnv::Memory env_memory_;  // where the pool lies if options_.env keeps its files in memory
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<SsdStore> ssd_;  // null: no SSD tier
   std::unique_ptr<BlockPool> blocks_;

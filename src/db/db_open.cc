@@ -93,7 +93,16 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
 Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
   Status s = CheckOptions(options, hooks.any_sizes);
   if (!s.ok()) return s;
-  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, hooks));
+  MemoryEnv* const memory_env = MemoryEnv::Of(options.env);
+  MemoryEnv::Memory env_memory;
+  Hooks with_memory = hooks;
+  if (memory_env != nullptr) {
+    s = memory_env->PoolMemory(PoolPath(options, name), options, &env_memory);
+    if (!s.ok()) return s;
+    with_memory.memory = env_memory.get();
+  }
+  std::unique_ptr<DBImpl> impl(new DBImpl(options, name, with_memory));
+  impl->env_memory_ = std::move(env_memory);
   if (Placement::IsAskedFor(options)) s = Placement::Make(options, NumaTopology(), &impl->placement_);
   NvmModelFigures figures;
   bool off = true;
@@ -166,6 +175,7 @@ Status DBImpl::OpenParts() {
 void DBImpl::RemoveUnfinished(bool directory_existed) {
   Env* const env = options_.env;
   if (pool_ != nullptr) pool_->Remove();
+  if (env_memory_ != nullptr) env->RemoveFile(PoolPath(options_, name_)).IgnoreError();
   if (file_log_ != nullptr) {
     const std::string folder = file_log_->folder();
     file_log_to_write_ = nullptr;
@@ -242,6 +252,7 @@ Status DBImpl::OpenPool() {
     s = ForgetOldLog();
     if (s.ok()) s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
+    if (s.ok() && env_memory_ != nullptr) MemoryEnv::Of(options_.env)->AddPool(path, env_memory_);
     if (s.ok()) s = OpenFileLog();
     if (s.ok()) s = MakeFilesDurable(VersionEdit());
   }

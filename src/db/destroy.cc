@@ -9,6 +9,7 @@
 #include "src/db/ssd_options.h"
 #include "src/log/file_log.h"
 #include "src/log/log_place.h"
+#include "src/nvm/memory_env.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/ssd_store.h"
@@ -57,6 +58,13 @@ Status DestroyFileLog(const std::string& name, const Options& options) {
   return s.ok() && env->FileExists(WalDirPath(name)) ? env->RemoveFile(WalDirPath(name)) : s;
 }
 
+// Removes a pool, from where the Env keeps it.
+Status DestroyPool(const std::string& path, const Options& options, const std::string& name) {
+  MemoryEnv* const memory = MemoryEnv::Of(options.env);
+  if (memory == nullptr) return Pool::Destroy(path, PlacesOfRegions(options, name));
+  return memory->FileExists(path) ? memory->RemoveFile(path) : Status::OK();
+}
+
 // DestroyDB, but for what is thrown.
 Status Destroy(const std::string& name, const Options& options) {
   Env* const env = options.env;
@@ -76,8 +84,8 @@ Status Destroy(const std::string& name, const Options& options) {
       s = SsdStore::Destroy(env, DamagedPath(options.ssd_path, i));
     }
   }
-  if (s.ok()) s = Pool::Destroy(pool, PlacesOfRegions(options, name));
-  if (s.ok()) s = Pool::Destroy(RepairedPoolPath(options, name), PlacesOfRegions(options, name));
+  if (s.ok()) s = DestroyPool(pool, options, name);
+  if (s.ok()) s = DestroyPool(RepairedPoolPath(options, name), options, name);
   for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
     s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
   }

@@ -62,6 +62,8 @@ bool IsMountPoint(const std::string& path) {
 }  // namespace
 
 Status Repairer::Run() {
+  if (MemoryEnv::Of(env_) != nullptr)
+    return Status::NotSupported(pool_path_, "a pool in the memory of an Env cannot be repaired");
   if (!options_.ssd_path.empty() && IsMountPoint(options_.ssd_path)) {
     return Status::NotSupported(options_.ssd_path,
                                 "a repair puts another directory in its place, which a mount point does not allow");

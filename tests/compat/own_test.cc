@@ -2,6 +2,7 @@
 
 #include <leveldb/comparator.h>
 #include <leveldb/dumpfile.h>
+#include <leveldb/helpers/memenv.h>
 
 #include <functional>
 #include <map>
@@ -90,6 +91,42 @@ TEST_F(OwnTest, ApproximateSizesOfManyRecordsAreNotThoseOfTheMean) {
   EXPECT_NEAR(kRecords / 2 * 45.0, static_cast<double>(sizes[0]), kRecords / 2 * 10.0);
   EXPECT_NEAR(kRecords / 2 * 1045.0, static_cast<double>(sizes[1]), kRecords / 2 * 20.0);
   EXPECT_NEAR(static_cast<double>(sizes[0] + sizes[1]), static_cast<double>(sizes[2]), kRecords * 10.0);
+}
+
+// What a database on an Env in memory cannot do is said, and a database on disk of the same name is left alone.
+TEST_F(OwnTest, ADatabaseInMemoryHasItsLimits) {
+  Put("a", "on disk");
+  const std::unique_ptr<leveldb::Env> env(leveldb::NewMemEnv(leveldb::Env::Default()));
+  leveldb::EnvWrapper wrapper(env.get());
+  leveldb::Options options = options_;
+  options.env = &wrapper;
+  options.pool_size = 4 << 20;
+  leveldb::DB* opened = nullptr;
+  ASSERT_OK(leveldb::DB::Open(options, name_, &opened));
+  std::unique_ptr<leveldb::DB> db(opened);
+  std::string value;
+  EXPECT_TRUE(db->GetProperty("miodb.persist-mode", &value));
+  EXPECT_EQ("emulated", value);
+  EXPECT_TRUE(db->Get(leveldb::ReadOptions(), "a", &value).IsNotFound());
+  Status s;
+  for (int i = 0; i < 100 && s.ok(); i++) {
+    s = db->Put(leveldb::WriteOptions(), std::to_string(i), std::string(100000, 'v'));
+  }
+  EXPECT_TRUE(s.IsNoSpace()) << s.ToString();
+  options.pool_path = name_ + "/pool";
+  EXPECT_TRUE(leveldb::DB::Open(options, name_ + "2", &opened).IsIOError());
+  options.pool_path.clear();
+  std::vector<std::string> names;
+  ASSERT_OK(wrapper.GetChildren(name_, &names));
+  EXPECT_NE(names.end(), std::find(names.begin(), names.end(), "pool"));
+  EXPECT_TRUE(Dump(name_ + "/pool", &value).IsIOError());  // the one on disk is open
+  db.reset();
+  EXPECT_TRUE(leveldb::RepairDB(name_, options).IsNotSupportedError());
+  ASSERT_OK(leveldb::DestroyDB(name_, options));
+  options.nvm_node = 0;
+  EXPECT_TRUE(leveldb::DB::Open(options, name_, &opened).IsNotSupportedError());
+  Reopen();
+  EXPECT_EQ("on disk", Get("a"));
 }
 
 TEST_F(OwnTest, CodeThatSaysMiodbMeansTheSameClasses) {

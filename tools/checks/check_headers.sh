@@ -2,7 +2,7 @@
 # Checks that every public header compiles alone, and twice in a row, as C++11 and C++20, with gcc and clang. Headers named
 # c.h also have to be C: C99 and C11.
 #
-#   tools/checks/check_headers.sh               check include/miodb/*.h and include/compat/leveldb/*.h
+#   tools/checks/check_headers.sh               check include/miodb/*.h and include/compat/leveldb/
 #   tools/checks/check_headers.sh --self-test   prove that a header which needs another one, or C++17, fails
 
 set -euo pipefail
@@ -16,9 +16,10 @@ compilers=(gcc "$clang")
 # check_headers_in INCLUDE_FOLDER
 check_headers_in() {
   local header name compiler level levels count=0 problems=0
-  for header in "$1"/miodb/*.h "$1"/compat/leveldb/*.h; do
+  for header in "$1"/miodb/*.h "$1"/compat/leveldb/*.h "$1"/compat/leveldb/*/*.h; do
     [[ -f $header ]] || continue
-    name=$(basename "$(dirname "$header")")/$(basename "$header")
+    name=${header#"$1"/}
+    name=${name#compat/}
     levels=(c++11 c++20)
     if [[ $name == */c.h ]]; then levels+=(c99 c11); fi
     for compiler in "${compilers[@]}"; do
