@@ -10,7 +10,8 @@
 
 namespace miodb {
 
-// place: what was made with the comparator of the name made_with. LevelDB's words come first, for programs look for them.
+// place: what was made with the comparator of the name made_with. LevelDB's words come first, for programs look for
+// them.
 inline Status CheckComparator(const Comparator& comparator, const std::string& made_with, const std::string& place) {
   if (made_with == comparator.Name()) return Status::OK();
   return Status::InvalidArgument(made_with + " does not match existing comparator ",
