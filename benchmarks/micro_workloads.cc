@@ -79,7 +79,7 @@ int64_t Blocks(const ThreadState& thread, int64_t bytes) {
 }
 
 void Compress(ThreadState* thread, const Codec& codec) {
-  OpLoop loop(Blocks(*thread, kCompressorBytes), 0);
+  OpLoop loop(&thread->stats, Blocks(*thread, kCompressorBytes), 0);
   std::string output;
   while (loop.More()) {
     const std::string_view input = thread->values.Next(thread->workload.block_size);
@@ -94,7 +94,7 @@ void Uncompress(ThreadState* thread, const Codec& codec) {
   std::string packed;
   const std::string_view input = thread->values.Next(thread->workload.block_size);
   if (!codec.compress(input, thread->workload.zstd_level, &packed)) return;
-  OpLoop loop(Blocks(*thread, kCompressorBytes), 0);
+  OpLoop loop(&thread->stats, Blocks(*thread, kCompressorBytes), 0);
   std::string output;
   while (loop.More()) {
     if (!codec.uncompress(packed, input.size(), &output)) return;
@@ -113,7 +113,7 @@ const Codec* CodecOf(const std::string& name) {
 template <auto Hash>
 void HashBlocks(ThreadState* thread) {
   const std::string_view block = thread->values.Next(thread->workload.block_size);
-  OpLoop loop(Blocks(*thread, kChecksumBytes), 0);
+  OpLoop loop(&thread->stats, Blocks(*thread, kChecksumBytes), 0);
   while (loop.More()) {
     thread->consumed += Hash(block);
     thread->stats.AddBytes(block.size());
@@ -136,7 +136,7 @@ void Xxh3Blocks(ThreadState* thread) { HashBlocks<Xxh3>(thread); }
 void AcquireLoads(ThreadState* thread) {
   const int target = 1;
   const std::atomic<const int*> pointer{&target};
-  OpLoop loop(kAcquireOps, 0);
+  OpLoop loop(&thread->stats, kAcquireOps, 0);
   while (loop.More()) {
     for (int i = 0; i < kLoadsPerOp; i++) {
       // Acquire: the cost of it is what is measured; nobody stores.
@@ -148,7 +148,7 @@ void AcquireLoads(ThreadState* thread) {
 
 // What a machine does to operations of a microsecond that need nothing but a CPU: no store has better percentiles.
 void SpinMicros(ThreadState* thread) {
-  OpLoop loop(kSpinOps, 0);
+  OpLoop loop(&thread->stats, kSpinOps, 0);
   while (loop.More()) {
     const uint64_t start = Ticks::Now();
     while (Ticks::NanosBetween(start, Ticks::Now()) < kSpinNanos) {

@@ -112,7 +112,7 @@ void ReadWhileScanning(ThreadState* thread) { WithBackground(thread, ScanInBackg
 void SeekWhileWriting(ThreadState* thread) { WithBackground(thread, WriteInBackground, SeekRandom); }
 
 void ReadRandomWriteRandom(ThreadState* thread) {
-  OpLoop loop(thread->workload.readwrites, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.readwrites, thread->workload.duration_seconds);
   for (int64_t i = 0; loop.More(); i++) {
     const bool is_read = i % kCycle < thread->workload.read_percent;
     const uint64_t number = thread->RandomKey();
@@ -122,7 +122,7 @@ void ReadRandomWriteRandom(ThreadState* thread) {
 }
 
 void UpdateRandom(ThreadState* thread) {
-  OpLoop loop(thread->workload.readwrites, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.readwrites, thread->workload.duration_seconds);
   while (loop.More()) {
     const uint64_t number = thread->RandomKey();
     if (!thread->GetOne(number) || !thread->PutOne(number)) return;
@@ -132,7 +132,7 @@ void UpdateRandom(ThreadState* thread) {
 
 void RandomWithVerify(ThreadState* thread) {
   const Workload& workload = thread->workload;
-  OpLoop loop(workload.readwrites, workload.duration_seconds);
+  OpLoop loop(&thread->stats, workload.readwrites, workload.duration_seconds);
   for (int64_t i = 0; loop.More(); i++) {
     const uint64_t number = thread->RandomKey();
     const int64_t at = i % kCycle;
@@ -148,7 +148,7 @@ void RandomWithVerify(ThreadState* thread) {
 }
 
 void AppendRandom(ThreadState* thread) {
-  OpLoop loop(thread->workload.readwrites, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.readwrites, thread->workload.duration_seconds);
   std::string longer;
   while (loop.More()) {
     const std::string_view key = thread->key.Make(thread->RandomKey());

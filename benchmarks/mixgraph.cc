@@ -87,7 +87,7 @@ void MixGraph(ThreadState* thread) {
   SineRate rate(config, workload.threads, Ticks::MonotonicNanos());
   std::vector<uint32_t>& accesses = thread->stats.counts.key_accesses;
   if (config.mixgraph_hotness) accesses.resize(workload.key_space);
-  OpLoop loop(workload.reads, workload.duration_seconds);
+  OpLoop loop(&thread->stats, workload.reads, workload.duration_seconds);
   while (loop.More()) {
     if (config.is_throttled) rate.Await(thread);
     const MixOperation operation = model.Next(thread->ReadKey(), &thread->random);

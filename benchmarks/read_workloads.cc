@@ -18,7 +18,7 @@ enum class Direction { kForward, kBackward };
 template <Direction direction>
 void Scan(ThreadState* thread) {
   const std::unique_ptr<Cursor> cursor = thread->session->NewCursor();
-  OpLoop loop(thread->workload.reads, 0);
+  OpLoop loop(&thread->stats, thread->workload.reads, 0);
   Entry entry;
   bool valid = direction == Direction::kForward ? cursor->SeekToFirst(&entry) : cursor->SeekToLast(&entry);
   while (valid && loop.More()) {
@@ -43,7 +43,7 @@ void ReadSequential(ThreadState* thread) { Scan<Direction::kForward>(thread); }
 void ReadReverse(ThreadState* thread) { Scan<Direction::kBackward>(thread); }
 
 void ReadRandom(ThreadState* thread) {
-  OpLoop loop(thread->workload.reads, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.reads, thread->workload.duration_seconds);
   while (loop.More()) {
     if (!thread->GetOne(thread->ReadKey())) return;
     thread->stats.FinishedOp(OpType::kRead);
@@ -51,7 +51,7 @@ void ReadRandom(ThreadState* thread) {
 }
 
 void ReadMissing(ThreadState* thread) {
-  OpLoop loop(thread->workload.reads, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.reads, thread->workload.duration_seconds);
   while (loop.More()) {
     thread->AwaitRead(1);
     std::string_view value;
@@ -65,7 +65,7 @@ void ReadMissing(ThreadState* thread) {
 
 void MultiReadRandom(ThreadState* thread) {
   const Workload& workload = thread->workload;
-  OpLoop loop(workload.reads, workload.duration_seconds);
+  OpLoop loop(&thread->stats, workload.reads, workload.duration_seconds);
   std::vector<KeyBuffer> buffers;
   std::vector<std::string_view> keys;
   const auto found = [&](size_t index, std::string_view value) {
@@ -89,7 +89,7 @@ void MultiReadRandom(ThreadState* thread) {
 }
 
 void CreateIterators(ThreadState* thread) {
-  OpLoop loop(thread->workload.reads, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.reads, thread->workload.duration_seconds);
   while (loop.More()) {
     const std::unique_ptr<Cursor> cursor = thread->session->NewCursor();
     if (!thread->Check(cursor->Check(), "iterator")) return;
@@ -99,7 +99,7 @@ void CreateIterators(ThreadState* thread) {
 
 void SeekRandom(ThreadState* thread) {
   const Workload& workload = thread->workload;
-  OpLoop loop(workload.reads, workload.duration_seconds);
+  OpLoop loop(&thread->stats, workload.reads, workload.duration_seconds);
   KeyBuffer bound_buffer = thread->key;
   while (loop.More()) {
     thread->AwaitRead(1);
@@ -124,7 +124,7 @@ void SeekRandom(ThreadState* thread) {
 
 void SeekOrdered(ThreadState* thread) {
   const std::unique_ptr<Cursor> cursor = thread->session->NewCursor();
-  OpLoop loop(thread->workload.reads, thread->workload.duration_seconds);
+  OpLoop loop(&thread->stats, thread->workload.reads, thread->workload.duration_seconds);
   uint64_t number = 0;
   while (loop.More()) {
     number = (number + thread->random.Uniform(kOrderedStep)) % thread->workload.key_space;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/progress.h"
 #include "benchmarks/config.h"
 #include "benchmarks/session_db.h"
 #include "miodb/replay.h"
@@ -106,7 +107,10 @@ ReplayResult RunReplay(const Config& config, Engine* engine) {
   ReplayOptions options;
   options.fast_forward = trace.replay_fast_forward;
   options.as_fast_as_possible = trace.replay_as_fast_as_possible;
-  options.on_call = [&lanes](const ReplayedCall& call) {
+  ProgressLine progress(config.progress_reports);
+  const double trace_bytes = static_cast<double>(reader->file_bytes());
+  options.on_call = [&lanes, &progress, trace_bytes](const ReplayedCall& call) {
+    if (call.worker == 0) progress.Show("replayed", static_cast<double>(call.offset) / trace_bytes);
     Lane* const lane = lanes[static_cast<size_t>(call.worker)].get();
     lane->latencies[call.type].Record(call.nanos);
     // The steps of a scan belong to the seek, which was an operation.

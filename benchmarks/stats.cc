@@ -6,6 +6,7 @@
 #include <ctime>
 #include <limits>
 
+#include "benchmarks/common/progress.h"
 #include "benchmarks/config.h"
 
 namespace miodb::bench {
@@ -103,10 +104,19 @@ void Stats::ReportProgress() {
     ReportInterval();
   } else {
     next_report_ = NextProgress(done_);
-    std::fprintf(stderr, "... finished %" PRId64 " ops%30s\r", done_, "");
+    std::fprintf(stderr, "... finished %" PRId64 " ops%s%30s\r", done_, ExpectedText().c_str(), "");
     std::fflush(stderr);
   }
   SkipTime();  // The report is not part of the next operation.
+}
+
+// " of 1000000, 42 %, 12 s left"; with a duration only what of that is over.
+std::string Stats::ExpectedText() const {
+  const double seconds = static_cast<double>(Ticks::MonotonicNanos() - start_nanos_) / 1e9;
+  if (expected_seconds_ > 0) return ", " + ProgressText(seconds / static_cast<double>(expected_seconds_), seconds);
+  if (expected_ops_ <= 0) return "";
+  const double share = static_cast<double>(done_) / static_cast<double>(expected_ops_);
+  return " of " + std::to_string(expected_ops_) + ", " + ProgressText(share, seconds);
 }
 
 void Stats::ReportInterval() {

@@ -62,6 +62,12 @@ class Stats {
   void Start();
   void Stop();
 
+  // What is to be done: so many operations, or so many seconds if that is above 0.
+  void Expect(int64_t ops, int64_t seconds) {
+    expected_ops_ = ops;
+    expected_seconds_ = seconds;
+  }
+
   // What passed since the last operation belongs to no operation: a wait for the rate limit, for example.
   void SkipTime() { last_ticks_ = Ticks::Now(); }
 
@@ -109,6 +115,7 @@ class Stats {
   void RecordDetail(OpType type, uint64_t nanos);
   void ReportProgress();
   void ReportInterval();
+  std::string ExpectedText() const;
 
   const Config* config_;
   int thread_;
@@ -118,6 +125,8 @@ class Stats {
   std::atomic<int64_t>* shared_done_ = nullptr;
   int64_t done_ = 0;
   int64_t next_report_;
+  int64_t expected_ops_ = 0;  // 0: not known
+  int64_t expected_seconds_ = 0;
   uint64_t bytes_ = 0;
   uint64_t last_ticks_ = 0;
   uint64_t start_nanos_ = 0;

@@ -146,12 +146,14 @@ struct ThreadState {
 };
 
 // Decides when a thread's loop ends: after "ops" operations, or, if "seconds" is above 0, when that time is over; in
-// any case when the run is interrupted.
+// any case when the run is interrupted. "stats" is told, for its reports.
 class OpLoop {
  public:
-  OpLoop(int64_t ops, int64_t seconds)
+  OpLoop(Stats* stats, int64_t ops, int64_t seconds)
       : left_(seconds > 0 ? std::numeric_limits<int64_t>::max() : ops),
-        deadline_nanos_(seconds > 0 ? Ticks::MonotonicNanos() + static_cast<uint64_t>(seconds) * 1000000000u : 0) {}
+        deadline_nanos_(seconds > 0 ? Ticks::MonotonicNanos() + static_cast<uint64_t>(seconds) * 1000000000u : 0) {
+    stats->Expect(ops, seconds);
+  }
 
   // How many operations, "most" at most, are to be done next; 0 ends the loop.
   int64_t Take(int64_t most) {

@@ -92,7 +92,7 @@ void Write(ThreadState* thread, Order order, int64_t ops) {
   const int64_t batch = thread->workload.batch_size;
   KeyPicker keys(thread, order);
   if (order == Order::kUnique) ops = keys.UniqueKeys();
-  OpLoop loop(ops, order == Order::kRandom ? thread->workload.duration_seconds : 0);
+  OpLoop loop(&thread->stats, ops, order == Order::kRandom ? thread->workload.duration_seconds : 0);
   while (const int64_t entries = loop.Take(batch)) {
     const bool ok = batch == 1 ? WriteOne<update>(thread, keys.Next()) : WriteBatchOf<update>(thread, &keys, entries);
     if (!ok) return;

@@ -39,6 +39,7 @@ struct MIODB_EXPORT ReplayedCall {
   TraceType type = kTraceBegin;
   uint64_t nanos = 0;       // What it took.
   uint64_t lag_micros = 0;  // How much too late it began.
+  uint64_t offset = 0;      // Of its record in the file.
 };
 
 struct MIODB_EXPORT ReplayOptions {

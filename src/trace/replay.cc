@@ -83,6 +83,7 @@ class Worker {
     call.type = record.type;
     call.nanos = nanos;
     call.lag_micros = lag_micros;
+    call.offset = record.offset;
     // relaxed: a wish, which others may see a call later
     if (!options_.on_call(call)) stop_->store(true, std::memory_order_relaxed);
   }

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "benchmarks/common/progress.h"
 #include "tests/benchmarks/map_engine.h"
 
 namespace miodb::bench {
@@ -88,6 +91,42 @@ TEST_F(DriverTest, TheSameSeedGivesTheSameWorkAndAnotherSeedOther) {
   config_.seed = 1;
   EXPECT_EQ(Run("fillrandom,readrandom"), 0);
   EXPECT_NE(store_.map, map);
+}
+
+TEST_F(DriverTest, ProgressTellsTheTotalAndTheTimeLeft) {
+  config_.progress_reports = true;
+  EXPECT_EQ(Run("fillseq,readseq,updaterandom,mixgraph"), 0);
+  EXPECT_EQ(CountOf(err_, "... finished 500 ops of 1000, 50 %, "), 4u) << err_;
+  EXPECT_EQ(CountOf(err_, "... finished 1000 ops of 1000, 100 %, 0 s left"), 4u) << err_;
+  config_.duration = 1;
+  EXPECT_EQ(Run("fillseq,readrandom"), 0);
+  EXPECT_NE(err_.find("... finished 2000 ops, "), std::string::npos) << err_;
+  EXPECT_EQ(err_.find("of 1000, 200 %"), std::string::npos);
+}
+
+TEST(ProgressTest, TextTellsShareAndTimeLeft) {
+  EXPECT_EQ(ProgressText(0, 5), "0 %");
+  EXPECT_EQ(ProgressText(0.25, 5), "25 %, 15 s left");
+  EXPECT_EQ(ProgressText(0.1, 60), "10 %, 9 min left");
+  EXPECT_EQ(ProgressText(1.5, 60), "100 %, 0 s left");
+}
+
+TEST(ProgressTest, NothingIsShownInTheFirstSecond) {
+  testing::internal::CaptureStderr();
+  {
+    ProgressLine line(true);
+    const auto start = std::chrono::steady_clock::now();
+    line.Show("early", 0.1);
+    if (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(900)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+      line.Show("replayed", 0.5);
+    }
+    ProgressLine(false).Show("never", 0.5);
+  }
+  const std::string shown = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(shown.find("never"), std::string::npos);
+  EXPECT_NE(shown.find("... replayed, 50 %, "), std::string::npos) << shown;
+  EXPECT_EQ(shown.back(), '\n');
 }
 
 TEST_F(DriverTest, MissingKeysAreNeverFound) {

@@ -92,6 +92,19 @@ TEST_F(TraceBenchmarkTest, AReplayOnACopyEndsWithTheSameContent) {
   EXPECT_TRUE(Printed("scan steps   : issued " + std::to_string(scans))) << out_;
 }
 
+TEST_F(TraceBenchmarkTest, AReplayThatTakesLongShowsHowFarItIs) {
+  constexpr uint64_t kTenth = 100000;  // microseconds
+  std::string records = test::BeginRecord();
+  for (uint64_t i = 1; i <= 25; i++) {
+    records += test::Encoded([&](TraceEncoder e) { e.Put(i * kTenth, "key" + std::to_string(i), "value"); });
+  }
+  test::WriteFile(trace_, test::Ended(records, 26 * kTenth));
+  config_.progress_reports = true;
+  ASSERT_EQ(RunOn("miodb", dir_ / "db", "replay"), 0) << err_;
+  EXPECT_NE(err_.find("... replayed, "), std::string::npos) << err_;
+  EXPECT_NE(err_.find(" s left"), std::string::npos) << err_;
+}
+
 // What each benchmark read, not what was read since the start.
 TEST_F(TraceBenchmarkTest, ReadsOfTheMediumAreCountedByBenchmark) {
   config_.trace.trace_file = "";

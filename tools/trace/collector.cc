@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "benchmarks/common/progress.h"
+
 namespace miodb::tools {
 
 namespace {
 
-constexpr uint64_t kProgressRecords = 1 << 20;
+constexpr uint64_t kRecordsBetweenLooks = 1 << 12;  // at the clock
 
 // Figures by second need memory for each. A trace of more than three years has a damaged time in it.
 constexpr uint64_t kMostSeconds = 100 * 1000 * 1000;
@@ -93,20 +95,17 @@ Collector::Collector(const AnalyzerOptions& options, OutputFiles* files, Externa
 
 Status Collector::Run(TraceReader* reader) {
   start_micros_ = reader->start_micros();
-  shows_progress_ = isatty(STDERR_FILENO) != 0;
+  bench::ProgressLine progress(isatty(STDERR_FILENO) != 0);
+  uint64_t records = 0;
   for (TraceRecord record; reader->Next(&record);) {
     Status s = SetTime(record);
     if (s.ok()) s = Take(record);
     if (!s.ok()) return s;
-    if (totals_.requests % kProgressRecords == 0) ShowProgress(*reader);
+    if (++records % kRecordsBetweenLooks == 0) {
+      progress.Show("read", static_cast<double>(reader->offset()) / static_cast<double>(reader->file_bytes()));
+    }
   }
   return Status::OK();
-}
-
-void Collector::ShowProgress(const TraceReader& reader) {
-  if (!shows_progress_) return;
-  std::fprintf(stderr, "... %" PRIu64 " records, %.0f %% of the trace%20s\r", totals_.requests,
-               100 * static_cast<double>(reader.offset()) / static_cast<double>(reader.file_bytes()), "");
 }
 
 Status Collector::SetTime(const TraceRecord& record) {

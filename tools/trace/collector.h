@@ -83,7 +83,6 @@ class Collector {
   Status TakeWrite(const TraceRecord& record);
   Status TakeAccess(Access access, uint32_t column_family, const Slice& key, const Slice& end, uint64_t value_size);
   Status SetTime(const TraceRecord& record);
-  void ShowProgress(const TraceReader& reader);
 
   const AnalyzerOptions& options_;
   ExternalSort* const sort_;
@@ -98,7 +97,6 @@ class Collector {
   Totals totals_;
   uint64_t seconds_ = 0;
   double duration_seconds_ = 0;
-  bool shows_progress_ = false;
 };
 
 }  // namespace miodb::tools
