@@ -111,8 +111,9 @@ source_files() {
 }
 
 # Holds a lock until the script ends, so that no two measurements run side by side. Children should not inherit it: 9>&-
+# It is one on the folder: a file in it could be a link that somebody else put there.
 measure_alone() {
-  exec 9>"${TMPDIR:-/tmp}/miodb_compare.lock"
+  exec 9<"${TMPDIR:-/tmp}"
   flock -n 9 || die "another measurement is running; figures taken side by side mean nothing"
 }
 

@@ -137,9 +137,9 @@ refuses() {
   words=$1
   shift
   echo "vm: $* # must fail"
-  "$@" >/tmp/refusal 2>&1 && end 1
-  cat /tmp/refusal
-  grep -q "$words" /tmp/refusal || end 1
+  "$@" >/refusal 2>&1 && end 1
+  cat /refusal
+  grep -q "$words" /refusal || end 1
 }
 
 echo "vm: boot $vm_boot, nodes $(cat /sys/devices/system/node/online), with CPUs $(cat /sys/devices/system/node/has_cpu)"

@@ -106,20 +106,18 @@ for name in "${names[@]}"; do
     runnable+=("$name")
     continue
   fi
-  "$folder/$name.sh" "${words[@]}" --check "${run_options[@]}" 2>"${TMPDIR:-/tmp}/miodb_check.$$" || {
+  errors=$("$folder/$name.sh" "${words[@]}" --check "${run_options[@]}" 2>&1 >&3 3>&-) || {
     status=$?
     if ((status == 77)) && $runs_all; then
-      say "left out: $(cat "${TMPDIR:-/tmp}/miodb_check.$$")"
+      say "left out: $errors"
       continue
     fi
-    cat "${TMPDIR:-/tmp}/miodb_check.$$" >&2
-    rm -f "${TMPDIR:-/tmp}/miodb_check.$$"
+    say "$errors" >&2
     exit $((status == 77 ? 1 : status))
   }
   runnable+=("$name")
-done
+done 3>&1
 names=("${runnable[@]}")
-rm -f "${TMPDIR:-/tmp}/miodb_check.$$"
 if $check; then exit 0; fi
 
 failed=()

@@ -30,8 +30,13 @@ common=(--bench_path "$scratch/bin" --db_path "$scratch/db")
 calls() { if [[ -e $scratch/bin/calls ]]; then wc -l <"$scratch/bin/calls"; else echo 0; fi; }
 expect_calls() { expect "$1 calls" test "$(calls)" = "$1"; }
 
+# Whoever else may write to TMPDIR may have put a link there.
+content="what another user's file holds"
+printf '%s\n' "$content" >"$scratch/victim"
+ln -s "$scratch/victim" "$scratch/miodb_compare.lock"
 run "$one_test" "${common[@]}" --outfile "$scratch/one.out" --scale 0.001
 expect_status 0
+expect "no link is followed" test "$(cat "$scratch/victim")" = "$content"
 expected="--num=20000 --value_size=4096 --benchmarks=fillrandom,stats,readrandom,stats --reads=1000 --compression_ratio=1 \
 --db=$scratch/db --keys_per_datatable=2097152 --dram_node=0 --nvm_node="
 expect "the flags of the prototype's script" grep -qF -- "$expected" "$scratch/bin/calls"

@@ -42,7 +42,7 @@ wrong_run_bits() {
 
 # Prints every problem of the tree in the current folder.
 problems_here() {
-  local all text=() code documents file
+  local all text=() code documents scripts file
   mapfile -t all < <(source_files)
   if ((${#all[@]} == 0)); then
     say "nothing was judged: no files found"
@@ -54,6 +54,7 @@ problems_here() {
   done
   mapfile -t code < <(source_files '*.cc' '*.h')
   mapfile -t documents < <(source_files '*.md')
+  mapfile -t scripts < <(source_files '*.sh')
 
   wrong_run_bits "${all[@]}"
   ((${#text[@]} > 0)) || return 0
@@ -64,6 +65,8 @@ problems_here() {
   matches $'\t' "tab" "${code[@]}"
   matches '^[[:blank:]]*#[[:blank:]]*if[[:blank:]]+0' "code that is switched off" "${code[@]}"
   matches 'DISABLED_' "a test that is switched off" "${code[@]}"
+  # Whoever may write to the folder can have put a link there. mktemp makes a name that nobody knows before.
+  matches '>[>|]?[[:blank:]]*"?(/tmp|\$\{TMPDIR(:-[^}]*)?\}|\$TMPDIR)/' "a name in a shared folder that others can foresee" "${scripts[@]}"
   broken_links "${documents[@]}"
 }
 
@@ -93,7 +96,7 @@ expect() {
 }
 
 self_test() {
-  local home="/home"/someone disabled=DISABLED
+  local home="/home"/someone disabled=DISABLED shared=/tmp chosen='${TMPDIR:-/tmp}'
   expect pass a.cc $'int a;\n'
   expect pass docs/a.md $'[a](../plain.txt) [b](https://example.org/b) /mnt/pmem0 src/work/x ~/work/\n'
   expect pass a.sh $'#!/bin/sh\n' 755
@@ -108,6 +111,10 @@ self_test() {
   expect fail a.cc $'#if 0\n#endif\n'
   expect fail tests/a_test.cc "TEST(A, ${disabled}_B) {}"$'\n'
   expect fail a.cc "$(printf '<%.0s' {1..7}) mine"$'\n'
+  expect pass a.sh $'exec 9<"${TMPDIR:-/tmp}"\nlog=$(mktemp "${TMPDIR:-/tmp}/log.XXXXXX")\n'
+  expect fail a.sh "exec 9>\"$chosen/a.lock\""$'\n'
+  expect fail a.sh "say x >>$shared/a.\$\$"$'\n'
+  expect fail a.sh "make 2>\"$chosen/errors\""$'\n'
   expect fail a.md $'[a](nowhere.md)\n'
   expect fail a.md "$(head -c $((largest_file + 1)) /dev/zero | tr '\0' x)"
   say "self-test: $cases of $cases cases right"
