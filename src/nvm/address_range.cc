@@ -1,7 +1,9 @@
 #include "src/nvm/address_range.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -12,35 +14,89 @@ namespace {
 
 constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// Memory of a range aligned as it has to be, by reserving more than is needed and giving back both ends.
-char* TryReserve(uint64_t size) {
+// The kernel counts addresses in pages; none of any kind is larger where a range may end.
+constexpr uint64_t kGrain = uint64_t{2} << 20;
+
+// Of the addresses that a limit leaves the process, a range takes no more than this part unless it has to: the program
+// needs them for its memory.
+constexpr uint64_t kPartOfLimit = 8;
+
+uint64_t LimitOfAddresses() {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+void GiveBack(uintptr_t begin, uintptr_t end) {
+  if (begin < end) munmap(reinterpret_cast<void*>(begin), end - begin);
+}
+
+// Memory of a range aligned as it has to be, with room behind it, by reserving more than is needed and giving back both
+// ends.
+char* TryReserve(uint64_t size, uint64_t room) {
   constexpr uint64_t alignment = AddressRange::kAlignment;
-  void* const reserved = mmap(nullptr, size + alignment, PROT_NONE, kFlags, -1, 0);
+  const uint64_t all = size + room + alignment;
+  void* const reserved = mmap(nullptr, all, PROT_NONE, kFlags, -1, 0);
   if (reserved == MAP_FAILED) return nullptr;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(reserved);
   const uintptr_t aligned = (begin + alignment - 1) & ~(uintptr_t{alignment} - 1);
-  if (aligned > begin) munmap(reserved, aligned - begin);
-  if (aligned - begin < alignment) {
-    munmap(reinterpret_cast<void*>(aligned + size), alignment - (aligned - begin));
-  }
+  GiveBack(begin, aligned);
+  GiveBack(aligned + size, begin + all);
   return reinterpret_cast<char*>(aligned);
 }
 
-}  // namespace
-
-Status AddressRange::Reserve(uint64_t size, uint64_t spare, std::shared_ptr<AddressRange>* range) {
-  for (;; spare = spare / 16 / kAlignment * kAlignment) {
-    char* const base = TryReserve(size + spare);
-    if (base != nullptr) {
-      range->reset(new AddressRange(base, size + spare));
-      return Status::OK();
-    }
-    if (spare == 0) break;
-  }
-  return Status::IOError("cannot reserve " + std::to_string(size) + " bytes of address space", strerror(errno));
+// Reserves just these addresses, if they are nobody's.
+bool TryReserveAt(char* at, uint64_t size) {
+  void* const reserved = mmap(at, size, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  if (reserved == at) return true;
+  if (reserved != MAP_FAILED) munmap(reserved, size);  // kernels before 4.17 take the address for a hint
+  return false;
 }
 
-AddressRange::~AddressRange() { munmap(base_, size_); }
+// Half of what is wanted beyond least, to be tried next.
+uint64_t Less(uint64_t least, uint64_t wanted) { return least + (wanted - least) / 2 / kGrain * kGrain; }
+
+}  // namespace
+
+Status AddressRange::Reserve(uint64_t least, uint64_t wanted, uint64_t room, std::shared_ptr<AddressRange>* range) {
+  const uint64_t limit = LimitOfAddresses();
+  const uint64_t affordable = limit / kPartOfLimit / kGrain * kGrain;
+  room = std::min(room, affordable) / kGrain * kGrain;
+  for (wanted = std::max(least, std::min(wanted, affordable));;) {
+    char* const base = TryReserve(wanted, room);
+    if (base != nullptr) {
+      range->reset(new AddressRange(base, wanted));
+      return Status::OK();
+    }
+    if (room > 0) {
+      room = room / 16 / kGrain * kGrain;
+    } else if (wanted > least) {
+      wanted = Less(least, wanted);
+    } else {
+      break;
+    }
+  }
+  const std::string reason = strerror(errno);
+  const std::string limited =
+      limit == UINT64_MAX ? "" : "; the process may have " + std::to_string(limit) + " (ulimit -v)";
+  return Status::IOError("cannot reserve " + std::to_string(least) + " bytes of address space", reason + limited);
+}
+
+bool AddressRange::Extend(uint64_t least, uint64_t wanted) {
+  MutexLock lock(&mutex_);
+  const uint64_t old_size = size();
+  if (least <= old_size) return true;
+  least = (least + kGrain - 1) / kGrain * kGrain;
+  const uint64_t affordable = std::min(old_size + LimitOfAddresses() / kPartOfLimit, UINT64_MAX - kGrain);
+  for (wanted = std::max(least, std::min(wanted, affordable) / kGrain * kGrain);; wanted = Less(least, wanted)) {
+    if (TryReserveAt(base_ + old_size, wanted - old_size)) {
+      size_.store(wanted, std::memory_order_release);  // release: pairs with size()
+      return true;
+    }
+    if (wanted == least) return false;
+  }
+}
+
+AddressRange::~AddressRange() { munmap(base_, size()); }
 
 void AddressRange::Clear(uint64_t offset, uint64_t size) const {
   mmap(base_ + offset, size, PROT_NONE, kFlags | MAP_FIXED, -1, 0);

@@ -1,15 +1,21 @@
 // Addresses that nobody else gets: reserved without memory, so that what is mapped there later lies where references
 // into it say, and may grow without moving.
 //
-// Threads: immutable. What is mapped inside is its owner's affair, and is unmapped with the range.
+// A range begins with what its pool may need soon and is made longer in place. All pools of a process share its
+// addresses (128 TiB on x86-64), so ranges lie far from each other where there are plenty: what lies between belongs to
+// nobody, and the kernel gives it away from its far end. docs/decisions/0017 has the figures.
+//
+// Threads: any. What is mapped inside is its owner's affair, and is unmapped with the range.
 
 #ifndef MIODB_SRC_NVM_ADDRESS_RANGE_H_
 #define MIODB_SRC_NVM_ADDRESS_RANGE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
 #include "miodb/status.h"
+#include "src/util/mutex.h"
 
 namespace miodb {
 
@@ -18,16 +24,20 @@ class AddressRange {
   // Pages of any size may be mapped at multiples of this.
   static constexpr uint64_t kAlignment = uint64_t{1} << 30;
 
-  // Reserves size bytes, and up to spare bytes more behind them, as many of these as the system allows. IOError if it
-  // does not even allow size.
-  static Status Reserve(uint64_t size, uint64_t spare, std::shared_ptr<AddressRange>* range);
+  // Reserves wanted bytes or, where the system or a limit (ulimit -v) has less, fewer, but no fewer than least: IOError
+  // if not even these can be had. Where there are plenty, up to room bytes behind them are nobody's yet.
+  static Status Reserve(uint64_t least, uint64_t wanted, uint64_t room, std::shared_ptr<AddressRange>* range);
 
   ~AddressRange();
   AddressRange(const AddressRange&) = delete;
   AddressRange& operator=(const AddressRange&) = delete;
 
+  // Makes the range wanted bytes long in all, or as much of that as can be had, but no less than least. False if
+  // somebody else has the addresses behind it; it is as before then. A range never gets shorter.
+  bool Extend(uint64_t least, uint64_t wanted);
+
   char* base() const { return base_; }
-  uint64_t size() const { return size_; }
+  uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with Extend
 
   // Takes away what is mapped at [offset, offset + size) and keeps the addresses.
   void Clear(uint64_t offset, uint64_t size) const;
@@ -36,7 +46,8 @@ class AddressRange {
   AddressRange(char* base, uint64_t size) : base_(base), size_(size) {}
 
   char* const base_;
-  const uint64_t size_;
+  Mutex mutex_;                 // of Extend
+  std::atomic<uint64_t> size_;  // changed by Extend
 };
 
 }  // namespace miodb

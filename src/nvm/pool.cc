@@ -27,19 +27,20 @@ namespace {
 
 uint64_t RoundUp(uint64_t n) { return (n + kExtentUnit - 1) / kExtentUnit * kExtentUnit; }
 
-// Addresses for regions that are added while the pool is open: as many as there may be without asking for much. Under
-// the thread sanitizer a program has few.
+// Addresses that had better be free behind a pool, for what it may become and for regions that are added while it is
+// open. Under the thread sanitizer a program has few.
 #if defined(__SANITIZE_THREAD__)
-constexpr uint64_t kSpareAddresses = uint64_t{128} << 30;
+constexpr uint64_t kRoomBehind = uint64_t{128} << 30;
 #else
-constexpr uint64_t kSpareAddresses = uint64_t{4} << 40;
+constexpr uint64_t kRoomBehind = uint64_t{4} << 40;
 #endif
 
-// Where the pool's own file is mapped. addresses: wanted in all.
+// Where the pool's own file is mapped. addresses: needed in all, for its regions.
 Region::Place FirstPlace(const Pool::Options& options, uint64_t addresses) {
   Region::Place place;
   place.nodes = options.nodes;
-  place.spare = std::max(addresses, kSpareAddresses);
+  place.least = addresses;
+  place.room = kRoomBehind;
   place.huge_pages = options.huge_pages;
   place.access = options.access;
   return place;
@@ -151,7 +152,7 @@ Status Pool::Publish() {
   return s;
 }
 
-// Maps the pool's own file, with addresses for the regions that it has and for some that it may get.
+// Maps the pool's own file, with addresses for the regions that it has.
 Status Pool::OpenFirst(const std::string& path, const Options& options, std::unique_ptr<Region>* region) {
   if (options.memory != nullptr) {
     const uint64_t split = options.memory->split;
@@ -161,11 +162,9 @@ Status Pool::OpenFirst(const std::string& path, const Options& options, std::uni
   Status s = Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, 0));
   if (!s.ok()) return s;
   const uint64_t wanted = AddressesWanted((*region)->base());
-  if (wanted <= (*region)->range()->size()) return s;
+  if ((*region)->range()->Extend(wanted, wanted)) return s;
   region->reset();
-  s = Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, wanted));
-  if (!s.ok() || wanted <= (*region)->range()->size()) return s;
-  return Status::IOError(path, "the pool's regions need " + std::to_string(wanted) + " bytes of address space");
+  return Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, wanted));
 }
 
 Status Pool::Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {

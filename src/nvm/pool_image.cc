@@ -88,7 +88,7 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   s = Region::SizeOf(path, &addresses);
   if (!s.ok()) return s;
   if (!entries.empty()) addresses = std::max(addresses, entries.back().base + entries.back().range);
-  s = AddressRange::Reserve(RoundToRegion(addresses), 0, &i->range_);
+  s = AddressRange::Reserve(RoundToRegion(addresses), RoundToRegion(addresses), 0, &i->range_);
   if (s.ok()) s = i->Add(path, 0);
   if (!s.ok()) return s;
   i->base_ = i->range_->base();

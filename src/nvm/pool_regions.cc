@@ -43,12 +43,13 @@ void Pool::DrawUuid(uint8_t* uuid) const {
   memcpy(uuid, random, sizeof(random));
 }
 
-// Where the last region of the pool with this header page ends. 0: it has none, or is damaged, which shows later.
+// The addresses that all regions of the pool with this header page need to be opened. 0: it has none, or is damaged,
+// which shows later. What the last one may need beyond that is found out when its size is known.
 uint64_t Pool::AddressesWanted(const char* header_page) {
   std::vector<RegionEntry> entries;
   const PoolHeader header = ReadPoolHeader(header_page, kPoolHeaderSize);
   if (!header.has_superblock || !ReadRegionTable(header_page, header.pool_id, "", &entries).ok()) return 0;
-  return entries.empty() ? 0 : entries.back().base + entries.back().range;
+  return entries.empty() ? 0 : entries.back().base + std::min(entries.back().range, kAddressesAtOpen);
 }
 
 // ---- Opening
@@ -126,7 +127,10 @@ Status Pool::OpenRegion(const RegionEntry& entry, const RegionOptions& options) 
     uint64_t largest;
     Status s = Region::LargestSize(options.path, &largest);
     if (!s.ok()) return s;
-    const Region::Place place{options.nodes, regions_.first().range(), entry.base, 0, options_.huge_pages};
+    const Region::Place place{.nodes = options.nodes,
+                              .range = regions_.first().range(),
+                              .offset = entry.base,
+                              .huge_pages = options_.huge_pages};
     const uint64_t most = options.limit > 0 ? options.limit : std::min(largest, entry.range);
     s = Region::Open(options.path, most, options_.persist_mode, &region, place);
     if (!s.ok()) return s;
@@ -247,18 +251,19 @@ Status Pool::PlanRegion(const RegionOptions& options, RegionEntry* entry) const 
     if (!s.ok()) return s;
     const bool as_it_is = options.limit == 0 || Region::IsDevice(options.path);
     entry->range = RoundToRegion(as_it_is ? largest : options.limit);
-    const uint64_t addresses = regions_.first().range()->size();
-    if (entry->base + entry->range > addresses) {
-      return Status::InvalidArgument(options.path, "needs " + std::to_string(entry->range) +
-                                                       " bytes of address space, of which " +
-                                                       std::to_string(addresses - std::min(addresses, entry->base)) +
-                                                       " are left; give it a limit, or open the database again");
-    }
   }
-  if (entry->range == 0 || entry->base + entry->range > IndexWord::kMaxRef) {
+  if (entry->range == 0 || entry->range > IndexWord::kMaxRef - std::min(entry->base, IndexWord::kMaxRef)) {
     return Status::InvalidArgument(options.path, "a pool cannot have more than " + std::to_string(IndexWord::kMaxRef) +
                                                      " bytes, this region has " + std::to_string(entry->range) +
                                                      " and begins at " + std::to_string(entry->base));
+  }
+  const auto& range = regions_.first().range();
+  const uint64_t addresses = entry->base + std::min(entry->range, kAddressesAtOpen);
+  if (range != nullptr && !range->Extend(addresses, addresses)) {
+    return Status::InvalidArgument(
+        options.path, "needs the first " + std::to_string(addresses) + " bytes of address space from the pool's on, " +
+                          "of which " + std::to_string(range->size()) +
+                          " can be had; give it and the regions before it limits, or open the database again");
   }
   entry->checksum = RegionEntryChecksum(*entry, id());
   return Status::OK();
@@ -288,8 +293,11 @@ Status Pool::MakeRegion(const RegionOptions& options, const RegionEntry& entry, 
     *region = Region::PartOfMemory(options_.memory, entry.base, entry.range);
     return Status::OK();
   }
-  const Region::Place place{options.nodes,       regions_.first().range(), entry.base, 0,
-                            options_.huge_pages, options_.access};
+  const Region::Place place{.nodes = options.nodes,
+                            .range = regions_.first().range(),
+                            .offset = entry.base,
+                            .huge_pages = options_.huge_pages,
+                            .access = options_.access};
   if (Region::IsDevice(options.path)) return Region::Open(options.path, 0, options_.persist_mode, region, place);
   const bool anonymous = Region::IsAnonymous(options.path);
   const std::string temporary = anonymous ? options.path : TemporaryName(options.path);

@@ -111,8 +111,8 @@ std::string PoolSpace::DescribeFull() const {
   std::string text =
       "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
   for (int i = 0; i < regions_.count(); i++) {
-    const std::string nodes = regions_.at(i).region->DescribeNodes();
-    if (!nodes.empty()) text += "; " + nodes;
+    const std::string shortage = regions_.at(i).region->DescribeShortage();
+    if (!shortage.empty()) text += "; " + shortage;
   }
   return text;
 }
@@ -239,7 +239,11 @@ Status PoolSpace::GrowFile(int i, uint64_t new_size) {
   const uint64_t start = NowMicros();
   Status s = m.region->Grow(new_size);
   const uint64_t micros = NowMicros() - start;
-  if (!s.ok()) return s;
+  if (!s.ok()) {
+    MutexLock lock(&mutex_);
+    if (parts_[i].limit > 0) parts_[i].limit = std::min(parts_[i].limit, m.region->max_size());
+    return s;
+  }
   // relaxed: statistics, and one thread grows at a time.
   growth_counters_.steps.fetch_add(1, std::memory_order_relaxed);
   growth_counters_.micros.fetch_add(micros, std::memory_order_relaxed);

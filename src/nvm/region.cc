@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
 #include "src/nvm/file_system.h"
 #include "src/util/mutation.h"
@@ -34,6 +35,7 @@ namespace {
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
 constexpr int kProtection = PROT_READ | PROT_WRITE;
+constexpr int kSyncedMapping = MAP_SHARED_VALIDATE | MAP_SYNC;
 
 // Pages that are looked at to see where memory lies: when a region is opened, and of every piece that it grows by.
 constexpr uint64_t kSampleAtOpen = 64;
@@ -190,7 +192,7 @@ std::unique_ptr<Region> Region::InMemory(MemoryMedium* medium, uint64_t capacity
   r->medium_ = medium;
   r->base_ = medium->base;
   r->granularity_ = kExtentUnit;
-  r->max_size_ = capacity;
+  r->max_size_.store(capacity, std::memory_order_relaxed);  // relaxed: nobody else sees the region yet
   r->mode_ = medium->mode;
   r->size_.store(medium->size, std::memory_order_release);  // release: as in Open
   return r;
@@ -206,28 +208,70 @@ std::unique_ptr<Region> Region::PartOfMemory(MemoryMedium* medium, uint64_t offs
 
 Region::~Region() {
   if (medium_ != nullptr) return;
-  if (mapped_) place_.range->Clear(place_.offset, max_size_);
+  if (addresses_ > 0) place_.range->Clear(place_.offset, addresses_);
   if (fd_ < 0) return;
   UnlockForProcess(fd_);
   close(fd_);
 }
 
-// The addresses: a range of its own, or its part of the one that it was given.
+// What is reserved for a file of this size, if it may become as large: at_open or, of a large file, several times its
+// size.
+uint64_t Region::AddressesFor(uint64_t size, uint64_t at_open) const {
+  const uint64_t alignment = std::max(kHugePage, granularity_);
+  const uint64_t soon = std::max(at_open, std::min(size, UINT64_MAX / kAddressesPerByte) * kAddressesPerByte);
+  return (std::min(soon, max_size()) + alignment - 1) / alignment * alignment;
+}
+
+void Region::LimitTo(uint64_t max_size) {
+  max_size_.store(std::min(max_size_.load(std::memory_order_relaxed), max_size), std::memory_order_relaxed);
+  addresses_ = std::min(addresses_, this->max_size());
+}
+
+// The addresses to begin with: a range of its own, or its part of the one that it was given.
 Status Region::Reserve(uint64_t max_size) {
   const uint64_t alignment = std::max(kHugePage, granularity_);
-  max_size_ = (std::max(max_size, size()) + alignment - 1) / alignment * alignment;
+  const auto round = [alignment](uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
+  max_size = std::min(max_size, IndexWord::kMaxRef + 1 - std::min(place_.offset, IndexWord::kMaxRef));
+  max_size_.store(round(std::max(max_size, size())), std::memory_order_relaxed);  // relaxed: as in InMemory
+  const uint64_t least = std::max(round(size()), alignment);
+  const uint64_t wanted = std::max(least, AddressesFor(size(), place_.at_open));
+  const uint64_t offset = place_.offset;
   if (place_.range == nullptr) {
-    Status s = AddressRange::Reserve(max_size_, place_.spare, &place_.range);
+    const uint64_t room = place_.room + (this->max_size() - std::min(wanted, this->max_size()));
+    Status s =
+        AddressRange::Reserve(std::max(least, place_.least), std::max(wanted, place_.least), room, &place_.range);
     if (!s.ok()) return Status::IOError(path_, s.ToString());
   }
-  const uint64_t room = place_.range->size() - std::min(place_.range->size(), place_.offset);
-  if (alignment > AddressRange::kAlignment || place_.offset % alignment != 0 || max_size_ > room) {
-    return Status::InvalidArgument(path_, std::to_string(max_size_) + " bytes in pages of " +
-                                              std::to_string(alignment) + " do not fit into the " +
-                                              std::to_string(room) + " bytes of address space left for it");
+  if (alignment > AddressRange::kAlignment || offset % alignment != 0 ||
+      !place_.range->Extend(offset + least, offset + wanted)) {
+    const uint64_t room = place_.range->size() - std::min(place_.range->size(), offset);
+    return Status::InvalidArgument(path_, std::to_string(least) + " bytes in pages of " + std::to_string(alignment) +
+                                              " do not fit into the " + std::to_string(room) +
+                                              " bytes of address space left for it");
   }
-  base_ = place_.range->base() + place_.offset;
+  addresses_ = std::min(this->max_size(), place_.range->size() - offset);
+  base_ = place_.range->base() + offset;
   return Status::OK();
+}
+
+// More addresses than it has, so that its file may have this many bytes, and as many again if they can be had.
+Status Region::TakeAddresses(uint64_t size) {
+  const uint64_t most = max_size(), had = addresses_;
+  if (size > most) {
+    return Status::NoSpace(path_,
+                           "cannot grow to " + std::to_string(size) + " bytes: it may have " + std::to_string(most));
+  }
+  const uint64_t wanted = AddressesFor(size, 0);
+  if (place_.range->Extend(place_.offset + size, place_.offset + wanted)) {
+    const uint64_t all = std::min(most, place_.range->size() - place_.offset);
+    Status s = kind_ == RegionKind::kHugetlbfs ? Status::OK() : MapPages(had, all - had);
+    if (!s.ok()) return Status::NoSpace(path_, s.ToString());
+    addresses_ = all;
+    return s;
+  }
+  out_of_addresses_.store(true, std::memory_order_relaxed);  // relaxed: for messages
+  LimitTo(had);
+  return Status::NoSpace(path_, "cannot grow to " + std::to_string(size) + " bytes: " + DescribeShortage());
 }
 
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
@@ -243,36 +287,45 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   }
   if (s.ok()) s = Reserve(max_size);
   if (!s.ok()) return s;
-  if (device) max_size_ = size();
+  if (device) LimitTo(size());
 
-  mapped_ = true;
-  void* const synced = mmap(base_, max_size_, kProtection, MAP_SHARED_VALIDATE | MAP_SYNC | MAP_FIXED, fd_, 0);
-  if (synced != MAP_FAILED) {
+  if (CanMapWithSync() && MapWith(kSyncedMapping, 0, addresses_)) {
     mode_ = kPersistPmem;
     if (!device) kind_ = RegionKind::kFsdax;
   } else if (wanted == kPersistPmem) {
     return Status::NotSupported(path_, "this file system cannot map persistent memory with MAP_SYNC");
   } else {
-    s = MapPages(0, kind_ == RegionKind::kHugetlbfs ? size() : max_size_);
+    s = MapPages(0, kind_ == RegionKind::kHugetlbfs ? size() : addresses_);
     if (!s.ok()) return s;
     mode_ = kind_ == RegionKind::kOtherFile ? kPersistFile : kPersistEmulated;
   }
   if (wanted == kPersistEmulated || wanted == kPersistFile) mode_ = wanted;
-  // Where the kernel does not do it, small pages serve as well.
-  madvise(base_, max_size_, place_.huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  madvise(base_, max_size_, MADV_DONTDUMP);
   return CheckBindable();
 }
 
-// Maps a part of the file. Files on hugetlbfs are as long as what is mapped of them for writing, so they are mapped as
-// they grow, and their pages are taken by Allocate, not by mapping.
+// Tried with a page of its own: a call with MAP_FIXED that fails may leave a hole in the range.
+bool Region::CanMapWithSync() const {
+  const uint64_t page = kind_ == RegionKind::kDevdax ? granularity_ : kExtentUnit;
+  void* const mapped = mmap(nullptr, page, kProtection, kSyncedMapping, fd_, 0);
+  if (mapped == MAP_FAILED) return false;
+  munmap(mapped, page);
+  return true;
+}
+
+bool Region::MapWith(int flags, uint64_t offset, uint64_t size) {
+  char* const at = base_ + offset;
+  if (mmap(at, size, kProtection, flags | MAP_FIXED, fd_, static_cast<off_t>(offset)) == MAP_FAILED) return false;
+  // Where the kernel does not do it, small pages serve as well.
+  madvise(at, size, place_.huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  madvise(at, size, MADV_DONTDUMP);
+  return true;
+}
+
+// Maps a part of the file, in the way that the first was. Files on hugetlbfs are as long as what is mapped of them for
+// writing, so they are mapped as they grow, and their pages are taken by Allocate, not by mapping.
 Status Region::MapPages(uint64_t offset, uint64_t size) {
-  if (size == 0) return Status::OK();
-  void* const mapped =
-      mmap(base_ + offset, size, kProtection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
-  if (mapped == MAP_FAILED) return Error("mmap");
-  madvise(base_ + offset, size, MADV_DONTDUMP);
-  return Status::OK();
+  const int flags = kind_ == RegionKind::kFsdax ? kSyncedMapping : MAP_SHARED | MAP_NORESERVE;
+  return size == 0 || MapWith(flags, offset, size) ? Status::OK() : Error("mmap");
 }
 
 Status Region::CheckBindable() const {
@@ -308,6 +361,15 @@ std::string Region::DescribeNodes() const {
     if (node == kAnyNode) continue;
     text += (text.empty() ? "" : ", ") + std::string("NUMA node ") + std::to_string(node) + " has " +
             std::to_string(AvailableOn(topology, node)) + " bytes available";
+  }
+  return text;
+}
+
+std::string Region::DescribeShortage() const {
+  std::string text = DescribeNodes();
+  if (out_of_addresses_.load(std::memory_order_relaxed)) {  // relaxed: as in TakeAddresses
+    text += (text.empty() ? "" : ", ") + std::string("the addresses behind its ") + std::to_string(max_size()) +
+            " bytes are taken: open the database again, and it gets more";
   }
   return text;
 }
@@ -354,14 +416,15 @@ Status Region::Grow(uint64_t new_size) {
   new_size = (new_size + granularity_ - 1) / granularity_ * granularity_;
   if (new_size <= old_size) return Status::OK();
   if (medium_ != nullptr) {
-    if (!grows_ || new_size > max_size_) return Status::NoSpace(path_, "no more memory");
+    if (!grows_ || new_size > max_size()) return Status::NoSpace(path_, "no more memory");
     medium_->size = new_size;
     size_.store(new_size, std::memory_order_release);  // release: as below
     return Status::OK();
   }
   if (kind_ == RegionKind::kDevdax) return Status::NoSpace(path_, "a DAX device does not grow");
   int node;
-  Status s = BindGrowth(old_size, new_size - old_size, &node);
+  Status s = new_size > addresses_ ? TakeAddresses(new_size) : Status::OK();
+  if (s.ok()) s = BindGrowth(old_size, new_size - old_size, &node);
   if (!s.ok()) return s;
   {
     const ThreadMemoryPolicy policy(node, ThreadMemoryPolicy::Strength::kBind);  // hugetlbfs goes by the thread's
@@ -380,7 +443,7 @@ Status Region::Grow(uint64_t new_size) {
 }
 
 uint64_t Region::FileSystemAvailable() const {
-  if (medium_ != nullptr) return max_size_ - size();
+  if (medium_ != nullptr) return max_size() - size();
   if (kind_ == RegionKind::kDevdax) return 0;
   FileSystemSize file_system;
   if (!MeasureFileSystem(fd_, path_, &file_system).ok()) return 0;

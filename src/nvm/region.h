@@ -1,5 +1,5 @@
-// One file or DAX device of persistent memory, mapped once into addresses reserved for its largest size, so that it
-// grows in place and no reference or pointer into it ever moves. Regions of one pool share an address range.
+// One file or DAX device of persistent memory, mapped into an address range that grows with it in place, so that no
+// reference or pointer into it ever moves. Regions of one pool share an address range.
 //
 // Space is allocated in the file system before it is used (fallocate), so a full device is an error of Grow and not a
 // SIGBUS at some later store. Where a NUMA node is asked for, the same step takes the memory from that node, or from
@@ -29,12 +29,24 @@ enum class RegionKind { kFsdax, kDevdax, kTmpfs, kHugetlbfs, kOtherFile, kAnonym
 
 const char* RegionKindName(RegionKind kind);
 
+// Addresses that a region takes when it is opened, where it may become as large: any number of pools of this size have
+// room in a process. Larger files take kAddressesPerByte times their size. Under the thread sanitizer a program has
+// few.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr uint64_t kAddressesAtOpen = uint64_t{16} << 30;
+#else
+inline constexpr uint64_t kAddressesAtOpen = uint64_t{256} << 30;
+#endif
+inline constexpr uint64_t kAddressesPerByte = 4;
+
 // Where a region lies in the address space, and on which nodes and pages.
 struct RegionPlace {
   RegionNodes nodes = {};  // where its memory has to lie; InvalidArgument if that cannot be had there
-  std::shared_ptr<AddressRange> range = nullptr;  // null: one of its own, with spare bytes more behind it
+  std::shared_ptr<AddressRange> range = nullptr;  // null: one of its own
   uint64_t offset = 0;                            // in range
-  uint64_t spare = 0;
+  uint64_t least = 0;                             // bytes that a range of its own has to have
+  uint64_t room = 0;                              // that had better be free behind it
+  uint64_t at_open = kAddressesAtOpen;
   bool huge_pages = true;                  // ask for them where the kernel may give them
   FileAccess access = FileAccess::kOwner;  // of the file, if it is made
 };
@@ -43,7 +55,7 @@ class Region {
  public:
   using Place = RegionPlace;
 
-  // Creates path, which must not exist, with size bytes. max_size: the addresses to reserve; 0: for all that the file
+  // Creates path, which must not exist, with size bytes. max_size: what it may grow to; 0: all that the file
   // system could hold.
   static Status Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                        std::unique_ptr<Region>* region, const Place& place = Place());
@@ -78,7 +90,9 @@ class Region {
 
   // Bytes of the file; everything below is backed by storage.
   uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with Grow
-  uint64_t max_size() const { return max_size_; }
+
+  // What it may grow to. Less from the moment on at which a Grow found no addresses for more.
+  uint64_t max_size() const { return max_size_.load(std::memory_order_relaxed); }  // relaxed: a bound that only shrinks
 
   bool can_grow() const { return grows_; }
 
@@ -86,7 +100,7 @@ class Region {
   uint64_t granularity() const { return granularity_; }
 
   // From now on it grows to no more than this. REQUIRES: nobody grows it at the same time.
-  void LimitTo(uint64_t max_size) { max_size_ = std::min(max_size_, max_size); }
+  void LimitTo(uint64_t max_size);
 
   // The addresses it lies in; null: memory of the caller.
   const std::shared_ptr<AddressRange>& range() const { return place_.range; }
@@ -95,14 +109,15 @@ class Region {
   uint64_t file_system() const { return file_system_; }
 
   // Makes the file new_size bytes long, rounded up to its granularity. On failure (IOError, or NoSpace from the file
-  // system) it is as before.
+  // system, or because the addresses behind its own are taken) it is as before.
   Status Grow(uint64_t new_size);
 
   // What the file system could still give, in bytes; of a bound region, what its nodes could.
   uint64_t FileSystemAvailable() const;
 
-  // Of a bound region, "NUMA node 2 has 4096 bytes available", for errors; else "".
-  std::string DescribeNodes() const;
+  // What keeps it from growing but its limit and its file system, for errors: "NUMA node 2 has 4096 bytes available" of
+  // a bound region, and that it has no more addresses; else "".
+  std::string DescribeShortage() const;
 
   // Where its pages lie now, of up to count.
   PageSample Sample(uint64_t count) const;
@@ -150,7 +165,12 @@ class Region {
   Status Reserve(uint64_t max_size);
   Status Map(uint64_t max_size, PersistMode wanted);
   Status MapPages(uint64_t offset, uint64_t size);
+  bool CanMapWithSync() const;
+  bool MapWith(int flags, uint64_t offset, uint64_t size);
+  uint64_t AddressesFor(uint64_t size, uint64_t at_open) const;
+  Status TakeAddresses(uint64_t size);
   Status CheckBindable() const;
+  std::string DescribeNodes() const;
   uint64_t AvailableOn(const NumaTopology& topology, int node) const;
   Status BindGrowth(uint64_t offset, uint64_t size, int* node);
   Status CheckNodes(uint64_t offset, uint64_t size) const;
@@ -160,13 +180,14 @@ class Region {
   int fd_ = -1;                     // opened once; -1: in memory
   MemoryMedium* medium_ = nullptr;  // not null: in memory
   char* base_ = nullptr;
-  uint64_t max_size_ = 0;
+  std::atomic<uint64_t> max_size_{0};
+  uint64_t addresses_ = 0;  // bytes of the range that are its own
+  std::atomic<bool> out_of_addresses_{false};
   PersistMode mode_ = kPersistFile;
   RegionKind kind_ = RegionKind::kMemory;
   Place place_;
   uint64_t granularity_ = 0;  // of the mapping and of sizes
   uint64_t file_system_ = 0;
-  bool mapped_ = false;
   bool grows_ = true;
   std::atomic<uint64_t> size_{0};
 };

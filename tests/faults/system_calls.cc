@@ -16,6 +16,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -31,6 +32,7 @@ int __real_stat(const char* path, struct stat* info);
 int __real_fstat(int fd, struct stat* info);
 int __real_fstatvfs(int fd, struct statvfs* info);
 int __real_fstatfs(int fd, struct statfs* info);
+int __real_statfs(const char* path, struct statfs* info);
 int __real_flock(int fd, int operation);
 int __real_ftruncate(int fd, off_t size);
 int __real_posix_fallocate(int fd, off_t offset, off_t size);
@@ -60,6 +62,7 @@ enum Call : int {
   kFstat,
   kFstatvfs,
   kFstatfs,
+  kStatfs,
   kFlock,
   kFtruncate,
   kFallocate,
@@ -75,11 +78,11 @@ enum Call : int {
   kCalls
 };
 
-constexpr std::array<const char*, kCalls> kNames = {"open",      "mkdir",     "rmdir",           "unlink",   "rename",
-                                                    "renameat2", "stat",      "fstat",           "fstatvfs", "fstatfs",
-                                                    "flock",     "ftruncate", "posix_fallocate", "mmap",     "msync",
-                                                    "madvise",   "fsync",     "fdatasync",       "close",    "write",
-                                                    "read",      "pread"};
+constexpr std::array<const char*, kCalls> kNames = {"open",      "mkdir",   "rmdir",     "unlink",          "rename",
+                                                    "renameat2", "stat",    "fstat",     "fstatvfs",        "fstatfs",
+                                                    "statfs",    "flock",   "ftruncate", "posix_fallocate", "mmap",
+                                                    "msync",     "madvise", "fsync",     "fdatasync",       "close",
+                                                    "write",     "read",    "pread"};
 
 struct State {
   std::atomic<bool> armed{false};
@@ -152,6 +155,13 @@ void Synced(char* at, size_t size, bool ok) {
 }
 
 FileWatch* watch = nullptr;
+std::function<void(struct statfs*)> file_systems;
+
+// Answers for a file system that is not there.
+int Pretended(int result, struct statfs* info) {
+  if (result == 0 && file_systems) file_systems(info);
+  return result;
+}
 
 // Tells the watch of a call that is about to be made.
 void Announce() {
@@ -168,6 +178,8 @@ int Told(int fd, int result) {
 }
 
 }  // namespace
+
+void PretendFileSystems(const std::function<void(struct statfs*)>& change) { file_systems = change; }
 
 FileWatch* SetFileWatch(FileWatch* fresh) { return std::exchange(watch, fresh); }
 
@@ -221,6 +233,7 @@ std::string LossyPages::Medium() const {
 
 using miodb::test::Announce;
 using miodb::test::Fails;
+using miodb::test::Pretended;
 using miodb::test::Told;
 
 extern "C" {
@@ -263,7 +276,12 @@ int __wrap_fstat(int fd, struct stat* info) { return Fails(miodb::test::kFstat) 
 int __wrap_fstatvfs(int fd, struct statvfs* info) {
   return Fails(miodb::test::kFstatvfs) ? -1 : __real_fstatvfs(fd, info);
 }
-int __wrap_fstatfs(int fd, struct statfs* info) { return Fails(miodb::test::kFstatfs) ? -1 : __real_fstatfs(fd, info); }
+int __wrap_fstatfs(int fd, struct statfs* info) {
+  return Fails(miodb::test::kFstatfs) ? -1 : Pretended(__real_fstatfs(fd, info), info);
+}
+int __wrap_statfs(const char* path, struct statfs* info) {
+  return Fails(miodb::test::kStatfs) ? -1 : Pretended(__real_statfs(path, info), info);
+}
 int __wrap_flock(int fd, int operation) { return Fails(miodb::test::kFlock) ? -1 : __real_flock(fd, operation); }
 int __wrap_ftruncate(int fd, off_t size) { return Fails(miodb::test::kFtruncate) ? -1 : __real_ftruncate(fd, size); }
 int __wrap_posix_fallocate(int fd, off_t offset, off_t size) {

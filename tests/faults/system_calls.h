@@ -7,8 +7,11 @@
 #ifndef MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_
 #define MIODB_TESTS_FAULTS_SYSTEM_CALLS_H_
 
+#include <sys/vfs.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace miodb::test {
@@ -32,6 +35,10 @@ std::string FailedCall();
 
 // How many calls of this name there were since the last ArmCallFault, failed or not.
 uint64_t CallsOf(const std::string& name);
+
+// From now on file systems are what this makes of the kernel's answers; null: what they are. While there is one, it is
+// not changed by another thread.
+void PretendFileSystems(const std::function<void(struct statfs*)>& change);
 
 // Is told of the calls that decide what a loss of power leaves of files (lossy_files.h).
 class FileWatch {

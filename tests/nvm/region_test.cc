@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -93,6 +95,59 @@ TEST_F(RegionTest, GrowsInPlace) {
   EXPECT_EQ("first", std::string(base, 5));
   ASSERT_OK(region_->Grow(kMiB));
   EXPECT_EQ(16 * kMiB, region_->size()) << "growing to less changes nothing";
+}
+
+// What is reserved at open is less than the file may become.
+class RegionAddressesTest : public RegionTest {
+ protected:
+  static Region::Place FewAddresses(uint64_t room) {
+    Region::Place place;
+    place.at_open = 4 * kMiB;
+    place.room = room;
+    return place;
+  }
+};
+
+TEST_F(RegionAddressesTest, GrowWithTheFileInPlace) {
+  ASSERT_OK(Region::Create(path_, kMiB, 64 * kMiB, kPersistAuto, &region_, FewAddresses(kMiB)));
+  char* const base = region_->base();
+  EXPECT_EQ(4 * kMiB, region_->range()->size());
+  memcpy(base, "first", 5);
+  for (const uint64_t size : {4 * kMiB, 5 * kMiB, 40 * kMiB, 64 * kMiB}) {
+    ASSERT_OK(region_->Grow(size));
+    EXPECT_GE(region_->range()->size(), size);
+    EXPECT_EQ(base, region_->base());
+    memcpy(base + size - 4, "last", 4);
+  }
+  EXPECT_EQ("first", std::string(base, 5));
+  EXPECT_STATUS(NoSpace, region_->Grow(65 * kMiB));
+  ASSERT_OK(Open(64 * kMiB));
+  EXPECT_EQ("last", std::string(region_->base() + 5 * kMiB - 4, 4));
+}
+
+TEST_F(RegionAddressesTest, ThatSomebodyElseHasAreNoSpaceUntilTheNextOpen) {
+  ASSERT_OK(Region::Create(path_, kMiB, 64 * kMiB, kPersistAuto, &region_, FewAddresses(64 * kMiB)));
+  void* const behind = region_->base() + 12 * kMiB;
+  void* const taken =
+      mmap(behind, kMiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_EQ(behind, taken) << strerror(errno);
+  memcpy(taken, "theirs", 6);
+  EXPECT_EQ(64 * kMiB, region_->max_size());
+  ASSERT_OK(region_->Grow(10 * kMiB));
+  memcpy(region_->base() + 10 * kMiB - 4, "last", 4);
+  const Status s = region_->Grow(20 * kMiB);
+  EXPECT_STATUS(NoSpace, s);
+  EXPECT_TRUE(Mentions(s, path_)) << s.ToString();
+  EXPECT_TRUE(Mentions(s, "open the database again")) << s.ToString();
+  EXPECT_TRUE(region_->DescribeShortage().find("open the database again") != std::string::npos);
+  EXPECT_EQ(10 * kMiB, region_->size());
+  EXPECT_LE(region_->max_size(), 12 * kMiB) << "nobody may count on more";
+  EXPECT_EQ("theirs", std::string(static_cast<char*>(taken), 6));
+  ASSERT_OK(Open(64 * kMiB));
+  ASSERT_OK(region_->Grow(64 * kMiB));
+  EXPECT_EQ("last", std::string(region_->base() + 10 * kMiB - 4, 4));
+  EXPECT_EQ("theirs", std::string(static_cast<char*>(taken), 6));
+  munmap(taken, kMiB);
 }
 
 TEST_F(RegionTest, AFailedGrowLeavesTheFileAsItWas) {
