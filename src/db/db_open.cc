@@ -266,6 +266,13 @@ Status DBImpl::OpenPool() {
       versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),
       static_cast<unsigned long long>(pool_->used_bytes()), static_cast<unsigned long long>(pool_->capacity()),
       static_cast<unsigned long long>(NowMicros() - start));
+  for (int i = 0; i < pool_->regions().count(); i++) {
+    const Region& region = *pool_->regions().at(i).region;
+    if (!region.copies_on_write()) continue;
+    Log("WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, "
+        "chattr +C it, and copy the database there",
+        region.path().c_str());
+  }
   if (is_volatile) {
     Log("the pool is anonymous memory: %s",
         ssd_ != nullptr ? "writes are in the log files until they are on SSD" : "nothing of it outlives the process");

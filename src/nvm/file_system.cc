@@ -1,17 +1,27 @@
 #include "src/nvm/file_system.h"
 
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
+#include "src/util/file_size_limit.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
+
+#ifndef FALLOC_FL_UNSHARE_RANGE
+#define FALLOC_FL_UNSHARE_RANGE 0x40
+#endif
 
 namespace {
 
@@ -55,11 +65,34 @@ Status SyncNames(const std::string& path) {
 }
 
 int Allocate(int fd, uint64_t offset, uint64_t size) {
+  struct stat st;
+  const uint64_t limit = FileSizeLimit();
+  if (offset + size > limit && fstat(fd, &st) == 0 && static_cast<uint64_t>(st.st_size) < offset + size) return EFBIG;
   int error;
   do {
     error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(size));
   } while (error == EINTR);
   return error;
+}
+
+int Unshare(int fd, uint64_t size) {
+  const auto call = [&] { return fallocate(fd, FALLOC_FL_UNSHARE_RANGE, 0, static_cast<off_t>(size)); };
+  return size > 0 && Retry(call) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO) ? errno : 0;
+}
+
+bool CopiesOnWrite(int fd) {
+  struct statfs fs;
+  int flags = 0;
+  return fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC &&
+         (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0 || (flags & FS_NOCOW_FL) == 0);
+}
+
+int StopCopyOnWrite(int fd) {
+  int flags = 0;
+  if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return errno;
+  flags = (flags | FS_NOCOW_FL) & ~FS_COMPR_FL;  // files are not both
+  if (ioctl(fd, FS_IOC_SETFLAGS, &flags) != 0) return errno;
+  return CopiesOnWrite(fd) ? EOPNOTSUPP : 0;
 }
 
 Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size) {

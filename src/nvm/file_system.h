@@ -16,8 +16,21 @@ namespace miodb {
 // synced is an error, since a pool without its name is lost.
 Status SyncNames(const std::string& path);
 
-// Gives storage to a range of a file. Returns an error number, or 0.
+// Gives storage to a range of a file. Returns an error number, or 0. EFBIG, and no signal, if the process may not have
+// files as large (ulimit -f).
 int Allocate(int fd, uint64_t offset, uint64_t size);
+
+// Gives the first size bytes of a file blocks of its own, where it may share some with the file that it is a copy of: a
+// store into these would need new ones. Returns an error number, or 0, also where the file system has nothing of the
+// kind.
+int Unshare(int fd, uint64_t size);
+
+// Whether a store into a block that the file has goes to a new block (btrfs, unless told otherwise). On a full file
+// system it is a SIGBUS then.
+bool CopiesOnWrite(int fd);
+
+// Tells the file system to write the file, which is empty, in place. Returns an error number, or 0.
+int StopCopyOnWrite(int fd);
 
 // What a file system has in all, and has left. Some name no figure, because they take what memory there is.
 struct FileSystemSize {

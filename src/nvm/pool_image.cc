@@ -20,6 +20,11 @@ namespace {
 // A hole between two ranges. Values that are zero may lie in smaller ones, after a copy that made holes of zeros.
 constexpr uint64_t kLeastHole = uint64_t{64} << 20;
 
+Status TooLarge(const std::string& path, uint64_t size, uint64_t most) {
+  return Status::Corruption(
+      path, "has " + std::to_string(size) + " bytes, but only " + std::to_string(most) + " references are its own");
+}
+
 }  // namespace
 
 // The file of one region, open and locked.
@@ -49,8 +54,9 @@ PoolImage::Part::~Part() {
   if (fd >= 0) close(fd);
 }
 
-// Opens the file or device and maps it where its references say.
-Status PoolImage::Add(const std::string& path, PmRef base) {
+// Opens the file or device and maps it where its references say. It may have no more than most bytes: others come
+// behind it.
+Status PoolImage::Add(const std::string& path, PmRef base, uint64_t most) {
   Part part;
   part.base = base;
   if (Region::IsDevice(path)) {
@@ -60,10 +66,14 @@ Status PoolImage::Add(const std::string& path, PmRef base) {
     Status s = Region::Open(path, 0, kPersistAuto, &part.device, place);
     if (!s.ok()) return s;
     part.size = part.file_size = part.device->size();
+    if (part.size > most) return TooLarge(path, part.size, most);
   } else {
     Status s = part.Open(path);
     if (!s.ok()) return s;
-    if (part.size > range_->size() - base) return Status::Corruption(path, "larger than the pool has room for");
+    if (part.size > most) return TooLarge(path, part.size, most);
+    if (!range_->Extend(base + part.size, base + part.size)) {
+      return Status::IOError(path, "no address space is left for " + std::to_string(part.size) + " bytes");
+    }
     if (part.size > 0 &&
         mmap(range_->base() + base, part.size, PROT_READ, MAP_SHARED | MAP_FIXED, part.fd, 0) == MAP_FAILED) {
       return Status::IOError(path, std::string("mmap: ") + strerror(errno));
@@ -87,9 +97,14 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   uint64_t addresses = 0;
   s = Region::SizeOf(path, &addresses);
   if (!s.ok()) return s;
-  if (!entries.empty()) addresses = std::max(addresses, entries.back().base + entries.back().range);
-  s = AddressRange::Reserve(RoundToRegion(addresses), RoundToRegion(addresses), 0, &i->range_);
-  if (s.ok()) s = i->Add(path, 0);
+  if (!entries.empty() && addresses > entries.front().base) {
+    i->missing_.push_back(TooLarge(path, addresses, entries.front().base).ToString() + "; no region is looked for");
+    entries.clear();
+  }
+  if (!entries.empty()) addresses = entries.back().base + std::min(entries.back().range, kAddressesAtOpen);
+  addresses = RoundToRegion(addresses);
+  s = AddressRange::Reserve(addresses, addresses, kAddressesAtOpen, &i->range_);
+  if (s.ok()) s = i->Add(path, 0, entries.empty() ? IndexWord::kMaxRef : entries.front().base);
   if (!s.ok()) return s;
   i->base_ = i->range_->base();
   RegionPlaces places = given;
@@ -97,7 +112,7 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   for (const RegionEntry& entry : entries) {
     std::string found;
     s = FindRegion(places, header.uuid, entry, &found);
-    if (s.ok()) s = i->Add(found, entry.base);
+    if (s.ok()) s = i->Add(found, entry.base, entry.range);
     if (s.ok()) i->region_paths_.push_back(found);
     if (!s.ok()) i->missing_.push_back(s.ToString());
   }

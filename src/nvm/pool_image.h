@@ -85,7 +85,7 @@ class PoolImage {
  private:
   explicit PoolImage(const std::string& path) : path_(path) {}
 
-  Status Add(const std::string& path, PmRef base);
+  Status Add(const std::string& path, PmRef base, uint64_t most);
   const Part* PartOf(PmRef ref) const;
 
   const std::string path_;

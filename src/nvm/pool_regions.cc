@@ -58,10 +58,10 @@ Status Pool::OpenRegions() {
   std::vector<RegionEntry> entries;
   Status s = ReadRegionTable(base_, id(), path_, &entries);
   if (!s.ok()) return s;
-  for (size_t i = 0; i < entries.size(); i++) {
-    const uint64_t least = i == 0 ? regions_.first().size() : entries[i - 1].base + entries[i - 1].range;
-    if (entries[i].base >= least && entries[i].base % kRegionAlignment == 0 && entries[i].range > 0) continue;
-    return Status::Corruption(path_, RegionName(entries[i]) + " overlaps the one before it");
+  if (!entries.empty() && regions_.first().size() > entries.front().base) {
+    return Status::Corruption(path_, "has " + std::to_string(regions_.first().size()) + " bytes, but " +
+                                         RegionName(entries.front()) + " begins at " +
+                                         std::to_string(entries.front().base));
   }
   if (!entries.empty()) regions_.LimitFirst(entries.front().base);
   std::vector<RegionOptions> found;

@@ -34,15 +34,22 @@ void PoolSpace::AddRegion(uint64_t limit) {
   MeasureFileSystems();
 }
 
-// What files without a limit may still grow by. Regions of one file system share what it has.
+// What files without a limit may still grow by. Regions of one file system share what it has. File systems may take
+// long to answer, so nobody waits for it with the lock.
 void PoolSpace::MeasureFileSystems() {
+  bool unlimited[kMaxRegions];
+  int count;
+  {
+    MutexLock lock(&mutex_);
+    count = count_;
+    for (int i = 0; i < count; i++) unlimited[i] = parts_[i].limit == 0;
+  }
   uint64_t room = 0;
   std::pair<uint64_t, uint64_t> available[kMaxRegions];  // by file system
   int known = 0;
-  MutexLock lock(&mutex_);
-  for (int i = 0; i < count_; i++) {
+  for (int i = 0; i < count; i++) {
     const Region& region = *regions_.at(i).region;
-    if (parts_[i].limit > 0) continue;
+    if (!unlimited[i]) continue;
     auto* const end = available + known;
     auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file_system(); });
     if (found == end || region.file_system() == 0) {
@@ -244,6 +251,7 @@ Status PoolSpace::GrowFile(int i, uint64_t new_size) {
     if (parts_[i].limit > 0) parts_[i].limit = std::min(parts_[i].limit, m.region->max_size());
     return s;
   }
+  cannot_grow_ahead_ &= ~(uint32_t{1} << i);  // whatever kept it from growing is over
   // relaxed: statistics, and one thread grows at a time.
   growth_counters_.steps.fetch_add(1, std::memory_order_relaxed);
   growth_counters_.micros.fetch_add(micros, std::memory_order_relaxed);
@@ -272,7 +280,7 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
   }
   if (region < 0) return false;
   const Status s = GrowFile(region, std::min(end, old_size + std::min(growth_, kPieceAhead)));
-  // Whoever needs space at once will try again, by as much as is needed.
+  // Whoever needs space at once will try again, by as much as is needed. What succeeds then ends this.
   if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;
   MeasureFileSystems();
   return s.ok();

@@ -17,6 +17,7 @@
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
 #include "src/nvm/file_system.h"
+#include "src/util/file_size_limit.h"
 #include "src/util/mutation.h"
 #include "src/util/posix_file.h"
 #include "src/util/process_lock.h"
@@ -41,12 +42,22 @@ constexpr int kSyncedMapping = MAP_SHARED_VALIDATE | MAP_SYNC;
 constexpr uint64_t kSampleAtOpen = 64;
 constexpr uint64_t kSampleOfGrowth = 16;
 
+// Of a file that is copied on write, what its file system must have left for an open: enough for the stores of the open
+// itself.
+constexpr uint64_t kRoomToCopy = uint64_t{64} << 20;
+constexpr char kHowToStopCopies[] = "Make room, or make a folder, chattr +C it, and copy the database there";
+
 }  // namespace
 
 Status Region::Error(const char* what) const {
   const int error = errno;
   const std::string reason = std::string(what) + ": " + strerror(error);
-  return error == ENOSPC || error == EDQUOT ? Status::NoSpace(path_, reason) : Status::IOError(path_, reason);
+  if (error == ENOSPC || error == EDQUOT) return Status::NoSpace(path_, reason);
+  if (error != EFBIG) return Status::IOError(path_, reason);
+  const uint64_t limit = FileSizeLimit();
+  return Status::NoSpace(path_, limit == UINT64_MAX ? reason
+                                                    : reason + ": files of this process may have " +
+                                                          std::to_string(limit) + " bytes (ulimit -f)");
 }
 
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
@@ -57,6 +68,7 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
   if (r->fd_ < 0) return Status::IOError(path, strerror(errno));
   Status s = r->Lock();
   if (s.ok()) s = r->FindKind();
+  if (s.ok()) s = r->WriteInPlace();
   // Mapped before it has any memory, because a binding is one of addresses.
   if (s.ok()) s = r->Map(std::max(max_size, max_size > 0 ? size : 0), wanted);
   if (s.ok()) s = r->Grow(size);
@@ -141,12 +153,20 @@ Status Region::MeasureFile() {
   }
   const uint64_t size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
   if (size < 2 * kPoolHeaderSize) return Status::Corruption(path_, "too short to be a pool");
-  // A copy may have holes. On a full file system a store into one would be a SIGBUS.
-  const uint64_t allocated = static_cast<uint64_t>(st.st_blocks) * 512;
+  Status s = OwnAllBlocks(size, static_cast<uint64_t>(st.st_blocks) * 512);
+  if (!s.ok()) return s;
+  // release: pairs with size(). Nobody else sees the region yet.
+  size_.store(size, std::memory_order_release);
+  return Status::OK();
+}
+
+// A copy may have holes, share blocks with the original, or be copied on write. On a full file system a store would be
+// a SIGBUS then.
+Status Region::OwnAllBlocks(uint64_t size, uint64_t allocated) {
+  FileSystemSize file_system;
+  Status s = MeasureFileSystem(fd_, path_, &file_system);
+  if (!s.ok()) return s;
   if (allocated < size) {
-    FileSystemSize file_system;
-    Status s = MeasureFileSystem(fd_, path_, &file_system);
-    if (!s.ok()) return s;
     if (file_system.available < size - allocated) {
       return Status::NoSpace(path_, "has holes of " + std::to_string(size - allocated) +
                                         " bytes, which have to be filled before it can be written to, and the file "
@@ -156,9 +176,23 @@ Status Region::MeasureFile() {
     errno = Allocate(fd_, 0, size);
     if (errno != 0) return Error("cannot fill the holes of the file");
   }
-  // release: pairs with size(). Nobody else sees the region yet.
-  size_.store(size, std::memory_order_release);
-  return Status::OK();
+  errno = Unshare(fd_, size);
+  if (errno != 0) return Error("cannot give the file blocks of its own");
+  copies_on_write_ = CopiesOnWrite(fd_);
+  if (!copies_on_write_ || file_system.available >= std::min(size, kRoomToCopy)) return Status::OK();
+  return Status::NoSpace(path_, "its file system copies on write and has " + std::to_string(file_system.available) +
+                                    " bytes left: a store into the pool could end the process. " + kHowToStopCopies);
+}
+
+// A new file must not be copied on write.
+Status Region::WriteInPlace() {
+  if (IsAnonymous(path_) || !CopiesOnWrite(fd_)) return Status::OK();
+  const int error = StopCopyOnWrite(fd_);
+  if (error == 0) return Status::OK();
+  return Status::NotSupported(path_, std::string("its file system copies on write, and that cannot be turned off: ") +
+                                         strerror(error) +
+                                         "; a store could end the process when there is no space. "
+                                         "Use another file system, or mount this one with nodatacow");
 }
 
 // sysfs knows what a device cannot be asked.
@@ -367,10 +401,13 @@ std::string Region::DescribeNodes() const {
 
 std::string Region::DescribeShortage() const {
   std::string text = DescribeNodes();
+  const auto add = [&text](const std::string& reason) { text += (text.empty() ? "" : ", ") + reason; };
   if (out_of_addresses_.load(std::memory_order_relaxed)) {  // relaxed: as in TakeAddresses
-    text += (text.empty() ? "" : ", ") + std::string("the addresses behind its ") + std::to_string(max_size()) +
-            " bytes are taken: open the database again, and it gets more";
+    add("the addresses behind its " + std::to_string(max_size()) +
+        " bytes are taken: open the database again, and it gets more");
   }
+  const uint64_t limit = FileSizeLimit();
+  if (limit < max_size()) add("files of this process may have " + std::to_string(limit) + " bytes (ulimit -f)");
   return text;
 }
 
@@ -447,7 +484,8 @@ uint64_t Region::FileSystemAvailable() const {
   if (kind_ == RegionKind::kDevdax) return 0;
   FileSystemSize file_system;
   if (!MeasureFileSystem(fd_, path_, &file_system).ok()) return 0;
-  const uint64_t available = file_system.available;
+  const uint64_t limit = FileSizeLimit();
+  const uint64_t available = std::min(file_system.available, limit - std::min(limit, size()));
   if (!place_.nodes.bound() || kind_ == RegionKind::kFsdax) return available;
   const NumaTopology topology;
   uint64_t on_nodes = AvailableOn(topology, place_.nodes.node);

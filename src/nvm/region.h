@@ -96,6 +96,10 @@ class Region {
 
   bool can_grow() const { return grows_; }
 
+  // Whether a store takes new space of the file system, without which it is a SIGBUS. Only of a file that was copied to
+  // where files are copied on write: those that are made here are not.
+  bool copies_on_write() const { return copies_on_write_; }
+
   // Sizes of the file are multiples of this: its pages, where they are large ones.
   uint64_t granularity() const { return granularity_; }
 
@@ -162,6 +166,8 @@ class Region {
   // Keeps a second opener out, in this process or another, until the region is destroyed.
   Status Lock() const;
   Status FindKind();
+  Status WriteInPlace();
+  Status OwnAllBlocks(uint64_t size, uint64_t allocated);
   Status Reserve(uint64_t max_size);
   Status Map(uint64_t max_size, PersistMode wanted);
   Status MapPages(uint64_t offset, uint64_t size);
@@ -189,6 +195,7 @@ class Region {
   uint64_t granularity_ = 0;  // of the mapping and of sizes
   uint64_t file_system_ = 0;
   bool grows_ = true;
+  bool copies_on_write_ = false;
   std::atomic<uint64_t> size_{0};
 };
 

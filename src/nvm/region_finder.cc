@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "src/format/pm_ref.h"
 #include "src/nvm/region.h"
 #include "src/util/posix_file.h"
 
@@ -127,7 +128,13 @@ Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& pa
                                           (damaged ? ": both copies are damaged" : ": the one before it is missing"));
     }
     ended = ended || !good;
-    if (good) entries->push_back(whole);
+    if (!good) continue;
+    const PmRef end = entries->empty() ? kPoolHeaderSize : entries->back().base + entries->back().range;
+    if (whole.base < end || whole.base > IndexWord::kMaxRef || whole.base % kRegionAlignment != 0 || whole.range == 0 ||
+        whole.range > IndexWord::kMaxRef - whole.base) {
+      return Status::Corruption(path, RegionName(whole) + " overlaps the one before it, or is no range of references");
+    }
+    entries->push_back(whole);
   }
   return Status::OK();
 }

@@ -28,8 +28,9 @@ Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeade
 // Reads the first page of a file or DAX device, zeros for what a short file lacks. NotFound if there is none.
 Status ReadFirstPage(const std::string& path, std::string* page);
 
-// Reads the entries of a pool's header page. Corruption, naming the pool by path, where one is damaged. An entry that
-// a crash cut off is not counted.
+// Reads the entries of a pool's header page. Corruption, naming the pool by path, where one is damaged; *entries has
+// those before it. An entry that a crash cut off is not counted. What is in *entries ascends, overlaps nowhere, and
+// ends at a reference that there can be, whoever wrote it.
 Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& path, std::vector<RegionEntry>* entries);
 
 // Where regions may be. A path is believed before what is found in folders; of these the files and the DAX devices are

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/util/file_size_limit.h"
 #include "src/util/posix_writable.h"
 
 namespace miodb {
@@ -152,6 +153,7 @@ class DirectWritableFile final : public PosixWritable {
 
  private:
   Status WriteAll(const char* p, size_t n, uint64_t offset) {
+    const NoFileSizeSignal no_signal;
     while (n > 0) {
       const ssize_t written = Retry([&] { return ::pwrite(fd_.get(), p, n, static_cast<off_t>(offset)); });
       if (written < 0) return Keep(PosixError(fname_, errno));

@@ -28,6 +28,7 @@
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/direct_file.h"
+#include "src/util/file_size_limit.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
 #include "src/util/no_throw.h"
@@ -144,6 +145,7 @@ class PosixWritableFile final : public PosixWritable {
 
  private:
   Status WriteAll(const char* p, size_t n) {
+    const NoFileSizeSignal no_signal;
     while (n > 0) {
       const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
       if (written < 0) return Keep(PosixError(fname_, errno));
@@ -185,6 +187,7 @@ class PosixLogger final : public Logger {
 
     const char* p = line.data();
     size_t left = line.size();
+    const NoFileSizeSignal no_signal;
     while (left > 0) {
       const ssize_t written = Retry([&] { return ::write(fd_.get(), p, left); });
       if (written <= 0) return;  // losing a message is better than stopping for it

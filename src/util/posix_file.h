@@ -24,6 +24,7 @@ inline Status PosixError(const std::string& context, int error_number) {
   std::string reason;
   try {
     reason = std::system_category().message(error_number);  // unlike strerror, safe in threads
+    if (error_number == EFBIG) reason += ": larger than files of this process may be (ulimit -f)";
   } catch (const std::exception&) {
     // The kind of error has to do.
   }

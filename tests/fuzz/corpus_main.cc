@@ -249,6 +249,22 @@ void AddRegions(Corpus* corpus) {
   corpus->Add("region", "a_gap", std::string(1, '\x31') + bytes);
 }
 
+// Entries of regions, laid out as in pool_image_fuzz.cc.
+void AddPoolImages(Corpus* corpus) {
+  const auto region = [](uint32_t base, uint32_t range, char range_unit = 30) {
+    std::string bytes;
+    PutFixed32(&bytes, base);
+    PutFixed32(&bytes, range);
+    return bytes + std::string({30, range_unit, 32, 0});
+  };
+  const std::string two("\x42"), one("\x41");
+  corpus->Add("pool_image", "good", two + region(1, 1) + region(2, 4));
+  corpus->Add("pool_image", "descending", two + region(100, 1) + region(1, 1));
+  corpus->Add("pool_image", "overlapping", two + region(1, 2) + region(2, 1));
+  corpus->Add("pool_image", "too_small", one + region(1, 1, 12));
+  corpus->Add("pool_image", "too_large", one + region(1, UINT32_MAX));
+}
+
 void AddTables(Corpus* corpus) {
   for (const int keys : {1, 80}) {
     // Laid out as in table_fuzz.cc: the payload first.
@@ -340,6 +356,7 @@ int main(int argc, char** argv) {
   miodb::test::AddManifests(&corpus);
   miodb::test::AddSsdManifests(&corpus);
   miodb::test::AddRegions(&corpus);
+  miodb::test::AddPoolImages(&corpus);
   miodb::test::AddTables(&corpus);
   miodb::test::AddSsts(&corpus);
   miodb::test::AddTraces(&corpus);

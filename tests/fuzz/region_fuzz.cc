@@ -1,5 +1,6 @@
 // src/format/region_table.h: the table of a pool's further regions, and the header page of one of them.
 
+#include "src/format/pm_ref.h"
 #include "src/format/region_table.h"
 #include "src/nvm/region_finder.h"
 #include "tests/fuzz/fuzz.h"
@@ -35,6 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < entries.size(); i++) {
     FUZZ_CHECK(RegionEntryChecks(entries[i], static_cast<int>(i) + 1, kPoolId));
     RegionName(entries[i]);
+    const uint64_t least = i == 0 ? kPoolHeaderSize : entries[i - 1].base + entries[i - 1].range;
+    FUZZ_CHECK(entries[i].base >= least && entries[i].range > 0);
+    FUZZ_CHECK(entries[i].base <= IndexWord::kMaxRef && entries[i].range <= IndexWord::kMaxRef - entries[i].base);
   }
   return 0;
 }
