@@ -244,7 +244,7 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
         clock.Lap(&PerfContext::put_memtable);
         Persist& persist = pool_->persist();
         if (MIODB_MUTATED(kVisibleBeforeDurable)) last_sequence_.store(allocated_sequence_);
-        if (sync || !persist.fence_is_slow()) s = persist.Fence(Purpose::kLog);
+        if (chunk_->in_pool() && (sync || !persist.fence_is_slow())) s = persist.Fence(Purpose::kLog);
         clock.Lap(&PerfContext::put_fence);
       }
       if (s.ok()) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -106,22 +107,45 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
     pmem_drain();
     return Status::OK();
   }
-  MutexLock lock(&dirty_mutex_);
-  if (!failure_.ok()) return failure_;
-  for (const DirtyRange& range : dirty_) {
-#ifdef MIODB_SIMULATOR
-    if (hook_ != nullptr) {
-      hook_->OnSync(reinterpret_cast<char*>(range.begin), range.end - range.begin);
-      continue;
+  return SyncDirty();
+}
+
+// Between the beginning and the end of a round nothing may be thrown: later rounds wait for it.
+Status Persist::SyncDirty() {
+  int failure;
+  {
+    MutexLock lock(&dirty_mutex_);
+    if (failure_ == 0) {
+      const uint64_t round = ++rounds_begun_;
+      std::array<DirtyRange, kMaxDirtyRanges> taken;
+      const size_t count = dirty_.size();
+      std::copy(dirty_.begin(), dirty_.end(), taken.begin());
+      dirty_.clear();
+      int error = 0;
+      {
+        MutexUnlock unlock(&dirty_mutex_);
+        for (size_t i = 0; i < count && error == 0; i++) error = SyncRange(taken[i]);
+      }
+      if (failure_ == 0) failure_ = error;
+      while (rounds_ended_ != round - 1) round_ended_.Wait();
+      rounds_ended_ = round;
+      round_ended_.SignalAll();
     }
-#endif
-    if (msync(reinterpret_cast<void*>(range.begin), range.end - range.begin, MS_SYNC) != 0) {
-      failure_ = Status::IOError(path_, std::string("msync: ") + strerror(errno));
-      return failure_;
-    }
+    failure = failure_;
   }
-  dirty_.clear();
-  return Status::OK();
+  return failure == 0 ? Status::OK() : Status::IOError(path_, std::string("msync: ") + strerror(failure));
+}
+
+// Returns an error number, or 0.
+int Persist::SyncRange(const DirtyRange& range) const {
+  const size_t size = range.end - range.begin;
+#ifdef MIODB_SIMULATOR
+  if (hook_ != nullptr) {
+    hook_->OnSync(reinterpret_cast<char*>(range.begin), size);
+    return 0;
+  }
+#endif
+  return msync(reinterpret_cast<void*>(range.begin), size, MS_SYNC) == 0 ? 0 : errno;
 }
 
 void Persist::MarkDirty(const char* addr, size_t n) {
@@ -140,14 +164,12 @@ void Persist::MarkDirty(const char* addr, size_t n) {
       return;
     }
   }
-  dirty_.push_back(added);
-  if (dirty_.size() > kMaxDirtyRanges) {
-    DirtyRange hull = dirty_.front();
-    for (const DirtyRange& range : dirty_) {
-      hull = {std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
-    }
-    dirty_.assign(1, hull);
+  if (dirty_.size() < kMaxDirtyRanges) return dirty_.push_back(added);
+  DirtyRange hull = added;
+  for (const DirtyRange& range : dirty_) {
+    hull = {std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
   }
+  dirty_.assign(1, hull);
 }
 
 uint64_t Persist::TotalBytes() const {

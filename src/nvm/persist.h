@@ -92,6 +92,8 @@ class Persist {
 
   void Count(Purpose purpose, const char* dst, size_t n);
   void MarkDirty(const char* addr, size_t n);
+  Status SyncDirty();
+  int SyncRange(const DirtyRange& range) const;
 
   const PersistMode mode_;
   const std::string path_;
@@ -101,11 +103,16 @@ class Persist {
 #endif
   PersistCounters counters_[static_cast<int>(Purpose::kCount)];
 
-  // File mode only. Held across msync, so that a fence that finds nothing to do cannot return before the fence of
-  // another thread has finished with ranges that this thread marked.
+  // File mode only. Whoever stores waits for this mutex and never for an msync.
   Mutex dirty_mutex_;
   std::vector<DirtyRange> dirty_ GUARDED_BY(dirty_mutex_);
-  Status failure_ GUARDED_BY(dirty_mutex_);  // of the first fence that failed
+
+  // A round of msync takes all ranges that are dirty when it begins. Rounds end in the order in which they began, so
+  // whatever was marked before a fence is durable when the round of that fence ends, also what others took.
+  CondVar round_ended_{&dirty_mutex_};
+  uint64_t rounds_begun_ GUARDED_BY(dirty_mutex_) = 0;
+  uint64_t rounds_ended_ GUARDED_BY(dirty_mutex_) = 0;
+  int failure_ GUARDED_BY(dirty_mutex_) = 0;  // errno of the first round that failed; 0: none did
 };
 
 }  // namespace miodb

@@ -126,5 +126,29 @@ TEST_F(FileLimitsTest, TheSignalsOfTheProgramAreLeftAlone) {
   EXPECT_EQ(0, exit);
 }
 
+// In file mode, what waits for the disk is what has something there.
+TEST_F(FileLimitsTest, ASyncedPutSyncsThePoolOnlyIfItsLogIsThere) {
+  for (const LogMode mode : {kLogPmem, kLogFile, kLogOff}) {
+    SCOPED_TRACE(mode);
+    path_ = dir_ / std::to_string(mode);
+    options_.persist_mode = kPersistFile;
+    options_.log_mode = mode;
+    Open();
+    ASSERT_OK(db_->WaitForIdle());
+    const uint64_t before = Counter("nvm-fences");
+    WriteOptions synced;
+    synced.sync = true;
+    for (int i = 0; i < 200; i++) ASSERT_OK(db_->Put(synced, "key", std::to_string(i)));
+    const uint64_t fences = Counter("nvm-fences") - before;
+    // Background threads have a few of their own.
+    if (mode == kLogPmem) {
+      EXPECT_GE(fences, 200u);
+    } else {
+      EXPECT_LT(fences, 100u);
+    }
+    Close();
+  }
+}
+
 }  // namespace
 }  // namespace miodb::test
