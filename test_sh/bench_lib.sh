@@ -21,10 +21,10 @@ is_database_file() {
   local words=(
     # all three: lock, info logs, tables, logs (MioDB's with the block size, and in its archive with a time)
     LOCK LOG "LOG\\.old(\\.$number)?" "$number\\.(ldb|sst)" "$number(-$number)?\\.log(\\.$number)?"
-    # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; where its further regions, log files
-    # and SSD tier are
-    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp)?" LOST "REGIONS(\\.tmp)?"
-    "SSD_MANIFEST(\\.tmp|\\.damaged(\\.$number)?)?" WAL WAL_OWNER "POOL(\\.tmp)?"
+    # MioDB: the pool, what a crash or a repair leaves of it, what a repair says; what names the parts, and whose they
+    # are
+    "pool(\\.repaired|\\.damaged(\\.$number)?)?(\\.tmp(\\.$number)?)?" LOST "STORE(\\.tmp)?"
+    "SSD_MANIFEST(\\.tmp|\\.damaged(\\.$number)?)?" WAL_OWNER "POOL(\\.tmp)?"
     # LevelDB and RocksDB
     CURRENT IDENTITY "(MANIFEST|OPTIONS)-$number(\\.dbtmp)?" "$number\\.(dbtmp|blob)"
   )

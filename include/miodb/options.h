@@ -89,7 +89,7 @@ struct MIODB_EXPORT Options {
   // Default: bytewise order; only this order gets the fast paths (key prefixes in nodes, filters).
   const Comparator* comparator;
 
-  // Create the database if its pool does not exist.
+  // Create the database if there is none. One of which a part is missing is not created anew.
   bool create_if_missing = false;
 
   // Fail if the database exists.

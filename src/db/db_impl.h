@@ -34,12 +34,12 @@
 #include "src/db/read_samples.h"
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
+#include "src/db/store_file.h"
 #include "src/db/write_queue.h"
 #include "src/db/write_turns.h"
 #include "src/inspect/log_scan.h"
 #include "src/log/file_log.h"
 #include "src/log/frame_writer.h"
-#include "src/log/log_place.h"
 #include "src/nvm/memory_env.h"
 #include "src/nvm/pool.h"
 #include "src/trace/tracer.h"
@@ -123,6 +123,14 @@ class DBImpl final : public DB {
   Status StartThreads();
   void StopThreads();
   void RemoveUnfinished(bool directory_existed);
+
+  // ---- db_store.cc
+  bool KeepsStore() const;
+  Status FindStore(bool pool_is_there);
+  Status MissingPool(const std::string& path) const;
+  Status CheckPool();
+  Status CheckOriginal() const;
+  Status KeepStore(StoreState state);
 
   // ---- db_impl.cc
   Status DoFlush();
@@ -257,11 +265,9 @@ class DBImpl final : public DB {
   Status ReplayFile(const LogScan& scan, MemTable* memtable);
 
   // ---- db_file_log.cc
-  Status FindLog(LogPlace* place) const;
-  Status ForgetOldLog();
-  Status RememberLog(const LogPlace& place);
+  Status FindLog(StoreDescriptor::Log* log) const;
   Status OpenFileLog();
-  Status MakeFileLog(const LogPlace& place);
+  Status MakeFileLog(const StoreDescriptor::Log& log);
   void LeaveFileLog();
   void RetireFileLog() REQUIRES(mutex_);
   void RetireFileLogUpTo(uint64_t sequence);
@@ -334,9 +340,13 @@ class DBImpl final : public DB {
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
   FileLock* file_lock_ = nullptr;
-  bool existed_ = false;          // when the open looked for it
-  bool log_folder_made_ = false;  // by the open
-  MemoryEnv::Memory env_memory_;  // where the pool lies if options_.env keeps its files in memory
+  bool existed_ = false;  // when the open looked for it
+  // The open's, then the close's; between them DoAddRegion's, under region_mutex_.
+  StoreDescriptor store_;                      // what STORE is to say
+  StoreDescriptor stored_;                     // what it says
+  std::unique_ptr<StoreDescriptor> original_;  // of the database of which this one is a copy; null: none is there
+  bool log_folder_made_ = false;               // by the open
+  MemoryEnv::Memory env_memory_;               // where the pool lies if options_.env keeps its files in memory
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<SsdStore> ssd_;  // null: no SSD tier
   std::unique_ptr<BlockPool> blocks_;
@@ -348,7 +358,6 @@ class DBImpl final : public DB {
   // Of the leader of the current write group.
   WriteQueue queue_;
   std::unique_ptr<FrameWriter> frame_writer_;
-  LogPlace log_place_;                    // of file_log_
   FileLog* file_log_to_write_ = nullptr;  // file_log_ with kLogFile
   std::vector<LogRecord> group_records_;
   LogChunk* chunk_ = nullptr;     // receives frames; owned by memtable_

@@ -12,11 +12,12 @@
 
 // An open, step by step:
 //
-//   1 Check the options, and whether there is a database. Lock the directory, and look once more.
+//   1 Check the options, and whether there is a database (db_store.cc). Lock the directory, and look once more.
 //   2 Map the pool, open the SSD tier and the log files; recover what is there (db_recovery.cc, db_volatile.cc), or
 //   make
 //     it. A new pool has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
-//   3 Start the background threads. With a volatile pool, write once more what only the log has.
+//   3 Start the background threads. With a volatile pool, write once more what only the log has. Then STORE says that
+//     the database is in use.
 //
 // What fails leaves what was there as it was, and nothing half-created.
 
@@ -30,6 +31,7 @@ Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
   if (env == Env::Default()) return Status::OK();
   const std::string probe = exists ? path : path + ".probe";
   if (!exists) {
+    if (env->FileExists(probe)) return Status::IOError(probe, "is in the way of a file of this name; move it");
     WritableFile* file = nullptr;
     Status s = env->NewWritableFile(probe, &file);
     if (s.ok()) s = file->Close();
@@ -147,9 +149,11 @@ Status DBImpl::LookForPool(bool* exists) {
   return Pool::ExistsOnDevice(path, exists);
 }
 
-// Sets existed_, and says whether that is as it should be.
+// Finds out whether there is a database, and whether that is as it should be.
 Status DBImpl::LookForDatabase() {
-  Status s = LookForPool(&existed_);
+  bool pool_is_there = false;
+  Status s = LookForPool(&pool_is_there);
+  if (s.ok()) s = FindStore(pool_is_there);
   if (!s.ok()) return s;
   if (!existed_ && IsForeignDatabase(options_.env, name_)) {
     return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
@@ -168,7 +172,7 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = OpenPool();
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = ReplayLogFiles();
-  return s;
+  return s.ok() ? KeepStore(StoreState::kInUse) : s;
 }
 
 // Leaves nothing half-created. What cannot be removed was not ours to make.
@@ -180,8 +184,7 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
     const std::string folder = file_log_->folder();
     file_log_to_write_ = nullptr;
     file_log_.reset();
-    FileLog::Destroy(env, folder, &log_place_.log_id).IgnoreError();
-    env->RemoveFile(WalDirPath(name_)).IgnoreError();
+    FileLog::Destroy(env, folder, &store_.log.id).IgnoreError();
     if (log_folder_made_) env->RemoveDir(folder).IgnoreError();
   }
   if (ssd_ != nullptr) {
@@ -190,6 +193,7 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
   }
   if (file_lock_ != nullptr) {
     env->RemoveFile(SsdManifestPath(name_)).IgnoreError();
+    env->RemoveFile(StorePath(name_)).IgnoreError();
     own_log_.reset();
     info_log_ = options_.info_log;
     env->RemoveFile(LogPath(name_)).IgnoreError();
@@ -219,18 +223,27 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   const std::string path = PoolPath(options_, name_);
   const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  const Pool::Options pool_options{
-      options_.pool_size,      options_.pool_growth,
-      options_.persist_mode,   hooks_.memory,
-      placement_.nvm,          nvm_model_.get(),
-      RegionsOf(options_),     hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
-      options_.nvm_huge_pages, options_.file_access};
   Status s = LookForDatabase();  // once more: another process may have made it before this one had the lock
-  const bool exists = existed_;
-  if (s.ok() && hooks_.memory == nullptr && !Region::IsAnonymous(path)) s = AskEnvForPool(options_.env, path, exists);
   if (!s.ok()) return s;
-  const bool is_volatile = Region::IsAnonymous(path);
+  const bool exists = existed_, is_volatile = Region::IsAnonymous(path);
+  // Whoever made it before got no further than this, and may have left a file with this uuid.
+  if (!exists && KeepsStore() && is_volatile != (store_.pool == Uuid{})) store_.pool = is_volatile ? Uuid{} : NewUuid();
+  const Pool::Options pool_options{options_.pool_size,
+                                   options_.pool_growth,
+                                   options_.persist_mode,
+                                   hooks_.memory,
+                                   placement_.nvm,
+                                   nvm_model_.get(),
+                                   RegionsOf(options_),
+                                   hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
+                                   options_.nvm_huge_pages,
+                                   options_.file_access,
+                                   store_.pool};
+  if (hooks_.memory == nullptr && !is_volatile) s = AskEnvForPool(options_.env, path, exists);
+  if (s.ok() && !exists) s = KeepStore(StoreState::kMaking);
+  if (!s.ok()) return s;
   s = exists && !is_volatile ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
+  if (s.ok() && exists) s = CheckPool();
   if (s.ok()) s = ReadSsdManifest(exists && is_volatile);
   if (!s.ok()) return s;
   chunk_bytes_ = ChunkBytes(options_, pool_->capacity());
@@ -249,8 +262,7 @@ Status DBImpl::OpenPool() {
     s = OpenFileLog();
     if (s.ok()) s = Recover();
   } else {
-    s = ForgetOldLog();
-    if (s.ok()) s = versions_->Create();
+    s = versions_->Create();
     if (s.ok()) s = pool_->Publish();
     if (s.ok() && env_memory_ != nullptr) MemoryEnv::Of(options_.env)->AddPool(path, env_memory_);
     if (s.ok()) s = OpenFileLog();

@@ -19,7 +19,6 @@ Status DBImpl::AddMissingRegions() {
     const RegionSet::Member& m = pool_->regions().at(i);
     Log("region %d: %s, %llu bytes", i, m.region->path().c_str(), static_cast<unsigned long long>(m.region->size()));
   }
-  LogStatus("REGIONS", RememberRegions(options_.env, name_, *pool_));
   return Status::OK();
 }
 
@@ -52,8 +51,7 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
   if (s.ok()) s = pool_->AddRegion(RegionsOf(with).front());
   LogStatus(("add region " + region.path).c_str(), s);
   if (!s.ok()) return s;
-  if (hooks_.memory == nullptr && !pool_->is_volatile())
-    LogStatus("REGIONS", RememberRegions(options_.env, name_, *pool_));
+  LogStatus("STORE", KeepStore(StoreState::kInUse));  // where a region is can be found out without it
   MutexLock lock(&mutex_);
   // Whoever waits for space may have it now.
   reclaimed_at_.store(UINT64_MAX, std::memory_order_relaxed);  // relaxed: a hint

@@ -1,4 +1,5 @@
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "miodb/db.h"
@@ -6,112 +7,225 @@
 #include "src/db/file_names.h"
 #include "src/db/region_places.h"
 #include "src/db/repairer.h"
-#include "src/db/ssd_options.h"
+#include "src/db/store_file.h"
 #include "src/log/file_log.h"
-#include "src/log/log_place.h"
 #include "src/nvm/memory_env.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
+#include "src/nvm/pool_names.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/held_lock.h"
 #include "src/util/no_throw.h"
+#include "src/util/posix_file.h"
 #include "src/version/ssd_manifest.h"
+
+// Removing a database. Its directory may have been copied, its options may name somebody else's files, and a removal
+// may have been cut off. So what goes is
+//
+//   - in the directory, what bears the name of one of a database's files;
+//   - elsewhere, what says by its own bytes that it has an id that STORE names, while STORE is where it was when the
+//     database was last open: the parts that a copy names are the original's. A pool whose bytes say nothing, being
+//     damaged, goes if STORE says that the pool is at this path.
+//
+// STORE and the lock go last, so that a removal that was cut off can be repeated.
 
 namespace miodb {
 
 namespace {
 
-// The id of the log, which is a volatile database's own. Until a repair of one has begun another log, it bears the id
-// that the files in ssd_path have. False if it cannot be read.
-bool ReadLogId(const std::string& name, const Options& options, const std::string& folder, uint64_t* log_id) {
-  Env* const env = options.env;
-  uint64_t old_id, new_id;
+class Destroyer {
+ public:
+  Destroyer(const std::string& name, const Options& options)
+      : name_(name), options_(options), env_(options.env), pool_path_(PoolPath(options, name)), lock_(env_) {}
+
+  Destroyer(const Destroyer&) = delete;
+  Destroyer& operator=(const Destroyer&) = delete;
+
+  Status Run();
+
+ private:
+  enum class Owner {
+    kNobody,  // there is nothing
+    kUs,
+    kOriginal,  // the database of which this one is a copy
+    kOther,
+  };
+
+  bool IsInDirectory(const std::string& path) const { return DirectoryOf(path) == name_; }
+  Status Look(Owner* pool);
+  Status FindParts();
+  void AddIds(const StoreDescriptor& store);
+  Status OwnerOfPool(const std::string& path, Owner* owner) const;
+  Status DestroyPool(const std::string& path, Owner owner) const;
+  Status DestroyPoolIfOurs(const std::string& path) const;
+  Status DestroySsd(const std::string& path) const;
+  Status DestroyLog() const;
+  Status RemoveFiles() const;
+
+  const std::string name_;
+  const Options& options_;
+  Env* const env_;
+  const std::string pool_path_;
+  HeldLock lock_;
+  StoreDescriptor store_;
+  bool described_ = false;  // STORE could be read
+  bool has_store_ = false;  // there is one, maybe a damaged one
+  bool at_home_ = false;    // the directory is where it was when the database was last open
+  std::set<uint64_t> ids_;  // of the database's pools and SSD tiers, former ones too
+};
+
+void Destroyer::AddIds(const StoreDescriptor& store) {
+  for (const Uuid& uuid : {store.pool, store.successor}) {
+    if (uuid != Uuid{}) ids_.insert(PoolIdOf(uuid));
+  }
+  if (store.pool == Uuid{}) ids_.insert(store.log.id);
+  ids_.insert(store.former_ids.begin(), store.former_ids.end());
+}
+
+Status Destroyer::FindParts() {
+  Status s = ReadStore(env_, name_, &store_);
+  if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
+  described_ = s.ok();
+  has_store_ = !s.IsNotFound();
+  at_home_ = described_ && store_.directory == RealPath(name_);
+  if (described_) AddIds(store_);
+  StoreDescriptor repaired;
+  if (ReadStore(env_, RepairDirectory(name_), &repaired).ok()) AddIds(repaired);
   SsdManifest manifest;
-  if (!SsdManifest::Read(env, SsdManifestPath(name), &manifest).ok()) return false;
-  *log_id = manifest.store_id;
-  const bool repaired = !options.ssd_path.empty() && SsdStore::ReadOwner(env, RepairedSsdPath(options), &new_id).ok() &&
-                        new_id == *log_id;
-  if (repaired && SsdStore::ReadOwner(env, options.ssd_path, &old_id).ok() && FileLog::IsOwnedBy(env, folder, old_id)) {
-    *log_id = old_id;
+  const std::string path = SsdManifestPath(name_);
+  if (env_->FileExists(path) && SsdManifest::Read(env_, path, &manifest).ok()) ids_.insert(manifest.store_id);
+  return Status::OK();
+}
+
+Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
+  std::string page;
+  *owner = Owner::kNobody;
+  if (Region::IsAnonymous(path)) return Status::OK();
+  if (MemoryEnv::Of(env_) != nullptr) {  // what such an Env has under this name is no file of another's
+    if (env_->FileExists(path)) *owner = Owner::kUs;
+    return Status::OK();
   }
-  return true;
-}
-
-// Removes the log files of a database that is not open.
-Status DestroyFileLog(const std::string& name, const Options& options) {
-  Env* const env = options.env;
-  LogPlace place;
-  Status s = LogPlace::Read(env, WalDirPath(name), &place);
-  if (s.ok()) {
-    const std::string folder = WalFolder(place.wal_dir, name);
-    const bool is_volatile = env->FileExists(SsdManifestPath(name));
-    const bool known = !is_volatile || ReadLogId(name, options, folder, &place.log_id);
-    s = FileLog::Destroy(env, folder, known ? &place.log_id : nullptr);
-    if (s.ok() && folder != name) env->RemoveDir(folder).IgnoreError();  // foreign files keep it
+  Status s = ReadFirstPage(path, &page);
+  if (s.IsNotFound()) return Status::OK();
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+  const bool here = IsInDirectory(path);
+  bool ours;
+  if (header.has_superblock) {
+    // In the directory only the pool itself may be another database's, put there by hand.
+    ours = ids_.count(header.pool_id) > 0 || (here && (!described_ || path != pool_path_));
+  } else {
+    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(LastPoolPath(store_, name_));
   }
-  // The directory itself may have had a log before another folder had it, or, if that cannot be read, have it still.
-  const bool unknown = s.IsCorruption();
-  if (s.IsNotFound() || unknown) s = Status::OK();
-  std::vector<LogFile> files;
-  if (s.ok()) s = FileLog::List(env, name, &files);
-  if (s.ok() && (unknown || files.empty()) && FileLog::IsOwned(env, name)) s = FileLog::Destroy(env, name, nullptr);
-  return s.ok() && env->FileExists(WalDirPath(name)) ? env->RemoveFile(WalDirPath(name)) : s;
+  *owner = !ours ? Owner::kOther : here || at_home_ ? Owner::kUs : Owner::kOriginal;
+  return s;
 }
 
-// Removes a pool, from where the Env keeps it.
-Status DestroyPool(const std::string& path, const Options& options, const std::string& name) {
-  MemoryEnv* const memory = MemoryEnv::Of(options.env);
-  if (memory == nullptr) return Pool::Destroy(path, PlacesOfRegions(options, name));
-  return memory->FileExists(path) ? memory->RemoveFile(path) : Status::OK();
+Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
+  if (owner != Owner::kUs) return Status::OK();
+  if (MemoryEnv::Of(env_) != nullptr) return env_->RemoveFile(path);
+  if (at_home_) return Pool::Destroy(path, PlacesOfRegions(options_, name_));
+  RegionPlaces here;  // regions elsewhere are the original's
+  here.AddFolder(name_);
+  Status s = Pool::Destroy(path, here);
+  return env_->FileExists(path) ? s : Status::OK();
 }
 
-// DestroyDB, but for what is thrown.
-Status Destroy(const std::string& name, const Options& options) {
-  Env* const env = options.env;
-  const std::string pool = PoolPath(options, name);
-  if (!env->FileExists(name) && !env->FileExists(pool)) return Status::OK();
-  HeldLock lock(env);
+Status Destroyer::DestroyPoolIfOurs(const std::string& path) const {
+  Owner owner;
+  Status s = OwnerOfPool(path, &owner);
+  return s.ok() ? DestroyPool(path, owner) : s;
+}
+
+Status Destroyer::DestroySsd(const std::string& path) const {
+  uint64_t id;
+  const bool ours = env_->FileExists(path) && SsdStore::ReadOwner(env_, path, &id).ok() && ids_.count(id) > 0;
+  return ours && (at_home_ || IsInDirectory(path)) ? SsdStore::Destroy(env_, path) : Status::OK();
+}
+
+Status Destroyer::DestroyLog() const {
   Status s;
-  if (env->FileExists(name)) {
-    s = lock.Lock(LockPath(name));
-    if (!s.ok()) return s;
-  }
-  s = DestroyFileLog(name, options);
-  if (s.ok() && !options.ssd_path.empty()) {
-    s = SsdStore::Destroy(env, options.ssd_path);
-    if (s.ok()) s = SsdStore::Destroy(env, RepairedSsdPath(options));
-    for (int i = 1; s.ok() && env->FileExists(DamagedPath(options.ssd_path, i)); i++) {
-      s = SsdStore::Destroy(env, DamagedPath(options.ssd_path, i));
+  std::set<uint64_t> logs = {store_.log.id};
+  if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
+  for (const std::string& wal_dir : {store_.log.wal_dir, options_.wal_dir}) {
+    const std::string folder = WalFolder(wal_dir, name_);
+    if (!described_ || !(at_home_ || folder == name_ || IsInDirectory(folder))) continue;
+    for (const uint64_t id : logs) {
+      const bool ours = FileLog::IsOwnedBy(env_, folder, id);
+      if (s.ok() && ours) s = FileLog::Destroy(env_, folder, &id);
+      if (s.ok() && ours && folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
     }
   }
-  if (s.ok()) s = DestroyPool(pool, options, name);
-  if (s.ok()) s = DestroyPool(RepairedPoolPath(options, name), options, name);
-  for (int i = 1; s.ok() && env->FileExists(DamagedPoolPath(options, name, i)); i++) {
-    s = Pool::Destroy(DamagedPoolPath(options, name, i), PlacesOfRegions(options, name));
+  // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
+  std::vector<LogFile> files;
+  if (s.ok()) s = FileLog::List(env_, name_, &files);
+  if (s.ok() && (!described_ || files.empty()) && FileLog::IsOwned(env_, name_)) {
+    s = FileLog::Destroy(env_, name_, nullptr);
   }
-  const std::string repair = RepairDirectory(name), manifest = SsdManifestPath(name);
-  for (int i = 1; s.ok() && env->FileExists(DamagedPath(manifest, i)); i++) {
-    s = env->RemoveFile(DamagedPath(manifest, i));
+  return s;
+}
+
+// What lies in the directory, but for the lock.
+Status Destroyer::RemoveFiles() const {
+  Status s;
+  const std::string repair = RepairDirectory(name_), manifest = SsdManifestPath(name_);
+  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(manifest, i)); i++) {
+    s = env_->RemoveFile(DamagedPath(manifest, i));
   }
-  if (s.ok() && env->FileExists(repair)) s = RemoveRepairFiles(env, name);
-  for (const std::string& file : {LogPath(name), LogPath(name) + ".old", LostPath(name), RegionsPath(name),
-                                  RegionsPath(name) + ".tmp", WalDirPath(name) + ".tmp", manifest, manifest + ".tmp"}) {
-    if (!s.ok() || !env->FileExists(file)) continue;
-    s = env->RemoveFile(file);
+  if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
+  if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
+  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), manifest + ".tmp", manifest,
+                                  StorePath(name_) + ".tmp", StorePath(name_)}) {
+    if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
   }
-  if (s.ok() && env->FileExists(repair)) env->RemoveDir(repair).IgnoreError();
-  if (s.ok() && lock.held()) {
-    lock.Unlock();
-    env->RemoveFile(LockPath(name)).IgnoreError();
-    env->RemoveDir(name).IgnoreError();  // foreign files stay, and the directory with them
+  return s;
+}
+
+Status Destroyer::Look(Owner* pool) {
+  Status s = FindParts();
+  if (s.ok()) s = OwnerOfPool(pool_path_, pool);
+  if (s.ok() && *pool == Owner::kOther) {
+    s = Status::InvalidArgument(pool_path_, "does not say that it belongs to " + name_ + "; nothing was removed");
   }
+  return s;
+}
+
+Status Destroyer::Run() {
+  Owner pool;
+  Status s = Look(&pool);
+  if (!s.ok() || !env_->FileExists(name_)) return s;
+  s = lock_.Lock(LockPath(name_));
+  if (s.ok()) s = Look(&pool);  // once more: another process may have changed it before this one had the lock
+  if (s.ok()) s = DestroyLog();
+  if (!options_.ssd_path.empty()) {
+    if (s.ok()) s = DestroySsd(options_.ssd_path);
+    if (s.ok()) s = DestroySsd(RepairedSsdPath(options_));
+    for (int i = 1; s.ok() && env_->FileExists(DamagedPath(options_.ssd_path, i)); i++) {
+      s = DestroySsd(DamagedPath(options_.ssd_path, i));
+    }
+  }
+  if (s.ok()) s = DestroyPool(pool_path_, pool);
+  if (s.ok()) s = DestroyPoolIfOurs(RepairedPoolPath(options_, name_));
+  for (int i = 1; s.ok() && env_->FileExists(DamagedPoolPath(options_, name_, i)); i++) {
+    s = DestroyPoolIfOurs(DamagedPoolPath(options_, name_, i));
+  }
+  for (const std::string& path : {pool_path_, RepairedPoolPath(options_, name_)}) {
+    for (int n = 1; s.ok() && env_->FileExists(TemporaryName(path, n)); n++) {
+      s = DestroyPoolIfOurs(TemporaryName(path, n));
+    }
+  }
+  if (s.ok()) s = RemoveFiles();
+  if (!s.ok()) return s;
+  lock_.Unlock();
+  env_->RemoveFile(LockPath(name_)).IgnoreError();
+  env_->RemoveDir(name_).IgnoreError();  // foreign files stay, and the directory with them
   return s;
 }
 
 }  // namespace
 
 Status DestroyDB(const std::string& name, const Options& options) {
-  return NoThrow(name, [&] { return Destroy(name, options); });
+  return NoThrow(name, [&] { return Destroyer(name, options).Run(); });
 }
 
 }  // namespace miodb

@@ -18,11 +18,9 @@ inline std::string PoolPath(const Options& options, const std::string& name) {
 inline std::string LockPath(const std::string& name) { return name + "/LOCK"; }
 inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 
-// Remembers where further regions of the pool are (region_places.h).
-inline std::string RegionsPath(const std::string& name) { return name + "/REGIONS"; }
+// Names the database's parts (db/store_file.h).
+inline std::string StorePath(const std::string& name) { return name + "/STORE"; }
 
-// Where the log files are (log/log_place.h), once the database has had some.
-inline std::string WalDirPath(const std::string& name) { return name + "/WAL"; }
 inline std::string WalFolder(const std::string& wal_dir, const std::string& name) {
   return wal_dir.empty() ? name : wal_dir;
 }
@@ -38,6 +36,8 @@ inline std::string RepairDirectory(const std::string& name) { return name + "/re
 inline std::string RepairedPoolPath(const Options& options, const std::string& name) {
   return PoolPath(options, name) + ".repaired";
 }
+
+inline std::string RepairedRegionPath(const std::string& region) { return region + ".repaired"; }
 
 inline std::string RepairedSsdPath(const Options& options) { return options.ssd_path + ".repaired"; }
 

@@ -15,7 +15,6 @@
 #include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/log/file_log.h"
-#include "src/log/log_place.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/util/coding.h"
@@ -33,10 +32,11 @@
 //     they end. The new database's own log is in its pool.
 //   4 Flush and close it.
 //   5 Write LOST.
-//   6 Set further regions of the damaged pool aside; it still finds them there, in the same folders.
+//   6 Name the new pool in STORE beside the damaged one. Exchange the further regions; both pools still find theirs, in
+//     the same folders.
 //   7 Give the damaged pool a second name, then the new pool the name of the damaged one. With an SSD tier, whose files
 //     are read in step 3 and written anew into a directory beside the damaged one, the same with the directories.
-//     Remove the log files: if a crash prevents that, the new pool refuses them, and another repair applies them again.
+//     Remove the log files, then name the new pool alone (repair_store.cc).
 //
 // With a volatile pool some of it is different: repair_volatile.cc.
 //
@@ -86,7 +86,9 @@ Status Repairer::Run() {
   }
   const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
   bool finished = false;
-  s = FindLogFolder(header.pool_id);
+  s = ReadParts(header);
+  if (s.ok()) s = CheckGivenFolder();
+  if (s.ok() && exchanged_) s = FinishStore();
   if (s.ok()) s = FinishSwap(header.pool_id, &finished);
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
@@ -142,7 +144,6 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
     if (s.ok()) s = BeginLog(pool_id);
   }
   if (s.ok()) s = SwapDirectories();
-  if (s.ok() && !volatile_) s = RemoveLogFiles();
   *finished = s.ok();
   return s;
 }
@@ -177,13 +178,29 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   return s;
 }
 
+// Removes the new database's parts, if they lie in the directory or say that they are its.
+Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
+  Status s;
+  std::string page;
+  if (!volatile_ && ReadFirstPage(fresh_path_, &page).ok()) {
+    const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+    const bool named = header.has_superblock && SameUuid(header.uuid, fresh.pool.data());
+    if (named || IsInDirectory(fresh_path_)) {
+      s = Pool::Destroy(fresh_path_, PlacesOfRegions(options_, RepairDirectory(name_)));
+    }
+  }
+  uint64_t id;
+  const std::string ssd = RepairedSsdPath(options_);
+  if (!s.ok() || options_.ssd_path.empty() || ssd_in_use_ || !SsdStore::ReadOwner(env_, ssd, &id).ok()) return s;
+  return id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
+}
+
 Status Repairer::RemoveFresh() {
   if (lock_ == nullptr) return Status::OK();
-  Status s = volatile_ ? Status::OK() : Pool::Destroy(fresh_path_);
-  if (s.ok() && !options_.ssd_path.empty() && !ssd_in_use_) {
-    s = SsdStore::Destroy(env_, RepairedSsdPath(options_));
-  }
   const std::string directory = RepairDirectory(name_);
+  StoreDescriptor fresh;
+  ReadStore(env_, directory, &fresh).IgnoreError();  // then it names no parts
+  Status s = RemoveFreshParts(fresh);
   if (!s.ok() || !env_->FileExists(directory)) return s;
   s = RemoveRepairFiles(env_, name_);
   return s.ok() ? env_->RemoveDir(directory) : s;
@@ -196,9 +213,8 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
   options.error_if_exists = true;
   if (!volatile_) {
     options.pool_path = fresh_path_;
-    options.nvm_regions.clear();  // all goes into one file; regions can be added to it afterwards
+    options.nvm_regions = FreshRegions();
   }
-  if (!damaged_regions_.empty()) options.pool_size = 0;
   if (!options.ssd_path.empty()) options.ssd_path = RepairedSsdPath(options_);
   options.info_log = info_log_;
   options.log_mode = volatile_ ? kLogFile : kLogPmem;
@@ -230,53 +246,10 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
 }
 
-// As the database remembers it, or moved to where the options say. A volatile pool's database always has one. pool_id:
-// 0 if it cannot be read.
-Status Repairer::FindLogFolder(uint64_t pool_id) {
-  LogPlace place;
-  Status s = LogPlace::Read(env_, WalDirPath(name_), &place);
-  const bool remembered = s.ok();
-  if (s.IsCorruption()) Report({WalDirPath(name_), s.ToString() + ": writes that only the log had are lost"});
-  if (!remembered && !s.IsNotFound() && !s.IsCorruption()) return s;
-  const std::string last = WalFolder(place.wal_dir, name_), given = WalFolder(options_.wal_dir, name_);
-  log_id_ = place.log_id;
-  if (volatile_) {
-    wal_folder_ = remembered && env_->FileExists(last) ? last : given;
-    return Status::OK();
-  }
-  if (!remembered) return Status::OK();
-  const std::string folder =
-      !FileLog::IsOwnedBy(env_, last, log_id_) && FileLog::IsOwnedBy(env_, given, log_id_) ? given : last;
-  if (pool_id == 0 || place.pool_id == pool_id) {
-    log_is_ours_ = true;
-    if (place.in_use) wal_folder_ = folder;
-  } else if (IsReplaced(place.pool_id)) {
-    // An earlier repair has taken from it what there was.
-    log_is_ours_ = true;
-    wal_folder_ = folder;
-    s = RemoveLogFiles();
-    wal_folder_.clear();
-    return s;
-  } else if (place.in_use) {
-    Report({WalDirPath(name_), "the log in " + folder + " is that of another pool"});
-  }
-  return Status::OK();
-}
-
-// Whether the pool with this id is one that a repair has put aside.
-bool Repairer::IsReplaced(uint64_t pool_id) const {
-  for (int i = 1; env_->FileExists(DamagedPoolPath(options_, name_, i)); i++) {
-    std::unique_ptr<PoolImage> image;
-    if (!PoolImage::Open(DamagedPoolPath(options_, name_, i), &image).ok() || image->size() < kPoolHeaderSize) continue;
-    if (ReadPoolHeader(image->At(0), image->size()).pool_id == pool_id) return true;
-  }
-  return false;
-}
-
 // Finds the log files, and judges all that there is of the log.
 Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   Status s;
-  if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwnedBy(env_, wal_folder_, log_id_)) {
+  if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwnedBy(env_, wal_folder_, store_.log.id)) {
     Report({wal_folder_, "does not hold the log of this database: writes that only the log had are lost"});
   } else if (!wal_folder_.empty()) {
     s = FileLog::List(env_, wal_folder_, &log_files_);
@@ -345,46 +318,56 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
   return WriteStringToFile(env_, lost_ + summary, LostPath(name_));
 }
 
-// The regions of the damaged pool make room at their paths. It still finds them: they lie in the same folders.
+// One beside each region of the damaged pool, as large as that may become: so the options that opened the one open the
+// other.
+std::vector<NvmRegion> Repairer::FreshRegions() const {
+  std::vector<NvmRegion> regions;
+  for (const std::string& path : damaged_regions_) {
+    NvmRegion& fresh = regions.emplace_back();
+    for (const NvmRegion& named : options_.nvm_regions) {
+      if (RealPath(named.path) == RealPath(path)) fresh = named;
+    }
+    RegionContent content;
+    RegionHeader header;
+    const bool readable = LookAtRegion(path, &content, &header).ok() && content == RegionContent::kRegion;
+    if (fresh.limit == 0 && readable) fresh.limit = header.range;
+    fresh.path = RepairedRegionPath(path);
+  }
+  return regions;
+}
+
+// The regions of the damaged pool make room at their paths for the new ones. Both pools still find theirs: they lie in
+// the same folders.
 Status Repairer::SetRegionsAside() {
   Status s;
   for (const std::string& region : damaged_regions_) {
     const std::string aside = FreeDamagedPath(env_, region);
     if (s.ok()) s = env_->RenameFile(region, aside);
     if (s.ok()) Log(info_log_, "a region of the damaged pool is now %s", aside.c_str());
+    if (s.ok()) s = env_->RenameFile(RepairedRegionPath(region), region);
+    if (s.ok()) s = SyncDirectoryOf(region);
   }
   return s;
 }
 
 Status Repairer::Swap() {
   const std::string kept = FreeDamagedPath(env_, pool_path_);
-  Status s = SetRegionsAside();
+  Status s = NameSuccessor();
+  if (s.ok()) s = SetRegionsAside();
   if (!s.ok()) return s;
   ssd_in_use_ = true;  // from here on they may be, whatever comes back
   s = Region::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) s = SwapDirectories();
-  return s.ok() ? RemoveLogFiles() : s;
-}
-
-// For good: what is written from now on must never meet the old log. A log of another pool stays.
-Status Repairer::RemoveLogFiles() {
-  if (!log_is_ours_ || !env_->FileExists(WalDirPath(name_))) return Status::OK();
-  LogPlace place;
-  Status s = LogPlace::Read(env_, WalDirPath(name_), &place);
-  place.in_use = false;  // whose log it was stays known, so that the next repair removes what this one could not
-  if (s.ok()) s = place.Write(env_, WalDirPath(name_));
-  if (s.ok()) s = SyncExistingFile(env_, WalDirPath(name_));
-  if (s.ok() && !wal_folder_.empty()) s = FileLog::Destroy(env_, wal_folder_, &log_id_);
-  return s.ok() ? env_->RemoveFile(WalDirPath(name_)) : s;
+  return s.ok() ? FinishStore() : s;
 }
 
 Status RemoveRepairFiles(Env* env, const std::string& name) {
   const std::string directory = RepairDirectory(name);
-  const std::string manifest = SsdManifestPath(directory), wal = WalDirPath(directory);
+  const std::string manifest = SsdManifestPath(directory), store = StorePath(directory);
   Status s = FileLog::Destroy(env, directory, nullptr);
-  for (const std::string& path : {manifest, manifest + ".tmp", wal, wal + ".tmp", LockPath(directory)}) {
+  for (const std::string& path : {manifest, manifest + ".tmp", store, store + ".tmp", LockPath(directory)}) {
     if (s.ok() && env->FileExists(path)) s = env->RemoveFile(path);
   }
   return s;

@@ -31,7 +31,7 @@ Status Repairer::RunVolatile() {
   const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
   const bool whole = read.ok();
   if (!whole && !read.IsCorruption() && !read.IsNotFound()) return read;
-  s = FindLogFolder(0);
+  s = ReadVolatileParts();
   bool finished = false;
   if (!s.ok()) return s;
   if (whole) {
@@ -60,7 +60,7 @@ Status Repairer::RunVolatile() {
   if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
   if (s.ok()) s = Write(&salvage, state.flushed_sequence);
   if (s.ok()) s = WriteLost(salvage.counts());
-  if (s.ok()) s = SwapVolatile();
+  if (s.ok()) s = SwapVolatile(manifest.store_id);
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
   return s;
 }
@@ -85,7 +85,7 @@ Status Repairer::DrainAll(DB* db) {
 
 // All that was written is in table files now, so the new SSD_MANIFEST needs no log. What may fail for good comes before
 // it is replaced.
-Status Repairer::SwapVolatile() {
+Status Repairer::SwapVolatile(uint64_t old_id) {
   const std::string path = SsdManifestPath(name_);
   SsdManifest fresh;
   Status s = SsdManifest::Read(env_, SsdManifestPath(RepairDirectory(name_)), &fresh);
@@ -99,6 +99,8 @@ Status Repairer::SwapVolatile() {
     if (s.ok()) s = SyncExistingFile(env_, copy);
     if (s.ok()) Log(info_log_, "a copy of the old SSD_MANIFEST is in %s", copy.c_str());
   }
+  if (!s.ok()) return s;
+  s = NameVolatileSuccessor(old_id, fresh.store_id);
   if (!s.ok()) return s;
   ssd_in_use_ = true;  // from here on they may be, whatever comes back
   s = ReplaceFile(env_, path, fresh.Encode());
@@ -118,7 +120,7 @@ Status Repairer::BeginLog(uint64_t store_id) {
   FileLog::Options options;
   options.env = env_;
   options.folder = wal_folder_;
-  return s.ok() ? FileLog(options).Own(store_id) : s;
+  return s.ok() ? FileLog(options).Own(store_id, store_id) : s;
 }
 
 }  // namespace miodb

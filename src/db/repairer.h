@@ -16,9 +16,11 @@
 #include "miodb/options.h"
 #include "miodb/write_batch.h"
 #include "src/db/file_names.h"
+#include "src/db/store_file.h"
 #include "src/inspect/problem.h"
 #include "src/inspect/salvage.h"
 #include "src/log/file_log.h"
+#include "src/nvm/pool_image.h"
 #include "src/nvm/region.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/no_throw.h"
@@ -61,25 +63,38 @@ class Repairer {
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status Write(Salvage* salvage, uint64_t flushed_sequence);
-  Status FindLogFolder(uint64_t pool_id);
-  bool IsReplaced(uint64_t pool_id) const;
   bool HasTables(const std::string& directory) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
   Status WriteLost(const Salvage::Counts& counts);
+  std::vector<NvmRegion> FreshRegions() const;
   Status SetRegionsAside();
   Status Swap();
   Status SwapDirectories();
-  Status RemoveLogFiles();
+  Status RemoveFreshParts(const StoreDescriptor& fresh);
   Status RemoveFresh();
   void Report(const Problem& problem);
+
+  // ---- repair_store.cc
+  bool IsInDirectory(const std::string& path) const;
+  void MissStore(const Status& read);
+  Status ReadParts(const PoolHeader& header);
+  Status FindLogFolder();
+  Status FindLogWithoutStore();
+  Status CheckGivenFolder();
+  Status NameSuccessor();
+  Status FinishStore();
+  Status WriteParts();
+  void AddFormer(uint64_t id);
+  Status ReadVolatileParts();
+  Status NameVolatileSuccessor(uint64_t old_id, uint64_t new_id);
 
   // ---- repair_volatile.cc
   Status RunVolatile();
   Status CheckLogOwner(uint64_t store_id);
   Status DrainAll(DB* db);
-  Status SwapVolatile();
+  Status SwapVolatile(uint64_t old_id);
   Status BeginLog(uint64_t store_id);
 
   const std::string name_;
@@ -94,8 +109,8 @@ class Repairer {
   std::string lost_;                          // content of LOST
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::string wal_folder_;                    // empty: there are no log files
-  uint64_t log_id_ = 0;                       // of the log that the database remembers
-  bool log_is_ours_ = false;                  // it is that of the damaged pool, or of one before it
+  StoreDescriptor store_;                     // what STORE said, or what was found out without it
+  bool exchanged_ = false;                    // an earlier repair has put the new pool in its place
   uint64_t log_reach_ = 0;                    // the log went at least this far
   std::vector<LogFile> log_files_;            // what there is of the log in files
   uint64_t log_begin_ = UINT64_MAX;           // its first write; from here on newest_ is kept

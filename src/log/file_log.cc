@@ -23,12 +23,6 @@ constexpr size_t kKeptBatchBytes = 2 << 20;
 
 constexpr char kOwnerName[] = "/WAL_OWNER";
 
-std::string OwnerText(uint64_t log_id) {
-  char text[32];
-  snprintf(text, sizeof(text), "%016" PRIx64 "\n", log_id);
-  return text;
-}
-
 }  // namespace
 
 Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* files) {
@@ -70,19 +64,13 @@ FileLog::~FileLog() {
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
 }
 
-Status FileLog::Own(uint64_t log_id) {
+Status FileLog::Own(uint64_t log_id, uint64_t pool_id) {
   Env* const env = options_.env;
   const std::string path = options_.folder + kOwnerName;
   Status locked = env->LockFile(path, &lock_);
   if (!locked.ok()) return locked;
-  const std::string mine = OwnerText(log_id);
-  std::string owner;
-  if (env->FileExists(path)) {
-    Status s = ReadSmallFile(env, path, &owner);
-    if (!s.ok()) return s;
-    // Synced again, because the process that wrote it may have come no further.
-    if (owner == mine) return SyncExistingFile(env, path);
-  }
+  // Synced again, because the process that wrote it may have come no further.
+  if (IsOwnedBy(env, options_.folder, log_id)) return SyncExistingFile(env, path);
   std::vector<LogFile> files;
   Status s = List(env, options_.folder, &files);
   if (!s.ok()) return s;
@@ -91,29 +79,36 @@ Status FileLog::Own(uint64_t log_id) {
                                                         ") of another pool, or one that this pool did without since");
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
-  s = WriteStringToFile(env, mine, path);
+  s = WriteStringToFile(env, OwnerMark{OwnerKind::kLog, log_id, pool_id}.Encode(), path);
   return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
 }
 
-Status FileLog::ReadOwner(Env* env, const std::string& folder, uint64_t* log_id) {
-  std::string owner;
+Status FileLog::ReadOwner(Env* env, const std::string& folder, OwnerMark* owner) {
+  std::string content;
   const std::string path = folder + kOwnerName;
   if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
-  Status s = ReadSmallFile(env, path, &owner);
-  if (s.ok() && (sscanf(owner.c_str(), "%16" SCNx64, log_id) != 1 || owner != OwnerText(*log_id))) {
-    s = Status::NotFound(path, "says nothing");  // as a crash may leave it
-  }
-  return s;
+  Status s = ReadSmallFile(env, path, &content);
+  if (!s.ok() || owner->DecodeFrom(content, OwnerKind::kLog)) return s;
+  if (content.empty()) return Status::NotFound(path, "says nothing");  // as a crash may leave it
+  return Status::Corruption(path, "does not say whose log the folder holds");
+}
+
+Status FileLog::MendOwner(Env* env, const std::string& folder, const OwnerMark& owner) {
+  const std::string path = folder + kOwnerName;
+  HeldLock lock(env);
+  Status s = lock.Lock(path);
+  if (s.ok()) s = WriteStringToFile(env, owner.Encode(), path);
+  return s.ok() ? SyncExistingFile(env, path) : s;
 }
 
 bool FileLog::IsOwned(Env* env, const std::string& folder) {
-  uint64_t owner;
+  OwnerMark owner;
   return ReadOwner(env, folder, &owner).ok();
 }
 
 bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id) {
-  uint64_t owner;
-  return ReadOwner(env, folder, &owner).ok() && owner == log_id;
+  OwnerMark owner;
+  return ReadOwner(env, folder, &owner).ok() && owner.id == log_id;
 }
 
 Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log_id) {

@@ -5,7 +5,7 @@
 // 000017.log.1700000000.
 //
 // The folder belongs to one log, whose id the file WAL_OWNER in it tells, so that no database ever takes another's log
-// for its own, nor one of its own of another time (log_place.h).
+// for its own, nor one of its own of another time (format/owner_mark.h).
 //
 // Threads: Append and EndFile by one thread at a time, the leader of the current write group; the rest by any.
 // What a crash leaves: of the process, everything for which Append returned. Of the machine, everything up to the last
@@ -24,6 +24,7 @@
 
 #include "miodb/env.h"
 #include "miodb/status.h"
+#include "src/format/owner_mark.h"
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_writer.h"
 #include "src/log/frame_writer.h"
@@ -62,10 +63,12 @@ class FileLog {
 
   // Makes the folder this log's, and keeps others out of it. InvalidArgument if it holds files of another one, IOError
   // if somebody has it open.
-  Status Own(uint64_t log_id);
+  Status Own(uint64_t log_id, uint64_t pool_id);
 
-  // Stores whose log the folder says it holds. NotFound if it says nothing.
-  static Status ReadOwner(Env* env, const std::string& folder, uint64_t* log_id);
+  // Stores whose log the folder says it holds. NotFound if it says nothing, Corruption if what it says is damaged.
+  static Status ReadOwner(Env* env, const std::string& folder, OwnerMark* owner);
+  // Writes a mark that is damaged or missing anew. IOError if somebody has the folder's log open.
+  static Status MendOwner(Env* env, const std::string& folder, const OwnerMark& owner);
   static bool IsOwned(Env* env, const std::string& folder);
   static bool IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id);
 

@@ -119,8 +119,8 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
     Status opened = OpenFirst(path, options, &region);
     return opened.ok() ? CreateOn(std::move(region), path, options, pool) : opened;
   }
-  const std::string temporary = Region::IsAnonymous(path) ? path : TemporaryName(path);
-  Status s = Region::IsAnonymous(path) ? Status::OK() : Region::Remove(temporary);
+  std::string temporary = path;
+  Status s = Region::IsAnonymous(path) ? Status::OK() : FreeTemporaryName(path, options.uuid.data(), &temporary);
   if (!s.ok()) return s;
   const uint64_t limit = options.limit / kExtentUnit * kExtentUnit;
   const uint64_t size = limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
@@ -133,6 +133,25 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
     throw;
   }
   return s;
+}
+
+// A name for a new file of the pool with this uuid. What an earlier attempt left under it is removed, if it says that
+// it is of this pool.
+Status Pool::FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name) {
+  Status s;
+  for (int n = 1; n <= kTemporaryNames; n++) {
+    *name = TemporaryName(path, n);
+    std::string page;
+    s = ReadFirstPage(*name, &page);
+    if (s.IsNotFound()) return Status::OK();
+    if (!s.ok()) continue;  // a folder, say
+    RegionHeader region;
+    const PoolHeader pool = ReadPoolHeader(page.data(), page.size());
+    const bool ours = (pool.has_superblock && SameUuid(pool.uuid, uuid)) ||
+                      (ReadRegionHeader(page.data(), &region) && SameUuid(region.pool_uuid, uuid));
+    if (ours) return Region::Remove(*name);
+  }
+  return Status::IOError(*name, "and the names before it are taken, so no new file can be made");
 }
 
 Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
@@ -197,7 +216,11 @@ void Pool::WriteSuperblock() {
   Superblock& s = superblock_;
   s.magic = kPoolMagic;
   s.version = kPoolFormatVersion;
-  DrawUuid(s.uuid);
+  if (options_.uuid == decltype(options_.uuid){}) {
+    DrawUuid(s.uuid);
+  } else {
+    memcpy(s.uuid, options_.uuid.data(), sizeof(s.uuid));
+  }
   if (options_.memory == nullptr) {
     s.created_micros = WallMicros();
   }

@@ -13,6 +13,7 @@
 #ifndef MIODB_SRC_NVM_POOL_H_
 #define MIODB_SRC_NVM_POOL_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -114,7 +115,8 @@ class Pool {
     std::vector<RegionOptions> regions = {};  // further regions
     RegionPlaces search = {};                 // where to look for those that are not where regions says
     bool huge_pages = true;
-    FileAccess access = FileAccess::kOwner;  // of files that are made
+    FileAccess access = FileAccess::kOwner;     // of files that are made
+    std::array<uint8_t, kUuidBytes> uuid = {};  // of a new pool; zeros: drawn
   };
 
   // Whether a DAX device holds a pool, from its first root on, or anything else: only a device whose first page is
@@ -122,8 +124,8 @@ class Pool {
   static Status ExistsOnDevice(const std::string& path, bool* exists);
 
   // Makes an empty pool in a temporary file beside path. It becomes the pool at path with Publish, after its first
-  // root was written; until then a crash leaves only the temporary file, which the next Create removes. A DAX device is
-  // used as it is.
+  // root was written; until then a crash leaves only the temporary file, which the next Create with the same uuid
+  // removes. A DAX device is used as it is.
   static Status Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
   Status Publish();
 
@@ -134,7 +136,7 @@ class Pool {
   // names. What was read is on its way to the medium: a fence has to come before anything is stored that relies on it.
   static Status Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool);
 
-  // Removes the pool at path, its regions, and what an unfinished Create left; of DAX devices the first page is cleared
+  // Removes the pool at path and its regions; of DAX devices the first page is cleared
   // if there is a pool or region of it on them. Fails if it is open; OK if there is none. A region that is nowhere is
   // an error after all else is gone.
   static Status Destroy(const std::string& path, const RegionPlaces& places = RegionPlaces());
@@ -243,6 +245,7 @@ class Pool {
 
   static Status CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
                          std::unique_ptr<Pool>* pool);
+  static Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name);
   static Status OpenFirst(const std::string& path, const Options& options, std::unique_ptr<Region>* region);
   Status CheckSuperblock();
   void WriteSuperblock();

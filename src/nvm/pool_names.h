@@ -11,8 +11,12 @@ namespace miodb {
 // A new file starts with this much or its limit, whichever is less.
 inline constexpr uint64_t kInitialRegionSize = uint64_t{1} << 20;
 
-// What a file is called until it is whole. One that is left behind is removed by whoever makes the next.
-inline std::string TemporaryName(const std::string& path) { return path + ".tmp"; }
+// What a file is called until it is whole: the n-th such name, n >= 1. A file that is left behind under one is removed
+// by whoever makes the next, if it says itself that it is one of the same pool; otherwise the next name is taken.
+inline constexpr int kTemporaryNames = 100;
+inline std::string TemporaryName(const std::string& path, int n) {
+  return path + ".tmp" + (n == 1 ? "" : "." + std::to_string(n));
+}
 
 }  // namespace miodb
 

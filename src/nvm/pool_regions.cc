@@ -300,8 +300,8 @@ Status Pool::MakeRegion(const RegionOptions& options, const RegionEntry& entry, 
                             .access = options_.access};
   if (Region::IsDevice(options.path)) return Region::Open(options.path, 0, options_.persist_mode, region, place);
   const bool anonymous = Region::IsAnonymous(options.path);
-  const std::string temporary = anonymous ? options.path : TemporaryName(options.path);
-  Status s = anonymous ? Status::OK() : Region::Remove(temporary);
+  std::string temporary = options.path;
+  Status s = anonymous ? Status::OK() : FreeTemporaryName(options.path, uuid(), &temporary);
   if (!s.ok()) return s;
   const uint64_t limit = options.limit / kExtentUnit * kExtentUnit;
   const uint64_t size = limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
@@ -377,10 +377,11 @@ Status DestroyRegions(const std::string& path, const std::string& page, const Re
     RegionContent content;
     RegionHeader region;
     if (candidate == path) continue;
-    Region::Remove(TemporaryName(candidate)).IgnoreError();
-    if (LookAtRegion(candidate, &content, &region).ok() && content == RegionContent::kRegion &&
-        SameUuid(region.pool_uuid, header.uuid)) {
-      DestroyRegion(candidate).IgnoreError();
+    for (const std::string& file : {candidate, TemporaryName(candidate, 1)}) {
+      if (LookAtRegion(file, &content, &region).ok() && content == RegionContent::kRegion &&
+          SameUuid(region.pool_uuid, header.uuid)) {
+        DestroyRegion(file).IgnoreError();
+      }
     }
   }
   return result;
@@ -406,8 +407,7 @@ Status Pool::Destroy(const std::string& path, const RegionPlaces& places) {
     if (!s.ok()) return s;
     regions = DestroyRegions(path, page, places);
   }
-  s = Region::Remove(TemporaryName(path));
-  if (s.ok()) s = Region::Remove(path);
+  s = Region::Remove(path);
   return s.ok() ? regions : s;
 }
 

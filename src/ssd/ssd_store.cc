@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "src/format/owner_mark.h"
 #include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
@@ -116,8 +117,7 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
 Status SsdStore::Claim(uint64_t pool_id) {
   Env* const env = options_.env;
   const std::string path = PoolIdPath(options_.path);
-  char id[32];
-  snprintf(id, sizeof(id), "%016" PRIx64 "\n", pool_id);
+  const std::string id = OwnerMark{OwnerKind::kSsd, pool_id, 0}.Encode();
   const bool owned = env->FileExists(path);
   if (owned) {
     uint64_t owner;
@@ -196,13 +196,15 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
 }
 
 Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id) {
-  std::string text;
-  Status s = ReadSmallFile(env, PoolIdPath(path), &text);
+  std::string content;
+  OwnerMark owner;
+  Status s = ReadSmallFile(env, PoolIdPath(path), &content);
   if (!s.ok()) return s;
-  char* end;
-  *pool_id = strtoull(text.c_str(), &end, 16);
-  if (text.size() == 17 && end == text.c_str() + 16) return s;
-  return Status::Corruption(PoolIdPath(path), "does not hold the id of a pool");
+  if (!owner.DecodeFrom(content, OwnerKind::kSsd)) {
+    return Status::Corruption(PoolIdPath(path), "does not say whose SSD tier this is");
+  }
+  *pool_id = owner.id;
+  return s;
 }
 
 Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {

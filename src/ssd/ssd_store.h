@@ -1,6 +1,6 @@
 // The directory of the SSD tier: its table files, and what is needed to read and write them.
 //
-//   POOL          whose files these are: the pool's id, 16 hexadecimal digits
+//   POOL          whose files these are: the pool's id (format/owner_mark.h)
 //   LOCK          held while the database is open
 //   <number>.sst  a table; the manifest in the pool says which of them count
 //

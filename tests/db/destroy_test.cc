@@ -65,5 +65,90 @@ TEST_F(DestroyTest, FailsWhileTheDatabaseIsOpenAndHarmsNothing) {
   EXPECT_EQ("(a->1)(b->2)", Forward(db_.get()));
 }
 
+// ---- What is not its own
+
+TEST_F(DestroyTest, LeavesAFileThatIsNoPool) {
+  options_.pool_path = dir_ / "letter";
+  ASSERT_OK(WriteStringToFile(Env::Default(), "Dear all", options_.pool_path));
+  for (const bool exists : {false, true}) {
+    if (exists) {
+      options_.pool_path.clear();
+      Open();
+      Close();
+      options_.pool_path = dir_ / "letter";
+    }
+    const Status s = DestroyDB(path_, options_);
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, options_.pool_path));
+    EXPECT_TRUE(std::filesystem::exists(options_.pool_path));
+    EXPECT_EQ(exists, std::filesystem::exists(path_ + "/pool"));
+  }
+}
+
+TEST_F(DestroyTest, LeavesThePoolOfAnotherDatabase) {
+  Open();
+  Put("a", "1");
+  Close();
+  Options other = options_;
+  other.pool_path = path_ + "/pool";
+  EXPECT_STATUS(InvalidArgument, DestroyDB(dir_ / "nothing", other));
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(options_, dir_ / "other", &db));
+  db.reset();
+  EXPECT_STATUS(InvalidArgument, DestroyDB(dir_ / "other", other));
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+TEST_F(DestroyTest, OfACopyLeavesTheLogOfTheOriginal) {
+  options_.log_mode = kLogFile;
+  options_.wal_dir = dir_ / "logs";
+  Open();
+  Put("a", "1");
+  Close();
+  const std::string copy = dir_ / "copy";
+  std::filesystem::copy(path_, copy, std::filesystem::copy_options::recursive);
+  ASSERT_OK(DestroyDB(copy, options_));
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+TEST_F(DestroyTest, LeavesTemporaryFilesOfOthers) {
+  options_.pool_path = dir_ / "db_pool";
+  for (const char* name : {"db_pool.tmp", "db_pool.repaired", "db_pool.damaged", "region.tmp"}) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), "mine", dir_ / name));
+  }
+  options_.nvm_regions.resize(1);
+  options_.nvm_regions[0].path = dir_ / "region";
+  Open();
+  Put("a", "1");
+  Close();
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(std::filesystem::exists(options_.pool_path));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "region"));
+  for (const char* name : {"db_pool.tmp", "db_pool.repaired", "db_pool.damaged", "region.tmp"}) {
+    std::string content;
+    EXPECT_OK(ReadFileToString(Env::Default(), dir_ / name, &content));
+    EXPECT_EQ("mine", content) << name;
+  }
+}
+
+TEST_F(DestroyTest, LeavesAnSsdTierOfAnotherDatabase) {
+  options_.ssd_path = dir_ / "ssd";
+  Open();
+  Put("a", "1");
+  Close();
+  Options other = options_;
+  other.ssd_path.clear();
+  std::unique_ptr<DB> db;
+  ASSERT_OK(OpenDb(other, dir_ / "other", &db));
+  db.reset();
+  ASSERT_OK(DestroyDB(dir_ / "other", options_));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "other"));
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
 }  // namespace
 }  // namespace miodb::test

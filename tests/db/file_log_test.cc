@@ -206,8 +206,8 @@ TEST_F(FileLogTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
   Close();
   // Whoever says so does without it.
   fs::remove_all(logs);
-  EXPECT_TRUE(Mentions(TryOpen(), "remove " + path_ + "/WAL"));
-  fs::remove(path_ + "/WAL");
+  EXPECT_TRUE(Mentions(TryOpen(), "RepairDB does without"));
+  ASSERT_OK(RepairDB(path_, options_));
   Open();
   CheckRange(0, 40);
   EXPECT_EQ(kNotFound, Get(Key(40)));
@@ -244,7 +244,7 @@ TEST_F(FileLogTest, ALogThatWasGivenUpNeverComesBack) {
   options_.wal_dir = logs;
   MakeHalfFlushed();
   fs::rename(logs, dir_ / "unmounted");
-  fs::remove(path_ + "/WAL");
+  ASSERT_OK(RepairDB(path_, options_));
   options_.log_mode = kLogPmem;
   Open();
   for (int i = 0; i < 25; i++) Put(Key(i), "newer");
@@ -295,16 +295,21 @@ TEST_F(FileLogTest, ALogWithoutWritesIsNotMissed) {
   CheckRange(0, 40);
 }
 
-TEST_F(FileLogTest, TheLogOfAPoolThatIsGoneIsForgotten) {
+TEST_F(FileLogTest, TheLogOfAPoolThatIsGoneIsNotTakenForTheNextOnes) {
   options_.wal_dir = dir_ / "wal";
   Open();
   PutRange(0, 20);
   Close();
   fs::remove(path_ + "/pool");
   options_.log_mode = kLogPmem;
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  fs::remove(path_ + "/STORE");
+  options_.log_mode = kLogFile;
   EXPECT_STATUS(InvalidArgument, TryOpen());  // it has writes
-  for (const auto& file : LogFiles(options_.wal_dir)) fs::remove(file);
+  EXPECT_FALSE(fs::exists(path_ + "/STORE"));
+  options_.log_mode = kLogPmem;
   Open();
+  for (const auto& file : LogFiles(options_.wal_dir)) fs::remove(file);
   EXPECT_EQ(kNotFound, Get(Key(0)));
   PutRange(0, 20);
   Open();
@@ -325,7 +330,7 @@ TEST_F(FileLogTest, ALogIsNotForgottenWhileItsDiskIsAwayToo) {
   fs::rename(options_.wal_dir, dir_ / "unmounted");
   for (const LogMode mode : {kLogFile, kLogPmem, kLogOff}) {
     options_.log_mode = mode;
-    EXPECT_STATUS(Corruption, TryOpen());
+    EXPECT_STATUS(InvalidArgument, TryOpen());
     EXPECT_FALSE(fs::exists(path_ + "/pool"));
   }
   fs::rename(dir_ / "pool", path_ + "/pool");
@@ -340,6 +345,7 @@ TEST_F(FileLogTest, APoolDoesNotTakeTheLogOfOneThatWasInItsPlace) {
   ASSERT_OK(db_->Flush());
   Close();
   fs::rename(path_ + "/pool", dir_ / "pool");
+  fs::rename(path_ + "/STORE", dir_ / "STORE");
   Open();
   for (int i = 0; i < 30; i++) Put(Key(i), "of the other pool");
   Close();
@@ -348,8 +354,15 @@ TEST_F(FileLogTest, APoolDoesNotTakeTheLogOfOneThatWasInItsPlace) {
   const Status s = TryOpen();
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, "another pool"));
-  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
   EXPECT_EQ(1u, LogFiles().size()) << "it stays";
+  // Nor with its own STORE.
+  fs::rename(path_ + "/STORE", dir_ / "other_STORE");
+  fs::rename(dir_ / "STORE", path_ + "/STORE");
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
+  EXPECT_EQ(1u, LogFiles().size()) << "it stays";
+  fs::rename(dir_ / "other_STORE", path_ + "/STORE");
   fs::rename(path_ + "/pool", dir_ / "pool");
   fs::rename(dir_ / "other_pool", path_ + "/pool");
   Open();
@@ -368,7 +381,10 @@ TEST_F(FileLogTest, ARepairLeavesTheLogOfAnotherDatabaseAlone) {
   Put(Key(50), "of the second");
   Close();
   const size_t files = LogFiles(options_.wal_dir).size();
-  ASSERT_OK(RepairDB(first, options_));
+  EXPECT_STATUS(InvalidArgument, RepairDB(first, options_));  // it could not be opened with this wal_dir
+  Options without_files = options_;
+  without_files.log_mode = kLogPmem;
+  ASSERT_OK(RepairDB(first, without_files));
   EXPECT_EQ(files, LogFiles(options_.wal_dir).size());
   Open();
   EXPECT_EQ("of the second", Get(Key(50)));
@@ -382,10 +398,10 @@ TEST_F(FileLogTest, ADamagedFileThatSaysWhereTheLogIsIsNamed) {
   Open();
   PutRange(0, 20);
   Close();
-  ASSERT_OK(WriteStringToFile(Env::Default(), "nowhere", path_ + "/WAL"));
+  ASSERT_OK(WriteStringToFile(Env::Default(), "nowhere", path_ + "/STORE"));
   const Status s = TryOpen();
   EXPECT_STATUS(Corruption, s);
-  EXPECT_TRUE(Mentions(s, path_ + "/WAL"));
+  EXPECT_TRUE(Mentions(s, path_ + "/STORE"));
   ASSERT_OK(DestroyDB(path_, options_));
   EXPECT_FALSE(fs::exists(path_));
 }

@@ -194,9 +194,14 @@ TEST_F(OpenTest, RefusesTwoDatabasesOnOnePool) {
   Put("a", "1");
   std::unique_ptr<DB> second;
   const Status s = OpenDb(options_, dir_ / "other", &second);
-  EXPECT_STATUS(IOError, s);
+  EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, options_.pool_path));
   EXPECT_EQ(nullptr, second);
+  EXPECT_EQ("1", Get("a"));
+  Close();
+  EXPECT_STATUS(InvalidArgument, OpenDb(options_, dir_ / "other", &second));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "other"));
+  Open();
   EXPECT_EQ("1", Get("a"));
 }
 

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "src/db/store_file.h"
 #include "src/nvm/region_finder.h"
 #include "tests/common/db_test_base.h"
 #include "tests/nvm/pool_files.h"
@@ -193,7 +194,10 @@ TEST_F(RegionsTest, TwoFilesWithOneUuidAreNotToldApartByChance) {
   fs::copy_file(Second(), dir_ / "a/one");
   fs::copy_file(Second(), dir_ / "a/two");
   fs::remove(Second());
-  fs::remove(path_ + "/REGIONS");
+  StoreDescriptor store;
+  ASSERT_OK(ReadStore(Env::Default(), path_, &store));
+  store.regions.clear();
+  ASSERT_OK(WriteStore(Env::Default(), path_, store));
   options_.nvm_region_search = {dir_ / "a"};
   Status s = TryOpen();
   EXPECT_STATUS(InvalidArgument, s);
@@ -332,12 +336,16 @@ TEST_F(RegionsTest, OneThatWasNotAddedInFullIsMadeAnew) {
   ASSERT_OK(LookAtRegion(Second(), &content, &half_made));
   ASSERT_EQ(RegionContent::kRegion, content);
   WriteFileBytes(path_ + "/pool", before);
-  WriteFileBytes(Second() + ".tmp", "left by an earlier try");
+  // A header alone is what a crash leaves under the temporary name; what somebody else has there stays.
+  fs::copy_file(Second(), Second() + ".tmp.2");
+  fs::resize_file(Second() + ".tmp.2", kPoolHeaderSize);
+  WriteFileBytes(Second() + ".tmp", "a letter");
   Open();
   EXPECT_EQ("1", Get("a"));
   ASSERT_OK(LookAtRegion(Second(), &content, &header));
   EXPECT_FALSE(SameUuid(half_made.uuid, header.uuid));
-  EXPECT_FALSE(fs::exists(Second() + ".tmp"));
+  EXPECT_FALSE(fs::exists(Second() + ".tmp.2"));
+  EXPECT_EQ("a letter", ReadFileBytes(Second() + ".tmp"));
   Delete("a");
   Fill(8000, 1000);
   Open();
@@ -441,7 +449,7 @@ TEST_F(RegionsTest, AnonymousMemoryHoldsADatabaseUntilItIsClosed) {
     CheckFilled(8000, 1000, round);
     EXPECT_GT(Used(1), kMiB);
     EXPECT_FALSE(fs::exists(path_ + "/pool"));
-    EXPECT_FALSE(fs::exists(path_ + "/REGIONS"));
+    EXPECT_FALSE(fs::exists(path_ + "/STORE"));
     Close();
   }
   EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));

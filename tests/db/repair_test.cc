@@ -63,9 +63,14 @@ class RepairTest : public DbTestBase {
     write_some(30);
     Close();
     ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
+    ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/STORE", &good_store_));
   }
 
-  void WritePool(const std::string& bytes) { ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool())); }
+  // A repair gives the pool another uuid, so the STORE of the one that was made comes back with it.
+  void WritePool(const std::string& bytes) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), bytes, pool()));
+    ASSERT_OK(WriteStringToFile(Env::Default(), good_store_, path_ + "/STORE"));
+  }
 
   std::string Lost() {
     std::string text;
@@ -114,6 +119,7 @@ class RepairTest : public DbTestBase {
   std::map<std::string, std::string> expected_;
   std::map<std::string, std::set<std::string>> written_;
   std::string good_;
+  std::string good_store_;
 };
 
 TEST_F(RepairTest, AnUndamagedDatabaseIsTheSameAfterwards) {

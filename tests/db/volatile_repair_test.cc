@@ -224,7 +224,7 @@ TEST_F(VolatileRepairTest, WritesSinceARepairSurviveTheLossOfItsRenames) {
 
 TEST_F(VolatileRepairTest, TheLogIsFoundWithoutTheFileThatRemembersIt) {
   Make();
-  fs::remove(path_ + "/WAL");
+  fs::remove(path_ + "/STORE");
   ASSERT_OK(RepairDB(path_, options_));
   Open();
   EXPECT_EQ(0u, CountOthers());
@@ -267,7 +267,7 @@ TEST_F(VolatileRepairTest, WhatACrashLeftIsRemoved) {
   Make();
   for (const bool destroy : {false, true}) {
     fs::create_directory(path_ + "/repair.tmp");
-    for (const char* name : {"LOCK", "SSD_MANIFEST", "SSD_MANIFEST.tmp", "WAL", "WAL.tmp"}) {
+    for (const char* name : {"LOCK", "SSD_MANIFEST", "SSD_MANIFEST.tmp", "STORE", "STORE.tmp"}) {
       ASSERT_OK(WriteStringToFile(Env::Default(), "half", path_ + "/repair.tmp/" + name));
     }
     if (destroy) {
@@ -291,6 +291,25 @@ TEST_F(VolatileRepairTest, ADatabaseWithAPoolIsNotForIt) {
   Close();
   EXPECT_STATUS(InvalidArgument, RepairDB(path_, good));
   EXPECT_FALSE(FilesIn(logs_, ".log").empty());
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+// Its log's folder is another's by now, and what says which log was its own cannot be read.
+TEST_F(VolatileRepairTest, DestroyLeavesTheLogOfAnotherDatabaseAlone) {
+  Make();
+  const std::string mine = path_;
+  fs::rename(logs_, dir_ / "my_logs");
+  options_.ssd_path = dir_ / "other_ssd";
+  path_ = dir_ / "other";
+  Open();
+  Put("a", "1");
+  Close();
+  options_.ssd_path = ssd_;
+  fs::resize_file(mine + "/SSD_MANIFEST", 50);
+  ASSERT_OK(DestroyDB(mine, options_));
+  EXPECT_FALSE(fs::exists(mine));
+  options_.ssd_path = dir_ / "other_ssd";
   Open();
   EXPECT_EQ("1", Get("a"));
 }

@@ -183,6 +183,7 @@ void ManualWorld::CheckCrash() {
   const std::string path = dir_ / ("crash" + std::to_string(crashes_));
   std::filesystem::create_directory(path);
   CopyPoolFile(dir_ / "db/pool", path + "/pool");
+  std::filesystem::copy_file(dir_ / "db/STORE", path + "/STORE");
   Model copy(options_.comparator);
   const Model::State now = model_.Snapshot();
   for (auto at = now.begin(); at != now.end(); ++at) copy.Put(at.key(), at.value());

@@ -13,11 +13,12 @@
 #include "miodb/comparator.h"
 #include "miodb/write_batch.h"
 #include "src/format/manifest_area.h"
+#include "src/format/owner_mark.h"
 #include "src/format/region_table.h"
+#include "src/format/store_descriptor.h"
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_writer.h"
 #include "src/log/frame_reader.h"
-#include "src/log/log_place.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
@@ -121,8 +122,17 @@ void AddSmall(Corpus* corpus) {
   }
   corpus->Add("coding", "varints", varints);
   corpus->Add("coding", "slices", slices);
-  corpus->Add("log_place", "in_use", LogPlace{"/mnt/log", 0x1234, 0x5678, true}.Encode());
-  corpus->Add("log_place", "empty", LogPlace().Encode());
+  StoreDescriptor store;
+  corpus->Add("store", "making", std::string(1, '\1') + store.Encode());
+  store.state = StoreState::kInUse;
+  store.pool.fill(7);
+  store.pool_path = "/mnt/pool";
+  store.directory = "/db";
+  store.log = {0x1234, true, "/mnt/log"};
+  store.regions = {{store.pool, "/mnt/region"}};
+  store.former_ids = {0x5678};
+  corpus->Add("store", "in_use", std::string(1, '\1') + store.Encode());
+  corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678}.Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));

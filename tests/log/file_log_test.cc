@@ -68,7 +68,7 @@ class FileLogTest : public testing::Test {
   void Open(uint64_t pool = kPool) {
     log_.reset();
     log_ = std::make_unique<FileLog>(options_);
-    ASSERT_OK(log_->Own(pool));
+    ASSERT_OK(log_->Own(pool, pool));
   }
 
   // One put a call.
@@ -199,11 +199,11 @@ TEST_F(FileLogTest, TheArchiveIsTrimmedBySizeOldestFirst) {
 TEST_F(FileLogTest, AFolderIsOnePoolsAlone) {
   Open();
   FileLog second(options_);
-  EXPECT_STATUS(IOError, second.Own(kPool));  // it is open
+  EXPECT_STATUS(IOError, second.Own(kPool, kPool));  // it is open
   Append(1);
   log_.reset();
   FileLog other(options_);
-  const Status s = other.Own(kPool + 1);
+  const Status s = other.Own(kPool + 1, kPool);
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, "000001.log"));
   EXPECT_TRUE(Mentions(s, "another pool"));
@@ -218,7 +218,7 @@ TEST_F(FileLogTest, AFolderWithoutLogFilesChangesHands) {
   Append(1);
   log_.reset();
   FileLog first(options_);
-  EXPECT_STATUS(InvalidArgument, first.Own(kPool));
+  EXPECT_STATUS(InvalidArgument, first.Own(kPool, kPool));
 }
 
 TEST_F(FileLogTest, WhatRecoveryRefusedIsGoneBeforeAnythingIsAppended) {

@@ -93,11 +93,27 @@ TEST_F(PoolTest, ACrashBeforePublishLeavesNoPoolAndTheNextCreateCleansUp) {
   const std::string left_behind = ReadFileBytes(temporary);
   pool_.reset();
   EXPECT_FALSE(std::filesystem::exists(temporary)) << "without a crash nothing is left behind";
-  for (const std::string& bytes : {left_behind, std::string("left behind by anybody")}) {
+  WriteFileBytes(temporary, left_behind);
+  EXPECT_STATUS(IOError, Open());
+  Pool::Options again = Limits(kMiB, kMiB);
+  Superblock superblock;
+  memcpy(&superblock, left_behind.data(), sizeof(superblock));
+  memcpy(again.uuid.data(), superblock.uuid, sizeof(superblock.uuid));
+  ASSERT_OK(Pool::Create(path_, again, &pool_));
+  EXPECT_EQ(temporary, pool_->regions().first().path());
+  EXPECT_FALSE(std::filesystem::exists(temporary + ".2"));
+}
+
+TEST_F(PoolTest, ATemporaryFileOfAnybodyElseStays) {
+  const std::string temporary = path_ + ".tmp";
+  ASSERT_OK(Create());
+  const std::string another = ReadFileBytes(temporary);
+  pool_.reset();
+  for (const std::string& bytes : {another, std::string("somebody's"), std::string(8192, '\0')}) {
     WriteFileBytes(temporary, bytes);
-    EXPECT_STATUS(IOError, Open());
     CreateWithRoot();
-    EXPECT_FALSE(std::filesystem::exists(temporary));
+    EXPECT_TRUE(bytes == ReadFileBytes(temporary));
+    EXPECT_FALSE(std::filesystem::exists(temporary + ".2"));
     EXPECT_OK(Open());
     pool_.reset();
     ASSERT_TRUE(std::filesystem::remove(path_));
@@ -116,10 +132,11 @@ TEST_F(PoolTest, AFailedPublishLeavesNothing) {
 TEST_F(PoolTest, ACreateThatIsUnderWayIsNotDisturbed) {
   ASSERT_OK(Create());
   std::unique_ptr<Pool> second;
-  EXPECT_STATUS(IOError, Pool::Create(path_, Limits(kMiB, kMiB), &second));
-  EXPECT_STATUS(IOError, Pool::Destroy(path_));
+  EXPECT_OK(Pool::Create(path_, Limits(kMiB, kMiB), &second));  // under another temporary name
+  EXPECT_OK(Pool::Destroy(path_));
   EXPECT_TRUE(std::filesystem::exists(path_ + ".tmp"));
   EXPECT_OK(pool_->Publish());
+  EXPECT_STATUS(IOError, second->Publish());
   EXPECT_STATUS(IOError, Pool::Destroy(path_));
 }
 
@@ -135,13 +152,13 @@ TEST_F(PoolTest, PublishReplacesNoOtherPool) {
   EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
 }
 
-TEST_F(PoolTest, DestroyRemovesThePoolAndWhatWasLeftBehind) {
+TEST_F(PoolTest, DestroyRemovesThePoolAndNothingElse) {
   CreateWithRoot();
   pool_.reset();
-  WriteFileBytes(path_ + ".tmp", "left behind");
+  WriteFileBytes(path_ + ".tmp", "somebody's");
   ASSERT_OK(Pool::Destroy(path_));
   EXPECT_FALSE(std::filesystem::exists(path_));
-  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
+  EXPECT_TRUE(std::filesystem::exists(path_ + ".tmp"));
   EXPECT_OK(Pool::Destroy(path_));
 }
 

@@ -8,9 +8,9 @@
 #include "miodb/options.h"
 #include "src/db/file_names.h"
 #include "src/db/region_places.h"
+#include "src/db/store_file.h"
 #include "src/inspect/verify.h"
 #include "src/log/file_log.h"
-#include "src/log/log_place.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -31,18 +31,19 @@ bool IsVolatile(const std::string& path) {
 bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
                    uint64_t* log_id) {
   const std::string name = IsDirectory(path) ? path : DirectoryOf(path);
-  LogPlace place;
-  const Status s = LogPlace::Read(Env::Default(), WalDirPath(name), &place);
+  StoreDescriptor store;
+  const Status s = ReadStore(Env::Default(), name, &store);
   if (!s.ok() && !s.IsNotFound()) {
     fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
     return false;
   }
   folder->clear();
-  *log_id = place.log_id;
-  if (s.ok() && !place.in_use) return true;
-  if (s.ok() || IsVolatile(path)) *folder = WalFolder(place.wal_dir, name);
+  *log_id = store.log.id;
+  if (s.ok() && !store.log.in_use) return true;
+  if (s.ok() || IsVolatile(path)) *folder = WalFolder(store.log.wal_dir, name);
   if (!wal_dir.empty()) *folder = wal_dir;
-  if (!s.ok() && !wal_dir.empty()) FileLog::ReadOwner(Env::Default(), wal_dir, log_id).IgnoreError();
+  OwnerMark owner;
+  if (!s.ok() && !wal_dir.empty() && FileLog::ReadOwner(Env::Default(), wal_dir, &owner).ok()) *log_id = owner.id;
   return true;
 }
 

@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include "src/db/region_places.h"
+#include "src/db/repairer.h"
+#include "src/log/file_log.h"
+#include "src/nvm/pool_image.h"
+#include "src/util/posix_file.h"
+
+// The store descriptor and a repair.
+//
+//   before  STORE says which pool is to be repaired and where the log is. Without it a pool in the database directory
+//           counts, or one that says itself that it is one; and a log that says that it is that pool's.
+//   7       Before the pools are exchanged, STORE names the new one as the successor. When nothing is left to do, it
+//   names
+//           it as the pool, and no log. A volatile pool's database has an id instead.
+//
+// What a crash leaves between the two: with the damaged pool in place nothing has happened; with the new one in place
+// the log is one that was already applied, and the next repair removes it.
+
+namespace miodb {
+
+bool Repairer::IsInDirectory(const std::string& path) const { return DirectoryOf(path) == name_; }
+
+void Repairer::MissStore(const Status& read) {
+  Report({StorePath(name_),
+          std::string(read.IsNotFound() ? "is missing" : "is damaged") + ": made anew from what there is"});
+  store_ = StoreDescriptor();
+}
+
+// Fills store_ with what STORE says, or with what can be found out without it.
+Status Repairer::ReadParts(const PoolHeader& header) {
+  const std::string path = StorePath(name_);
+  const Status s = ReadStore(env_, name_, &store_);
+  if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
+  const Uuid uuid = header.has_superblock ? MakeUuid(header.uuid) : Uuid{};
+  if (!s.ok()) {
+    if (!header.has_superblock && !IsInDirectory(pool_path_)) {
+      return Status::InvalidArgument(
+          pool_path_, "does not say that it is a pool, and there is no " + path + " that says so; it is left as it is");
+    }
+    MissStore(s);
+    store_.pool = header.has_superblock ? uuid : NewUuid();
+    return FindLogWithoutStore();
+  }
+  if (store_.pool == Uuid{}) {
+    return Status::InvalidArgument("Options::pool_path is not anonymous", path + " says that the pool is volatile");
+  }
+  if (header.has_superblock && uuid != store_.pool && uuid != store_.successor) {
+    return Status::InvalidArgument(
+        pool_path_, "is another pool (uuid " + UuidText(uuid.data()) + ") than " + path + " names: uuid " +
+                        UuidText(store_.pool.data()) + ", last at " + LastPoolPath(store_, name_) +
+                        ". To have this pool repaired as the database's, remove the file first");
+  }
+  exchanged_ = header.has_superblock && uuid == store_.successor;
+  if (exchanged_) store_.pool = uuid;
+  return FindLogFolder();
+}
+
+// Where STORE says, or moved to where the options say. Where STORE says it is, a folder whose mark is damaged holds the
+// log, and so does the database directory without one: nobody else's log could have begun there.
+Status Repairer::FindLogFolder() {
+  if (!store_.log.in_use) return Status::OK();
+  const std::string last = WalFolder(store_.log.wal_dir, name_), given = WalFolder(options_.wal_dir, name_);
+  const bool moved = !FileLog::IsOwnedBy(env_, last, store_.log.id) && FileLog::IsOwnedBy(env_, given, store_.log.id);
+  wal_folder_ = moved ? given : last;
+  OwnerMark owner;
+  const Status read = FileLog::ReadOwner(env_, wal_folder_, &owner);
+  if (!read.IsCorruption() && !(read.IsNotFound() && wal_folder_ == name_)) return Status::OK();
+  Report({wal_folder_, "WAL_OWNER is damaged or missing; the log is this database's, as STORE says"});
+  return FileLog::MendOwner(env_, wal_folder_, {OwnerKind::kLog, store_.log.id, PoolIdOf(store_.pool)});
+}
+
+// The repaired database is to open with the same options.
+Status Repairer::CheckGivenFolder() {
+  const std::string given = WalFolder(options_.wal_dir, name_);
+  if (options_.log_mode != kLogFile || FileLog::IsOwnedBy(env_, given, store_.log.id)) return Status::OK();
+  std::vector<LogFile> files;
+  Status s = FileLog::List(env_, given, &files);
+  if (!s.ok() || files.empty()) return s;
+  return Status::InvalidArgument(given, "holds a log (" + files[0].name() +
+                                            ") that does not say that it is this database's: give another "
+                                            "Options::wal_dir, or move it away");
+}
+
+// A folder in which a log of this pool may be says so itself. In the database directory there is no other log.
+Status Repairer::FindLogWithoutStore() {
+  for (const std::string& wal_dir : {std::string(), options_.wal_dir}) {
+    const std::string folder = WalFolder(wal_dir, name_);
+    OwnerMark owner{OwnerKind::kLog, NewId(), PoolIdOf(store_.pool)};
+    std::vector<LogFile> files;
+    Status s = FileLog::List(env_, folder, &files);
+    if (!s.ok()) return s;
+    if (files.empty()) continue;
+    const bool marked = FileLog::ReadOwner(env_, folder, &owner).ok();
+    if (!wal_dir.empty() && (!marked || owner.detail != PoolIdOf(store_.pool))) continue;
+    store_.log = {owner.id, true, wal_dir};
+    wal_folder_ = folder;
+    return marked ? s : FileLog::MendOwner(env_, folder, owner);
+  }
+  return Status::OK();
+}
+
+// Before the exchange: from now on both pools count, whichever is in place.
+Status Repairer::NameSuccessor() {
+  StoreDescriptor fresh;
+  Status s = ReadStore(env_, RepairDirectory(name_), &fresh);
+  if (!s.ok()) return s;
+  store_.successor = fresh.pool;
+  store_.regions = fresh.regions;
+  for (StoreDescriptor::Region& region : store_.regions) {
+    for (const std::string& path : damaged_regions_) {
+      if (RealPath(region.path) == RealPath(RepairedRegionPath(path))) region.path = path;
+    }
+  }
+  AddFormer(PoolIdOf(store_.pool));
+  return WriteParts();
+}
+
+// The new pool has all that the log had. It goes for good: what is written from now on must never meet it.
+Status Repairer::FinishStore() {
+  for (const std::string& folder : {WalFolder(store_.log.wal_dir, name_), WalFolder(options_.wal_dir, name_)}) {
+    Status s = FileLog::Destroy(env_, folder, &store_.log.id);
+    if (s.ok() && env_->FileExists(folder)) s = SyncDirectory(folder);
+    if (!s.ok()) return s;
+  }
+  wal_folder_.clear();
+  store_.pool = store_.successor;
+  store_.successor = Uuid{};
+  store_.log = StoreDescriptor::Log();
+  return WriteParts();
+}
+
+Status Repairer::WriteParts() {
+  store_.state = StoreState::kInUse;
+  store_.pool_path = options_.pool_path;
+  store_.directory = RealPath(name_);
+  return WriteStore(env_, name_, store_);
+}
+
+void Repairer::AddFormer(uint64_t id) {
+  std::vector<uint64_t>& former = store_.former_ids;
+  if (std::find(former.begin(), former.end(), id) == former.end()) former.push_back(id);
+}
+
+// ---- a volatile pool
+
+// A volatile pool's database always has a log. Without STORE it is where the options say.
+Status Repairer::ReadVolatileParts() {
+  const Status s = ReadStore(env_, name_, &store_);
+  if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
+  if (!s.ok()) MissStore(s);
+  if (s.ok() && store_.pool != Uuid{}) {
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   StorePath(name_) + " says that the pool is " + LastPoolPath(store_, name_));
+  }
+  const std::string last = WalFolder(store_.log.wal_dir, name_);
+  if (!s.ok() || !env_->FileExists(last)) store_.log.wal_dir = options_.wal_dir;
+  wal_folder_ = WalFolder(store_.log.wal_dir, name_);
+  return Status::OK();
+}
+
+// Before SSD_MANIFEST has this id: from now on files and logs with either are the database's.
+Status Repairer::NameVolatileSuccessor(uint64_t old_id, uint64_t new_id) {
+  AddFormer(old_id);
+  store_.log.id = new_id;
+  store_.log.in_use = true;
+  return WriteParts();
+}
+
+}  // namespace miodb

@@ -1,0 +1,56 @@
+#include "src/db/store_file.h"
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+
+#include "src/db/file_names.h"
+#include "src/util/mutation.h"
+#include "src/util/replace_file.h"
+
+namespace miodb {
+
+Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
+  *store = StoreDescriptor();
+  const std::string path = StorePath(name);
+  if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
+  std::string content;
+  Status s = ReadSmallFile(env, path, &content);
+  if (s.ok() && !store->DecodeFrom(content)) {
+    s = Status::Corruption(path,
+                           "does not say which parts the database has, or in another version's form; RepairDB "
+                           "makes it anew");
+  }
+  return s;
+}
+
+Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store) {
+  Status s = ReplaceFile(env, StorePath(name), store.Encode());
+  return s.ok() ? SyncStore(env, name) : s;
+}
+
+Status SyncStore(Env* env, const std::string& name) {
+  return MIODB_MUTATED(kLogFolderUnsynced) ? Status::OK() : SyncExistingFile(env, StorePath(name));
+}
+
+std::string RealPath(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
+  return real == nullptr ? path : std::string(real.get());
+}
+
+std::string LastPoolPath(const StoreDescriptor& store, const std::string& name) {
+  return store.pool_path.empty() ? name + "/pool" : store.pool_path;
+}
+
+uint64_t NewId() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
+
+Uuid NewUuid() {
+  const uint64_t random[] = {NewId(), NewId()};
+  static_assert(sizeof(random) == kUuidBytes);
+  return MakeUuid(reinterpret_cast<const uint8_t*>(random));
+}
+
+}  // namespace miodb

@@ -1,0 +1,39 @@
+// The file STORE in a database directory: the store descriptor (format/store_descriptor.h), which names the database's
+// parts. A database has one from its first step of being made until its last of being destroyed, unless nothing of it
+// outlives its process.
+//
+// Threads: one call for a database at a time.
+
+#ifndef MIODB_SRC_DB_STORE_FILE_H_
+#define MIODB_SRC_DB_STORE_FILE_H_
+
+#include <string>
+
+#include "miodb/env.h"
+#include "miodb/status.h"
+#include "src/format/store_descriptor.h"
+
+namespace miodb {
+
+// NotFound if there is no such file. Corruption, saying what can be done, if it is damaged.
+Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store);
+
+// Replaces the file and syncs it. A crash leaves the old descriptor or the new one.
+Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store);
+
+// Makes the file and its name durable, whoever wrote it.
+Status SyncStore(Env* env, const std::string& name);
+
+// The path without links, so that two names of one file are the same. What the system does not know stays as it is.
+std::string RealPath(const std::string& path);
+
+// The pool's path as the descriptor has it, for a database in this directory.
+std::string LastPoolPath(const StoreDescriptor& store, const std::string& name);
+
+// A number, and a uuid, that were never drawn before.
+uint64_t NewId();
+Uuid NewUuid();
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_STORE_FILE_H_

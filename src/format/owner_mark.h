@@ -1,0 +1,40 @@
+// The mark that a folder outside of the database directory bears: whose it is. The content of the files WAL_OWNER, in a
+// folder of log files, and POOL, in the directory of an SSD tier.
+//
+//   8 bytes "MIOOWNER" | u32 format version | u32 masked CRC-32C of all that follows | u64 kind | u64 id | u64 detail
+//
+// Threads: a value.
+
+#ifndef MIODB_SRC_FORMAT_OWNER_MARK_H_
+#define MIODB_SRC_FORMAT_OWNER_MARK_H_
+
+#include <cstdint>
+#include <string>
+
+#include "miodb/slice.h"
+
+namespace miodb {
+
+inline constexpr uint32_t kOwnerFormatVersion = 1;
+
+enum class OwnerKind : uint64_t {
+  kLog = 1,  // id: of the log; detail: the id of the database's pool
+  kSsd = 2,  // id: of the pool; detail: 0
+};
+
+struct OwnerMark {
+  OwnerKind kind = OwnerKind::kLog;
+  uint64_t id = 0;
+  uint64_t detail = 0;
+
+  bool operator==(const OwnerMark&) const = default;
+
+  std::string Encode() const;
+
+  // False if the bytes are no mark of this kind, or one of another version.
+  bool DecodeFrom(const Slice& content, OwnerKind wanted);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_FORMAT_OWNER_MARK_H_

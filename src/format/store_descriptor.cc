@@ -1,0 +1,107 @@
+#include "src/format/store_descriptor.h"
+
+#include <cstring>
+
+#include "src/util/coding.h"
+#include "src/util/crc32c.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr char kMagic[] = "MIOSTORE";
+constexpr size_t kMagicBytes = 8;
+constexpr size_t kCheckedFrom = kMagicBytes + 2 * sizeof(uint32_t);
+
+void PutUuid(std::string* dst, const Uuid& uuid) {
+  dst->append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
+}
+
+bool GetByte(Slice* input, uint8_t* byte) {
+  if (input->empty()) return false;
+  *byte = static_cast<uint8_t>((*input)[0]);
+  input->remove_prefix(1);
+  return true;
+}
+
+bool GetUuid(Slice* input, Uuid* uuid) {
+  if (input->size() < uuid->size()) return false;
+  *uuid = MakeUuid(reinterpret_cast<const uint8_t*>(input->data()));
+  input->remove_prefix(uuid->size());
+  return true;
+}
+
+bool GetText(Slice* input, std::string* text) {
+  Slice bytes;
+  if (!GetLengthPrefixedSlice(input, &bytes)) return false;
+  *text = bytes.ToString();
+  return true;
+}
+
+// Takes what is checked apart.
+bool DecodeFields(Slice* input, StoreDescriptor* store) {
+  uint8_t state, in_use;
+  uint32_t count;
+  if (!GetByte(input, &state) || !GetByte(input, &in_use) || !GetUuid(input, &store->pool) ||
+      !GetUuid(input, &store->successor) || !GetFixed64(input, &store->log.id) || !GetText(input, &store->directory) ||
+      !GetText(input, &store->pool_path) || !GetText(input, &store->log.wal_dir) || !GetVarint32(input, &count)) {
+    return false;
+  }
+  if (state < static_cast<uint8_t>(StoreState::kMaking) || state > static_cast<uint8_t>(StoreState::kInUse) ||
+      in_use > 1) {
+    return false;
+  }
+  store->state = static_cast<StoreState>(state);
+  store->log.in_use = in_use == 1;
+  for (; count > 0; count--) {
+    StoreDescriptor::Region region;
+    if (!GetUuid(input, &region.uuid) || !GetText(input, &region.path)) return false;
+    store->regions.push_back(std::move(region));
+  }
+  if (!GetVarint32(input, &count)) return false;
+  for (; count > 0; count--) {
+    uint64_t id;
+    if (!GetFixed64(input, &id)) return false;
+    store->former_ids.push_back(id);
+  }
+  return input->empty();
+}
+
+}  // namespace
+
+std::string StoreDescriptor::Encode() const {
+  std::string checked;
+  checked.push_back(static_cast<char>(state));
+  checked.push_back(log.in_use ? 1 : 0);
+  PutUuid(&checked, pool);
+  PutUuid(&checked, successor);
+  PutFixed64(&checked, log.id);
+  PutLengthPrefixedSlice(&checked, directory);
+  PutLengthPrefixedSlice(&checked, pool_path);
+  PutLengthPrefixedSlice(&checked, log.wal_dir);
+  PutVarint32(&checked, static_cast<uint32_t>(regions.size()));
+  for (const Region& region : regions) {
+    PutUuid(&checked, region.uuid);
+    PutLengthPrefixedSlice(&checked, region.path);
+  }
+  PutVarint32(&checked, static_cast<uint32_t>(former_ids.size()));
+  for (const uint64_t id : former_ids) PutFixed64(&checked, id);
+  std::string content(kMagic, kMagicBytes);
+  PutFixed32(&content, kStoreFormatVersion);
+  PutFixed32(&content, MaskedCrc(Crc32c(checked.data(), checked.size())));
+  return content + checked;
+}
+
+bool StoreDescriptor::DecodeFrom(const Slice& content) {
+  *this = StoreDescriptor();
+  if (content.size() < kCheckedFrom || memcmp(content.data(), kMagic, kMagicBytes) != 0) return false;
+  const char* const p = content.data() + kMagicBytes;
+  Slice checked(content.data() + kCheckedFrom, content.size() - kCheckedFrom);
+  if (DecodeFixed32(p) != kStoreFormatVersion) return false;
+  if (DecodeFixed32(p + 4) != MaskedCrc(Crc32c(checked.data(), checked.size()))) {
+    return false;
+  }
+  return DecodeFields(&checked, this);
+}
+
+}  // namespace miodb

@@ -1,0 +1,82 @@
+// The store descriptor: which parts a database has, and where they were when it was last open. It is the content of the
+// file STORE in the database directory, which is replaced as a whole (src/db/store_file.h).
+//
+//   8 bytes "MIOSTORE" | u32 format version | u32 masked CRC-32C of all that follows
+//   u8 state | u8 1 if the log is in use | uuid of the pool | uuid of its successor | u64 id of the log
+//   directory | path of the pool | log folder         each a length-prefixed string
+//   varint32 number of regions | for each its uuid and path
+//   varint32 number of former ids | u64 each
+//
+// Parts are known by their ids. A path says where to look for a part, and is named where the part is missing.
+//
+// Threads: a value.
+
+#ifndef MIODB_SRC_FORMAT_STORE_DESCRIPTOR_H_
+#define MIODB_SRC_FORMAT_STORE_DESCRIPTOR_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "miodb/slice.h"
+#include "src/format/region_table.h"
+
+namespace miodb {
+
+inline constexpr uint32_t kStoreFormatVersion = 1;
+
+using Uuid = std::array<uint8_t, kUuidBytes>;
+
+inline Uuid MakeUuid(const uint8_t* bytes) {
+  Uuid uuid;
+  memcpy(uuid.data(), bytes, uuid.size());
+  return uuid;
+}
+
+// What the pool with this uuid is marked with: its first 8 bytes.
+inline uint64_t PoolIdOf(const Uuid& uuid) {
+  uint64_t id;
+  memcpy(&id, uuid.data(), sizeof(id));
+  return id;
+}
+
+enum class StoreState : uint8_t {
+  kMaking = 1,  // the database's making has not ended: nothing was written to it
+  kInUse = 2,   // every part that the descriptor names has to be there
+};
+
+struct StoreDescriptor {
+  struct Region {
+    Uuid uuid = {};
+    std::string path;
+    bool operator==(const Region&) const = default;
+  };
+
+  struct Log {
+    uint64_t id = 0;      // that the folder's WAL_OWNER states; a volatile pool's database has its own id here
+    bool in_use = false;  // false: log files hold nothing that is not in tables
+    std::string wal_dir;  // as Options::wal_dir was
+    bool operator==(const Log&) const = default;
+  };
+
+  StoreState state = StoreState::kMaking;
+  Uuid pool = {};         // zeros: the pool is volatile
+  Uuid successor = {};    // not zeros: a repair puts this pool into the other's place
+  std::string pool_path;  // as Options::pool_path was; empty: "pool" in the database directory
+  std::string directory;  // the database directory itself, without links
+  Log log;
+  std::vector<Region> regions;       // further regions of the pool
+  std::vector<uint64_t> former_ids;  // of pools and SSD tiers that repairs have set aside
+
+  bool operator==(const StoreDescriptor&) const = default;
+
+  std::string Encode() const;
+
+  // False if the bytes are no descriptor, or one of another version.
+  bool DecodeFrom(const Slice& content);
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_FORMAT_STORE_DESCRIPTOR_H_

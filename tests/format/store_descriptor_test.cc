@@ -1,0 +1,102 @@
+// The store descriptor and the marks of owners: what is read is what was written, or nothing.
+
+#include "src/format/store_descriptor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "src/format/owner_mark.h"
+#include "src/util/coding.h"
+#include "src/util/crc32c.h"
+
+namespace miodb::test {
+namespace {
+
+StoreDescriptor Example() {
+  StoreDescriptor store;
+  store.state = StoreState::kInUse;
+  for (uint8_t i = 0; i < kUuidBytes; i++) {
+    store.pool[i] = i;
+    store.successor[i] = static_cast<uint8_t>(0xf0 + i);
+  }
+  store.pool_path = "/mnt/pmem/pool";
+  store.directory = "/var/lib/db";
+  store.log = {0x123456789abcdef0, true, "/mnt/log"};
+  store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
+  store.former_ids = {1, 0xffffffffffffffff};
+  return store;
+}
+
+// Makes the checksum right again.
+std::string Sealed(std::string content) {
+  EncodeFixed32(&content[12], MaskedCrc(Crc32c(content.data() + 16, content.size() - 16)));
+  return content;
+}
+
+TEST(StoreDescriptorTest, IsReadAsItWasWritten) {
+  for (const StoreDescriptor& written : {Example(), StoreDescriptor()}) {
+    StoreDescriptor read = Example();
+    ASSERT_TRUE(read.DecodeFrom(written.Encode()));
+    EXPECT_TRUE(read == written);
+  }
+}
+
+TEST(StoreDescriptorTest, NoBitMayBeOtherAndNoByteMissing) {
+  const std::string content = Example().Encode();
+  StoreDescriptor store;
+  for (size_t i = 0; i < content.size() * 8; i++) {
+    std::string flipped = content;
+    flipped[i / 8] = static_cast<char>(flipped[i / 8] ^ (1 << (i % 8)));
+    EXPECT_FALSE(store.DecodeFrom(flipped)) << "bit " << i;
+  }
+  for (size_t size = 0; size < content.size(); size++) {
+    EXPECT_FALSE(store.DecodeFrom(content.substr(0, size))) << size << " bytes";
+    if (size < 16) continue;
+    EXPECT_FALSE(store.DecodeFrom(Sealed(content.substr(0, size)))) << size << " bytes, sealed";
+  }
+  EXPECT_FALSE(store.DecodeFrom(Sealed(content + '\0')));
+}
+
+TEST(StoreDescriptorTest, StatesAndVersionsThatAreNoneAreRefused) {
+  StoreDescriptor store;
+  for (int state = 0; state < 256; state++) {
+    std::string content = Example().Encode();
+    content[16] = static_cast<char>(state);
+    EXPECT_EQ(state == 1 || state == 2, store.DecodeFrom(Sealed(content))) << state;
+    content = Example().Encode();
+    content[17] = static_cast<char>(state);
+    EXPECT_EQ(state == 0 || state == 1, store.DecodeFrom(Sealed(content))) << state;
+  }
+  std::string content = Example().Encode();
+  content[8] = 2;
+  EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
+}
+
+TEST(StoreDescriptorTest, CountsThatAreNotThereCostNoMemory) {
+  StoreDescriptor empty, store;
+  std::string content = empty.Encode();
+  content.resize(content.size() - 2);  // without the two counts
+  PutVarint32(&content, UINT32_MAX);
+  EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
+}
+
+TEST(OwnerMarkTest, IsReadAsItWasWrittenAndNoBitMayBeOther) {
+  const OwnerMark written{OwnerKind::kSsd, 0x123456789abcdef0, 77};
+  OwnerMark read;
+  const std::string content = written.Encode();
+  ASSERT_TRUE(read.DecodeFrom(content, OwnerKind::kSsd));
+  EXPECT_TRUE(read == written);
+  EXPECT_FALSE(read.DecodeFrom(content, OwnerKind::kLog));
+  for (size_t i = 0; i < content.size() * 8; i++) {
+    std::string flipped = content;
+    flipped[i / 8] = static_cast<char>(flipped[i / 8] ^ (1 << (i % 8)));
+    EXPECT_FALSE(read.DecodeFrom(flipped, OwnerKind::kSsd)) << "bit " << i;
+  }
+  for (size_t size = 0; size < content.size(); size++) {
+    EXPECT_FALSE(read.DecodeFrom(content.substr(0, size), OwnerKind::kSsd)) << size << " bytes";
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test
