@@ -71,7 +71,7 @@ class OddFilesTest : public DbTestBase, public testing::WithParamInterface<Case>
   std::vector<std::string> Names() {
     std::vector<std::string> names = {"db/LOST",       "db/pool.repaired", "db/pool.damaged",
                                       "db/repair.tmp", "db/LOG.old",       "ssd.repaired",
-                                      "ssd.damaged",   "db/REGIONS",       "db"};
+                                      "ssd.damaged",   "db/STORE.tmp",     "db"};
     const size_t fixed = names.size();
     for (const auto& entry : fs::recursive_directory_iterator(dir_.path())) {
       if (entry.is_regular_file()) names.push_back(fs::relative(entry.path(), dir_.path()));
