@@ -17,9 +17,8 @@ bool SaneNode(const NodeHeader& node, int expected_count, int level) {
          (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);
 }
 
-template <typename Node>
-bool NodeChecks(const Node& node, uint64_t offset) {
-  return node.header.checksum == Hash64(reinterpret_cast<const char*>(&node) + 8, sizeof(node) - 8, offset) ||
+bool LeafChecks(const LeafNode& leaf, uint64_t seed) {
+  return leaf.header.checksum == Hash64(reinterpret_cast<const char*>(&leaf) + 8, sizeof(leaf) - 8, seed) ||
          MIODB_MUTATED(kTableLeafUnchecked);
 }
 
@@ -56,7 +55,8 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   TableHeader header;
   memcpy(&header, base, sizeof(header));
   if (header.magic != kTableMagic ||
-      (header.checksum != Hash64(&header, offsetof(TableHeader, checksum)) && !MIODB_MUTATED(kTableHeaderUnchecked))) {
+      ((header.secret != pool_->secret() || header.checksum != TableHeaderChecksum(header)) &&
+       !MIODB_MUTATED(kTableHeaderUnchecked))) {
     return Corrupt("header checksum mismatch");
   }
   if (header.version != kTableFormatVersion) {
@@ -80,7 +80,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
 
   const Slice meta_block(base + header_.meta_offset, header_.meta_size);
   TableMeta meta;
-  if ((Hash64(meta_block.data(), meta_block.size(), number) != header_.meta_checksum &&
+  if ((Hash64(meta_block.data(), meta_block.size(), TableSeed(pool_->secret(), number)) != header_.meta_checksum &&
        !MIODB_MUTATED(kTableMetaUnchecked)) ||
       !meta.DecodeFrom(meta_block)) {
     return Corrupt("meta block damaged");
@@ -127,7 +127,8 @@ Status PMTable::LoadKeyRange(bool verify) {
 Status PMTable::LoadInner(bool verify) {
   const char* const inner = index_->data() + header_.inner_offset;
   const uint64_t inner_bytes = header_.inner_count * sizeof(InnerNode);
-  if (Hash64(inner, inner_bytes, header_.number) != header_.inner_checksum && !MIODB_MUTATED(kTableInnerUnchecked))
+  const uint64_t seed = TableSeed(pool_->secret(), header_.number);
+  if (Hash64(inner, inner_bytes, seed) != header_.inner_checksum && !MIODB_MUTATED(kTableInnerUnchecked))
     return Corrupt("inner levels damaged");
   inner_.resize(header_.inner_count);
   if (inner_bytes > 0) memcpy(inner_.data(), inner, inner_bytes);
@@ -156,7 +157,7 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   const LeafNode& node = Leaf(leaf);
   pool_->ChargeRead(&node, sizeof(node));
   if (!SaneNode(node.header, LeafEntries(leaf), 0) ||
-      (verify && !NodeChecks(node, sizeof(TableHeader) + leaf * sizeof(LeafNode)))) {
+      (verify && !LeafChecks(node, NodeSeed(pool_->secret(), sizeof(TableHeader) + leaf * sizeof(LeafNode))))) {
     return Corrupt("leaf " + std::to_string(leaf) + " damaged");
   }
   return Status::OK();
@@ -168,7 +169,8 @@ Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());
-  if (verify && !record->Verify()) return Corrupt("record checksum mismatch at offset " + std::to_string(ref));
+  if (verify && !record->Verify(pool_->secret()))
+    return Corrupt("record checksum mismatch at offset " + std::to_string(ref));
   return Status::OK();
 }
 

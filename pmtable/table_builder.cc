@@ -63,8 +63,8 @@ void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int lev
 }
 
 template <typename Node>
-void SealNode(Node* node, uint64_t offset) {
-  node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, offset);
+void SealNode(Node* node, uint64_t seed) {
+  node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, seed);
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ void PMTableBuilder::EmitLeaf() {
     node.SetHash(static_cast<int>(i), pending_[i].hash);
   }
   const uint64_t offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
-  SealNode(&node, offset);
+  SealNode(&node, NodeSeed(pool_->secret(), offset));
   pool_->persist().Copy(purpose_, index_->data() + offset, &node, sizeof(node));
   const IndexEntry& first = pending_.front();
   FirstKey& key = first_keys_.emplace_back();
@@ -137,7 +137,7 @@ void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
       InnerNode node = {};
       FillNode(order_, &below[i], count, level, &node);
       for (size_t j = 0; j < count; j++) node.ref[j] = below[i + j].ref;
-      SealNode(&node, inner_offset + inner->size() * sizeof(InnerNode));
+      SealNode(&node, NodeSeed(pool_->secret(), inner_offset + inner->size() * sizeof(InnerNode)));
       inner->push_back(node);
       here.push_back(below[i]);
     }
@@ -178,12 +178,14 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   h.inner_count = t->inner_.size();
   h.meta_offset = h.inner_offset + h.inner_count * sizeof(InnerNode);
   h.meta_size = meta_block.size();
-  h.meta_checksum = Hash64(meta_block.data(), meta_block.size(), number_);
-  h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), number_);
+  const uint64_t seed = TableSeed(pool_->secret(), number_);
+  h.meta_checksum = Hash64(meta_block.data(), meta_block.size(), seed);
+  h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), seed);
   h.min_sequence = summary.min_sequence;
   h.max_sequence = summary.max_sequence;
   t->oldest_sequence_ = std::max(summary.oldest_sequence, summary.min_sequence);
-  h.checksum = Hash64(&h, offsetof(TableHeader, checksum));
+  h.secret = pool_->secret();
+  h.checksum = TableHeaderChecksum(h);
   CHECK_LE(h.meta_offset + h.meta_size, index_->size());
 
   Persist& persist = pool_->persist();

@@ -34,11 +34,13 @@ class World {
     options.limit = uint64_t{2} << 30;
     options.growth = uint64_t{64} << 20;
     Check(Pool::Create("anonymous", options, &pool_));
-    writer_ = std::make_unique<FrameWriter>(&pool_->persist());
+    writer_ = std::make_unique<FrameWriter>(&pool_->persist(), pool_->secret());
     records_.resize(1);
   }
 
-  std::unique_ptr<MemTable> NewMemTable() { return std::make_unique<MemTable>(order_, &blocks_, size_t{1} << 20); }
+  std::unique_ptr<MemTable> NewMemTable() {
+    return std::make_unique<MemTable>(order_, &blocks_, size_t{1} << 20, pool_->secret());
+  }
 
   // Writes one record into the memtable's log. Returns its size.
   size_t Append(MemTable* table, uint64_t number) {

@@ -234,7 +234,7 @@ Status DBImpl::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leav
 
 MemTableRef DBImpl::NewMemTable() const {
   const size_t filter_bytes = options_.filter_bits_per_key > 0 ? options_.write_buffer_size / kFilterShare : 0;
-  return std::make_shared<MemTable>(order_, blocks_.get(), filter_bytes);
+  return std::make_shared<MemTable>(order_, blocks_.get(), filter_bytes, pool_->secret());
 }
 
 // The next memtable is made here, because clearing its filter takes longer than a writer should wait.

@@ -248,7 +248,7 @@ Status DBImpl::OpenPool() {
   if (!s.ok()) return s;
   chunk_bytes_ = ChunkBytes(options_, pool_->capacity());
   blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks, placement_.dram_node);
-  frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist());
+  frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist(), pool_->secret());
   s = OpenSsd();
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);

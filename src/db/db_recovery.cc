@@ -68,7 +68,7 @@ Status DBImpl::ScanLog(std::vector<ExtentRef> extents, std::vector<LogScan>* sca
     scan.place = place;
     scan.extent = std::move(extents[i++]);
     pool_->PopulateForReading(*scan.extent);
-    ScanChunk(&scan);
+    ScanChunk(pool_->secret(), &scan);
     scan.order = scan.first_sequence;
   }
   std::vector<LogFile> files;

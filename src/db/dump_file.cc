@@ -63,7 +63,7 @@ Status DumpChunk(const PoolImage& image, const LogChunkPlace& place, Printer* ou
   const char* p = image.At(place.offset);
   const char* const end = p + used;
   FrameView frame;
-  while (s.ok() && p < end && ReadFrame(p, end, place.id, &frame)) {
+  while (s.ok() && p < end && ReadFrame(p, end, image.secret(), place.id, &frame)) {
     s = out->Line("frame: sequence " + std::to_string(frame.first_sequence) + ", " + std::to_string(frame.count) +
                   " records");
     RecordView record;

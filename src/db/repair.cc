@@ -12,6 +12,7 @@
 #include "src/db/region_places.h"
 #include "src/db/repairer.h"
 #include "src/db/ssd_options.h"
+#include "src/inspect/find_secret.h"
 #include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/log/file_log.h"
@@ -94,6 +95,8 @@ Status Repairer::Run() {
   s = RemoveFresh();
   if (!s.ok()) return s;
   Log(info_log_, "repairing %s", pool_path_.c_str());
+  s = FindSecret(image.get(), [this](const Problem& p) { Report(p); });
+  if (!s.ok()) return s;
   Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
   s = salvage.Find();
   if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);

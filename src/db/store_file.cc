@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 #include <memory>
-#include <random>
 
 #include "src/db/file_names.h"
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
+#include "src/util/system_random.h"
 
 namespace miodb {
 
@@ -42,10 +42,7 @@ std::string LastPoolPath(const StoreDescriptor& store, const std::string& name) 
   return store.pool_path.empty() ? name + "/pool" : store.pool_path;
 }
 
-uint64_t NewId() {
-  std::random_device random;
-  return uint64_t{random()} << 32 | random();
-}
+uint64_t NewId() { return SystemRandom64(); }
 
 Uuid NewUuid() {
   const uint64_t random[] = {NewId(), NewId()};

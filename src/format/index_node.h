@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "src/format/pm_ref.h"
+#include "src/util/hash.h"
 
 namespace miodb {
 
@@ -28,7 +29,7 @@ inline constexpr size_t kMaxKnownBytes = kMaxNodePrefix + kHeadSize;
 inline constexpr uint8_t kSuffixUnknown = 255;
 
 struct NodeHeader {
-  uint64_t checksum;    // Hash64 of the rest of the node, seeded with the node's offset in the extent
+  uint64_t checksum;    // Hash64 of the rest of the node, seeded with NodeSeed
   uint8_t count;        // entries in use, 1 to 64
   uint8_t prefix_size;  // bytes of prefix, 0 to 48
   uint8_t suffix_size;  // if not kSuffixUnknown: every key is prefix_size + suffix_size bytes, suffix_size <= 8
@@ -90,12 +91,13 @@ struct TableHeader {
   uint64_t inner_count;   // nodes on all levels above 0
   uint64_t meta_offset;
   uint64_t meta_size;
-  uint64_t meta_checksum;   // Hash64 of the meta block seeded with number
-  uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with number
+  uint64_t meta_checksum;   // Hash64 of the meta block seeded with TableSeed
+  uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with TableSeed
   uint64_t min_sequence;
   uint64_t max_sequence;
-  uint8_t padding[136];  // zero
-  uint64_t checksum;     // Hash64 of everything before
+  uint64_t secret;       // of the superblock: what is left of it if both copies are lost
+  uint8_t padding[128];  // zero
+  uint64_t checksum;     // Hash64 of everything before, seeded with the secret
 };
 static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 && offsetof(TableHeader, version) == 8 &&
               offsetof(TableHeader, flags) == 12 && offsetof(TableHeader, number) == 16 &&
@@ -104,8 +106,16 @@ static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 &&
               offsetof(TableHeader, inner_count) == 56 && offsetof(TableHeader, meta_offset) == 64 &&
               offsetof(TableHeader, meta_size) == 72 && offsetof(TableHeader, meta_checksum) == 80 &&
               offsetof(TableHeader, inner_checksum) == 88 && offsetof(TableHeader, min_sequence) == 96 &&
-              offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, padding) == 112 &&
-              offsetof(TableHeader, checksum) == 248);
+              offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, secret) == 112 &&
+              offsetof(TableHeader, padding) == 120 && offsetof(TableHeader, checksum) == 248);
+
+// offset: of the node in its extent. number: of the table.
+inline uint64_t NodeSeed(uint64_t secret, uint64_t offset) { return secret ^ offset; }
+inline uint64_t TableSeed(uint64_t secret, uint64_t number) { return secret ^ number; }
+
+inline uint64_t TableHeaderChecksum(const TableHeader& h) {
+  return Hash64(&h, offsetof(TableHeader, checksum), h.secret);
+}
 
 enum TableFlags : uint32_t {
   kTableBytewise = 1,    // prefixes, heads and hashes are in use

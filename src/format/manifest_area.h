@@ -33,35 +33,40 @@ struct AreaFooter {
   uint64_t size;        // of the area, this footer included
   uint64_t epoch;       // of the root that was to make it current
   uint64_t generation;  // seeds the checksums of its records
-  uint64_t reserved;    // zero
-  uint64_t checksum;    // Hash64 of everything before
+  uint64_t secret;      // of the superblock: what is left of it if both copies are lost
+  uint64_t checksum;    // Hash64 of everything before, seeded with the secret
 };
 static_assert(sizeof(AreaFooter) == 64 && offsetof(AreaFooter, pool_id) == 8 && offsetof(AreaFooter, offset) == 16 &&
               offsetof(AreaFooter, size) == 24 && offsetof(AreaFooter, epoch) == 32 &&
-              offsetof(AreaFooter, generation) == 40 && offsetof(AreaFooter, reserved) == 48 &&
+              offsetof(AreaFooter, generation) == 40 && offsetof(AreaFooter, secret) == 48 &&
               offsetof(AreaFooter, checksum) == 56);
 
 inline constexpr uint64_t kAreaFooterBytes = 128;  // with the line of the confirmed count
 inline constexpr uint64_t kConfirmedInFooter = 64;
 
-inline uint64_t AreaFooterChecksum(const AreaFooter& footer) { return Hash64(&footer, offsetof(AreaFooter, checksum)); }
+inline uint64_t AreaFooterChecksum(const AreaFooter& footer) {
+  return Hash64(&footer, offsetof(AreaFooter, checksum), footer.secret);
+}
 
-// Reads the footer of the area that ends at end. False if there is none.
+// Reads the footer of the area that ends at end. False if there is none. It is the pool's if it has the pool's secret.
 inline bool ReadAreaFooter(const char* end, AreaFooter* footer) {
   memcpy(footer, end - kAreaFooterBytes, sizeof(*footer));
   return footer->magic == kAreaMagic && footer->checksum == AreaFooterChecksum(*footer);
 }
 
+// What the checksums of an area's records start with.
+inline uint64_t AreaSeed(uint64_t secret, uint64_t generation) { return secret ^ generation; }
+
 // The confirmed count as it is stored: the count above, 32 bits of a checksum below.
-inline uint64_t ConfirmedWord(uint64_t generation, uint64_t records) {
-  return records << 32 | (Mix64(generation, records) & UINT32_MAX);
+inline uint64_t ConfirmedWord(uint64_t seed, uint64_t records) {
+  return records << 32 | (Mix64(seed, records) & UINT32_MAX);
 }
 
-// How many records of this generation were confirmed; 0 if the word is blank, stale or damaged.
-inline uint64_t ConfirmedRecords(const char* end, uint64_t generation) {
+// How many records of this seed were confirmed; 0 if the word is blank, stale or damaged.
+inline uint64_t ConfirmedRecords(const char* end, uint64_t seed) {
   const uint64_t word = DecodeFixed64(end - kAreaFooterBytes + kConfirmedInFooter);
   const uint64_t records = word >> 32;
-  return word == ConfirmedWord(generation, records) ? records : 0;
+  return word == ConfirmedWord(seed, records) ? records : 0;
 }
 
 struct ManifestRecord {
@@ -73,13 +78,13 @@ inline uint64_t ManifestRecordBytes(uint64_t payload_size) {
   return (kManifestRecordHeader + payload_size + 7) / 8 * 8;
 }
 
-inline uint64_t ManifestRecordChecksum(uint64_t generation, uint64_t edit_number, const Slice& payload) {
-  if (MIODB_MUTATED(kManifestGenerationUnseeded)) generation = 0;
-  return Hash64(payload.data(), payload.size(), Mix64(generation, edit_number));
+inline uint64_t ManifestRecordChecksum(uint64_t seed, uint64_t edit_number, const Slice& payload) {
+  if (MIODB_MUTATED(kManifestGenerationUnseeded)) seed = 0;
+  return Hash64(payload.data(), payload.size(), Mix64(seed, edit_number));
 }
 
-// Reads the record of this generation at position, of an area whose records end by size. False if there is none.
-inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t position, uint64_t generation,
+// Reads the record of this seed at position, of an area whose records end by size. False if there is none.
+inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t position, uint64_t seed,
                                ManifestRecord* record) {
   if (size < kManifestRecordHeader || position > size - kManifestRecordHeader) return false;
   const char* const p = area + position;
@@ -88,7 +93,7 @@ inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t positio
   if (DecodeFixed32(p + 4) != 0 || ManifestRecordBytes(payload_size) > size - position) return false;
   record->edit_number = DecodeFixed64(p + 8);
   record->payload = Slice(p + kManifestRecordHeader, payload_size);
-  return DecodeFixed64(p + 16) == ManifestRecordChecksum(generation, record->edit_number, record->payload) ||
+  return DecodeFixed64(p + 16) == ManifestRecordChecksum(seed, record->edit_number, record->payload) ||
          MIODB_MUTATED(kManifestUnchecked);
 }
 

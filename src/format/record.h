@@ -11,8 +11,9 @@
 //
 //   u64 checksum | varint32 body size | records
 //
-//   checksum  FrameSeed(chunk id, body size) folded with the RecordHash of every record in order. The id of a log
-//             chunk is never used again, so a frame that an earlier life of the same memory left behind never checks.
+//   checksum  FrameSeed(secret, chunk id, body size) folded with the RecordHash of every record in order. The id of a
+//             log chunk is never used again, so a frame that an earlier life of the same memory left behind never
+//             checks. The secret is the pool's (superblock.h), so a value that looks like a frame never does either.
 //
 // Integers are little-endian and unaligned. A put of 100 bytes costs 24 bytes beyond key and value.
 
@@ -60,27 +61,29 @@ inline size_t RecordHeaderSize(size_t key_size, size_t record_size) {
 
 inline size_t FrameHeaderSize(uint64_t body_size) { return 8 + VarintLength(body_size); }
 
-// The 64-bit hash of a record: of everything between check and value, then of the value seeded with the former.
-inline uint64_t RecordHash(const char* after_check, size_t size, const Slice& value) {
-  if (MIODB_MUTATED(kFrameValueUncovered)) return Hash64(after_check, size);
-  return Hash64(value.data(), value.size(), Hash64(after_check, size));
+// The 64-bit hash of a record: of everything between check and value, seeded with the pool's secret, then of the value
+// seeded with the former.
+inline uint64_t RecordHash(const char* after_check, size_t size, const Slice& value, uint64_t secret) {
+  if (MIODB_MUTATED(kFrameValueUncovered)) return Hash64(after_check, size, secret);
+  return Hash64(value.data(), value.size(), Hash64(after_check, size, secret));
 }
 
-inline uint64_t FrameSeed(uint64_t chunk_id, uint64_t body_size) {
-  return Mix64(MIODB_MUTATED(kFrameIdUnseeded) ? 0 : chunk_id, body_size);
+inline uint64_t FrameSeed(uint64_t secret, uint64_t chunk_id, uint64_t body_size) {
+  return Mix64(secret ^ (MIODB_MUTATED(kFrameIdUnseeded) ? 0 : chunk_id), body_size);
 }
 inline uint64_t FrameFold(uint64_t sum, uint64_t record_hash) { return Mix64(sum, record_hash); }
 
 // Writes everything of a record but its value at dst, which has room for kMaxRecordHeader + key.size() bytes, and
 // stores its hash in *hash. Returns the end; the value belongs there.
-inline char* EncodeRecordHead(char* dst, uint64_t tag, const Slice& key, const Slice& value, uint64_t* hash) {
+inline char* EncodeRecordHead(char* dst, uint64_t tag, const Slice& key, const Slice& value, uint64_t secret,
+                              uint64_t* hash) {
   char* const body = dst + 4;
   EncodeFixed64(body, tag);
   char* p = EncodeVarint32(body + 8, static_cast<uint32_t>(key.size()));
   p = EncodeVarint32(p, static_cast<uint32_t>(value.size()));
   memcpy(p, key.data(), key.size());
   p += key.size();
-  *hash = RecordHash(body, static_cast<size_t>(p - body), value);
+  *hash = RecordHash(body, static_cast<size_t>(p - body), value, secret);
   EncodeFixed32(dst, static_cast<uint32_t>(*hash));
   return p;
 }
@@ -95,9 +98,11 @@ struct RecordView {
   uint64_t sequence() const { return TagSequence(tag); }
   ValueType type() const { return TagType(tag); }
   size_t size() const { return static_cast<size_t>(value.data() + value.size() - begin); }
-  uint64_t Hash() const { return RecordHash(begin + 4, static_cast<size_t>(value.data() - begin) - 4, value); }
-  bool Verify() const {
-    return DecodeFixed32(begin) == static_cast<uint32_t>(Hash()) || MIODB_MUTATED(kRecordUnchecked);
+  uint64_t Hash(uint64_t secret) const {
+    return RecordHash(begin + 4, static_cast<size_t>(value.data() - begin) - 4, value, secret);
+  }
+  bool Verify(uint64_t secret) const {
+    return DecodeFixed32(begin) == static_cast<uint32_t>(Hash(secret)) || MIODB_MUTATED(kRecordUnchecked);
   }
 };
 

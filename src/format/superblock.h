@@ -4,6 +4,12 @@
 // the two slots are written in turn and the valid one with the higher epoch rules. So a torn root write leaves the
 // previous root in force. A slot is stored twice, each copy in its own 256-byte unit, the second only when the first is
 // durable. So a slot without a good copy is damage and no torn write, and damage to one copy costs nothing.
+//
+// The secret is what keeps the values of a client from being taken for anything else. Space that held values comes to
+// hold log chunks, tables and manifest areas, and behind their end the values still lie there. Whoever knew all that
+// goes into a checksum could have written there what passes for a later part of them. Nothing that a client can read
+// through the API holds the secret or a checksum, and it has nothing in common with the uuid, which messages and other
+// files show. What lies in the header page, where no value ever does, is not seeded with it.
 
 #ifndef MIODB_SRC_FORMAT_SUPERBLOCK_H_
 #define MIODB_SRC_FORMAT_SUPERBLOCK_H_
@@ -18,7 +24,7 @@
 namespace miodb {
 
 inline constexpr uint64_t kPoolMagic = 0x314c4f4f504f494dULL;  // "MIOPOOL1"
-inline constexpr uint32_t kPoolFormatVersion = 1;
+inline constexpr uint32_t kPoolFormatVersion = 2;
 inline constexpr uint64_t kPoolHeaderSize = 4096;
 // Extents start and end at multiples of this. The simulator build has a smaller one, so that a pool of a few hundred
 // lines holds a whole database; nothing else depends on the figure.
@@ -34,13 +40,14 @@ struct Superblock {
   uint32_t padding;
   uint8_t uuid[16];
   uint64_t created_micros;  // since 1970, for people
-  uint64_t reserved[8];     // zero: room for the region table of pools with several regions
+  uint64_t secret;          // random; seeds the checksums of all that lies in extents, where clients choose the bytes
+  uint64_t reserved[7];     // zero
   uint64_t checksum;        // Hash64 of everything before
 };
 static_assert(sizeof(Superblock) == 112 && offsetof(Superblock, magic) == 0 && offsetof(Superblock, version) == 8 &&
               offsetof(Superblock, padding) == 12 && offsetof(Superblock, uuid) == 16 &&
-              offsetof(Superblock, created_micros) == 32 && offsetof(Superblock, reserved) == 40 &&
-              offsetof(Superblock, checksum) == 104);
+              offsetof(Superblock, created_micros) == 32 && offsetof(Superblock, secret) == 40 &&
+              offsetof(Superblock, reserved) == 48 && offsetof(Superblock, checksum) == 104);
 
 struct RootSlot {
   uint64_t epoch;            // 1 for the first root; slot epoch % 2 holds it

@@ -31,13 +31,13 @@ ChunkImage ReadChunk(const PoolImage& image, const LogChunkPlace& place) {
   const char* const end = base + (place.sealed ? place.sealed_size : place.size);
   FrameView frame;
   for (const char* p = base; p < end;) {
-    if (ReadFrame(p, end, place.id, &frame)) {
+    if (ReadFrame(p, end, image.secret(), place.id, &frame)) {
       CheckFrame(image, frame, &chunk);
       chunk.frame_bytes += static_cast<uint64_t>(frame.end - frame.begin);
       p = frame.end;
       continue;
     }
-    const char* const later = FindLaterFrame(p, end, place.id, chunk.last_sequence());
+    const char* const later = FindLaterFrame(p, end, image.secret(), place.id, chunk.last_sequence());
     if (later != nullptr || place.sealed) {
       const char* const damage_end = later != nullptr ? later : end;
       chunk.problems.push_back({ChunkName(place), "damaged from offset " + std::to_string(image.RefOf(p)) + " to " +

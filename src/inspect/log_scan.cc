@@ -31,11 +31,11 @@ std::string LogScan::Where() const {
   return "log chunk " + std::to_string(place.id) + " at offset " + std::to_string(place.offset + valid_bytes);
 }
 
-void ScanChunk(LogScan* scan) {
+void ScanChunk(uint64_t secret, LogScan* scan) {
   const char* const base = scan->extent->data();
   const uint64_t end = scan->place.sealed ? scan->place.sealed_size : scan->place.size;
   FrameView frame;
-  while (scan->valid_bytes < end && ReadFrame(base + scan->valid_bytes, base + end, scan->place.id, &frame)) {
+  while (scan->valid_bytes < end && ReadFrame(base + scan->valid_bytes, base + end, secret, scan->place.id, &frame)) {
     if (scan->first_sequence == 0) {
       scan->first_sequence = frame.first_sequence;
     } else if (frame.first_sequence != scan->last_sequence + 1 && !MIODB_MUTATED(kFrameSequenceUnchecked)) {
@@ -51,7 +51,7 @@ void ScanChunk(LogScan* scan) {
     scan->damaged = scan->valid_bytes != scan->place.sealed_size;
   } else if (scan->valid_bytes < end) {
     scan->damaged =
-        FindLaterFrame(base + scan->valid_bytes, base + end, scan->place.id, scan->last_sequence) != nullptr;
+        FindLaterFrame(base + scan->valid_bytes, base + end, secret, scan->place.id, scan->last_sequence) != nullptr;
   }
 }
 

@@ -36,8 +36,8 @@ struct LogScan {
   FileLog::Kept AsKept() const { return {file, last_sequence, damaged, valid_bytes}; }
 };
 
-// Finds the frames of a chunk. REQUIRES: place and extent are set.
-void ScanChunk(LogScan* scan);
+// Finds the frames of a chunk. secret: of its pool. REQUIRES: place and extent are set.
+void ScanChunk(uint64_t secret, LogScan* scan);
 
 // Reads a log file and finds the batches above this sequence. An error is one of reading. REQUIRES: file is set.
 Status ScanLogFile(Env* env, const std::string& folder, uint64_t flushed_sequence, LogScan* scan);

@@ -31,15 +31,16 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
   manifest.generation = generation;
   const char* const area = image.At(offset);
   const uint64_t records_end = size - kAreaFooterBytes;
+  const uint64_t seed = AreaSeed(image.secret(), generation);
   AreaFooter footer;
-  manifest.has_footer = ReadAreaFooter(area + size, &footer) && footer.offset == offset && footer.size == size &&
-                        footer.generation == generation;
+  manifest.has_footer = ReadAreaFooter(area + size, &footer) && footer.secret == image.secret() &&
+                        footer.offset == offset && footer.size == size && footer.generation == generation;
   if (manifest.has_footer) manifest.epoch = footer.epoch;
-  manifest.confirmed = ConfirmedRecords(area + size, generation);
+  manifest.confirmed = ConfirmedRecords(area + size, seed);
   uint64_t next = 0;
   ManifestRecord record;
   for (uint64_t p = 0; p + kManifestRecordHeader <= records_end;) {
-    if (!ReadManifestRecord(area, records_end, p, generation, &record) || record.edit_number < next) {
+    if (!ReadManifestRecord(area, records_end, p, seed, &record) || record.edit_number < next) {
       p += 8;
       continue;
     }
@@ -68,8 +69,9 @@ std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolH
   for (const PoolImage::Range& range : image.DataRanges()) {
     for (PmRef end = range.begin + kExtentUnit; end <= range.end; end += kExtentUnit) {
       AreaFooter footer;
-      if (!ReadAreaFooter(image.At(end), &footer) || footer.size > end || footer.offset != end - footer.size ||
-          !image.IsExtent(footer.offset, footer.size) || (header.has_superblock && footer.pool_id != header.pool_id)) {
+      if (!ReadAreaFooter(image.At(end), &footer) || footer.secret != image.secret() || footer.size > end ||
+          footer.offset != end - footer.size || !image.IsExtent(footer.offset, footer.size) ||
+          (header.has_superblock && footer.pool_id != header.pool_id)) {
         continue;
       }
       areas.push_back(ReadManifestArea(image, footer.offset, footer.size, footer.generation));

@@ -252,7 +252,7 @@ void Salvage::SearchTables(std::vector<Cover>* covers) {
 void Salvage::SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers) {
   for (PmRef offset = range.begin; offset < range.end; offset += kExtentUnit) {
     TableHeader header;
-    if (!ReadTableHeader(image_->At(offset), &header)) continue;
+    if (!ReadTableHeader(image_->At(offset), image_->secret(), &header)) continue;
     const uint64_t size = IndexExtentSize(header);
     if (!image_->IsExtent(offset, size)) continue;
     TableImage table(image_, order_, offset, size, header.number);
@@ -298,11 +298,12 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
     const char* const end = image_->At(range.end);
     const char* p = image_->At(range.begin);
     while (p < end) {
-      const bool follows =
-          !found.empty() && p == found.back().frame.end && ReadFrame(p, end, found.back().chunk_id, &next.frame);
+      const bool follows = !found.empty() && p == found.back().frame.end &&
+                           ReadFrame(p, end, image_->secret(), found.back().chunk_id, &next.frame);
       if (follows) {
         next.chunk_id = found.back().chunk_id;
-      } else if (FindFrameOfAnyChunk(p, end, kMaxChunkId, flushed_sequence, &next.frame, &next.chunk_id) == nullptr) {
+      } else if (FindFrameOfAnyChunk(p, end, image_->secret(), kMaxChunkId, flushed_sequence, &next.frame,
+                                     &next.chunk_id) == nullptr) {
         break;
       }
       found.push_back(next);

@@ -6,14 +6,18 @@
 
 namespace miodb {
 
-bool ReadTableHeader(const char* p, TableHeader* header) {
+bool ReadAnyTableHeader(const char* p, TableHeader* header) {
   memcpy(header, p, sizeof(*header));
-  return header->magic == kTableMagic && header->checksum == Hash64(header, offsetof(TableHeader, checksum));
+  return header->magic == kTableMagic && header->checksum == TableHeaderChecksum(*header);
+}
+
+bool ReadTableHeader(const char* p, uint64_t secret, TableHeader* header) {
+  return ReadAnyTableHeader(p, header) && header->secret == secret;
 }
 
 TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offset, uint64_t size, uint64_t number)
     : image_(image), order_(order), offset_(offset), size_(size), number_(number), base_(image->At(offset)) {
-  header_problem_ = ReadTableHeader(base_, &header_) ? CheckHeader() : "header checksum mismatch";
+  header_problem_ = ReadTableHeader(base_, image->secret(), &header_) ? CheckHeader() : "header checksum mismatch";
   leaf_slots_ = header_problem_.empty() ? header_.leaf_count : (size_ - sizeof(TableHeader)) / sizeof(LeafNode);
   // What lies behind the last leaf that checks need not be leaves.
   while (!header_problem_.empty() && leaf_slots_ > 0 && !LeafProblem(leaf_slots_ - 1).empty()) leaf_slots_--;
@@ -41,7 +45,8 @@ std::string TableImage::CheckHeader() const {
 
 std::string TableImage::LeafProblem(uint64_t i) const {
   const LeafNode& leaf = Leaf(i);
-  if (!NodeChecks(leaf, sizeof(TableHeader) + i * sizeof(LeafNode)) || leaf.header.level != 0) {
+  if (!NodeChecks(leaf, NodeSeed(image_->secret(), sizeof(TableHeader) + i * sizeof(LeafNode))) ||
+      leaf.header.level != 0) {
     return "checksum mismatch";
   }
   if (!header_problem_.empty()) return std::string();
@@ -57,7 +62,7 @@ std::string TableImage::ReadEntry(const LeafNode& leaf, int i, RecordView* recor
       !ParseRecord(image_->At(word.ref()), image_->End(word.ref()), record)) {
     return place + "no record";
   }
-  if (!record->Verify()) return place + "checksum mismatch";
+  if (!record->Verify(image_->secret())) return place + "checksum mismatch";
   if (record->type() > kTypeValue) return place + "unknown value type";
   bool same = word.tombstone() == (record->type() == kTypeDeletion) &&
               word.size() == IndexWord(0, false, record->size()).size();

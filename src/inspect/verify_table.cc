@@ -36,7 +36,7 @@ class TableVerifier {
 
   void CheckMeta() {
     const Slice block(base_ + header_.meta_offset, header_.meta_size);
-    if (Hash64(block.data(), block.size(), header_.number) != header_.meta_checksum) {
+    if (Hash64(block.data(), block.size(), TableSeed(image_.secret(), header_.number)) != header_.meta_checksum) {
       Report("meta block: checksum mismatch");
       return;
     }
@@ -118,7 +118,8 @@ class TableVerifier {
   void CheckInner() {
     const char* const inner = base_ + header_.inner_offset;
     const uint64_t bytes = header_.inner_count * sizeof(InnerNode);
-    if (Hash64(inner, bytes, header_.number) != header_.inner_checksum) Report("inner levels: checksum mismatch");
+    if (Hash64(inner, bytes, TableSeed(image_.secret(), header_.number)) != header_.inner_checksum)
+      Report("inner levels: checksum mismatch");
     const InnerNode* const nodes = reinterpret_cast<const InnerNode*>(inner);
     uint64_t start = 0, below_start = 0, below = header_.leaf_count;
     int level = 1;
@@ -127,8 +128,8 @@ class TableVerifier {
         const std::string place = "inner node " + std::to_string(i) + " of level " + std::to_string(level) + ": ";
         const InnerNode& node = nodes[start + i];
         const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
-        if (!NodeChecks(node, header_.inner_offset + (start + i) * sizeof(InnerNode)) || node.header.level != level ||
-            node.header.count != children) {
+        if (!NodeChecks(node, NodeSeed(image_.secret(), header_.inner_offset + (start + i) * sizeof(InnerNode))) ||
+            node.header.level != level || node.header.count != children) {
           Report(place + "checksum mismatch");
           continue;
         }

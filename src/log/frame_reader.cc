@@ -15,7 +15,7 @@ constexpr ptrdiff_t kMaxSizeBytes = 5;
 // Reads what can be read without knowing the chunk: all but the frame's checksum is verified. visit(hash) is called for
 // every record.
 template <typename Visit>
-bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* body_size, Visit visit) {
+bool ParseFrame(const char* p, const char* limit, uint64_t secret, FrameView* frame, uint32_t* body_size, Visit visit) {
   if (limit - p < 9) return false;
   const char* const body = GetVarint32Ptr(p + 8, limit, body_size);
   if (body == nullptr || *body_size == 0 || static_cast<uint64_t>(limit - body) < *body_size) return false;
@@ -29,7 +29,7 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
     } else if (record.sequence() != frame->first_sequence + count) {
       return false;
     }
-    const uint64_t hash = record.Hash();
+    const uint64_t hash = record.Hash(secret);
     // The check itself is in no hash.
     if (DecodeFixed32(q) != static_cast<uint32_t>(hash) && !MIODB_MUTATED(kFrameRecordUnchecked)) return false;
     visit(hash);
@@ -59,43 +59,44 @@ const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t
 
 }  // namespace
 
-bool ReadFrame(const char* p, const char* limit, uint64_t chunk_id, FrameView* frame) {
+bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
   // The fold starts with the body size, which ParseFrame reads first.
   uint64_t checksum = 0;
   uint32_t body_size = 0;
   bool started = false;
-  const bool parsed = ParseFrame(p, limit, frame, &body_size, [&](uint64_t hash) {
-    if (!started) checksum = FrameSeed(chunk_id, body_size);
+  const bool parsed = ParseFrame(p, limit, secret, frame, &body_size, [&](uint64_t hash) {
+    if (!started) checksum = FrameSeed(secret, chunk_id, body_size);
     started = true;
     checksum = FrameFold(checksum, hash);
   });
   return parsed && (checksum == DecodeFixed64(p) || MIODB_MUTATED(kFrameUnchecked));
 }
 
-bool ReadFrameOfAnyChunk(const char* p, const char* limit, uint64_t max_chunk_id, FrameView* frame,
+bool ReadFrameOfAnyChunk(const char* p, const char* limit, uint64_t secret, uint64_t max_chunk_id, FrameView* frame,
                          uint64_t* chunk_id) {
   std::vector<uint64_t> hashes;
   uint32_t body_size;
-  if (!ParseFrame(p, limit, frame, &body_size, [&](uint64_t hash) { hashes.push_back(hash); })) return false;
+  if (!ParseFrame(p, limit, secret, frame, &body_size, [&](uint64_t hash) { hashes.push_back(hash); })) return false;
   // Undo the fold, and then the seed.
   uint64_t sum = DecodeFixed64(p);
   for (auto hash = hashes.rbegin(); hash != hashes.rend(); ++hash) sum = Unmix64(sum, *hash);
-  *chunk_id = Unmix64(sum, body_size);
+  *chunk_id = secret ^ Unmix64(sum, body_size);
   return *chunk_id <= max_chunk_id;
 }
 
-const char* FindLaterFrame(const char* p, const char* limit, uint64_t chunk_id, uint64_t after) {
+const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after) {
   constexpr uint64_t kWindow = uint64_t{1} << 32;  // so many writes lie in no one chunk
   FrameView frame;
   if (p >= limit || MIODB_MUTATED(kFrameLaterUnseen)) return nullptr;
   return FindFrame(p + 1, limit, after, kWindow,
-                   [&](const char* begin) { return ReadFrame(begin, limit, chunk_id, &frame); });
+                   [&](const char* begin) { return ReadFrame(begin, limit, secret, chunk_id, &frame); });
 }
 
-const char* FindFrameOfAnyChunk(const char* p, const char* limit, uint64_t max_chunk_id, uint64_t after,
-                                FrameView* frame, uint64_t* chunk_id) {
-  return FindFrame(p, limit, after, kMaxSequence - after,
-                   [&](const char* begin) { return ReadFrameOfAnyChunk(begin, limit, max_chunk_id, frame, chunk_id); });
+const char* FindFrameOfAnyChunk(const char* p, const char* limit, uint64_t secret, uint64_t max_chunk_id,
+                                uint64_t after, FrameView* frame, uint64_t* chunk_id) {
+  return FindFrame(p, limit, after, kMaxSequence - after, [&](const char* begin) {
+    return ReadFrameOfAnyChunk(begin, limit, secret, max_chunk_id, frame, chunk_id);
+  });
 }
 
 }  // namespace miodb

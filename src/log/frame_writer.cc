@@ -45,7 +45,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
   char* p = Reserve(kMaxFrameHeader);
   staged_ = static_cast<size_t>(EncodeVarint32(p + 8, static_cast<uint32_t>(body_size)) - p);
 
-  uint64_t checksum = FrameSeed(chunk->id, body_size);
+  uint64_t checksum = FrameSeed(secret_, chunk->id, body_size);
   uint64_t sequence = first_sequence;
   bool in_pieces = false;
   for (LogRecord& record : *records) {
@@ -53,7 +53,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
     const bool staged_value = record.value.size() < kUnstagedValueBytes;
     p = Reserve(kMaxRecordHeader + record.key.size() + (staged_value ? record.value.size() : 0));
     uint64_t hash;
-    char* end = EncodeRecordHead(p, PackTag(sequence++, record.type), record.key, record.value, &hash);
+    char* end = EncodeRecordHead(p, PackTag(sequence++, record.type), record.key, record.value, secret_, &hash);
     checksum = FrameFold(checksum, hash);
     if (staged_value) {
       memcpy(end, record.value.data(), record.value.size());
@@ -87,7 +87,7 @@ void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records
   for (LogRecord& record : *records) {
     uint64_t hash;
     record.place = p;
-    p = EncodeRecordHead(p, PackTag(sequence++, record.type), record.key, record.value, &hash);
+    p = EncodeRecordHead(p, PackTag(sequence++, record.type), record.key, record.value, secret_, &hash);
     memcpy(p, record.value.data(), record.value.size());
     p += record.value.size();
   }

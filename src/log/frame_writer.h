@@ -27,7 +27,8 @@ struct LogRecord {
 
 class FrameWriter {
  public:
-  explicit FrameWriter(Persist* persist) : persist_(persist) {}
+  // secret: of the pool that the chunks belong to.
+  FrameWriter(Persist* persist, uint64_t secret) : persist_(persist), secret_(secret) {}
 
   // Bytes that a frame around this much payload takes in a chunk.
   static uint64_t FrameSize(uint64_t body_size) { return FrameHeaderSize(body_size) + body_size; }
@@ -41,6 +42,7 @@ class FrameWriter {
   char* Reserve(size_t n);
 
   Persist* const persist_;
+  const uint64_t secret_;
   std::vector<char> staging_;  // what goes to the pool with the next Copy
   size_t staged_ = 0;
 };

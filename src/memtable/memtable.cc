@@ -9,13 +9,16 @@ namespace {
 // Decides how many bits are set for a key; how many keys there will be is not known.
 constexpr int kFilterBitsPerKey = 10;
 
+Status Damaged(const BLinkTree::Entry* entry) {
+  return Status::Corruption("log record of write " + std::to_string(TagSequence(entry->tag)), "damaged");
+}
+
 // Parses a record. It was good when its entry was made, but it lies on a medium.
-Status View(const BLinkTree::Entry* entry, bool verify, RecordView* record) {
-  if (ParseRecord(entry->record, entry->record + entry->record_size, record) && record->size() == entry->record_size &&
-      (!verify || record->Verify())) {
+Status View(const BLinkTree::Entry* entry, RecordView* record) {
+  if (ParseRecord(entry->record, entry->record + entry->record_size, record) && record->size() == entry->record_size) {
     return Status::OK();
   }
-  return Status::Corruption("log record of write " + std::to_string(TagSequence(entry->tag)), "damaged");
+  return Damaged(entry);
 }
 
 class MemTableIterator final : public InternalIterator {
@@ -35,7 +38,7 @@ class MemTableIterator final : public InternalIterator {
   void Go(const BLinkTree::Entry* entry) {
     entry_ = entry;
     if (entry == nullptr) return;
-    Status s = View(entry, false, &record_);
+    Status s = View(entry, &record_);
     if (s.ok()) return;
     status_ = std::move(s);
     entry_ = nullptr;
@@ -49,8 +52,8 @@ class MemTableIterator final : public InternalIterator {
 
 }  // namespace
 
-MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes)
-    : arena_(blocks), tree_(order, &arena_), order_(order) {
+MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret)
+    : arena_(blocks), tree_(order, &arena_), order_(order), secret_(secret) {
   if (filter_bytes > 0 && order.bytewise()) {
     filter_ = std::make_unique<BloomFilter>(filter_bytes * 8 / kFilterBitsPerKey, kFilterBitsPerKey);
   }
@@ -61,7 +64,9 @@ Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView*
   if (filter_ != nullptr && !filter_->MayContain(key.hash)) return Status::OK();
   const BLinkTree::Entry* const entry = tree_.Seek(key.key, key.sequence);
   *found = entry != nullptr && order_.Equal(BLinkTree::KeyOf(entry), key.key);
-  return *found ? View(entry, verify, record) : Status::OK();
+  if (!*found) return Status::OK();
+  Status s = View(entry, record);
+  return s.ok() && verify && !record->Verify(secret_) ? Damaged(entry) : s;
 }
 
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const { return std::make_unique<MemTableIterator>(&tree_); }

@@ -21,8 +21,8 @@ namespace miodb {
 class MemTable {
  public:
   // filter_bytes: DRAM for the filter that tells gets of absent keys from the rest; 0: none. Under an order that is not
-  // bytewise there is none.
-  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes);
+  // bytewise there is none. secret: of the pool, which the checks of records start with.
+  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret);
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
@@ -64,6 +64,7 @@ class MemTable {
   BLinkTree tree_;
   std::unique_ptr<BloomFilter> filter_;  // nullptr: none
   const KeyOrder order_;
+  const uint64_t secret_;
   uint64_t min_sequence_ = 0;
   uint64_t max_sequence_ = 0;
 };

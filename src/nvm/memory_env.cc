@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "miodb/memenv.h"
 #include "src/nvm/pool_names.h"
 #include "src/util/check.h"
 #include "src/util/posix_file.h"
+#include "src/util/system_random.h"
 
 namespace miodb {
 
@@ -47,10 +47,7 @@ MemoryEnv::Memory MapMemory(uint64_t limit) {
       memory->base = static_cast<char*>(base);
       memory->capacity = capacity;
       memory->size = std::min(capacity, kInitialRegionSize);
-      memory->random = [] {
-        std::random_device random;
-        return uint64_t{random()} << 32 | random();
-      };
+      memory->random = SystemRandom64;
       return memory;
     }
     if (limit > 0 || capacity / 2 < kLeastUnlimitedBytes) return nullptr;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <random>
 
 #include "src/nvm/pool_image.h"
 #include "src/nvm/pool_names.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
+#include "src/util/system_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
 #include <sanitizer/asan_interface.h>
@@ -207,8 +207,7 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
 
 uint64_t Pool::Random64() const {
   if (options_.memory != nullptr) return options_.memory->random();
-  std::random_device random;
-  return uint64_t{random()} << 32 | random();
+  return SystemRandom64();
 }
 
 // Durable with the first fence of the manifest, which comes before Publish.
@@ -221,6 +220,7 @@ void Pool::WriteSuperblock() {
   } else {
     memcpy(s.uuid, options_.uuid.data(), sizeof(s.uuid));
   }
+  s.secret = options_.secret != 0 ? options_.secret : Random64();
   if (options_.memory == nullptr) {
     s.created_micros = WallMicros();
   }

@@ -117,6 +117,7 @@ class Pool {
     bool huge_pages = true;
     FileAccess access = FileAccess::kOwner;     // of files that are made
     std::array<uint8_t, kUuidBytes> uuid = {};  // of a new pool; zeros: drawn
+    uint64_t secret = 0;  // of a new pool; 0: a random one, as it has to be wherever others choose values
   };
 
   // Whether a DAX device holds a pool, from its first root on, or anything else: only a device whose first page is
@@ -219,6 +220,9 @@ class Pool {
 
   // Marks what belongs to this pool and no other.
   uint64_t id() const { return PoolId(superblock_); }
+
+  // What the checksums of all that lies in extents start with. Never to be shown.
+  uint64_t secret() const { return superblock_.secret; }
 
   // Epoch of the root that the next SwitchRoot writes.
   uint64_t next_epoch() const { return root_.epoch + 1; }

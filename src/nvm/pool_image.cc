@@ -89,6 +89,7 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   if (!s.ok()) return s;
   const PoolHeader header = ReadPoolHeader(page.data(), page.size());
   std::unique_ptr<PoolImage> i(new PoolImage(path));
+  i->secret_ = header.secret;
   std::vector<RegionEntry> entries;
   if (header.has_superblock) {
     s = ReadRegionTable(page.data(), header.pool_id, path, &entries);
@@ -127,6 +128,7 @@ std::unique_ptr<PoolImage> PoolImage::Wrap(const std::string& name, const char* 
   part.size = size / kExtentUnit * kExtentUnit;
   image->parts_.push_back(std::move(part));
   image->base_ = base;
+  image->secret_ = ReadPoolHeader(base, size).secret;
   return image;
 }
 
@@ -203,6 +205,7 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
     if (c.good && !header.has_superblock) {
       header.has_superblock = true;
       header.pool_id = PoolId(c.superblock);
+      header.secret = c.superblock.secret;
       memcpy(header.uuid, c.superblock.uuid, sizeof(header.uuid));
     }
   }

@@ -3,7 +3,7 @@
 // Unlike Pool it takes nothing for granted but that the file is there, and it cannot change a byte of it. It keeps the
 // pool from being opened while it lives, and fails if it is open.
 //
-// Threads: immutable.
+// Threads: immutable but for UseSecret, which comes first.
 
 #ifndef MIODB_SRC_NVM_POOL_IMAGE_H_
 #define MIODB_SRC_NVM_POOL_IMAGE_H_
@@ -51,6 +51,11 @@ class PoolImage {
   const std::string& path() const { return path_; }
   const std::vector<std::string>& region_paths() const { return region_paths_; }  // of further regions
 
+  // Of the superblock, which the checksums of all that lies in extents start with; 0 if there is no good copy, until
+  // one is found elsewhere.
+  uint64_t secret() const { return secret_; }
+  void UseSecret(uint64_t secret) { secret_ = secret; }
+
   // What is wrong with the list of regions: one line for each that could not be had.
   const std::vector<std::string>& missing() const { return missing_; }
 
@@ -91,6 +96,7 @@ class PoolImage {
   const std::string path_;
   std::shared_ptr<AddressRange> range_;
   const char* base_ = nullptr;
+  uint64_t secret_ = 0;
   std::vector<Part> parts_;
   std::vector<std::string> region_paths_;
   std::vector<std::string> missing_;
@@ -114,6 +120,7 @@ struct PoolHeader {
   bool another_version = false;
   uint32_t version = 0;
   uint64_t pool_id = 0;
+  uint64_t secret = 0;
   uint8_t uuid[kUuidBytes] = {};
   RootSlot current = {};  // the good root of the highest epoch; epoch 0 if there is none
 };

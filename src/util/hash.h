@@ -1,5 +1,6 @@
 // Hashes. Both give the same value on every machine and in every version, because stored formats depend on them.
-// Neither resists an attacker who chooses the input.
+// Neither resists an attacker who chooses the input and knows the seed. One who does not, and never sees a result, has
+// nothing to go by: why checksums in pools have a secret in their seeds (src/format/superblock.h).
 //
 // This is the only file that includes xxhash.
 

@@ -33,6 +33,8 @@ Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {
 
 uint64_t Manifest::RecordsEnd() const { return area_->size() - kAreaFooterBytes; }
 
+uint64_t Manifest::Seed() const { return AreaSeed(pool_->secret(), generation_); }
+
 Status Manifest::Create(const std::string& comparator) {
   state_.comparator = comparator;
   return pool_->is_volatile() ? Status::OK() : RollOver(state_);
@@ -47,7 +49,7 @@ Status Manifest::Recover() {
   const char* const area = area_->data();
   const uint64_t size = RecordsEnd();
   ManifestRecord record;
-  while (ReadManifestRecord(area, size, position_, generation_, &record)) {
+  while (ReadManifestRecord(area, size, position_, Seed(), &record)) {
     const uint64_t offset = area_->offset() + position_;
     if (record.edit_number != edit_number_) return Corrupt(offset, "edit out of order");
     VersionEdit edit;
@@ -61,13 +63,13 @@ Status Manifest::Recover() {
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
   for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
-    if (ReadManifestRecord(area, size, p, generation_, &record) && record.edit_number > edit_number_) {
+    if (ReadManifestRecord(area, size, p, Seed(), &record) && record.edit_number > edit_number_) {
       return Corrupt(area_->offset() + position_,
                      "edit " + std::to_string(edit_number_) + " damaged, later edits follow");
     }
   }
   // The last edit has none behind it, but it may have been confirmed.
-  if (ConfirmedRecords(area + area_->size(), generation_) > edit_number_) {
+  if (ConfirmedRecords(area + area_->size(), Seed()) > edit_number_) {
     return Corrupt(area_->offset() + position_,
                    "edit " + std::to_string(edit_number_) + " damaged, which was confirmed as durable");
   }
@@ -84,7 +86,7 @@ Status Manifest::WriteRecord(const std::string& payload) {
   PutFixed32(&record, static_cast<uint32_t>(payload.size()));
   PutFixed32(&record, 0);
   PutFixed64(&record, edit_number_);
-  PutFixed64(&record, ManifestRecordChecksum(generation_, edit_number_, payload));
+  PutFixed64(&record, ManifestRecordChecksum(Seed(), edit_number_, payload));
   record.append(payload);
   record.resize(ManifestRecordBytes(payload.size()), '\0');
   pool_->persist().Copy(Purpose::kManifest, area_->data() + position_, record.data(), record.size());
@@ -104,6 +106,7 @@ void Manifest::WriteFooter() {
   footer.size = area_->size();
   footer.epoch = pool_->next_epoch();
   footer.generation = generation_;
+  footer.secret = pool_->secret();
   footer.checksum = AreaFooterChecksum(footer);
   char line[kAreaFooterBytes] = {};
   memcpy(line, &footer, sizeof(footer));
@@ -113,7 +116,7 @@ void Manifest::WriteFooter() {
 
 // Goes without a fence: the next record's fence covers it. A process that dies leaves it in the cache.
 void Manifest::Confirm() {
-  const uint64_t word = ConfirmedWord(generation_, edit_number_);
+  const uint64_t word = ConfirmedWord(Seed(), edit_number_);
   pool_->persist().Copy(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
 }
 

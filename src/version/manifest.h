@@ -62,6 +62,7 @@ class Manifest {
   Status WriteRecord(const std::string& payload);
   void Confirm();
   uint64_t RecordsEnd() const;  // in the current area
+  uint64_t Seed() const;        // of its records
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
   Pool* const pool_;

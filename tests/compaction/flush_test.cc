@@ -9,6 +9,7 @@
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/compaction/merge_world.h"
 #include "tests/log/log_pool.h"
 
@@ -29,7 +30,11 @@ struct FlushShape {
 class FlushWorld {
  public:
   FlushWorld(const FlushShape& shape, uint64_t seed, uint64_t pool_bytes = uint64_t{64} << 20)
-      : shape_(shape), random_(seed), pool_(pool_bytes), order_(shape.comparator), table_(order_, &blocks_, 4096) {
+      : shape_(shape),
+        random_(seed),
+        pool_(pool_bytes),
+        order_(shape.comparator),
+        table_(order_, &blocks_, 4096, kTestSecret) {
     const std::vector<std::string> keys = MakeKeys(shape.keys, shape.key_count, order_, &random_);
     uint64_t next = 1 + random_.Uniform(1000);
     while (versions_.size() < shape.updates) {
@@ -112,7 +117,7 @@ class FlushWorld {
   const KeyOrder order_;
   BlockPool blocks_{16 * 1024, 4};
   MemTable table_;
-  FrameWriter writer_{&pool_->persist()};
+  FrameWriter writer_{&pool_->persist(), pool_->secret()};
   std::vector<TestVersion> versions_;  // by sequence
   uint64_t chunk_bytes_ = 0;
   uint64_t last_number_ = 0;
@@ -208,7 +213,7 @@ TEST(FlushTest, AnEmptyMemtableMakesNoTable) {
   TestPool pool;
   BlockPool blocks(16 * 1024, 1);
   const KeyOrder order(BytewiseComparator());
-  MemTable memtable(order, &blocks, 4096);
+  MemTable memtable(order, &blocks, 4096, kTestSecret);
   const VersionFilter filter({});
   std::vector<TableRef> tables(3);
   const uint64_t before = pool->used_bytes();

@@ -87,7 +87,7 @@ class CorruptionTest : public DbTestBase {
     ASSERT_EQ(14u, frames_.size());
     for (const auto& [number, place] : manifest.state.tables) {
       TableHeader h;
-      ASSERT_TRUE(ReadTableHeader(image->At(place.index_offset), &h));
+      ASSERT_TRUE(ReadTableHeader(image->At(place.index_offset), image->secret(), &h));
       indexes_.push_back({"index", place.index_offset, place.index_offset + h.meta_offset + h.meta_size});
       two_levels_ = two_levels_ || h.inner_count > 0;
     }

@@ -9,6 +9,7 @@
 #include "tests/common/environment.h"
 #include "tests/common/model.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 #include "tests/pmtable/table_maker.h"
 
@@ -82,7 +83,7 @@ class StateWorld {
   }
 
   MemTableRef FillMemTable(size_t* at, bool all) {
-    auto table = std::make_shared<MemTable>(maker_.order(), &blocks_, 4096);
+    auto table = std::make_shared<MemTable>(maker_.order(), &blocks_, 4096, kTestSecret);
     for (const TestVersion& v : Take(at, all)) {
       const StoredRecord record = records_.Add(v.key, PackTag(v.sequence, v.type), v.value);
       table->Add(v.key, PackTag(v.sequence, v.type), record.place, record.size);

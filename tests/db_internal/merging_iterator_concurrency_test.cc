@@ -9,6 +9,7 @@
 #include "src/format/merging_iterator.h"
 #include "src/memtable/memtable.h"
 #include "tests/common/environment.h"
+#include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 #include "tests/pmtable/table_maker.h"
 
@@ -27,7 +28,7 @@ TestVersion VersionNumber(uint64_t sequence) {
 class GrowingWorld {
  public:
   explicit GrowingWorld(uint64_t writes)
-      : last_(kRunVersions + writes), table_(maker_.order(), &blocks_, 4096), acknowledged_(kRunVersions) {
+      : last_(kRunVersions + writes), table_(maker_.order(), &blocks_, 4096, kTestSecret), acknowledged_(kRunVersions) {
     std::vector<TestVersion> versions;
     for (uint64_t i = 1; i <= kRunVersions; i++) versions.push_back(VersionNumber(i));
     run_.tables = maker_.MakeRun(SortedVersions(maker_.order(), versions), 50, TableMaker::Options());

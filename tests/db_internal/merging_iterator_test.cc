@@ -6,6 +6,7 @@
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 #include "tests/pmtable/table_maker.h"
 
@@ -49,7 +50,7 @@ class Sources {
 
  private:
   void AddMemTable(const std::vector<TestVersion>& versions) {
-    auto table = std::make_unique<MemTable>(maker_.order(), &blocks_, 4096);
+    auto table = std::make_unique<MemTable>(maker_.order(), &blocks_, 4096, kTestSecret);
     for (const TestVersion& v : versions) {
       const StoredRecord record = records_.Add(v.key, PackTag(v.sequence, v.type), v.value);
       table->Add(v.key, PackTag(v.sequence, v.type), record.place, record.size);

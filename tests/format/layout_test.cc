@@ -39,11 +39,12 @@ TEST(LayoutTest, Superblock) {
   EXPECT_EQ(8u, offsetof(Superblock, version));
   EXPECT_EQ(16u, offsetof(Superblock, uuid));
   EXPECT_EQ(32u, offsetof(Superblock, created_micros));
-  EXPECT_EQ(40u, offsetof(Superblock, reserved));
+  EXPECT_EQ(40u, offsetof(Superblock, secret));
+  EXPECT_EQ(48u, offsetof(Superblock, reserved));
   EXPECT_EQ(104u, offsetof(Superblock, checksum));
   EXPECT_EQ(112u, sizeof(Superblock));
   EXPECT_EQ("MIOPOOL1", BytesOf(kPoolMagic));
-  EXPECT_EQ(1u, kPoolFormatVersion);
+  EXPECT_EQ(2u, kPoolFormatVersion);
   EXPECT_EQ(4096u, kPoolHeaderSize);
   EXPECT_EQ(4096u, kExtentUnit);
 }
@@ -76,6 +77,7 @@ TEST(LayoutTest, Regions) {
 TEST(LayoutTest, AreaFooter) {
   EXPECT_EQ("MPTArea1", BytesOf(kAreaMagic));
   EXPECT_EQ(64u, sizeof(AreaFooter));
+  EXPECT_EQ(48u, offsetof(AreaFooter, secret));
   EXPECT_EQ(56u, offsetof(AreaFooter, checksum));
   EXPECT_EQ(128u, kAreaFooterBytes);
   EXPECT_EQ(64u, kConfirmedInFooter);
@@ -102,9 +104,10 @@ TEST(LayoutTest, TableHeader) {
       offsetof(TableHeader, entries),      offsetof(TableHeader, tombstones),    offsetof(TableHeader, leaf_count),
       offsetof(TableHeader, inner_offset), offsetof(TableHeader, inner_count),   offsetof(TableHeader, meta_offset),
       offsetof(TableHeader, meta_size),    offsetof(TableHeader, meta_checksum), offsetof(TableHeader, inner_checksum),
-      offsetof(TableHeader, min_sequence), offsetof(TableHeader, max_sequence),  offsetof(TableHeader, padding)};
+      offsetof(TableHeader, min_sequence), offsetof(TableHeader, max_sequence),  offsetof(TableHeader, secret)};
   for (size_t i = 0; i < std::size(offsets); i++) EXPECT_EQ(8 * i, offsets[i]) << i;
   EXPECT_EQ(12u, offsetof(TableHeader, flags));
+  EXPECT_EQ(120u, offsetof(TableHeader, padding));
   EXPECT_EQ(248u, offsetof(TableHeader, checksum));
   EXPECT_EQ(256u, sizeof(TableHeader));
   EXPECT_EQ("MPTable1", BytesOf(kTableMagic));
@@ -168,7 +171,10 @@ TEST(LayoutTest, HashesNeverChange) {
   EXPECT_EQ(0xd2f6d0996f37a720u, Hash64("a", 1, 1));
   EXPECT_EQ(0xa706dd2f4d197e6fu, Mix64(0, 0));
   EXPECT_EQ(0x847ae3ee5fd7df80u, Mix64(3, 1000));
-  EXPECT_EQ(Mix64(3, 1000), FrameSeed(3, 1000));
+  EXPECT_EQ(Mix64(3 ^ 0x5ec2e7, 1000), FrameSeed(0x5ec2e7, 3, 1000));
+  EXPECT_EQ(3u ^ 0x5ec2e7, NodeSeed(0x5ec2e7, 3));
+  EXPECT_EQ(3u ^ 0x5ec2e7, TableSeed(0x5ec2e7, 3));
+  EXPECT_EQ(3u ^ 0x5ec2e7, AreaSeed(0x5ec2e7, 3));
   EXPECT_EQ(Mix64(3, 1000), FrameFold(3, 1000));
 }
 
@@ -176,13 +182,13 @@ TEST(LayoutTest, Record) {
   const std::string key = "key", value = "value";
   std::string bytes(kMaxRecordHeader + key.size(), '\0');
   uint64_t hash;
-  char* const end = EncodeRecordHead(bytes.data(), PackTag(0x0102, kTypeValue), key, value, &hash);
+  char* const end = EncodeRecordHead(bytes.data(), PackTag(0x0102, kTypeValue), key, value, 0x5ec2e7, &hash);
   bytes.resize(static_cast<size_t>(end - bytes.data()));
   bytes += value;
   const std::string after_check = std::string("\x01\x02\x01\0\0\0\0\0", 8) + "\x03\x05" + "key";
   EXPECT_EQ(Hex(after_check + "value"), Hex(bytes.substr(4)));
   EXPECT_EQ(0xc7d8d40955351b5eu, hash);
-  EXPECT_EQ(hash, Hash64("value", 5, Hash64(after_check.data(), after_check.size())));
+  EXPECT_EQ(hash, Hash64("value", 5, Hash64(after_check.data(), after_check.size(), 0x5ec2e7)));
   EXPECT_EQ(static_cast<uint32_t>(hash), DecodeFixed32(bytes.data()));
 }
 

@@ -9,6 +9,7 @@
 #include "src/util/random.h"
 #include "src/util/write_batch_internal.h"
 #include "tests/common/environment.h"
+#include "tests/common/test_secret.h"
 
 namespace miodb::test {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 std::string Encode(uint64_t tag, const std::string& key, const std::string& value) {
   std::string bytes(kMaxRecordHeader + key.size(), '\0');
   uint64_t hash;
-  char* const end = EncodeRecordHead(bytes.data(), tag, key, value, &hash);
+  char* const end = EncodeRecordHead(bytes.data(), tag, key, value, kTestSecret, &hash);
   bytes.resize(static_cast<size_t>(end - bytes.data()));
   return bytes + value;
 }
@@ -65,7 +66,7 @@ TEST(RecordTest, RoundTrips) {
         EXPECT_EQ(sequence, record.sequence());
         EXPECT_EQ(type, record.type());
         EXPECT_EQ(bytes.size(), record.size());
-        EXPECT_TRUE(record.Verify());
+        EXPECT_TRUE(record.Verify(kTestSecret));
       }));
     }
   }
@@ -86,8 +87,8 @@ TEST(RecordTest, EveryFlippedBitIsFoundByTheChecksum) {
     damaged[i / 8] = static_cast<char>(damaged[i / 8] ^ (1 << i % 8));
     // Room behind, so that a larger size does not already fail.
     ParseAlone(damaged + std::string(40000, 'x'),
-               [&](const RecordView& record) { EXPECT_FALSE(record.Verify()) << "bit " << i; });
-    ParseAlone(damaged, [&](const RecordView& record) { EXPECT_FALSE(record.Verify()) << "bit " << i; });
+               [&](const RecordView& record) { EXPECT_FALSE(record.Verify(kTestSecret)) << "bit " << i; });
+    ParseAlone(damaged, [&](const RecordView& record) { EXPECT_FALSE(record.Verify(kTestSecret)) << "bit " << i; });
   }
 }
 
@@ -100,7 +101,7 @@ TEST(RecordTest, HostileBytesAreNeverReadBeyondTheirEnd) {
       // Small sizes now and then, so that some of them parse.
       if (bytes.size() > 14 && random.OneIn(2)) bytes[12] = static_cast<char>(random.Uniform(20));
       if (bytes.size() > 14 && random.OneIn(2)) bytes[13] = static_cast<char>(random.Uniform(20));
-      ParseAlone(bytes, [](const RecordView& record) { record.Verify(); });
+      ParseAlone(bytes, [](const RecordView& record) { record.Verify(kTestSecret); });
     }
   }
 }

@@ -50,11 +50,14 @@ class Corpus {
   int files_ = 0;
 };
 
+// Of all that has one.
+constexpr uint64_t kSecret = 0;
+
 std::string Record(uint64_t sequence, ValueType type, const std::string& key, const std::string& value) {
   std::string record(kMaxRecordHeader + key.size(), '\0');
   uint64_t hash;
-  record.resize(
-      static_cast<size_t>(EncodeRecordHead(record.data(), PackTag(sequence, type), key, value, &hash) - record.data()));
+  record.resize(static_cast<size_t>(
+      EncodeRecordHead(record.data(), PackTag(sequence, type), key, value, kSecret, &hash) - record.data()));
   return record + value;
 }
 
@@ -64,11 +67,11 @@ std::string Frame(uint64_t chunk_id, uint64_t sequence, int records) {
     body += Record(sequence + static_cast<uint64_t>(i), i % 3 == 2 ? kTypeDeletion : kTypeValue,
                    "key" + std::to_string(i), i % 3 == 2 ? "" : std::string(static_cast<size_t>(i) * 20, 'v'));
   }
-  uint64_t checksum = FrameSeed(chunk_id, body.size());
+  uint64_t checksum = FrameSeed(kSecret, chunk_id, body.size());
   RecordView record;
   for (const char* p = body.data(); p < body.data() + body.size(); p += record.size()) {
     ParseRecord(p, body.data() + body.size(), &record);
-    checksum = FrameFold(checksum, record.Hash());
+    checksum = FrameFold(checksum, record.Hash(kSecret));
   }
   std::string frame;
   PutFixed64(&frame, checksum);

@@ -7,6 +7,7 @@ namespace miodb {
 namespace {
 
 constexpr uint64_t kChunkId = 7;
+constexpr uint64_t kSecret = 0;  // that of the corpus
 
 // Makes the checks of the records and the checksum of the frame at the front right, as far as it can be read.
 void Seal(char* p, const char* limit) {
@@ -14,12 +15,12 @@ void Seal(char* p, const char* limit) {
   if (limit - p < 9) return;
   const char* const body = GetVarint32Ptr(p + 8, limit, &body_size);
   if (body == nullptr || static_cast<uint64_t>(limit - body) < body_size) return;
-  uint64_t checksum = FrameSeed(kChunkId, body_size);
+  uint64_t checksum = FrameSeed(kSecret, kChunkId, body_size);
   RecordView record;
   for (char* q = p + (body - p); q < body + body_size; q += record.size()) {
     if (!ParseRecord(q, body + body_size, &record)) return;
-    EncodeFixed32(q, static_cast<uint32_t>(record.Hash()));
-    checksum = FrameFold(checksum, record.Hash());
+    EncodeFixed32(q, static_cast<uint32_t>(record.Hash(kSecret)));
+    checksum = FrameFold(checksum, record.Hash(kSecret));
   }
   EncodeFixed64(p, checksum);
 }
@@ -29,7 +30,7 @@ void CheckFrame(const FrameView& frame, const char* begin, const char* limit) {
   uint64_t count = 0;
   RecordView record;
   for (const char* p = frame.body; p < frame.end; p += record.size(), count++) {
-    FUZZ_CHECK(ParseRecord(p, frame.end, &record) && record.Verify());
+    FUZZ_CHECK(ParseRecord(p, frame.end, &record) && record.Verify(kSecret));
     FUZZ_CHECK(record.sequence() == frame.first_sequence + count);
   }
   FUZZ_CHECK(count == frame.count);
@@ -48,18 +49,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t skip = std::min<size_t>(seal >> 1, size);
   if ((seal & 1) != 0) Seal(bytes.data() + skip, limit);
   FrameView frame;
-  const bool found = ReadFrame(begin, limit, kChunkId, &frame);
+  const bool found = ReadFrame(begin, limit, kSecret, kChunkId, &frame);
   if (found) CheckFrame(frame, begin, limit);
   FrameView any;
   uint64_t id;
-  const bool found_any = ReadFrameOfAnyChunk(begin, limit, UINT64_MAX, &any, &id);
+  const bool found_any = ReadFrameOfAnyChunk(begin, limit, kSecret, UINT64_MAX, &any, &id);
   if (found_any) CheckFrame(any, begin, limit);
   FUZZ_CHECK(found == (found_any && id == kChunkId));
-  FUZZ_CHECK(ReadFrameOfAnyChunk(begin, limit, kChunkId, &any, &id) == (found_any && id <= kChunkId));
-  const char* const later = FindLaterFrame(begin, limit, kChunkId, 0);
+  FUZZ_CHECK(ReadFrameOfAnyChunk(begin, limit, kSecret, kChunkId, &any, &id) == (found_any && id <= kChunkId));
+  const char* const later = FindLaterFrame(begin, limit, kSecret, kChunkId, 0);
   if (later != nullptr) {
-    FUZZ_CHECK(later > begin && ReadFrame(later, limit, kChunkId, &frame));
-    FUZZ_CHECK(FindFrameOfAnyChunk(begin, limit, kChunkId, 0, &any, &id) != nullptr);
+    FUZZ_CHECK(later > begin && ReadFrame(later, limit, kSecret, kChunkId, &frame));
+    FUZZ_CHECK(FindFrameOfAnyChunk(begin, limit, kSecret, kChunkId, 0, &any, &id) != nullptr);
   }
   return 0;
 }

@@ -6,12 +6,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace miodb;
+  constexpr uint64_t kSecret = 0;  // that of the corpus
   fuzz::ExactBuffer bytes(data, size);
   RecordView record;
   if (!ParseRecord(bytes.data(), bytes.end(), &record)) return 0;
   FUZZ_CHECK(record.begin == bytes.data() && record.key.data() + record.key.size() == record.value.data());
   FUZZ_CHECK(record.value.data() + record.value.size() <= bytes.end());
-  const bool verified = record.Verify();
+  const bool verified = record.Verify(kSecret);
   const uint64_t size_of_class = IndexWord(0, false, record.size()).size();
   FUZZ_CHECK(size_of_class >= record.size() && size_of_class - record.size() <= record.size() / 1000);
   if (record.size() != RecordSize(record.key.size(), record.value.size())) return 0;  // varints longer than need be
@@ -19,10 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
              static_cast<size_t>(record.key.data() - record.begin));
   std::vector<char> head(kMaxRecordHeader + record.key.size());
   uint64_t hash;
-  const char* const end = EncodeRecordHead(head.data(), record.tag, record.key, record.value, &hash);
+  const char* const end = EncodeRecordHead(head.data(), record.tag, record.key, record.value, kSecret, &hash);
   const size_t head_size = static_cast<size_t>(end - head.data());
   FUZZ_CHECK(head_size + record.value.size() == record.size());
   FUZZ_CHECK(memcmp(head.data() + 4, record.begin + 4, head_size - 4) == 0);
-  FUZZ_CHECK(hash == record.Hash() && verified == (memcmp(head.data(), record.begin, 4) == 0));
+  FUZZ_CHECK(hash == record.Hash(kSecret) && verified == (memcmp(head.data(), record.begin, 4) == 0));
   return 0;
 }

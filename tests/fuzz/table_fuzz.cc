@@ -4,6 +4,7 @@
 #include "miodb/comparator.h"
 #include "pmtable/run.h"
 #include "src/inspect/verify_table.h"
+#include "tests/common/test_secret.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/nvm/pool_files.h"
 
@@ -22,7 +23,7 @@ struct World {
     for (int i = 0; i < 80; i++) {
       uint64_t hash;
       const std::string key = "key" + std::to_string(100 + i), value = "v" + std::to_string(i);
-      p = EncodeRecordHead(p, PackTag(static_cast<uint64_t>(i) + 1, kTypeValue), key, value, &hash);
+      p = EncodeRecordHead(p, PackTag(static_cast<uint64_t>(i) + 1, kTypeValue), key, value, test::kTestSecret, &hash);
       memcpy(p, value.data(), value.size());
       p += value.size();
     }
@@ -35,10 +36,10 @@ struct World {
 };
 
 template <typename Node>
-void SealNode(char* at, uint64_t offset) {
+void SealNode(char* at, uint64_t seed) {
   Node node;
   memcpy(&node, at, sizeof(node));
-  node.header.checksum = Hash64(reinterpret_cast<const char*>(&node) + 8, sizeof(node) - 8, offset);
+  node.header.checksum = Hash64(reinterpret_cast<const char*>(&node) + 8, sizeof(node) - 8, seed);
   memcpy(at, &node, sizeof(node));
 }
 
@@ -62,15 +63,19 @@ void Seal(char* base, uint8_t how) {
   if ((how & 4) != 0 && h.leaf_count <= 4 && h.inner_count <= 1 && h.inner_offset <= kIndexBytes / 2) {
     for (uint64_t i = 0; i < h.leaf_count; i++) {
       const uint64_t offset = sizeof(TableHeader) + i * sizeof(LeafNode);
-      SealNode<LeafNode>(base + offset, offset);
+      SealNode<LeafNode>(base + offset, NodeSeed(test::kTestSecret, offset));
     }
-    if (h.inner_count == 1) SealNode<InnerNode>(base + h.inner_offset, h.inner_offset);
-    h.inner_checksum = Hash64(base + h.inner_offset, h.inner_count * sizeof(InnerNode), h.number);
+    if (h.inner_count == 1) {
+      SealNode<InnerNode>(base + h.inner_offset, NodeSeed(test::kTestSecret, h.inner_offset));
+    }
+    const uint64_t seed = TableSeed(test::kTestSecret, h.number);
+    h.inner_checksum = Hash64(base + h.inner_offset, h.inner_count * sizeof(InnerNode), seed);
     if (h.meta_offset < kIndexBytes && h.meta_size <= kIndexBytes - h.meta_offset) {
-      h.meta_checksum = Hash64(base + h.meta_offset, h.meta_size, h.number);
+      h.meta_checksum = Hash64(base + h.meta_offset, h.meta_size, seed);
     }
   }
-  h.checksum = Hash64(&h, offsetof(TableHeader, checksum));
+  h.secret = test::kTestSecret;
+  h.checksum = TableHeaderChecksum(h);
   memcpy(base, &h, sizeof(h));
 }
 

@@ -37,12 +37,12 @@ class ChunkScanTest : public testing::Test {
     scan.place.id = kChunk;
     scan.place.size = chunk_->extent->size();
     scan.extent = chunk_->extent;
-    ScanChunk(&scan);
+    ScanChunk(pool_->secret(), &scan);
     return scan;
   }
 
   TestPool pool_;
-  FrameWriter writer_{&pool_->persist()};
+  FrameWriter writer_{&pool_->persist(), pool_->secret()};
   std::unique_ptr<LogChunk> chunk_;
 };
 

@@ -26,6 +26,7 @@ class VerifyTest : public DbTestBase {
     bytes_.assign(image->At(0), image->size());
     const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
     root_ = header.current;
+    secret_ = header.secret;
     manifest_ = ReadManifestArea(*image, root_.manifest_offset, root_.manifest_size, root_.generation);
   }
 
@@ -67,7 +68,7 @@ class VerifyTest : public DbTestBase {
     return reinterpret_cast<TableHeader*>(&bytes_[table->second.index_offset]);
   }
 
-  void Seal(TableHeader* h) { h->checksum = Hash64(h, offsetof(TableHeader, checksum)); }
+  void Seal(TableHeader* h) { h->checksum = TableHeaderChecksum(*h); }
 
   // Puts another edit behind the last.
   void Append(const VersionEdit& edit) {
@@ -77,13 +78,14 @@ class VerifyTest : public DbTestBase {
     PutFixed32(&record, static_cast<uint32_t>(payload.size()));
     PutFixed32(&record, 0);
     PutFixed64(&record, number);
-    PutFixed64(&record, ManifestRecordChecksum(root_.generation, number, payload));
+    PutFixed64(&record, ManifestRecordChecksum(AreaSeed(secret_, root_.generation), number, payload));
     record += payload;
     bytes_.replace(manifest_.records.back().offset + manifest_.records.back().bytes, record.size(), record);
   }
 
   std::string bytes_;
   RootSlot root_ = {};
+  uint64_t secret_ = 0;
   ManifestImage manifest_;
 };
 

@@ -10,6 +10,7 @@
 #include "src/log/frame_reader.h"
 #include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/test_secret.h"
 #include "tests/log/log_pool.h"
 
 namespace miodb::test {
@@ -22,7 +23,7 @@ bool ReadAlone(const std::string& bytes, uint64_t chunk_id, uint64_t* first_sequ
   const std::unique_ptr<char[]> copy(new char[bytes.size()]);
   memcpy(copy.get(), bytes.data(), bytes.size());
   FrameView frame;
-  if (!ReadFrame(copy.get(), copy.get() + bytes.size(), chunk_id, &frame)) return false;
+  if (!ReadFrame(copy.get(), copy.get() + bytes.size(), kTestSecret, chunk_id, &frame)) return false;
   EXPECT_LE(frame.end, copy.get() + bytes.size());
   EXPECT_LT(frame.body, frame.end);
   if (first_sequence != nullptr) *first_sequence = frame.first_sequence;
@@ -33,7 +34,7 @@ bool ReadAlone(const std::string& bytes, uint64_t chunk_id, uint64_t* first_sequ
 ptrdiff_t FindAlone(const std::string& bytes, uint64_t chunk_id, uint64_t after) {
   const std::unique_ptr<char[]> copy(new char[bytes.size()]);
   memcpy(copy.get(), bytes.data(), bytes.size());
-  const char* const found = FindLaterFrame(copy.get(), copy.get() + bytes.size(), chunk_id, after);
+  const char* const found = FindLaterFrame(copy.get(), copy.get() + bytes.size(), kTestSecret, chunk_id, after);
   return found == nullptr ? -1 : found - copy.get();
 }
 
@@ -51,7 +52,7 @@ class FrameDamageTest : public testing::Test {
   }
 
   TestPool pool_;
-  FrameWriter writer_{&pool_->persist()};
+  FrameWriter writer_{&pool_->persist(), pool_->secret()};
 };
 
 TEST_F(FrameDamageTest, AnotherChunksFrameIsRefused) {

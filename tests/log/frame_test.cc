@@ -7,6 +7,7 @@
 #include "src/log/frame_writer.h"
 #include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/test_secret.h"
 #include "tests/log/log_pool.h"
 
 namespace miodb::test {
@@ -19,7 +20,7 @@ constexpr size_t kUnstagedFrom = 16 * 1024;
 void ExpectFrame(const char* p, const char* limit, uint64_t chunk_id, const std::vector<Update>& updates,
                  const std::vector<const char*>& places, uint64_t first_sequence) {
   FrameView frame;
-  ASSERT_TRUE(ReadFrame(p, limit, chunk_id, &frame));
+  ASSERT_TRUE(ReadFrame(p, limit, kTestSecret, chunk_id, &frame));
   EXPECT_EQ(p, frame.begin);
   EXPECT_EQ(p + FrameWriter::FrameSize(BodySize(updates)), frame.end);
   EXPECT_EQ(frame.end - BodySize(updates), frame.body);
@@ -30,7 +31,7 @@ void ExpectFrame(const char* p, const char* limit, uint64_t chunk_id, const std:
     EXPECT_EQ(places[i], q);
     RecordView record;
     ASSERT_TRUE(ParseRecord(q, frame.end, &record));
-    EXPECT_TRUE(record.Verify());
+    EXPECT_TRUE(record.Verify(kTestSecret));
     EXPECT_EQ(first_sequence + i, record.sequence());
     EXPECT_EQ(updates[i].type, record.type());
     EXPECT_TRUE(updates[i].key == record.key.ToString());
@@ -42,7 +43,7 @@ void ExpectFrame(const char* p, const char* limit, uint64_t chunk_id, const std:
 
 TEST(FrameTest, RoundTripsWithValuesOfAllSizesAroundTheStagingLimit) {
   TestPool pool;
-  FrameWriter writer(&pool->persist());
+  FrameWriter writer(&pool->persist(), pool->secret());
   for (size_t size = kUnstagedFrom - 40; size <= kUnstagedFrom + 40; size++) {
     std::unique_ptr<LogChunk> chunk = NewPoolChunk(&pool, size, 128 * 1024);
     // Alone; between small ones; several in one frame; and a small frame after it, through the same staging buffer.
@@ -65,7 +66,7 @@ TEST(FrameTest, RoundTripsRandomGroups) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
     TestPool pool;
-    FrameWriter writer(&pool->persist());
+    FrameWriter writer(&pool->persist(), pool->secret());
     std::unique_ptr<LogChunk> chunk = NewPoolChunk(&pool, random.Next64(), 1 << 20);
     uint64_t sequence = 1 + random.Uniform(kMaxSequence / 2);
     for (;;) {
@@ -86,7 +87,7 @@ TEST(FrameTest, RoundTripsRandomGroups) {
 
 TEST(FrameTest, FillsAChunkToItsLastByte) {
   TestPool pool;
-  FrameWriter writer(&pool->persist());
+  FrameWriter writer(&pool->persist(), pool->secret());
   for (size_t value_size = 3000; value_size < 3200; value_size++) {
     std::unique_ptr<LogChunk> chunk = NewPoolChunk(&pool, 9, 4096);
     const std::vector<Update> first{{kTypeValue, "key", std::string(value_size, 'v')}};
@@ -100,14 +101,14 @@ TEST(FrameTest, FillsAChunkToItsLastByte) {
     EXPECT_EQ(0u, chunk->room());
     ExpectFrame(at, chunk->base + chunk->capacity, 9, {last}, places, 6);
     FrameView frame;
-    EXPECT_FALSE(ReadFrame(at, chunk->base + chunk->capacity - 1, 9, &frame));
-    EXPECT_FALSE(ReadFrame(chunk->base + chunk->capacity, chunk->base + chunk->capacity, 9, &frame));
+    EXPECT_FALSE(ReadFrame(at, chunk->base + chunk->capacity - 1, kTestSecret, 9, &frame));
+    EXPECT_FALSE(ReadFrame(chunk->base + chunk->capacity, chunk->base + chunk->capacity, kTestSecret, 9, &frame));
   }
 }
 
 TEST(FrameTest, CountsEachByteOnceAsLogBytes) {
   TestPool pool;
-  FrameWriter writer(&pool->persist());
+  FrameWriter writer(&pool->persist(), pool->secret());
   std::unique_ptr<LogChunk> chunk = NewPoolChunk(&pool, 9, 1 << 20);
   const PersistCounters& log = pool->persist().counters(Purpose::kLog);
   WriteFrame(&writer, chunk.get(), {{kTypeValue, "a", "1"}, {kTypeDeletion, "b", ""}}, 1);
@@ -120,7 +121,7 @@ TEST(FrameTest, CountsEachByteOnceAsLogBytes) {
 
 TEST(FrameTest, WithTheLogOffRecordsLieBareInDram) {
   TestPool pool;
-  FrameWriter writer(&pool->persist());
+  FrameWriter writer(&pool->persist(), pool->secret());
   std::unique_ptr<LogChunk> chunk = NewMemoryChunk(200 * 1024);
   std::vector<Update> updates;
   for (size_t size : {size_t{0}, size_t{100}, kUnstagedFrom, 3 * kUnstagedFrom}) {
@@ -135,7 +136,7 @@ TEST(FrameTest, WithTheLogOffRecordsLieBareInDram) {
     EXPECT_EQ(p, places[i]);
     RecordView record;
     ASSERT_TRUE(ParseRecord(p, chunk->base + chunk->used, &record));
-    EXPECT_TRUE(record.Verify());
+    EXPECT_TRUE(record.Verify(kTestSecret));
     EXPECT_EQ(10 + i, record.sequence());
     EXPECT_EQ(updates[i].key, record.key.ToString());
     EXPECT_TRUE(updates[i].value == record.value.ToString());

@@ -11,6 +11,7 @@
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/generator.h"
+#include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 
 namespace miodb::test {
@@ -76,7 +77,7 @@ class TreeAgainstModel {
     ASSERT_EQ(it->second, TagSequence(entry->tag));
     RecordView record;
     ASSERT_TRUE(ParseRecord(entry->record, entry->record + entry->record_size, &record));
-    ASSERT_TRUE(record.Verify());
+    ASSERT_TRUE(record.Verify(kTestSecret));
     ASSERT_EQ(it->first, record.key.ToString());
     ASSERT_EQ(std::to_string(it->second), record.value.ToString());
   }

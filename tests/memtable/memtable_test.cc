@@ -10,6 +10,7 @@
 #include "tests/common/environment.h"
 #include "tests/common/generator.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"
 
 namespace miodb::test {
@@ -25,7 +26,7 @@ class MemTableTest : public testing::TestWithParam<const Comparator* (*)()> {
   using Model = std::map<std::string, std::map<uint64_t, std::string>, Less>;
 
   void Fill(uint64_t seed) {
-    table_ = std::make_unique<MemTable>(KeyOrder(GetParam()()), &blocks_, 4096);
+    table_ = std::make_unique<MemTable>(KeyOrder(GetParam()()), &blocks_, 4096, kTestSecret);
     model_ = Model(Less{GetParam()()});
     Random random(seed);
     const KeySpace keys(KeyStyle::kMixed, 100, seed);
@@ -118,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(All, MemTableTest,
 
 TEST(MemTableSequences, AreThoseOfTheFirstAndLastRecord) {
   BlockPool blocks(16 * 1024, 4);
-  MemTable table(KeyOrder(BytewiseComparator()), &blocks, 4096);
+  MemTable table(KeyOrder(BytewiseComparator()), &blocks, 4096, kTestSecret);
   EXPECT_TRUE(table.empty());
   EXPECT_EQ(0u, table.min_sequence());
   EXPECT_EQ(0u, table.max_sequence());

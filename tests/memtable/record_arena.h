@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/format/record.h"
+#include "tests/common/test_secret.h"
 
 namespace miodb::test {
 
@@ -22,7 +23,7 @@ class RecordArena {
     const size_t size = RecordSize(key.size(), value.size());
     char* const place = records_.emplace_back(new char[size]).get();
     uint64_t hash;
-    char* const end = EncodeRecordHead(place, tag, key, value, &hash);
+    char* const end = EncodeRecordHead(place, tag, key, value, kTestSecret, &hash);
     memcpy(end, value.data(), value.size());
     return {place, size};
   }

@@ -98,7 +98,7 @@ TEST_F(PoolDamageTest, EveryBitOfTheSuperblocksCounts) {
 
 TEST_F(PoolDamageTest, AnotherVersionIsNamed) {
   MakePool(1);
-  for (uint32_t version : {0u, 2u, 1000u}) {
+  for (uint32_t version : {0u, kPoolFormatVersion - 1, kPoolFormatVersion + 1, 1000u}) {
     std::string bytes = good_;
     Superblock superblock;
     memcpy(&superblock, bytes.data() + kSuperblockOffset, sizeof(superblock));

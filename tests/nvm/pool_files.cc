@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 
 namespace miodb::test {
 
@@ -41,6 +42,7 @@ TestPool::TestPool(uint64_t limit, uint64_t growth) {
   Pool::Options options;
   options.limit = limit;
   options.growth = growth;
+  options.secret = kTestSecret;
   EXPECT_OK(Pool::Create(dir_ / "pool", options, &pool_));
 }
 

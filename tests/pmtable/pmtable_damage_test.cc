@@ -13,6 +13,7 @@
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/pmtable/table_maker.h"
 
 namespace miodb::test {
@@ -205,16 +206,18 @@ TEST_P(PMTableDamage, HostileBytesWithGoodChecksumsStayInsideOfThePool) {
     }
     for (uint64_t leaf = 0; leaf < 3; leaf++) {
       const uint64_t offset = sizeof(header) + leaf * sizeof(LeafNode);
-      const uint64_t checksum = Hash64(index() + offset + 8, sizeof(LeafNode) - 8, offset);
+      const uint64_t checksum = Hash64(index() + offset + 8, sizeof(LeafNode) - 8, NodeSeed(kTestSecret, offset));
       memcpy(index() + offset, &checksum, 8);
     }
     header.number = table_->number();
     const uint64_t inner_offset = sizeof(header) + 3 * sizeof(LeafNode);
-    header.inner_checksum = Hash64(index() + inner_offset, sizeof(InnerNode), header.number);
+    header.inner_checksum = Hash64(index() + inner_offset, sizeof(InnerNode), TableSeed(kTestSecret, header.number));
     if (!in_header) {
-      header.meta_checksum = Hash64(index() + header.meta_offset, header.meta_size, header.number);
+      const uint64_t seed = TableSeed(kTestSecret, header.number);
+      header.meta_checksum = Hash64(index() + header.meta_offset, header.meta_size, seed);
     }
-    header.checksum = Hash64(&header, offsetof(TableHeader, checksum));
+    header.secret = kTestSecret;
+    header.checksum = TableHeaderChecksum(header);
     memcpy(index(), &header, sizeof(header));
     TableRef opened;
     const auto claim = [&](const PayloadMeta&, ExtentRef* extent) {

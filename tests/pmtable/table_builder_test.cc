@@ -5,6 +5,7 @@
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/pmtable/table_maker.h"
 
 namespace miodb::test {
@@ -160,7 +161,7 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   payload.extent->SetPayloadBytes(kExtentUnit);
   char* const place = payload.extent->data();
   uint64_t hash;
-  EncodeRecordHead(place, PackTag(1, kTypeValue), "key", "", &hash);
+  EncodeRecordHead(place, PackTag(1, kTypeValue), "key", "", kTestSecret, &hash);
   uint64_t added = 0;
   for (; builder.HasRoom(); added++) {
     IndexEntry entry = {};

@@ -8,6 +8,7 @@
 
 #include "src/util/hash.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 
 namespace miodb::test {
 
@@ -163,7 +164,7 @@ std::vector<IndexWord> TableMaker::Store(const SortedVersions& versions, const O
     Extent* const extent = payload->back().extent.get();
     char* const place = extent->data() + used;
     uint64_t hash;
-    char* const end = EncodeRecordHead(place, PackTag(v.sequence, v.type), v.key, v.value, &hash);
+    char* const end = EncodeRecordHead(place, PackTag(v.sequence, v.type), v.key, v.value, kTestSecret, &hash);
     memcpy(end, v.value.data(), v.value.size());
     words[i] = IndexWord(extent->offset() + used, v.type == kTypeDeletion, size);
     payload->back().live_bytes += words[i].size();
@@ -239,7 +240,7 @@ void ExpectVersion(const TestVersion& expected, const RecordView& record) {
   ASSERT_EQ(expected.key, record.key.ToString());
   ASSERT_EQ(expected.type, record.type());
   ASSERT_EQ(expected.value, record.value.ToString());
-  ASSERT_TRUE(record.Verify());
+  ASSERT_TRUE(record.Verify(kTestSecret));
 }
 
 namespace {

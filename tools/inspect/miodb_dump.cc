@@ -206,7 +206,7 @@ void Dumper::PrintTables(const ManifestState& state) {
       continue;
     }
     TableHeader h;
-    if (!ReadTableHeader(image_.At(place.index_offset), &h)) {
+    if (!ReadTableHeader(image_.At(place.index_offset), image_.secret(), &h)) {
       printf("\n");
       Damage("table " + std::to_string(number), "header checksum mismatch");
       continue;

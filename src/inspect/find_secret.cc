@@ -1,0 +1,50 @@
+#include "src/inspect/find_secret.h"
+
+#include <set>
+#include <string>
+
+#include "src/format/manifest_area.h"
+#include "src/inspect/table_image.h"
+
+namespace miodb {
+
+namespace {
+
+// Whatever says a secret, at every place where it could lie.
+std::set<uint64_t> SecretsIn(const PoolImage& image) {
+  std::set<uint64_t> secrets;
+  for (const PoolImage::Part& part : image.parts()) {
+    for (PmRef at = part.base + kPoolHeaderSize; at < part.base + part.size; at += kExtentUnit) {
+      AreaFooter footer;
+      if (ReadAreaFooter(image.At(at + kExtentUnit), &footer)) secrets.insert(footer.secret);
+      TableHeader header;
+      if (ReadAnyTableHeader(image.At(at), &header)) secrets.insert(header.secret);
+      if (secrets.size() > 1) return secrets;
+    }
+  }
+  return secrets;
+}
+
+}  // namespace
+
+Status FindSecret(PoolImage* image, const ReportProblem& report) {
+  const PoolHeader header = ReadPoolHeader(image->size() > 0 ? image->At(0) : nullptr, image->size());
+  if (header.has_superblock || header.another_version) return Status::OK();
+  const std::set<uint64_t> secrets = SecretsIn(*image);
+  if (secrets.size() != 1) {
+    return Status::Corruption(
+        image->path(),
+        std::string("both copies of the superblock are damaged, and ") +
+            (secrets.empty() ? "no manifest area and no table is left that says the pool's secret"
+                             : "manifest areas or tables of more than one pool are there, or forged ones") +
+            ": the pool's own tables and frames cannot be told from values that look like some. "
+            "Restore the first 4096 bytes of the file from a copy of it");
+  }
+  image->UseSecret(*secrets.begin());
+  report({"superblock",
+          "the pool's secret is that of its tables and manifest areas, which all say the same; if clients that are not "
+          "trusted chose values, what is read cannot be told from what they may have forged"});
+  return Status::OK();
+}
+
+}  // namespace miodb
