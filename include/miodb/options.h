@@ -159,7 +159,7 @@ struct MIODB_EXPORT Options {
 
   // A background thread lets the pool's files grow ahead of need, so that half of this is free in one piece, in steps
   // of this but at most 16 MiB. Where something waits for space a file grows by what it needs, and at least by this or
-  // 4 MiB, whichever is less. 4 KiB to 1 TiB, a multiple of 4 KiB.
+  // 4 MiB, whichever is less. All of these are at most what is in use. 4 KiB to 1 TiB, a multiple of 4 KiB.
   uint64_t pool_growth = 64 * 1024 * 1024;
 
   // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
@@ -205,7 +205,7 @@ struct MIODB_EXPORT Options {
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
   // of 4 KiB; 0: a sixteenth of write_buffer_size or a 64th of the pool, whichever is less; but where that is small, up
-  // to 64 KiB or a quarter of write_buffer_size.
+  // to 64 KiB or a quarter of write_buffer_size. Chunks of a small database are smaller then, 64 KiB to begin with.
   size_t log_chunk_size = 0;
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.

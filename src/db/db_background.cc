@@ -61,14 +61,23 @@ constexpr uint64_t kSpareBytes = 16 << 20;
 constexpr uint64_t kMaxSpares = 8;
 constexpr uint64_t kSpareShare = 64;
 
+// In a small database a chunk is at most the first share of what is in use, and those kept ready the second; but
+// chunks of the least size, and two of them.
+constexpr uint64_t kLeastChunk = 64 * 1024;
+constexpr uint64_t kChunkOfUsed = 8;
+constexpr uint64_t kSparesOfUsed = 4;
+
+// A memtable whose chunks have this share of write_buffer_size is worth preparing the next one for.
+constexpr uint64_t kMemTableInUse = 16;
+
 // A memtable's filter has this share of write_buffer_size: 10 bits for each of the records of 80 bytes that fill it.
 constexpr size_t kFilterShare = 64;
 
 // A waiting background thread looks again after this long: readers that let go of space do not signal.
 constexpr uint64_t kPollMicros = 100 * 1000;
 
-uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t capacity) {
-  const uint64_t wanted = std::min(kMaxSpares, kSpareBytes / chunk_bytes);
+uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
+  const uint64_t wanted = std::min({kMaxSpares, kSpareBytes / chunk_bytes, used / kSparesOfUsed / chunk_bytes});
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
 }
 
@@ -184,6 +193,15 @@ uint64_t DBImpl::NewId() {
 
 // ---- prepare
 
+// Bytes of the next log chunk: what the database has in use says how much it is going to use.
+uint64_t DBImpl::NextChunkBytes() const {
+  if (options_.log_chunk_size > 0) return chunk_bytes_;
+  const uint64_t used = pool_->used_bytes();
+  uint64_t bytes = chunk_bytes_;
+  while (bytes > kLeastChunk && bytes > used / kChunkOfUsed) bytes /= 2;
+  return std::max(bytes, std::min(chunk_bytes_, kLeastChunk));
+}
+
 Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   Pool::Leave leave;
   {
@@ -232,25 +250,31 @@ Status DBImpl::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leav
   return s;
 }
 
-MemTableRef DBImpl::NewMemTable() const {
+MemTableRef DBImpl::NewMemTable(BloomFilter::Pages pages) const {
   const size_t filter_bytes = options_.filter_bits_per_key > 0 ? options_.write_buffer_size / kFilterShare : 0;
-  return std::make_shared<MemTable>(order_, blocks_.get(), filter_bytes, pool_->secret());
+  // On a node that was asked for it is taken by threads that the node is set for.
+  if (placement_.dram_node != kAnyNode) pages = BloomFilter::Pages::kAtOnce;
+  return std::make_shared<MemTable>(order_, blocks_.get(), filter_bytes, pool_->secret(), pages);
 }
 
-// The next memtable is made here, because clearing its filter takes longer than a writer should wait.
+// The next memtable is made here, because clearing its filter takes longer than a writer should wait; and when the
+// present one is in use, because a database that nobody writes to needs neither.
 void DBImpl::PrepareMemTable() {
+  MemTableRef current;
   {
     MutexLock lock(&mutex_);
-    if (spare_memtable_ != nullptr) return;
+    if (spare_memtable_ != nullptr || SegmentBytes() < options_.write_buffer_size / kMemTableInUse) return;
+    current = memtable_;
   }
-  MemTableRef fresh = NewMemTable();
+  current->PopulateFilter();
+  MemTableRef fresh = NewMemTable(BloomFilter::Pages::kAtOnce);
   MutexLock lock(&mutex_);
   spare_memtable_ = std::move(fresh);
 }
 
 bool DBImpl::PrepareStep() {
   const bool prepared = PrepareChunk();  // first, as a writer may be waiting for it
-  blocks_->Prepare(2);
+  if (blocks_->in_use()) blocks_->Prepare(2);
   PrepareMemTable();
   // One piece at a time, so that chunks come in between.
   const bool grown = pool_->GrowAhead(options_.pool_growth / 2);
@@ -258,10 +282,14 @@ bool DBImpl::PrepareStep() {
 }
 
 bool DBImpl::PrepareChunk() {
+  const uint64_t bytes = NextChunkBytes();
+  const uint64_t least = bytes / kChunkShare;
   {
     MutexLock lock(&mutex_);
+    const auto spares = std::count_if(spare_chunks_.begin(), spare_chunks_.end(),
+                                      [least](const auto& chunk) { return chunk->capacity >= least; });
     if (!background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: set under the mutex
-        spare_chunks_.size() >= SpareTarget(chunk_bytes_, pool_->capacity())) {
+        static_cast<uint64_t>(spares) >= SpareTarget(bytes, pool_->used_bytes(), pool_->capacity())) {
       return false;
     }
     preparing_ = true;
@@ -269,7 +297,7 @@ bool DBImpl::PrepareChunk() {
   }
   const WriteTurns::Work work(&turns_);
   std::unique_ptr<LogChunk> chunk;
-  Status s = WithMemory([&] { return NewChunk(chunk_bytes_, chunk_bytes_ / kChunkShare, Demand::kAny, &chunk); });
+  Status s = WithMemory([&] { return NewChunk(bytes, least, Demand::kAny, &chunk); });
   MutexLock lock(&mutex_);
   preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
@@ -534,7 +562,7 @@ void DBImpl::RunJob(MergeJob job) {
   request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
                        : pressed                       ? 0
                                                        : kCopyReserveChunks * chunk_bytes_;
-  request.copy_extent_bytes = chunk_bytes_;
+  request.copy_extent_bytes = NextChunkBytes();
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
   request.stop = &closing_;

@@ -180,13 +180,15 @@ class DBImpl final : public DB {
   Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(mutex_);
   Status NoRoom(bool* give_up) REQUIRES(mutex_);
   void UseChunk(std::unique_ptr<LogChunk> chunk) REQUIRES(mutex_);
+  uint64_t SegmentBytes() REQUIRES(mutex_);
   bool MemTableFull() REQUIRES(mutex_);
   void SealMemTable() REQUIRES(mutex_);
   void Throttle(uint64_t bytes);
 
   // ---- db_background.cc
   void BackgroundLoop(Step step);
-  MemTableRef NewMemTable() const;
+  MemTableRef NewMemTable(BloomFilter::Pages pages) const;
+  uint64_t NextChunkBytes() const;
   void PrepareMemTable();
   bool PrepareStep();
   bool PrepareChunk();
@@ -334,7 +336,7 @@ class DBImpl final : public DB {
   const std::string name_;
   const Hooks hooks_;
   const KeyOrder order_;
-  uint64_t chunk_bytes_ = 0;
+  uint64_t chunk_bytes_ = 0;  // of a log chunk, in a database that is not small
   Placement placement_;
   std::unique_ptr<NvmModel> nvm_model_;  // null: none
   std::unique_ptr<Logger> own_log_;

@@ -270,7 +270,7 @@ Status DBImpl::OpenPool() {
   }
   if (s.ok()) s = AddMissingRegions();
   if (!s.ok()) return s;
-  memtable_ = NewMemTable();
+  memtable_ = NewMemTable(BloomFilter::Pages::kAsUsed);
   writable_ = memtable_.get();
   takes_turns_ = file_log_to_write_ == nullptr && !pool_->persist().fence_is_slow();
   PublishState();

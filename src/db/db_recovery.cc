@@ -138,7 +138,7 @@ Status DBImpl::ReplayFile(const LogScan& scan, MemTable* memtable) {
     const uint64_t frame_bytes = FrameWriter::FrameSize(body_bytes);
     if (chunks.empty() || chunks.back()->in_pool() || chunks.back()->room() < frame_bytes) {
       std::unique_ptr<LogChunk> chunk;
-      Status s = NewMemoryChunk(std::max(chunk_bytes_, frame_bytes), frame_bytes, Pool::Leave(), &chunk);
+      Status s = NewMemoryChunk(std::max(NextChunkBytes(), frame_bytes), frame_bytes, Pool::Leave(), &chunk);
       if (!s.ok()) return s;
       chunks.push_back(std::move(chunk));
     }
@@ -176,7 +176,7 @@ Status DBImpl::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence
       continue;
     }
     if (memtable == nullptr || capacity >= options_.write_buffer_size) {
-      memtable = NewMemTable();
+      memtable = NewMemTable(BloomFilter::Pages::kAsUsed);
       immutables_.push_front(memtable);
       capacity = 0;
     }

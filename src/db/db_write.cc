@@ -36,6 +36,9 @@ namespace {
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
 
+// A chunk made for a frame has room for so many like it, as far as chunks have it.
+constexpr uint64_t kFramesOfAKind = 4;
+
 // A throttled leader sleeps once it owes this much, so that sleeps are few and short.
 constexpr uint64_t kThrottleStepNanos = 1000 * 1000;
 
@@ -312,25 +315,34 @@ Status DBImpl::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
   }
 }
 
+// Of the memtable's chunks, full or not.
+uint64_t DBImpl::SegmentBytes() {
+  uint64_t bytes = 0;
+  for (const auto& chunk : memtable_->segment().chunks) bytes += chunk->capacity;
+  return bytes;
+}
+
 // Whether the memtable has had its share of log or, with records that are small against their nodes, of DRAM.
 bool DBImpl::MemTableFull() {
   if (memtable_->empty()) return false;
-  uint64_t segment_bytes = 0;
-  for (const auto& chunk : memtable_->segment().chunks) segment_bytes += chunk->capacity;
   const uint64_t limit = options_.write_buffer_size;
-  return segment_bytes >= limit || memtable_->memory_bytes() >= std::max<uint64_t>(limit, 4 * blocks_->block_bytes());
+  return SegmentBytes() >= limit || memtable_->memory_bytes() >= std::max<uint64_t>(limit, 4 * blocks_->block_bytes());
 }
 
 // One attempt to get a chunk; after waiting for one returns without it.
 Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   std::unique_ptr<LogChunk> chunk;
-  if (frame_bytes > chunk_bytes_ || (!spare_chunks_.empty() && frame_bytes > spare_chunks_.front()->capacity)) {
-    // A frame that no prepared chunk holds gets one of its own.
+  const auto spare = std::find_if(spare_chunks_.begin(), spare_chunks_.end(),
+                                  [frame_bytes](const auto& c) { return c->capacity >= frame_bytes; });
+  if (frame_bytes > chunk_bytes_ || (!spare_chunks_.empty() && spare == spare_chunks_.end())) {
+    // A frame that no prepared chunk holds gets one of its own, with room for others of its kind if they are made for
+    // a small database.
     full_at_ = frees_;
     Status s;
     {
       const MutexUnlock unlock(&mutex_);
-      s = NewChunk(frame_bytes, frame_bytes, Demand::kAny, &chunk);
+      s = NewChunk(std::max(frame_bytes, std::min(chunk_bytes_, kFramesOfAKind * frame_bytes)), frame_bytes,
+                   Demand::kAny, &chunk);
     }
     if (s.IsNoSpace()) {
       full_ = true;
@@ -338,8 +350,8 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
       return s;
     }
   } else if (!spare_chunks_.empty()) {
-    chunk = std::move(spare_chunks_.front());
-    spare_chunks_.pop_front();
+    chunk = std::move(*spare);
+    spare_chunks_.erase(spare);
     work_.SignalAll();
   }
   if (chunk != nullptr) {
@@ -421,7 +433,8 @@ void DBImpl::UseChunk(std::unique_ptr<LogChunk> chunk) {
 
 void DBImpl::SealMemTable() {
   CHECK(!memtable_->empty());  // its last sequence becomes the flushed one
-  MemTableRef fresh = spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable();
+  MemTableRef fresh =
+      spare_memtable_ != nullptr ? std::move(spare_memtable_) : NewMemTable(BloomFilter::Pages::kAsUsed);
   spare_memtable_ = nullptr;
   immutables_.push_front(memtable_);
   memtable_ = std::move(fresh);

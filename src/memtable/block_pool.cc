@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -19,30 +20,46 @@ BlockPool::~BlockPool() {
   for (char* block : free_) free(block);
 }
 
-char* BlockPool::NewBlock() const {
-  const bool huge = block_bytes_ % kHugePage == 0;
+char* BlockPool::NewBlock(size_t block_bytes) const {
+  const bool huge = block_bytes % kHugePage == 0;
   const size_t alignment = huge ? kHugePage : kPage;
-  const size_t bytes = (block_bytes_ + alignment - 1) / alignment * alignment;
+  const size_t bytes = (block_bytes + alignment - 1) / alignment * alignment;
   char* const block = static_cast<char*>(aligned_alloc(alignment, bytes));
   if (block == nullptr) throw std::bad_alloc();
   if (node_ != kAnyNode && !MoveAndBindMemory(block, bytes, node_).ok()) {
     free(block);
     throw std::bad_alloc();
   }
-  if (huge) madvise(block, block_bytes_, MADV_HUGEPAGE);
+  if (huge) madvise(block, block_bytes, MADV_HUGEPAGE);
+  return block;
+}
+
+// Null: none is free.
+char* BlockPool::TakeFree() {
+  MutexLock lock(&mutex_);
+  if (free_.empty()) return nullptr;
+  char* const block = free_.back();
+  free_.pop_back();
   return block;
 }
 
 char* BlockPool::Take() {
-  {
-    MutexLock lock(&mutex_);
-    if (!free_.empty()) {
-      char* const block = free_.back();
-      free_.pop_back();
-      return block;
-    }
-  }
-  return NewBlock();
+  char* const block = TakeFree();
+  return block != nullptr ? block : NewBlock(block_bytes_);
+}
+
+char* BlockPool::TakeNext(size_t have, size_t* bytes) {
+  if (have > block_bytes_ / 4) in_use_.store(true, std::memory_order_relaxed);  // relaxed: a hint
+  *bytes = block_bytes_;
+  char* const block = TakeFree();
+  if (block != nullptr) return block;
+  if (have < block_bytes_) *bytes = std::min(std::max(have, kFirstBytes), block_bytes_);
+  return NewBlock(*bytes);
+}
+
+void BlockPool::GiveBack(char* block, size_t bytes) {
+  if (bytes == block_bytes_) return Give(block);
+  free(block);
 }
 
 void BlockPool::Give(char* block) {
@@ -62,7 +79,7 @@ void BlockPool::Prepare(size_t count) {
       MutexLock lock(&mutex_);
       if (free_.size() >= count || free_.size() >= keep_) return;
     }
-    char* const block = NewBlock();
+    char* const block = NewBlock(block_bytes_);
     memset(block, 0, block_bytes_);
     Give(block);
   }
@@ -76,16 +93,17 @@ PageSample BlockPool::Sample() {
 }
 
 Arena::~Arena() {
-  for (char* block : blocks_) pool_->Give(block);
+  for (const Block& block : blocks_) pool_->GiveBack(block.bytes, block.size);
 }
 
 void Arena::NewBlock() {
   blocks_.reserve(blocks_.size() + 1);  // first: without memory there is no block to lose
-  char* const block = pool_->Take();
+  Block block;
+  block.bytes = pool_->TakeNext(memory_bytes(), &block.size);
   blocks_.push_back(block);
-  next_ = block;
-  end_ = block + pool_->block_bytes();
-  memory_bytes_.store(blocks_.size() * pool_->block_bytes(), std::memory_order_relaxed);  // relaxed: a statistic
+  next_ = block.bytes;
+  end_ = block.bytes + block.size;
+  memory_bytes_.store(memory_bytes() + block.size, std::memory_order_relaxed);  // relaxed: a statistic
 }
 
 }  // namespace miodb

@@ -1,5 +1,8 @@
 // Equal blocks of DRAM for memtables, recycled, so that a put takes its memory from pages that were faulted in before.
 //
+// A memtable that finds none ready begins with small ones, each as large as all it has: few entries take little. Once
+// one has outgrown these, blocks are worth preparing.
+//
 // Threads: any. Blocks must all be given back before the pool is destroyed.
 
 #ifndef MIODB_SRC_MEMTABLE_BLOCK_POOL_H_
@@ -31,6 +34,14 @@ class BlockPool {
   char* Take();
   void Give(char* block);
 
+  // The next block for who has so many bytes of blocks: a small one while that is less than a block and no block is
+  // free. *bytes: its size, at least that of the first; goes back with it.
+  char* TakeNext(size_t have, size_t* bytes);
+  void GiveBack(char* block, size_t bytes);
+
+  // Whether somebody had use for more than half a block.
+  bool in_use() const { return in_use_.load(std::memory_order_relaxed); }  // relaxed: a hint
+
   // Sees to it that count free blocks are there, faulted in. Called in the background.
   void Prepare(size_t count);
 
@@ -38,13 +49,17 @@ class BlockPool {
   PageSample Sample();
 
  private:
-  char* NewBlock() const;
+  static constexpr size_t kFirstBytes = 16 * 1024;
+
+  char* TakeFree();
+  char* NewBlock(size_t block_bytes) const;
 
   const size_t block_bytes_;
   const size_t keep_;
   const int node_;
   Mutex mutex_;
   std::vector<char*> free_ GUARDED_BY(mutex_);
+  std::atomic<bool> in_use_{false};
 };
 
 // Bump allocation from blocks. One thread allocates at a time; what was allocated lives until the arena dies.
@@ -57,7 +72,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // n bytes at the start of a cache line. REQUIRES: n <= block_bytes().
+  // n bytes at the start of a cache line. REQUIRES: n <= block_bytes() and 16 KiB.
   char* Allocate(size_t n) {
     n = (n + kCacheLine - 1) & ~(kCacheLine - 1);
     if (n > static_cast<size_t>(end_ - next_)) NewBlock();
@@ -73,7 +88,12 @@ class Arena {
   void NewBlock();
 
   BlockPool* const pool_;
-  std::vector<char*> blocks_;
+  struct Block {
+    char* bytes;
+    size_t size;
+  };
+
+  std::vector<Block> blocks_;
   char* next_ = nullptr;
   char* end_ = nullptr;
   std::atomic<size_t> memory_bytes_{0};

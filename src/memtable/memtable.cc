@@ -52,10 +52,10 @@ class MemTableIterator final : public InternalIterator {
 
 }  // namespace
 
-MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret)
+MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret, BloomFilter::Pages pages)
     : arena_(blocks), tree_(order, &arena_), order_(order), secret_(secret) {
   if (filter_bytes > 0 && order.bytewise()) {
-    filter_ = std::make_unique<BloomFilter>(filter_bytes * 8 / kFilterBitsPerKey, kFilterBitsPerKey);
+    filter_ = std::make_unique<BloomFilter>(filter_bytes * 8 / kFilterBitsPerKey, kFilterBitsPerKey, pages);
   }
 }
 

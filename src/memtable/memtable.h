@@ -21,8 +21,10 @@ namespace miodb {
 class MemTable {
  public:
   // filter_bytes: DRAM for the filter that tells gets of absent keys from the rest; 0: none. Under an order that is not
-  // bytewise there is none. secret: of the pool, which the checks of records start with.
-  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret);
+  // bytewise there is none. secret: of the pool, which the checks of records start with. pages: when the filter takes
+  // its memory.
+  MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret,
+           BloomFilter::Pages pages = BloomFilter::Pages::kAtOnce);
   MemTable(const MemTable&) = delete;
   MemTable& operator=(const MemTable&) = delete;
 
@@ -46,6 +48,11 @@ class MemTable {
   // Asks for the memory that Get will look at first.
   void Prefetch(const LookupKey& key) const {
     if (filter_ != nullptr) filter_->Prefetch(key.hash);
+  }
+
+  // Has the filter take all its memory now. By any thread.
+  void PopulateFilter() const {
+    if (filter_ != nullptr) filter_->Populate();
   }
 
   std::unique_ptr<InternalIterator> NewIterator() const;

@@ -190,7 +190,7 @@ class Pool {
   // Recovery: takes exactly this range. Corruption if it is outside of the file or taken already.
   Status Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
 
-  // Has the files grow if no free run of so many bytes is left in them: what a later allocation need not wait for.
+  // Has the files grow if no free run of so many bytes is left in them; see PoolSpace.
   bool GrowAhead(uint64_t bytes) { return space_.GrowAhead(bytes); }
 
   // Faults the extent in for writing.

@@ -9,7 +9,7 @@
 namespace miodb {
 
 // A new file starts with this much or its limit, whichever is less.
-inline constexpr uint64_t kInitialRegionSize = uint64_t{1} << 20;
+inline constexpr uint64_t kInitialRegionSize = uint64_t{256} << 10;
 
 // What a file is called until it is whole: the n-th such name, n >= 1. A file that is left behind under one is removed
 // by whoever makes the next, if it says itself that it is one of the same pool; otherwise the next name is taken.

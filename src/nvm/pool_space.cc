@@ -17,6 +17,9 @@ constexpr uint64_t kPieceAhead = uint64_t{16} << 20;
 // What is grown at least while somebody waits. tmpfs clears pages at 1 to 4 GB/s.
 constexpr uint64_t kPieceWaitedFor = uint64_t{4} << 20;
 
+// Small pools grow by what is in use already, and at least by this.
+constexpr uint64_t kLeastPiece = uint64_t{64} << 10;
+
 }  // namespace
 
 void PoolSpace::AddRegion(uint64_t limit) {
@@ -75,6 +78,9 @@ uint64_t PoolSpace::UsedBytes() const {
   for (int i = 0; i < count_; i++) used += parts_[i].total - parts_[i].free.free_bytes();
   return used;
 }
+
+// What a file grows by beyond what is asked for.
+uint64_t PoolSpace::Step(uint64_t most) const { return std::min({growth_, most, std::max(UsedBytes(), kLeastPiece)}); }
 
 uint64_t PoolSpace::Capacity() const {
   uint64_t capacity = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: as above
@@ -219,7 +225,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
 // Grows the file of region i so that a free run of size bytes, or at least min_size, appears at its end.
 Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
   MutexLock grow(&grow_mutex_);
-  uint64_t old_size, tail, end;
+  uint64_t old_size, tail, end, step;
   {
     MutexLock lock(&mutex_);
     const Part& part = parts_[i];
@@ -228,10 +234,11 @@ Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
     const PmRef old_end = regions_.at(i).base + old_size;
     tail = old_end - part.free.UsedEnd(old_end);
     end = EndOf(i);
+    step = Step(kPieceWaitedFor);
   }
   const uint64_t least = old_size + min_size - std::min(tail, min_size);
   if (least > end || end <= old_size) return Full(min_size);
-  const uint64_t wanted = old_size + std::max(size - std::min(tail, size), std::min(growth_, kPieceWaitedFor));
+  const uint64_t wanted = old_size + std::max(size - std::min(tail, size), step);
   growth_counters_.waited_for.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   uint64_t new_size = std::min(wanted, end);
   Status s = GrowFile(i, new_size);
@@ -267,10 +274,11 @@ Status PoolSpace::GrowFile(int i, uint64_t new_size) {
 bool PoolSpace::GrowAhead(uint64_t bytes) {
   MutexLock grow(&grow_mutex_);
   int region = -1;
-  uint64_t old_size = 0, end = 0;
+  uint64_t old_size = 0, end = 0, step;
   {
     MutexLock lock(&mutex_);
-    if (LargestFree() >= bytes) return false;
+    if (LargestFree() >= std::min(bytes, UsedBytes())) return false;
+    step = Step(kPieceAhead);
     for (int i = 0; i < count_ && region < 0; i++) {
       if (parts_[i].total >= EndOf(i) || (cannot_grow_ahead_ >> i & 1) != 0) continue;
       region = i;
@@ -279,7 +287,7 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
     }
   }
   if (region < 0) return false;
-  const Status s = GrowFile(region, std::min(end, old_size + std::min(growth_, kPieceAhead)));
+  const Status s = GrowFile(region, std::min(end, old_size + step));
   // Whoever needs space at once will try again, by as much as is needed. What succeeds then ends this.
   if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;
   MeasureFileSystems();

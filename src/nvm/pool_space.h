@@ -4,7 +4,8 @@
 // used when those before it are full, and what is freed in them is used again first. No run ever crosses from one
 // region into the next. The free map is DRAM only (extent_allocator.h).
 //
-// Files grow by steps. The step that a writer would have to wait for is made ahead of need by whoever calls GrowAhead.
+// Files grow by steps, which are no larger than what is in use, so that small pools stay small. The step that a writer
+// would have to wait for is made ahead of need by whoever calls GrowAhead.
 //
 // Threads: any number at once.
 
@@ -54,8 +55,8 @@ class PoolSpace {
   bool Take(PmRef offset, uint64_t size);
   void Free(PmRef offset, uint64_t size);
 
-  // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes. False if that was not
-  // needed or not possible.
+  // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes, or as many as are in
+  // use. False if that was not needed or not possible.
   bool GrowAhead(uint64_t bytes);
 
   uint64_t used() const;           // header pages counted
@@ -84,6 +85,7 @@ class PoolSpace {
                       int* part);
   bool TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken);
   uint64_t UsedBytes() const REQUIRES(mutex_);
+  uint64_t Step(uint64_t most) const REQUIRES(mutex_);
   uint64_t Capacity() const REQUIRES(mutex_);
   uint64_t LargestFree() const REQUIRES(mutex_);
   uint64_t EndOf(int i) const REQUIRES(mutex_);   // most bytes that the file may have

@@ -1,20 +1,58 @@
 #include "src/util/bloom_filter.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 namespace miodb {
 
-BloomFilter::BloomFilter(uint64_t keys, int bits_per_key)
+namespace {
+
+// Memory of the heap may have been used before, so that zeroing it takes all its pages. What is worth sparing is mapped.
+constexpr uint64_t kLeastMapped = 128 * 1024;
+
+}  // namespace
+
+void BloomFilter::Free::operator()(void* p) const {
+  if (mapped_bytes > 0) {
+    munmap(p, mapped_bytes);
+  } else {
+    free(p);
+  }
+}
+
+BloomFilter::BloomFilter(uint64_t keys, int bits_per_key, Pages pages)
     : line_count_(
           std::max<uint64_t>(1, (keys * static_cast<uint64_t>(bits_per_key) + kLineBytes * 8 - 1) / (kLineBytes * 8))),
       probes_(std::clamp(bits_per_key * 69 / 100, 1, 7)) {  // ln 2 bits set per key are best; 7 x 9 bits fit a product
-  void* const memory = aligned_alloc(kLineBytes, line_count_ * kLineBytes);
-  if (memory == nullptr) throw std::bad_alloc();
   static_assert(sizeof(Word) == sizeof(uint64_t) && Word::is_always_lock_free);
-  memset(memory, 0, line_count_ * kLineBytes);  // zeros are a word's empty state
-  lines_.reset(static_cast<Word*>(memory));
+  const uint64_t bytes = (line_count_ + 1) * kLineBytes;
+  if (pages == Pages::kAsUsed && bytes >= kLeastMapped) {
+    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
+    memory_ = std::unique_ptr<void, Free>(mapped, Free(bytes));
+    lines_ = static_cast<Word*>(mapped);
+    return;
+  }
+  memory_.reset(malloc(bytes));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory_.get());
+  lines_ = reinterpret_cast<Word*>((begin + kLineBytes - 1) / kLineBytes * kLineBytes);
+  memset(static_cast<void*>(lines_), 0, line_count_ * kLineBytes);  // zeros are a word's empty state
+}
+
+// Kernels before 5.14 cannot do it; there the pages come as they are used.
+void BloomFilter::Populate() const {
+  constexpr uintptr_t page = 4096;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(lines_) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(lines_) + line_count_ * kLineBytes;
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
 }
 
 }  // namespace miodb

@@ -19,8 +19,14 @@ namespace miodb {
 
 class BloomFilter {
  public:
+  // When its memory is taken: at once, or page by page as keys are added, which suits one that may stay nearly empty.
+  enum class Pages { kAtOnce, kAsUsed };
+
   // Room for this many keys; 1 <= bits_per_key <= 32.
-  BloomFilter(uint64_t keys, int bits_per_key);
+  BloomFilter(uint64_t keys, int bits_per_key, Pages pages = Pages::kAtOnce);
+
+  // Takes all memory that it has not taken yet. By any thread, whatever others do.
+  void Populate() const;
 
   void Add(uint32_t hash) {
     Word* const line = Line(hash);
@@ -52,15 +58,20 @@ class BloomFilter {
   static constexpr uint64_t kLineBytes = 64;
   static constexpr uint64_t kSpread = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio, odd
 
-  Word* Line(uint32_t hash) const { return lines_.get() + (hash * line_count_ >> 32) * (kLineBytes / sizeof(Word)); }
+  Word* Line(uint32_t hash) const { return lines_ + (hash * line_count_ >> 32) * (kLineBytes / sizeof(Word)); }
 
   struct Free {
-    void operator()(Word* p) const { free(p); }
+    Free() : mapped_bytes(0) {}
+    explicit Free(size_t bytes) : mapped_bytes(bytes) {}
+    void operator()(void* p) const;
+
+    size_t mapped_bytes;  // 0: of the heap
   };
 
   uint64_t line_count_;
   int probes_;
-  std::unique_ptr<Word[], Free> lines_;
+  std::unique_ptr<void, Free> memory_;  // lines_ and what aligns them
+  Word* lines_;
 };
 
 }  // namespace miodb

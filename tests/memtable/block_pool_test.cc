@@ -49,6 +49,28 @@ TEST(BlockPoolTest, PreparedBlocksAreTheOnesThatAreTaken) {
   pool.Prepare(100);  // keeps no more than it may
 }
 
+TEST(BlockPoolTest, WhoHasLittleGetsSmallBlocksUntilHeHasOneBlockAndAFreeOneBefore) {
+  constexpr size_t kBlock = 256 * 1024;
+  BlockPool pool(kBlock, 4);
+  std::vector<size_t> sizes;
+  std::vector<char*> blocks;
+  size_t have = 0;
+  for (int i = 0; i < 7; i++) {
+    sizes.emplace_back();
+    blocks.push_back(pool.TakeNext(have, &sizes.back()));
+    memset(blocks.back(), 'x', sizes.back());
+    have += sizes.back();
+    EXPECT_EQ(have > kBlock / 2, pool.in_use()) << have;
+  }
+  constexpr size_t kKiB = 1024;
+  EXPECT_EQ((std::vector<size_t>{16 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB, kBlock, kBlock}), sizes);
+  for (size_t i = 0; i < blocks.size(); i++) pool.GiveBack(blocks[i], sizes[i]);
+  size_t size;
+  char* const block = pool.TakeNext(0, &size);
+  EXPECT_EQ(kBlock, size) << "one is free";
+  pool.GiveBack(block, size);
+}
+
 TEST(BlockPoolTest, ManyThreadsNeverHoldTheSameBlock) {
   BlockPool pool(4096, 5);
   std::vector<std::thread> threads;

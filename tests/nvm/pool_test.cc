@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "src/nvm/pool_names.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/nvm/pool_files.h"
@@ -196,22 +197,40 @@ TEST_F(PoolTest, GivesOneExtentOfEverything) {
   ASSERT_OK(Create(8 * kMiB, kUnit));
   ExtentRef extent;
   EXPECT_STATUS(NoSpace, pool_->Allocate(8 * kMiB - kPoolHeaderSize + 1, ExtentKind::kLog, &extent));
-  EXPECT_EQ(kMiB, pool_->file_bytes()) << "what cannot be had must not make the file grow";
+  EXPECT_EQ(kInitialRegionSize, pool_->file_bytes()) << "what cannot be had must not make the file grow";
   ASSERT_OK(pool_->Allocate(8 * kMiB - kPoolHeaderSize, ExtentKind::kLog, &extent));
   EXPECT_EQ(0u, pool_->free_bytes());
   EXPECT_EQ(8 * kMiB, pool_->file_bytes());
 }
 
-TEST_F(PoolTest, GrowsByItsStepAndUsesTheFreeTailOfTheFile) {
+TEST_F(PoolTest, GrowsByWhatIsInUseUpToItsStepAndUsesTheFreeTailOfTheFile) {
   ASSERT_OK(Create(64 * kMiB, 4 * kMiB));
-  EXPECT_EQ(kMiB, pool_->file_bytes());
-  ExtentRef first, second;
+  EXPECT_EQ(kInitialRegionSize, pool_->file_bytes());
+  ExtentRef first, second, third, fourth;
   ASSERT_OK(pool_->Allocate(kMiB, ExtentKind::kLog, &first));
-  EXPECT_EQ(5 * kMiB, pool_->file_bytes());
-  // Fits exactly if the free tail and one step are joined.
-  ASSERT_OK(pool_->Allocate(8 * kMiB - kPoolHeaderSize, ExtentKind::kLog, &second));
+  EXPECT_EQ(kMiB + kPoolHeaderSize, pool_->file_bytes()) << "little was in use";
+  ASSERT_OK(pool_->Allocate(64 * 1024, ExtentKind::kLog, &second));
+  EXPECT_EQ(2 * kMiB + 2 * kPoolHeaderSize, pool_->file_bytes()) << "twice as large";
+  // Fits exactly if the free tail and what is missing are joined.
+  ASSERT_OK(pool_->Allocate(8 * kMiB - 64 * 1024 - kPoolHeaderSize, ExtentKind::kLog, &third));
   EXPECT_EQ(9 * kMiB, pool_->file_bytes());
-  EXPECT_EQ(first->end(), second->offset());
+  EXPECT_EQ(second->end(), third->offset());
+  ASSERT_OK(pool_->Allocate(kUnit, ExtentKind::kLog, &fourth));
+  EXPECT_EQ(13 * kMiB, pool_->file_bytes()) << "one step";
+}
+
+TEST_F(PoolTest, GrowsAheadOfNeedByWhatIsInUse) {
+  ASSERT_OK(Create(64 * kMiB, 4 * kMiB));
+  EXPECT_FALSE(pool_->GrowAhead(2 * kMiB)) << "a new file has enough for what little there is";
+  ExtentRef first, second;
+  ASSERT_OK(pool_->Allocate(kMiB - kPoolHeaderSize, ExtentKind::kLog, &first));
+  EXPECT_TRUE(pool_->GrowAhead(2 * kMiB));
+  EXPECT_EQ(2 * kMiB, pool_->file_bytes());
+  EXPECT_FALSE(pool_->GrowAhead(2 * kMiB)) << "as much is free as is in use";
+  ASSERT_OK(pool_->Allocate(7 * kMiB, ExtentKind::kLog, &second));
+  EXPECT_TRUE(pool_->GrowAhead(2 * kMiB));
+  EXPECT_EQ(12 * kMiB, pool_->file_bytes()) << "one step";
+  EXPECT_FALSE(pool_->GrowAhead(2 * kMiB));
 }
 
 TEST_F(PoolTest, LeavesFreeAsManyBytesAsItWasToldTo) {
@@ -308,7 +327,7 @@ TEST_F(PoolTest, ClaimsEachRangeOnce) {
   struct Range {
     uint64_t offset, size;
   };
-  for (const Range& taken : {Range{10, 4}, Range{10, 1}, Range{13, 1}, Range{9, 2}, Range{13, 5}, Range{5, 100}}) {
+  for (const Range& taken : {Range{10, 4}, Range{10, 1}, Range{13, 1}, Range{9, 2}, Range{13, 5}, Range{5, 50}}) {
     const Status s = pool_->Claim(taken.offset * kUnit, taken.size * kUnit, ExtentKind::kLog, &refused);
     EXPECT_STATUS(Corruption, s);
     EXPECT_TRUE(Mentions(s, "twice"));

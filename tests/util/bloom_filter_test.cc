@@ -62,6 +62,17 @@ TEST(FilterTest, AnEmptyFilterLetsNothingPass) {
   for (int i = 0; i < 1000; i++) EXPECT_FALSE(filter.MayContain(static_cast<uint32_t>(random.Next64())));
 }
 
+TEST(FilterTest, ThatTakesItsMemoryAsItIsUsedKeepsItsKeysWhenItTakesTheRest) {
+  constexpr uint64_t kKeys = 200000;
+  BloomFilter filter(kKeys, 10, BloomFilter::Pages::kAsUsed);
+  for (uint64_t i = 0; i < kKeys; i += kKeys / 100) EXPECT_FALSE(filter.MayContain(HashOf(Key(i))));
+  for (uint64_t i = 0; i < kKeys; i++) {
+    filter.Add(HashOf(Key(i)));
+    if (i % (kKeys / 4) == 5) filter.Populate();
+  }
+  for (uint64_t i = 0; i < kKeys; i++) ASSERT_TRUE(filter.MayContain(HashOf(Key(i)))) << i;
+}
+
 TEST(FilterTest, TakesExtremeHashes) {
   BloomFilter filter(1000, 10);
   for (uint32_t hash : {0u, 1u, UINT32_MAX, UINT32_MAX - 1, 1u << 31}) {
