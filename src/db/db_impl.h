@@ -125,6 +125,8 @@ class DBImpl final : public DB {
   void RemoveUnfinished(bool directory_existed);
 
   // ---- db_store.cc
+  // A pool in memory that tests gave, about which there are no files.
+  bool PoolIsOfTests() const { return hooks_.memory != nullptr && env_memory_ == nullptr; }
   bool KeepsStore() const;
   Status FindStore(bool pool_is_there);
   Status MissingPool(const std::string& path) const;

@@ -33,7 +33,7 @@ bool IsSamePlace(const std::string& mine, const std::string& others) {
 }  // namespace
 
 bool DBImpl::KeepsStore() const {
-  return hooks_.memory == nullptr && !(Region::IsAnonymous(options_.pool_path) && options_.ssd_path.empty());
+  return !PoolIsOfTests() && !(Region::IsAnonymous(options_.pool_path) && options_.ssd_path.empty());
 }
 
 // Sets existed_ and store_.
@@ -41,7 +41,7 @@ Status DBImpl::FindStore(bool pool_is_there) {
   existed_ = pool_is_there;
   store_ = stored_ = StoreDescriptor();
   original_.reset();
-  if (hooks_.memory != nullptr) return Status::OK();
+  if (PoolIsOfTests()) return Status::OK();
   const std::string path = PoolPath(options_, name_), store_path = StorePath(name_);
   const bool is_volatile = Region::IsAnonymous(path);
   const std::string needed = is_volatile ? SsdManifestPath(name_) : path;

@@ -14,7 +14,8 @@ namespace miodb {
 
 namespace {
 
-// Memory of the heap may have been used before, so that zeroing it takes all its pages. What is worth sparing is mapped.
+// Memory of the heap may have been used before, so that zeroing it takes all its pages. What is worth sparing is
+// mapped.
 constexpr uint64_t kLeastMapped = 128 * 1024;
 
 }  // namespace
