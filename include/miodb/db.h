@@ -12,6 +12,9 @@
 // memory also if the machine lost power; in kPersistFile it then holds every write up to the last one made with
 // sync. A WriteBatch is there as a whole or not at all.
 //
+// A child of fork() cannot use what its parent opened: calls return IOError or nothing, iterators end with it, and what
+// is deleted there is left as it is. The parent goes on; the child may open databases of its own.
+//
 // Limits: keys up to 16 MiB (16,777,216 bytes), values up to 1 GiB, a batch below 2 GiB; more is InvalidArgument.
 //
 // Errors: no call throws or prints; what runs out of memory is an IOError that says so. NotFound: the key is not there.
@@ -132,8 +135,9 @@ class MIODB_EXPORT DB {
   //  "miodb.background-error"             OK, or the error that made the database read-only
   virtual bool GetProperty(const Slice& property, std::string* value) = 0;
 
-  // Stores in sizes[i] roughly how many bytes of the pool the records of range[i] take, for i in [0, n).
-  // What is still in memtables is not counted.
+  // Stores in sizes[i] how many bytes the records of range[i] take, for i in [0, n): those in memtables one by one; of
+  // each table in the pool too, or, of more than 4096, by the mean of 4096 of them; in table files by their offsets.
+  // Versions and deletions that are not compacted yet count as well. Takes time in proportion to what memtables have.
   virtual void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) = 0;
 
   // Moves all that lies in [*begin, *end] from memory and all levels into the repository, drops what no snapshot
@@ -206,10 +210,11 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 // What it reports. Everything left out goes to the info log and, one line each, to the file LOST in "name", which every
 // repair writes anew. Its last line counts what was kept and lost.
 //
-// Returns OK also if something was lost: look at LOST. IOError if the database is open, InvalidArgument if it does not
-// exist, if an option is out of range or if it has another comparator, NotSupported if the pool has another version,
-// NoSpace if there is no room for a new pool, Corruption if the file has nothing in it that could be kept. All of
-// these leave the pool as it is.
+// Returns OK also if something was lost: look at LOST. A folder with nothing in it, if pool, log and table files would
+// lie there, becomes an empty database. IOError if the database is open, InvalidArgument if it does not exist, if an
+// option is out of range or if it has another comparator, NotSupported if the pool has another version, NoSpace if
+// there is no room for a new pool, Corruption if the file has nothing in it that could be kept. All of these leave the
+// pool as it is.
 MIODB_EXPORT Status RepairDB(const std::string& name, const Options& options);
 
 }  // namespace miodb
