@@ -71,7 +71,7 @@ if(MIODB_BUILD_COMPAT)
   set(c_names "leveldb_*; miodb_*;")
   miodb_add_libraries(miodb_leveldb "${miodb_exports}" /compat miodb_leveldb ${miodb_c_api_sources})
   set_target_properties(miodb_leveldb_static PROPERTIES OUTPUT_NAME leveldb)
-  target_compile_definitions(miodb_leveldb_objects PRIVATE miodb=leveldb MIODB_AS_LEVELDB)
+  target_compile_definitions(miodb_leveldb_objects PRIVATE miodb=leveldb MIODB_AS_LEVELDB MIODB_BUILDS_LIBRARY)
   target_include_directories(miodb_leveldb_objects PRIVATE "${PROJECT_SOURCE_DIR}/include/compat")
   foreach(library miodb_leveldb_static miodb_leveldb_shared)
     target_include_directories(${library} BEFORE PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/compat>"

@@ -28,6 +28,9 @@ class Slice;
 class Snapshot;
 
 // The enumerations are of type int, so that any value may be stored, as C programs can, and DB::Open refuses it.
+// LevelDB's CompressionType has its enumerators in the namespace. Those of the others are there as constants, but not
+// in LevelDB programs, which have names of their own (such as kLogFile) in namespace leveldb: these say
+// LogMode::kLogFile.
 
 // Block compression of SSTables. The values are those of the LevelDB table format.
 enum CompressionType : int {
@@ -37,7 +40,7 @@ enum CompressionType : int {
 };
 
 // How stores to the pool are made durable. See docs/architecture.md, "Persist modes".
-enum PersistMode : int {
+enum class PersistMode : int {
   // Find out from the mapping: kPersistPmem on DAX, kPersistEmulated on tmpfs, kPersistFile elsewhere.
   kPersistAuto = 0,
   // Flush cache lines and fence. An acknowledged write survives loss of power. Open fails with NotSupported when the
@@ -52,7 +55,7 @@ enum PersistMode : int {
 };
 
 // Where the payload of a write goes before it is acknowledged.
-enum LogMode : int {
+enum class LogMode : int {
   // Log frames in the pool. The frame is also the table's payload, so a flush copies nothing.
   kLogPmem = 0,
   // No log: payload stays in DRAM until the memtable is flushed. A crash loses what was not flushed.
@@ -61,6 +64,17 @@ enum LogMode : int {
   // write survives the process, a synced one loss of power; what was flushed survives what the pool survives.
   kLogFile = 2,
 };
+
+#if !defined(MIODB_AS_LEVELDB) || defined(MIODB_BUILDS_LIBRARY)
+constexpr PersistMode kPersistAuto = PersistMode::kPersistAuto;
+constexpr PersistMode kPersistPmem = PersistMode::kPersistPmem;
+constexpr PersistMode kPersistEmulated = PersistMode::kPersistEmulated;
+constexpr PersistMode kPersistFile = PersistMode::kPersistFile;
+
+constexpr LogMode kLogPmem = LogMode::kLogPmem;
+constexpr LogMode kLogOff = LogMode::kLogOff;
+constexpr LogMode kLogFile = LogMode::kLogFile;
+#endif
 
 // Who may use the files and folders that are made, whatever the umask. The owner reads and writes them in any case.
 enum class FileAccess : int {
@@ -164,7 +178,7 @@ struct MIODB_EXPORT Options {
 
   // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
   // give it; kPersistEmulated may be forced on any file system for experiments and is then reported as such.
-  PersistMode persist_mode = kPersistAuto;
+  PersistMode persist_mode = PersistMode::kPersistAuto;
 
   // ---- Placement (docs/placement.md) -------------------------------------------------------------------------------
 
@@ -201,7 +215,7 @@ struct MIODB_EXPORT Options {
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------
 
-  LogMode log_mode = kLogPmem;
+  LogMode log_mode = LogMode::kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
   // of 4 KiB; 0: a sixteenth of write_buffer_size or a 64th of the pool, whichever is less; but where that is small, up

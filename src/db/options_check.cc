@@ -128,12 +128,12 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 16 * least, kMostPoolBytes),
            CheckRange("pool_growth", o.pool_growth, least, KiB * GiB),
            CheckMultiple("pool_growth", o.pool_growth),
-           CheckInt("persist_mode", Raw(o.persist_mode), kPersistAuto, kPersistFile),
+           CheckInt("persist_mode", Raw(o.persist_mode), Raw(kPersistAuto), Raw(kPersistFile)),
            CheckInt("dram_node", o.dram_node, -1, 1023),
            CheckInt("nvm_node", o.nvm_node, -1, 1023),
            CheckInt("nvm_next_node", o.nvm_next_node, -1, 1023),
            CheckInt("file_access", Raw(o.file_access), Raw(FileAccess::kOwner), Raw(FileAccess::kGroupWrites)),
-           CheckInt("log_mode", Raw(o.log_mode), kLogPmem, kLogFile),
+           CheckInt("log_mode", Raw(o.log_mode), Raw(kLogPmem), Raw(kLogFile)),
            IsLogBlockSize(o.wal_block_size)
                ? Status::OK()
                : OutOfRange("wal_block_size", o.wal_block_size, "powers of two from 256 to 65536"),

@@ -17,6 +17,9 @@ class Slice;
 class Status;
 struct Options;
 inline bool IsSmall(const Slice& slice) { return slice.size() < 10; }
+// LevelDB's own files and programs copied from them have these names here; all of ours that look like them, too.
+enum FileType { kLogFile, kDBLockFile, kTableFile, kDescriptorFile, kCurrentFile, kTempFile, kInfoLogFile };
+enum Ours { kLogPmem = kInfoLogFile + 1, kLogOff, kPersistAuto, kPersistPmem, kPersistEmulated, kPersistFile };
 }  // namespace leveldb
 
 namespace std {
@@ -52,6 +55,17 @@ TEST_F(OwnTest, NamesOfTheNamespaceAreFoundWithoutIt) {
   const Slice slice("short");
   EXPECT_TRUE(IsSmall(slice));
   EXPECT_EQ(std::hash<std::string>()("short"), std::hash<Slice>()(slice));
+}
+
+TEST_F(OwnTest, NamesOfProgramsStandBesideTheEnumerations) {
+  static_assert(leveldb::kLogFile == 0 && leveldb::kPersistFile == 12, "those of the program");
+  options_.log_mode = leveldb::LogMode::kLogFile;
+  options_.persist_mode = leveldb::PersistMode::kPersistFile;
+  Close();
+  ASSERT_OK(leveldb::DestroyDB(name_, options_));
+  Reopen();
+  Put("a", "1");
+  EXPECT_EQ("1", Get("a"));
 }
 
 // LevelDB counts what lies in files only.

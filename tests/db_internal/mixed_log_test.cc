@@ -89,7 +89,8 @@ TEST_F(MixedLogTest, IsRecoveredInTheOrderOfItsWrites) {
 
 TEST_F(MixedLogTest, IsRepairedInTheOrderOfItsWrites) {
   for (const auto& order : kOrders) {
-    SCOPED_TRACE(testing::Message() << order[0] << order[1] << order[2]);
+    SCOPED_TRACE(testing::Message() << static_cast<int>(order[0]) << static_cast<int>(order[1])
+                                    << static_cast<int>(order[2]));
     Overwrite(order[0], order[1], order[2]);
     ASSERT_OK(RepairDB(path_, options_));
     EXPECT_EQ(std::string::npos, Lost().find("missing")) << Lost();
@@ -100,7 +101,8 @@ TEST_F(MixedLogTest, IsRepairedInTheOrderOfItsWrites) {
 
 TEST_F(MixedLogTest, IsRepairedInTheOrderOfItsWritesWithoutAManifest) {
   for (const auto& order : kOrders) {
-    SCOPED_TRACE(testing::Message() << order[0] << order[1] << order[2]);
+    SCOPED_TRACE(testing::Message() << static_cast<int>(order[0]) << static_cast<int>(order[1])
+                                    << static_cast<int>(order[2]));
     Overwrite(order[0], order[1], order[2]);
     std::string pool;
     ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/pool", &pool));
