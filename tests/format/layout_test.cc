@@ -187,7 +187,7 @@ TEST(LayoutTest, Record) {
   bytes += value;
   const std::string after_check = std::string("\x01\x02\x01\0\0\0\0\0", 8) + "\x03\x05" + "key";
   EXPECT_EQ(Hex(after_check + "value"), Hex(bytes.substr(4)));
-  EXPECT_EQ(0xc7d8d40955351b5eu, hash);
+  EXPECT_EQ(0x93f4d93a2cafe2bfu, hash);
   EXPECT_EQ(hash, Hash64("value", 5, Hash64(after_check.data(), after_check.size(), 0x5ec2e7)));
   EXPECT_EQ(static_cast<uint32_t>(hash), DecodeFixed32(bytes.data()));
 }

@@ -70,6 +70,12 @@ class VerifyTest : public DbTestBase {
 
   void Seal(TableHeader* h) { h->checksum = TableHeaderChecksum(*h); }
 
+  // leaf: the first of its table.
+  void SealFirst(LeafNode* leaf) {
+    leaf->header.checksum =
+        Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(LeafNode) - 8, NodeSeed(secret_, sizeof(TableHeader)));
+  }
+
   // Puts another edit behind the last.
   void Append(const VersionEdit& edit) {
     std::string payload, record;
@@ -175,7 +181,7 @@ TEST_F(VerifyTest, WrongLiveBytesAreFound) {
   TableHeader* const h = Header(0);
   char* const meta = reinterpret_cast<char*>(h) + h->meta_offset;
   meta[h->meta_size - 1] ^= 1;  // of the last extent's live bytes, a varint
-  h->meta_checksum = Hash64(meta, h->meta_size, h->number);
+  h->meta_checksum = Hash64(meta, h->meta_size, TableSeed(secret_, h->number));
   Seal(h);
   EXPECT_NE(std::string::npos, ProblemsNow().find("its meta block says")) << ProblemsNow();
 }
@@ -189,7 +195,7 @@ TEST_F(VerifyTest, EntriesOutOfOrderAreFound) {
   const uint32_t hash = leaf->Hash(10);
   leaf->SetHash(10, leaf->Hash(11));
   leaf->SetHash(11, hash);
-  leaf->header.checksum = Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(LeafNode) - 8, sizeof(TableHeader));
+  SealFirst(leaf);
   EXPECT_NE(std::string::npos, ProblemsNow().find("is before the key of the entry before")) << ProblemsNow();
 }
 
@@ -198,7 +204,7 @@ TEST_F(VerifyTest, AnEntryWithAnotherRecordIsFound) {
   TableHeader* const h = Header(0);
   LeafNode* const leaf = reinterpret_cast<LeafNode*>(reinterpret_cast<char*>(h) + sizeof(TableHeader));
   leaf->word[10] = leaf->word[11];
-  leaf->header.checksum = Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(LeafNode) - 8, sizeof(TableHeader));
+  SealFirst(leaf);
   EXPECT_NE(std::string::npos, ProblemsNow().find("not the one that the index means")) << ProblemsNow();
 }
 

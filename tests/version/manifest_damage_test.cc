@@ -11,13 +11,20 @@
 #include "src/version/manifest.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/nvm/pool_files.h"
 #include "tests/version/edit_maker.h"
 
 namespace miodb::test {
 namespace {
 
-const Pool::Options kLimits{64 * 1024, 4096, kPersistAuto};
+const Pool::Options kLimits = [] {
+  Pool::Options options;
+  options.limit = 64 * 1024;
+  options.growth = 4096;
+  options.secret = kTestSecret;
+  return options;
+}();
 
 class ManifestDamageTest : public testing::Test {
  protected:
@@ -220,7 +227,7 @@ TEST_F(ManifestDamageTest, RecordsOfAnotherGenerationDoNotCount) {
     PutFixed32(&record, static_cast<uint32_t>(payload.size()));
     PutFixed32(&record, 0);
     PutFixed64(&record, 6);
-    PutFixed64(&record, Hash64(payload.data(), payload.size(), Mix64(generation, 6)));
+    PutFixed64(&record, Hash64(payload.data(), payload.size(), Mix64(AreaSeed(kTestSecret, generation), 6)));
     record += payload;
     std::string image = images_.back();
     image.replace(Records().back(), record.size(), record);
