@@ -129,8 +129,9 @@ TEST_F(FileLimitsTest, TheSignalsOfTheProgramAreLeftAlone) {
 // In file mode, what waits for the disk is what has something there.
 TEST_F(FileLimitsTest, ASyncedPutSyncsThePoolOnlyIfItsLogIsThere) {
   for (const LogMode mode : {kLogPmem, kLogFile, kLogOff}) {
-    SCOPED_TRACE(mode);
-    path_ = dir_ / std::to_string(mode);
+    const std::string name = std::to_string(static_cast<int>(mode));
+    SCOPED_TRACE(name);
+    path_ = dir_ / name;
     options_.persist_mode = kPersistFile;
     options_.log_mode = mode;
     Open();

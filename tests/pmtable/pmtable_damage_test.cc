@@ -171,7 +171,7 @@ TEST_P(PMTableDamage, ARecordThatGoesBeyondItsExtentIsDamage) {
     const size_t head = RecordSize(key.size(), 0);
     const Slice value(place + head, beyond ? kFromEnd : kFromEnd - head);
     uint64_t hash;
-    ASSERT_EQ(value.data(), EncodeRecordHead(place, 1, key, value, &hash));
+    ASSERT_EQ(value.data(), EncodeRecordHead(place, 1, key, value, kTestSecret, &hash));
     for (const bool verify : {false, true}) {
       RecordView record;
       const Status s = table_->ReadRecord(extent.end() - kFromEnd, verify, &record);
@@ -213,8 +213,8 @@ TEST_P(PMTableDamage, HostileBytesWithGoodChecksumsStayInsideOfThePool) {
     const uint64_t inner_offset = sizeof(header) + 3 * sizeof(LeafNode);
     header.inner_checksum = Hash64(index() + inner_offset, sizeof(InnerNode), TableSeed(kTestSecret, header.number));
     if (!in_header) {
-      const uint64_t seed = TableSeed(kTestSecret, header.number);
-      header.meta_checksum = Hash64(index() + header.meta_offset, header.meta_size, seed);
+      header.meta_checksum =
+          Hash64(index() + header.meta_offset, header.meta_size, TableSeed(kTestSecret, header.number));
     }
     header.secret = kTestSecret;
     header.checksum = TableHeaderChecksum(header);
