@@ -458,13 +458,16 @@ Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
     bool created;
     Descriptor fd(-1);
     const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access_, &created);
-    Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegular, &fd);
-    if (!s.ok()) return s;
     // An error that is nobody else's lock leaves no file that was not there.
     const auto fail = [&](int error_number) {
       if (created) ::unlink(fname.c_str());
       return PosixError(fname, error_number);
     };
+    Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegular, &fd);
+    if (!s.ok()) {
+      if (created) ::unlink(fname.c_str());
+      return s;
+    }
     struct stat mine;
     if (::fstat(fd.get(), &mine) != 0) return fail(errno);
     const FileId id(mine.st_dev, mine.st_ino);
