@@ -122,7 +122,7 @@ class DBImpl final : public DB {
   Status OpenPool();
   Status StartThreads();
   void StopThreads();
-  void RemoveUnfinished(bool directory_existed);
+  void RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed);
 
   // ---- db_store.cc
   // A pool in memory that tests gave, about which there are no files.

@@ -133,11 +133,16 @@ Status DBImpl::Start() {
   Status s = CheckVolatility();
   if (s.ok()) s = LookForDatabase();
   if (!s.ok()) return s;
+  const std::string ssd_manifest = SsdManifestPath(name_), store = StorePath(name_);
   s = WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   StopThreads();
-  LogStatus("open failed", s);
-  if (!existed_) RemoveUnfinished(directory_existed);
+  const auto log = [&] {
+    LogStatus("open failed", s);
+    return Status::OK();
+  };
+  WithMemory(log).IgnoreError();
+  if (!existed_) RemoveUnfinished(ssd_manifest, store, directory_existed);
   return s;
 }
 
@@ -175,10 +180,15 @@ Status DBImpl::OpenParts() {
   return s.ok() ? KeepStore(StoreState::kInUse) : s;
 }
 
-// Leaves nothing half-created. What cannot be removed was not ours to make.
-void DBImpl::RemoveUnfinished(bool directory_existed) {
+// Leaves nothing half-created. What cannot be removed was not ours to make. The pool, or what stands for a volatile
+// one, and STORE, neither of which makes sense without the other, go first, which takes no memory.
+void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed) {
   Env* const env = options_.env;
   if (pool_ != nullptr) pool_->Remove();
+  if (file_lock_ != nullptr) {
+    env->RemoveFile(ssd_manifest).IgnoreError();
+    env->RemoveFile(store).IgnoreError();
+  }
   if (env_memory_ != nullptr) env->RemoveFile(PoolPath(options_, name_)).IgnoreError();
   if (file_log_ != nullptr) {
     const std::string folder = file_log_->folder();
@@ -192,8 +202,6 @@ void DBImpl::RemoveUnfinished(bool directory_existed) {
     SsdStore::Destroy(env, options_.ssd_path).IgnoreError();
   }
   if (file_lock_ != nullptr) {
-    env->RemoveFile(SsdManifestPath(name_)).IgnoreError();
-    env->RemoveFile(StorePath(name_)).IgnoreError();
     own_log_.reset();
     info_log_ = options_.info_log;
     env->RemoveFile(LogPath(name_)).IgnoreError();

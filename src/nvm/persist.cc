@@ -131,6 +131,8 @@ Status Persist::SyncDirty() {
       rounds_ended_ = round;
       round_ended_.SignalAll();
     }
+    // Whoever is told of a failure may rely on it that nothing is written any more.
+    while (failure_ != 0 && rounds_ended_ != rounds_begun_) round_ended_.Wait();
     failure = failure_;
   }
   return failure == 0 ? Status::OK() : Status::IOError(path_, std::string("msync: ") + strerror(failure));

@@ -151,7 +151,8 @@ Status Pool::FreeTemporaryName(const std::string& path, const uint8_t* uuid, std
                       (ReadRegionHeader(page.data(), &region) && SameUuid(region.pool_uuid, uuid));
     if (ours) return Region::Remove(*name);
   }
-  return Status::IOError(*name, "and the names before it are taken, so no new file can be made");
+  return Status::IOError(
+      *name, "and the names before it are taken, so no new file can be made" + (s.ok() ? "" : ": " + s.ToString()));
 }
 
 Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,

@@ -19,6 +19,7 @@
 #include "src/nvm/file_system.h"
 #include "src/util/file_size_limit.h"
 #include "src/util/mutation.h"
+#include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
 #include "src/util/process_lock.h"
 
@@ -542,17 +543,16 @@ Status Region::SyncFile() {
 }
 
 Status Region::Rename(const std::string& to) {
+  std::string name = to;  // before the file has it: without memory a file keeps the name by which it can be removed
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&
       // File systems that do not know the flag: a second creator is kept out by the check alone.
       (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
     return Error(("cannot rename to " + to).c_str());
   }
-  Status s = MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncNames(to);
-  if (s.ok()) {
-    path_ = to;
-  } else {
-    unlink(to.c_str());  // a name that may not last is worse than none
-  }
+  path_.swap(name);
+  const Status s =
+      NoThrow(path_, [this] { return MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncNames(path_); });
+  if (!s.ok()) unlink(path_.c_str());  // a name that may not last is worse than none
   return s;
 }
 

@@ -33,9 +33,12 @@ class DamageTest : public DbTestBase {
     for (uint64_t i = 0; i < 120; i++) Write(FilledKey(i * 3), FilledValue(i, 90, 1));
     ASSERT_OK(db_->Flush());
     for (uint64_t i = 0; i < 20; i++) Write(FilledKey(i * 7), FilledValue(i, 40, 2));
-    // The last frame of a log may always be one that never was acknowledged, so its damage may go unnoticed.
-    Put(kLast, "");
-    written_[kLast].insert("");
+    // The last frame of a log may always be one that never was acknowledged, so its damage may go unnoticed. Noise is
+    // shorter than the frame before it, so it never hides those before both.
+    for (const std::string& last : {std::string(1000, 'l'), std::string()}) {
+      Put(kLast, last);
+      written_[kLast].insert(last);
+    }
     Close();
     ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
     options_.paranoid_checks = true;
@@ -67,7 +70,10 @@ class DamageTest : public DbTestBase {
       EXPECT_EQ(nullptr, db_);
       std::string after;
       ASSERT_OK(ReadFileToString(Env::Default(), pool(), &after));
-      EXPECT_TRUE(after == bytes) << "a failed open changed the pool";
+      // What an open finds torn in the header page, of which there are two copies, it makes whole before it goes on.
+      EXPECT_TRUE(after.size() == bytes.size() &&
+                  after.compare(kPoolHeaderSize, std::string::npos, bytes, kPoolHeaderSize, std::string::npos) == 0)
+          << "a failed open changed the pool";
       return;
     }
     CheckReads();
@@ -146,12 +152,15 @@ class DamageTest : public DbTestBase {
       Random random(seed);
       std::string bytes = good_;
       const uint64_t places = 1 + random.Uniform(4);
+      std::string noisy = "noise at";
       for (uint64_t i = 0; i < places; i++) {
         const uint64_t at = random.Uniform(bytes.size());
         const std::string noise = random.Bytes(1 + random.Skewed(8));
         const size_t length = std::min<size_t>(noise.size(), bytes.size() - at);
         bytes.replace(at, length, noise, 0, length);
+        noisy += " [" + std::to_string(at) + ", " + std::to_string(at + length) + ")";
       }
+      SCOPED_TRACE(noisy);
       Check(bytes);
       if (HasFailure()) return;
     }

@@ -9,6 +9,7 @@
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/pmtable/table_maker.h"
 #include "tests/version/edit_maker.h"
 
@@ -26,6 +27,7 @@ class VersionSetTest : public testing::Test {
     Pool::Options options;
     options.limit = uint64_t{64} << 20;
     options.growth = uint64_t{1} << 20;
+    options.secret = kTestSecret;
     ASSERT_OK(Pool::Create(path_, options, &pool_));
     versions_ = std::make_unique<VersionSet>(pool_.get(), KeyOrder(comparator_), num_levels);
     ASSERT_OK(versions_->Create());
