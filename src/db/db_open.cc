@@ -180,15 +180,16 @@ Status DBImpl::OpenParts() {
   return s.ok() ? KeepStore(StoreState::kInUse) : s;
 }
 
-// Leaves nothing half-created. What cannot be removed was not ours to make. The pool, or what stands for a volatile
-// one, and STORE, neither of which makes sense without the other, go first, which takes no memory.
+// Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that
+// says that there is a database goes first, then the pool or what stands for a volatile one: that takes no memory.
 void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed) {
   Env* const env = options_.env;
-  if (pool_ != nullptr) pool_->Remove();
-  if (file_lock_ != nullptr) {
-    env->RemoveFile(ssd_manifest).IgnoreError();
+  if (store_.state == StoreState::kInUse) {
     env->RemoveFile(store).IgnoreError();
+    if (env->FileExists(store)) return;  // the database is whole, and stays so
   }
+  if (pool_ != nullptr) pool_->Remove();
+  if (file_lock_ != nullptr) env->RemoveFile(ssd_manifest).IgnoreError();
   if (env_memory_ != nullptr) env->RemoveFile(PoolPath(options_, name_)).IgnoreError();
   if (file_log_ != nullptr) {
     const std::string folder = file_log_->folder();
@@ -202,6 +203,9 @@ void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string
     SsdStore::Destroy(env, options_.ssd_path).IgnoreError();
   }
   if (file_lock_ != nullptr) {
+    // A pool that cannot be removed keeps its STORE, without which nobody could open it.
+    bool pool_is_there = true;
+    if (LookForPool(&pool_is_there).ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
     own_log_.reset();
     info_log_ = options_.info_log;
     env->RemoveFile(LogPath(name_)).IgnoreError();

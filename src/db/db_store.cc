@@ -138,6 +138,7 @@ Status DBImpl::KeepStore(StoreState state) {
   store_.directory = RealPath(name_);
   if (pool_ != nullptr && !pool_->is_volatile()) store_.regions = RegionsOfStore(*pool_);
   if (store_ == stored_) return SyncStore(options_.env, name_);
+  stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
   Status s = WriteStore(options_.env, name_, store_);
   if (s.ok()) stored_ = store_;
   return s;

@@ -139,8 +139,10 @@ Status Destroyer::DestroyPoolIfOurs(const std::string& path) const {
 
 Status Destroyer::DestroySsd(const std::string& path) const {
   uint64_t id;
-  const bool ours = env_->FileExists(path) && SsdStore::ReadOwner(env_, path, &id).ok() && ids_.count(id) > 0;
-  return ours && (at_home_ || IsInDirectory(path)) ? SsdStore::Destroy(env_, path) : Status::OK();
+  if (!env_->FileExists(path) || !(at_home_ || IsInDirectory(path))) return Status::OK();
+  Status s = SsdStore::ReadOwner(env_, path, &id);
+  if (s.IsNotFound() || s.IsCorruption()) return Status::OK();  // it does not say that it is ours
+  return s.ok() && ids_.count(id) > 0 ? SsdStore::Destroy(env_, path) : s;
 }
 
 Status Destroyer::DestroyLog() const {
@@ -150,12 +152,15 @@ Status Destroyer::DestroyLog() const {
   for (const std::string& wal_dir : {store_.log.wal_dir, options_.wal_dir}) {
     const std::string folder = WalFolder(wal_dir, name_);
     if (!described_ || !(at_home_ || folder == name_ || IsInDirectory(folder))) continue;
-    for (const uint64_t id : logs) {
-      const bool ours = FileLog::IsOwnedBy(env_, folder, id);
-      if (s.ok() && ours) s = FileLog::Destroy(env_, folder, &id);
-      if (s.ok() && ours && folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
-    }
+    OwnerMark owner;
+    s = FileLog::ReadOwner(env_, folder, &owner);
+    const bool unmarked = s.IsNotFound() || s.IsCorruption();
+    if (unmarked || (s.ok() && logs.count(owner.id) == 0)) continue;  // it does not say that it is ours
+    if (s.ok()) s = FileLog::Destroy(env_, folder, &owner.id);
+    if (!s.ok()) return s;
+    if (folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
+  s = Status::OK();
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
   if (s.ok()) s = FileLog::List(env_, name_, &files);

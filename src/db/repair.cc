@@ -183,27 +183,31 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
 
 // Removes the new database's parts, if they lie in the directory or say that they are its.
 Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
-  Status s;
   std::string page;
-  if (!volatile_ && ReadFirstPage(fresh_path_, &page).ok()) {
+  Status s = volatile_ ? Status::NotFound(fresh_path_) : ReadFirstPage(fresh_path_, &page);
+  if (s.ok()) {
     const PoolHeader header = ReadPoolHeader(page.data(), page.size());
     const bool named = header.has_superblock && SameUuid(header.uuid, fresh.pool.data());
     if (named || IsInDirectory(fresh_path_)) {
       s = Pool::Destroy(fresh_path_, PlacesOfRegions(options_, RepairDirectory(name_)));
     }
   }
+  if (s.IsNotFound()) s = Status::OK();
+  if (!s.ok() || options_.ssd_path.empty() || ssd_in_use_) return s;
   uint64_t id;
   const std::string ssd = RepairedSsdPath(options_);
-  if (!s.ok() || options_.ssd_path.empty() || ssd_in_use_ || !SsdStore::ReadOwner(env_, ssd, &id).ok()) return s;
-  return id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
+  s = SsdStore::ReadOwner(env_, ssd, &id);
+  if (s.IsNotFound() || s.IsCorruption()) return Status::OK();
+  return s.ok() && id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
 }
 
 Status Repairer::RemoveFresh() {
   if (lock_ == nullptr) return Status::OK();
   const std::string directory = RepairDirectory(name_);
   StoreDescriptor fresh;
-  ReadStore(env_, directory, &fresh).IgnoreError();  // then it names no parts
-  Status s = RemoveFreshParts(fresh);
+  Status s = ReadStore(env_, directory, &fresh);
+  if (s.IsNotFound() || s.IsCorruption()) s = Status::OK();  // it names no parts
+  if (s.ok()) s = RemoveFreshParts(fresh);
   if (!s.ok() || !env_->FileExists(directory)) return s;
   s = RemoveRepairFiles(env_, name_);
   return s.ok() ? env_->RemoveDir(directory) : s;

@@ -45,9 +45,8 @@ constexpr unsigned kMostSeconds = 300;
 // A file that is longer has a hole of the test's making.
 constexpr uint64_t kMostRead = uint64_t{64} << 20;
 
-// LOG says nothing to the engine. After damage to one of the others, which say whose the log and the regions are, a
-// repair can call OK what does not open: they are to become one file that is checked, and come off this list then.
-constexpr const char* kLeftOut[] = {"LOG", "WAL", "WAL_OWNER", "REGIONS"};
+// LOG says nothing to the engine.
+constexpr const char* kLeftOut[] = {"LOG"};
 
 // How much longer everything takes under a sanitizer.
 unsigned Patience() { return RunsUnderSanitizer() ? 10 : 1; }

@@ -83,7 +83,7 @@ class BtrfsTest : public testing::Test {
   bool mounted_ = false;
 };
 
-// Kernels before 6.16 want space for such a store all the same.
+// Seen with kernel 6.18.
 TEST_F(BtrfsTest, NoStoreIsASignalWhenItIsFull) {
   FillMount();
   EXPECT_EQ(0, InChild([this] { return OpenAndStore(); }));
