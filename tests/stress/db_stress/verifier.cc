@@ -153,7 +153,11 @@ std::string StressVerifier::CheckEmpty(const std::string& path) {
   // Both prepare log chunks in the background, and a manifest area may still have the size that it needed for more
   // tables, or for files of a few blocks on SSD, or that of a pool that has got a large region since it was made.
   const bool large_areas = !round_.options.ssd_path.empty() || !round_.options.nvm_regions.empty();
-  const uint64_t slack = (large_areas ? 512 : 64) * kKiB;
+  // One that held more keeps more chunks ready, up to eight.
+  const uint64_t buffer = options.write_buffer_size;
+  const uint64_t chunk = options.log_chunk_size > 0 ? options.log_chunk_size
+                                                    : std::max<uint64_t>(buffer / 16, std::min(buffer / 4, 64 * kKiB));
+  const uint64_t slack = (large_areas ? 512 : 64) * kKiB + 8 * chunk;
   for (int i = 0; i < 100 && UsedBytes(db_.get()) > UsedBytes(fresh.get()) + slack; i++) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
