@@ -66,6 +66,7 @@ problems_here() {
   matches '^[[:blank:]]*#[[:blank:]]*if[[:blank:]]+0' "code that is switched off" "${code[@]}"
   matches 'DISABLED_' "a test that is switched off" "${code[@]}"
   # Whoever may write to the folder can have put a link there. mktemp makes a name that nobody knows before.
+  # shellcheck disable=SC2016  # a script's own words
   matches '>[>|]?[[:blank:]]*"?(/tmp|\$\{TMPDIR(:-[^}]*)?\}|\$TMPDIR)/' "a name in a shared folder that others can foresee" "${scripts[@]}"
   broken_links "${documents[@]}"
 }
@@ -96,6 +97,7 @@ expect() {
 }
 
 self_test() {
+  # shellcheck disable=SC2016  # the same
   local home="/home"/someone disabled=DISABLED shared=/tmp chosen='${TMPDIR:-/tmp}'
   expect pass a.cc $'int a;\n'
   expect pass docs/a.md $'[a](../plain.txt) [b](https://example.org/b) /mnt/pmem0 src/work/x ~/work/\n'
