@@ -14,8 +14,7 @@
 //
 //   1 Check the options, and whether there is a database (db_store.cc). Lock the directory, and look once more.
 //   2 Map the pool, open the SSD tier and the log files; recover what is there (db_recovery.cc, db_volatile.cc), or
-//   make
-//     it. A new pool has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
+//     make a new pool. It has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
 //   3 Start the background threads. With a volatile pool, write once more what only the log has. Then STORE says that
 //     the database is in use.
 //
