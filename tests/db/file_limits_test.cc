@@ -14,20 +14,12 @@
 
 #include "miodb/env.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/in_child.h"
 
 namespace miodb::test {
 namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-
-// Runs this in a child process; returns its exit status, or 1000 and the signal that ended it.
-int InChild(const std::function<int()>& run) {
-  const pid_t child = fork();
-  if (child == 0) _exit(run());
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
-  return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 class FileLimitsTest : public DbTestBase {
  protected:

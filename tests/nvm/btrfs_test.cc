@@ -14,6 +14,7 @@
 
 #include "src/nvm/persist.h"
 #include "src/nvm/region.h"
+#include "tests/common/in_child.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/nvm/pool_files.h"
@@ -23,15 +24,6 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kSize = 4 * kMiB;
-
-// Exit status of a child process that runs this, or 1000 and the signal that ended it.
-int InChild(const std::function<int()>& run) {
-  const pid_t child = fork();
-  if (child == 0) _exit(run());
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) return -1;
-  return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 // Makes a btrfs in a file and mounts it; skips the test where that is not allowed.
 class BtrfsTest : public testing::Test {
