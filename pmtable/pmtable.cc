@@ -99,18 +99,9 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
 }
 
 void PMTable::NotePayloadBounds() {
-  for (const PayloadRef& p : payload_) payload_bounds_.push_back({p.extent->offset(), p.extent->end()});
-  std::sort(payload_bounds_.begin(), payload_bounds_.end(),
-            [](const Bounds& a, const Bounds& b) { return a.begin < b.begin; });
-}
-
-// The end of the payload extent that ref lies in; null: it lies in none. Every get comes here, so there is no branch
-// for the processor to guess.
-inline const char* PMTable::PayloadEnd(PmRef ref) const {
-  const Bounds* extent = payload_bounds_.data();
-  for (size_t n = payload_bounds_.size(); n > 1; n -= n / 2) extent += extent[n / 2].begin <= ref ? n / 2 : 0;
-  if (payload_bounds_.empty() || ref < extent->begin || ref >= extent->end) return nullptr;
-  return pool_->At(extent->end);
+  std::vector<PayloadBounds::Bounds> extents;
+  for (const PayloadRef& p : payload_) extents.push_back({p.extent->offset(), p.extent->end()});
+  payload_bounds_.Set(std::move(extents));
 }
 
 Status PMTable::LoadKeyRange(bool verify) {
@@ -164,8 +155,8 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
 }
 
 Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
-  const char* const end = PayloadEnd(ref);
-  if (end == nullptr || !ParseRecord(pool_->At(ref), end, record)) {
+  const PmRef end = payload_bounds_.EndOf(ref);
+  if (end == 0 || !ParseRecord(pool_->At(ref), pool_->At(end), record)) {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());

@@ -24,6 +24,7 @@
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
+#include "pmtable/payload_bounds.h"
 #include "pmtable/table_meta.h"
 #include "src/format/index_node.h"
 #include "src/format/lookup_key.h"
@@ -113,16 +114,10 @@ class PMTable {
  private:
   friend class PMTableBuilder;
 
-  struct Bounds {
-    PmRef begin;
-    PmRef end;
-  };
-
   PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {}
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
   void NotePayloadBounds();
-  const char* PayloadEnd(PmRef ref) const;
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
   Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
@@ -146,7 +141,7 @@ class PMTable {
   std::string smallest_;
   std::string largest_;
   std::vector<PayloadRef> payload_;
-  std::vector<Bounds> payload_bounds_;  // of its extents, by offset
+  PayloadBounds payload_bounds_;
   uint64_t payload_bytes_ = 0;
 
   // Set once; the release store publishes the filter's bits to readers' acquire loads. Owned.

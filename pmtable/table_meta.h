@@ -4,8 +4,8 @@
 //   per extent: varint64 offset / 4096, varint64 size / 4096, u8 kind, varint64 payload bytes,
 //               varint64 live bytes
 //
-// Sorted by offset. Payload bytes are those written for records (Extent::payload_bytes). Live bytes are the sizes
-// (IndexWord::size) of the records that this table refers to in the extent.
+// Sorted by offset; no two extents overlap. Payload bytes are those written for records (Extent::payload_bytes). Live
+// bytes are the sizes (IndexWord::size) of the records that this table refers to in the extent.
 
 #ifndef MIODB_PMTABLE_TABLE_META_H_
 #define MIODB_PMTABLE_TABLE_META_H_
@@ -48,6 +48,7 @@ struct TableMeta {
     uint64_t count;
     if (!GetVarint64(&input, &count) || count > input.size()) return false;
     payload.resize(count);
+    PmRef end = 0;
     for (PayloadMeta& p : payload) {
       if (!GetVarint64(&input, &p.offset) || !GetVarint64(&input, &p.size) || input.empty()) return false;
       const uint8_t kind = static_cast<uint8_t>(input[0]);
@@ -58,7 +59,8 @@ struct TableMeta {
       if (p.offset > IndexWord::kMaxRef / kExtentUnit || p.size > IndexWord::kMaxRef / kExtentUnit) return false;
       p.offset *= kExtentUnit;
       p.size *= kExtentUnit;
-      if (p.payload_bytes > p.size) return false;
+      if (p.offset < end || p.size == 0 || p.payload_bytes > p.size) return false;
+      end = p.offset + p.size;
       p.kind = static_cast<ExtentKind>(kind);
     }
     return input.empty();

@@ -14,12 +14,14 @@ namespace {
 TableMeta AnyMeta(Random* random) {
   TableMeta meta;
   meta.payload.resize(random->Skewed(7));
+  PmRef end = 0;
   for (PayloadMeta& p : meta.payload) {
-    p.offset = random->Skewed(35) * kExtentUnit;
-    p.size = (1 + random->Skewed(30)) * kExtentUnit;
+    p.offset = end + random->Skewed(28) * kExtentUnit;
+    p.size = (1 + random->Skewed(28)) * kExtentUnit;
     p.kind = random->OneIn(2) ? ExtentKind::kLog : ExtentKind::kSettled;
     p.payload_bytes = random->Uniform(p.size + 1);
     p.live_bytes = random->Skewed(45);
+    end = p.offset + p.size;
   }
   return meta;
 }
@@ -54,6 +56,22 @@ TEST(TableMetaTest, RoundTrips) {
       EXPECT_FALSE(DecodeAlone(bytes.substr(0, size), &decoded)) << size;
     }
   }
+}
+
+TEST(TableMetaTest, RefusesExtentsThatOverlapOrAreEmpty) {
+  const auto decodes = [](PmRef second, uint64_t size) {
+    TableMeta meta;
+    meta.payload = {{4 * kExtentUnit, 2 * kExtentUnit, ExtentKind::kLog, 0, 0},
+                    {second * kExtentUnit, size * kExtentUnit, ExtentKind::kLog, 0, 0}};
+    std::string bytes;
+    meta.EncodeTo(&bytes);
+    return DecodeAlone(bytes, &meta);
+  };
+  EXPECT_TRUE(decodes(6, 1));
+  EXPECT_FALSE(decodes(6, 0));
+  EXPECT_FALSE(decodes(5, 1));
+  EXPECT_FALSE(decodes(4, 2));
+  EXPECT_FALSE(decodes(1, 1)) << "not by offset";
 }
 
 TEST(TableMetaTest, HostileBytesAreRefusedOrSane) {

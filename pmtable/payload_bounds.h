@@ -1,0 +1,75 @@
+// PayloadBounds: where the payload extents of a table lie. Every read of a record asks for the end of its extent.
+//
+// The span from the first extent to the last is cut into equal slots, a few for each extent. A slot knows which extents
+// reach into it, so that a search has one or two candidates where the pool has placed the extents evenly, and log2 of
+// their number where it has not.
+//
+// Threads: immutable after Set.
+
+#ifndef MIODB_PMTABLE_PAYLOAD_BOUNDS_H_
+#define MIODB_PMTABLE_PAYLOAD_BOUNDS_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "src/format/pm_ref.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+class PayloadBounds {
+ public:
+  struct Bounds {
+    PmRef begin;
+    PmRef end;
+  };
+
+  // The extents, by offset. None is empty, no two overlap.
+  void Set(std::vector<Bounds> extents) {
+    bounds_ = std::move(extents);
+    first_.clear();
+    span_ = 0;
+    if (bounds_.empty()) return;
+    for (size_t i = 0; i < bounds_.size(); i++) {
+      CHECK(bounds_[i].begin < bounds_[i].end && (i == 0 || bounds_[i - 1].end <= bounds_[i].begin));
+    }
+    begin_ = bounds_.front().begin;
+    span_ = bounds_.back().end - begin_;
+    shift_ = std::bit_width((span_ - 1) / (kSlotsPerExtent * bounds_.size()));
+    uint32_t extent = 0;
+    for (uint64_t slot = 0; slot <= (span_ - 1) >> shift_; slot++) {
+      while (bounds_[extent].end <= begin_ + (slot << shift_)) extent++;
+      first_.push_back(extent);
+    }
+    first_.push_back(static_cast<uint32_t>(bounds_.size() - 1));
+  }
+
+  // The end of the extent that ref lies in; 0: it lies in none. Every get comes here, so there is no branch for the
+  // processor to guess.
+  PmRef EndOf(PmRef ref) const {
+    const uint64_t distance = ref - begin_;
+    if (distance >= span_) return 0;
+    const uint32_t* const slot = &first_[distance >> shift_];
+    const Bounds* extent = &bounds_[slot[0]];
+    for (uint32_t n = slot[1] - slot[0] + 1; n > 1; n -= n / 2) extent += extent[n / 2].begin <= ref ? n / 2 : 0;
+    return ref >= extent->begin && ref < extent->end ? extent->end : 0;
+  }
+
+ private:
+  static constexpr uint64_t kSlotsPerExtent = 4;
+
+  std::vector<Bounds> bounds_;  // by offset
+  // For each slot, the first extent that ends behind the slot's begin. One more for the end. An extent that reaches
+  // into a slot is this one, the next slot's or one between them.
+  std::vector<uint32_t> first_;
+  PmRef begin_ = 0;
+  uint64_t span_ = 0;  // bytes from the begin of the first extent to the end of the last
+  int shift_ = 0;      // a slot has 1 << shift_ bytes
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_PMTABLE_PAYLOAD_BOUNDS_H_
