@@ -140,13 +140,14 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   if (old_is_there && owner == pool_id && (HasTables(options_.ssd_path) || !HasTables(RepairedSsdPath(options_)))) {
     return Status::OK();
   }
-  ssd_in_use_ = true;
+  exchange_ = Exchange::kBegun;
   Status s;
   if (volatile_ && !FileLog::IsOwnedBy(env_, wal_folder_, pool_id)) {
     if (old_is_there) s = CheckLogOwner(owner);
     if (s.ok()) s = BeginLog(pool_id);
   }
   if (s.ok()) s = SwapDirectories();
+  if (s.ok()) exchange_ = Exchange::kDone;
   *finished = s.ok();
   return s;
 }
@@ -193,7 +194,7 @@ Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
     }
   }
   if (s.IsNotFound()) s = Status::OK();
-  if (!s.ok() || options_.ssd_path.empty() || ssd_in_use_) return s;
+  if (!s.ok() || options_.ssd_path.empty() || exchange_ == Exchange::kDone) return s;
   uint64_t id;
   const std::string ssd = RepairedSsdPath(options_);
   s = SsdStore::ReadOwner(env_, ssd, &id);
@@ -362,12 +363,14 @@ Status Repairer::Swap() {
   Status s = NameSuccessor();
   if (s.ok()) s = SetRegionsAside();
   if (!s.ok()) return s;
-  ssd_in_use_ = true;  // from here on they may be, whatever comes back
+  exchange_ = Exchange::kBegun;
   s = Region::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) s = SwapDirectories();
-  return s.ok() ? FinishStore() : s;
+  if (s.ok()) s = FinishStore();
+  if (s.ok()) exchange_ = Exchange::kDone;
+  return s;
 }
 
 Status RemoveRepairFiles(Env* env, const std::string& name) {

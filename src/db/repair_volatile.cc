@@ -102,12 +102,14 @@ Status Repairer::SwapVolatile(uint64_t old_id) {
   if (!s.ok()) return s;
   s = NameVolatileSuccessor(old_id, fresh.store_id);
   if (!s.ok()) return s;
-  ssd_in_use_ = true;  // from here on they may be, whatever comes back
+  exchange_ = Exchange::kBegun;
   s = ReplaceFile(env_, path, fresh.Encode());
   if (s.ok()) s = SyncExistingFile(env_, path);
   if (s.ok()) s = BeginLog(fresh.store_id);
   if (s.ok()) s = SwapDirectories();
-  if (s.ok()) Log(info_log_, "repaired");
+  if (!s.ok()) return s;
+  exchange_ = Exchange::kDone;
+  Log(info_log_, "repaired");
   return s;
 }
 

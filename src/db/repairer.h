@@ -48,7 +48,8 @@ class Repairer {
         newest_(KeyLess{KeyOrder(options.comparator)}) {}
 
   ~Repairer() {
-    NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();  // what stays is removed by the next repair
+    // What stays is removed by the next repair, which also sees how far an exchange has come.
+    if (exchange_ != Exchange::kBegun) NoThrow(name_, [this] { return RemoveFresh(); }).IgnoreError();
     own_log_.reset();
     if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
   }
@@ -58,6 +59,10 @@ class Repairer {
   Status Run();
 
  private:
+  // Of the old database's parts for the new one's. kBegun -> kDone; a repair that fails in between cannot tell which
+  // of them will be in place after a loss of power.
+  enum class Exchange { kNotBegun, kBegun, kDone };
+
   // ---- repair.cc
   Status Lock();
   Status FinishSwap(uint64_t pool_id, bool* finished);
@@ -116,7 +121,7 @@ class Repairer {
   uint64_t log_begin_ = UINT64_MAX;           // its first write; from here on newest_ is kept
   NewestWrites newest_;                       // outside of log files
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
-  bool ssd_in_use_ = false;                   // the new files belong to the pool that is in place
+  Exchange exchange_ = Exchange::kNotBegun;
 };
 
 // Removes what a repair keeps in its directory (RepairDirectory), but not the directory.

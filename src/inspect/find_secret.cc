@@ -10,11 +10,11 @@ namespace miodb {
 
 namespace {
 
-// Whatever says a secret, at every place where it could lie.
+// Whatever says a secret, at every place where it could lie. A hole says none.
 std::set<uint64_t> SecretsIn(const PoolImage& image) {
   std::set<uint64_t> secrets;
-  for (const PoolImage::Part& part : image.parts()) {
-    for (PmRef at = part.base + kPoolHeaderSize; at < part.base + part.size; at += kExtentUnit) {
+  for (const PoolImage::Range& range : image.DataRanges()) {
+    for (PmRef at = range.begin; at < range.end; at += kExtentUnit) {
       AreaFooter footer;
       if (ReadAreaFooter(image.At(at + kExtentUnit), &footer)) secrets.insert(footer.secret);
       TableHeader header;

@@ -1,8 +1,10 @@
 // RepairDB: what it keeps of a damaged pool, what it says, and that it makes nothing worse.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -147,6 +149,34 @@ TEST_F(RepairTest, WithoutSuperblockAndRootsNothingIsLost) {
     ASSERT_OK(RepairDB(path_, options_));
     EXPECT_EQ(expected_, Contents());
     EXPECT_NE(std::string::npos, Lost().find("superblock"));
+  }
+}
+
+// What a file is said to be long is neither read nor, on tmpfs, given memory.
+TEST_F(RepairTest, TheHoleOfAPoolWithoutSuperblockIsNotRead) {
+  constexpr uint64_t kLength = uint64_t{256} << 30;
+  const auto blocks = [](const std::string& file) {
+    struct stat st = {};
+    EXPECT_EQ(0, ::stat(file.c_str(), &st)) << file;
+    return st.st_blocks;
+  };
+  for (const bool empty : {false, true}) {
+    Make();
+    std::string bytes = good_;
+    memset(bytes.data(), 0, kPoolHeaderSize);
+    WritePool(empty ? "" : bytes);
+    std::filesystem::resize_file(pool(), kLength);
+    const auto before = blocks(pool());
+    if (empty) {
+      EXPECT_STATUS(Corruption, RepairDB(path_, options_));
+      EXPECT_GE(before + 8, blocks(pool())) << "more than the header page";
+    } else {
+      ASSERT_OK(RepairDB(path_, options_));
+      EXPECT_EQ(expected_, Contents());
+      EXPECT_GE(before + 8, blocks(pool() + ".damaged"));
+    }
+    ASSERT_OK(DestroyDB(path_, options_));
+    expected_.clear();
   }
 }
 

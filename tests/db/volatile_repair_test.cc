@@ -206,6 +206,44 @@ TEST_F(VolatileRepairTest, ARepairThatWasCutOffIsFinished) {
   EXPECT_EQ(0u, CountOthers());
 }
 
+// Fails the first so many renames to SSD_MANIFEST of the database itself, before or after they are done.
+class NoExchangeEnv final : public EnvWrapper {
+ public:
+  NoExchangeEnv(const std::string& manifest, bool after)
+      : EnvWrapper(Env::Default()), manifest_(manifest), after_(after) {}
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    if (to != manifest_ || failed_) return target()->RenameFile(from, to);
+    failed_ = true;
+    if (after_) target()->RenameFile(from, to).IgnoreError();
+    return Status::IOError(to, "injected");
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  const std::string manifest_;
+  const bool after_;
+  bool failed_ = false;
+};
+
+// Whichever of the two is in place then, the next repair knows the new files.
+TEST_F(VolatileRepairTest, ARepairWhoseExchangeFailedCanBeRepeated) {
+  for (const bool after : {false, true}) {
+    SCOPED_TRACE(after ? "renamed" : "not renamed");
+    Make();
+    NoExchangeEnv env(path_ + "/SSD_MANIFEST", after);
+    Options options = options_;
+    options.env = &env;
+    EXPECT_STATUS(IOError, RepairDB(path_, options));
+    EXPECT_TRUE(env.failed());
+    ASSERT_OK(RepairDB(path_, options_));
+    ExpectNothingLeftOver();
+    Open();
+    EXPECT_EQ(0u, CountOthers());
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+  }
+}
+
 // What was written after the repair is in the log only.
 TEST_F(VolatileRepairTest, WritesSinceARepairSurviveTheLossOfItsRenames) {
   Make();

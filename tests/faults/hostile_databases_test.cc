@@ -250,6 +250,7 @@ class HostileDatabasesTest : public testing::TestWithParam<Kind> {
     }
     if (how == 1) {
       const std::string& other = files[random->Uniform(files.size())];
+      if (fs::file_size(other) > kMostRead) return "";  // has a hole, which the copy would not have
       if (other != file) fs::copy_file(other, file, fs::copy_options::overwrite_existing);
       return "copied " + other + " to " + file + "\n";
     }
