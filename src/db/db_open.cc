@@ -9,6 +9,7 @@
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/no_throw.h"
+#include "src/util/posix_file.h"
 
 // An open, step by step:
 //
@@ -161,6 +162,10 @@ Status DBImpl::LookForDatabase() {
   if (!s.ok()) return s;
   if (!existed_ && IsForeignDatabase(options_.env, name_)) {
     return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
+  }
+  // As LevelDB, whose lock file comes first.
+  if (!existed_ && ::access(name_.c_str(), W_OK) != 0 && (errno == EACCES || errno == EROFS)) {
+    return PosixError(name_, errno);
   }
   if (!existed_ && !options_.create_if_missing) {
     return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");

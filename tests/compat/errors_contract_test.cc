@@ -1,6 +1,7 @@
 // Errors that LevelDB programs look at: by their kind, and by words in their text.
 
 #include <leveldb/comparator.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +96,23 @@ TEST_F(ErrorsContract, AFolderWithoutTheOneAboveItIsNotFound) {
   const Status s = OpenAnother(name_ + "/no/such");
   EXPECT_TRUE(s.IsNotFound()) << s.ToString();
   EXPECT_TRUE(Begins(s, "NotFound: " + name_ + "/no/such/LOCK: No such file or directory")) << s.ToString();
+}
+
+// Root may write everywhere, so the child is somebody else.
+TEST_F(ErrorsContract, AFolderThatMayNotBeWrittenToIsAnIOErrorWhetherItMayBeMadeOrNot) {
+  ASSERT_EQ(0, mkdir(name_.c_str(), 0555));
+  for (const bool create : {false, true}) {
+    options_.create_if_missing = create;
+    const pid_t child = fork();
+    if (child == 0) {
+      if (geteuid() == 0 && setuid(65534) != 0) _exit(2);
+      _exit(TryOpen().IsIOError() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(0, WEXITSTATUS(status)) << "create_if_missing " << create;
+  }
 }
 
 TEST_F(ErrorsContract, AFileInThePlaceOfTheFolderIsAnIOError) {
