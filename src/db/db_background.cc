@@ -39,13 +39,6 @@ constexpr uint64_t kReserveRunChunks = 8;
 // A merge into the repository that found too little space for many tables makes this many.
 constexpr uint64_t kTablesWhenTight = 4;
 
-// A garbage collection that finds no space is tried so often, with half as many bytes to copy each time.
-constexpr int kCollectionAttempts = 8;
-
-// While writers are busy and space is plentiful, garbage may be so many times what space_amplification_percent allows.
-constexpr uint64_t kPatience = 3;
-constexpr uint64_t kBusyMicros = 1000 * 1000;
-
 // A merge of everything leaves few tables, however many there were.
 constexpr uint64_t kTablesAfterMerge = 16;
 
@@ -79,6 +72,10 @@ constexpr uint64_t kPollMicros = 100 * 1000;
 uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
   const uint64_t wanted = std::min({kMaxSpares, kSpareBytes / chunk_bytes, used / kSparesOfUsed / chunk_bytes});
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
+}
+
+Outcome OutcomeOf(const Status& s) {
+  return s.ok() ? Outcome::kInstalled : s.IsNoSpace() ? Outcome::kNoSpace : Outcome::kFailed;
 }
 
 // Writers wake these threads. As batch work they get a CPU when one is free or their turn has come, and do not take it
@@ -292,18 +289,18 @@ bool DBImpl::PrepareChunk() {
         static_cast<uint64_t>(spares) >= SpareTarget(bytes, pool_->used_bytes(), pool_->capacity())) {
       return false;
     }
-    preparing_ = true;
-    full_at_ = frees_;
+    scheduler_.BeginPreparing();
+    scheduler_.LookForSpace();
   }
   const WriteTurns::Work work(&turns_);
   std::unique_ptr<LogChunk> chunk;
   Status s = WithMemory([&] { return NewChunk(bytes, least, Demand::kAny, &chunk); });
   MutexLock lock(&mutex_);
-  preparing_ = false;
+  scheduler_.EndPreparing();
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) SetBackgroundError(s);
-  full_ = s.IsNoSpace() && spare_chunks_.empty();
+  scheduler_.FoundSpace(!s.IsNoSpace() || !spare_chunks_.empty());
   if (s.ok()) KeepChunk(&spare_chunks_, &chunk);
   UpdateThrottle();
   done_.SignalAll();
@@ -317,9 +314,9 @@ bool DBImpl::FlushStep() {
   std::unique_ptr<VersionFilter> filter;
   {
     MutexLock lock(&mutex_);
-    if (immutables_.empty() || flushing_ || flush_blocked_ || !background_error_.ok()) return BuildFilter();
+    if (immutables_.empty() || !scheduler_.MayFlush() || !background_error_.ok()) return BuildFilter();
     memtable = immutables_.back();
-    flushing_ = true;
+    scheduler_.BeginFlush();
     filter = std::make_unique<VersionFilter>(snapshots_.Sequences());
   }
   const WriteTurns::Work work(&turns_);
@@ -344,8 +341,6 @@ bool DBImpl::FlushStep() {
 }
 
 void DBImpl::InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
-  flushing_ = false;
-  frees_++;
   if (s.ok()) {
     VersionEdit edit;
     const uint64_t run = versions_->NewId();
@@ -364,6 +359,7 @@ void DBImpl::InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, St
     if (MIODB_MUTATED(kLogFileRetiredEarly)) RetireFileLogUpTo(memtable->max_sequence());
     s = versions_->Apply(std::move(edit), tables);
   }
+  scheduler_.EndFlush(OutcomeOf(s));
   if (s.ok()) {
     CHECK(immutables_.back() == memtable);
     immutables_.pop_back();
@@ -371,10 +367,7 @@ void DBImpl::InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, St
       (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
     }
     PublishState();
-    UnblockMerges();
-    installed_++;
   } else if (s.IsNoSpace()) {
-    flush_blocked_ = true;
     Log("flush waits for space: %s", s.ToString().c_str());
   } else {
     SetBackgroundError(s);
@@ -408,129 +401,96 @@ bool DBImpl::BuildFilter() {
 
 // ---- merge
 
-PickerInput DBImpl::MakePickerInput() {
+PickerInput DBImpl::MakePickerInput() const {
   PickerInput input;
   input.version = versions_->current();
   input.level_trigger = options_.level_trigger;
-  input.busy_runs = &busy_runs_;
-  input.busy_levels = &busy_levels_;
-  input.busy_tables = &busy_tables_;
-  input.repository_shared = repository_shares_ > 0;
-  input.jobs_running = running_jobs_ > 0;
-  input.settle = settle_requests_ > 0;
   input.snapshots = !snapshots_.empty();
-  input.merges_blocked = merges_blocked_;
-  input.collection_blocked = collection_blocked_;
   input.push_down = WantsPushDown() || BufferHoldsLog();
   return input;
 }
 
-bool DBImpl::HasMergeWork() {
-  if (!background_error_.ok()) return false;
+bool DBImpl::HasMergeWork() const {
+  return background_error_.ok() && scheduler_.NextMerge(MakePickerInput()).has_value();
+}
+
+// Looks for garbage, and whether anything is at work or due that may free space.
+bool DBImpl::LookForWork() {
   MarkGarbage();
-  return PickMerge(MakePickerInput()).has_value();
+  return scheduler_.running() > 0 || HasMergeWork() || HasDrainWork();
+}
+
+SpaceFigures DBImpl::MakeSpaceFigures() const {
+  SpaceFigures figures;
+  figures.free = pool_->free_bytes();
+  figures.capacity = pool_->capacity();
+  figures.reserve = Reserve(Demand::kAny);
+  figures.index_reserve = IndexReserve();
+  figures.payload = versions_->payload_bytes();
+  figures.live = versions_->payload_live_bytes();
+  figures.chunk = chunk_bytes_;
+  figures.amplification = options_.space_amplification_percent;
+  figures.buffer_is_empty = versions_->BufferEmpty();
+  return figures;
 }
 
 // Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
-//
-// What is garbage soon costs nothing to collect later, so while writers are busy and space is plentiful more of it is
-// borne: collecting a random load of every key once moves a third of the data at 125 % all the time, a seventh at its
-// end.
-//
-// The marks are made anew after every job, never added to: what is marked has to fit into the space that is free now.
-// Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 void DBImpl::MarkGarbage() {
-  if (evacuating_ && marked_at_ == frees_) return;
-  const uint64_t free = pool_->free_bytes();
-  const uint64_t margin = std::max(pool_->capacity() / 16, 4 * chunk_bytes_);
-  const bool pressed = full_ || free < Reserve(Demand::kAny) + margin;
-  const uint64_t slack = (pressed ? 1 : 2) * chunk_bytes_;
-  const uint64_t percent = static_cast<uint64_t>(options_.space_amplification_percent);
-  const uint64_t extra = percent - 100;
-  const bool patient = free > pool_->capacity() / 3 && WritersAreBusy();
-  const uint64_t limit = pressed ? 106 : patient ? 100 + kPatience * extra : percent;
-  // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
-  // wait for the space that is collected here.
-  if (settle_requests_ > 0 && !pressed && !merges_blocked_ && !evacuating_ && !versions_->BufferEmpty()) return;
-  const uint64_t goal = pressed ? 103 : limit - (extra + 9) / 10;
-  const uint64_t start = evacuating_ ? goal : limit;
-  const uint64_t used = versions_->payload_bytes();
-  const uint64_t live = versions_->payload_live_bytes();
-  if (!evacuating_ && (used * 100 <= live * start || used <= live + slack)) return;
-  marked_at_ = frees_;
+  const uint64_t now = NowMicros();
+  // Tests that run the background work themselves have no second in which nobody writes.
+  if (!hooks_.manual_background) {
+    scheduler_.SeeSequence(last_sequence_.load(std::memory_order_relaxed), now);  // relaxed: policy only
+  }
+  const std::optional<MarkRequest> request = scheduler_.WantsMarks(MakeSpaceFigures(), now);
+  if (!request.has_value()) return;
   std::vector<ExtentUse> extents;
   bool marked = false;
   versions_->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
     marked = marked || extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
     extents.push_back({extent, extent->payload_bytes(), live_bytes});
   });
-  if (marked && running_jobs_ > drains_running_) return;  // merges copy by the marks as they are
-  // What the copies may take: RunJob leaves as much free as is subtracted here.
-  const uint64_t keep = IndexReserve() + (full_ ? 1 : kCopyReserveChunks + 1) * chunk_bytes_;
-  const uint64_t budget = (free > keep ? free - keep : 0) >> collection_failures_;
-  const std::vector<Extent*> picked = PickEvacuation(extents, start, goal, slack, budget);
+  if (!scheduler_.BeginMarks(marked)) return;
+  const std::vector<Extent*> picked =
+      PickEvacuation(extents, request->start_percent, request->goal_percent, request->slack, request->budget);
   for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
   for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
-  evacuating_ = !picked.empty();
-}
-
-// Whether there were writes in the last second, as far as the looks at it tell; not when somebody waits for all work to
-// be done.
-bool DBImpl::WritersAreBusy() {
-  if (hooks_.manual_background || settle_requests_ > 0) return false;
-  const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: policy only
-  const uint64_t now = NowMicros();
-  if (sequence != looked_at_sequence_) {
-    looked_at_sequence_ = sequence;
-    looked_at_micros_ = now;
-  }
-  return now - looked_at_micros_ < kBusyMicros;
+  scheduler_.EndMarks(!picked.empty());
 }
 
 bool DBImpl::MergeStep() {
   std::optional<MergeJob> job;
+  JobHold hold;
   {
     MutexLock lock(&mutex_);
     if (!background_error_.ok() || closing_.load(std::memory_order_relaxed)) return false;
     MarkGarbage();
-    job = PickMerge(MakePickerInput());
+    job = scheduler_.NextMerge(MakePickerInput());
     if (!job.has_value()) return false;
-    running_jobs_++;
-    if (job->kind == MergeKind::kSettle) {
-      settles_started_++;
-      for (int level = 0; level < options_.num_levels; level++) busy_levels_.insert(level);
-    } else if (SharesRepository(*job)) {
-      ShareRepository(Numbers(job->collect));
-    } else {
-      busy_levels_.insert(job->level);
-      if (job->kind == MergeKind::kLazyCopy) busy_levels_.insert(job->output_level);
-    }
-    for (const RunRef& run : job->inputs) busy_runs_.insert(run->id);
+    hold = scheduler_.BeginMerge(*job);
   }
-  RunJob(std::move(*job));
+  RunJob(std::move(*job), hold);
   return true;
 }
 
-void DBImpl::RunJob(MergeJob job) {
+void DBImpl::RunJob(MergeJob job, const JobHold& hold) {
   const WriteTurns::Work work(&turns_);
   const uint64_t start = NowMicros();
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
   VersionRef version;
-  uint64_t index_reserve, reserve, installed, partition_bytes = PartitionBytes();
+  uint64_t index_reserve, reserve, partition_bytes = PartitionBytes();
   bool pressed, settles_all;
   {
     MutexLock lock(&mutex_);
     settles_all = SettlesAll();
-    request.copies = job.kind == MergeKind::kCollect || !copies_blocked_;
+    request.copies = hold.copies;
     if (!request.copies) {
       partition_bytes = std::max(partition_bytes, versions_->payload_live_bytes() / kTablesWhenTight);
     }
     version = versions_->current();
-    installed = installed_;
     index_reserve = IndexReserve();
     reserve = Reserve(Demand::kAny);
-    pressed = full_;
+    pressed = scheduler_.full();
   }
   const VersionFilter filter(snapshots_.Sequences());
   request.filter = &filter;
@@ -590,19 +550,14 @@ void DBImpl::RunJob(MergeJob job) {
         static_cast<unsigned long long>(micros));
   }
   // Let go of the inputs before anybody is told: their space is free only then.
-  std::vector<uint64_t> runs;
-  for (const RunRef& run : job.inputs) runs.push_back(run->id);
-  const std::vector<uint64_t> collected = Numbers(job.collect);
+  const bool refused = result.copies_refused;
   job.inputs.clear();
   job.collect.clear();
   request.inputs.clear();
   request.older.clear();
   result = MergeResult();
   version.reset();
-  // What other jobs freed meanwhile came too late, or was held by this one. Jobs that failed freed nothing: with them
-  // two would keep each other going for ever.
-  const bool space_came = installed_ != installed;
-  FinishJob(job, runs, collected, s, space_came, request.copies);
+  FinishJob(hold, s, refused);
 }
 
 Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
@@ -634,54 +589,15 @@ Status DBImpl::InstallMerge(const MergeJob& job, const MergeResult& result) {
   }
   Status s = versions_->Apply(std::move(edit), result.added);
   if (!s.ok()) return s;
-  if (job.kind == MergeKind::kCollect) CollectionDone(!result.copies_refused);
   PublishState();
   return s;
 }
 
-// A garbage collection that found too little space is tried again with fewer extents, the emptiest: a small copy may
-// free a lot.
-void DBImpl::CollectionDone(bool had_space) {
-  if (had_space) {
-    collection_failures_ = std::max(collection_failures_ - 1, 0);
-  } else if (++collection_failures_ > kCollectionAttempts) {
-    collection_blocked_ = true;
-  }
-}
-
-void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const std::vector<uint64_t>& collected,
-                       const Status& s, bool space_came, bool copies) {
-  running_jobs_--;
-  frees_++;
-  for (uint64_t run : runs) busy_runs_.erase(run);
-  if (job.kind == MergeKind::kSettle) {
-    settles_finished_++;
-    busy_levels_.clear();
-  } else if (SharesRepository(job)) {
-    LeaveRepository(collected);
-  } else {
-    busy_levels_.erase(job.level);
-    if (job.kind == MergeKind::kLazyCopy) busy_levels_.erase(job.output_level);
-  }
-  if (s.ok()) {
-    installed_++;
-    flush_blocked_ = false;
-    merges_blocked_ = copies_blocked_ = false;
-    if (job.kind != MergeKind::kCollect) UnblockMerges();
-  } else if (s.IsNoSpace()) {
-    if (space_came) {
-      // It is tried again at once.
-    } else if (job.kind == MergeKind::kCollect) {
-      CollectionDone(false);
-    } else if (copies) {
-      // Again without copies, and with few tables in the repository: what many of them take, each with a list of the
-      // extents that it refers to, is not reserved.
-      copies_blocked_ = true;
-    } else {
-      merges_blocked_ = true;
-    }
-    Log("%s waits for space: %s", MergeKindName(job.kind), s.ToString().c_str());
-  } else if (!closing_.load(std::memory_order_relaxed)) {  // relaxed: set under the mutex
+void DBImpl::FinishJob(const JobHold& hold, const Status& s, bool refused) {
+  scheduler_.EndMerge(hold, OutcomeOf(s), refused);
+  if (s.IsNoSpace()) {
+    Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());
+  } else if (!s.ok() && !closing_.load(std::memory_order_relaxed)) {  // relaxed: set under the mutex
     SetBackgroundError(s);
   }
   UpdateThrottle();
@@ -690,21 +606,6 @@ void DBImpl::FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, c
 }
 
 // ---- common
-
-bool DBImpl::SharesRepository(const MergeJob& job) const {
-  return job.kind == MergeKind::kCollect && job.level == options_.num_levels - 1;
-}
-
-void DBImpl::ShareRepository(const std::vector<uint64_t>& tables) {
-  repository_shares_++;
-  busy_levels_.insert(options_.num_levels - 1);
-  busy_tables_.insert(tables.begin(), tables.end());
-}
-
-void DBImpl::LeaveRepository(const std::vector<uint64_t>& tables) {
-  for (uint64_t table : tables) busy_tables_.erase(table);
-  if (--repository_shares_ == 0) busy_levels_.erase(options_.num_levels - 1);
-}
 
 void DBImpl::PublishState() {
   auto state = std::make_unique<ReadState>();
@@ -724,8 +625,9 @@ void DBImpl::SetBackgroundError(const Status& s) {
 }
 
 // Whether nothing is running or due.
-bool DBImpl::IsIdle() {
-  return immutables_.empty() && !flushing_ && running_jobs_ == 0 && versions_->BufferEmpty() && !HasMergeWork();
+bool DBImpl::IsIdle() const {
+  return immutables_.empty() && !scheduler_.flushing() && scheduler_.running() == 0 && versions_->BufferEmpty() &&
+         !HasMergeWork();
 }
 
 // Slows writers down as a limit comes near, so that they do not run into it at full speed.

@@ -222,7 +222,7 @@ Status DBImpl::DoFlush() {
   if (newest == nullptr) return s.ok() ? background_error_ : s;
   while (s.ok() && background_error_.ok() &&
          std::find(immutables_.begin(), immutables_.end(), newest) != immutables_.end()) {
-    if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork() && !HasDrainWork()) {
+    if (scheduler_.flush_blocked() && !LookForWork()) {
       return Status::NoSpace(pool_->path(), "the pool has no room for the flush");
     }
     if (!WaitForBackground(0)) break;
@@ -234,27 +234,29 @@ Status DBImpl::Settle() {
   Status s = Flush();
   if (!s.ok()) return s;
   MutexLock lock(&mutex_);
-  SettleRequest request(&settle_requests_);
-  flush_blocked_ = false;  // try again
-  UnblockMerges();
-  const uint64_t started = settles_started_;
+  SettleRequest request(&scheduler_);
+  scheduler_.RetryFlush();
+  scheduler_.Retry();
+  const uint64_t started = scheduler_.settles_started();
   work_.SignalAll();
   const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: policy only
   const auto wanting = [&]() REQUIRES(mutex_) {
-    const bool settled = settles_finished_ > started;
-    const bool merged = settled || (running_jobs_ == 0 && versions_->BufferEmpty());
-    if (!(merged || merges_blocked_) || (MergesBlocked() && HasDrainWork())) return true;
+    const bool settled = scheduler_.settles_finished() > started;
+    const bool merged = settled || (scheduler_.running() == 0 && versions_->BufferEmpty());
+    if (!(merged || scheduler_.merges_blocked()) || (scheduler_.anything_blocked() && HasDrainWork())) return true;
     // Where others write all the time there is always something to merge: then all that was there at the call is
     // enough.
     if (settled && last_sequence_.load(std::memory_order_relaxed) != sequence) return false;  // relaxed: as above
-    return running_jobs_ > 0 || HasMergeWork();
+    return scheduler_.running() > 0 || HasMergeWork();
   };
+  MarkGarbage();
   while (background_error_.ok() && !MustNotWait() && wanting()) {
     if (!WaitForBackground(0)) break;
+    MarkGarbage();
   }
   request.End();
   if (waiting_stopped_) return ToldToStop();
-  if (background_error_.ok() && MergesBlocked()) {
+  if (background_error_.ok() && scheduler_.anything_blocked()) {
     return Status::NoSpace(pool_->path(), "the pool has no room for a merge");
   }
   return background_error_;
@@ -289,7 +291,8 @@ Status DBImpl::DoWaitForIdle() {
     s = WaitForSsd();
     if (s.ok() && waiting_stopped_) return ToldToStop();
     if (!s.ok()) return s;
-    if (!MergesBlocked() && !(memtable_->empty() && IsIdle())) continue;
+    MarkGarbage();
+    if (!scheduler_.anything_blocked() && !(memtable_->empty() && IsIdle())) continue;
     // Tables that wait for their filter are held until then, also when no version has them any more.
     while (background_error_.ok() && !MustNotWait() && (!unfiltered_.empty() || filtering_)) WaitForBackground(0);
     if (waiting_stopped_) return ToldToStop();

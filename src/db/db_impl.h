@@ -27,6 +27,7 @@
 
 #include "compaction/merge.h"
 #include "compaction/picker.h"
+#include "compaction/scheduler.h"
 #include "compaction/ssd_merge.h"
 #include "compaction/ssd_picker.h"
 #include "miodb/db.h"
@@ -202,20 +203,14 @@ class DBImpl final : public DB {
   Status NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk);
   Status NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk);
   void InstallFlush(MemTableRef memtable, std::vector<TableRef> tables, Status s) REQUIRES(mutex_);
-  PickerInput MakePickerInput() REQUIRES(mutex_);
-  bool HasMergeWork() REQUIRES(mutex_);
+  PickerInput MakePickerInput() const REQUIRES(mutex_);
+  bool HasMergeWork() const REQUIRES(mutex_);
+  bool LookForWork() REQUIRES(mutex_);
+  SpaceFigures MakeSpaceFigures() const REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);
-  bool WritersAreBusy() REQUIRES(mutex_);
-  void CollectionDone(bool had_space) REQUIRES(mutex_);
-  bool MergesBlocked() const REQUIRES(mutex_) { return merges_blocked_ || collection_blocked_; }
-  void UnblockMerges() REQUIRES(mutex_) {
-    merges_blocked_ = copies_blocked_ = collection_blocked_ = false;
-    collection_failures_ = 0;
-  }
-  void RunJob(MergeJob job);
+  void RunJob(MergeJob job, const JobHold& hold);
+  void FinishJob(const JobHold& hold, const Status& s, bool refused) REQUIRES(mutex_);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
-  void FinishJob(const MergeJob& job, const std::vector<uint64_t>& runs, const std::vector<uint64_t>& collected,
-                 const Status& s, bool space_came, bool copies) REQUIRES(mutex_);
   void PublishState() REQUIRES(mutex_);
   void SetBackgroundError(const Status& s) REQUIRES(mutex_);
   bool WaitForBackground(uint64_t micros) REQUIRES(mutex_);
@@ -227,31 +222,26 @@ class DBImpl final : public DB {
   uint64_t Reserve(Demand demand) const REQUIRES(mutex_);
   bool ChunkForDeletes(uint64_t frame_bytes, Demand demand) REQUIRES(mutex_);
   void UpdateThrottle() REQUIRES(mutex_);
-  bool IsIdle() REQUIRES(mutex_);
-
-  bool SharesRepository(const MergeJob& job) const;
-  void ShareRepository(const std::vector<uint64_t>& tables) REQUIRES(mutex_);
-  void LeaveRepository(const std::vector<uint64_t>& tables) REQUIRES(mutex_);
+  bool IsIdle() const REQUIRES(mutex_);
 
   // ---- db_ssd.cc
   Status OpenSsd();
   bool SsdStep();
   uint64_t NvmBudget() const;
   uint64_t PartitionBytes() const;
-  uint64_t NvmBytes() REQUIRES(mutex_);
-  bool BufferTooLarge() REQUIRES(mutex_);
-  bool WantsPushDown() REQUIRES(mutex_);
-  bool SettlesAll() REQUIRES(mutex_);
-  bool WantsDrain() REQUIRES(mutex_);
+  uint64_t NvmBytes() const REQUIRES(mutex_);
+  bool BufferTooLarge() const REQUIRES(mutex_);
+  bool WantsPushDown() const REQUIRES(mutex_);
+  bool SettlesAll() const REQUIRES(mutex_);
+  bool WantsDrain() const REQUIRES(mutex_);
   uint64_t SsdThrottleNanos(uint64_t left) REQUIRES(mutex_);
   std::vector<uint64_t> SsdLevelLimits(const SsdLevels& ssd) const;
   SsdPickerInput MakeSsdPickerInput() REQUIRES(mutex_);
   std::optional<SsdJob> PickSsd() REQUIRES(mutex_);
   bool HasDrainWork() REQUIRES(mutex_);
-  void RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels);
+  void RunSsdJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels);
+  void FinishSsdJob(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(mutex_);
   Status InstallSsd(const SsdJob& job, const SsdMergeResult& result) REQUIRES(mutex_);
-  void FinishSsdJob(const SsdRange& range, const std::vector<uint64_t>& tables, const Status& s, bool inputs_damaged)
-      REQUIRES(mutex_);
   Status WaitForSsd() REQUIRES(mutex_);
   Status PurgeSsd(const Slice* begin, const Slice* end);
   Status Purge(PurgeRequest request) REQUIRES(mutex_);
@@ -287,9 +277,9 @@ class DBImpl final : public DB {
   uint64_t LogLimit() const;
   bool LogTooLong() const;
   double LogExcess() REQUIRES(mutex_);
-  bool LogWantsDrain() REQUIRES(mutex_);
+  bool LogWantsDrain() const REQUIRES(mutex_);
   uint64_t FloorWithout(const std::vector<uint64_t>& drained) REQUIRES(mutex_);
-  bool BufferHoldsLog() REQUIRES(mutex_);
+  bool BufferHoldsLog() const REQUIRES(mutex_);
   Status MakeFilesDurable(const VersionEdit& edit) REQUIRES(mutex_);
   Status ReplaceSsdManifest(const VersionEdit& edit, Status* in_doubt) REQUIRES(mutex_);
   bool RaiseFloor() REQUIRES(mutex_);
@@ -393,32 +383,7 @@ class DBImpl final : public DB {
   std::deque<std::unique_ptr<LogChunk>> spare_chunks_ GUARDED_BY(mutex_);
   std::vector<TableRef> unfiltered_ GUARDED_BY(mutex_);  // opened by recovery, filter not yet built
   bool filtering_ GUARDED_BY(mutex_) = false;            // a filter of one of them is being built
-  bool preparing_ GUARDED_BY(mutex_) = false;
-  bool flushing_ GUARDED_BY(mutex_) = false;
-  std::set<uint64_t> busy_runs_ GUARDED_BY(mutex_);  // inputs of running jobs
-  std::set<int> busy_levels_ GUARDED_BY(mutex_);     // levels that a running job takes runs from
-  // Jobs that take only some tables of the repository, and those tables. Others take all of it or wait for these.
-  int repository_shares_ GUARDED_BY(mutex_) = 0;
-  std::set<uint64_t> busy_tables_ GUARDED_BY(mutex_);
-  int running_jobs_ GUARDED_BY(mutex_) = 0;
-  int settle_requests_ GUARDED_BY(mutex_) = 0;  // callers who want everything in the repository
-  uint64_t settles_started_ GUARDED_BY(mutex_) = 0;
-  uint64_t settles_finished_ GUARDED_BY(mutex_) = 0;
-  // A merge, or a garbage collection, found no space: none is tried until some may have been freed. The one may well
-  // find space where the other does not, and free what that needs.
-  bool merges_blocked_ GUARDED_BY(mutex_) = false;
-  bool copies_blocked_ GUARDED_BY(mutex_) = false;  // the last merge found too little space, and is to copy nothing
-  bool collection_blocked_ GUARDED_BY(mutex_) = false;
-  int collection_failures_ GUARDED_BY(mutex_) = 0;      // for want of space, one after the other
-  bool full_ GUARDED_BY(mutex_) = false;                // the last attempt to prepare a chunk found no space
-  uint64_t frees_ GUARDED_BY(mutex_) = 0;               // flushes and merges finished: each may have freed space
-  uint64_t installed_ GUARDED_BY(mutex_) = 0;           // those that succeeded
-  bool evacuating_ GUARDED_BY(mutex_) = false;          // payload extents are marked for evacuation
-  uint64_t marked_at_ GUARDED_BY(mutex_) = 0;           // frees_ when they were
-  uint64_t full_at_ GUARDED_BY(mutex_) = 0;             // frees_ when that attempt began
-  uint64_t looked_at_sequence_ GUARDED_BY(mutex_) = 0;  // the last one that WritersAreBusy saw
-  uint64_t looked_at_micros_ GUARDED_BY(mutex_) = 0;    // when it was new
-  bool flush_blocked_ GUARDED_BY(mutex_) = false;       // a flush found no space; it waits for some to be freed
+  Scheduler scheduler_ GUARDED_BY(mutex_);
 
   // Of a volatile pool with an SSD tier.
   SsdManifest ssd_manifest_;                           // as the open found it
@@ -426,17 +391,10 @@ class DBImpl final : public DB {
   uint64_t ssd_floor_ GUARDED_BY(mutex_) = 0;          // of SSD_MANIFEST
   bool ssd_manifest_busy_ GUARDED_BY(mutex_) = false;  // it is being replaced
 
-  std::vector<SsdRange> ssd_ranges_ GUARDED_BY(mutex_);     // of running SSD jobs, and the following ones
-  std::vector<SsdRange> ssd_damaged_ GUARDED_BY(mutex_);    // of jobs that met damage: not touched until the next open
-  int ssd_jobs_ GUARDED_BY(mutex_) = 0;                     // running
   const PurgeRequest* purge_ GUARDED_BY(mutex_) = nullptr;  // of the CompactRange that waits
-  bool purge_first_ GUARDED_BY(mutex_) = false;             // the next job is one for it, if there is one
   Status ssd_error_ GUARDED_BY(mutex_);                     // of the last SSD job, until one succeeds
-  int drains_running_ GUARDED_BY(mutex_) = 0;
-  std::vector<std::string> read_keys_ GUARDED_BY(mutex_);  // read_samples_ as of a moment ago
-  uint64_t read_keys_micros_ GUARDED_BY(mutex_) = 0;       // when that was
-  uint64_t ssd_retry_micros_ GUARDED_BY(mutex_) = 0;       // no job starts before
-  uint64_t ssd_pause_micros_ GUARDED_BY(mutex_) = 0;       // between attempts, while they fail
+  std::vector<std::string> read_keys_ GUARDED_BY(mutex_);   // read_samples_ as of a moment ago
+  uint64_t read_keys_micros_ GUARDED_BY(mutex_) = 0;        // when that was
 
   Status background_error_ GUARDED_BY(mutex_);
   std::atomic<bool> failed_{false};  // background_error_ is set; for the leader

@@ -55,9 +55,7 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
   MutexLock lock(&mutex_);
   // Whoever waits for space may have it now.
   reclaimed_at_.store(UINT64_MAX, std::memory_order_relaxed);  // relaxed: a hint
-  full_ = flush_blocked_ = false;
-  frees_++;
-  UnblockMerges();
+  scheduler_.SpaceAdded();
   UpdateThrottle();
   work_.SignalAll();
   done_.SignalAll();

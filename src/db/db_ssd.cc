@@ -39,9 +39,6 @@ namespace {
 // An index entry and its share of the levels above.
 constexpr uint64_t kIndexBytes = 22;
 
-constexpr uint64_t kLeastPauseMicros = 50 * 1000;
-constexpr uint64_t kMostPauseMicros = 5 * 1000 * 1000;
-
 // How long a writer waits for each KiB while the pool holds far more than its budget, and once it is full.
 constexpr double kThrottleNanos = 20 * 1000;
 constexpr double kFullThrottleNanos = 1000 * 1000;
@@ -83,7 +80,7 @@ uint64_t DBImpl::PartitionBytes() const {
   return std::min(options_.partition_size, std::max(NvmBudget() / kLeastPartitions, kSmallPartition));
 }
 
-uint64_t DBImpl::NvmBytes() { return versions_->payload_live_bytes() + versions_->entries() * kIndexBytes; }
+uint64_t DBImpl::NvmBytes() const { return versions_->payload_live_bytes() + versions_->entries() * kIndexBytes; }
 
 namespace {
 
@@ -95,21 +92,21 @@ uint64_t RepositoryBytes(const Version& version) {
 }  // namespace
 
 // Whether what came last is more of what the pool holds than it should be, once the pool is to shrink.
-bool DBImpl::BufferTooLarge() {
+bool DBImpl::BufferTooLarge() const {
   return !versions_->BufferEmpty() && NvmBytes() > RepositoryBytes(*versions_->current()) + NvmBudget() / kBufferShare;
 }
 
-bool DBImpl::WantsPushDown() { return SettlesAll() && ssd_error_.ok() && BufferTooLarge(); }
+bool DBImpl::WantsPushDown() const { return SettlesAll() && ssd_error_.ok() && BufferTooLarge(); }
 
-bool DBImpl::SettlesAll() { return ssd_ != nullptr && NvmBytes() > NvmBudget() / 2; }
+bool DBImpl::SettlesAll() const { return ssd_ != nullptr && NvmBytes() > NvmBudget() / 2; }
 
-bool DBImpl::WantsDrain() {
+bool DBImpl::WantsDrain() const {
   if (ssd_ == nullptr) return false;
   if (versions_->current()->levels.back().empty()) return false;
   if (LogWantsDrain()) return true;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
   const uint64_t least = Reserve(Demand::kAny) + pool_->capacity() / kLastShare;
-  if (full_ || MergesBlocked() || pool_->free_bytes() < least) return true;
+  if (scheduler_.full() || scheduler_.anything_blocked() || pool_->free_bytes() < least) return true;
   return NvmBytes() > NvmBudget() && !BufferTooLarge();
 }
 
@@ -152,24 +149,20 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.order = order_;
   input.drain = WantsDrain();
   input.oldest_first = LogWantsDrain();
-  input.may_drain = (repository_shares_ > 0 || busy_levels_.count(options_.num_levels - 1) == 0) &&
-                    (settle_requests_ == 0 || versions_->BufferEmpty() || MergesBlocked());
+  scheduler_.FillSsdInput(versions_->BufferEmpty(), &input);
   input.level_limits = SsdLevelLimits(*input.version->ssd);
-  input.running = &ssd_ranges_;
-  input.busy_tables = &busy_tables_;
   if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
     read_keys_ = order_.bytewise() ? read_samples_->Sorted() : std::vector<std::string>();
     read_keys_micros_ = NowMicros();
   }
   input.read_keys = &read_keys_;
   input.purge = purge_;
-  input.purge_first = purge_first_;
   return input;
 }
 
 std::optional<SsdJob> DBImpl::PickSsd() {
   if (ssd_ == nullptr || !background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: under mutex
-      NowMicros() < ssd_retry_micros_) {
+      !scheduler_.MayStartSsd(NowMicros())) {
     return std::nullopt;
   }
   return PickSsdJob(MakeSsdPickerInput());
@@ -177,7 +170,7 @@ std::optional<SsdJob> DBImpl::PickSsd() {
 
 bool DBImpl::HasDrainWork() {
   if (!WantsDrain()) return false;
-  if (ssd_jobs_ > 0) return true;  // what it keeps busy may be what the next drain needs
+  if (scheduler_.ssd_jobs() > 0) return true;  // what it keeps busy may be what the next drain needs
   const std::optional<SsdJob> job = PickSsd();
   return job.has_value() && job->is_drain();
 }
@@ -188,27 +181,20 @@ bool DBImpl::SsdStep() {
   if (ssd_ == nullptr) return false;
   ssd_->RemoveDiscarded();
   std::optional<SsdJob> job;
+  JobHold hold;
   std::shared_ptr<const SsdLevels> levels;
   {
     MutexLock lock(&mutex_);
     job = PickSsd();
     if (!job.has_value()) return RaiseFloor();
-    purge_first_ = !purge_first_;  // every other job: writers may keep all threads busy with others
     levels = versions_->current()->ssd;
-    ssd_ranges_.push_back(job->range);
-    ssd_jobs_++;
-    if (job->is_drain()) {
-      // Counted as a merge: it takes from the repository, which merges put into.
-      running_jobs_++;
-      drains_running_++;
-      ShareRepository(Numbers(job->tables));
-    }
+    hold = scheduler_.BeginSsd(*job);
   }
-  RunSsdJob(std::move(*job), std::move(levels));
+  RunSsdJob(std::move(*job), hold, std::move(levels));
   return true;
 }
 
-void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
+void DBImpl::RunSsdJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) {
   const WriteTurns::Work work(&turns_);
   const uint64_t start = NowMicros();
   const VersionFilter filter(snapshots_.Sequences());
@@ -237,7 +223,6 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   add(&stats.bytes_written, written);
 
   const SsdRange range = job.range;
-  const std::vector<uint64_t> tables = Numbers(job.tables);
   const bool inputs_damaged = result.inputs_damaged;
   levels.reset();
   MutexLock lock(&mutex_);
@@ -255,7 +240,7 @@ void DBImpl::RunSsdJob(SsdJob job, std::shared_ptr<const SsdLevels> levels) {
   // Let go of the inputs before anybody is told: their space is free only then.
   job = SsdJob();
   result = SsdMergeResult();
-  FinishSsdJob(range, tables, s, inputs_damaged);
+  FinishSsdJob(hold, range, s, inputs_damaged);
   if (LogsUntilSsd()) RetireFileLog();
 }
 
@@ -291,36 +276,13 @@ Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
   return s;
 }
 
-void DBImpl::FinishSsdJob(const SsdRange& range, const std::vector<uint64_t>& tables, const Status& s,
-                          bool inputs_damaged) {
-  ssd_jobs_--;
-  frees_++;
-  if (range.first_level < 0) {
-    running_jobs_--;
-    drains_running_--;
-    LeaveRepository(tables);
-  }
-  if (inputs_damaged) {
-    ssd_damaged_.push_back(range);
-  } else {
-    const auto mine = std::find_if(ssd_ranges_.begin(), ssd_ranges_.end(), [&](const SsdRange& r) {
-      return r.first_level == range.first_level && r.smallest == range.smallest && r.largest == range.largest;
-    });
-    CHECK(mine != ssd_ranges_.end());
-    ssd_ranges_.erase(mine);
-  }
+void DBImpl::FinishSsdJob(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) {
+  const bool closing = closing_.load(std::memory_order_relaxed);  // relaxed: set under the mutex
+  scheduler_.EndSsd(hold, range, s.ok() ? Outcome::kInstalled : Outcome::kFailed, inputs_damaged, NowMicros());
   if (s.ok()) {
-    installed_++;
-    flush_blocked_ = false;
-    UnblockMerges();
     ssd_error_ = Status::OK();
-    ssd_retry_micros_ = ssd_pause_micros_ = 0;
-  } else if (!closing_.load(std::memory_order_relaxed)) {  // relaxed: set under the mutex
+  } else if (!closing) {
     ssd_error_ = s;
-    if (!inputs_damaged) {
-      ssd_pause_micros_ = std::clamp(2 * ssd_pause_micros_, kLeastPauseMicros, kMostPauseMicros);
-      ssd_retry_micros_ = NowMicros() + ssd_pause_micros_;
-    }
     LogStatus(inputs_damaged ? "SSD tier: a range of keys stays as it is" : "SSD tier: to be tried again", s);
   }
   UpdateThrottle();
@@ -333,7 +295,8 @@ void DBImpl::FinishSsdJob(const SsdRange& range, const std::vector<uint64_t>& ta
 // Waits until nothing of the SSD tier is running or due, or until it fails.
 Status DBImpl::WaitForSsd() {
   if (ssd_ == nullptr) return background_error_;
-  while (background_error_.ok() && !MustNotWait() && (ssd_jobs_ > 0 || running_jobs_ > 0 || PickSsd().has_value())) {
+  while (background_error_.ok() && !MustNotWait() &&
+         (scheduler_.ssd_jobs() > 0 || scheduler_.running() > 0 || PickSsd().has_value())) {
     if (!WaitForBackground(0)) break;
   }
   return background_error_.ok() ? ssd_error_ : background_error_;
@@ -379,7 +342,7 @@ Status DBImpl::Purge(PurgeRequest request) {
   const auto is_left = [this]() REQUIRES(mutex_) {
     SsdPickerInput input = MakeSsdPickerInput();
     input.may_drain = true;
-    input.running = &ssd_damaged_;
+    input.running = &scheduler_.damaged_ranges();
     input.busy_tables = nullptr;
     return PickPurge(input).has_value();
   };

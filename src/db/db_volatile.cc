@@ -118,18 +118,19 @@ const PMTable* OldestTable(const Version& version, bool* in_buffer) {
 }  // namespace
 
 // Whether the log is too long for the sake of what is in the buffer.
-bool DBImpl::BufferHoldsLog() {
+bool DBImpl::BufferHoldsLog() const {
   bool in_buffer = false;
   return LogTooLong() && OldestTable(*versions_->current(), &in_buffer) != nullptr && in_buffer;
 }
 
 // Whether a drain would make a log that is too long shorter. One that damage keeps from draining has to stay.
-bool DBImpl::LogWantsDrain() {
+bool DBImpl::LogWantsDrain() const {
   if (!LogTooLong()) return false;
   bool in_buffer = false;
   const PMTable* const oldest = OldestTable(*versions_->current(), &in_buffer);
   if (oldest == nullptr || in_buffer) return false;
-  return std::none_of(ssd_damaged_.begin(), ssd_damaged_.end(), [&](const SsdRange& range) {
+  const std::vector<SsdRange>& damaged = scheduler_.damaged_ranges();
+  return std::none_of(damaged.begin(), damaged.end(), [&](const SsdRange& range) {
     return range.first_level <= 0 && order_.Compare(oldest->smallest(), range.largest) <= 0 &&
            order_.Compare(range.smallest, oldest->largest()) <= 0;
   });

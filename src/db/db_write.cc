@@ -302,8 +302,8 @@ Status DBImpl::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
         SealMemTable();
         continue;
       }
-      if (flush_blocked_ && running_jobs_ == 0 && !HasMergeWork() && !HasDrainWork()) {
-        flush_blocked_ = false;  // the next write tries again
+      if (scheduler_.flush_blocked() && !LookForWork()) {
+        scheduler_.RetryFlush();  // for the next write
         return Status::NoSpace(pool_->path(), "the pool has no room to flush a memtable");
       }
       WaitForBackground(0);
@@ -337,7 +337,7 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   if (frame_bytes > chunk_bytes_ || (!spare_chunks_.empty() && spare == spare_chunks_.end())) {
     // A frame that no prepared chunk holds gets one of its own, with room for others of its kind if they are made for
     // a small database.
-    full_at_ = frees_;
+    scheduler_.LookForSpace();
     Status s;
     {
       const MutexUnlock unlock(&mutex_);
@@ -345,7 +345,7 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
                    Demand::kAny, &chunk);
     }
     if (s.IsNoSpace()) {
-      full_ = true;
+      scheduler_.FoundSpace(false);
     } else if (!s.ok()) {
       return s;
     }
@@ -359,9 +359,9 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
     *taken = true;
     return Status::OK();
   }
-  if (!full_ || full_at_ != frees_) {
+  if (!scheduler_.FullAsItIs()) {
     // A chunk is on its way, or the attempt to get one is to be made again.
-    if (!WaitForBackground(0)) full_at_ = frees_;
+    if (!WaitForBackground(0)) scheduler_.LookForSpace();
     return Status::OK();
   }
   // What frees space may use the space that is kept for it.
@@ -370,7 +370,7 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
   bool give_up = false;
   Status s = NoRoom(&give_up);
   if (!give_up) return s;
-  if (frame_bytes > chunk_bytes_) full_ = false;  // that it has no room for this says nothing of smaller writes
+  if (frame_bytes > chunk_bytes_) scheduler_.FoundSpace(true);  // that this has no room says nothing of smaller writes
   // Under a snapshot deletes free nothing, and would use up what the merge after its release needs.
   *taken = deletes_only && snapshots_.empty() && ChunkForDeletes(frame_bytes, Demand::kDeletesAtLast);
   if (*taken) return Status::OK();
@@ -392,11 +392,12 @@ bool DBImpl::ChunkForDeletes(uint64_t frame_bytes, Demand demand) {
 
 // The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
 Status DBImpl::NoRoom(bool* give_up) {
-  if (flushing_ || running_jobs_ > 0 || preparing_ || (!immutables_.empty() && !flush_blocked_)) {
+  if (scheduler_.flushing() || scheduler_.running() > 0 || scheduler_.preparing() ||
+      (!immutables_.empty() && !scheduler_.flush_blocked())) {
     WaitForBackground(0);
     return Status::OK();
   }
-  if ((HasMergeWork() || HasDrainWork()) && WaitForBackground(0)) return Status::OK();
+  if (LookForWork() && WaitForBackground(0)) return Status::OK();
   const uint64_t sequence = last_sequence_.load(std::memory_order_relaxed);  // relaxed: the leader's own
   if (reclaimed_at_.load(std::memory_order_relaxed) != sequence) {           // relaxed: a hint
     if (!memtable_->empty() && immutables_.empty()) {
@@ -405,18 +406,18 @@ Status DBImpl::NoRoom(bool* give_up) {
     }
     // As often as it wins something.
     uint64_t used_before;
-    SettleRequest request(&settle_requests_);
+    SettleRequest request(&scheduler_);
     do {
       used_before = pool_->used_bytes();
-      UnblockMerges();  // try again
+      scheduler_.Retry();
       work_.SignalAll();
-      while (background_error_.ok() && full_ && (running_jobs_ > 0 || HasMergeWork() || HasDrainWork())) {
+      while (background_error_.ok() && scheduler_.full() && LookForWork()) {
         if (!WaitForBackground(0)) break;
       }
-    } while (background_error_.ok() && full_ && pool_->used_bytes() + chunk_bytes_ <= used_before);
+    } while (background_error_.ok() && scheduler_.full() && pool_->used_bytes() + chunk_bytes_ <= used_before);
     request.End();
     reclaimed_at_.store(sequence, std::memory_order_relaxed);  // relaxed: a hint
-    full_ = false;                                             // look again
+    scheduler_.FoundSpace(true);                               // look again
     work_.SignalAll();
     return background_error_;
   }

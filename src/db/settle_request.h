@@ -3,23 +3,26 @@
 #ifndef MIODB_SRC_DB_SETTLE_REQUEST_H_
 #define MIODB_SRC_DB_SETTLE_REQUEST_H_
 
+#include "compaction/scheduler.h"
+
 namespace miodb {
 
-// Counts one more such caller while it lives or until End, however its scope is left. REQUIRES: the mutex of the count.
+// The scheduler knows of the caller while this lives or until End, however its scope is left. REQUIRES: the scheduler's
+// lock.
 class SettleRequest {
  public:
-  explicit SettleRequest(int* requests) : requests_(requests) { ++*requests_; }
+  explicit SettleRequest(Scheduler* scheduler) : scheduler_(scheduler) { scheduler_->BeginSettle(); }
   ~SettleRequest() { End(); }
   SettleRequest(const SettleRequest&) = delete;
   SettleRequest& operator=(const SettleRequest&) = delete;
 
   void End() {
-    if (requests_ != nullptr) --*requests_;
-    requests_ = nullptr;
+    if (scheduler_ != nullptr) scheduler_->EndSettle();
+    scheduler_ = nullptr;
   }
 
  private:
-  int* requests_;
+  Scheduler* scheduler_;
 };
 
 }  // namespace miodb

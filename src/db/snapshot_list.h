@@ -56,13 +56,13 @@ class SnapshotList {
     return result;
   }
 
-  bool empty() {
+  bool empty() const {
     MutexLock lock(&mutex_);
     return sequences_.empty();
   }
 
  private:
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::multiset<uint64_t> sequences_ GUARDED_BY(mutex_);
 };
 

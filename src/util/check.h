@@ -107,6 +107,17 @@ template <typename A, typename B>
   } while (false)
 #endif
 
+namespace miodb {
+
+// Whether objects check all of themselves after every change: in debug builds, and under the simulator.
+#if !defined(NDEBUG) || defined(MIODB_SIMULATOR)
+inline constexpr bool kChecksWhole = true;
+#else
+inline constexpr bool kChecksWhole = false;
+#endif
+
+}  // namespace miodb
+
 #define DCHECK(cond) MIODB_DCHECK(CHECK(cond))
 #define DCHECK_EQ(a, b) MIODB_DCHECK(CHECK_EQ(a, b))
 #define DCHECK_NE(a, b) MIODB_DCHECK(CHECK_NE(a, b))

@@ -1,0 +1,243 @@
+#include "compaction/scheduler.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+// ---- what runs
+
+std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
+  input.busy_runs = &busy_runs_;
+  input.busy_levels = &busy_levels_;
+  input.busy_tables = &busy_tables_;
+  input.repository_shared = repository_shares_ > 0;
+  input.jobs_running = running_ > 0;
+  input.settle = settling();
+  input.merges_blocked = merges_blocked();
+  input.collection_blocked = collections_ == CollectionState::kBlocked;
+  return PickMerge(input);
+}
+
+void Scheduler::Hold(const JobHold& hold) {
+  const auto hold_level = [this](int level) { CHECK(busy_levels_.insert(level).second); };
+  running_++;
+  drains_ += hold.is_drain;
+  for (const uint64_t run : hold.runs) CHECK(busy_runs_.insert(run).second);
+  for (const uint64_t table : hold.tables) CHECK(busy_tables_.insert(table).second);
+  if (TakesPartOfRepository(hold)) {
+    if (repository_shares_++ == 0) hold_level(repository_);
+  } else if (hold.kind == MergeKind::kSettle) {
+    settles_started_++;
+    for (int level = 0; level <= repository_; level++) hold_level(level);
+  } else {
+    hold_level(hold.level);
+    if (hold.kind == MergeKind::kLazyCopy) hold_level(hold.output_level);
+  }
+}
+
+void Scheduler::Release(const JobHold& hold) {
+  running_--;
+  drains_ -= hold.is_drain;
+  for (const uint64_t run : hold.runs) CHECK_EQ(busy_runs_.erase(run), 1u);
+  for (const uint64_t table : hold.tables) CHECK_EQ(busy_tables_.erase(table), 1u);
+  if (TakesPartOfRepository(hold)) {
+    if (--repository_shares_ == 0) busy_levels_.erase(repository_);
+  } else if (hold.kind == MergeKind::kSettle) {
+    settles_finished_++;
+    busy_levels_.clear();
+  } else {
+    busy_levels_.erase(hold.level);
+    if (hold.kind == MergeKind::kLazyCopy) busy_levels_.erase(hold.output_level);
+  }
+}
+
+JobHold Scheduler::BeginMerge(const MergeJob& job) {
+  JobHold hold;
+  hold.kind = job.kind;
+  hold.level = job.level;
+  hold.output_level = job.output_level;
+  hold.copies = job.kind == MergeKind::kCollect || merges_may_copy();
+  hold.installed = installed_;
+  for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
+  if (TakesPartOfRepository(hold)) hold.tables = Numbers(job.collect);
+  Hold(hold);
+  return hold;
+}
+
+void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
+  Release(hold);
+  attempts_++;
+  const bool collection = hold.kind == MergeKind::kCollect;
+  switch (outcome) {
+    case Outcome::kInstalled:
+      installed_++;
+      RetryFlush();
+      if (!collection) {
+        Retry();
+        break;
+      }
+      merges_.On(MergeEvent::kRetry);
+      refused ? CollectionRefused() : void(refusals_ = std::max(refusals_ - 1, 0));
+      break;
+    case Outcome::kNoSpace:
+      NoSpace(hold);
+      break;
+    case Outcome::kFailed:
+      break;
+  }
+  if (kChecksWhole) Check();
+}
+
+// What other jobs freed meanwhile came too late for this one, or was held by it: it is tried again at once. Jobs that
+// failed freed nothing: with them two would keep each other going for ever.
+void Scheduler::NoSpace(const JobHold& hold) {
+  if (installed_ != hold.installed) return;
+  if (hold.kind == MergeKind::kCollect) {
+    CollectionRefused();
+  } else {
+    merges_.On(hold.copies ? MergeEvent::kNoSpace : MergeEvent::kNoSpaceWithoutCopies);
+  }
+}
+
+// It is tried again with fewer extents, the emptiest: a small copy may free a lot.
+void Scheduler::CollectionRefused() {
+  refusals_ = std::min(refusals_ + 1, policy_.collection_attempts + 1);
+  collections_.On(refusals_ > policy_.collection_attempts ? CollectionEvent::kRefusedTooOften
+                                                          : CollectionEvent::kRefused);
+}
+
+void Scheduler::EndFlush(Outcome outcome) {
+  flush_.On(outcome == Outcome::kNoSpace ? FlushEvent::kNoSpace : FlushEvent::kEnd);
+  attempts_++;
+  if (outcome == Outcome::kInstalled) {
+    installed_++;
+    Retry();
+  }
+  if (kChecksWhole) Check();
+}
+
+// ---- garbage
+
+// What is garbage soon costs nothing to collect later, so while writers are busy and space is plentiful more of it is
+// borne: collecting a random load of every key once moves a third of the data at 125 % all the time, a seventh at its
+// end.
+//
+// The marks are made anew after every job, never added to: what is marked has to fit into the space that is free now.
+// Copies that stop half-way, in key order, leave a part of every extent behind and free none.
+std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
+  if (marks_ && marked_at_ == attempts_) return std::nullopt;
+  const bool pressed =
+      full() || f.free < f.reserve + std::max(f.capacity / policy_.short_share, policy_.short_chunks * f.chunk);
+  // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
+  // wait for the space that is collected here.
+  if (settling() && !pressed && !merges_blocked() && !marks_ && !f.buffer_is_empty) return std::nullopt;
+  const uint64_t percent = static_cast<uint64_t>(f.amplification), extra = percent - 100;
+  const bool patient = f.free > f.capacity / policy_.plenty_share && WritersAreBusy(now_micros);
+  const uint64_t limit = pressed ? policy_.short_start_percent : patient ? 100 + policy_.patience * extra : percent;
+  MarkRequest request;
+  request.slack = (pressed ? 1 : 2) * f.chunk;
+  request.goal_percent = pressed ? policy_.short_goal_percent : limit - (extra + 9) / 10;
+  request.start_percent = marks_ ? request.goal_percent : limit;
+  if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
+  const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
+  request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
+  return request;
+}
+
+bool Scheduler::BeginMarks(bool marked) {
+  marked_at_ = attempts_;
+  return !marked || running_ == drains_;
+}
+
+void Scheduler::SeeSequence(uint64_t sequence, uint64_t now_micros) {
+  if (sequence == sequence_) return;
+  sequence_ = sequence;
+  sequence_micros_ = now_micros;
+}
+
+bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
+  return !settling() && now_micros - sequence_micros_ < policy_.busy_micros;
+}
+
+// ---- the SSD tier
+
+void Scheduler::FillSsdInput(bool settled, SsdPickerInput* input) const {
+  input->may_drain = (repository_shares_ > 0 || busy_levels_.count(repository_) == 0) &&
+                     (!settling() || settled || anything_blocked());
+  input->running = &ranges_;
+  input->busy_tables = &busy_tables_;
+  input->purge_first = purge_first_;
+}
+
+JobHold Scheduler::BeginSsd(const SsdJob& job) {
+  JobHold hold;
+  purge_first_ = !purge_first_;  // writers may keep all threads busy with others
+  ssd_jobs_++;
+  ranges_.push_back(job.range);
+  if (!job.is_drain()) return hold;
+  // Counted as a merge: it takes from the repository, which merges put into.
+  hold.is_drain = true;
+  hold.tables = Numbers(job.tables);
+  Hold(hold);
+  return hold;
+}
+
+void Scheduler::EndSsd(const JobHold& hold, const SsdRange& range, Outcome outcome, bool damaged, uint64_t now_micros) {
+  ssd_jobs_--;
+  attempts_++;
+  if (hold.is_drain) Release(hold);
+  if (damaged) {
+    damaged_ranges_.push_back(range);
+  } else {
+    const auto mine = std::find_if(ranges_.begin(), ranges_.end(), [&](const SsdRange& r) {
+      return r.first_level == range.first_level && r.smallest == range.smallest && r.largest == range.largest;
+    });
+    CHECK(mine != ranges_.end());
+    ranges_.erase(mine);
+  }
+  if (outcome == Outcome::kInstalled) {
+    installed_++;
+    RetryFlush();
+    Retry();
+    ssd_retry_micros_ = ssd_pause_micros_ = 0;
+  } else if (!damaged) {
+    ssd_pause_micros_ = std::clamp(2 * ssd_pause_micros_, policy_.least_pause_micros, policy_.most_pause_micros);
+    ssd_retry_micros_ = now_micros + ssd_pause_micros_;
+  }
+  if (kChecksWhole) Check();
+}
+
+// ---- who waits
+
+void Scheduler::EndSettle() {
+  CHECK_GT(settles_, 0);
+  settles_--;
+}
+
+void Scheduler::Retry() {
+  merges_.On(MergeEvent::kRetry);
+  collections_.On(CollectionEvent::kRetry);
+  refusals_ = 0;
+}
+
+void Scheduler::SpaceAdded() {
+  attempts_++;
+  FoundSpace(true);
+  RetryFlush();
+  Retry();
+}
+
+void Scheduler::Check() const {
+  CHECK(running_ >= drains_ && drains_ >= 0 && repository_shares_ >= drains_);
+  CHECK(repository_shares_ == 0 || busy_levels_.count(repository_) == 1);
+  CHECK(running_ > 0 || (busy_runs_.empty() && busy_levels_.empty() && busy_tables_.empty()));
+  CHECK(settles_started_ - settles_finished_ <= (running_ > 0 ? 1 : 0));
+  CHECK_EQ(ranges_.size(), static_cast<size_t>(ssd_jobs_) + damaged_ranges_.size());
+  CHECK(ssd_jobs_ >= drains_ && settles_ >= 0 && marked_at_ <= attempts_ && looked_at_ <= attempts_);
+  CHECK(collections_ == CollectionState::kBlocked ? refusals_ > policy_.collection_attempts
+                                                  : refusals_ <= policy_.collection_attempts);
+}
+
+}  // namespace miodb

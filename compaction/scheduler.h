@@ -1,0 +1,301 @@
+// Scheduler: which background work runs, what is blocked and why, who waits for it. The pickers (picker.h,
+// ssd_picker.h) say which job is best; the scheduler says which may run beside the others, and what the end of each
+// allows.
+//
+// No pool, no lock and no clock are inside: space and time are arguments. A query is const and changes nothing; what
+// changes the scheduler says what has happened.
+//
+// Threads: none of its own; one lock of the owner's guards all of it.
+//
+// What waits for space is tried again when some may have come: after every job that was installed, a flush, another
+// region, or because somebody asks (Retry). A blocked state has no other way out, and none lacks these.
+
+#ifndef MIODB_COMPACTION_SCHEDULER_H_
+#define MIODB_COMPACTION_SCHEDULER_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "compaction/machine.h"
+#include "compaction/picker.h"
+#include "compaction/ssd_picker.h"
+
+namespace miodb {
+
+// How a job ended. Whatever failed with another error than NoSpace is kFailed; the owner knows what to do about that.
+enum class Outcome { kInstalled, kNoSpace, kFailed };
+
+// ---- the machines
+
+// Merges that found no space copy nothing the next time, and make few tables of the repository; those that found none
+// even so wait.
+enum class MergeState { kReady, kWithoutCopies, kBlocked };
+enum class MergeEvent { kRetry, kNoSpace, kNoSpaceWithoutCopies };
+
+inline constexpr std::array<Move<MergeState, MergeEvent>, 9> kMergeMoves = {{
+    {MergeState::kReady, MergeEvent::kRetry, MergeState::kReady},
+    {MergeState::kReady, MergeEvent::kNoSpace, MergeState::kWithoutCopies},
+    {MergeState::kReady, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
+    {MergeState::kWithoutCopies, MergeEvent::kRetry, MergeState::kReady},
+    {MergeState::kWithoutCopies, MergeEvent::kNoSpace, MergeState::kWithoutCopies},
+    {MergeState::kWithoutCopies, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
+    {MergeState::kBlocked, MergeEvent::kRetry, MergeState::kReady},
+    {MergeState::kBlocked, MergeEvent::kNoSpace, MergeState::kBlocked},
+    {MergeState::kBlocked, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
+}};
+
+// A garbage collection that found too little space is tried again with half as many bytes to copy, some times.
+enum class CollectionState { kReady, kBlocked };
+enum class CollectionEvent { kRetry, kRefused, kRefusedTooOften };
+
+inline constexpr std::array<Move<CollectionState, CollectionEvent>, 6> kCollectionMoves = {{
+    {CollectionState::kReady, CollectionEvent::kRetry, CollectionState::kReady},
+    {CollectionState::kReady, CollectionEvent::kRefused, CollectionState::kReady},
+    {CollectionState::kReady, CollectionEvent::kRefusedTooOften, CollectionState::kBlocked},
+    {CollectionState::kBlocked, CollectionEvent::kRetry, CollectionState::kReady},
+    {CollectionState::kBlocked, CollectionEvent::kRefused, CollectionState::kBlocked},
+    {CollectionState::kBlocked, CollectionEvent::kRefusedTooOften, CollectionState::kBlocked},
+}};
+
+// One memtable is flushed at a time. A flush that found no space waits for some.
+enum class FlushState { kIdle, kRunning, kBlocked };
+enum class FlushEvent { kBegin, kEnd, kNoSpace, kRetry };
+
+inline constexpr std::array<Move<FlushState, FlushEvent>, 6> kFlushMoves = {{
+    {FlushState::kIdle, FlushEvent::kBegin, FlushState::kRunning},
+    {FlushState::kIdle, FlushEvent::kRetry, FlushState::kIdle},
+    {FlushState::kRunning, FlushEvent::kEnd, FlushState::kIdle},
+    {FlushState::kRunning, FlushEvent::kNoSpace, FlushState::kBlocked},
+    {FlushState::kRunning, FlushEvent::kRetry, FlushState::kRunning},
+    {FlushState::kBlocked, FlushEvent::kRetry, FlushState::kIdle},
+}};
+
+// Whether the last attempt to get space for a log chunk found some.
+enum class SpaceState { kFound, kFull };
+enum class SpaceEvent { kFound, kRefused };
+
+inline constexpr std::array<Move<SpaceState, SpaceEvent>, 4> kSpaceMoves = {{
+    {SpaceState::kFound, SpaceEvent::kFound, SpaceState::kFound},
+    {SpaceState::kFound, SpaceEvent::kRefused, SpaceState::kFull},
+    {SpaceState::kFull, SpaceEvent::kFound, SpaceState::kFound},
+    {SpaceState::kFull, SpaceEvent::kRefused, SpaceState::kFull},
+}};
+
+// What a running merge or drain holds, so that the scheduler gets it back when the job itself is gone.
+struct JobHold {
+  MergeKind kind = MergeKind::kZeroCopy;
+  bool is_drain = false;
+  int level = 0;
+  int output_level = 0;
+  std::vector<uint64_t> runs;    // ids of the inputs
+  std::vector<uint64_t> tables;  // of the repository, if the job takes only these of it
+  bool copies = true;            // the job may copy records
+  uint64_t installed = 0;        // jobs that had been installed when it began
+};
+
+// Space in bytes, as far as garbage collection looks at it.
+struct SpaceFigures {
+  uint64_t free = 0;            // in the pool
+  uint64_t capacity = 0;        // of the pool
+  uint64_t reserve = 0;         // kept free of the log
+  uint64_t index_reserve = 0;   // of it, for the indexes of merges
+  uint64_t payload = 0;         // that records take, with garbage
+  uint64_t live = 0;            // of it, that tables refer to
+  uint64_t chunk = 0;           // of the log
+  int amplification = 125;      // payload in percent of live that is borne
+  bool buffer_is_empty = true;  // all tables are in the repository
+};
+
+// What PickEvacuation is to be asked.
+struct MarkRequest {
+  uint64_t start_percent;
+  uint64_t goal_percent;
+  uint64_t slack;
+  uint64_t budget;
+};
+
+// Every figure that the scheduler decides by. Each has a test that shows what it does.
+struct SchedulePolicy {
+  // A garbage collection that finds too little space is tried so often, with half as many bytes to copy each time: the
+  // emptiest extents alone may free what the others need.
+  int collection_attempts = 8;
+
+  // While writers are busy and space is plentiful, garbage may be so many times what the amplification allows: it costs
+  // nothing to collect what will be garbage as a whole.
+  uint64_t patience = 3;
+
+  // Writers are busy for so long after a write that was seen.
+  uint64_t busy_micros = 1000 * 1000;
+
+  // Space is plentiful while more than one such part of the pool is free.
+  uint64_t plenty_share = 3;
+
+  // Space is short when less than one such part of the pool, and less than so many chunks of the log, is free above
+  // the reserve: the garbage has to be found before the log stops for it.
+  uint64_t short_share = 16;
+  uint64_t short_chunks = 4;
+
+  // Where space is short, payload in percent of its live bytes: what is above the first is collected, down to the
+  // second. The gap between them makes the work of a collection worth its beginning.
+  uint64_t short_start_percent = 106;
+  uint64_t short_goal_percent = 103;
+
+  // Chunks of the log that copies leave free besides the index reserve; one where the pool is full.
+  uint64_t copies_leave_chunks = 4;
+
+  // The pause of the SSD tier after its first failure, and the longest, in microseconds: an SSD that is full or failing
+  // is not to be asked all the time.
+  uint64_t least_pause_micros = 50 * 1000;
+  uint64_t most_pause_micros = 5 * 1000 * 1000;
+};
+
+class Scheduler {
+ public:
+  // repository: its level.
+  explicit Scheduler(int repository, const SchedulePolicy& policy = SchedulePolicy())
+      : repository_(repository), policy_(policy) {}
+
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // ---- merges
+
+  // The next merge, or nothing. version, level_trigger, snapshots and push_down of what goes in are the owner's.
+  std::optional<MergeJob> NextMerge(PickerInput input) const;
+
+  // The job runs from now on, until EndMerge.
+  JobHold BeginMerge(const MergeJob& job);
+
+  // refused: a collection was installed, but found too little space for some of its copies.
+  void EndMerge(const JobHold& hold, Outcome outcome, bool refused);
+
+  bool merges_may_copy() const { return merges_ == MergeState::kReady; }
+  bool merges_blocked() const { return merges_ == MergeState::kBlocked; }
+  bool anything_blocked() const { return merges_blocked() || collections_ == CollectionState::kBlocked; }
+
+  // ---- garbage
+
+  // Whether extents are to be marked for evacuation now, and which; nothing: the marks stay as they are.
+  std::optional<MarkRequest> WantsMarks(const SpaceFigures& figures, uint64_t now_micros) const;
+
+  // The marks of these figures were looked at, and may be changed if the result says so: merges that run copy by those
+  // that there are. marked: there are some.
+  bool BeginMarks(bool marked);
+  void EndMarks(bool any) { marks_ = any; }
+
+  // The last write at this time. While there are writes, and nobody waits for all work to be done, more garbage is
+  // borne where space is plentiful.
+  void SeeSequence(uint64_t sequence, uint64_t now_micros);
+  bool WritersAreBusy(uint64_t now_micros) const;
+
+  // ---- flush
+
+  bool MayFlush() const { return flush_ == FlushState::kIdle; }
+  bool flush_blocked() const { return flush_ == FlushState::kBlocked; }
+  bool flushing() const { return flush_ == FlushState::kRunning; }
+  void BeginFlush() { flush_.On(FlushEvent::kBegin); }
+  void EndFlush(Outcome outcome);
+  void RetryFlush() { flush_.On(FlushEvent::kRetry); }
+
+  // ---- space for the log
+
+  void BeginPreparing() { preparing_ = true; }
+  void EndPreparing() { preparing_ = false; }
+  bool preparing() const { return preparing_; }
+
+  // An attempt to get space begins. What frees some from now on makes its result out of date.
+  void LookForSpace() { looked_at_ = attempts_; }
+  void FoundSpace(bool found) { space_.On(found ? SpaceEvent::kFound : SpaceEvent::kRefused); }
+  bool full() const { return space_ == SpaceState::kFull; }
+
+  // Nothing has ended since the attempt that found the pool full.
+  bool FullAsItIs() const { return full() && looked_at_ == attempts_; }
+
+  // ---- the SSD tier
+
+  // Fills in what runs. settled: the buffer is empty.
+  void FillSsdInput(bool settled, SsdPickerInput* input) const;
+  bool MayStartSsd(uint64_t now_micros) const { return now_micros >= ssd_retry_micros_; }
+
+  JobHold BeginSsd(const SsdJob& job);
+
+  // damaged: the job met damage in its inputs, whose range of keys nobody touches any more.
+  void EndSsd(const JobHold& hold, const SsdRange& range, Outcome outcome, bool damaged, uint64_t now_micros);
+
+  int ssd_jobs() const { return ssd_jobs_; }
+  const std::vector<SsdRange>& damaged_ranges() const { return damaged_ranges_; }
+
+  // ---- who waits
+
+  // Somebody wants everything in the repository, from Begin to End.
+  void BeginSettle() { settles_++; }
+  void EndSettle();
+  bool settling() const { return settles_ > 0; }
+  uint64_t settles_started() const { return settles_started_; }
+  uint64_t settles_finished() const { return settles_finished_; }
+
+  // Merges and collections that wait for space are to be tried again.
+  void Retry();
+
+  // Space came from elsewhere.
+  void SpaceAdded();
+
+  // ---- all
+
+  int running() const { return running_; }  // merges and drains
+  uint64_t attempts() const { return attempts_; }
+  uint64_t installed() const { return installed_; }
+
+  // What must hold at any time.
+  void Check() const;
+
+ private:
+  bool TakesPartOfRepository(const JobHold& hold) const {
+    return hold.is_drain || (hold.kind == MergeKind::kCollect && hold.level == repository_);
+  }
+  void Hold(const JobHold& hold);
+  void Release(const JobHold& hold);
+  void CollectionRefused();
+  void NoSpace(const JobHold& hold);
+
+  const int repository_;
+  const SchedulePolicy policy_;
+
+  Machine<MergeState, MergeEvent, kMergeMoves.size()> merges_{&kMergeMoves};
+  Machine<CollectionState, CollectionEvent, kCollectionMoves.size()> collections_{&kCollectionMoves};
+  Machine<FlushState, FlushEvent, kFlushMoves.size()> flush_{&kFlushMoves};
+  Machine<SpaceState, SpaceEvent, kSpaceMoves.size()> space_{&kSpaceMoves};
+
+  std::set<uint64_t> busy_runs_;    // inputs of running merges
+  std::set<int> busy_levels_;       // levels that a running job takes runs from or puts them into
+  std::set<uint64_t> busy_tables_;  // of the repository, in jobs that take only some of it
+  int repository_shares_ = 0;       // such jobs
+  int running_ = 0;                 // merges and drains
+  int drains_ = 0;                  // of them
+
+  int refusals_ = 0;              // collections that found too little space, one after the other
+  bool marks_ = false;            // there are marks for evacuation
+  uint64_t marked_at_ = 0;        // attempts_ when they were made
+  uint64_t sequence_ = 0;         // of the last write that was seen
+  uint64_t sequence_micros_ = 0;  // when it was new
+  bool preparing_ = false;        // a log chunk is on its way
+  uint64_t looked_at_ = 0;        // attempts_ when space for the log was last looked for
+  uint64_t attempts_ = 0;         // jobs and flushes that have ended: each may have freed space
+  uint64_t installed_ = 0;        // those that were installed
+  int settles_ = 0;               // who wants everything in the repository
+  uint64_t settles_started_ = 0;
+  uint64_t settles_finished_ = 0;
+
+  int ssd_jobs_ = 0;                      // running
+  std::vector<SsdRange> ranges_;          // of them, and the damaged ones
+  std::vector<SsdRange> damaged_ranges_;  // not touched until the next open
+  bool purge_first_ = false;              // the turn of a purge alternates with that of all others
+  uint64_t ssd_retry_micros_ = 0;         // no job starts before
+  uint64_t ssd_pause_micros_ = 0;         // between attempts, while they fail
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_SCHEDULER_H_

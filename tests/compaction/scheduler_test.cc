@@ -1,0 +1,648 @@
+// The scheduler: what each figure of its policy does, and, over random histories of flushes, jobs, failures and
+// requests, that no two jobs share an input, that runs stay in the order of age, that nothing waits for ever, and that
+// every request ends.
+
+#include "compaction/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "src/util/random.h"
+#include "tests/common/environment.h"
+#include "tests/compaction/versions.h"
+#include "tests/pmtable/table_maker.h"
+
+namespace miodb::test {
+namespace {
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// ---- What each event does
+
+// A database of three levels whose merges are one at a time.
+class SchedulerTest : public testing::Test {
+ protected:
+  JobHold Begin(const std::vector<std::vector<uint64_t>>& ids) {
+    PickerInput input;
+    input.version = MakeVersion(ids);
+    const std::optional<MergeJob> job = scheduler_.NextMerge(input);
+    EXPECT_TRUE(job.has_value());
+    return job.has_value() ? scheduler_.BeginMerge(*job) : JobHold();
+  }
+  bool HasWork(const std::vector<std::vector<uint64_t>>& ids) {
+    PickerInput input;
+    input.version = MakeVersion(ids);
+    return scheduler_.NextMerge(input).has_value();
+  }
+  void Merge(Outcome outcome) {
+    const JobHold hold = Begin(kTwoRuns);
+    scheduler_.Check();
+    scheduler_.EndMerge(hold, outcome, false);
+    scheduler_.Check();
+  }
+  // Begins and ends one that finds too little space.
+  void RefuseCollection() {
+    MergeJob job{MergeKind::kCollect, 0, 0, {}, {}};
+    const JobHold hold = scheduler_.BeginMerge(job);
+    scheduler_.EndMerge(hold, Outcome::kNoSpace, false);
+  }
+  std::optional<MarkRequest> Marks(const SpaceFigures& figures, uint64_t now = 0) const {
+    return scheduler_.WantsMarks(figures, now + kLongAfter);
+  }
+  // Plenty of free space, and payload in percent of the live bytes.
+  static SpaceFigures Figures(uint64_t payload_percent) {
+    SpaceFigures figures;
+    figures.capacity = 1000 * kMiB;
+    figures.free = 500 * kMiB;
+    figures.chunk = kMiB;
+    figures.live = 100 * kMiB;
+    figures.payload = payload_percent * kMiB;
+    return figures;
+  }
+
+  static constexpr uint64_t kLongAfter = uint64_t{1} << 40;
+  const std::vector<std::vector<uint64_t>> kTwoRuns = {{2, 1}, {}, {}};
+  const SchedulePolicy policy_;
+  Scheduler scheduler_{2};
+};
+
+TEST_F(SchedulerTest, MergesWithoutSpaceCopyNothingAndThenWaitForSomeToCome) {
+  Merge(Outcome::kNoSpace);
+  EXPECT_FALSE(scheduler_.merges_may_copy());
+  EXPECT_FALSE(scheduler_.anything_blocked());
+  const JobHold second = Begin(kTwoRuns);
+  EXPECT_FALSE(second.copies);
+  scheduler_.EndMerge(second, Outcome::kNoSpace, false);
+  EXPECT_TRUE(scheduler_.merges_blocked());
+  EXPECT_FALSE(HasWork(kTwoRuns));
+  scheduler_.Retry();
+  EXPECT_TRUE(scheduler_.merges_may_copy());
+  EXPECT_TRUE(Begin(kTwoRuns).copies);
+}
+
+TEST_F(SchedulerTest, EverythingThatMayFreeSpaceUnblocksMerges) {
+  const std::vector<std::pair<const char*, std::function<void()>>> events = {
+      {"flush",
+       [this] {
+         scheduler_.BeginFlush();
+         scheduler_.EndFlush(Outcome::kInstalled);
+       }},
+      {"drain",
+       [this] {
+         SsdJob job;
+         const JobHold hold = scheduler_.BeginSsd(job);
+         scheduler_.EndSsd(hold, job.range, Outcome::kInstalled, false, 0);
+       }},
+      {"region", [this] { scheduler_.SpaceAdded(); }},
+      {"somebody asks", [this] { scheduler_.Retry(); }},
+  };
+  for (const auto& [name, event] : events) {
+    SCOPED_TRACE(name);
+    Merge(Outcome::kNoSpace);
+    Merge(Outcome::kNoSpace);
+    ASSERT_TRUE(scheduler_.merges_blocked());
+    event();
+    EXPECT_TRUE(scheduler_.merges_may_copy());
+    scheduler_.Check();
+  }
+}
+
+TEST_F(SchedulerTest, AMergeIsTriedAgainAtOnceIfAnotherJobWasInstalledMeanwhile) {
+  const JobHold hold = Begin(kTwoRuns);
+  scheduler_.BeginFlush();
+  scheduler_.EndFlush(Outcome::kInstalled);
+  scheduler_.EndMerge(hold, Outcome::kNoSpace, false);
+  EXPECT_TRUE(scheduler_.merges_may_copy());
+}
+
+TEST_F(SchedulerTest, AFlushWithoutSpaceWaitsForAJob) {
+  scheduler_.BeginFlush();
+  EXPECT_FALSE(scheduler_.MayFlush());
+  scheduler_.EndFlush(Outcome::kNoSpace);
+  EXPECT_TRUE(scheduler_.flush_blocked());
+  Merge(Outcome::kNoSpace);
+  EXPECT_TRUE(scheduler_.flush_blocked());
+  Merge(Outcome::kInstalled);
+  EXPECT_TRUE(scheduler_.MayFlush());
+  scheduler_.BeginFlush();
+  scheduler_.RetryFlush();
+  EXPECT_TRUE(scheduler_.flushing());
+  scheduler_.EndFlush(Outcome::kFailed);
+  EXPECT_TRUE(scheduler_.MayFlush());
+}
+
+TEST_F(SchedulerTest, ThePoolIsFullUntilSomethingHasEndedSinceItWasLookedAt) {
+  scheduler_.LookForSpace();
+  scheduler_.FoundSpace(false);
+  EXPECT_TRUE(scheduler_.FullAsItIs());
+  Merge(Outcome::kNoSpace);
+  EXPECT_TRUE(scheduler_.full());
+  EXPECT_FALSE(scheduler_.FullAsItIs()) << "to be looked at again";
+  scheduler_.LookForSpace();
+  EXPECT_TRUE(scheduler_.FullAsItIs());
+  scheduler_.FoundSpace(true);
+  EXPECT_FALSE(scheduler_.full());
+}
+
+TEST_F(SchedulerTest, APurgeHasEveryOtherTurn) {
+  SsdPickerInput input;
+  scheduler_.FillSsdInput(true, &input);
+  const bool first = input.purge_first;
+  SsdJob job;
+  const JobHold hold = scheduler_.BeginSsd(job);
+  scheduler_.FillSsdInput(true, &input);
+  EXPECT_NE(first, input.purge_first);
+  EXPECT_EQ(1u, input.running->size());
+  scheduler_.EndSsd(hold, job.range, Outcome::kInstalled, false, 0);
+  EXPECT_TRUE(input.running->empty());
+}
+
+TEST_F(SchedulerTest, ADamagedRangeStaysHeld) {
+  SsdJob job;
+  job.range = {0, "a", "b"};
+  const JobHold hold = scheduler_.BeginSsd(job);
+  scheduler_.EndSsd(hold, job.range, Outcome::kFailed, true, 7);
+  scheduler_.Check();
+  SsdPickerInput input;
+  scheduler_.FillSsdInput(true, &input);
+  EXPECT_EQ(1u, input.running->size());
+  EXPECT_EQ(1u, scheduler_.damaged_ranges().size());
+  EXPECT_TRUE(scheduler_.MayStartSsd(0)) << "the others go on";
+}
+
+TEST_F(SchedulerTest, ASettlingDatabaseDrainsOnlyWhatIsSettled) {
+  SsdPickerInput input;
+  scheduler_.BeginSettle();
+  scheduler_.FillSsdInput(false, &input);
+  EXPECT_FALSE(input.may_drain);
+  scheduler_.FillSsdInput(true, &input);
+  EXPECT_TRUE(input.may_drain);
+  Merge(Outcome::kNoSpace);
+  Merge(Outcome::kNoSpace);
+  scheduler_.FillSsdInput(false, &input);
+  EXPECT_TRUE(input.may_drain) << "merges wait for the space";
+  scheduler_.EndSettle();
+}
+
+// ---- What each figure of the policy does
+
+TEST_F(SchedulerTest, CollectionsAreTriedWithHalfAsMuchSomeTimes) {
+  SpaceFigures figures = Figures(200);
+  const uint64_t whole = Marks(figures)->budget;
+  for (int i = 1; i <= policy_.collection_attempts; i++) {
+    RefuseCollection();
+    ASSERT_EQ(whole >> i, Marks(figures)->budget);
+    ASSERT_FALSE(scheduler_.anything_blocked());
+    scheduler_.Check();
+  }
+  RefuseCollection();
+  EXPECT_TRUE(scheduler_.anything_blocked());
+  EXPECT_FALSE(scheduler_.merges_blocked()) << "a merge may find space, and free what a collection needs";
+  RefuseCollection();
+  scheduler_.Check();
+  scheduler_.Retry();
+  EXPECT_EQ(whole, Marks(figures)->budget);
+  EXPECT_FALSE(scheduler_.anything_blocked());
+}
+
+TEST_F(SchedulerTest, WhileWritersAreBusyMoreGarbageIsBorne) {
+  const uint64_t percent = 100 + policy_.patience * 25;
+  EXPECT_TRUE(Marks(Figures(126)).has_value());
+  EXPECT_FALSE(Marks(Figures(125)).has_value());
+  scheduler_.SeeSequence(1, kLongAfter);
+  EXPECT_FALSE(Marks(Figures(percent)).has_value());
+  EXPECT_TRUE(Marks(Figures(percent + 1)).has_value());
+  EXPECT_TRUE(scheduler_.WritersAreBusy(kLongAfter + policy_.busy_micros - 1));
+  EXPECT_FALSE(scheduler_.WritersAreBusy(kLongAfter + policy_.busy_micros));
+  EXPECT_TRUE(Marks(Figures(percent), policy_.busy_micros).has_value());
+  SpaceFigures figures = Figures(126);
+  figures.free = figures.capacity / policy_.plenty_share;
+  EXPECT_TRUE(Marks(figures).has_value()) << "space is not plentiful";
+  scheduler_.BeginSettle();
+  EXPECT_FALSE(scheduler_.WritersAreBusy(kLongAfter)) << "somebody waits";
+  scheduler_.EndSettle();
+}
+
+TEST_F(SchedulerTest, WhereSpaceIsShortLessGarbageIsBorne) {
+  SpaceFigures figures = Figures(policy_.short_start_percent + 1);
+  EXPECT_FALSE(Marks(figures).has_value());
+  figures.reserve = 10 * kMiB;
+  figures.free = figures.reserve + figures.capacity / policy_.short_share;
+  EXPECT_FALSE(Marks(figures).has_value());
+  figures.free--;
+  ASSERT_TRUE(Marks(figures).has_value());
+  EXPECT_EQ(policy_.short_start_percent, Marks(figures)->start_percent);
+  EXPECT_EQ(policy_.short_goal_percent, Marks(figures)->goal_percent);
+  figures.payload = policy_.short_start_percent * kMiB;
+  EXPECT_FALSE(Marks(figures).has_value());
+  figures = Figures(200);
+  figures.chunk = 100 * kMiB;  // so that the chunks count
+  figures.payload = 400 * kMiB;
+  figures.free = figures.reserve + policy_.short_chunks * figures.chunk;
+  EXPECT_EQ(2 * figures.chunk, Marks(figures)->slack);
+  figures.free--;
+  EXPECT_EQ(figures.chunk, Marks(figures)->slack);
+}
+
+TEST_F(SchedulerTest, CopiesLeaveSpaceForTheLog) {
+  SpaceFigures figures = Figures(200);
+  figures.index_reserve = 7 * kMiB;
+  const uint64_t above = figures.free - figures.index_reserve;
+  EXPECT_EQ(above - policy_.copies_leave_chunks * figures.chunk, Marks(figures)->budget);
+  scheduler_.FoundSpace(false);
+  EXPECT_EQ(above - figures.chunk, Marks(figures)->budget) << "nothing else is left to free space with";
+  figures.free = kMiB;
+  EXPECT_EQ(0u, Marks(figures)->budget);
+}
+
+TEST_F(SchedulerTest, MarksAreMadeAnewOnlyAfterSomethingHasEnded) {
+  const SpaceFigures figures = Figures(200);
+  EXPECT_TRUE(scheduler_.BeginMarks(false));
+  scheduler_.EndMarks(true);
+  EXPECT_FALSE(Marks(figures).has_value());
+  const JobHold hold = Begin(kTwoRuns);
+  EXPECT_FALSE(scheduler_.BeginMarks(true)) << "a merge copies by them";
+  EXPECT_TRUE(scheduler_.BeginMarks(false));
+  scheduler_.EndMerge(hold, Outcome::kInstalled, false);
+  ASSERT_TRUE(Marks(figures).has_value());
+  EXPECT_EQ(Marks(figures)->goal_percent, Marks(figures)->start_percent) << "what was begun is ended";
+  EXPECT_TRUE(Marks(Figures(110)).has_value()) << "to take the marks away";
+}
+
+TEST_F(SchedulerTest, WhileADatabaseIsSettledGarbageWaitsForItsMerges) {
+  SpaceFigures figures = Figures(200);
+  figures.buffer_is_empty = false;
+  scheduler_.BeginSettle();
+  EXPECT_FALSE(Marks(figures).has_value());
+  figures.buffer_is_empty = true;
+  EXPECT_TRUE(Marks(figures).has_value());
+  figures.buffer_is_empty = false;
+  figures.free = 0;
+  EXPECT_TRUE(Marks(figures).has_value()) << "they may wait for the space";
+  scheduler_.EndSettle();
+}
+
+TEST_F(SchedulerTest, ThePauseOfAFailingSsdDoublesToItsLongest) {
+  uint64_t now = 0, pause = policy_.least_pause_micros;
+  SsdJob job;
+  for (int i = 0; i < 20; i++) {
+    ASSERT_TRUE(scheduler_.MayStartSsd(now));
+    const JobHold hold = scheduler_.BeginSsd(job);
+    scheduler_.EndSsd(hold, job.range, Outcome::kFailed, false, now);
+    ASSERT_FALSE(scheduler_.MayStartSsd(now + pause - 1));
+    now += pause;
+    pause = std::min(2 * pause, policy_.most_pause_micros);
+  }
+  const JobHold hold = scheduler_.BeginSsd(job);
+  scheduler_.EndSsd(hold, job.range, Outcome::kInstalled, false, now);
+  EXPECT_TRUE(scheduler_.MayStartSsd(now));
+}
+
+// ---- Random histories
+
+// A tree of runs, of which the repository's has tables. What happens to it and to the scheduler, and what has to hold.
+class World {
+ public:
+  World(uint64_t seed, int levels, int trigger)
+      : random_(seed),
+        trigger_(trigger),
+        repository_(levels - 1),
+        levels_(static_cast<size_t>(levels)),
+        scheduler_(repository_),
+        maker_(&pool_, BytewiseComparator()) {
+    for (uint64_t i = 0; i < 6; i++) {
+      tables_.push_back(maker_.Make(SortedVersions(maker_.order(), {{std::to_string(i), i + 1, kTypeValue, "v"}})));
+    }
+  }
+
+  // How often a job fails, in percent.
+  void SetFailures(uint64_t percent) { failures_ = percent; }
+
+  void Step() {
+    const uint64_t dice = random_.Uniform(20);
+    if (dice < 5) {
+      if (unflushed_ < 3) unflushed_++;
+      BeginFlush();
+    } else if (dice < 9) {
+      StartMerge();
+    } else if (dice < 11) {
+      StartDrain();
+    } else if (dice < 12) {
+      MarkSomething();
+    } else if (dice < 13 && settling_ == 0 && random_.OneIn(3)) {
+      BeginSettle();
+    } else if (dice < 14 && settling_ > 0) {
+      if (!Wanting()) EndSettle();
+    } else if (dice < 15 && random_.OneIn(5)) {
+      scheduler_.SpaceAdded();
+    } else {
+      FinishAny();
+    }
+    scheduler_.Check();
+  }
+
+  void BeginSettle() {
+    scheduler_.BeginSettle();
+    scheduler_.RetryFlush();
+    scheduler_.Retry();
+    settling_ = 1;
+    settles_before_ = scheduler_.settles_started();
+  }
+  void EndSettle() {
+    scheduler_.EndSettle();
+    settling_ = 0;
+  }
+
+  // As a caller who wants all that there was at the call in the repository.
+  bool Wanting() const {
+    if (scheduler_.settles_finished() > settles_before_) return false;
+    const bool merged = scheduler_.running() == 0 && BufferEmpty();
+    return !(merged || scheduler_.merges_blocked());
+  }
+
+  bool settling() const { return settling_ > 0; }
+  bool BufferEmpty() const {
+    return std::all_of(levels_.begin(), levels_.end() - 1, [](const auto& level) { return level.empty(); });
+  }
+
+  // One thing that threads of the background would do. False if there is nothing.
+  bool Work() {
+    scheduler_.Check();
+    if (running_.empty() && !flushing_ && !StartMerge() && !StartDrain()) {
+      if (unflushed_ == 0 || !scheduler_.MayFlush()) return false;
+      BeginFlush();
+    }
+    while (!running_.empty() || flushing_) FinishAny();
+    return true;
+  }
+
+  // Newest first over all levels: each run's sequences are above those of the next.
+  void CheckAges() const {
+    uint64_t below = UINT64_MAX;
+    for (const std::vector<uint64_t>& level : levels_) {
+      uint64_t id_below = UINT64_MAX;
+      for (uint64_t id : level) {
+        const Span& span = spans_.at(id);
+        ASSERT_LE(span.first, span.last);
+        ASSERT_LT(span.last, below) << "the order of age is broken at run " << id;
+        ASSERT_LT(id, id_below) << "newest first means highest id first";
+        below = span.first;
+        id_below = id;
+      }
+    }
+  }
+
+  Scheduler& scheduler() { return scheduler_; }
+  const std::vector<std::vector<uint64_t>>& levels() const { return levels_; }
+  uint64_t unflushed() const { return unflushed_; }
+  uint64_t starts() const { return starts_; }
+
+ private:
+  struct Span {
+    uint64_t first;
+    uint64_t last;
+  };
+  struct Running {
+    MergeJob merge;
+    SsdJob ssd;
+    JobHold hold;
+    std::vector<uint64_t> inputs;
+    std::vector<uint64_t> tables;
+  };
+
+  Outcome Draw() {
+    if (random_.Uniform(100) >= failures_) return Outcome::kInstalled;
+    return random_.OneIn(8) ? Outcome::kFailed : Outcome::kNoSpace;
+  }
+
+  VersionRef MakeItsVersion() const {
+    auto version = MakeVersion(levels_);
+    if (!levels_.back().empty()) {
+      auto run = std::make_shared<miodb::Run>();
+      run->id = levels_.back()[0];
+      run->tables = tables_;
+      version->levels.back()[0] = std::move(run);
+    }
+    return version;
+  }
+
+  void BeginFlush() {
+    if (unflushed_ == 0 || !scheduler_.MayFlush()) return;
+    EXPECT_FALSE(flushing_) << "two flushes at a time";
+    scheduler_.BeginFlush();
+    flushing_ = true;
+  }
+
+  void EndFlush() {
+    const Outcome outcome = Draw();
+    scheduler_.EndFlush(outcome);
+    flushing_ = false;
+    if (outcome != Outcome::kInstalled) return;
+    unflushed_--;
+    levels_[0].insert(levels_[0].begin(), ++last_id_);
+    spans_[last_id_] = {sequence_ + 1, sequence_ + 10};
+    sequence_ += 10;
+  }
+
+  void MarkSomething() {
+    if (!scheduler_.BeginMarks(true)) return;
+    bool any = false;
+    for (const TableRef& table : tables_) {
+      const bool mark = random_.OneIn(3);
+      table->payload()[0].extent->evacuate.store(mark);
+      any = any || mark;
+    }
+    scheduler_.EndMarks(any);
+  }
+
+  void Take(Running running) {
+    for (const Running& other : running_) {
+      for (uint64_t input : running.inputs) {
+        EXPECT_EQ(0, std::count(other.inputs.begin(), other.inputs.end(), input)) << "run " << input << " in two jobs";
+      }
+      for (uint64_t table : running.tables) {
+        EXPECT_EQ(0, std::count(other.tables.begin(), other.tables.end(), table)) << "table " << table << " twice";
+      }
+    }
+    starts_++;
+    running_.push_back(std::move(running));
+  }
+
+  bool StartMerge() {
+    PickerInput input;
+    input.version = MakeItsVersion();
+    input.level_trigger = trigger_;
+    std::optional<MergeJob> job = scheduler_.NextMerge(input);
+    if (!job.has_value()) return false;
+    Running running;
+    running.hold = scheduler_.BeginMerge(*job);
+    running.inputs = Ids(job->inputs);
+    running.tables = job->kind == MergeKind::kCollect ? Numbers(job->collect) : std::vector<uint64_t>();
+    // A merge into the repository takes all of its tables.
+    if (job->kind == MergeKind::kLazyCopy || job->kind == MergeKind::kSettle) running.tables = Numbers(tables_);
+    running.merge = std::move(*job);
+    Take(std::move(running));
+    return true;
+  }
+
+  bool StartDrain() {
+    SsdPickerInput input;
+    scheduler_.FillSsdInput(BufferEmpty(), &input);
+    if (!input.may_drain || levels_.back().empty() || !drains_wanted_) return false;
+    for (const TableRef& table : tables_) {
+      if (input.busy_tables->count(table->number()) > 0) continue;
+      Running running;
+      running.ssd.tables = {table};
+      running.ssd.range = {-1, table->smallest().ToString(), table->largest().ToString()};
+      running.hold = scheduler_.BeginSsd(running.ssd);
+      running.tables = {table->number()};
+      Take(std::move(running));
+      drains_wanted_--;
+      return true;
+    }
+    return false;
+  }
+
+  void FinishAny() {
+    if (flushing_ && (running_.empty() || random_.OneIn(3))) {
+      EndFlush();
+    } else if (!running_.empty()) {
+      Finish(random_.Uniform(running_.size()));
+    }
+  }
+
+  void Finish(size_t i) {
+    const Running running = running_[i];
+    running_.erase(running_.begin() + static_cast<ptrdiff_t>(i));
+    const Outcome outcome = Draw();
+    if (running.ssd.is_drain()) {
+      scheduler_.EndSsd(running.hold, running.ssd.range, outcome, false, 0);
+      return;
+    }
+    if (outcome == Outcome::kInstalled) InstallMerge(running);
+    scheduler_.EndMerge(running.hold, outcome, random_.Uniform(100) < failures_);
+  }
+
+  void InstallMerge(const Running& running) {
+    if (running.merge.kind == MergeKind::kCollect) {
+      for (const TableRef& table : running.merge.collect) table->payload()[0].extent->evacuate.store(false);
+      return;
+    }
+    const size_t output = static_cast<size_t>(running.merge.output_level);
+    const uint64_t id = output == levels_.size() - 1 ? 0 : ++last_id_;
+    Span span{UINT64_MAX, 0};
+    for (uint64_t input : running.inputs) {
+      span.first = std::min(span.first, spans_[input].first);
+      span.last = std::max(span.last, spans_[input].last);
+      for (auto& level : levels_) level.erase(std::remove(level.begin(), level.end(), input), level.end());
+    }
+    levels_[output].insert(levels_[output].begin(), id);
+    spans_[id] = span;
+  }
+
+  Random random_;
+  const int trigger_;
+  const int repository_;
+  std::vector<std::vector<uint64_t>> levels_;
+  std::map<uint64_t, Span> spans_;
+  Scheduler scheduler_;
+  TestPool pool_;
+  TableMaker maker_;
+  std::vector<TableRef> tables_;
+  std::vector<Running> running_;
+  bool flushing_ = false;
+  int settling_ = 0;
+  uint64_t settles_before_ = 0;
+  uint64_t unflushed_ = 0;
+  uint64_t drains_wanted_ = 40;
+  uint64_t failures_ = 0;
+  uint64_t starts_ = 0;
+  uint64_t last_id_ = 0;
+  uint64_t sequence_ = 0;
+};
+
+class SchedulerModelTest : public testing::Test {
+ protected:
+  // A world with a history. failures: of a hundred jobs.
+  static std::unique_ptr<World> After(uint64_t seed, uint64_t failures) {
+    auto world = std::make_unique<World>(seed, static_cast<int>(2 + seed % 6), static_cast<int>(2 + seed % 3));
+    world->SetFailures(failures);
+    for (int i = 0; i < 300 && !HasFailure(); i++) {
+      world->Step();
+      world->CheckAges();
+    }
+    return world;
+  }
+};
+
+TEST_F(SchedulerModelTest, NoTwoJobsShareAnInputAndRunsStayInTheOrderOfAge) {
+  for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {
+    SCOPED_TRACE(Repeat(seed));
+    After(seed, seed % 3 * 30);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(SchedulerModelTest, WhateverWaitsGoesOnWhenSpaceComes) {
+  for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {
+    SCOPED_TRACE(Repeat(seed));
+    const auto world = After(seed, 30 + seed % 71);
+    if (world->settling()) world->EndSettle();
+    world->SetFailures(0);
+    world->scheduler().SpaceAdded();
+    EXPECT_FALSE(world->scheduler().anything_blocked() || world->scheduler().flush_blocked());
+    for (int i = 0; i < 1000 && world->Work(); i++) continue;
+    world->CheckAges();
+    ASSERT_FALSE(world->Work()) << "there is no end";
+    const auto& levels = world->levels();
+    EXPECT_EQ(0u, world->unflushed());
+    EXPECT_TRUE(levels[levels.size() - 2].empty()) << "the last buffer level drains";
+    EXPECT_LE(levels.back().size(), 1u);
+    for (size_t level = 0; level + 2 < levels.size(); level++) {
+      EXPECT_LT(levels[level].size(), 2 + seed % 3) << "level " << level;
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(SchedulerModelTest, WithoutSpaceEverythingComesToRest) {
+  for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {
+    SCOPED_TRACE(Repeat(seed));
+    const auto world = After(seed, 50);
+    if (world->settling()) world->EndSettle();
+    world->SetFailures(100);
+    const uint64_t before = world->starts();
+    // Merges with copies, without, and all attempts of a collection, before each of the drains that were still wanted.
+    const uint64_t most = 200 + 2 * static_cast<uint64_t>(SchedulePolicy().collection_attempts);
+    while (world->Work() && world->starts() - before <= most) continue;
+    EXPECT_LE(world->starts() - before, most) << "jobs that all fail keep each other going";
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(SchedulerModelTest, EveryRequestToSettleEnds) {
+  for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {
+    SCOPED_TRACE(Repeat(seed));
+    const auto world = After(seed, seed % 101);
+    if (world->settling()) world->EndSettle();
+    world->SetFailures(seed % 2 == 0 ? 0 : 40);
+    world->BeginSettle();
+    int steps = 0;
+    while (world->Wanting() && steps++ < 1000) {
+      ASSERT_TRUE(world->Work()) << "somebody waits, and nothing is at work";
+    }
+    ASSERT_FALSE(world->Wanting());
+    const Scheduler& scheduler = world->scheduler();
+    EXPECT_TRUE(scheduler.merges_blocked() || world->BufferEmpty() || scheduler.settles_finished() > 0);
+    world->EndSettle();
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test
