@@ -161,50 +161,28 @@ bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
   return !settling() && now_micros - sequence_micros_ < policy_.busy_micros;
 }
 
-// ---- the SSD tier
+// ---- drains
 
-void Scheduler::FillSsdInput(bool settled, SsdPickerInput* input) const {
-  input->may_drain = (repository_shares_ > 0 || busy_levels_.count(repository_) == 0) &&
-                     (!settling() || settled || anything_blocked());
-  input->running = &ranges_;
-  input->busy_tables = &busy_tables_;
-  input->purge_first = purge_first_;
+bool Scheduler::MayDrain(bool settled) const {
+  const bool repository_is_free = repository_shares_ > 0 || busy_levels_.count(repository_) == 0;
+  return repository_is_free && (!settling() || settled || anything_blocked());
 }
 
-JobHold Scheduler::BeginSsd(const SsdJob& job) {
+JobHold Scheduler::BeginDrain(const SsdJob& job) {
+  CHECK(job.is_drain());
   JobHold hold;
-  purge_first_ = !purge_first_;  // writers may keep all threads busy with others
-  ssd_jobs_++;
-  ranges_.push_back(job.range);
-  if (!job.is_drain()) return hold;
-  // Counted as a merge: it takes from the repository, which merges put into.
   hold.is_drain = true;
   hold.tables = Numbers(job.tables);
   Hold(hold);
   return hold;
 }
 
-void Scheduler::EndSsd(const JobHold& hold, const SsdRange& range, Outcome outcome, bool damaged, uint64_t now_micros) {
-  ssd_jobs_--;
+void Scheduler::EndSsd(Outcome outcome) {
   attempts_++;
-  if (hold.is_drain) Release(hold);
-  if (damaged) {
-    damaged_ranges_.push_back(range);
-  } else {
-    const auto mine = std::find_if(ranges_.begin(), ranges_.end(), [&](const SsdRange& r) {
-      return r.first_level == range.first_level && r.smallest == range.smallest && r.largest == range.largest;
-    });
-    CHECK(mine != ranges_.end());
-    ranges_.erase(mine);
-  }
   if (outcome == Outcome::kInstalled) {
     installed_++;
     RetryFlush();
     Retry();
-    ssd_retry_micros_ = ssd_pause_micros_ = 0;
-  } else if (!damaged) {
-    ssd_pause_micros_ = std::clamp(2 * ssd_pause_micros_, policy_.least_pause_micros, policy_.most_pause_micros);
-    ssd_retry_micros_ = now_micros + ssd_pause_micros_;
   }
   if (kChecksWhole) Check();
 }
@@ -234,8 +212,7 @@ void Scheduler::Check() const {
   CHECK(repository_shares_ == 0 || busy_levels_.count(repository_) == 1);
   CHECK(running_ > 0 || (busy_runs_.empty() && busy_levels_.empty() && busy_tables_.empty()));
   CHECK(settles_started_ - settles_finished_ <= (running_ > 0 ? 1 : 0));
-  CHECK_EQ(ranges_.size(), static_cast<size_t>(ssd_jobs_) + damaged_ranges_.size());
-  CHECK(ssd_jobs_ >= drains_ && settles_ >= 0 && marked_at_ <= attempts_ && looked_at_ <= attempts_);
+  CHECK(settles_ >= 0 && marked_at_ <= attempts_ && looked_at_ <= attempts_);
   CHECK(collections_ == CollectionState::kBlocked ? refusals_ > policy_.collection_attempts
                                                   : refusals_ <= policy_.collection_attempts);
 }

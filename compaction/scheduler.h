@@ -144,11 +144,6 @@ struct SchedulePolicy {
 
   // Chunks of the log that copies leave free besides the index reserve; one where the pool is full.
   uint64_t copies_leave_chunks = 4;
-
-  // The pause of the SSD tier after its first failure, and the longest, in microseconds: an SSD that is full or failing
-  // is not to be asked all the time.
-  uint64_t least_pause_micros = 50 * 1000;
-  uint64_t most_pause_micros = 5 * 1000 * 1000;
 };
 
 class Scheduler {
@@ -213,19 +208,18 @@ class Scheduler {
   // Nothing has ended since the attempt that found the pool full.
   bool FullAsItIs() const { return full() && looked_at_ == attempts_; }
 
-  // ---- the SSD tier
+  // ---- drains
 
-  // Fills in what runs. settled: the buffer is empty.
-  void FillSsdInput(bool settled, SsdPickerInput* input) const;
-  bool MayStartSsd(uint64_t now_micros) const { return now_micros >= ssd_retry_micros_; }
+  // A drain takes from the repository, which merges put into: it counts as a merge.
+  JobHold BeginDrain(const SsdJob& job);
+  void EndDrain(const JobHold& hold) { Release(hold); }
 
-  JobHold BeginSsd(const SsdJob& job);
+  // A job of the SSD tier has ended.
+  void EndSsd(Outcome outcome);
 
-  // damaged: the job met damage in its inputs, whose range of keys nobody touches any more.
-  void EndSsd(const JobHold& hold, const SsdRange& range, Outcome outcome, bool damaged, uint64_t now_micros);
-
-  int ssd_jobs() const { return ssd_jobs_; }
-  const std::vector<SsdRange>& damaged_ranges() const { return damaged_ranges_; }
+  // Whether drains may begin, and which tables they may not take. settled: the buffer is empty.
+  bool MayDrain(bool settled) const;
+  const std::set<uint64_t>& busy_tables() const { return busy_tables_; }
 
   // ---- who waits
 
@@ -284,16 +278,9 @@ class Scheduler {
   uint64_t looked_at_ = 0;        // attempts_ when space for the log was last looked for
   uint64_t attempts_ = 0;         // jobs and flushes that have ended: each may have freed space
   uint64_t installed_ = 0;        // those that were installed
-  int settles_ = 0;               // who wants everything in the repository
+  int settles_ = 0;               // callers who want everything in the repository
   uint64_t settles_started_ = 0;
   uint64_t settles_finished_ = 0;
-
-  int ssd_jobs_ = 0;                      // running
-  std::vector<SsdRange> ranges_;          // of them, and the damaged ones
-  std::vector<SsdRange> damaged_ranges_;  // not touched until the next open
-  bool purge_first_ = false;              // the turn of a purge alternates with that of all others
-  uint64_t ssd_retry_micros_ = 0;         // no job starts before
-  uint64_t ssd_pause_micros_ = 0;         // between attempts, while they fail
 };
 
 }  // namespace miodb

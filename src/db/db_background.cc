@@ -331,11 +331,9 @@ bool DBImpl::FlushStep() {
   // Let go of both before anybody is told: what the memtable alone holds is free only then.
   InstallFlush(std::move(memtable), std::move(tables), s);
   const uint64_t micros = NowMicros() - start;
-  // relaxed: statistics
-  flush_micros_.fetch_add(micros, std::memory_order_relaxed);
-  flushes_.fetch_add(1, std::memory_order_relaxed);
-  level_stats_[0].micros.fetch_add(micros, std::memory_order_relaxed);
-  level_stats_[0].bytes_written.fetch_add(index_bytes, std::memory_order_relaxed);
+  statistics_.flushes.Add(1);
+  statistics_.flush_micros.Add(micros);
+  statistics_.levels[0].Note(micros, 0, index_bytes);
   RetireFileLog();
   return s.ok();
 }
@@ -472,28 +470,24 @@ bool DBImpl::MergeStep() {
   return true;
 }
 
-void DBImpl::RunJob(MergeJob job, const JobHold& hold) {
-  const WriteTurns::Work work(&turns_);
-  const uint64_t start = NowMicros();
+// All but its filter. What version gets outlives the request.
+MergeRequest DBImpl::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
   const bool into_repository = job.output_level == options_.num_levels - 1;
   MergeRequest request{pool_.get(), order_, Purpose::kMerge, nullptr, {}, {}};
-  VersionRef version;
-  uint64_t index_reserve, reserve, partition_bytes = PartitionBytes();
+  uint64_t reserve, partition_bytes = PartitionBytes();
   bool pressed, settles_all;
+  request.copies = hold.copies;
   {
     MutexLock lock(&mutex_);
     settles_all = SettlesAll();
-    request.copies = hold.copies;
     if (!request.copies) {
       partition_bytes = std::max(partition_bytes, versions_->payload_live_bytes() / kTablesWhenTight);
     }
-    version = versions_->current();
-    index_reserve = IndexReserve();
+    *version = versions_->current();
+    request.index_reserve = IndexReserve();
     reserve = Reserve(Demand::kAny);
     pressed = scheduler_.full();
   }
-  const VersionFilter filter(snapshots_.Sequences());
-  request.filter = &filter;
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
     request.purpose = Purpose::kEvacuation;
@@ -506,39 +500,48 @@ void DBImpl::RunJob(MergeJob job, const JobHold& hold) {
   const int oldest_level =
       job.kind == MergeKind::kZeroCopy || job.kind == MergeKind::kCollect ? job.level : job.output_level;
   for (int level = oldest_level; level < options_.num_levels; level++) {
-    for (const RunRef& run : version->levels[static_cast<size_t>(level)]) {
+    for (const RunRef& run : (*version)->levels[static_cast<size_t>(level)]) {
       if (level == oldest_level && run->id >= oldest) continue;
       request.older.insert(request.older.end(), run->tables.begin(), run->tables.end());
     }
   }
-  request.on_ssd = version->ssd;
+  request.on_ssd = (*version)->ssd;
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
     if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : options_.lazy_copy_limit;
     request.payload_limit = partition_bytes;
   }
-  request.index_reserve = index_reserve;
-  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, index_reserve)
+  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, request.index_reserve)
                        : pressed                       ? 0
                                                        : kCopyReserveChunks * chunk_bytes_;
   request.copy_extent_bytes = NextChunkBytes();
   request.filter_bits = options_.filter_bits_per_key;
   request.new_table_number = [this] { return NewId(); };
   request.stop = &closing_;
+  return request;
+}
+
+void DBImpl::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
+  uint64_t read = 0, written = result.bytes_copied;
+  for (const TableRef& table : result.removed) read += table->index()->size();
+  for (const TableRef& table : result.added) written += table->index()->size();
+  statistics_.merges.Add(1);
+  statistics_.merge_micros.Add(micros);
+  statistics_.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
+}
+
+void DBImpl::RunJob(MergeJob job, const JobHold& hold) {
+  const WriteTurns::Work work(&turns_);
+  const uint64_t start = NowMicros();
+  VersionRef version;
+  MergeRequest request = MakeMergeRequest(job, hold, &version);
+  const VersionFilter filter(snapshots_.Sequences());  // after the version was pinned
+  request.filter = &filter;
   MergeResult result;
   Status s = WithMemory([&] { return MergeRuns(request, &result); });
   const uint64_t micros = NowMicros() - start;
-  {
-    LevelStats& stats = level_stats_[static_cast<size_t>(job.output_level)];
-    // relaxed: statistics
-    merge_micros_.fetch_add(micros, std::memory_order_relaxed);
-    merges_.fetch_add(1, std::memory_order_relaxed);
-    stats.micros.fetch_add(micros, std::memory_order_relaxed);
-    for (const TableRef& t : result.removed) stats.bytes_read.fetch_add(t->index()->size(), std::memory_order_relaxed);
-    for (const TableRef& t : result.added) stats.bytes_written.fetch_add(t->index()->size(), std::memory_order_relaxed);
-    stats.bytes_written.fetch_add(result.bytes_copied, std::memory_order_relaxed);
-  }
+  NoteMerge(job, result, micros);
   MutexLock lock(&mutex_);
   if (s.ok()) s = InstallMerge(job, result);
   if (s.ok()) {
@@ -551,8 +554,7 @@ void DBImpl::RunJob(MergeJob job, const JobHold& hold) {
   }
   // Let go of the inputs before anybody is told: their space is free only then.
   const bool refused = result.copies_refused;
-  job.inputs.clear();
-  job.collect.clear();
+  job = MergeJob();
   request.inputs.clear();
   request.older.clear();
   result = MergeResult();

@@ -30,11 +30,13 @@
 #include "compaction/scheduler.h"
 #include "compaction/ssd_merge.h"
 #include "compaction/ssd_picker.h"
+#include "compaction/ssd_schedule.h"
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "src/db/read_samples.h"
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
+#include "src/db/statistics.h"
 #include "src/db/store_file.h"
 #include "src/db/write_queue.h"
 #include "src/db/write_turns.h"
@@ -52,13 +54,6 @@
 #include "src/version/version_set.h"
 
 namespace miodb {
-
-// Counters of one level's merge work, for leveldb.stats.
-struct LevelStats {
-  std::atomic<uint64_t> micros{0};
-  std::atomic<uint64_t> bytes_read{0};
-  std::atomic<uint64_t> bytes_written{0};
-};
 
 class DBImpl final : public DB {
  public:
@@ -208,7 +203,9 @@ class DBImpl final : public DB {
   bool LookForWork() REQUIRES(mutex_);
   SpaceFigures MakeSpaceFigures() const REQUIRES(mutex_);
   void MarkGarbage() REQUIRES(mutex_);
+  MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version);
   void RunJob(MergeJob job, const JobHold& hold);
+  void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   void FinishJob(const JobHold& hold, const Status& s, bool refused) REQUIRES(mutex_);
   Status InstallMerge(const MergeJob& job, const MergeResult& result) REQUIRES(mutex_);
   void PublishState() REQUIRES(mutex_);
@@ -358,7 +355,6 @@ class DBImpl final : public DB {
   MemTable* writable_ = nullptr;  // memtable_, for the leader
   uint64_t allocated_sequence_ = 0;
   uint64_t throttle_debt_ = 0;  // nanoseconds of delay not yet slept
-  std::atomic<uint64_t> user_bytes_{0};
 
   // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is
   // released, there is no use in trying again.
@@ -384,6 +380,7 @@ class DBImpl final : public DB {
   std::vector<TableRef> unfiltered_ GUARDED_BY(mutex_);  // opened by recovery, filter not yet built
   bool filtering_ GUARDED_BY(mutex_) = false;            // a filter of one of them is being built
   Scheduler scheduler_ GUARDED_BY(mutex_);
+  SsdSchedule ssd_schedule_ GUARDED_BY(mutex_);
 
   // Of a volatile pool with an SSD tier.
   SsdManifest ssd_manifest_;                           // as the open found it
@@ -405,24 +402,10 @@ class DBImpl final : public DB {
   // Nanoseconds a leader waits per KiB it writes; 0 far from any limit. Set under mutex_.
   std::atomic<uint64_t> throttle_nanos_{0};
 
-  std::atomic<uint64_t> stall_micros_{0};
-  std::atomic<uint64_t> throttle_micros_{0};
-  std::atomic<uint64_t> flush_micros_{0};
-  std::atomic<uint64_t> merge_micros_{0};
-  std::atomic<uint64_t> flushes_{0};
-  std::atomic<uint64_t> merges_{0};
-  std::atomic<uint64_t> drains_{0};
-  std::atomic<uint64_t> drain_bytes_{0};  // written by drains
-  std::atomic<uint64_t> ssd_compactions_{0};
-  std::atomic<uint64_t> ssd_compaction_bytes_{0};
-  std::atomic<uint64_t> ssd_read_bytes_{0};  // by both
-  std::atomic<uint64_t> ssd_micros_{0};
-  std::atomic<uint64_t> ring_reads_{0};        // by MultiGet, with io_uring
+  Statistics statistics_;
   HelperThreads helpers_;                      // for MultiGet
   ReadRings read_rings_;                       // the same
   std::unique_ptr<ReadSamples> read_samples_;  // with an SSD tier
-  std::vector<LevelStats> level_stats_;
-  std::vector<LevelStats> ssd_stats_;
 };
 
 }  // namespace miodb

@@ -120,7 +120,7 @@ void DBImpl::GetGroupsFromSsd(MultiGetCall* call) {
       return reads.Run(&read_rings_) ? Status::OK() : Status::NotSupported("not with a ring");
     });
     if (!s.ok()) return;
-    ring_reads_.fetch_add(reads.count(), std::memory_order_relaxed);  // relaxed: a statistic
+    statistics_.ring_reads.Add(reads.count());
     for (size_t k = begin; k < end; k++) GetFromSsd(call, call->on_ssd[k], &reads);
     looked[i] = 1;
   });

@@ -124,9 +124,8 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       work_(&mutex_),
       done_(&mutex_),
       scheduler_(options.num_levels - 1),
-      helpers_(options.multi_get_threads),
-      level_stats_(static_cast<size_t>(options.num_levels)),
-      ssd_stats_(kMaxSsdLevels) {}
+      statistics_(static_cast<size_t>(options.num_levels), kMaxSsdLevels),
+      helpers_(options.multi_get_threads) {}
 
 Status DBImpl::Start() {
   Env* const env = options_.env;

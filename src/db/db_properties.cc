@@ -33,12 +33,11 @@ std::string Beginning(const Slice& key) {
 double MiB(uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; }
 
 // A line of leveldb.stats, unless the level is empty and always was.
-void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStats& stats, std::string* text) {
-  const uint64_t micros = stats.micros.load(std::memory_order_relaxed);  // relaxed: a statistic
+void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStatistics& stats, std::string* text) {
+  const uint64_t micros = stats.micros.value();
   if (files == 0 && micros == 0) return;
   Append(text, "%3zu %8zu %8.0f %9.0f %8.0f %9.0f\n", level, files, MiB(bytes), static_cast<double>(micros) / 1e6,
-         MiB(stats.bytes_read.load(std::memory_order_relaxed)),      // relaxed: a statistic
-         MiB(stats.bytes_written.load(std::memory_order_relaxed)));  // relaxed: a statistic
+         MiB(stats.bytes_read.value()), MiB(stats.bytes_written.value()));
 }
 
 // Bytes written for each byte of the user's, of each tier.
@@ -70,13 +69,13 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   // relaxed loads: statistics
   const auto get = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
   std::vector<std::pair<std::string, uint64_t>> result;
-  result.emplace_back("user-bytes-written", get(user_bytes_));
-  result.emplace_back("stall-micros", get(stall_micros_));
-  result.emplace_back("throttle-micros", get(throttle_micros_));
-  result.emplace_back("flush-micros", get(flush_micros_));
-  result.emplace_back("merge-micros", get(merge_micros_));
-  result.emplace_back("flushes", get(flushes_));
-  result.emplace_back("merges", get(merges_));
+  result.emplace_back("user-bytes-written", statistics_.user_bytes.value());
+  result.emplace_back("stall-micros", statistics_.stall_micros.value());
+  result.emplace_back("throttle-micros", statistics_.throttle_micros.value());
+  result.emplace_back("flush-micros", statistics_.flush_micros.value());
+  result.emplace_back("merge-micros", statistics_.merge_micros.value());
+  result.emplace_back("flushes", statistics_.flushes.value());
+  result.emplace_back("merges", statistics_.merges.value());
   uint64_t lines = 0, units = 0, fences = 0;
   for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
     const Purpose purpose = static_cast<Purpose>(i);
@@ -109,14 +108,14 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("pool-growths-waited-for", get(pool_->growth().waited_for));
   result.emplace_back("pool-growth-micros", get(pool_->growth().micros));
   result.emplace_back("pool-growth-longest-micros", get(pool_->growth().longest_micros));
-  result.emplace_back("drains", get(drains_));
-  result.emplace_back("ssd-compactions", get(ssd_compactions_));
-  result.emplace_back("ssd-micros", get(ssd_micros_));
-  result.emplace_back("ssd-bytes-drain", get(drain_bytes_));
-  result.emplace_back("ssd-bytes-compaction", get(ssd_compaction_bytes_));
+  result.emplace_back("drains", statistics_.drains.value());
+  result.emplace_back("ssd-compactions", statistics_.ssd_compactions.value());
+  result.emplace_back("ssd-micros", statistics_.ssd_micros.value());
+  result.emplace_back("ssd-bytes-drain", statistics_.drain_bytes.value());
+  result.emplace_back("ssd-bytes-compaction", statistics_.ssd_compaction_bytes.value());
   result.emplace_back("ssd-bytes-written", ssd_ != nullptr ? ssd_->bytes_written() : 0);
-  result.emplace_back("ssd-bytes-read", get(ssd_read_bytes_));
-  result.emplace_back("ssd-ring-reads", get(ring_reads_));
+  result.emplace_back("ssd-bytes-read", statistics_.ssd_read_bytes.value());
+  result.emplace_back("ssd-ring-reads", statistics_.ring_reads.value());
   MutexLock lock(&mutex_);
   const SsdLevels* const ssd = versions_->current()->ssd.get();
   result.emplace_back("ssd-files", ssd != nullptr ? ssd->file_count() : 0);
@@ -147,11 +146,11 @@ std::string DBImpl::StatsText() {
       tables += run->tables.size();
       bytes += run->payload_bytes();
     }
-    AppendLevel(level, tables, bytes, level_stats_[level], &text);
+    AppendLevel(level, tables, bytes, statistics_.levels[level], &text);
   }
   for (size_t level = 0; version->ssd != nullptr && level < version->ssd->levels.size(); level++) {
     const std::vector<SstRef>& files = version->ssd->levels[level];
-    AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), ssd_stats_[level], &text);
+    AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), statistics_.ssd_levels[level], &text);
   }
   const std::vector<std::pair<std::string, uint64_t>> counters = Counters();
   for (const auto& [name, value] : counters) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);

@@ -149,7 +149,9 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
   input.order = order_;
   input.drain = WantsDrain();
   input.oldest_first = LogWantsDrain();
-  scheduler_.FillSsdInput(versions_->BufferEmpty(), &input);
+  input.may_drain = scheduler_.MayDrain(versions_->BufferEmpty());
+  input.busy_tables = &scheduler_.busy_tables();
+  ssd_schedule_.Fill(&input);
   input.level_limits = SsdLevelLimits(*input.version->ssd);
   if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
     read_keys_ = order_.bytewise() ? read_samples_->Sorted() : std::vector<std::string>();
@@ -162,7 +164,7 @@ SsdPickerInput DBImpl::MakeSsdPickerInput() {
 
 std::optional<SsdJob> DBImpl::PickSsd() {
   if (ssd_ == nullptr || !background_error_.ok() || closing_.load(std::memory_order_relaxed) ||  // relaxed: under mutex
-      !scheduler_.MayStartSsd(NowMicros())) {
+      !ssd_schedule_.MayStart(NowMicros())) {
     return std::nullopt;
   }
   return PickSsdJob(MakeSsdPickerInput());
@@ -170,7 +172,7 @@ std::optional<SsdJob> DBImpl::PickSsd() {
 
 bool DBImpl::HasDrainWork() {
   if (!WantsDrain()) return false;
-  if (scheduler_.ssd_jobs() > 0) return true;  // what it keeps busy may be what the next drain needs
+  if (ssd_schedule_.running() > 0) return true;  // what it keeps busy may be what the next drain needs
   const std::optional<SsdJob> job = PickSsd();
   return job.has_value() && job->is_drain();
 }
@@ -188,7 +190,8 @@ bool DBImpl::SsdStep() {
     job = PickSsd();
     if (!job.has_value()) return RaiseFloor();
     levels = versions_->current()->ssd;
-    hold = scheduler_.BeginSsd(*job);
+    ssd_schedule_.Begin(job->range);
+    if (job->is_drain()) hold = scheduler_.BeginDrain(*job);
   }
   RunSsdJob(std::move(*job), hold, std::move(levels));
   return true;
@@ -210,17 +213,12 @@ void DBImpl::RunSsdJob(SsdJob job, const JobHold& hold, std::shared_ptr<const Ss
   }
   const uint64_t micros = NowMicros() - start;
   const uint64_t written = TotalBytes(result.files);
-  const auto add = [](std::atomic<uint64_t>* counter, uint64_t n) {
-    counter->fetch_add(n, std::memory_order_relaxed);  // relaxed: a statistic
-  };
-  add(job.is_drain() ? &drains_ : &ssd_compactions_, 1);
-  add(job.is_drain() ? &drain_bytes_ : &ssd_compaction_bytes_, written);
-  add(&ssd_read_bytes_, result.bytes_read);
-  add(&ssd_micros_, micros);
-  LevelStats& stats = ssd_stats_[static_cast<size_t>(job.output_level)];
-  add(&stats.micros, micros);
-  add(&stats.bytes_read, result.bytes_read);
-  add(&stats.bytes_written, written);
+  Statistics& stats = statistics_;
+  (job.is_drain() ? stats.drains : stats.ssd_compactions).Add(1);
+  (job.is_drain() ? stats.drain_bytes : stats.ssd_compaction_bytes).Add(written);
+  stats.ssd_read_bytes.Add(result.bytes_read);
+  stats.ssd_micros.Add(micros);
+  stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
 
   const SsdRange range = job.range;
   const bool inputs_damaged = result.inputs_damaged;
@@ -278,7 +276,10 @@ Status DBImpl::InstallSsd(const SsdJob& job, const SsdMergeResult& result) {
 
 void DBImpl::FinishSsdJob(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) {
   const bool closing = closing_.load(std::memory_order_relaxed);  // relaxed: set under the mutex
-  scheduler_.EndSsd(hold, range, s.ok() ? Outcome::kInstalled : Outcome::kFailed, inputs_damaged, NowMicros());
+  const Outcome outcome = s.ok() ? Outcome::kInstalled : Outcome::kFailed;
+  ssd_schedule_.End(range, outcome, inputs_damaged, NowMicros());
+  if (hold.is_drain) scheduler_.EndDrain(hold);
+  scheduler_.EndSsd(outcome);
   if (s.ok()) {
     ssd_error_ = Status::OK();
   } else if (!closing) {
@@ -296,7 +297,7 @@ void DBImpl::FinishSsdJob(const JobHold& hold, const SsdRange& range, const Stat
 Status DBImpl::WaitForSsd() {
   if (ssd_ == nullptr) return background_error_;
   while (background_error_.ok() && !MustNotWait() &&
-         (scheduler_.ssd_jobs() > 0 || scheduler_.running() > 0 || PickSsd().has_value())) {
+         (ssd_schedule_.running() > 0 || scheduler_.running() > 0 || PickSsd().has_value())) {
     if (!WaitForBackground(0)) break;
   }
   return background_error_.ok() ? ssd_error_ : background_error_;
@@ -342,7 +343,7 @@ Status DBImpl::Purge(PurgeRequest request) {
   const auto is_left = [this]() REQUIRES(mutex_) {
     SsdPickerInput input = MakeSsdPickerInput();
     input.may_drain = true;
-    input.running = &scheduler_.damaged_ranges();
+    input.running = &ssd_schedule_.damaged();
     input.busy_tables = nullptr;
     return PickPurge(input).has_value();
   };

@@ -129,7 +129,7 @@ bool DBImpl::LogWantsDrain() const {
   bool in_buffer = false;
   const PMTable* const oldest = OldestTable(*versions_->current(), &in_buffer);
   if (oldest == nullptr || in_buffer) return false;
-  const std::vector<SsdRange>& damaged = scheduler_.damaged_ranges();
+  const std::vector<SsdRange>& damaged = ssd_schedule_.damaged();
   return std::none_of(damaged.begin(), damaged.end(), [&](const SsdRange& range) {
     return range.first_level <= 0 && order_.Compare(oldest->smallest(), range.largest) <= 0 &&
            order_.Compare(range.smallest, oldest->largest()) <= 0;

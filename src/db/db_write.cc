@@ -255,8 +255,7 @@ void DBImpl::WriteGroup(Writer* leader, Writer* last) {
           TraceGroup(leader, last);
         // release: pairs with the acquire loads of readers, who then find these records in the memtable.
         last_sequence_.store(allocated_sequence_, std::memory_order_release);
-        // relaxed: a statistic that only leaders change.
-        user_bytes_.store(user_bytes_.load(std::memory_order_relaxed) + user_bytes, std::memory_order_relaxed);
+        statistics_.user_bytes.AddAlone(user_bytes);
       } else {
         MutexLock lock(&mutex_);
         SetBackgroundError(s);
@@ -285,7 +284,7 @@ Status DBImpl::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   const uint64_t start = NowMicros();
   Status s = MakeRoomLocked(frame_bytes, deletes_only);
   const uint64_t waited = NowMicros() - start;
-  stall_micros_.fetch_add(waited, std::memory_order_relaxed);  // relaxed: a statistic
+  statistics_.stall_micros.Add(waited);
   if (waited >= kLongStallMicros) {
     Log("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
         static_cast<unsigned long long>(waited), immutables_.size(),
@@ -456,7 +455,7 @@ void DBImpl::Throttle(uint64_t bytes) {
   const uint64_t pause = std::min(throttle_debt_, kLongestThrottleNanos);
   std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
   throttle_debt_ = std::min(throttle_debt_ - pause, kMostThrottleDebtNanos);
-  throttle_micros_.fetch_add((NowNanos() - start) / 1000, std::memory_order_relaxed);  // relaxed: a statistic
+  statistics_.throttle_micros.Add((NowNanos() - start) / 1000);
 }
 
 }  // namespace miodb

@@ -92,12 +92,7 @@ TEST_F(SchedulerTest, EverythingThatMayFreeSpaceUnblocksMerges) {
          scheduler_.BeginFlush();
          scheduler_.EndFlush(Outcome::kInstalled);
        }},
-      {"drain",
-       [this] {
-         SsdJob job;
-         const JobHold hold = scheduler_.BeginSsd(job);
-         scheduler_.EndSsd(hold, job.range, Outcome::kInstalled, false, 0);
-       }},
+      {"job of the SSD tier", [this] { scheduler_.EndSsd(Outcome::kInstalled); }},
       {"region", [this] { scheduler_.SpaceAdded(); }},
       {"somebody asks", [this] { scheduler_.Retry(); }},
   };
@@ -149,43 +144,15 @@ TEST_F(SchedulerTest, ThePoolIsFullUntilSomethingHasEndedSinceItWasLookedAt) {
   EXPECT_FALSE(scheduler_.full());
 }
 
-TEST_F(SchedulerTest, APurgeHasEveryOtherTurn) {
-  SsdPickerInput input;
-  scheduler_.FillSsdInput(true, &input);
-  const bool first = input.purge_first;
-  SsdJob job;
-  const JobHold hold = scheduler_.BeginSsd(job);
-  scheduler_.FillSsdInput(true, &input);
-  EXPECT_NE(first, input.purge_first);
-  EXPECT_EQ(1u, input.running->size());
-  scheduler_.EndSsd(hold, job.range, Outcome::kInstalled, false, 0);
-  EXPECT_TRUE(input.running->empty());
-}
-
-TEST_F(SchedulerTest, ADamagedRangeStaysHeld) {
-  SsdJob job;
-  job.range = {0, "a", "b"};
-  const JobHold hold = scheduler_.BeginSsd(job);
-  scheduler_.EndSsd(hold, job.range, Outcome::kFailed, true, 7);
-  scheduler_.Check();
-  SsdPickerInput input;
-  scheduler_.FillSsdInput(true, &input);
-  EXPECT_EQ(1u, input.running->size());
-  EXPECT_EQ(1u, scheduler_.damaged_ranges().size());
-  EXPECT_TRUE(scheduler_.MayStartSsd(0)) << "the others go on";
-}
-
 TEST_F(SchedulerTest, ASettlingDatabaseDrainsOnlyWhatIsSettled) {
-  SsdPickerInput input;
   scheduler_.BeginSettle();
-  scheduler_.FillSsdInput(false, &input);
-  EXPECT_FALSE(input.may_drain);
-  scheduler_.FillSsdInput(true, &input);
-  EXPECT_TRUE(input.may_drain);
+  EXPECT_FALSE(scheduler_.MayDrain(false));
+  EXPECT_TRUE(scheduler_.MayDrain(true));
+  scheduler_.EndSettle();
   Merge(Outcome::kNoSpace);
   Merge(Outcome::kNoSpace);
-  scheduler_.FillSsdInput(false, &input);
-  EXPECT_TRUE(input.may_drain) << "merges wait for the space";
+  scheduler_.BeginSettle();
+  EXPECT_TRUE(scheduler_.MayDrain(false)) << "merges wait for the space";
   scheduler_.EndSettle();
 }
 
@@ -285,22 +252,6 @@ TEST_F(SchedulerTest, WhileADatabaseIsSettledGarbageWaitsForItsMerges) {
   figures.free = 0;
   EXPECT_TRUE(Marks(figures).has_value()) << "they may wait for the space";
   scheduler_.EndSettle();
-}
-
-TEST_F(SchedulerTest, ThePauseOfAFailingSsdDoublesToItsLongest) {
-  uint64_t now = 0, pause = policy_.least_pause_micros;
-  SsdJob job;
-  for (int i = 0; i < 20; i++) {
-    ASSERT_TRUE(scheduler_.MayStartSsd(now));
-    const JobHold hold = scheduler_.BeginSsd(job);
-    scheduler_.EndSsd(hold, job.range, Outcome::kFailed, false, now);
-    ASSERT_FALSE(scheduler_.MayStartSsd(now + pause - 1));
-    now += pause;
-    pause = std::min(2 * pause, policy_.most_pause_micros);
-  }
-  const JobHold hold = scheduler_.BeginSsd(job);
-  scheduler_.EndSsd(hold, job.range, Outcome::kInstalled, false, now);
-  EXPECT_TRUE(scheduler_.MayStartSsd(now));
 }
 
 // ---- Random histories
@@ -491,15 +442,12 @@ class World {
   }
 
   bool StartDrain() {
-    SsdPickerInput input;
-    scheduler_.FillSsdInput(BufferEmpty(), &input);
-    if (!input.may_drain || levels_.back().empty() || !drains_wanted_) return false;
+    if (!scheduler_.MayDrain(BufferEmpty()) || levels_.back().empty() || drains_wanted_ == 0) return false;
     for (const TableRef& table : tables_) {
-      if (input.busy_tables->count(table->number()) > 0) continue;
+      if (scheduler_.busy_tables().count(table->number()) > 0) continue;
       Running running;
       running.ssd.tables = {table};
-      running.ssd.range = {-1, table->smallest().ToString(), table->largest().ToString()};
-      running.hold = scheduler_.BeginSsd(running.ssd);
+      running.hold = scheduler_.BeginDrain(running.ssd);
       running.tables = {table->number()};
       Take(std::move(running));
       drains_wanted_--;
@@ -521,7 +469,8 @@ class World {
     running_.erase(running_.begin() + static_cast<ptrdiff_t>(i));
     const Outcome outcome = Draw();
     if (running.ssd.is_drain()) {
-      scheduler_.EndSsd(running.hold, running.ssd.range, outcome, false, 0);
+      scheduler_.EndDrain(running.hold);
+      scheduler_.EndSsd(outcome);
       return;
     }
     if (outcome == Outcome::kInstalled) InstallMerge(running);

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(LogModes, SmallDatabaseTest,
                          [](const testing::TestParamInfo<Kind>& kind) { return std::string(kind.param.name); });
 
 TEST_P(SmallDatabaseTest, OnePutCostsLessThan2MBOfDiskAnd1MBOfMemory) {
-  const size_t count = ByScale(25, 100, 300);
+  const size_t count = RunsUnderSanitizer() ? 25 : 300;
   const TestDir dir;
   Options options;
   options.create_if_missing = true;

@@ -1,0 +1,70 @@
+// Statistics: what a database has done since it was opened, for its properties.
+//
+// Threads: any; counts of different things are not of one moment.
+
+#ifndef MIODB_SRC_DB_STATISTICS_H_
+#define MIODB_SRC_DB_STATISTICS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace miodb {
+
+// A number that only grows. All orders are relaxed: a count says nothing of anything else.
+class Counter {
+ public:
+  void Add(uint64_t n) { value_.fetch_add(n, std::memory_order_relaxed); }
+
+  // Cheaper. REQUIRES: nobody else adds at the same time.
+  void AddAlone(uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);  // relaxed: see above
+  }
+
+  uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+// The merges into one level.
+struct LevelStatistics {
+  Counter micros;
+  Counter bytes_read;
+  Counter bytes_written;
+
+  void Note(uint64_t job_micros, uint64_t read, uint64_t written) {
+    micros.Add(job_micros);
+    bytes_read.Add(read);
+    bytes_written.Add(written);
+  }
+};
+
+struct Statistics {
+  Statistics(size_t pool_levels, size_t most_ssd_levels) : levels(pool_levels), ssd_levels(most_ssd_levels) {}
+
+  // By the leader of a write group alone.
+  Counter user_bytes;
+
+  Counter stall_micros;
+  Counter throttle_micros;
+  Counter flushes;
+  Counter flush_micros;
+  Counter merges;
+  Counter merge_micros;
+  Counter drains;
+  Counter drain_bytes;  // written by drains
+  Counter ssd_compactions;
+  Counter ssd_compaction_bytes;
+  Counter ssd_read_bytes;  // by both
+  Counter ssd_micros;
+  Counter ring_reads;  // by MultiGet, with io_uring
+
+  std::vector<LevelStatistics> levels;
+  std::vector<LevelStatistics> ssd_levels;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_STATISTICS_H_

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Counts what a house is measured by, and fails if a figure is worse than recorded: a ratchet.
+
+  tools/checks/check_house.py               compare with house.txt
+  tools/checks/check_house.py --update      record the figures of this tree
+  tools/checks/check_house.py --list        print every class, and the longest functions, besides
+  tools/checks/check_house.py --self-test   prove on a small made-up tree that each figure is counted, and can fail
+
+The figures are of the engine: src, pmtable, compaction. Text is counted, not what a compiler sees: a statement of a
+class is a function if it has parentheses besides those of annotations, template arguments and initial values.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ENGINE = ('src/', 'pmtable/', 'compaction/')
+ASSERTED = {  # figure -> folders
+    'core': ('pmtable/', 'compaction/', 'src/nvm/', 'src/version/'),
+    'elsewhere': ENGINE,
+}
+ASSERTION = re.compile(r'\b(D?CHECK(_EQ|_NE|_LT|_LE|_GT|_GE)?|static_assert)\s*\(')
+ANNOTATION = re.compile(r'\b(GUARDED_BY|PT_GUARDED_BY|REQUIRES|EXCLUDES|ACQUIRE|RELEASE|RETURN_CAPABILITY|alignas|'
+                        r'__attribute__|CAPABILITY|decltype)\s*\((?:[^()]|\([^()]*\))*\)')
+LARGER_IS_BETTER = {'assertions per 100 functions', 'comment lines in percent'}
+
+
+def strip(text, keep_comments=False):
+    """The text with strings emptied and comments blanked, lines kept."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+    def replace(match):
+        token = match.group(0)
+        if token.startswith(('//', '/*')):
+            return token if keep_comments else re.sub(r'[^\n]', ' ', token)
+        return '""' + '\n' * token.count('\n') if token[0] in '"R' else "' '"
+
+    text = pattern.sub(replace, text)
+    # Macros, with the lines that they go on in.
+    return re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', lambda m: '\n' * m.group(0).count('\n'), text, flags=re.M)
+
+
+def closing(text, at):
+    """The place behind the brace that closes the one at `at`."""
+    depth = 0
+    for i in range(at, len(text)):
+        depth += {'{': 1, '}': -1}.get(text[i], 0)
+        if depth == 0:
+            return i + 1
+    return len(text)
+
+
+def statements(body):
+    """What stands in the body of a class at its own depth; of what has braces, what stands before them."""
+    start = i = 0
+    while i < len(body):
+        if body[i] == ';':
+            yield body[start:i]
+            start = i + 1
+        elif body[i] == '{':
+            yield body[start:i]
+            i = closing(body, i)
+            rest = re.match(r'[^;{}()]*;', body[i:])  # of a member with braces for its value, or an enum
+            if rest:
+                i += rest.end()
+            start = i
+            continue
+        i += 1
+
+
+def without_arguments(text):
+    """Template arguments left out."""
+    previous = None
+    while previous != text:
+        previous, text = text, re.sub(r'<[^<>;]*>', '', text)
+    return text
+
+
+def classes(text):
+    """(name, members, functions, guarded members, booleans) of each class of this stripped text."""
+    for match in re.finditer(r'\b(?:class|struct)\s+(?:CAPABILITY\(\w*\)\s+|SCOPED_CAPABILITY\s+|\[\[\w+\]\]\s+|'
+                             r'alignas\([^)]*\)\s+)?(?:\w+::)*(\w+)\s*(?:final\s*)?(?::(?!:)[^;{]*)?\{', text):
+        body = text[match.end():closing(text, match.end() - 1) - 1]
+        members = functions = guarded = booleans = 0
+        for statement in statements(body):
+            statement = re.sub(r'\b(public|private|protected)\s*:', ' ', statement).strip()
+            is_guarded = 'GUARDED_BY(mutex_)' in statement
+            plain = without_arguments(ANNOTATION.sub(' ', statement))
+            plain = re.sub(r'^template\s*', '', plain)
+            if not plain or re.match(r'(friend|using|typedef|static_assert|enum|class|struct|union)\b', plain):
+                continue
+            if '(' in plain.split('=')[0] or 'operator' in plain:
+                functions += 1
+            elif not re.match(r'(static\s+)?(inline\s+)?(static\s+)?constexpr\b', plain):
+                members += 1
+                guarded += is_guarded
+                booleans += bool(re.match(r'(mutable\s+)?(const\s+)?(std::atomic\s+)?bool\b', plain))
+        yield match.group(1), members, functions, guarded, booleans
+
+
+FUNCTION = re.compile(r'^( *)(?! |namespace|class|struct|enum|union|extern|using|if|for|while|switch|do|else|return|case|'
+                      r'try|catch|typedef)[\w:~<>,&*\[\]" ]+[\w\])>=*&+\-!] ?\(.*')
+
+
+def functions(text):
+    """(first line, lines) of each function of this stripped text: it ends at a brace as far in as it begins."""
+    lines = text.split('\n')
+    i = 0
+    while i < len(lines):
+        match = FUNCTION.match(lines[i])
+        if match and len(match.group(1)) <= 6:
+            j = i
+            while j < len(lines) and not re.search(r'[;{}]\s*$', lines[j]):
+                j += 1
+            if j < len(lines) and lines[j].rstrip().endswith('{') and not re.search(r'[^=!<>]=[^=]', lines[i].split('(')[0]):
+                end = re.compile('^' + match.group(1) + r'\}[;,)]*\s*$')
+                k = j + 1
+                while k < len(lines) and not end.match(lines[k]):
+                    k += 1
+                yield i + 1, k - i + 1
+                i = k
+            elif j == i and re.search(r'\{.*\}\s*$', lines[i]):
+                yield i + 1, 1
+        i += 1
+
+
+def tree_files(root):
+    git = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=root,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+    if git.returncode == 0:
+        paths = git.stdout.splitlines()
+    else:
+        paths = [os.path.relpath(os.path.join(f, n), root) for f, _, names in os.walk(root) for n in names]
+    return sorted(p for p in paths if p.endswith(('.cc', '.h')) and os.path.isfile(os.path.join(root, p)))
+
+
+def pulled_in(root, path):
+    """Headers of the tree that this one includes, and those they include."""
+    seen, todo = set(), [path]
+    while todo:
+        with open(os.path.join(root, todo.pop()), encoding='utf-8') as file:
+            names = re.findall(r'^#include "([^"]+)"', file.read(), re.M)
+        for name in names:
+            for candidate in (name, 'include/' + name):
+                if candidate not in seen and os.path.isfile(os.path.join(root, candidate)):
+                    seen.add(candidate)
+                    todo.append(candidate)
+    return seen
+
+
+def percent(part, whole):
+    return 100 * part // max(whole, 1)
+
+
+def measure(root, report=None):
+    """Figure -> value."""
+    asserted = {figure: [0, 0] for figure in ASSERTED}
+    comments = {'include/miodb': [0, 0], 'engine .cc': [0, 0]}
+    result = {'DBImpl: members': 0, 'DBImpl: functions': 0, 'DBImpl: members under its mutex': 0,
+              'DBImpl: booleans': 0}
+    most_members = most_functions = code = 0
+    longest_function, longest_file = (0, ''), (0, '')
+    for path in tree_files(root):
+        is_public = path.startswith('include/miodb/')
+        if not (path.startswith(ENGINE) or is_public):
+            continue
+        with open(os.path.join(root, path), encoding='utf-8') as file:
+            text = file.read()
+        kind = 'include/miodb' if is_public else 'engine .cc' if path.endswith('.cc') else None
+        lines = text.splitlines()
+        if kind:
+            comments[kind][0] += sum(bool(re.match(r'\s*//', line)) for line in lines)
+            comments[kind][1] += len(lines)
+        if is_public:
+            continue
+        plain = strip(text)
+        code += sum(bool(line.strip()) for line in plain.splitlines())
+        longest_file = max(longest_file, (len(lines), path))
+        here = list(functions(plain))
+        for first, length in here:
+            longest_function = max(longest_function, (length, '%s:%d' % (path, first)))
+            if report is not None and length > 60:
+                report.append('%4d lines: %s:%d' % (length, path, first))
+        group = 'core' if path.startswith(ASSERTED['core']) else 'elsewhere'
+        asserted[group][0] += len(ASSERTION.findall(plain))
+        asserted[group][1] += len(here)
+        for name, members, number, guarded, booleans in classes(plain):
+            if report is not None:
+                report.append('%4d members, %4d functions: %s in %s' % (members, number, name, path))
+            if name == 'DBImpl':
+                result.update(zip(list(result)[:4], (members, number, guarded, booleans)))
+            else:
+                most_members, most_functions = max(most_members, members), max(most_functions, number)
+    result['any other class: members'] = most_members
+    result['any other class: functions'] = most_functions
+    impl = 'src/db/db_impl.h'
+    result['headers that db_impl.h pulls in'] = len(pulled_in(root, impl)) if os.path.exists(
+        os.path.join(root, impl)) else 0
+    result['lines of code'] = code
+    result['longest function'], result['longest file'] = longest_function[0], longest_file[0]
+    for group, (count, number) in asserted.items():
+        result['assertions per 100 functions: ' + group] = percent(count, number)
+    for group, (count, number) in comments.items():
+        result['comment lines in percent: ' + group] = percent(count, number)
+    if report is not None:
+        report.append('longest: %s, %s' % (longest_function[1], longest_file[1]))
+    if code == 0:
+        raise SystemExit('no source was found in ' + root)
+    return result
+
+
+def read_record(path):
+    with open(path, encoding='utf-8') as file:
+        pairs = [line.rsplit(' ', 1) for line in file.read().splitlines() if line and not line.startswith('#')]
+    return {name: int(value) for name, value in pairs}
+
+
+def compare(figures, recorded):
+    """Prints each figure; the number that are worse than recorded, or not recorded."""
+    worse = 0
+    for name, value in figures.items():
+        before = recorded.get(name)
+        better = name.split(':')[0] in LARGER_IS_BETTER
+        bad = before is None or (value < before if better else value > before)
+        worse += bad
+        print('%-45s %6d, recorded %s%s' % (name, value, before, '  WORSE' if bad else ''))
+    return worse
+
+
+def self_test():
+    files = {
+        'include/miodb/db.h': '// One.\n// Two.\nclass DB {};\n\n',
+        'src/db/db_impl.h': '#include "miodb/db.h"\n#include "src/db/part.h"\n' + '''
+class DBImpl final : public DB {
+ public:
+  DBImpl(int a);
+  template <typename T>
+  void Call(T t) { t(); }
+  enum class Kind { kA, kB };
+  static constexpr int kSize = 3;
+
+ private:
+  friend class Peer;
+  Status Query() const REQUIRES(mutex_);
+  const std::function<void(int)> hook_;
+  int a_ GUARDED_BY(mutex_) = (1 + 2);
+  std::map<int, std::pair<int, int>> map_ GUARDED_BY(mutex_){{1, 2}};
+  bool b_ = false;  // bool c_;
+};
+''',
+        'src/db/part.h': 'struct Part {\n  int x, y;\n  int z{3};\n};\n',
+        'pmtable/a.cc': '// A comment.\nint F(int a) {\n  CHECK_GT(a, 0);\n  DCHECK(a < 9);\n  return a;\n}\n'
+                        'void G() {}\n',
+    }
+    expected = {'DBImpl: members': 4, 'DBImpl: functions': 3, 'DBImpl: members under its mutex': 2,
+                'DBImpl: booleans': 1, 'any other class: members': 2, 'headers that db_impl.h pulls in': 2,
+                'longest function': 5, 'assertions per 100 functions: core': 100,
+                'comment lines in percent: include/miodb': 50, 'comment lines in percent: engine .cc': 14}
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(root, path), 'w', encoding='utf-8') as file:
+                file.write(text)
+        figures = measure(root)
+    for name, value in expected.items():
+        if figures[name] != value:
+            raise SystemExit('self-test: %s is %d, not %d' % (name, figures[name], value))
+    stdout, sys.stdout = sys.stdout, open(os.devnull, 'w', encoding='utf-8')
+    worse = {}
+    for name, value in figures.items():
+        worse[name] = value + (1 if name.split(':')[0] in LARGER_IS_BETTER else -1)
+    counts = compare(figures, figures), compare(figures, worse), compare(figures, {})
+    sys.stdout = stdout
+    if counts != (0, len(figures), len(figures)):
+        raise SystemExit('self-test: the ratchet counts %s' % (counts,))
+
+
+def main():
+    root = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+    record = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'house.txt')
+    arguments = sys.argv[1:]
+    if arguments == ['--self-test']:
+        self_test()
+        return 0
+    if arguments not in ([], ['--update'], ['--list']):
+        print(__doc__)
+        return 0 if arguments in (['--help'], ['-h']) else 2
+    report = [] if arguments else None
+    figures = measure(root, report)
+    if arguments == ['--update']:
+        with open(record, 'w', encoding='utf-8') as file:
+            file.write('# Figures of the engine, counted by check_house.py. None may get worse.\n')
+            file.writelines('%s %d\n' % pair for pair in figures.items())
+        print('recorded %d figures' % len(figures))
+        return 0
+    if report is not None:
+        print('\n'.join(sorted(report, reverse=True)))
+    worse = compare(figures, read_record(record))
+    print('%d figures, %d worse' % (len(figures), worse))
+    return 1 if worse else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
