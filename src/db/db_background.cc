@@ -12,7 +12,7 @@
 // Work behind the writers, each kind in its own thread:
 //
 //   prepare  Takes extents for log chunks, faults them in, and names them in the manifest, so that one is ready for a
-//            writer. Has the pool's files grow ahead of need.
+//            writer. Has the pool's files grow ahead of need, and gives back what nobody needed for a while.
 //   flush    Turns the oldest sealed memtable into a run of level 0 (compaction/flush.h).
 //   merge    Runs the job that the picker chooses (compaction/picker.h, merge.h); several threads on larger machines.
 //
@@ -275,7 +275,19 @@ bool DBImpl::PrepareStep() {
   PrepareMemTable();
   // One piece at a time, so that chunks come in between.
   const bool grown = pool_->GrowAhead(options_.pool_growth / 2);
-  return prepared || grown;
+  if (prepared || grown || hooks_.manual_background) return prepared || grown;
+  uint64_t reserve;
+  {
+    MutexLock lock(&mutex_);
+    reserve = Reserve(Demand::kAny);
+  }
+  bool given = false;
+  const auto give_back = [&] {
+    given = pool_->GiveBackIdle(NowMicros(), hooks_.give_back_micros, reserve);
+    return Status::OK();
+  };
+  WithMemory(give_back).IgnoreError();  // tried again later
+  return given;
 }
 
 bool DBImpl::PrepareChunk() {
@@ -305,6 +317,22 @@ bool DBImpl::PrepareChunk() {
   UpdateThrottle();
   done_.SignalAll();
   return s.ok();
+}
+
+// The database is closed: what it alone kept of the pool's storage goes back. Chunks that are ready are named in the
+// manifest; the next open would find them empty.
+Status DBImpl::GiveSpaceBack() {
+  MutexLock lock(&mutex_);
+  VersionEdit edit;
+  for (const auto& chunk : spare_chunks_) {
+    if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
+  }
+  Status s = background_error_;
+  if (s.ok() && !edit.removed_chunks.empty()) s = versions_->Apply(std::move(edit), {});
+  if (!s.ok()) return s;
+  spare_chunks_.clear();
+  pool_->GiveBackAll(Reserve(Demand::kAny));
+  return s;
 }
 
 // ---- flush

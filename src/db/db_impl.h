@@ -67,6 +67,9 @@ class DBImpl final : public DB {
 
     // Sizes may be below their documented ranges, down to a few cache lines.
     bool any_sizes = false;
+
+    // What was free so long is given back to the file system.
+    uint64_t give_back_micros = 10 * 1000 * 1000;
   };
 
   static Status Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db);
@@ -190,6 +193,7 @@ class DBImpl final : public DB {
   void PrepareMemTable();
   bool PrepareStep();
   bool PrepareChunk();
+  Status GiveSpaceBack();
   bool FlushStep();
   bool BuildFilter() REQUIRES(mutex_);
   bool MergeStep();

@@ -348,12 +348,14 @@ void DBImpl::operator delete(DBImpl* db, std::destroying_delete_t) {
 
 DBImpl::~DBImpl() {
   DCHECK(snapshots_.empty());  // the user releases all snapshots before
-  if (options_.log_mode == kLogOff && pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr &&
-      !threads_.empty()) {
-    Flush().IgnoreError();  // the error is in the info log
-  }
+  const bool was_open = pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr && !threads_.empty();
+  if (options_.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
   StopThreads();
   LeaveFileLog();
+  if (was_open) {
+    const Status s = WithMemory([this] { return GiveSpaceBack(); });
+    if (!s.ok()) LogStatus("free space is kept", s);
+  }
   if (tracer_.active()) EndTrace().IgnoreError();  // the error is in the info log
   if (file_lock_ != nullptr) {
     Log("closed");

@@ -104,6 +104,7 @@ std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
   result.emplace_back("pool-bytes-used", pool_->used_bytes());
   result.emplace_back("pool-bytes-file", pool_->file_bytes());
   result.emplace_back("pool-bytes-capacity", pool_->capacity());
+  result.emplace_back("pool-bytes-given-back", get(pool_->growth().given_back));
   result.emplace_back("pool-growths", get(pool_->growth().steps));
   result.emplace_back("pool-growths-waited-for", get(pool_->growth().waited_for));
   result.emplace_back("pool-growth-micros", get(pool_->growth().micros));

@@ -16,7 +16,15 @@ namespace miodb {
 
 class ExtentAllocator {
  public:
-  // Adds [offset, offset + size), which must not be free already.
+  struct Run {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+
+    uint64_t end() const { return offset + size; }
+  };
+
+  // Adds [offset, offset + size), which must not be free already. Without memory nothing is changed, as in all of
+  // these.
   void Free(uint64_t offset, uint64_t size);
 
   // Takes size bytes out of the free map. False if no free run is that long.
@@ -31,11 +39,20 @@ class ExtentAllocator {
   // End of the last free run if it reaches up to limit, else limit: where the used part of the pool ends.
   uint64_t UsedEnd(uint64_t limit) const;
 
+  // The last run that begins below limit, as far as it lies below it. False if there is none.
+  bool LastBelow(uint64_t limit, Run* run) const;
+
+  // The first run in [offset, offset + size), as far as it lies there. False if there is none.
+  bool FirstIn(uint64_t offset, uint64_t size, Run* run) const;
+
+  // The whole run that a free byte lies in.
+  Run RunOf(uint64_t offset) const;
+
  private:
   using OffsetMap = std::map<uint64_t, uint64_t>;  // offset -> size
 
-  // Whoever runs out of memory here loses free space until the pool is opened again, and no more than that.
   void Insert(uint64_t offset, uint64_t size);
+  void Resize(OffsetMap::iterator it, uint64_t offset, uint64_t size);  // needs no memory
   void Erase(OffsetMap::iterator it);
 
   OffsetMap by_offset_;

@@ -75,8 +75,10 @@ int Allocate(int fd, uint64_t offset, uint64_t size) {
   return error;
 }
 
-int Unshare(int fd, uint64_t size) {
-  const auto call = [&] { return fallocate(fd, FALLOC_FL_UNSHARE_RANGE, 0, static_cast<off_t>(size)); };
+int Unshare(int fd, uint64_t offset, uint64_t size) {
+  const auto call = [&] {
+    return fallocate(fd, FALLOC_FL_UNSHARE_RANGE, static_cast<off_t>(offset), static_cast<off_t>(size));
+  };
   return size > 0 && Retry(call) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO) ? errno : 0;
 }
 
@@ -93,6 +95,28 @@ int StopCopyOnWrite(int fd) {
   flags = (flags | FS_NOCOW_FL) & ~FS_COMPR_FL;  // files are not both
   if (ioctl(fd, FS_IOC_SETFLAGS, &flags) != 0) return errno;
   return CopiesOnWrite(fd) ? EOPNOTSUPP : 0;
+}
+
+int PunchHole(int fd, uint64_t offset, uint64_t size) {
+  const auto punch = [&] {
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                     static_cast<off_t>(size));
+  };
+  return Retry(punch) == 0 ? 0 : errno;
+}
+
+std::vector<FileHole> HolesOf(int fd, uint64_t size) {
+  std::vector<FileHole> holes;
+  for (uint64_t at = 0; at < size;) {
+    const off_t hole = lseek(fd, static_cast<off_t>(at), SEEK_HOLE);
+    if (hole < 0) return {};
+    if (static_cast<uint64_t>(hole) >= size) break;
+    const off_t data = lseek(fd, hole, SEEK_DATA);
+    if (data < 0 && errno != ENXIO) return {};  // ENXIO: a hole up to the end
+    at = data < 0 ? size : std::min(static_cast<uint64_t>(data), size);
+    holes.push_back({static_cast<uint64_t>(hole), at});
+  }
+  return holes;
 }
 
 Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size) {

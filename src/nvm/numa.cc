@@ -220,12 +220,14 @@ std::string PageSample::Describe() const {
   return text.empty() ? "not known" : text + " of " + std::to_string(looked_at) + " pages";
 }
 
-void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample) {
+void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample,
+                 const std::function<bool(uint64_t)>& wanted) {
   const uint64_t pages = size / kPage;
   count = std::min(count, pages);
   for (uint64_t i = 0; i < count; i++) {
     // The first and the last page, and what lies between.
     const uint64_t page = count == 1 ? 0 : i * (pages - 1) / (count - 1);
+    if (wanted != nullptr && !wanted(page * kPage)) continue;
     char* const address = const_cast<char*>(base) + page * kPage;
     if (touch == Touch::kForWriting) madvise(address, kPage, MADV_POPULATE_WRITE);
     int node;

@@ -9,6 +9,7 @@
 #define MIODB_SRC_NVM_NUMA_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -103,8 +104,9 @@ struct PageSample {
 enum class Touch { kForReading, kForWriting };
 
 // Adds up to count pages of [base, base + size), spread evenly, to the sample. Pages that the kernel says nothing about
-// are left out.
-void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample);
+// are left out, and those whose offset is not wanted.
+void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample,
+                 const std::function<bool(uint64_t)>& wanted = nullptr);
 
 }  // namespace miodb
 

@@ -86,10 +86,14 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
   if (options.model != nullptr) options.model->AddRegion(base_, range);
 }
 
-Pool::~Pool() {
+void Pool::UnpoisonAll() {
   for (int i = 0; i < regions_.count(); i++) {
     MIODB_UNPOISON(At(regions_.at(i).base), regions_.at(i).region->size());
   }
+}
+
+Pool::~Pool() {
+  UnpoisonAll();
   if (options_.memory == nullptr && regions_.first().path() != path_) Remove();  // never published
 }
 
@@ -338,9 +342,22 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
   if (size == 0 || offset % kExtentUnit != 0 || size % kExtentUnit != 0 || !Readable(offset, size)) {
     return Status::Corruption(path_, where + " lies outside of the pool's " + std::to_string(file_bytes()) + " bytes");
   }
-  if (!space_.Take(offset, size)) return Status::Corruption(path_, where + " is referenced twice");
+  Status s = space_.Take(offset, size, where);
+  if (!s.ok()) return s;
   MakeExtent(offset, size, kind, extent);
   return Status::OK();
+}
+
+bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
+  // acquire: as in Release. What came into the free map before is nobody's, but there is no use in judging a pool that
+  // nothing more is done with.
+  return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
+}
+
+void Pool::GiveBackAll(uint64_t reserve) {
+  if (reuse_stopped_.load(std::memory_order_acquire) || is_volatile()) return;  // acquire: as above
+  UnpoisonAll();
+  space_.GiveBackAll(reserve);
 }
 
 void Pool::EraseMagic(PmRef offset) {

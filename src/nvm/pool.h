@@ -193,6 +193,10 @@ class Pool {
   // Has the files grow if no free run of so many bytes is left in them; see PoolSpace.
   bool GrowAhead(uint64_t bytes) { return space_.GrowAhead(bytes); }
 
+  // Give storage of free space back to the file systems, unless space is not reused any more; see PoolSpace.
+  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve);
+  void GiveBackAll(uint64_t reserve);
+
   // Faults the extent in for writing.
   void Populate(const Extent& extent) {
     const RegionSet::Member& m = regions_.Of(extent.offset());
@@ -254,6 +258,7 @@ class Pool {
   Status CheckSuperblock();
   void WriteSuperblock();
   void RepairRoots();
+  void UnpoisonAll();
   void EraseMagic(PmRef offset);
   void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
   void Release(PmRef offset, uint64_t size);

@@ -1,10 +1,13 @@
 #include "src/nvm/pool_space.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "src/util/check.h"
 #include "src/util/clock.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -20,6 +23,16 @@ constexpr uint64_t kPieceWaitedFor = uint64_t{4} << 20;
 // Small pools grow by what is in use already, and at least by this.
 constexpr uint64_t kLeastPiece = uint64_t{64} << 10;
 
+// What a region may lack storage for, rounded up to units.
+void AddHoles(const RegionSet::Member& m, ExtentAllocator* holes) {
+  uint64_t known = kPoolHeaderSize;
+  for (const FileHole& hole : m.region->holes_at_open()) {
+    const uint64_t first = std::max(hole.begin / kExtentUnit * kExtentUnit, known);
+    known = std::max((hole.end + kExtentUnit - 1) / kExtentUnit * kExtentUnit, known);
+    if (known > first) holes->Free(m.base + first, known - first);
+  }
+}
+
 }  // namespace
 
 void PoolSpace::AddRegion(uint64_t limit) {
@@ -32,13 +45,14 @@ void PoolSpace::AddRegion(uint64_t limit) {
     part.limit = limit == 0 ? 0 : std::min(limit, m.region->max_size());
     part.total = m.region->size();
     part.free.Free(m.base + kPoolHeaderSize, part.total - kPoolHeaderSize);
+    AddHoles(m, &part.holes);
     count_++;
   }
   MeasureFileSystems();
 }
 
-// What files without a limit may still grow by. Regions of one file system share what it has. File systems may take
-// long to answer, so nobody waits for it with the lock.
+// What files without a limit may still grow by, or lack for their holes. Regions of one file system share what it has.
+// File systems may take long to answer, so nobody waits for it with the lock.
 void PoolSpace::MeasureFileSystems() {
   bool unlimited[kMaxRegions];
   int count;
@@ -47,7 +61,7 @@ void PoolSpace::MeasureFileSystems() {
     count = count_;
     for (int i = 0; i < count; i++) unlimited[i] = parts_[i].limit == 0;
   }
-  uint64_t room = 0;
+  uint64_t room = 0, lacking = 0;
   std::pair<uint64_t, uint64_t> available[kMaxRegions];  // by file system
   int known = 0;
   for (int i = 0; i < count; i++) {
@@ -59,23 +73,30 @@ void PoolSpace::MeasureFileSystems() {
       found = available + known++;
       *found = {region.file_system(), region.FileSystemAvailable()};
     }
-    const uint64_t mine = std::min(found->second, region.max_size() - std::min(region.max_size(), region.size()));
-    found->second -= mine;
-    room += mine;
+    const uint64_t size = region.size(), holes = size - std::min(size, region.stored_bytes());
+    const uint64_t filled = std::min(found->second, holes);
+    const uint64_t grown = std::min(found->second - filled, region.max_size() - std::min(region.max_size(), size));
+    found->second -= filled + grown;
+    lacking += holes - filled;
+    room += grown;
   }
-  room_to_grow_.store(room, std::memory_order_relaxed);  // relaxed: only a hint
+  // relaxed: only hints.
+  room_to_grow_.store(room, std::memory_order_relaxed);
+  lacking_.store(lacking, std::memory_order_relaxed);
 }
 
 // Asks the file systems again what they could give. False if that is not more than was known.
 bool PoolSpace::RefreshCapacity() {
-  const uint64_t before = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: as above
+  const uint64_t before = capacity();
   MeasureFileSystems();
-  return room_to_grow_.load(std::memory_order_relaxed) > before;  // relaxed: as above
+  return capacity() > before;
 }
+
+uint64_t PoolSpace::UsedIn(int i) const { return parts_[i].total - parts_[i].free.free_bytes() - parts_[i].away; }
 
 uint64_t PoolSpace::UsedBytes() const {
   uint64_t used = 0;
-  for (int i = 0; i < count_; i++) used += parts_[i].total - parts_[i].free.free_bytes();
+  for (int i = 0; i < count_; i++) used += UsedIn(i);
   return used;
 }
 
@@ -83,9 +104,10 @@ uint64_t PoolSpace::UsedBytes() const {
 uint64_t PoolSpace::Step(uint64_t most) const { return std::min({growth_, most, std::max(UsedBytes(), kLeastPiece)}); }
 
 uint64_t PoolSpace::Capacity() const {
-  uint64_t capacity = room_to_grow_.load(std::memory_order_relaxed);  // relaxed: as above
+  // relaxed: as above.
+  uint64_t capacity = room_to_grow_.load(std::memory_order_relaxed);
   for (int i = 0; i < count_; i++) capacity += parts_[i].limit > 0 ? parts_[i].limit : parts_[i].total;
-  return capacity;
+  return capacity - std::min(capacity, lacking_.load(std::memory_order_relaxed));
 }
 
 uint64_t PoolSpace::LargestFree() const {
@@ -101,7 +123,7 @@ uint64_t PoolSpace::used() const {
 
 uint64_t PoolSpace::used_in(int i) const {
   MutexLock lock(&mutex_);
-  return i < count_ ? parts_[i].total - parts_[i].free.free_bytes() : 0;
+  return i < count_ ? UsedIn(i) : 0;
 }
 
 uint64_t PoolSpace::limit_of(int i) const {
@@ -143,7 +165,7 @@ uint64_t PoolSpace::EndOf(int i) const {
 
 uint64_t PoolSpace::RoomIn(int i) const {
   const Part& part = parts_[i];
-  const uint64_t used = part.total - part.free.free_bytes();
+  const uint64_t used = UsedIn(i);
   if (part.limit == 0) return UINT64_MAX;
   return part.limit > used ? (part.limit - used) / kExtentUnit * kExtentUnit : 0;
 }
@@ -171,6 +193,7 @@ PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leav
   for (int i = 0; i < count_; i++) {
     if (RoomIn(i) < *taken) continue;
     if (parts_[i].free.Allocate(*taken, offset)) {
+      least_stored_free_ = std::min(least_stored_free_, StoredFree());
       if (RoomForRun(leave.run)) return Outcome::kTaken;
       parts_[i].free.Free(*offset, *taken);
       return Outcome::kNoRoom;
@@ -196,18 +219,103 @@ bool PoolSpace::TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset,
   }
   if (best < 0 || *taken < min_size) return false;
   CHECK(parts_[best].free.Allocate(*taken, offset));
+  least_stored_free_ = std::min(least_stored_free_, StoredFree());
+  return true;
+}
+
+// Free space that one allocation leaves alone, because the file system has no storage for it now.
+class PoolSpace::Aside {
+ public:
+  explicit Aside(PoolSpace* space) : space_(space) {}
+  ~Aside() {
+    MutexLock lock(&space_->mutex_);
+    try {
+      for (const ExtentAllocator::Run& run : runs_) {
+        space_->parts_[space_->regions_.IndexOf(run.offset)].free.Free(run.offset, run.size);
+      }
+    } catch (const std::exception&) {
+      // What has no memory to be remembered as free is free again after the next open.
+    }
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  void Add(const ExtentAllocator::Run& run) { runs_.push_back(run); }
+
+ private:
+  PoolSpace* const space_;
+  std::vector<ExtentAllocator::Run> runs_;
+};
+
+// Takes the storage of what of an extent has none. If it fails some of it may have holes still, which are known.
+Status PoolSpace::FillHoles(PmRef offset, uint64_t size) {
+  const int i = regions_.IndexOf(offset);
+  for (;;) {
+    ExtentAllocator::Run hole;
+    {
+      MutexLock lock(&mutex_);
+      if (!parts_[i].holes.FirstIn(offset, size, &hole)) return Status::OK();
+    }
+    Status s = regions_.at(i).region->Fill(hole.offset - regions_.at(i).base, hole.size);
+    const auto forget = [&] {
+      MutexLock lock(&mutex_);
+      CHECK(parts_[i].holes.Take(hole.offset, hole.size));
+      return Status::OK();
+    };
+    if (s.ok()) s = NoThrow(path_, forget);
+    if (!s.ok()) return s;
+  }
+}
+
+// Lets go of an extent, and puts its holes aside, as large as they are.
+void PoolSpace::LeaveHoles(PmRef offset, uint64_t size, Aside* aside) {
+  MutexLock lock(&mutex_);
+  Part& part = parts_[regions_.IndexOf(offset)];
+  part.free.Free(offset, size);
+  ExtentAllocator::Run hole;
+  for (PmRef from = offset; from < offset + size && part.holes.FirstIn(from, offset + size - from, &hole);
+       from = hole.end()) {
+    const ExtentAllocator::Run whole = part.holes.RunOf(hole.offset);
+    if (part.free.Take(whole.offset, whole.size)) {
+      aside->Add(whole);
+      hole = whole;
+    } else if (part.free.Take(hole.offset, hole.size)) {  // others have the rest of it
+      aside->Add(hole);
+    }
+  }
+}
+
+// What is being given back is not in the free map at this moment. False if nothing is.
+bool PoolSpace::WaitForGivenBack() {
+  {
+    MutexLock lock(&mutex_);
+    bool away = false;
+    for (int i = 0; i < count_; i++) away = away || parts_[i].away > 0;
+    if (!away) return false;
+  }
+  MutexLock give_back(&give_back_mutex_);
   return true;
 }
 
 Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken) {
   uint32_t stuck = 0;  // regions that cannot grow now
   Status failure;
+  Aside aside(this);
   for (;;) {
     int part = 0;
-    const Outcome outcome = TryAllocate(size, min_size, leave, stuck, offset, taken, &part);
-    if (outcome == Outcome::kTaken) return Status::OK();
+    Outcome outcome = TryAllocate(size, min_size, leave, stuck, offset, taken, &part);
+    if (outcome == Outcome::kNoRun && leave.run == 0 && TakeWhatThereIs(*taken, min_size, offset, taken)) {
+      outcome = Outcome::kTaken;
+    }
+    if (outcome == Outcome::kTaken) {
+      Status s = FillHoles(*offset, *taken);
+      if (s.ok()) return s;
+      if (failure.ok()) failure = s;
+      LeaveHoles(*offset, *taken, &aside);
+      continue;
+    }
     if (outcome == Outcome::kNoRoom) {
-      if (!RefreshCapacity()) return failure.ok() ? Full(min_size) : failure;
+      if (!RefreshCapacity() && !WaitForGivenBack()) return failure.ok() ? Full(min_size) : failure;
       continue;
     }
     if (outcome == Outcome::kGrow) {
@@ -217,8 +325,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
       stuck |= uint32_t{1} << part;
       continue;
     }
-    if (leave.run == 0 && TakeWhatThereIs(*taken, min_size, offset, taken)) return Status::OK();
-    return failure.ok() ? Full(min_size) : failure;
+    if (!WaitForGivenBack()) return failure.ok() ? Full(min_size) : failure;
   }
 }
 
@@ -294,9 +401,16 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
   return s.ok();
 }
 
-bool PoolSpace::Take(PmRef offset, uint64_t size) {
-  MutexLock lock(&mutex_);
-  return parts_[regions_.IndexOf(offset)].free.Take(offset, size);
+Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
+  {
+    MutexLock lock(&mutex_);
+    if (!parts_[regions_.IndexOf(offset)].free.Take(offset, size)) {
+      return Status::Corruption(path_, name + " is referenced twice");
+    }
+  }
+  Status s = FillHoles(offset, size);
+  if (!s.ok()) Free(offset, size);
+  return s;
 }
 
 void PoolSpace::Free(PmRef offset, uint64_t size) {

@@ -7,6 +7,11 @@
 // Files grow by steps, which are no larger than what is in use, so that small pools stay small. The step that a writer
 // would have to wait for is made ahead of need by whoever calls GrowAhead.
 //
+// What is free may be given back to the file system (GiveBackIdle, GiveBackAll). Then it is a hole, where a store may
+// be a SIGBUS; so its storage is taken again before it is handed out, and what the file system does not have is
+// NoSpace. Only what is in the free map is given back: nothing that an edit in doubt, a version or a reader may refer
+// to.
+//
 // Threads: any number at once.
 
 #ifndef MIODB_SRC_NVM_POOL_SPACE_H_
@@ -38,6 +43,7 @@ class PoolSpace {
     std::atomic<uint64_t> micros{0};
     std::atomic<uint64_t> longest_micros{0};
     std::atomic<uint64_t> waited_for{0};  // of steps: made because somebody needed the space at once
+    std::atomic<uint64_t> given_back{0};  // bytes of storage
   };
 
   // path is what errors name, growth the step.
@@ -51,13 +57,21 @@ class PoolSpace {
   // Takes size bytes or, if space is short or scattered, less, but no less than min_size. Multiples of kExtentUnit.
   Status Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken);
 
-  // Takes exactly this range, which is inside of a file. False if some of it is taken.
-  bool Take(PmRef offset, uint64_t size);
+  // Takes exactly this range, which is inside of a file. Corruption, named so, if some of it is taken.
+  Status Take(PmRef offset, uint64_t size, const std::string& name);
   void Free(PmRef offset, uint64_t size);
 
   // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes, or as many as are in
   // use. False if that was not needed or not possible.
   bool GrowAhead(uint64_t bytes);
+
+  // Gives back storage that was free through a window of time, but for what is kept: a quarter of what is in use, what
+  // the files would grow ahead, and the reserve, though of these no more than is in use. To be called now and then, by
+  // one thread; does one piece at a time, and returns whether there was one.
+  bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve);
+
+  // Gives back all free storage but what is kept, and makes the files shorter. Nobody uses the pool any more.
+  void GiveBackAll(uint64_t reserve);
 
   uint64_t used() const;           // header pages counted
   uint64_t used_in(int i) const;   // by one region
@@ -73,9 +87,14 @@ class PoolSpace {
  private:
   struct Part {
     ExtentAllocator free;
-    uint64_t total = 0;  // bytes of the file that the free map knows of
-    uint64_t limit = 0;  // most bytes of it, 0: none
+    ExtentAllocator holes;       // of what is free: has no storage, or may have none
+    uint64_t away = 0;           // bytes that are free but not in the map: they are being given back
+    bool keeps_storage = false;  // the medium takes none back
+    uint64_t total = 0;          // bytes of the file that the free map knows of
+    uint64_t limit = 0;          // most bytes of it, 0: none
   };
+
+  class Aside;
 
   // What an attempt came to. kGrow: a file has to grow. kNoRun: none can, and no free run is as long. kNoRoom: the
   // limits leave no room.
@@ -84,6 +103,7 @@ class PoolSpace {
   Outcome TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset, uint64_t* taken,
                       int* part);
   bool TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset, uint64_t* taken);
+  uint64_t UsedIn(int i) const REQUIRES(mutex_);
   uint64_t UsedBytes() const REQUIRES(mutex_);
   uint64_t Step(uint64_t most) const REQUIRES(mutex_);
   uint64_t Capacity() const REQUIRES(mutex_);
@@ -95,6 +115,14 @@ class PoolSpace {
   Status GrowFile(int i, uint64_t new_size) REQUIRES(grow_mutex_);
   void MeasureFileSystems();
   bool RefreshCapacity();
+  bool WaitForGivenBack();
+  Status FillHoles(PmRef offset, uint64_t size);
+  void LeaveHoles(PmRef offset, uint64_t size, Aside* aside);
+  uint64_t StoredFree() const REQUIRES(mutex_);
+  uint64_t Keep(uint64_t reserve) const REQUIRES(mutex_);
+  bool LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::Run* run) const REQUIRES(mutex_);
+  uint64_t GiveBack(uint64_t most);
+  void CutFile(int i, uint64_t most) REQUIRES(grow_mutex_);
   Status Full(uint64_t size) const;
 
   const std::string path_;
@@ -102,12 +130,20 @@ class PoolSpace {
   const uint64_t growth_;
   Growth growth_counters_;
 
-  Mutex grow_mutex_;                                        // taken before mutex_
+  Mutex give_back_mutex_;                                   // held while storage is given back; taken before mutex_
+  Mutex grow_mutex_;                                        // taken before both
   uint32_t cannot_grow_ahead_ GUARDED_BY(grow_mutex_) = 0;  // one bit for each region
   mutable Mutex mutex_;
   Part parts_[kMaxRegions] GUARDED_BY(mutex_);
   int count_ GUARDED_BY(mutex_) = 0;
-  std::atomic<uint64_t> room_to_grow_{0};  // of files without a limit, what their file systems have: a hint
+  uint64_t least_stored_free_ GUARDED_BY(mutex_) = UINT64_MAX;  // in the window
+  uint64_t window_began_ GUARDED_BY(mutex_) = 0;
+  uint64_t surplus_ GUARDED_BY(mutex_) = 0;  // found at the end of the last window, not given back yet
+  PmRef looked_at_ GUARDED_BY(mutex_) = 0;   // from here on nothing more is to be given back in this pass
+
+  // Hints, of files without a limit: what they can grow by, and what their file systems lack to fill all holes.
+  std::atomic<uint64_t> room_to_grow_{0};
+  std::atomic<uint64_t> lacking_{0};
 };
 
 }  // namespace miodb

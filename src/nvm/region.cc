@@ -161,28 +161,38 @@ Status Region::MeasureFile() {
   return Status::OK();
 }
 
-// A copy may have holes, share blocks with the original, or be copied on write. On a full file system a store would be
-// a SIGBUS then.
+// A copy may share blocks with the original, or be copied on write, and it or a pool that gave space back may have
+// holes. On a full file system a store would be a SIGBUS then.
 Status Region::OwnAllBlocks(uint64_t size, uint64_t allocated) {
   FileSystemSize file_system;
   Status s = MeasureFileSystem(fd_, path_, &file_system);
+  if (s.ok()) s = FindHoles(size, allocated);
   if (!s.ok()) return s;
-  if (allocated < size) {
-    if (file_system.available < size - allocated) {
-      return Status::NoSpace(path_, "has holes of " + std::to_string(size - allocated) +
-                                        " bytes, which have to be filled before it can be written to, and the file "
-                                        "system has " +
-                                        std::to_string(file_system.available));
-    }
-    errno = Allocate(fd_, 0, size);
-    if (errno != 0) return Error("cannot fill the holes of the file");
+  uint64_t begin = 0;
+  for (size_t i = 0; i <= holes_at_open_.size(); i++) {
+    const FileHole hole = i < holes_at_open_.size() ? holes_at_open_[i] : FileHole{size, size};
+    errno = Unshare(fd_, begin, hole.begin - begin);
+    if (errno != 0) return Error("cannot give the file blocks of its own");
+    begin = hole.end;
   }
-  errno = Unshare(fd_, size);
-  if (errno != 0) return Error("cannot give the file blocks of its own");
   copies_on_write_ = CopiesOnWrite(fd_);
   if (!copies_on_write_ || file_system.available >= std::min(size, kRoomToCopy)) return Status::OK();
   return Status::NoSpace(path_, "its file system copies on write and has " + std::to_string(file_system.available) +
                                     " bytes left: a store into the pool could end the process. " + kHowToStopCopies);
+}
+
+// Holes that nobody uses stay what they are: what is in use is filled when recovery claims it.
+Status Region::FindHoles(uint64_t size, uint64_t allocated) {
+  // Only shared memory says exactly what it has taken. Others count what they keep for themselves, too.
+  if (allocated < size || kind_ == RegionKind::kOtherFile) holes_at_open_ = HolesOf(fd_, size);
+  if (allocated < size && holes_at_open_.empty()) holes_at_open_.push_back({0, size});
+  if (holes_at_open_.empty() || holes_at_open_.front().begin >= kPoolHeaderSize) return Status::OK();
+  FileHole& first = holes_at_open_.front();
+  errno = Allocate(fd_, 0, kPoolHeaderSize);
+  if (errno != 0) return Error("cannot fill a hole at its beginning");
+  first.begin = kPoolHeaderSize;
+  if (first.end <= first.begin) holes_at_open_.erase(holes_at_open_.begin());
+  return Status::OK();
 }
 
 // A new file must not be copied on write.
@@ -415,7 +425,11 @@ std::string Region::DescribeShortage() const {
 Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
   if (!place_.nodes.bound()) return Status::OK();
   PageSample sample;
-  SamplePages(base_ + offset, size, offset == 0 ? kSampleAtOpen : kSampleOfGrowth, Touch::kForWriting, &sample);
+  if (offset == 0) {
+    SampleStored(kSampleAtOpen, Touch::kForWriting, &sample);
+  } else {
+    SamplePages(base_ + offset, size, kSampleOfGrowth, Touch::kForWriting, &sample);
+  }
   if (sample.looked_at > 0 && sample.Elsewhere(place_.nodes.node, place_.nodes.next_node) == 0) return Status::OK();
   std::string asked = "nvm_node is " + std::to_string(place_.nodes.node);
   if (place_.nodes.next_node != kAnyNode) asked += ", nvm_next_node " + std::to_string(place_.nodes.next_node);
@@ -425,8 +439,17 @@ Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
 PageSample Region::Sample(uint64_t count) const {
   PageSample sample;
   const Touch touch = kind_ == RegionKind::kOtherFile ? Touch::kForReading : Touch::kForWriting;
-  if (medium_ == nullptr) SamplePages(base_, size(), count, touch, &sample);
+  if (medium_ == nullptr) SampleStored(count, touch, &sample);
   return sample;
+}
+
+// To look at a page gives it memory, which holes are not to have.
+void Region::SampleStored(uint64_t count, Touch touch, PageSample* sample) const {
+  if (stored_bytes() == size()) return SamplePages(base_, size(), count, touch, sample);
+  const auto has_storage = [this](uint64_t at) {
+    return lseek(fd_, static_cast<off_t>(at), SEEK_DATA) == static_cast<off_t>(at);
+  };
+  SamplePages(base_, size(), count, touch, sample, has_storage);
 }
 
 const char* RegionKindName(RegionKind kind) {
@@ -460,15 +483,9 @@ Status Region::Grow(uint64_t new_size) {
     return Status::OK();
   }
   if (kind_ == RegionKind::kDevdax) return Status::NoSpace(path_, "a DAX device does not grow");
-  int node;
   Status s = new_size > addresses_ ? TakeAddresses(new_size) : Status::OK();
-  if (s.ok()) s = BindGrowth(old_size, new_size - old_size, &node);
   if (!s.ok()) return s;
-  {
-    const ThreadMemoryPolicy policy(node, ThreadMemoryPolicy::Strength::kBind);  // hugetlbfs goes by the thread's
-    errno = Allocate(fd_, old_size, new_size - old_size);
-    if (errno != 0) s = Error(("cannot grow to " + std::to_string(new_size) + " bytes").c_str());
-  }
+  s = Store(old_size, new_size - old_size, "cannot grow to " + std::to_string(new_size) + " bytes");
   if (s.ok() && kind_ == RegionKind::kHugetlbfs) s = MapPages(old_size, new_size - old_size);
   if (s.ok()) s = CheckNodes(old_size, new_size - old_size);
   if (!s.ok()) {
@@ -477,6 +494,47 @@ Status Region::Grow(uint64_t new_size) {
   }
   // release: pairs with size(); whoever sees the new size may use the bytes below it.
   size_.store(new_size, std::memory_order_release);
+  return Status::OK();
+}
+
+// Takes the storage of a part of the file from the file system, and from the nodes that it has to be on.
+Status Region::Store(uint64_t offset, uint64_t size, const std::string& what) {
+  int node;
+  Status s = BindGrowth(offset, size, &node);
+  if (!s.ok()) return s;
+  const ThreadMemoryPolicy policy(node, ThreadMemoryPolicy::Strength::kBind);  // hugetlbfs goes by the thread's
+  errno = Allocate(fd_, offset, size);
+  return errno == 0 ? s : Error(what.c_str());
+}
+
+Status Region::Fill(uint64_t offset, uint64_t size) {
+  if (medium_ != nullptr || kind_ == RegionKind::kDevdax) return Status::OK();
+  Status s = Store(offset, size, "cannot fill a hole of " + std::to_string(size) + " bytes");
+  return s.ok() ? CheckNodes(offset, size) : s;
+}
+
+// Large pages are kept: a file on hugetlbfs does not tell its holes.
+Status Region::Punch(uint64_t offset, uint64_t size) {
+  if (medium_ != nullptr || kind_ == RegionKind::kDevdax || kind_ == RegionKind::kHugetlbfs) {
+    return Status::NotSupported(path_, "keeps its storage");
+  }
+  errno = PunchHole(fd_, offset, size);
+  if (errno == 0) return Status::OK();
+  const bool never = errno == EOPNOTSUPP || errno == ENOSYS;
+  return never ? Status::NotSupported(path_, "its file system makes no holes") : Error("cannot make a hole");
+}
+
+uint64_t Region::stored_bytes() const {
+  struct stat st;
+  if (medium_ != nullptr || kind_ == RegionKind::kDevdax || fstat(fd_, &st) != 0) return size();
+  return std::min(size(), static_cast<uint64_t>(st.st_blocks) * 512);
+}
+
+Status Region::Cut(uint64_t new_size) {
+  new_size = (new_size + granularity_ - 1) / granularity_ * granularity_;
+  if (medium_ != nullptr || !grows_ || new_size >= size()) return Status::OK();
+  if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(new_size)); }) != 0) return Error("ftruncate");
+  size_.store(new_size, std::memory_order_release);  // release: as in Grow
   return Status::OK();
 }
 

@@ -15,10 +15,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "miodb/options.h"
 #include "miodb/status.h"
 #include "src/nvm/address_range.h"
+#include "src/nvm/file_system.h"
 #include "src/nvm/persist_hook.h"
 #include "src/nvm/placement.h"
 
@@ -88,7 +90,7 @@ class Region {
   const RegionNodes& nodes() const { return place_.nodes; }
   bool huge_pages() const { return place_.huge_pages; }
 
-  // Bytes of the file; everything below is backed by storage.
+  // Bytes of the file. Everything below is backed by storage but its holes.
   uint64_t size() const { return size_.load(std::memory_order_acquire); }  // acquire: pairs with Grow
 
   // What it may grow to. Less from the moment on at which a Grow found no addresses for more.
@@ -111,6 +113,23 @@ class Region {
 
   // Tells file systems apart; 0: none.
   uint64_t file_system() const { return file_system_; }
+
+  // What of it may have had no storage when it was opened: a store there may be a SIGBUS. Never the header page.
+  const std::vector<FileHole>& holes_at_open() const { return holes_at_open_; }
+
+  // Gives storage to what of [offset, offset + size) has none, as Grow does. IOError, or NoSpace.
+  Status Fill(uint64_t offset, uint64_t size);
+
+  // Gives the storage of [offset, offset + size), multiples of the granularity, back to the file system. Until Fill
+  // nobody may store there, whatever it returns. NotSupported if this medium, or its file system, keeps it for ever.
+  Status Punch(uint64_t offset, uint64_t size);
+
+  // Bytes of the file that have storage, as far as its file system says.
+  uint64_t stored_bytes() const;
+
+  // Makes the file shorter, new_size bytes rounded up to its granularity. Nobody may look at what was behind. Does
+  // nothing where files do not grow.
+  Status Cut(uint64_t new_size);
 
   // Makes the file new_size bytes long, rounded up to its granularity. On failure (IOError, or NoSpace from the file
   // system, or because the addresses behind its own are taken) it is as before.
@@ -168,6 +187,7 @@ class Region {
   Status FindKind();
   Status WriteInPlace();
   Status OwnAllBlocks(uint64_t size, uint64_t allocated);
+  Status FindHoles(uint64_t size, uint64_t allocated);
   Status Reserve(uint64_t max_size);
   Status Map(uint64_t max_size, PersistMode wanted);
   Status MapPages(uint64_t offset, uint64_t size);
@@ -179,7 +199,9 @@ class Region {
   std::string DescribeNodes() const;
   uint64_t AvailableOn(const NumaTopology& topology, int node) const;
   Status BindGrowth(uint64_t offset, uint64_t size, int* node);
+  Status Store(uint64_t offset, uint64_t size, const std::string& what);
   Status CheckNodes(uint64_t offset, uint64_t size) const;
+  void SampleStored(uint64_t count, Touch touch, PageSample* sample) const;
   Status Error(const char* what) const;
 
   std::string path_;
@@ -196,6 +218,7 @@ class Region {
   uint64_t file_system_ = 0;
   bool grows_ = true;
   bool copies_on_write_ = false;
+  std::vector<FileHole> holes_at_open_;
   std::atomic<uint64_t> size_{0};
 };
 

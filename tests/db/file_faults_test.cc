@@ -352,6 +352,41 @@ class FullFileSystemTest : public FileFaultsTest {
     while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
   }
 
+  // A closed database with something in it. False if the test is skipped.
+  bool OpenAndFill() {
+    Mount(8192 * kKiB);
+    if (IsSkipped()) return false;
+    options_.pool_growth = 4096 * kKiB;
+    Open();
+    Fill(100, 1000);
+    Close();
+    return !HasFatalFailure();
+  }
+
+  // Writes a file of this length, with holes for all blocks of zeros. Returns the bytes of the others.
+  static uint64_t WriteSparsely(const std::string& path, const std::string& bytes, uint64_t length) {
+    uint64_t written = 0;
+    std::ofstream file(path, std::ios::binary);
+    for (uint64_t at = 0; at < bytes.size(); at += 4 * kKiB) {
+      const std::string block = bytes.substr(at, 4 * kKiB);
+      if (block.find_first_not_of('\0') == std::string::npos) continue;
+      file.seekp(static_cast<std::streamoff>(at)).write(block.data(), static_cast<std::streamsize>(block.size()));
+      written += block.size();
+    }
+    file.close();
+    EXPECT_EQ(0, truncate(path.c_str(), static_cast<off_t>(length)));
+    return written;
+  }
+
+  void PutUntilFull() {
+    for (int i = 0; i < 3000; i++) {
+      const Status put = db_->Put(WriteOptions(), "more" + std::to_string(i), std::string(1000, 'm'));
+      if (put.ok()) continue;
+      EXPECT_STATUS(NoSpace, put);
+      return;
+    }
+  }
+
   std::string mount_;
 };
 
@@ -389,20 +424,13 @@ TEST_F(FullFileSystemTest, ADatabaseThatDoesNotFitLeavesNothing) {
 
 // A pool that was copied has holes where it was empty. On a full file system a store into one would be a SIGBUS.
 TEST_F(FullFileSystemTest, APoolWithHolesIsFilledOrRefused) {
-  Mount(8192 * kKiB);
-  if (IsSkipped()) return;
-  options_.pool_growth = 4096 * kKiB;
-  ASSERT_OK(TryOpen());
-  Fill(100, 1000);
-  Close();
+  if (!OpenAndFill()) return;
   const std::string pool = path_ + "/pool";
   const std::string bytes = ReadFileBytes(pool);
   ASSERT_EQ(0, unlink(pool.c_str()));
+  const uint64_t written = WriteSparsely(pool, bytes, std::max<uint64_t>(bytes.size(), 4096 * kKiB));
   const uint64_t used = bytes.find_last_not_of('\0') + 1;
-  const uint64_t length = std::max<uint64_t>(bytes.size(), 4096 * kKiB);  // as of a pool that was once larger
-  ASSERT_LT(used, length / 2) << "nothing to leave out";
-  WriteFileBytes(pool, bytes.substr(0, used));
-  ASSERT_EQ(0, truncate(pool.c_str(), static_cast<off_t>(length)));
+  ASSERT_LT(written, used) << "no hole in what is in use";
   FillMount("filler");
   const Status s = TryOpen();
   EXPECT_STATUS(NoSpace, s);
@@ -410,14 +438,69 @@ TEST_F(FullFileSystemTest, APoolWithHolesIsFilledOrRefused) {
   std::filesystem::remove(mount_ + "/filler");
   ASSERT_OK(TryOpen());
   FillMount("filler");
-  for (int i = 0; i < 3000; i++) {
-    const Status put = db_->Put(WriteOptions(), "more" + std::to_string(i), std::string(1000, 'm'));
-    if (!put.ok()) {
-      EXPECT_STATUS(NoSpace, put);
-      break;
-    }
-  }
+  PutUntilFull();
   for (uint64_t i = 0; i < 100; i++) EXPECT_EQ(FilledValue(i, 1000, 0), Get(FilledKey(i)));
+}
+
+// Holes where nothing is in use may stay: the pool opens, and what they cannot be filled for is NoSpace.
+TEST_F(FullFileSystemTest, HolesThatNobodyUsesKeepNoPoolFromBeingOpened) {
+  if (!OpenAndFill()) return;
+  const std::string pool = path_ + "/pool";
+  const std::string bytes = ReadFileBytes(pool);
+  const uint64_t used = bytes.find_last_not_of('\0') + 1;
+  const uint64_t length = std::max<uint64_t>(bytes.size(), 4096 * kKiB);  // as of a pool that was once larger
+  ASSERT_LT(used, length / 2) << "nothing to leave out";
+  ASSERT_EQ(0, unlink(pool.c_str()));
+  WriteFileBytes(pool, bytes.substr(0, used));
+  ASSERT_EQ(0, truncate(pool.c_str(), static_cast<off_t>(length)));
+  FillMount("filler");
+  ASSERT_OK(TryOpen());
+  PutUntilFull();
+  for (uint64_t i = 0; i < 100; i++) EXPECT_EQ(FilledValue(i, 1000, 0), Get(FilledKey(i)));
+}
+
+TEST(GivenBackFaultsTest, WhereNoHolesCanBeMadeAllIsKept) {
+  constexpr uint64_t kMiB = 1024 * kKiB;
+  for (const int error : {EOPNOTSUPP, ENOSPC}) {
+    SCOPED_TRACE(strerror(error));
+    TestPool pool(64 * kMiB, kMiB);
+    pool.Allocate(16 * kMiB).reset();
+    ArmCallFault({1, true, error, "fallocate"});
+    for (uint64_t now = 1; now < 10; now++) EXPECT_FALSE(pool->GiveBackIdle(now, 0, 0));
+    const uint64_t asked = DisarmCallFault();
+    EXPECT_EQ(0u, pool->growth().given_back.load());
+    if (error == EOPNOTSUPP) {
+      EXPECT_EQ(1u, asked) << "a file system that cannot is asked again";
+    }
+    const ExtentRef again = pool.Allocate(16 * kMiB);
+    memset(again->data(), 'a', again->size());
+  }
+}
+
+// Free space that was given back is a hole. If the file system does not have it any more that is NoSpace, not a SIGBUS,
+// and says nothing of free space that has storage.
+TEST(GivenBackFaultsTest, WhatCannotBeHadAgainIsNoSpaceAndTheRestIsUsed) {
+  constexpr uint64_t kMiB = 1024 * kKiB;
+  TestPool pool(64 * kMiB, kMiB);
+  ExtentRef large = pool.Allocate(16 * kMiB);
+  const ExtentRef small = pool.Allocate(kMiB);
+  large.reset();
+  while (pool->GiveBackIdle(1, 0, 0)) {
+  }
+  ASSERT_GT(pool->growth().given_back.load(), 8 * kMiB);
+  const uint64_t used = pool->used_bytes();
+  ArmCallFault({1, true, ENOSPC, "posix_fallocate"});
+  ExtentRef extent, stored;
+  const Status s = pool->Allocate(8 * kMiB, ExtentKind::kLog, &extent);
+  const Status of_stored = pool->Allocate(256 * kKiB, ExtentKind::kLog, &stored);
+  EXPECT_GT(DisarmCallFault(), 0u);
+  EXPECT_STATUS(NoSpace, s);
+  ASSERT_OK(of_stored);
+  memset(stored->data(), 's', stored->size());
+  EXPECT_EQ(used + stored->size(), pool->used_bytes());
+  ASSERT_OK(pool->Allocate(8 * kMiB, ExtentKind::kLog, &extent));
+  memset(extent->data(), 'e', extent->size());
+  EXPECT_EQ('s', stored->data()[stored->size() - 1]);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ constexpr const char* kCounters[] = {
     "nvm-fences",
     "pool-bytes-used",
     "pool-bytes-file",
+    "pool-bytes-given-back",
     "live-bytes",
     "flushes",
     "merges",

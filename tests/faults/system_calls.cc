@@ -36,6 +36,7 @@ int __real_statfs(const char* path, struct statfs* info);
 int __real_flock(int fd, int operation);
 int __real_ftruncate(int fd, off_t size);
 int __real_posix_fallocate(int fd, off_t offset, off_t size);
+int __real_fallocate(int fd, int mode, off_t offset, off_t size);
 void* __real_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset);
 int __real_msync(void* at, size_t size, int flags);
 int __real_madvise(void* at, size_t size, int advice);
@@ -65,6 +66,7 @@ enum Call : int {
   kStatfs,
   kFlock,
   kFtruncate,
+  kPosixFallocate,
   kFallocate,
   kMmap,
   kMsync,
@@ -78,11 +80,10 @@ enum Call : int {
   kCalls
 };
 
-constexpr std::array<const char*, kCalls> kNames = {"open",      "mkdir",   "rmdir",     "unlink",          "rename",
-                                                    "renameat2", "stat",    "fstat",     "fstatvfs",        "fstatfs",
-                                                    "statfs",    "flock",   "ftruncate", "posix_fallocate", "mmap",
-                                                    "msync",     "madvise", "fsync",     "fdatasync",       "close",
-                                                    "write",     "read",    "pread"};
+constexpr std::array<const char*, kCalls> kNames = {
+    "open",     "mkdir",   "rmdir",  "unlink",    "rename",    "renameat2",       "stat",      "fstat",
+    "fstatvfs", "fstatfs", "statfs", "flock",     "ftruncate", "posix_fallocate", "fallocate", "mmap",
+    "msync",    "madvise", "fsync",  "fdatasync", "close",     "write",           "read",      "pread"};
 
 struct State {
   std::atomic<bool> armed{false};
@@ -98,13 +99,13 @@ bool CanFailWith(Call call, int error) {
   switch (error) {
     case EINTR:
       // What the manual pages allow.
-      return call == kOpen || call == kFlock || call == kFtruncate || call == kFallocate || call == kFsync ||
-             call == kFdatasync || call == kWrite || call == kRead || call == kPread;
+      return call == kOpen || call == kFlock || call == kFtruncate || call == kPosixFallocate || call == kFallocate ||
+             call == kFsync || call == kFdatasync || call == kWrite || call == kRead || call == kPread;
     case EMFILE:
       return call == kOpen;
     case ENOSPC:
-      return call == kOpen || call == kMkdir || call == kRename || call == kRenameat2 || call == kFallocate ||
-             call == kWrite || call == kFsync || call == kFdatasync || call == kMsync;
+      return call == kOpen || call == kMkdir || call == kRename || call == kRenameat2 || call == kPosixFallocate ||
+             call == kFallocate || call == kWrite || call == kFsync || call == kFdatasync || call == kMsync;
     case ENOMEM:
       return call == kMmap || call == kMadvise || call == kOpen;
     default:
@@ -285,10 +286,18 @@ int __wrap_statfs(const char* path, struct statfs* info) {
 int __wrap_flock(int fd, int operation) { return Fails(miodb::test::kFlock) ? -1 : __real_flock(fd, operation); }
 int __wrap_ftruncate(int fd, off_t size) { return Fails(miodb::test::kFtruncate) ? -1 : __real_ftruncate(fd, size); }
 int __wrap_posix_fallocate(int fd, off_t offset, off_t size) {
-  if (!Fails(miodb::test::kFallocate)) return __real_posix_fallocate(fd, offset, size);
+  if (!Fails(miodb::test::kPosixFallocate)) return __real_posix_fallocate(fd, offset, size);
   // A call that fails for lack of space may have made the file longer.
-  if (errno == ENOSPC && __real_ftruncate(fd, offset + size / 2) != 0) return EIO;
-  return errno;
+  const int error = errno;
+  struct stat info;
+  if (error == ENOSPC && __real_fstat(fd, &info) == 0 && info.st_size < offset + size / 2 &&
+      __real_ftruncate(fd, offset + size / 2) != 0) {
+    return EIO;
+  }
+  return error;
+}
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size) {
+  return Fails(miodb::test::kFallocate) ? -1 : __real_fallocate(fd, mode, offset, size);
 }
 void* __wrap_mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
   if (Fails(miodb::test::kMmap)) return MAP_FAILED;

@@ -1,11 +1,16 @@
 #include "src/nvm/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cstring>
 #include <filesystem>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "src/nvm/pool_names.h"
+#include "src/util/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/nvm/pool_files.h"
@@ -231,6 +236,169 @@ TEST_F(PoolTest, GrowsAheadOfNeedByWhatIsInUse) {
   EXPECT_TRUE(pool_->GrowAhead(2 * kMiB));
   EXPECT_EQ(12 * kMiB, pool_->file_bytes()) << "one step";
   EXPECT_FALSE(pool_->GrowAhead(2 * kMiB));
+}
+
+// ---- Storage that goes back
+
+class GivenBackTest : public PoolTest {
+ protected:
+  // Of the file, which has no name of its own before Publish.
+  uint64_t Stored() const {
+    struct stat st;
+    EXPECT_EQ(0, stat(pool_->regions().first().path().c_str(), &st));
+    return static_cast<uint64_t>(st.st_blocks) * 512;
+  }
+
+  // An extent that is full of a letter.
+  ExtentRef Filled(uint64_t size, char letter) {
+    ExtentRef extent;
+    EXPECT_OK(pool_->Allocate(size, ExtentKind::kLog, &extent));
+    if (extent != nullptr) memset(extent->data(), letter, size);
+    return extent;
+  }
+
+  static void ExpectFull(const Extent& extent, char letter) {
+    EXPECT_EQ(std::string(extent.size(), letter), std::string(extent.data(), extent.size()));
+  }
+};
+
+TEST_F(GivenBackTest, IsWhatStayedFreeThroughAWindow) {
+  ASSERT_OK(Create(256 * kMiB, kMiB));
+  ExtentRef big = Filled(64 * kMiB, 'b');
+  const ExtentRef small = Filled(4 * kMiB, 's');
+  big.reset();
+  EXPECT_FALSE(pool_->GiveBackIdle(100, 1000, 0)) << "the window begins";
+  Filled(40 * kMiB, 'x').reset();
+  EXPECT_FALSE(pool_->GiveBackIdle(1099, 1000, 0)) << "before it ends";
+  EXPECT_GE(Stored(), 68 * kMiB);
+  EXPECT_TRUE(pool_->GiveBackIdle(1100, 1000, 0));
+  EXPECT_FALSE(pool_->GiveBackIdle(1101, 1000, 0));
+  // 24 MiB were not used; a quarter of what is in use is kept.
+  EXPECT_LE(Stored(), (68 - 24 + 2) * kMiB);
+  EXPECT_GE(Stored(), (68 - 24) * kMiB);
+  EXPECT_TRUE(pool_->GiveBackIdle(2100, 1000, 0));
+  EXPECT_FALSE(pool_->GiveBackIdle(3100, 1000, 0));
+  EXPECT_LE(Stored(), 6 * kMiB);
+  EXPECT_GE(Stored(), 5 * kMiB);
+  ExpectFull(*small, 's');
+}
+
+TEST_F(GivenBackTest, IsTakenAgainBeforeAnybodyGetsIt) {
+  ASSERT_OK(Create(64 * kMiB, kMiB));
+  Random random(7);
+  std::vector<std::pair<ExtentRef, char>> extents;
+  for (uint64_t i = 0; i < 400; i++) {
+    if (extents.size() > 20 || random.OneIn(3)) {
+      for (uint64_t n = random.Uniform(10); n > 0 && !extents.empty(); n--) {
+        extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(random.Uniform(extents.size())));
+      }
+    }
+    while (pool_->GiveBackIdle(i, 0, 0)) {
+    }
+    const char letter = static_cast<char>('a' + i % 26);
+    ExtentRef extent = Filled(kUnit * (1 + random.Uniform(256)), letter);
+    ASSERT_NE(nullptr, extent);
+    extents.emplace_back(std::move(extent), letter);
+    uint64_t used = kPoolHeaderSize;
+    for (const auto& [kept, of] : extents) used += kept->size();
+    ASSERT_EQ(used, pool_->used_bytes());
+    ASSERT_GE(Stored(), used);
+  }
+  EXPECT_GT(pool_->growth().given_back.load(), 10 * kMiB);
+  for (const auto& [extent, letter] : extents) ExpectFull(*extent, letter);
+}
+
+TEST_F(GivenBackTest, AtTheEndShortensTheFile) {
+  CreateWithRoot(256 * kMiB, kMiB);
+  ExtentRef low = Filled(16 * kMiB, 'l');
+  const ExtentRef middle = Filled(4 * kMiB, 'm');
+  Filled(32 * kMiB, 'h').reset();
+  low.reset();
+  pool_->GiveBackAll(0);
+  EXPECT_LE(pool_->file_bytes(), 21 * kMiB);
+  EXPECT_LE(Stored(), 7 * kMiB);
+  ExpectFull(*middle, 'm');
+  const ExtentRef again = Filled(64 * kMiB, 'a');
+  ExpectFull(*middle, 'm');
+}
+
+// What a process that was killed gave back is told from what it did not.
+TEST_F(GivenBackTest, IsFoundAtTheNextOpen) {
+  CreateWithRoot(256 * kMiB, kMiB);
+  ExtentRef low = Filled(16 * kMiB, 'l');
+  ExtentRef middle = Filled(4 * kMiB, 'm');
+  ExtentRef high = Filled(32 * kMiB, 'h');
+  const uint64_t place = middle->offset();
+  high.reset();
+  while (pool_->GiveBackIdle(1, 0, 0)) {
+  }
+  const uint64_t stored = Stored();
+  EXPECT_LE(stored, 30 * kMiB);
+  low->Abandon();
+  middle->Abandon();
+  low = middle = nullptr;
+  ASSERT_OK(Open(256 * kMiB, kMiB));
+  ASSERT_OK(pool_->Claim(place, 4 * kMiB, ExtentKind::kLog, &middle));
+  EXPECT_EQ(stored, Stored()) << "nothing that has storage is filled, and nothing else is in use";
+  while (pool_->GiveBackIdle(1, 0, 0)) {
+  }
+  EXPECT_LE(Stored(), 6 * kMiB);
+  ExpectFull(*middle, 'm');
+  high = Filled(64 * kMiB, 'h');
+  EXPECT_GE(Stored(), 68 * kMiB);
+  ExpectFull(*middle, 'm');
+}
+
+TEST_F(GivenBackTest, IsOfEveryRegion) {
+  CreateWithRoot(8 * kMiB, kMiB);
+  const std::string second = dir_ / "second";
+  ASSERT_OK(pool_->AddRegion({second, 64 * kMiB}));
+  ExtentRef first = Filled(6 * kMiB, 'f');
+  ExtentRef high = Filled(16 * kMiB, 'h');
+  ExtentRef kept = Filled(2 * kMiB, 'k');
+  const PmRef place = kept->offset();
+  ASSERT_GE(place, pool_->regions().at(1).base);
+  first.reset();
+  high.reset();
+  while (pool_->GiveBackIdle(1, 0, 0)) {
+  }
+  EXPECT_LE(pool_->regions().at(0).region->stored_bytes() + pool_->regions().at(1).region->stored_bytes(), 5 * kMiB);
+  kept->Abandon();
+  kept = nullptr;
+  pool_.reset();
+  Pool::Options options = Limits(8 * kMiB, kMiB);
+  options.regions = {{second, 64 * kMiB}};
+  ASSERT_OK(Pool::Open(path_, options, &pool_));
+  ASSERT_EQ(2, pool_->regions().count());
+  ASSERT_OK(pool_->Claim(place, 2 * kMiB, ExtentKind::kLog, &kept));
+  ExpectFull(*kept, 'k');
+  first = Filled(6 * kMiB, 'f');
+  high = Filled(40 * kMiB, 'h');
+  EXPECT_GE(pool_->regions().at(1).region->stored_bytes(), 42 * kMiB);
+  ExpectFull(*kept, 'k');
+}
+
+// A reserve stays, but no more of it than is in use.
+TEST_F(GivenBackTest, IsNotTheReserve) {
+  ASSERT_OK(Create(256 * kMiB, kMiB));
+  const ExtentRef used = Filled(16 * kMiB, 'u');
+  Filled(64 * kMiB, 'x').reset();
+  pool_->GiveBackAll(8 * kMiB);
+  EXPECT_GE(Stored(), 24 * kMiB);
+  EXPECT_LE(Stored(), 25 * kMiB);
+  Filled(64 * kMiB, 'x').reset();
+  pool_->GiveBackAll(1000 * kMiB);
+  EXPECT_GE(Stored(), 32 * kMiB);
+  EXPECT_LE(Stored(), 33 * kMiB);
+}
+
+TEST_F(GivenBackTest, IsNothingOnceSpaceIsNotReused) {
+  ASSERT_OK(Create(256 * kMiB, kMiB));
+  Filled(32 * kMiB, 'x').reset();
+  pool_->StopReuse();
+  EXPECT_FALSE(pool_->GiveBackIdle(1, 0, 0));
+  pool_->GiveBackAll(0);
+  EXPECT_GE(Stored(), 32 * kMiB);
 }
 
 TEST_F(PoolTest, LeavesFreeAsManyBytesAsItWasToldTo) {
