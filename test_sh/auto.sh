@@ -22,7 +22,7 @@
 #   --only LIST                of the stages random, sequential, ycsb, tail, dataset, memtable, experiments
 #   --engines LIST, --rounds R   of the experiments. Default: miodb, 1. "all" engines and 3 rounds make a comparison, and
 #                              take ten times as long
-#   --resume                   leave out what is finished
+#   --resume                   leave out what is finished; refused if that was made with other options
 #   --dry-run                  print the commands and run nothing
 #   --help                     this text
 #
@@ -90,7 +90,8 @@ has_stage() { [[ ,$only, == *",$1,"* ]]; }
 experiments=("$MIODB_ROOT/test_sh/experiments/run.sh" all --scale "$scale" --rounds "$rounds" --bin "$bench_path"
   --db "$(dirname "$db_path")" --out "$outfilepath/experiments")
 if [[ $engines != all ]]; then experiments+=(--engines "$engines"); fi
-# What they need is judged before anything starts.
+if $resume; then experiments+=(--resume-last); fi
+# What they need, and whether they can go on, is judged before anything starts.
 if has_stage experiments; then "${experiments[@]}" --check >/dev/null; fi
 exit_on_signals
 
@@ -151,6 +152,13 @@ for megabytes in 64 128 256 512; do
     "$(scaled $((megabytes << 20)) "$scale" $((megabytes << 10)))"
 done
 
+if $resume; then
+  for run in "${plan[@]}"; do
+    IFS='|' read -ra words <<<"$run"
+    check_recorded "$outfilepath/${words[1]}" "${words[@]:3}"
+  done
+fi
+
 if $dry_run; then
   for run in "${plan[@]}"; do
     IFS='|' read -ra words <<<"$run"
@@ -181,7 +189,6 @@ for run in "${plan[@]}"; do
 done
 remove_database "$db_path"
 if has_stage experiments; then
-  if $resume; then experiments+=(--resume-last); fi
   exec 9>&-
   "${experiments[@]}"
 fi

@@ -100,6 +100,23 @@ record() {
   mv "$file.part" "$file"
 }
 
+# check_recorded FILE COMMAND...: dies if FILE is there and was recorded of another command: results of both do not go
+# together. Where ycsbc's figures go is no part of what was measured.
+check_recorded() {
+  local file=$1 recorded planned=() word
+  [[ -e $file ]] || return 0
+  shift
+  IFS= read -r recorded <"$file" || true
+  for word in "$@"; do
+    if [[ $word == exportfile=* ]]; then word=exportfile; fi
+    planned+=("$word")
+  done
+  if [[ $(sed -E 's/ exportfile=[^ ]*/ exportfile/' <<<"$recorded") != "${planned[*]}" ]]; then
+    die "--resume: $file was made with other options: \"$recorded\", now it would be \"$*\". Give those it was begun with, or\
+ another folder, or remove the file"
+  fi
+}
+
 # ---- Progress --------------------------------------------------------------------------------------------------------
 
 # Work is counted in any unit; the time left is judged by what was done since the first step.

@@ -25,7 +25,7 @@
 #                              have becomes -1
 #   --write_buffer_size BYTES  Default: 67108864
 #   --scale F                  multiplies test_size and the numbers of keys and reads. Default: 1
-#   --resume                   leave out runs whose output is there already
+#   --resume                   leave out runs whose output is there already; refused if that was made with other options
 #   --dry-run                  print the commands and run nothing
 #   --help                     this text
 #
@@ -98,6 +98,7 @@ run() {
     return
   fi
   if $resume && [[ -e $1 ]]; then
+    check_recorded "$1" "${command[@]}"
     progress_skip $(($3 * $4))
     return
   fi

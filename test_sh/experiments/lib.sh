@@ -10,7 +10,8 @@
 # another order for every run. results.py makes data.csv, tables and plots of what the runs printed.
 #
 # Folder of results, OUT/NAME/TIME/: plan.csv, the runs; raw/N-ENGINE-ROUND.out, what each printed, with its command in
-# the first line (and .csv, what it exported); options, the words that it was called with; data.csv, every figure; machine.json; table.txt; plot.gp, plot.png,
+# the first line (and .csv, what it exported); options, the words that it was called with; settings, what all runs have in
+# common; data.csv, every figure; machine.json; table.txt; plot.gp, plot.png,
 # plot.svg; report.html. A raw file appears when its run has succeeded, and the rest is made of what there is, also after
 # Ctrl-C; --resume FOLDER goes on.
 
@@ -60,7 +61,7 @@ Common options:
   --out FOLDER     results go to FOLDER/NAME/TIME. Default: results
   --bin FOLDER     where db_bench and ycsbc lie. Default: build of this tree
   --resume FOLDER  finish the results in this folder, with the options that they were begun with and, after them, those
-                   that are given now (--rounds may be larger)
+                   that are given now (--rounds may be larger, --engines more; what changes a run is refused)
   --resume-last    the same with the newest folder of this experiment, if there is one
   --dry-run        print the commands and run nothing
   --check          check that everything is there, and run nothing
@@ -120,6 +121,18 @@ check_counts() {
   local name
   for name in "$@"; do
     if ! is_whole_number "${!name}" || ((${!name} == 0)); then die "--$name needs a number above 0, not \"${!name}\""; fi
+  done
+}
+
+# check_sizes NAME...: dies unless these variables are comma lists of sizes in bytes.
+check_sizes() {
+  local name size sizes
+  for name in "$@"; do
+    IFS=, read -ra sizes <<<"${!name}"
+    ((${#sizes[@]} > 0)) || die "--$name needs a size"
+    for size in "${sizes[@]}"; do
+      if ! is_whole_number "$size" || ((size == 0)); then die "--$name: \"$size\" is not a size in bytes"; fi
+    done
   done
 }
 
@@ -202,7 +215,9 @@ plan_ycsb() { plan_run ycsb "$@"; }
 #   METRICS     see results.py
 #   NAME=VALUE  series=S: only these, separated by ";"; log=x, log=y, log=xy; engines=LIST; better=less: smaller is
 #               better, as in times; compare=first: a second table gives all values over the first one of each engine;
-#               show=largest: the largest of all rounds instead of medians
+#               versus=A|B;C|D: a second table has series A over series B and C over D, in pairs of the same round and
+#               record; with as=difference A minus B; axis=record: over the bytes of key and value, of the series what
+#               follows their first comma; show=largest: the largest of all rounds instead of medians
 panel() {
   local row
   row=$(IFS=$unit; printf '%s' "$*")
@@ -358,21 +373,42 @@ csv() {
   say "$text"
 }
 
-write_plan() {
-  local i words row
-  mkdir -p "$folder/raw"
-  {
-    csv run series x command
-    for ((i = 0; i < ${#plan[@]}; i++)); do
-      IFS=$unit read -ra words <<<"${plan[i]}"
-      csv "$(printf %03d "$i")" "${words[2]}" "${words[3]}" "${words[*]:5}"
-    done
-  } >"$folder/plan.csv.new"
-  if [[ -e $folder/plan.csv ]] && ! cmp -s "$folder/plan.csv" "$folder/plan.csv.new"; then
-    rm "$folder/plan.csv.new"
+# The runs with their flags.
+plan_text() {
+  local i words
+  csv run series x command
+  for ((i = 0; i < ${#plan[@]}; i++)); do
+    IFS=$unit read -ra words <<<"${plan[i]}"
+    csv "$(printf %03d "$i")" "${words[2]}" "${words[3]}" "${words[*]:5}"
+  done
+}
+
+# What is the same for all runs and not in their flags, a line each.
+settings_text() {
+  say "memtable of $memtable bytes (--memtable)"
+  say "databases in $db_parent (--db)"
+  say "further flags: ${extra_flags[*]:-none} (-- FLAG...)"
+}
+
+# Dies if the folder of results was begun with other options than those that apply now.
+check_resumed() {
+  local was now
+  if [[ -e $folder/plan.csv ]] && ! cmp -s "$folder/plan.csv" <(plan_text); then
     die "$folder was begun with other options, see its plan.csv; results of both do not go together"
   fi
-  mv "$folder/plan.csv.new" "$folder/plan.csv"
+  [[ -e $folder/settings ]] || return 0
+  while IFS= read -r was <&3 && IFS= read -r now <&4; do
+    if [[ $was != "$now" ]]; then
+      die "$folder was begun with other options: $was, now $now; results of both do not go together"
+    fi
+  done 3<"$folder/settings" 4< <(settings_text)
+}
+
+write_plan() {
+  local words row
+  mkdir -p "$folder/raw"
+  plan_text >"$folder/plan.csv"
+  settings_text >"$folder/settings"
   if [[ ! -e $folder/options ]]; then printf '%s\0' "${option_words_given[@]}" >"$folder/options"; fi
   {
     csv kind title xlabel ylabel benchmarks metrics options
@@ -424,6 +460,7 @@ choose_folder() {
 run_all() {
   local round i turn words engine
   need_room "$db_parent" $((3 * largest + 4 * memtable + (512 << 20)))
+  check_resumed
   if $check_only; then exit 0; fi
   if $dry_run; then
     print_plan

@@ -2,8 +2,9 @@
 # Log blocks: a log in files with blocks of 8, 16 and 32 KiB, with and without padding so that no record is split, for keys
 # of 16, 128, 512 and 1024 B and values of 16 B to 8 KiB. Six threads, 10 million random writes times the scale for each
 # pair of sizes, but not more than 5 GB times the scale. Shown are operations per second and the zeros that padding wrote;
-# data.csv has the tail. Records of S bytes, headers included, leave BLOCK mod S of each block empty if write groups are of one record;
-# groups of several make records longer. (The WAL study of RocksDB Festival)
+# data.csv has the tail. Tables have the seconds with padding minus those without, over the size of the value and over that
+# of the record, which is key and value. Records of S bytes, headers included, leave BLOCK mod S of each block empty if
+# write groups are of one record; groups of several make records longer. (The WAL study of RocksDB Festival)
 #
 # LevelDB and RocksDB have blocks of 32 KiB, fixed when they are compiled, and do not pad: they run that case only.
 #
@@ -21,12 +22,9 @@ value_sizes=16,128,512,1024,8192
 own_options="threads key_sizes value_sizes"
 experiment log_blocks "Block size and padding of the log" "$@"
 check_counts threads
+check_sizes key_sizes value_sizes
 IFS=, read -ra keys <<<"$key_sizes"
 IFS=, read -ra values <<<"$value_sizes"
-((${#keys[@]} > 0 && ${#values[@]} > 0)) || die "--key_sizes and --value_sizes need a size"
-for size in "${keys[@]}" "${values[@]}"; do
-  if ! is_whole_number "$size" || ((size == 0)); then die "\"$size\" is not a size in bytes"; fi
-done
 
 for key in "${keys[@]}"; do
   for value in "${values[@]}"; do
@@ -59,6 +57,27 @@ for key in "${keys[@]}"; do
   panel lines "Padding, keys of $key B" "value size, bytes" "percent of the log" end log_padding_percent log=x \
     engines=miodb "series=$series" better=less
 done
+for key in "${keys[@]}"; do
+  series=
+  pairs=
+  for kilobytes in 8 16 32; do
+    plain="keys of $key B, $kilobytes KiB"
+    series+="${series:+;}$plain;$plain padded"
+    pairs+="${pairs:+;}$plain padded|$plain"
+  done
+  panel lines "Time, keys of $key B" "value size, bytes" "seconds" fillrandom seconds log=x engines=miodb better=less \
+    "series=$series" "versus=$pairs" as=difference
+done
+pairs=
+for kilobytes in 8 16 32; do
+  pairs+="${pairs:+;}$kilobytes KiB padded|$kilobytes KiB"
+done
+panel lines "Random write by record size" "record size, bytes" "operations per second" fillrandom ops_per_sec log=xy \
+  engines=miodb axis=record
+panel lines "Padding by record size" "record size, bytes" "percent of the log" end log_padding_percent log=x engines=miodb \
+  axis=record better=less
+panel lines "Time by record size" "record size, bytes" "seconds" fillrandom seconds log=x engines=miodb axis=record better=less \
+  "versus=$pairs" as=difference
 for key in "${keys[@]}"; do
   panel lines "Blocks of 32 KiB, not padded, keys of $key B" "value size, bytes" "operations per second" fillrandom \
     ops_per_sec log=x "series=keys of $key B, 32 KiB"

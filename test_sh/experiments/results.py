@@ -21,12 +21,20 @@ import outputs
 import plots
 
 RAW = re.compile(r'^(\d+)-([a-z]+)-(\d+)$')
+# Bytes of keys and values that db_bench takes if its command does not say.
+DEFAULT_SIZES = {'key_size': 16, 'value_size': 100}
 COLUMNS = ['run', 'engine', 'round', 'series', 'x', 'benchmark', 'seconds', 'metric', 'value']
 DURABILITY = {
     'miodb': 'every acknowledged write is in the pool; persist mode %s',
     'leveldb': 'log written, not synced: survives the death of the process, not loss of power',
     'rocksdb': 'log written, not synced: survives the death of the process, not loss of power',
 }
+
+
+def record_sizes(command):
+    """Bytes of key and value in a run of db_bench, or None if the command names neither."""
+    named = {name: int(size) for name, size in re.findall(r'--(key_size|value_size)=(\d+)', command)}
+    return tuple(dict(DEFAULT_SIZES, **named).values()) if named else None
 
 
 def collect(folder):
@@ -45,7 +53,7 @@ def collect(folder):
             modes.add(mode)
         for benchmark, seconds, metric, value in figures:
             rows.append({'run': run, 'engine': engine, 'round': int(repeat), 'series': plan[run]['series'],
-                         'x': plan[run]['x'], 'benchmark': benchmark, 'seconds': seconds, 'metric': metric, 'value': value})
+                         'x': plan[run]['x'], 'sizes': record_sizes(plan[run]['command']), 'benchmark': benchmark, 'seconds': seconds, 'metric': metric, 'value': value})
     return rows, modes, finished
 
 
@@ -106,6 +114,9 @@ class Panel:
                      if row['benchmark'] in self.benchmarks and row['metric'] in self.metrics
                      and (series is None or row['series'] in series) and (engines is None or row['engine'] in engines)
                      and (row['seconds'] is not None) == (self.kind == 'time')]
+        if self.options.get('axis') == 'record':
+            self.data = [dict(row, x=str(sum(row['sizes'])), series=row['series'].partition(', ')[2] or row['series'])
+                         for row in sorted(self.data, key=lambda row: sum(row['sizes']))]
         self.by_benchmark = len(self.benchmarks) > 1
         order = {engine: i for i, engine in enumerate(plots.ENGINE_COLORS)}
         self.lines = list(dict.fromkeys(
@@ -118,14 +129,14 @@ class Panel:
         for row in self.data:
             group = row['benchmark'] if self.by_benchmark else row['x']
             key = (row['engine'], row['series'], group, row['metric'])
-            self.values.setdefault(key, {})[row['round']] = row['value']
+            self.values.setdefault(key, {})[row['round'], row['sizes']] = row['value']
 
     def is_about(self, engines):
         """Whether it shows one of these engines at all."""
         return 'engines' not in self.options or any(engine in engines for engine in self.options['engines'].split(','))
 
     def rounds(self, line, group, metric=None):
-        """Values by round."""
+        """Values by round and sizes of the record."""
         return self.values.get(line + (group, metric or self.metrics[0]), {})
 
     def median(self, line, group, metric=None):
@@ -159,6 +170,8 @@ class Panel:
 
     def group_label(self, group):
         """How a group is called on the axis."""
+        if self.options.get('axis') == 'record':
+            return group
         if not self.by_benchmark and re.fullmatch(r'[\d.]+', group):
             return plots.amount(float(group), 'bytes' in self.xlabel.lower(), self.has_binary_groups())
         # Phases of YCSB: "A", "A read", "load again".
@@ -198,11 +211,20 @@ class Panel:
         """Series of several engines are told apart by dashes."""
         return 1 + self.series.index(line[1]) % 5 if len(self.engines) > 1 else 1
 
-    def ratio(self, engine, series, group):
-        """Median, least and largest of MioDB's value over the engine's, pair by pair of the same round, or None."""
-        ours, theirs = self.rounds(('miodb', series), group), self.rounds((engine, series), group)
-        ratios = [ours[number] / theirs[number] for number in ours if number in theirs and theirs[number] > 0]
-        return (statistics.median(ratios), min(ratios), max(ratios)) if ratios else None
+    def ratio(self, line, other, group):
+        """Median, least and largest of a line's value over another's, pair by pair of the same round, or None."""
+        ours, theirs = self.rounds(line, group), self.rounds(other, group)
+        return middle_and_ends([ours[pair] / theirs[pair] for pair in ours if theirs.get(pair, 0) > 0])
+
+    def difference(self, line, other, group):
+        """The same of a line's value minus another's."""
+        ours, theirs = self.rounds(line, group), self.rounds(other, group)
+        return middle_and_ends([ours[pair] - theirs[pair] for pair in ours if pair in theirs])
+
+
+def middle_and_ends(values):
+    """Median, least and largest, or None."""
+    return (statistics.median(values), min(values), max(values)) if values else None
 
 
 def figure(value):
@@ -230,6 +252,13 @@ def ratio_text(ratio):
     return '%.3g (%.3g-%.3g)' % ratio if ratio[1] < ratio[2] else '%.3g' % ratio[0]
 
 
+def difference_text(difference):
+    """A median with its range, if there is one, with signs."""
+    if difference is None:
+        return '-'
+    return '%+.3g (%+.3g to %+.3g)' % difference if difference[1] < difference[2] else '%+.3g' % difference[0]
+
+
 def table(panel):
     """Heading and rows of a panel's table."""
     peers = [engine for engine in panel.engines if engine != 'miodb']
@@ -247,7 +276,7 @@ def table(panel):
                 rows += [start + [engine] + [figure(panel.median((engine, series), group, metric)) for metric in panel.metrics]
                          for engine in panel.engines if (engine, series) in panel.lines]
                 continue
-            ratios = [panel.ratio(peer, series, group) for peer in peers]
+            ratios = [panel.ratio(('miodb', series), (peer, series), group) for peer in peers]
             rows.append(start + [spread_text(panel.spread((engine, series), group)) for engine in panel.engines]
                         + [ratio_text(ratio) for ratio in ratios])
     return heading, rows
@@ -264,6 +293,24 @@ def comparison(panel):
             rows.append(([series] if len(panel.series) > 1 else []) + [panel.group_label(group)]
                         + ['%.2f' % (value / first[engine]) if value is not None and first[engine] else '-'
                            for engine, value in zip(panel.engines, values)])
+    return heading, rows
+
+
+def versus(panel):
+    """Heading and rows of the table that sets one series against another, for each engine that has both."""
+    is_difference = panel.options.get('as') == 'difference'
+    heading = ['', panel.xlabel] + panel.engines
+    rows = []
+    for first, second in (pair.split('|') for pair in panel.options['versus'].split(';')):
+        head, _, tail = second.rpartition(', ')
+        name = first + (' minus ' if is_difference else ' over ') + (tail if first.startswith(head + ', ') else second)
+        for group in panel.groups:
+            if is_difference:
+                cells = [difference_text(panel.difference((engine, first), (engine, second), group)) for engine in panel.engines]
+            else:
+                cells = [ratio_text(panel.ratio((engine, first), (engine, second), group)) for engine in panel.engines]
+            if any(cell != '-' for cell in cells):
+                rows.append([name, panel.group_label(group)] + cells)
     return heading, rows
 
 
@@ -319,6 +366,9 @@ def write_report(folder, options, panels, machine, engines, complaints, notes):
         tables = [(unit_note(panel),) + table(panel)]
         if panel.options.get('compare') == 'first':
             tables.append(('%s: %s over that of the first row.' % (panel.title, panel.ylabel),) + comparison(panel))
+        if 'versus' in panel.options:
+            tables.append(('%s: %s, pairs of runs of the same round: median (least-largest).' % (panel.title, panel.ylabel),)
+                          + versus(panel))
         for note, heading, rows in tables:
             text += '%s\n%s\n' % (note, text_table(heading, rows))
             body += '<p>%s</p>\n%s' % (html.escape(note), html_table(heading, rows))
@@ -362,7 +412,7 @@ def main():
     folder = os.path.normpath(options.folder)
     data, modes, finished = collect(folder)
     with open(os.path.join(folder, 'data.csv'), 'w', newline='', encoding='utf-8') as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, COLUMNS, extrasaction='ignore')
         writer.writeheader()
         writer.writerows(data)
     with open(os.path.join(folder, 'machine.json'), encoding='utf-8') as file:

@@ -44,8 +44,12 @@ expect "the command comes first" grep -qxF -- "$scratch/bin/db_bench $(cat "$scr
 expect "the output follows" grep -qx "wa: 1" "$scratch/one.out"
 expect "the database is removed" test ! -e "$scratch/db"
 
-run "$one_test" "${common[@]}" --outfile "$scratch/one.out" --resume
+run "$one_test" "${common[@]}" --outfile "$scratch/one.out" --scale 0.001 --resume
 expect_status 0
+expect_calls 1
+run "$one_test" "${common[@]}" --outfile "$scratch/one.out" --scale 0.002 --resume
+expect_status 1
+expect_error_part "--resume: $scratch/one.out was made with other options: \"$scratch/bin/db_bench --num=20000 "
 expect_calls 1
 
 rm "$scratch/bin/calls"
@@ -137,9 +141,27 @@ run "$auto" "${common[@]}" --only random,memtable --dry-run
 expect "at scale 1 the last memtable is the published one" grep -q -- "memtable_size_512MB.*--write_buffer_size=536870912" "$scratch/out"
 expect "and so are the others" grep -q -- "random_64KB.*--write_buffer_size=67108864" "$scratch/out"
 
+# What was made with other options does not go together with what is made now, and nothing is run before that is said.
+rm -f "$scratch/bin/calls" "$scratch/auto/db_bench_random_1KB.out"
+for options in "--scale 0.002" "--scale 0.001 --comp_ratio 0.5" "--scale 0.001 --write_buffer_size 1048577"; do
+  read -ra words <<<"$options"
+  run "$auto" "${common[@]}" --outfilepath "$scratch/auto" "${words[@]}" --only random,memtable --resume
+  expect_status 1
+  expect_error_part "--resume: $scratch/auto/db_bench_random_4KB.out was made with other options: "
+  expect_error_part "Give those it was begun with, or another folder, or remove the file"
+done
+expect_calls 0
+run "$auto" "${common[@]}" --outfilepath "$scratch/auto" --scale 0.001 --only random,memtable --resume
+expect_status 0
+expect_calls 1
+
 rm -f "$scratch/bin/calls"
 run "$auto" "${common[@]}" --outfilepath "$scratch/auto" --scale 0.001 --only dataset,ycsb,tail
 expect_status 0
 expect "the rightly spelled name is a link" test "$(readlink "$scratch/auto/dataset_size_40GB.out")" = dateset_size_40GB.out
 expect "YCSB's counts are scaled" grep -q -- "1KB_busy -dbpath $scratch/db -p recordcount=80000 -p operationcount=10000 " "$scratch/bin/calls"
+rm -f "$scratch/bin/calls"
+run env -C "$scratch" "$auto" "${common[@]}" --outfilepath auto --scale 0.001 --only dataset,ycsb,tail --resume
+expect_status 0
+expect_calls 0
 passed

@@ -9,7 +9,8 @@ source "$here/check.sh"
 need_python
 folder="$MIODB_ROOT/test_sh/experiments"
 
-# Prints what was recorded of the engine; the throughput of a round is its seed.
+# Prints what was recorded of the engine; the throughput of a round is its seed. Padding takes a quarter of a second, and the
+# log a fifth.
 mkdir "$scratch/bin" "$scratch/db"
 cat >"$scratch/bin/db_bench" <<END
 #!/usr/bin/env bash
@@ -18,12 +19,15 @@ END
 cat >>"$scratch/bin/db_bench" <<'END'
 here=$(dirname "$0")
 seed=1
+seconds=1.000
 for word in "$@"; do
   case $word in
     --version) echo "db_bench: miodb 1.0, leveldb 1.23, rocksdb 7.8.3"; exit 0 ;;
     --db=*) db=${word#*=} ;;
     --engine=*) engine=${word#*=} ;;
     --seed=*) seed=${word#*=} ;;
+    --wal_padding) seconds=1.250 ;;
+    --disable_wal) seconds=0.800 ;;
     --wal_dir=*) mkdir -p "${word#*=}" ;;
   esac
 done
@@ -31,7 +35,7 @@ echo "$*" >>"$here/calls"
 if [[ -e $here/fail && $engine == rocksdb ]]; then echo "put error: NoSpace" >&2; exit 1; fi
 mkdir -p "$db"
 touch "$db/LOG"
-sed "1d; s/^fillrandom .*/fillrandom   :       1.000 micros\/op ${seed}000 ops\/sec 1.000 seconds 1000 operations;   ${seed}0.0 MB\/s/" \
+sed "1d; s/^fillrandom .*/fillrandom   :       1.000 micros\/op ${seed}000 ops\/sec ${seconds} seconds 1000 operations;   ${seed}0.0 MB\/s/" \
   "$recorded/000-$engine-1.out"
 if [[ -e $here/interrupt && $engine == rocksdb ]]; then kill -INT "$PPID"; sleep 0.1; fi
 exit 0
@@ -66,6 +70,17 @@ expect "only the new round ran" test "$(calls)" = 12
 run "$folder/table1_costs.sh" --bin "$scratch/bin" --db "$scratch/db" --no-plots --scale 0.0002 --resume "$results"
 expect_status 1
 expect_error "table1_costs.sh: $results was begun with other options, see its plan.csv; results of both do not go together"
+
+for options in "--memtable 2097152" "--db $scratch" "-- --sync"; do
+  read -ra words <<<"$options"
+  run "$folder/table1_costs.sh" --resume "$results" "${words[@]}"
+  expect_status 1
+  expect_error_part "table1_costs.sh: $results was begun with other options: "
+  run "$folder/run.sh" table1_costs --out "$scratch/results" --bin "$scratch/bin" --resume-last --check "${words[@]}"
+  expect_status 1
+  expect_error_part "was begun with other options: "
+done
+expect "none of these ran" test "$(calls)" = 12
 
 # The options that a run was begun with need not be given again.
 rm "$scratch/bin/calls"
@@ -131,10 +146,16 @@ run "$folder/log_blocks.sh" "${common[@]}" --rounds 1 --key_sizes 16,1024 --valu
 expect_status 0
 expect "block sizes and padding" test "$(grep -cE -- '--wal_block_size=(8192|16384|32768)( --wal_padding)?$' "$scratch/bin/calls")" = 24
 expect "half of them are padded" test "$(grep -c -- --wal_padding "$scratch/bin/calls")" = 12
+results=$(newest log_blocks)
+expect "seconds with padding minus those without" grep -qE \
+  '^keys of 1024 B, 8 KiB padded minus 8 KiB +8 KiB +\+0\.25$' "$results/table.txt"
+for record in 32 1040 8208 9216; do
+  expect "the same by record size, $record" grep -qE "^32 KiB padded minus 32 KiB +$record +\+0\.25$" "$results/table.txt"
+done
 expect "six threads" grep -q -- "--threads=6 --key_size=1024 --value_size=8192 --log_mode=file" "$scratch/bin/calls"
 expect "peers run without such flags" test -z "$(grep -E -- '--engine=(leveldb|rocksdb)' "$scratch/bin/calls" | grep -e --wal_block_size)"
 run "$folder/log_blocks.sh" "${common[@]}" --key_sizes 16,x
-expect_error 'log_blocks.sh: "x" is not a size in bytes'
+expect_error 'log_blocks.sh: --key_sizes: "x" is not a size in bytes'
 run "$folder/run.sh" log_files log_overhead log_modes placement "${common[@]}" --rounds 1
 expect_status 0
 for flag in --wal_bytes_per_sync= --wal_ttl_seconds= --wal_size_limit_MB= --max_total_wal_size= --wal_dir= --disable_wal --sync; do
@@ -142,6 +163,21 @@ for flag in --wal_bytes_per_sync= --wal_ttl_seconds= --wal_size_limit_MB= --max_
     expect "$engine is run with $flag" grep -q -- "--engine=$engine .*$flag" "$scratch/bin/calls"
   done
 done
+results=$(newest log_overhead)
+for record in 116 228 612 1124; do
+  expect "time with the log over time without, records of $record B" \
+    grep -qE "^log on over log off +$record +1\.25 +1\.25$" "$results/table.txt"
+  expect "of files for MioDB alone" grep -qE "^log in files over log off +$record +1\.25 +-$" "$results/table.txt"
+done
+# A key of 16 B with a value of 116 B and one of 116 B with a value of 16 B are records of one size, and pairs of their own.
+run "$folder/log_overhead.sh" "${common[@]}" --rounds 2 --key_sizes 16,116 --value_sizes 16,116
+expect_status 0
+results=$(newest log_overhead)
+for record in 32 132 232; do
+  expect "records of $record B" grep -qE "^log on over log off +$record +1\.25 +1\.25$" "$results/table.txt"
+done
+run "$folder/log_overhead.sh" "${common[@]}" --value_sizes ""
+expect_error "log_overhead.sh: --value_sizes needs a size"
 expect "the log's folder is beside the database" grep -qE -- '--db=([^ ]*) .*--wal_dir=\1\.wal' "$scratch/bin/calls"
 if [[ -d /sys/devices/system/node/node0 ]]; then
   expect "the pool is placed" grep -q -- "--dram_node=0 --nvm_node=0" "$scratch/bin/calls"
