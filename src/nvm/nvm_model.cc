@@ -69,6 +69,7 @@ NvmModelFigures Optane() {
   figures.name = "optane";
   figures.read_random_nanos = 305 - 101;
   figures.read_sequential_nanos = 169 - 81;
+  figures.read_bytes_per_second = 6.6e9;
   figures.write_bytes_per_second = 2.2e9;
   return figures;
 }
@@ -95,11 +96,27 @@ struct Field {
 constexpr Field kFields[] = {
     {"read_random_nanos", &NvmModelFigures::read_random_nanos, 0, 1e6},
     {"read_sequential_nanos", &NvmModelFigures::read_sequential_nanos, 0, 1e6},
+    {"read_bytes_per_second", &NvmModelFigures::read_bytes_per_second, 0, 1e12},
     {"write_bytes_per_second", &NvmModelFigures::write_bytes_per_second, 0, 1e12},
     {"burst_bytes", &NvmModelFigures::burst_bytes, 256, 1e9},
     {"cache_bytes", &NvmModelFigures::cache_bytes, 4096, 1e10},
     {"remote_factor", &NvmModelFigures::remote_factor, 1, 100},
 };
+
+// Ticks that a byte takes. 0: none, without a limit.
+double TicksPerByte(const SpinClock& clock, double bytes_per_second, double remote_factor) {
+  return bytes_per_second > 0 ? clock.TicksOf(1e9 * remote_factor / bytes_per_second) : 0;
+}
+
+// Pours ticks into a bucket that is empty at *until. Returns when what is in it is no more than its burst.
+uint64_t Pour(std::atomic<uint64_t>* until, uint64_t now, uint64_t ticks, uint64_t burst_ticks) {
+  uint64_t before = until->load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  uint64_t next;
+  do {
+    next = std::max(before, now) + ticks;
+  } while (!until->compare_exchange_weak(before, next, std::memory_order_relaxed));
+  return next - std::min(next, burst_ticks);
+}
 
 // Reads one line of a file. Returns what is wrong with it, or nothing.
 std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
@@ -174,10 +191,10 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
       clock_(SpinClock::Get()),
       random_nanos_(figures.read_random_nanos * figures.remote_factor),
       sequential_nanos_(figures.read_sequential_nanos * figures.remote_factor),
-      write_ticks_per_byte_(figures.write_bytes_per_second > 0
-                                ? clock_.TicksOf(1e9 * figures.remote_factor / figures.write_bytes_per_second)
-                                : 0),
-      burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
+      read_ticks_per_byte_(TicksPerByte(clock_, figures.read_bytes_per_second, figures.remote_factor)),
+      write_ticks_per_byte_(TicksPerByte(clock_, figures.write_bytes_per_second, figures.remote_factor)),
+      read_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * read_ticks_per_byte_)),
+      write_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
       tag_shift_(std::bit_width(static_cast<uint64_t>(figures.cache_bytes) >> kUnitShift) - 1),
       tags_(NewTags(size_t{1} << tag_shift_)) {}
 
@@ -214,7 +231,7 @@ bool NvmModel::InCache(uint64_t unit) {
 
 void NvmModel::Read(const void* p, size_t size) {
   if (size == 0) return;
-  const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0;
+  const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0 || read_ticks_per_byte_ > 0;
   const uint64_t start = waits ? clock_.OrderedNow() : 0;
   const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
   const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
@@ -229,9 +246,26 @@ void NvmModel::Read(const void* p, size_t size) {
   if (random > 0) random_units_.fetch_add(random, std::memory_order_relaxed);
   if (sequential > 0) sequential_units_.fetch_add(sequential, std::memory_order_relaxed);
   if (cached > 0) cached_units_.fetch_add(cached, std::memory_order_relaxed);
+  // Latency and the queue for bandwidth pass at the same time, and to join the queue takes some of it.
+  uint64_t served = 0;
+  if (read_ticks_per_byte_ > 0 && random + sequential > 0) {
+    served = ChargeRead(reinterpret_cast<uintptr_t>(p), random + sequential, start);
+  }
   const double nanos =
       static_cast<double>(random) * random_nanos_ + static_cast<double>(sequential) * sequential_nanos_;
   if (nanos > 0) clock_.OrderedWait(start, clock_.TicksOf(nanos));
+  const uint64_t arrived = start + static_cast<uint64_t>(clock_.TicksOf(nanos));
+  if (served <= arrived) return;
+  clock_.WaitUntil(served);
+  // relaxed: a statistic
+  queue_nanos_.fetch_add(static_cast<uint64_t>(clock_.NanosOf(served - arrived)), std::memory_order_relaxed);
+}
+
+// Puts units that are read from now on into the bucket of their region. Returns when the medium has served them.
+uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
+  const double bytes = static_cast<double>(units << kUnitShift);
+  return Pour(&buckets_[RegionOf(address)].read_until, now, static_cast<uint64_t>(bytes * read_ticks_per_byte_),
+              read_burst_ticks_);
 }
 
 void NvmModel::Write(const void* p, size_t size) {
@@ -247,20 +281,14 @@ void NvmModel::Write(const void* p, size_t size) {
     owed = {id_, region, 0};
   }
   owed.ticks += static_cast<uint64_t>(bytes * write_ticks_per_byte_);
-  if (owed.ticks * kOwedShare >= burst_ticks_) Charge(region, std::exchange(owed.ticks, 0));
+  if (owed.ticks * kOwedShare >= write_burst_ticks_) Charge(region, std::exchange(owed.ticks, 0));
 }
 
 // Puts writes into a region's bucket, and waits while it is too full.
 void NvmModel::Charge(int region, uint64_t ticks) {
-  std::atomic<uint64_t>& written_until = buckets_[region].written_until;
   const uint64_t now = clock_.Now();
-  uint64_t until = written_until.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  uint64_t next;
-  do {
-    next = std::max(until, now) + ticks;
-  } while (!written_until.compare_exchange_weak(until, next, std::memory_order_relaxed));
-  if (next <= now + burst_ticks_) return;
-  const uint64_t end = next - burst_ticks_;
+  const uint64_t end = Pour(&buckets_[region].written_until, now, ticks, write_burst_ticks_);
+  if (end <= now) return;
   clock_.WaitUntil(end);
   // relaxed: a statistic
   write_nanos_.fetch_add(static_cast<uint64_t>(clock_.NanosOf(end - now)), std::memory_order_relaxed);

@@ -104,6 +104,18 @@ TEST_F(PlacementTest, AModelIsSaidToBeOneAndChargesReadsAndWrites) {
   EXPECT_TRUE(Mentions(s, "Options::nvm_model is \"granite\""));
 }
 
+TEST_F(PlacementTest, AModelOfTheBandwidthOfReadsAloneIsWaitedForAndSaid) {
+  options_.nvm_model = dir_ / "model";
+  std::ofstream(options_.nvm_model) << "read_bytes_per_second = 5e7\n";
+  Open();
+  EXPECT_NE(std::string::npos, Property("miodb.nvm-model").find("read_bytes_per_second 5e+07"));
+  Fill(2000, 500);
+  Settle();
+  CheckFilled(2000, 500);
+  EXPECT_GT(Counter("modelled-read-micros"), 0u);
+  EXPECT_EQ(0u, Counter("modelled-write-micros"));
+}
+
 TEST_F(PlacementTest, ReadsOfTablesAreCountedWhereThatIsAskedFor) {
   options_.nvm_model = "count:4096";
   Open();

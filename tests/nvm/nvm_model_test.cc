@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "src/util/clock.h"
@@ -35,9 +36,13 @@ TEST(NvmModelTest, PresetsAreThePublishedFigures) {
   EXPECT_FALSE(off);
   EXPECT_EQ(204, figures.read_random_nanos);
   EXPECT_EQ(88, figures.read_sequential_nanos);
+  EXPECT_EQ(6.6e9, figures.read_bytes_per_second);
   EXPECT_EQ(2.2e9, figures.write_bytes_per_second);
+  EXPECT_NE(std::string::npos, figures.Describe().find("read_bytes_per_second 6.6e+09"))
+      << "what results are labelled with";
   ASSERT_OK(NvmModelFigures::Parse("cxl", &figures, &off));
   EXPECT_EQ(150, figures.read_random_nanos);
+  EXPECT_EQ(0, figures.read_bytes_per_second);
   EXPECT_EQ(0, figures.write_bytes_per_second);
   for (const char* none : {"", "none"}) {
     ASSERT_OK(NvmModelFigures::Parse(none, &figures, &off));
@@ -67,6 +72,7 @@ TEST(NvmModelTest, AFileGivesItsFiguresAndErrorsNameTheLine) {
                {"read_random_nanos 5\n", ":1: no \"=\""},
                {"remote_factor = fast\n", "which is no number"},
                {"remote_factor = 0.5\n", "allowed: 1 to 100"},
+               {"read_bytes_per_second = -1\n", "allowed: 0 to 1e+12"},
                {"cache_bytes = nan\n", "allowed: 4096"}};
   for (const auto& c : cases) {
     const Status s = parse(c.text);
@@ -147,6 +153,76 @@ TEST(NvmModelTest, WritesTakeAtLeastTheirTimeByUnits) {
   NvmModel free(Figures());
   free.Write(Unit(0), 1 << 30);
   EXPECT_EQ(0u, free.write_nanos()) << "no limit, no wait";
+}
+
+// Bandwidth alone: a unit in a microsecond, and four ahead.
+NvmModelFigures ReadBandwidth() {
+  NvmModelFigures figures;
+  figures.read_bytes_per_second = 256e6;
+  figures.burst_bytes = 4 * kUnit;
+  figures.cache_bytes = 64 * kUnit;
+  return figures;
+}
+
+TEST(NvmModelTest, ReadsTakeAtLeastTheirTimeByUnits) {
+  NvmModel model(ReadBandwidth());
+  const uint64_t start = NowNanos();
+  for (uint64_t i = 0; i < 3000; i++) model.Read(Unit(i), 64);
+  EXPECT_GE(NowNanos() - start, 2990 * 1000u) << "64 bytes cost a whole unit";
+  EXPECT_EQ(3000u, model.read_units());
+  EXPECT_GT(model.read_nanos(), 0u) << "what was waited for is told";
+  EXPECT_EQ(0u, model.write_nanos());
+}
+
+TEST(NvmModelTest, ThreadsShareTheBandwidthOfReads) {
+  NvmModel model(ReadBandwidth());
+  const uint64_t start = NowNanos();
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 3; t++) {
+    threads.emplace_back([&model, t] {
+      for (uint64_t i = 0; i < 1000; i++) model.Read(Unit(t * 1000 + i), kUnit);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GE(NowNanos() - start, 2990 * 1000u);
+}
+
+TEST(NvmModelTest, LatencyIsPartOfTheTimeInTheQueue) {
+  NvmModelFigures figures = ReadBandwidth();
+  figures.read_random_nanos = 1000;
+  NvmModel model(figures);
+  for (uint64_t i = 0; i < 1000; i++) model.Read(Unit(2 * i), 1);
+  // A unit takes as long to come as the medium to serve the next one: only what is late has to queue, so the waits are
+  // far from the sum of both.
+  EXPECT_LT(model.read_nanos(), 1900 * 1000u);
+}
+
+TEST(NvmModelTest, OnlyWhatIsNotInTheCacheTakesBandwidth) {
+  NvmModelFigures figures = ReadBandwidth();
+  figures.read_bytes_per_second = 256;  // a unit in a second
+  NvmModel model(figures);
+  for (uint64_t i = 0; i < 4; i++) model.Read(Unit(i), kUnit);
+  for (int round = 0; round < 1000; round++) model.Read(Unit(0), 4 * kUnit);
+  EXPECT_EQ(4000u, model.cached_units());
+  EXPECT_EQ(0u, model.read_nanos()) << "the burst holds four, and the rest was in the cache";
+}
+
+TEST(NvmModelTest, RegionsHaveBandwidthsOfTheirOwnAndDistanceDividesThem) {
+  NvmModelFigures figures = ReadBandwidth();
+  figures.read_bytes_per_second = 256;
+  NvmModel model(figures);
+  model.AddRegion(Unit(0), 1000 * kUnit);
+  model.AddRegion(Unit(1000), 1000 * kUnit);
+  model.Read(Unit(0), 4 * kUnit);
+  model.Read(Unit(1000), 4 * kUnit);
+  EXPECT_EQ(0u, model.read_nanos()) << "each has room for four units";
+
+  figures = ReadBandwidth();
+  figures.remote_factor = 3;
+  NvmModel remote(figures);
+  const uint64_t start = NowNanos();
+  for (uint64_t i = 0; i < 1000; i++) remote.Read(Unit(i), kUnit);
+  EXPECT_GE(NowNanos() - start, 2980 * 1000u);
 }
 
 }  // namespace
