@@ -8,8 +8,6 @@ namespace miodb::bench {
 
 namespace {
 
-constexpr uint64_t kBetweenNanos = 1000000000;
-
 uint64_t NowNanos() {
   return static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
@@ -32,8 +30,11 @@ std::string ProgressText(double share, double seconds) {
   return text;
 }
 
-ProgressLine::ProgressLine(bool is_shown)
-    : is_shown_(is_shown), start_nanos_(NowNanos()), next_nanos_(start_nanos_ + kBetweenNanos) {}
+ProgressLine::ProgressLine(bool is_shown, uint64_t between_nanos)
+    : is_shown_(is_shown),
+      between_nanos_(between_nanos),
+      start_nanos_(NowNanos()),
+      next_nanos_(start_nanos_ + between_nanos) {}
 
 ProgressLine::~ProgressLine() {
   if (has_shown_) std::fputc('\n', stderr);
@@ -43,7 +44,7 @@ void ProgressLine::Show(const std::string& what, double share) {
   if (!is_shown_) return;
   const uint64_t now = NowNanos();
   if (now < next_nanos_) return;
-  next_nanos_ = now + kBetweenNanos;
+  next_nanos_ = now + between_nanos_;
   has_shown_ = true;
   const double seconds = static_cast<double>(now - start_nanos_) / 1e9;
   std::fprintf(stderr, "... %s, %s%20s\r", what.c_str(), ProgressText(share, seconds).c_str(), "");

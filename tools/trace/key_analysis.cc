@@ -6,6 +6,8 @@ namespace miodb::tools {
 
 namespace {
 
+constexpr uint64_t kAccessesBetweenLooks = 1024;
+
 // A number as eight bytes that sort as it does.
 std::string Sortable(uint64_t number) {
   std::string bytes(8, '\0');
@@ -85,7 +87,15 @@ KeyAnalysis::Lane* KeyAnalysis::LaneOf(const AccessKey& key) {
   return found == lanes_.end() ? nullptr : found->second.get();
 }
 
-Status KeyAnalysis::Run(ExternalSort* sort) {
+// Looks at the clock now and then only.
+void KeyAnalysis::CountDone() {
+  if (++done_ % kAccessesBetweenLooks != 0) return;
+  progress_->Show("analysed keys", static_cast<double>(done_) / static_cast<double>(to_do_));
+}
+
+Status KeyAnalysis::Run(ExternalSort* sort, bench::ProgressLine* progress) {
+  progress_ = progress;
+  to_do_ = sort->entries() * (time_series_ == nullptr ? 1 : 2);
   std::string_view sort_key, payload;
   std::string last_key;
   bool has_key = false;
@@ -105,6 +115,7 @@ Status KeyAnalysis::Run(ExternalSort* sort) {
     }
     Status s = TakeTouch(Touch::Decode(payload, options_.output_time_series));
     if (!s.ok()) return s;
+    CountDone();
   }
   if (!sort->status().ok()) return sort->status();
   if (has_key) EndKey();
@@ -241,6 +252,7 @@ Status KeyAnalysis::WriteTimeSeries() {
     for (size_t i = 0; i < 32; i++) numbers[i / 8] = numbers[i / 8] << 8 | static_cast<unsigned char>(payload[i]);
     const Lane* const lane = LaneOf({static_cast<Access>(numbers[0]), static_cast<uint32_t>(numbers[1])});
     lane->time_series->Print("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", numbers[0], numbers[2], numbers[3]);
+    CountDone();
   }
   return s.ok() ? time_series_->status() : s;
 }

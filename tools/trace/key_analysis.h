@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/progress.h"
 #include "tools/trace/collector.h"
 #include "tools/trace/distribution.h"
 #include "tools/trace/key_space.h"
@@ -70,7 +71,8 @@ class KeyAnalysis {
   KeyAnalysis(const AnalyzerOptions& options, const Collector& collected, OutputFiles* files);
   ~KeyAnalysis();
 
-  Status Run(ExternalSort* sort);
+  // Takes the accesses out of the sort, and shows how many of them are done.
+  Status Run(ExternalSort* sort, bench::ProgressLine* progress);
 
   const std::map<AccessKey, std::unique_ptr<KeyFigures>>& figures() const { return figures_; }
   // By column family: accessed keys of any kind, and all keys where key_space_dir has them.
@@ -90,6 +92,7 @@ class KeyAnalysis {
   void EndKey();
   void EndPrefix(Lane* lane);
   Status WriteTimeSeries();
+  void CountDone();
   void WriteDistributions(const AccessKey& key, Lane* lane);
 
   const AnalyzerOptions& options_;
@@ -101,6 +104,9 @@ class KeyAnalysis {
   std::map<uint32_t, uint64_t> whole_keys_;
   std::map<std::pair<size_t, uint32_t>, Correlation> correlations_;
 
+  bench::ProgressLine* progress_ = nullptr;
+  uint64_t done_ = 0;  // Accesses, in each of the passes over them.
+  uint64_t to_do_ = 0;
   std::unique_ptr<ExternalSort> time_series_;
   std::unique_ptr<KeySpace> key_space_;
   std::string whole_prefix_;  // Of the key that the key space read last.

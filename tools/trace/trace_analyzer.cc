@@ -1,5 +1,7 @@
 // trace_analyzer: what a trace of a database says about its workload. See docs/tracing.md.
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "benchmarks/common/progress.h"
 #include "miodb/trace.h"
 #include "tools/trace/analyzer_options.h"
 #include "tools/trace/analyzer_report.h"
@@ -52,7 +55,10 @@ Status Analyze(const AnalyzerOptions& options) {
   if (s.ok()) s = sort.Finish();
   if (!s.ok()) return s;
   miodb::tools::KeyAnalysis keys(options, collected, &files);
-  s = keys.Run(&sort);
+  {
+    miodb::bench::ProgressLine progress(isatty(STDERR_FILENO) != 0);
+    s = keys.Run(&sort, &progress);
+  }
   if (!s.ok()) return s;
   WriteOverallFiles(options, collected, keys, &files);
   s = files.Finish();
