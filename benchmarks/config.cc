@@ -82,8 +82,12 @@ void RegisterReport(FlagSet* f, Config* c) {
   f->Int("stats_interval_seconds", &c->stats_interval_seconds, 0, kMaxInt, "report on stderr each that many seconds");
   f->Int("slow_usecs", &c->slow_usecs, -1, kMax, "report slower operations; -1: 20000 or 1000000 by report_style");
   f->Int("report_interval_seconds", &c->report_interval_seconds, 0, kMaxInt,
-         "seconds of a row of report_file; 0: none");
-  f->Text("report_file", &c->report_file, "CSV of operations in each interval");
+         "seconds of an interval of report_file (0: none), intervalfile and HDR logs (0: one for each benchmark)");
+  f->Text("report_file", &c->report_file, "CSV of operations in each interval; empty: none");
+  f->Text("intervalfile", &c->intervalfile, "CSV of latency percentiles in each interval, as ycsbc writes it");
+  f->Bool("hdrhistogram.fileoutput", &c->hdrhistogram_fileoutput,
+          "write <path><operation>.hdr, logs of HdrHistogram with the latencies of each interval");
+  f->Text("hdrhistogram.output.path", &c->hdrhistogram_output_path, "what those names begin with");
   f->Bool("confidence_interval_only", &c->confidence_interval_only, "of repeated benchmarks print 95 % intervals");
 }
 
@@ -157,6 +161,9 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
   if (config->readwritepercent + config->deletepercent > 100 && flags.IsSet("deletepercent")) {
     return "--readwritepercent=" + std::to_string(config->readwritepercent) +
            " and --deletepercent=" + std::to_string(config->deletepercent) + " are more than 100 together";
+  }
+  if (flags.IsSet("hdrhistogram.output.path") && !config->hdrhistogram_fileoutput) {
+    return "--hdrhistogram.output.path needs --hdrhistogram.fileoutput";
   }
   if (config->readonly) config->use_existing_db = true;
   config->create_if_missing = !config->use_existing_db;

@@ -72,6 +72,9 @@ struct Config : EngineConfig {
   int64_t slow_usecs = -1;
   int64_t report_interval_seconds = 0;
   std::string report_file = "report.csv";
+  std::string intervalfile;
+  bool hdrhistogram_fileoutput = false;
+  std::string hdrhistogram_output_path;
   bool confidence_interval_only = false;
 
   // ---- Derived -----------------------------------------------------------------------------------------------------

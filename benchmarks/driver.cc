@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "benchmarks/common/counters.h"
 #include "benchmarks/common/interrupt.h"
@@ -57,12 +58,9 @@ int Driver::Run() {
   traces_ = !config_.trace.trace_file.empty() && std::none_of(tasks.begin(), tasks.end(), [](const Task& task) {
     return task.benchmark->action == Action::kReplay;
   });
-  if (config_.report_interval_seconds > 0) {
-    interval_report_ = IntervalReport::Start(config_.report_file, config_.report_interval_seconds, &error_);
-    if (interval_report_ == nullptr) {
-      std::fprintf(stderr, "%s\n", error_.c_str());
-      return 1;
-    }
+  if (!StartReports()) {
+    std::fprintf(stderr, "%s\n", error_.c_str());
+    return 1;
   }
   std::fputs(EnvironmentHeader(*engine_).c_str(), stderr);
   Print(WorkloadHeader(config_, *engine_));
@@ -83,6 +81,24 @@ int Driver::Run() {
   if (error_.empty()) return 0;
   std::fprintf(stderr, "%s\n", error_.c_str());
   return 1;
+}
+
+// The files that are written while benchmarks run.
+bool Driver::StartReports() {
+  if (config_.report_interval_seconds > 0 && !config_.report_file.empty()) {
+    interval_report_ = IntervalReport::Start(config_.report_file, config_.report_interval_seconds, &error_);
+  }
+  if (error_.empty()) latency_report_ = LatencyReport::Start(config_, &error_);
+  return error_.empty();
+}
+
+void Driver::BeginLatencies(const Benchmark& benchmark) {
+  if (latency_report_ != nullptr) latency_report_->Begin(std::string(benchmark.name));
+}
+
+void Driver::EndLatencies() {
+  const std::string problem = latency_report_ == nullptr ? "" : latency_report_->End();
+  if (error_.empty()) error_ = problem;
 }
 
 // What is wrong with a benchmark, given the flags, or nothing.
@@ -138,16 +154,16 @@ bool Driver::RunWorkload(const Benchmark& benchmark) {
   Workload workload(config_, needs_store ? existing_keys_.get() : nullptr);
   if (benchmark.adjust != nullptr) benchmark.adjust(&workload);
   const Job job = {benchmark.work, benchmark.has_background_thread, RandomStream(benchmark.name, started_ - 1),
-                   interval_report_ != nullptr ? interval_report_->counter() : nullptr};
+                   interval_report_ != nullptr ? interval_report_->counter() : nullptr, latency_report_.get()};
+  BeginLatencies(benchmark);
   const RunResult result = RunThreads(config_, needs_store ? engine_ : nullptr, workload, job);
-  if (!result.error.empty()) {
-    error_ = result.error;
-    return false;
-  }
+  error_ = result.error;
+  EndLatencies();
+  if (!result.error.empty()) return false;
   totals_ = result.stats.totals();
   user_bytes_ += result.stats.counts.written_bytes;
   PrintResult(benchmark, result.stats);
-  return true;
+  return error_.empty();
 }
 
 // Once; what benchmarks put and delete later changes nothing.
@@ -278,14 +294,16 @@ bool Driver::RunReplay(const Benchmark& benchmark) {
   if (config_.trace.trace_file.empty()) error_ = "--trace_file is missing: it names the trace to replay";
   if (config_.threads > 1) error_ = "--threads must be 1; --trace_replay_threads says how many replay";
   if (!error_.empty()) return false;
-  const ReplayResult result = bench::RunReplay(config_, engine_);
+  BeginLatencies(benchmark);
+  const ReplayResult result = bench::RunReplay(config_, engine_, latency_report_.get());
+  EndLatencies();
   if (result.began) {
     if (result.outcome.ok()) Print("Replay completed from trace_file: " + config_.trace.trace_file + "\n");
     totals_ = result.stats.totals();
     PrintResult(benchmark, result.stats);
     Print(result.summary);
   }
-  return Succeed(result.outcome, benchmark.name);
+  return Succeed(result.outcome, benchmark.name) && error_.empty();
 }
 
 // A trace is of one open store: when the store is made anew or reopened, the next trace gets a number behind its name.
@@ -311,6 +329,9 @@ bool Driver::EnsureOpen() {
   user_bytes_ = 0;
   io_bytes_ = ProcessBytesWritten();
   is_open_ = Succeed(engine_->Open(), "open");
+  if (is_open_ && !std::exchange(was_file_mode_noted_, true)) {
+    std::fputs(FileModeNote(config_, engine_->PersistMode()).c_str(), stderr);
+  }
   if (!is_open_ && config_.use_existing_db) error_ += "; --use_existing_db takes the database at --db and makes none";
   is_used_ = false;
   return is_open_;

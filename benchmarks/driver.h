@@ -13,6 +13,7 @@
 #include "benchmarks/benchmarks.h"
 #include "benchmarks/common/engine.h"
 #include "benchmarks/interval_report.h"
+#include "benchmarks/latency_report.h"
 #include "benchmarks/repeats.h"
 
 namespace miodb::bench {
@@ -33,6 +34,7 @@ class Driver {
 
  private:
   // Each returns false after an error, which it has put into error_.
+  bool StartReports();
   bool RunTask(const Task& task);
   bool RunOne(const Benchmark& benchmark);
   bool RunWorkload(const Benchmark& benchmark);
@@ -53,12 +55,16 @@ class Driver {
   void PrintText(Engine::Text which);
   void PrintResult(const Benchmark& benchmark, const Stats& stats);
   void PrintReads();
+  void BeginLatencies(const Benchmark& benchmark);
+  // Keeps what went wrong as the error, if there is none yet.
+  void EndLatencies();
   // Closes the store. Prints the closing lines unless nothing was done with it since it was opened.
   void Close(bool is_last);
 
   const Config& config_;
   Engine* const engine_;
   bool is_open_ = false;
+  bool was_file_mode_noted_ = false;             // If there was something to note.
   bool is_used_ = false;                         // A benchmark ran since the store was opened.
   bool was_prepared_ = false;                    // An old store was removed, if it had to be.
   uint64_t started_ = 0;                         // Benchmarks, each run of a repeated one counted.
@@ -72,6 +78,7 @@ class Driver {
   int64_t user_bytes_ = 0;                       // Put since the store was opened.
   uint64_t io_bytes_ = 0;                        // What the process had written when the store was opened.
   std::unique_ptr<IntervalReport> interval_report_;
+  std::unique_ptr<LatencyReport> latency_report_;
   std::string error_;
 };
 

@@ -9,6 +9,7 @@
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/progress.h"
 #include "benchmarks/config.h"
+#include "benchmarks/latency_report.h"
 #include "benchmarks/session_db.h"
 #include "miodb/replay.h"
 
@@ -86,7 +87,7 @@ std::string Summary(const ReplayReport& report, const std::vector<std::unique_pt
 
 }  // namespace
 
-ReplayResult RunReplay(const Config& config, Engine* engine) {
+ReplayResult RunReplay(const Config& config, Engine* engine, LatencyReport* latencies) {
   ReplayResult result{{}, false, Stats(config, 0, false), ""};
   const TraceConfig& trace = config.trace;
   std::unique_ptr<TraceReader> reader;
@@ -103,6 +104,7 @@ ReplayResult RunReplay(const Config& config, Engine* engine) {
     sessions.push_back(std::make_unique<SessionDb>(engine->NewSession(SessionOptions{config.sync})));
     views.push_back(sessions.back().get());
     lanes.push_back(std::make_unique<Lane>(config));
+    if (latencies != nullptr) lanes.back()->stats.RecordInto(latencies->NewRecorder());
   }
   ReplayOptions options;
   options.fast_forward = trace.replay_fast_forward;

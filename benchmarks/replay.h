@@ -11,6 +11,7 @@
 namespace miodb::bench {
 
 struct Config;
+class LatencyReport;
 
 struct ReplayResult {
   Outcome outcome;      // An error if the trace is damaged or a call failed; what was replayed is below all the same.
@@ -20,7 +21,7 @@ struct ReplayResult {
 };
 
 // Replays Config::trace with as many threads as it says. REQUIRES: the engine is open.
-ReplayResult RunReplay(const Config& config, Engine* engine);
+ReplayResult RunReplay(const Config& config, Engine* engine, LatencyReport* latencies);
 
 }  // namespace miodb::bench
 

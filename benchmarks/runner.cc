@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/config.h"
+#include "benchmarks/latency_report.h"
 
 namespace miodb::bench {
 
@@ -45,6 +46,9 @@ RunResult RunThreads(const Config& config, Engine* engine, const Workload& workl
     const uint64_t thread_seed = MixSeed(seed, job.stream, static_cast<uint64_t>(i));
     states.push_back(std::make_unique<ThreadState>(config, workload, pool, &run, thread_seed, i, i == first_measured));
     states.back()->stats.CountInto(job.counter);
+    if (job.latencies != nullptr && i >= first_measured) {
+      states.back()->stats.RecordInto(job.latencies->NewRecorder());
+    }
   }
   for (int i = 0; i < total; i++) {
     running.emplace_back(RunOne, states[static_cast<size_t>(i)].get(), engine, job.work, i >= first_measured, &start);

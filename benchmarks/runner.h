@@ -14,6 +14,7 @@
 namespace miodb::bench {
 
 struct Config;
+class LatencyReport;
 
 struct RunResult {
   Stats stats;        // Merged over the threads that count.
@@ -25,6 +26,7 @@ struct Job {
   bool has_background_thread;
   uint64_t stream;                // Of random numbers.
   std::atomic<int64_t>* counter;  // Of operations as they end; nullptr if nobody looks.
+  LatencyReport* latencies;       // Of this benchmark, which has begun; nullptr if nobody wants them over time.
 };
 
 // Starts Workload::threads threads that do the work at the same moment, plus, if "has_background_thread", one more in

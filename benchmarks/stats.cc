@@ -8,6 +8,7 @@
 
 #include "benchmarks/common/progress.h"
 #include "benchmarks/config.h"
+#include "benchmarks/latency_report.h"
 
 namespace miodb::bench {
 
@@ -71,6 +72,11 @@ Stats::Stats(const Config& config, int thread, bool reports_progress)
       detailed_(config.histogram),
       next_report_(FirstReport(config, reports_progress)) {}
 
+void Stats::RecordInto(LatencyRecorder* recorder) {
+  recorder_ = recorder;
+  if (recorder != nullptr) timed_ = detailed_ = true;
+}
+
 void Stats::Start() {
   start_nanos_ = Ticks::MonotonicNanos();
   interval_start_nanos_ = start_nanos_;
@@ -88,6 +94,8 @@ Totals Stats::totals() const {
 }
 
 void Stats::RecordDetail(OpType type, uint64_t nanos) {
+  if (recorder_ != nullptr) recorder_->Record(type, nanos);
+  if (!config_->histogram) return;
   const auto style = config_->LeveldbStyle() ? BucketHistogram::Style::kLevelDb : BucketHistogram::Style::kRocksDb;
   // LevelDB's report has one histogram for everything.
   const OpType key = config_->LeveldbStyle() ? OpType::kOther : type;

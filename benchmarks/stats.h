@@ -19,9 +19,11 @@
 namespace miodb::bench {
 
 struct Config;
+class LatencyRecorder;
 
 // Names the histogram that an operation goes to.
 enum class OpType { kRead, kWrite, kDelete, kSeek, kUpdate, kOther };
+constexpr int kOpTypes = 6;
 
 const char* OpTypeName(OpType type);
 
@@ -58,6 +60,10 @@ class Stats {
 
   // From now on FinishedOp also adds to this counter, which the threads share. nullptr: to none.
   void CountInto(std::atomic<int64_t>* counter) { shared_done_ = counter; }
+
+  // From now on every operation is timed, and its time also goes to this recorder, which outlives the operations.
+  // nullptr: to none.
+  void RecordInto(LatencyRecorder* recorder);
 
   void Start();
   void Stop();
@@ -120,8 +126,9 @@ class Stats {
   const Config* config_;
   int thread_;
   bool timed_;
-  bool detailed_;
+  bool detailed_;  // There is more to do with a time than to record it.
 
+  LatencyRecorder* recorder_ = nullptr;
   std::atomic<int64_t>* shared_done_ = nullptr;
   int64_t done_ = 0;
   int64_t next_report_;

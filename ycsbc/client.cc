@@ -98,12 +98,12 @@ void DoOperations(Phase* phase, Client* client, Worker* worker, Pacer* pacer) {
 class PhaseRun {
  public:
   PhaseRun(const Settings& settings, const RateSchedule& schedule, PhaseKind kind, uint64_t stream,
-           bench::Engine* engine)
+           bench::Engine* engine, bench::HdrLogs* hdr_logs)
       : schedule_(schedule),
         stream_(stream),
         engine_(engine),
         phase_(settings, kind),
-        status_(settings, kind),
+        status_(settings, kind, hdr_logs),
         total_(kind == PhaseKind::kLoad ? settings.LoadedRecords() : static_cast<uint64_t>(settings.operationcount)) {
     if (total_ == 0) total_ = std::numeric_limits<uint64_t>::max();
   }
@@ -212,15 +212,15 @@ PhaseResult PhaseRun::Run() {
     result.summary.Merge(client->recorder.summary());
   }
   result.seconds = static_cast<double>(end_nanos - start_nanos_) / 1e9;
-  result.error = phase_.error();
+  result.error = phase_.error().empty() ? status_.error() : phase_.error();
   return result;
 }
 
 }  // namespace
 
 PhaseResult RunPhase(const Settings& settings, const RateSchedule& schedule, PhaseKind kind, uint64_t stream,
-                     bench::Engine* engine) {
-  return PhaseRun(settings, schedule, kind, stream, engine).Run();
+                     bench::Engine* engine, bench::HdrLogs* hdr_logs) {
+  return PhaseRun(settings, schedule, kind, stream, engine, hdr_logs).Run();
 }
 
 }  // namespace miodb::ycsb

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "benchmarks/common/engine.h"
+#include "benchmarks/common/hdr_log.h"
 #include "ycsbc/measurements.h"
 #include "ycsbc/pacer.h"
 #include "ycsbc/settings.h"
@@ -26,9 +27,10 @@ struct PhaseResult {
 // Does the phase's operations with Settings::threadcount threads that start together; the threads share the total, and
 // the first ones take what is left over. Ends early on Ctrl-C, at maxexecutiontime, and on a failed insert of a load.
 // "stream" sets the random numbers of this phase apart from those of others with the same seed.
+// "hdr_logs" gets the latencies of each interval; nullptr: none are kept.
 // REQUIRES: the engine is open; Settings::CheckLoad or CheckRun found nothing wrong.
 PhaseResult RunPhase(const Settings& settings, const RateSchedule& schedule, PhaseKind kind, uint64_t stream,
-                     bench::Engine* engine);
+                     bench::Engine* engine, bench::HdrLogs* hdr_logs);
 
 }  // namespace miodb::ycsb
 

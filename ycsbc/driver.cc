@@ -9,6 +9,7 @@
 
 #include "benchmarks/common/counters.h"
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/interval_file.h"
 #include "benchmarks/common/ticks.h"
 #include "ycsbc/report.h"
 #include "ycsbc/status.h"
@@ -56,6 +57,7 @@ int Driver::Run() {
   std::set<std::string> notes;
   for (const Command& command : commands_) notes.insert(command.settings.notes.begin(), command.settings.notes.end());
   for (const std::string& note : notes) Complain(note);
+  std::fputs(bench::FileModeNote(first.engine, engine_->PersistMode()).c_str(), stderr);
   if (IsMioDbStyle(first)) Print("set " + engine_->Name() + " options!\n");
   bool goes_on = true;
   for (size_t i = 0; i < commands_.size() && goes_on && !Interrupt::StopRequested(); i++) {
@@ -82,7 +84,7 @@ int Driver::Prepare() {
   for (const Command& command : commands_) {
     const std::string& file = command.settings.intervalfile;
     if (file.empty() || written_.count(file) > 0) continue;
-    const std::string problem = StartIntervalFile(file);
+    const std::string problem = bench::StartIntervalFile("intervalfile", file);
     if (!problem.empty()) {
       Complain(problem);
       return kWrongCall;
@@ -117,7 +119,13 @@ bool Driver::RunCommand(const Command& command) {
 bool Driver::RunOnePhase(const Command& command, PhaseKind kind) {
   const Settings& settings = command.settings;
   const uint64_t stream = 2 * command.stream + (kind == PhaseKind::kRun ? 1 : 0);
-  PhaseResult result = RunPhase(settings, command.schedule, kind, stream, engine_);
+  bench::HdrLogs* hdr_logs = nullptr;
+  if (settings.hdrhistogram_fileoutput) {
+    std::unique_ptr<bench::HdrLogs>& logs = hdr_logs_[settings.hdrhistogram_output_path];
+    if (logs == nullptr) logs = std::make_unique<bench::HdrLogs>(settings.hdrhistogram_output_path);
+    hdr_logs = logs.get();
+  }
+  PhaseResult result = RunPhase(settings, command.schedule, kind, stream, engine_, hdr_logs);
   result.persist_mode = engine_->PersistMode();
   if (IsMioDbStyle(settings)) Print(MioDbText(result));
   if (settings.OutputStyle() == Style::kCpp) Print(CppText(result));

@@ -3,11 +3,14 @@
 #ifndef MIODB_YCSBC_DRIVER_H_
 #define MIODB_YCSBC_DRIVER_H_
 
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "benchmarks/common/engine.h"
+#include "benchmarks/common/hdr_log.h"
 #include "ycsbc/client.h"
 #include "ycsbc/command_line.h"
 
@@ -35,6 +38,7 @@ class Driver {
   const std::vector<Command> commands_;
   bench::Engine* const engine_;
   std::set<std::string> written_;  // Files of this process, which later phases append to.
+  std::map<std::string, std::unique_ptr<bench::HdrLogs>> hdr_logs_;  // By what the names of their files begin with.
   bool has_failed_ = false;
 };
 

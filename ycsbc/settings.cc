@@ -87,7 +87,7 @@ void RegisterReport(FlagSet* f, Settings* s) {
   f->Section("What is printed");
   f->Text("outputstyle", &s->outputstyle, "java, cpp (YCSB-cpp) or miodb (default of input files)");
   f->Bool("status", &s->status, "a line on stderr at intervals (-s)");
-  f->Int("status.interval", &s->status_interval, 1, kMaxInt, "seconds, for status and intervalfile");
+  f->Int("status.interval", &s->status_interval, 1, kMaxInt, "seconds, for status, intervalfile and HDR logs");
   f->Text("label", &s->label, "stands before every status line (-l)");
   f->Text("exporter", &s->exporter, "text, json, jsonarray or csv");
   f->Text("exportfile", &s->exportfile, "file for the measurements, otherwise stdout");
@@ -97,7 +97,8 @@ void RegisterReport(FlagSet* f, Settings* s) {
   f->Text("measurement.interval", &s->measurement_interval,
           "op, intended (from the moment an operation was due) or both; empty: both with a target, else op");
   f->Text("hdrhistogram.percentiles", &s->hdrhistogram_percentiles, "comma list");
-  f->Bool("hdrhistogram.fileoutput", &s->hdrhistogram_fileoutput, "write <path><OP>.hgrm, percentile tables");
+  f->Bool("hdrhistogram.fileoutput", &s->hdrhistogram_fileoutput,
+          "write <path><OP>.hdr, logs of each interval, and <path><OP>.hgrm, percentile tables");
   f->Text("hdrhistogram.output.path", &s->hdrhistogram_output_path, "what those names begin with");
   f->Int("histogram.buckets", &s->histogram_buckets, 1, 1 << 24,
          "milliseconds that measurementtype=histogram tells apart");

@@ -9,6 +9,9 @@
 #include <ctime>
 #include <limits>
 
+#include "benchmarks/common/interval_file.h"
+#include "benchmarks/common/ticks.h"
+
 namespace miodb::ycsb {
 
 namespace {
@@ -72,16 +75,17 @@ std::string RemainingText(double seconds) {
   return count(static_cast<uint64_t>(std::ceil(seconds)), "second");
 }
 
-StatusReporter::StatusReporter(const Settings& settings, PhaseKind kind) : settings_(settings), kind_(kind) {}
+StatusReporter::StatusReporter(const Settings& settings, PhaseKind kind, bench::HdrLogs* hdr_logs)
+    : settings_(settings), kind_(kind), hdr_logs_(hdr_logs), start_nanos_(bench::Ticks::MonotonicNanos()) {}
 
 void StatusReporter::Report(uint64_t nanos, uint64_t done, uint64_t total, const IntervalSummary& interval,
                             bool is_last) {
   const double seconds = static_cast<double>(nanos) / 1e9;
   const double span = static_cast<double>(nanos - last_nanos_) / 1e9;
   const double rate = span > 0 ? static_cast<double>(done - last_done_) / span : 0;
+  WriteRows(nanos, rate, interval);
   last_nanos_ = nanos;
   last_done_ = done;
-  if (!settings_.intervalfile.empty()) WriteRows(seconds, rate, interval);
   if (!settings_.status) return;
   if (settings_.OutputStyle() == Style::kCpp) {
     cumulative_.Merge(interval);
@@ -111,31 +115,33 @@ std::string StatusReporter::CppLine(double seconds, uint64_t done) const {
          AllOps(cumulative_, " ", least);
 }
 
-void StatusReporter::WriteRows(double seconds, double rate, const IntervalSummary& interval) const {
-  std::FILE* const file = std::fopen(settings_.intervalfile.c_str(), "a");
-  if (file == nullptr) return;
-  const char* const phase = kind_ == PhaseKind::kLoad ? "load" : "run";
+void StatusReporter::WriteRows(uint64_t nanos, double rate, const IntervalSummary& interval) {
   for (int op = 0; op < kOps; op++) {
     const auto& pair = interval.ops[static_cast<size_t>(op)];
     if (pair == nullptr) continue;
     for (const bool is_ok : {true, false}) {
-      const FineLatencyHistogram& h = is_ok ? pair->ok : pair->failed;
-      if (h.count() == 0) continue;
-      std::string row = Format("%s,%.3f,%.1f,%s%s,%" PRIu64 ",%.3f", phase, seconds, rate, OpName(static_cast<Op>(op)),
-                               is_ok ? "" : "-FAILED", h.count(), Micros(h.Average()));
-      for (const double percent : kPercentiles) row += Format(",%.3f", Micros(h.Percentile(percent)));
-      std::fprintf(file, "%s,%.3f\n", row.c_str(), Micros(static_cast<double>(h.max())));
+      const FineLatencyHistogram& latencies = is_ok ? pair->ok : pair->failed;
+      if (latencies.count() == 0) continue;
+      const std::string problem =
+          WriteRow(std::string(OpName(static_cast<Op>(op))) + (is_ok ? "" : "-FAILED"), nanos, rate, latencies);
+      if (error_.empty()) error_ = problem;
     }
   }
-  std::fclose(file);
 }
 
-std::string StartIntervalFile(const std::string& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return "cannot write intervalfile " + path + ": " + std::strerror(errno);
-  std::fputs("phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us\n", file);
-  std::fclose(file);
-  return "";
+// Returns what is wrong, or nothing.
+std::string StatusReporter::WriteRow(const std::string& operation, uint64_t nanos, double rate,
+                                     const FineLatencyHistogram& latencies) {
+  const char* const phase = kind_ == PhaseKind::kLoad ? "load" : "run";
+  if (!settings_.intervalfile.empty()) {
+    std::FILE* const file = std::fopen(settings_.intervalfile.c_str(), "ae");
+    const std::string row = bench::IntervalRow(phase, static_cast<double>(nanos) / 1e9, rate, operation, latencies);
+    const bool is_written = file != nullptr && std::fputs(row.c_str(), file) >= 0;
+    const bool is_closed = file != nullptr && std::fclose(file) == 0;
+    if (!is_written || !is_closed) return "cannot write " + settings_.intervalfile + ": " + std::strerror(errno);
+  }
+  if (hdr_logs_ == nullptr) return "";
+  return hdr_logs_->Append(operation, phase, start_nanos_ + last_nanos_, start_nanos_ + nanos, latencies);
 }
 
 }  // namespace miodb::ycsb

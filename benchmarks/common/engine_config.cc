@@ -260,6 +260,15 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
   return idle;
 }
 
+std::string FileModeNote(const EngineConfig& config, const std::string& persist_mode) {
+  const bool is_file = persist_mode == "file" || persist_mode.starts_with("file,");
+  if (!is_file || config.persist_mode != "auto" || !config.pool_path.empty() || !config.ssd_path.empty()) return "";
+  return "note: " + config.db + " is on a disk, and so the pool is a file there, with msync (persist mode file; " +
+         "persist_mode=file says that this is meant). Where the prototype's SSD branch is told a path on an SSD, "
+         "give " +
+         "pool_path on memory and ssd_path on the SSD: docs/experiments.md, \"The prototype's SSD branch\"\n";
+}
+
 std::string DefaultDatabasePath(const std::string& name, const std::string& engine) {
   const char* tmp = std::getenv("TEST_TMPDIR");
   const std::string parent = tmp != nullptr && *tmp != '\0' ? tmp : "/tmp/miodbtest-" + std::to_string(getuid());

@@ -142,6 +142,10 @@ struct IdleFlag {
 // The flags that were given and change nothing for this engine.
 std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& config);
 
+// For the user, if the pool has become a file on a disk (by what Engine::PersistMode says) and nobody asked for that:
+// what that means, and what to give who expected a tier there. A line with its newline, or nothing.
+std::string FileModeNote(const EngineConfig& config, const std::string& persist_mode);
+
 // Returns what is wrong with a flag that has to be one of these words, or nothing.
 std::string OneOf(const std::string& name, const std::string& value, std::initializer_list<const char*> allowed);
 

@@ -51,6 +51,9 @@ class LogLinearHistogram {
   // recorded.
   std::string PercentileLine() const;
 
+  // How many values lie in a bucket.
+  uint64_t bucket(size_t bucket) const { return buckets_[bucket]; }
+
   // The bucket of a value, the least value of a bucket, and how many values a bucket spans.
   static size_t BucketOf(uint64_t nanos) {
     if (nanos >> kMaxBits != 0) return kBuckets - 1;

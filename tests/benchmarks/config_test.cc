@@ -69,6 +69,33 @@ TEST(ConfigTest, ARocksDbCommandLineRuns) {
   EXPECT_EQ(parsed.config.cache_size, 268435456);
 }
 
+// Of the prototype's SSD branch users know --db on an SSD as where its table files go.
+TEST(ConfigTest, APoolThatHasBecomeAFileOnADiskIsNotedUnlessItWasAskedFor) {
+  const std::string note = FileModeNote(Parsed({"--db=/mnt/ssd/x"}).config, "file");
+  for (const char* part : {"note: /mnt/ssd/x is on a disk", "pool_path", "ssd_path", "docs/experiments.md"}) {
+    EXPECT_NE(note.find(part), std::string::npos) << part << " in " << note;
+  }
+  EXPECT_EQ(note.find('\n'), note.size() - 1);
+  EXPECT_EQ(FileModeNote(Parsed({"--db=/mnt/ssd/x"}).config, "file, all figures MODELLED: optane"), note);
+  for (const char* mode : {"pmem", "emulated", "volatile", "", "emulated, all figures MODELLED: file"}) {
+    EXPECT_EQ(FileModeNote(Parsed({"--db=/mnt/ssd/x"}).config, mode), "") << mode;
+  }
+  for (const char* asked : {"--persist_mode=file", "--pool_path=/mnt/ssd/pool", "--ssd_path=/mnt/ssd/x/ssd"}) {
+    EXPECT_EQ(FileModeNote(Parsed({"--db=/mnt/ssd/x", asked}).config, "file"), "") << asked;
+  }
+}
+
+TEST(ConfigTest, IntervalFilesAndHdrLogsHaveTheNamesOfYcsb) {
+  const Parsed parsed({"--intervalfile=/x.csv", "--hdrhistogram.fileoutput", "--hdrhistogram.output.path=/x_",
+                       "--report_interval_seconds=1", "--report_file="});
+  EXPECT_EQ(parsed.problem, "");
+  EXPECT_EQ(parsed.config.intervalfile, "/x.csv");
+  EXPECT_TRUE(parsed.config.hdrhistogram_fileoutput);
+  EXPECT_EQ(parsed.config.hdrhistogram_output_path, "/x_");
+  EXPECT_EQ(Parsed({"--hdrhistogram.output.path=/x_"}).problem,
+            "--hdrhistogram.output.path needs --hdrhistogram.fileoutput");
+}
+
 TEST(ConfigTest, NodesAreMioDbsAndAnywhereByDefault) {
   const Parsed parsed({"--nvm_node=1", "--nvm_next_node=5"});
   EXPECT_EQ(parsed.notes, "");

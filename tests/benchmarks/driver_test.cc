@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <set>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 
 #include "benchmarks/common/progress.h"
 #include "tests/benchmarks/map_engine.h"
+#include "tests/common/test_dir.h"
 
 namespace miodb::bench {
 namespace {
@@ -91,6 +93,49 @@ TEST_F(DriverTest, TheSameSeedGivesTheSameWorkAndAnotherSeedOther) {
   config_.seed = 1;
   EXPECT_EQ(Run("fillrandom,readrandom"), 0);
   EXPECT_NE(store_.map, map);
+}
+
+// The threads of a benchmark are recorded, its background thread and benchmarks without client threads are not.
+TEST_F(DriverTest, LatenciesOverTimeGoToTheIntervalFile) {
+  const test::TestDir dir;
+  config_.intervalfile = dir / "x.csv";
+  config_.threads = 2;
+  EXPECT_EQ(Run("fillseq,readwhilewriting,compact,readrandom[X2]"), 0) << err_;
+  std::ifstream file(config_.intervalfile);
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(file, line);) rows.push_back(line);
+  ASSERT_EQ(rows.size(), 5u);
+  const struct {
+    const char* phase;
+    const char* rest;
+  } expected[] = {{"fillseq,", ",write,2000,"},
+                  {"readwhilewriting,", ",read,2000,"},
+                  {"readrandom,", ",read,2000,"},
+                  {"readrandom#2,", ",read,2000,"}};
+  for (size_t i = 0; i < 4; i++) {
+    EXPECT_EQ(rows[i + 1].rfind(expected[i].phase, 0), 0u) << rows[i + 1];
+    EXPECT_NE(rows[i + 1].find(expected[i].rest), std::string::npos) << rows[i + 1];
+  }
+  config_.intervalfile = "/nowhere/x.csv";
+  EXPECT_EQ(Run("fillseq"), 1);
+  EXPECT_EQ(err_, "cannot write --intervalfile /nowhere/x.csv: No such file or directory\n");
+}
+
+TEST_F(DriverTest, APoolThatHasBecomeAFileIsNotedOnce) {
+  EXPECT_EQ(Run("fillseq"), 0);
+  EXPECT_EQ(err_.find("note: "), std::string::npos) << err_;
+  store_.persist_mode = "file";
+  EXPECT_EQ(Run("fillseq,readrandom,fillrandom"), 0);
+  EXPECT_EQ(CountOf(err_, "note: "), 1u) << err_;
+  config_.pool_path = "/mnt/x/pool";
+  EXPECT_EQ(Run("fillseq"), 0);
+  EXPECT_EQ(err_.find("note: "), std::string::npos) << err_;
+}
+
+TEST_F(DriverTest, AnEmptyReportFileIsNone) {
+  config_.report_interval_seconds = 1;
+  config_.report_file.clear();
+  EXPECT_EQ(Run("fillseq"), 0) << err_;
 }
 
 TEST_F(DriverTest, ProgressTellsTheTotalAndTheTimeLeft) {

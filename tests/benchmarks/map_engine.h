@@ -48,6 +48,7 @@ struct Store {
   uint64_t fail_at_put = std::numeric_limits<uint64_t>::max();
   uint64_t signal_at_put = std::numeric_limits<uint64_t>::max();
   bool signal_at_wait = false;
+  std::string persist_mode = "emulated";
 };
 
 class MapCursor : public Cursor {
@@ -182,7 +183,7 @@ class MapEngine : public Engine {
   Counters ReadCounters() override {
     return {{"user-bytes-written", 100}, {"nvm-bytes-total", 150}, {"nvm-bytes-flush", 30}, {"stall-micros", 4}};
   }
-  std::string PersistMode() override { return "emulated"; }
+  std::string PersistMode() override { return store_->persist_mode; }
 
  private:
   Store* store_;

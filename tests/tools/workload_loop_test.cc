@@ -208,6 +208,31 @@ TEST_F(WorkloadLoopTest, FiguresAreDrawn) {
   EXPECT_EQ(1, RunProgram(plot + " --input_dir=" + *dir_ / "keys").code);
 }
 
+// What db_bench writes with --intervalfile can be drawn as it is, and what is no such file is refused.
+TEST_F(WorkloadLoopTest, LatenciesOverTimeAreDrawn) {
+  const TestDir dir;
+  const std::string intervals = dir / "mix.csv";
+  Do("db_bench --db=" + dir / "db" + " --num=2000 --progress_reports=false --pool_size=268435456 --intervalfile=" +
+     intervals + " --benchmarks=fillrandom,readrandom,readrandom,readrandomwriterandom");
+  const std::string plot = std::string(MIODB_TEST_SOURCE_DIR) + "/tools/trace_plot --intervalfile=";
+  if (RunProgram("gnuplot --version").code != 0) GTEST_SKIP() << "needs gnuplot: Debian package gnuplot-nox";
+  const ProgramResult result = RunProgram(plot + intervals);
+  EXPECT_EQ(0, result.code) << result.text;
+  EXPECT_TRUE(result.Says("mix-report.html: 9 figures, 0 left out")) << result.text;
+  const std::string page = ReadFile(dir / "mix-report.html");
+  for (const char* title :
+       {"fillrandom: latencies of write", "readrandom#2: latencies of read", "readrandomwriterandom: latencies of read",
+        "readrandomwriterandom: latencies of write", "fillrandom: operations per second"}) {
+    EXPECT_NE(std::string::npos, page.find("<h2>" + std::string(title) + "</h2>")) << title;
+  }
+  WriteFile(dir / "x.csv", "secs_elapsed,interval_qps\n1,2\n");
+  const ProgramResult other = RunProgram(plot + dir / "x.csv");
+  EXPECT_EQ(1, other.code);
+  EXPECT_TRUE(other.Says("is no interval file")) << other.text;
+  WriteFile(dir / "cut.csv", ReadFile(intervals) + "readseq,1.0,2");
+  EXPECT_TRUE(RunProgram(plot + dir / "cut.csv").Says("line 7: 'readseq,1.0,2' is not a row")) << "torn";
+}
+
 // Every tick of an axis has a label of its own.
 TEST(TracePlotTest, LabelsOfTicksTellThemApart) {
   if (RunProgram("python3 --version").code != 0) GTEST_SKIP() << "needs Python";

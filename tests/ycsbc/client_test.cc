@@ -39,7 +39,7 @@ class ClientTest : public testing::Test {
   PhaseResult Do(const Values& values, PhaseKind kind) {
     const Settings settings = Read(values);
     const RateSchedule schedule(settings.target);
-    return RunPhase(settings, schedule, kind, 1, &engine_);
+    return RunPhase(settings, schedule, kind, 1, &engine_, nullptr);
   }
   PhaseResult Load(const Values& values = {}) { return Do(values, PhaseKind::kLoad); }
   PhaseResult Run(const Values& values) { return Do(values, PhaseKind::kRun); }

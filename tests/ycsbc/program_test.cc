@@ -199,6 +199,11 @@ TEST_F(ProgramTest, ExportsGoToFiles) {
   EXPECT_NE(FileContents(folder_ + "/x.csv").find("\nload,"), std::string::npos);
   EXPECT_NE(FileContents(folder_ + "/x.csv").find("\nrun,"), std::string::npos);
   EXPECT_NE(FileContents(folder_ + "/h_INSERT.hgrm").find("TotalCount"), std::string::npos);
+  const std::string log = FileContents(folder_ + "/h_READ.hdr");
+  EXPECT_EQ(log.rfind("#[Histogram log format version 1.3]\n", 0), 0u) << log;
+  EXPECT_NE(log.find("\nTag=run,"), std::string::npos) << log;
+  EXPECT_NE(log.find(",HISTFAAA"), std::string::npos) << log;
+  EXPECT_NE(FileContents(folder_ + "/h_INSERT.hdr").find("\nTag=load,"), std::string::npos);
   const std::string raw = FileContents(folder_ + "/raw");
   EXPECT_EQ(std::count(raw.begin(), raw.end(), '\n'), 500 + 1 + 500 + 1 + 2);  // Two titles, two CLEANUPs.
   EXPECT_EQ(Call("-load -db basic -p exportfile=/nowhere/x" + Workload('a')), 1);

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 
+#include "benchmarks/common/interval_file.h"
 #include "tests/ycsbc/read_settings.h"
 #include "ycsbc/status.h"
 
@@ -238,7 +239,7 @@ TEST(StatusTest, CppLinesAddUp) {
 TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
   const std::string path = testing::TempDir() + "/report_test.csv";
   const Settings settings = ReadSettings({{"intervalfile", path}});
-  ASSERT_EQ(StartIntervalFile(path), "");
+  ASSERT_EQ(bench::StartIntervalFile("intervalfile", path), "");
   StatusReporter status(settings, PhaseKind::kRun);
   EXPECT_TRUE(status.is_on());
   status.Report(2000000000, 500, 1500, Interval(1000), false);
@@ -248,7 +249,8 @@ TEST(StatusTest, TheIntervalFileHasARowForEachIntervalAndOperation) {
             "phase,seconds,ops_per_sec,operation,count,avg_us,p50_us,p90_us,p99_us,p99.9_us,p99.99_us,max_us\n"
             "run,2.000,250.0,READ,10,1.000,1.000,1.000,1.000,1.000,1.000,1.000\n"
             "run,2.000,250.0,READ-FAILED,1,0.050,0.050,0.050,0.050,0.050,0.050,0.050\n");
-  EXPECT_EQ(StartIntervalFile("/nowhere/x.csv"), "cannot write intervalfile /nowhere/x.csv: No such file or directory");
+  EXPECT_EQ(bench::StartIntervalFile("intervalfile", "/nowhere/x.csv"),
+            "cannot write intervalfile /nowhere/x.csv: No such file or directory");
 }
 
 // No figure goes without the name of the medium that it was measured on, and nobody takes a model for it.
