@@ -383,11 +383,13 @@ plan_text() {
   done
 }
 
-# What is the same for all runs and not in their flags, a line each.
+# The options that all runs have in common, a line each: not every one shows in the flags of the plan.
 settings_text() {
-  say "memtable of $memtable bytes (--memtable)"
-  say "databases in $db_parent (--db)"
-  say "further flags: ${extra_flags[*]:-none} (-- FLAG...)"
+  local own
+  say "--memtable $memtable"
+  say "--db $db_parent"
+  for own in $own_options $own_switches; do say "--$own ${!own}"; done
+  say "-- ${extra_flags[*]}"
 }
 
 # Dies if the folder of results was begun with other options than those that apply now.
@@ -399,7 +401,7 @@ check_resumed() {
   [[ -e $folder/settings ]] || return 0
   while IFS= read -r was <&3 && IFS= read -r now <&4; do
     if [[ $was != "$now" ]]; then
-      die "$folder was begun with other options: $was, now $now; results of both do not go together"
+      die "$folder was begun with \"$was\", now it is \"$now\"; results of both do not go together"
     fi
   done 3<"$folder/settings" 4< <(settings_text)
 }

@@ -75,10 +75,11 @@ for options in "--memtable 2097152" "--db $scratch" "-- --sync"; do
   read -ra words <<<"$options"
   run "$folder/table1_costs.sh" --resume "$results" "${words[@]}"
   expect_status 1
-  expect_error_part "table1_costs.sh: $results was begun with other options: "
+  expect_error_part "table1_costs.sh: $results was begun with \"${words[0]} "
+  expect_error_part "now it is \"$options\"; results of both do not go together"
   run "$folder/run.sh" table1_costs --out "$scratch/results" --bin "$scratch/bin" --resume-last --check "${words[@]}"
   expect_status 1
-  expect_error_part "was begun with other options: "
+  expect_error_part "now it is \"$options\""
 done
 expect "none of these ran" test "$(calls)" = 12
 
@@ -147,6 +148,7 @@ expect_status 0
 expect "block sizes and padding" test "$(grep -cE -- '--wal_block_size=(8192|16384|32768)( --wal_padding)?$' "$scratch/bin/calls")" = 24
 expect "half of them are padded" test "$(grep -c -- --wal_padding "$scratch/bin/calls")" = 12
 results=$(newest log_blocks)
+expect "an experiment's own options are kept, too" grep -qx -- "--key_sizes 16,1024" "$results/settings"
 expect "seconds with padding minus those without" grep -qE \
   '^keys of 1024 B, 8 KiB padded minus 8 KiB +8 KiB +\+0\.25$' "$results/table.txt"
 for record in 32 1040 8208 9216; do
