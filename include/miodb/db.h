@@ -205,7 +205,8 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 //    frame are kept. Damage to a table may take part of a batch.
 //  - With the manifest lost, a table that a merge had replaced can come back only if the machine or process died at the
 //    moment after the merge, and then only those of its keys that nothing newer covers. In kPersistFile, unsynced
-//    writes that a power failure had cut off may come back.
+//    writes that a power failure had cut off may come back. Where values were made to look like log frames everywhere,
+//    the search passes over some places, so that it ends; frames behind damage may then be left out.
 //
 // What it reports. Everything left out goes to the info log and, one line each, to the file LOST in "name", which every
 // repair writes anew. Its last line counts what was kept and lost.

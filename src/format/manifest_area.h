@@ -83,9 +83,9 @@ inline uint64_t ManifestRecordChecksum(uint64_t seed, uint64_t edit_number, cons
   return Hash64(payload.data(), payload.size(), Mix64(seed, edit_number));
 }
 
-// Reads the record of this seed at position, of an area whose records end by size. False if there is none.
-inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t position, uint64_t seed,
-                               ManifestRecord* record) {
+// Reads what could be a record at position, of an area whose records end by size. False if there is none. Its checksum
+// is not looked at.
+inline bool ParseManifestRecord(const char* area, uint64_t size, uint64_t position, ManifestRecord* record) {
   if (size < kManifestRecordHeader || position > size - kManifestRecordHeader) return false;
   const char* const p = area + position;
   const uint64_t payload_size = DecodeFixed32(p);
@@ -93,8 +93,18 @@ inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t positio
   if (DecodeFixed32(p + 4) != 0 || ManifestRecordBytes(payload_size) > size - position) return false;
   record->edit_number = DecodeFixed64(p + 8);
   record->payload = Slice(p + kManifestRecordHeader, payload_size);
-  return DecodeFixed64(p + 16) == ManifestRecordChecksum(seed, record->edit_number, record->payload) ||
+  return true;
+}
+
+inline bool ManifestRecordChecks(const ManifestRecord& record, uint64_t seed) {
+  return DecodeFixed64(record.payload.data() - 8) == ManifestRecordChecksum(seed, record.edit_number, record.payload) ||
          MIODB_MUTATED(kManifestUnchecked);
+}
+
+// The record of this seed at position; false if there is none.
+inline bool ReadManifestRecord(const char* area, uint64_t size, uint64_t position, uint64_t seed,
+                               ManifestRecord* record) {
+  return ParseManifestRecord(area, size, position, record) && ManifestRecordChecks(*record, seed);
 }
 
 }  // namespace miodb

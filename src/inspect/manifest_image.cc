@@ -1,10 +1,14 @@
 #include "src/inspect/manifest_image.h"
 
 #include <algorithm>
+#include <map>
 
 namespace miodb {
 
 namespace {
+
+// For each byte of a damaged area so many are hashed of what then turns out to be no record.
+constexpr uint64_t kMostWastedPerByte = 16;
 
 // Adds the record, and its edit to the state.
 void Take(const ManifestRecord& record, PmRef offset, ManifestImage* manifest) {
@@ -37,10 +41,24 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
                         footer.offset == offset && footer.size == size && footer.generation == generation;
   if (manifest.has_footer) manifest.epoch = footer.epoch;
   manifest.confirmed = ConfirmedRecords(area + size, seed);
-  uint64_t next = 0;
+  uint64_t next = 0, end = 0, wasted = 0;  // end: of the last record
   ManifestRecord record;
   for (uint64_t p = 0; p + kManifestRecordHeader <= records_end;) {
-    if (!ReadManifestRecord(area, records_end, p, seed, &record) || record.edit_number < next) {
+    // The edits in between must have had room.
+    if (!ParseManifestRecord(area, records_end, p, &record) || record.edit_number < next ||
+        record.edit_number - next > (p - end) / ManifestRecordBytes(1)) {
+      p += 8;
+      continue;
+    }
+    if (wasted > kMostWastedPerByte * size) {
+      manifest.problems.push_back({"manifest at offset " + std::to_string(offset),
+                                   "not read from offset " + std::to_string(offset + p) +
+                                       " on: too much of what follows looks like edits and is none"});
+      break;
+    }
+    manifest.hashed_bytes += record.payload.size();
+    if (!ManifestRecordChecks(record, seed)) {
+      wasted += record.payload.size();
       p += 8;
       continue;
     }
@@ -53,6 +71,7 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
     Take(record, offset + p, &manifest);
     next = record.edit_number + 1;
     p += ManifestRecordBytes(record.payload.size());
+    end = p;
   }
   if (manifest.confirmed > next) {
     manifest.problems.push_back({"manifest at offset " + std::to_string(offset),
@@ -64,8 +83,15 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
   return manifest;
 }
 
-std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolHeader& header) {
-  std::vector<ManifestImage> areas;
+namespace {
+
+struct FoundFooter {
+  AreaFooter footer;
+  uint64_t confirmed;
+};
+
+std::vector<FoundFooter> FindFooters(const PoolImage& image, const PoolHeader& header) {
+  std::vector<FoundFooter> found;
   for (const PoolImage::Range& range : image.DataRanges()) {
     for (PmRef end = range.begin + kExtentUnit; end <= range.end; end += kExtentUnit) {
       AreaFooter footer;
@@ -74,12 +100,28 @@ std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolH
           (header.has_superblock && footer.pool_id != header.pool_id)) {
         continue;
       }
-      areas.push_back(ReadManifestArea(image, footer.offset, footer.size, footer.generation));
+      found.push_back({footer, ConfirmedRecords(image.At(end), AreaSeed(image.secret(), footer.generation))});
     }
   }
-  std::stable_sort(areas.begin(), areas.end(), [](const ManifestImage& a, const ManifestImage& b) {
-    return a.epoch != b.epoch ? a.epoch > b.epoch : a.confirmed > b.confirmed;
+  return found;
+}
+
+}  // namespace
+
+std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolHeader& header) {
+  std::vector<FoundFooter> found = FindFooters(image, header);
+  std::stable_sort(found.begin(), found.end(), [](const FoundFooter& a, const FoundFooter& b) {
+    return a.footer.epoch != b.footer.epoch ? a.footer.epoch > b.footer.epoch : a.confirmed > b.confirmed;
   });
+  std::vector<ManifestImage> areas;
+  std::map<PmRef, PmRef> taken;  // begin by end, which are both in order: nothing overlaps
+  for (const FoundFooter& f : found) {
+    const PmRef end = f.footer.offset + f.footer.size;
+    const auto next = taken.upper_bound(f.footer.offset);
+    if (next != taken.end() && next->second < end) continue;
+    taken.emplace(end, f.footer.offset);
+    areas.push_back(ReadManifestArea(image, f.footer.offset, f.footer.size, f.footer.generation));
+  }
   return areas;
 }
 

@@ -31,6 +31,7 @@ struct ManifestImage {
   uint64_t epoch = 0;
   uint64_t generation = 0;
   uint64_t confirmed = 0;
+  uint64_t hashed_bytes = 0;
   bool has_footer = false;
   std::vector<Record> records;    // what checks, in the order in which they lie
   std::vector<Problem> problems;  // damage to records; empty if the state is the right one
@@ -41,7 +42,8 @@ struct ManifestImage {
 ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation);
 
 // All areas that footers in the pool tell of, current or not, the one of the highest epoch first; of those with the
-// same epoch the one with the most confirmed records.
+// same epoch the one with the most confirmed records. Of areas that overlap only the first: it was written over the
+// others. So no byte is read twice, whatever the footers say.
 std::vector<ManifestImage> FindManifestAreas(const PoolImage& image, const PoolHeader& header);
 
 }  // namespace miodb

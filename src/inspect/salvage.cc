@@ -280,44 +280,29 @@ bool Salvage::Measure(const TableImage& table, Cover* cover) const {
   return walk.lost() == 0;
 }
 
-bool Salvage::Superseded(const TableImage& table, const RecordView& record) const {
-  return std::any_of(covers_.begin(), covers_.end(), [&](const Cover& c) {
-    return c.number > table.number() && c.min_sequence <= record.sequence() && record.sequence() <= c.max_sequence &&
-           order_.Compare(c.smallest, record.key) <= 0 && order_.Compare(record.key, c.largest) <= 0;
-  });
-}
-
 void Salvage::SearchFrames(uint64_t flushed_sequence) {
-  struct Found {
-    FrameView frame;
-    uint64_t chunk_id;
-  };
-  std::vector<Found> found;
-  Found next;
+  FrameSearch search(image_->secret(), kMaxChunkId);
+  FrameView frame;
+  uint64_t chunk_id;
   for (const PoolImage::Range& range : image_->DataRanges()) {
+    counts_.searched_bytes += range.end - range.begin;
     const char* const end = image_->At(range.end);
-    const char* p = image_->At(range.begin);
-    while (p < end) {
-      const bool follows = !found.empty() && p == found.back().frame.end &&
-                           ReadFrame(p, end, image_->secret(), found.back().chunk_id, &next.frame);
-      if (follows) {
-        next.chunk_id = found.back().chunk_id;
-      } else if (FindFrameOfAnyChunk(p, end, image_->secret(), kMaxChunkId, flushed_sequence, &next.frame,
-                                     &next.chunk_id) == nullptr) {
-        break;
-      }
-      found.push_back(next);
-      p = next.frame.end;
+    for (const char* p = image_->At(range.begin); search.Next(p, end, &frame, &chunk_id); p = frame.end) {
+      if (frame.first_sequence <= flushed_sequence) continue;
+      LogPiece& piece = pieces_.emplace_back();
+      piece.name = "log frame at offset " + std::to_string(image_->RefOf(frame.begin));
+      piece.first_sequence = frame.first_sequence;
+      piece.last_sequence = frame.first_sequence + frame.count - 1;
+      piece.chunk_id = chunk_id;
+      piece.frames.push_back(frame);
     }
   }
-  for (const Found& f : found) {
-    LogPiece& piece = pieces_.emplace_back();
-    piece.name = "log frame at offset " + std::to_string(image_->RefOf(f.frame.begin));
-    piece.first_sequence = f.frame.first_sequence;
-    piece.last_sequence = f.frame.first_sequence + f.frame.count - 1;
-    piece.chunk_id = f.chunk_id;
-    piece.frames.push_back(f.frame);
-  }
+  counts_.hashed_bytes = search.hashed_bytes();
+  if (search.passed_over() == 0) return;
+  Report("log frames",
+         std::to_string(search.passed_over()) +
+             " places that could be frames were not looked at, for too many turned out to be none: values "
+             "were made to look like frames");
 }
 
 Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& visit) {
@@ -341,6 +326,7 @@ Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& v
     if (record.type() != kTypeDeletion) counts_.keys++;
     s = visit(record);
   };
+  CoverSweep covers(order_, covers_);
   size_t in_log = 0;
   if (other_ != nullptr) other_->SeekToFirst();
   while (s.ok()) {
@@ -362,7 +348,8 @@ Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& v
     }
     TableWalk* const walk = heap.top();
     heap.pop();
-    if (!Superseded(walk->table(), walk->record())) take(walk->record());
+    const RecordView& record = walk->record();
+    if (covers.Highest(record.key, record.sequence()) <= walk->table().number()) take(record);
     walk->Next();
     if (walk->Valid()) heap.push(walk);
   }

@@ -9,7 +9,8 @@
 //           tables of one version cover the same key and sequence. An undamaged table hides what it covers in those
 //           with lower numbers, a damaged one hides nothing: rather an old value than none.
 //   log     Frames with sequences above all that tables cover: what is at or below that was flushed. The id of a
-//           frame's chunk follows from its checksum, and is believed if it is small enough to be one.
+//           frame's chunk follows from its checksum, and is believed if it is small enough to be one. In a frame no
+//           other one is looked for, whatever its values look like.
 //
 // Threads: one. The image must outlive it.
 
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "src/format/internal_iterator.h"
+#include "src/inspect/cover_sweep.h"
 #include "src/inspect/log_image.h"
 #include "src/inspect/log_piece.h"
 #include "src/inspect/manifest_image.h"
@@ -62,6 +64,8 @@ class Salvage {
     uint64_t writes = 0;        // read from the log
     uint64_t keys = 0;          // handed out
     uint64_t problems = 0;
+    uint64_t searched_bytes = 0;  // for frames
+    uint64_t hashed_bytes = 0;    // while searching for them
   };
   const Counts& counts() const { return counts_; }
 
@@ -69,14 +73,6 @@ class Salvage {
   uint64_t flushed_sequence() const { return flushed_sequence_; }
 
  private:
-  // What an undamaged table says of its keys.
-  struct Cover {
-    uint64_t number;
-    uint64_t min_sequence;
-    uint64_t max_sequence;
-    std::string smallest;
-    std::string largest;
-  };
   class TableWalk;
 
   Status ChooseManifest();
@@ -87,7 +83,6 @@ class Salvage {
   void SearchFrames(uint64_t flushed_sequence);
   void AddFrames(const LogPiece& piece);
   bool Measure(const TableImage& table, Cover* cover) const;
-  bool Superseded(const TableImage& table, const RecordView& record) const;
   void Report(std::string place, std::string reason);
 
   const PoolImage* const image_;

@@ -1,7 +1,6 @@
 #include "src/log/frame_reader.h"
 
-#include <algorithm>
-#include <vector>
+#include <bit>
 
 #include "src/util/mutation.h"
 
@@ -12,34 +11,36 @@ namespace {
 constexpr ptrdiff_t kBeforeTag = 4 + 8;  // the record's check and the frame's checksum; the body size lies between
 constexpr ptrdiff_t kMaxSizeBytes = 5;
 
-// Reads what can be read without knowing the chunk: all but the frame's checksum is verified. visit(hash) is called for
-// every record.
-template <typename Visit>
-bool ParseFrame(const char* p, const char* limit, uint64_t secret, FrameView* frame, uint32_t* body_size, Visit visit) {
+// Reads what can be read without knowing the chunk. take(record) is called for every record and says whether it checks;
+// not before the tag behind it is the next one, or the frame ends there: few byte strings come that far, so little is
+// hashed of those that are no frame.
+template <typename Take>
+bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* body_size, Take take) {
   if (limit - p < 9) return false;
   const char* const body = GetVarint32Ptr(p + 8, limit, body_size);
   if (body == nullptr || *body_size == 0 || static_cast<uint64_t>(limit - body) < *body_size) return false;
   const char* const end = body + *body_size;
-  uint64_t count = 0;
-  RecordView record;
-  for (const char* q = body; q != end; q += record.size()) {
-    if (!ParseRecord(q, end, &record)) return false;
-    if (count == 0) {
-      frame->first_sequence = record.sequence();
-    } else if (record.sequence() != frame->first_sequence + count) {
+  RecordView record, next;
+  if (!ParseRecord(body, end, &record)) return false;
+  frame->first_sequence = record.sequence();
+  for (frame->count = 1;; frame->count++) {
+    const char* const q = record.begin + record.size();
+    if (q != end && (!ParseRecord(q, end, &next) || next.sequence() != frame->first_sequence + frame->count)) {
       return false;
     }
-    const uint64_t hash = record.Hash(secret);
-    // The check itself is in no hash.
-    if (DecodeFixed32(q) != static_cast<uint32_t>(hash) && !MIODB_MUTATED(kFrameRecordUnchecked)) return false;
-    visit(hash);
-    count++;
+    if (!take(record)) return false;
+    if (q == end) break;
+    record = next;
   }
   frame->begin = p;
   frame->body = body;
   frame->end = end;
-  frame->count = count;
   return true;
+}
+
+// The check itself is in no hash.
+bool RecordChecks(const RecordView& record, uint64_t hash) {
+  return DecodeFixed32(record.begin) == static_cast<uint32_t>(hash) || MIODB_MUTATED(kFrameRecordUnchecked);
 }
 
 // Looks in [p, limit) for the tag of a frame's first record, because few byte strings can be one: a known type, and a
@@ -47,11 +48,14 @@ bool ParseFrame(const char* p, const char* limit, uint64_t secret, FrameView* fr
 template <typename Read>
 const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t window, Read read) {
   for (const char* tag = p + kBeforeTag + 1; limit - tag >= 8; tag++) {
-    const uint64_t bits = DecodeFixed64(tag);
-    if (TagSequence(bits) - after - 1 >= window || TagType(bits) > kTypeValue) continue;
+    if (static_cast<uint8_t>(*tag) > kTypeValue || TagSequence(DecodeFixed64(tag)) - after - 1 >= window) continue;
+    // The body size ends before the record's check: its last byte has the high bit clear, those before have it set.
+    const char* const size_end = tag - 4;
+    if ((size_end[-1] & 0x80) != 0) continue;
     for (ptrdiff_t size_bytes = 1; size_bytes <= kMaxSizeBytes; size_bytes++) {
       const char* const begin = tag - kBeforeTag - size_bytes;
-      if (begin >= p && read(begin)) return begin;
+      if (begin < p || (size_bytes > 1 && (size_end[-size_bytes] & 0x80) == 0)) break;
+      if (read(begin)) return begin;
     }
   }
   return nullptr;
@@ -64,24 +68,14 @@ bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk
   uint64_t checksum = 0;
   uint32_t body_size = 0;
   bool started = false;
-  const bool parsed = ParseFrame(p, limit, secret, frame, &body_size, [&](uint64_t hash) {
+  const bool parsed = ParseFrame(p, limit, frame, &body_size, [&](const RecordView& record) {
+    const uint64_t hash = record.Hash(secret);
     if (!started) checksum = FrameSeed(secret, chunk_id, body_size);
     started = true;
     checksum = FrameFold(checksum, hash);
+    return RecordChecks(record, hash);
   });
   return parsed && (checksum == DecodeFixed64(p) || MIODB_MUTATED(kFrameUnchecked));
-}
-
-bool ReadFrameOfAnyChunk(const char* p, const char* limit, uint64_t secret, uint64_t max_chunk_id, FrameView* frame,
-                         uint64_t* chunk_id) {
-  std::vector<uint64_t> hashes;
-  uint32_t body_size;
-  if (!ParseFrame(p, limit, secret, frame, &body_size, [&](uint64_t hash) { hashes.push_back(hash); })) return false;
-  // Undo the fold, and then the seed.
-  uint64_t sum = DecodeFixed64(p);
-  for (auto hash = hashes.rbegin(); hash != hashes.rend(); ++hash) sum = Unmix64(sum, *hash);
-  *chunk_id = secret ^ Unmix64(sum, body_size);
-  return *chunk_id <= max_chunk_id;
 }
 
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after) {
@@ -92,11 +86,49 @@ const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, ui
                    [&](const char* begin) { return ReadFrame(begin, limit, secret, chunk_id, &frame); });
 }
 
-const char* FindFrameOfAnyChunk(const char* p, const char* limit, uint64_t secret, uint64_t max_chunk_id,
-                                uint64_t after, FrameView* frame, uint64_t* chunk_id) {
-  return FindFrame(p, limit, after, kMaxSequence - after, [&](const char* begin) {
-    return ReadFrameOfAnyChunk(begin, limit, secret, max_chunk_id, frame, chunk_id);
+bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint64_t* chunk_id) {
+  const uint64_t searched_before = searched_;
+  const auto read = [&](const char* begin) {
+    searched_ = searched_before + static_cast<uint64_t>(begin - p);
+    return Read(begin, limit, frame, chunk_id);
+  };
+  const bool found = (p == last_end_ && read(p)) || FindFrame(p, limit, 0, kMaxSequence, read) != nullptr;
+  if (found) last_end_ = frame->end;
+  searched_ = searched_before + static_cast<uint64_t>((found ? frame->end : limit) - p);
+  return found;
+}
+
+bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id) {
+  const bool at_unit = reinterpret_cast<uintptr_t>(begin) % kExtentUnit == 0;
+  const Place place = begin == last_end_ ? kBehindFrame : at_unit ? kUnit : kAnywhere;
+  uint32_t body_size = 0;
+  uint64_t* wasted = nullptr;
+  hashes_.clear();
+  uint64_t hashed = 0;
+  bool good = ParseFrame(begin, limit, frame, &body_size, [&](const RecordView& record) {
+    if (wasted == nullptr) {
+      const int size_class = (std::bit_width(body_size) - 1) / kBitsPerClass;
+      wasted = &wasted_[place][size_class];
+      const uint64_t largest = uint64_t{1} << (size_class + 1) * kBitsPerClass;
+      if (*wasted + body_size > kMostWastedPerByte * searched_ + kMostWastedAtOnce * largest) {
+        passed_over_++;
+        return false;
+      }
+    }
+    hashes_.push_back(record.Hash(secret_));
+    hashed += record.size();
+    return RecordChecks(record, hashes_.back());
   });
+  hashed_bytes_ += hashed;
+  if (good) {
+    // Undo the fold, and then the seed.
+    uint64_t sum = DecodeFixed64(begin);
+    for (auto hash = hashes_.rbegin(); hash != hashes_.rend(); ++hash) sum = Unmix64(sum, *hash);
+    *chunk_id = secret_ ^ Unmix64(sum, body_size);
+    good = *chunk_id <= max_chunk_id_;
+  }
+  if (!good && wasted != nullptr) *wasted += hashed;
+  return good;
 }
 
 }  // namespace miodb

@@ -4,8 +4,10 @@
 #define MIODB_SRC_LOG_FRAME_READER_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "src/format/record.h"
+#include "src/format/superblock.h"
 
 namespace miodb {
 
@@ -22,19 +24,58 @@ struct FrameView {
 // undamaged frame of that chunk with consecutive sequences.
 bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, FrameView* frame);
 
-// The same where the chunk is not known. Every frame fits some id, so *chunk_id is what the checksum says and the frame
-// counts only if that is at most max_chunk_id.
-bool ReadFrameOfAnyChunk(const char* p, const char* limit, uint64_t secret, uint64_t max_chunk_id, FrameView* frame,
-                         uint64_t* chunk_id);
-
 // Looks in (p, limit) for another frame of this chunk whose first sequence is above after: the sign that what does not
 // check at p was damaged, and not the end of what was written. Returns its place, or nullptr.
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after);
 
-// Looks in [p, limit) for a frame of any chunk up to max_chunk_id whose first sequence is above after. Returns its
-// place, or nullptr.
-const char* FindFrameOfAnyChunk(const char* p, const char* limit, uint64_t secret, uint64_t max_chunk_id,
-                                uint64_t after, FrameView* frame, uint64_t* chunk_id);
+// Looks for frames of any chunk in a pool of which nothing says what lies where. Every frame fits the id of some chunk,
+// so what counts is that the id which a checksum says is small enough to be one.
+//
+// Bounded work: a place is hashed only if what can be seen without hashing is as in a frame, which of random bytes next
+// to none is. Values may be made to look like frames everywhere; so for each byte that is searched so many are hashed
+// in vain, and what would cost more is passed over. This allowance is one for each class of sizes, so that large places
+// never use up what small ones may take, and one for each kind of place, so that values never use up what true frames
+// may take where these are expected.
+//
+// Threads: one.
+class FrameSearch {
+ public:
+  FrameSearch(uint64_t secret, uint64_t max_chunk_id) : secret_(secret), max_chunk_id_(max_chunk_id) {}
+
+  // Finds the first frame in [p, limit), of which the bytes before p were searched already or are not to be. False if
+  // there is none. REQUIRES: addresses are multiples of kExtentUnit where offsets in the pool are.
+  bool Next(const char* p, const char* limit, FrameView* frame, uint64_t* chunk_id);
+
+  uint64_t hashed_bytes() const { return hashed_bytes_; }
+
+  // Places that could have been frames and that were not hashed any more.
+  uint64_t passed_over() const { return passed_over_; }
+
+  // What hashed_bytes() is never above: this for each byte that is searched, and some frames of the largest size.
+  static constexpr uint64_t MostHashed(uint64_t searched_bytes, uint64_t largest_frame) {
+    return searched_bytes + kPlaces * (kSizeClasses * kMostWastedPerByte * searched_bytes +
+                                       2 * kMostWastedAtOnce * (largest_frame << kBitsPerClass));
+  }
+
+ private:
+  enum Place { kAnywhere, kUnit, kBehindFrame, kPlaces };  // a chunk may begin at a unit
+  static constexpr int kBitsPerClass = 4;
+  static constexpr int kSizeClasses = 8;  // of bodies up to kMaxFrameBody
+  static constexpr uint64_t kMostWastedPerByte = 4;
+  static constexpr uint64_t kMostWastedAtOnce = 4;  // of the largest frames of a class
+  static_assert(kMaxFrameBody < uint64_t{1} << kBitsPerClass * kSizeClasses);
+
+  bool Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id);
+
+  const uint64_t secret_;
+  const uint64_t max_chunk_id_;
+  const char* last_end_ = nullptr;               // of the frame that was found last
+  uint64_t searched_ = 0;                        // bytes before the place that is looked at
+  uint64_t wasted_[kPlaces][kSizeClasses] = {};  // hashed bytes of what was no frame
+  uint64_t hashed_bytes_ = 0;
+  uint64_t passed_over_ = 0;
+  std::vector<uint64_t> hashes_;  // of the records of the place that is looked at
+};
 
 }  // namespace miodb
 

@@ -63,7 +63,8 @@ Status Manifest::Recover() {
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
   for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
-    if (ReadManifestRecord(area, size, p, Seed(), &record) && record.edit_number > edit_number_) {
+    if (ParseManifestRecord(area, size, p, &record) && record.edit_number > edit_number_ &&
+        ManifestRecordChecks(record, Seed())) {
       return Corrupt(area_->offset() + position_,
                      "edit " + std::to_string(edit_number_) + " damaged, later edits follow");
     }

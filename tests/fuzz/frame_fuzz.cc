@@ -53,14 +53,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (found) CheckFrame(frame, begin, limit);
   FrameView any;
   uint64_t id;
-  const bool found_any = ReadFrameOfAnyChunk(begin, limit, kSecret, UINT64_MAX, &any, &id);
-  if (found_any) CheckFrame(any, begin, limit);
-  FUZZ_CHECK(found == (found_any && id == kChunkId));
-  FUZZ_CHECK(ReadFrameOfAnyChunk(begin, limit, kSecret, kChunkId, &any, &id) == (found_any && id <= kChunkId));
+  RecordView first;
+  const char* p = begin;
+  for (FrameSearch search(kSecret, kChunkId); search.Next(p, limit, &any, &id); p = any.end) {
+    FUZZ_CHECK(any.begin >= p && id <= kChunkId);
+    CheckFrame(any, begin, limit);
+    FUZZ_CHECK(ReadFrame(any.begin, limit, kSecret, id, &frame) && frame.end == any.end);
+  }
+  if (found && ParseRecord(frame.body, frame.end, &first) && first.type() <= kTypeValue && first.sequence() > 0) {
+    FUZZ_CHECK(FrameSearch(kSecret, kChunkId).Next(begin, limit, &any, &id));
+  }
   const char* const later = FindLaterFrame(begin, limit, kSecret, kChunkId, 0);
   if (later != nullptr) {
     FUZZ_CHECK(later > begin && ReadFrame(later, limit, kSecret, kChunkId, &frame));
-    FUZZ_CHECK(FindFrameOfAnyChunk(begin, limit, kSecret, kChunkId, 0, &any, &id) != nullptr);
+    FrameSearch search(kSecret, kChunkId);
+    FUZZ_CHECK(search.Next(begin, limit, &any, &id) || search.passed_over() > 0);
   }
   return 0;
 }
