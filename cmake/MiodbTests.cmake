@@ -195,7 +195,7 @@ foreach(file IN LISTS script_tests)
 endforeach()
 
 # Tests that watch system calls or make them fail: the linker sends the library's calls through tests/faults/system_calls.cc.
-set(wrapped_calls open mkdir rmdir unlink rename renameat2 stat fstat fstatvfs fstatfs statfs flock ftruncate
+set(wrapped_calls open mkdir rmdir unlink link rename renameat2 stat fstat fstatvfs fstatfs statfs flock ftruncate
                   posix_fallocate fallocate mmap msync madvise fsync fdatasync close write read pread)
 list(TRANSFORM wrapped_calls PREPEND "LINKER:--wrap=")
 foreach(target db.address_space_test db.file_faults_test db_internal.power_loss_test nvm.file_calls_test

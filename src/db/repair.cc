@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -26,7 +24,8 @@
 // A repair, step by step:
 //
 //   1 Lock the directory and the pool, so that nobody else opens them.
-//   2 Map the pool for reading; find tables and log frames in it (inspect/salvage.h says which).
+//   2 Map the pool for reading; find tables and log frames in it (inspect/salvage.h says which). Find out whether what
+//     follows can be finished (repair_checks.cc).
 //   3 Write all keys that can be read, in order, into a new database: its pool lies beside the damaged one, its LOCK in
 //     a directory of its own below "name". What an earlier repair left unfinished is removed before.
 //     Log files are applied on top, without the updates of which the pool has newer ones: its log may go on where
@@ -53,28 +52,13 @@ namespace {
 // Updates are handed to the new database in batches of this size.
 constexpr size_t kBatchBytes = 1 << 20;
 
-// Such a directory cannot be exchanged for another.
-bool IsMountPoint(const std::string& path) {
-  struct stat inside, above;
-  return ::stat(path.c_str(), &inside) == 0 && ::stat((path + "/..").c_str(), &above) == 0 &&
-         inside.st_dev != above.st_dev;
-}
-
 }  // namespace
 
 Status Repairer::Run() {
-  if (MemoryEnv::Of(env_) != nullptr)
-    return Status::NotSupported(pool_path_, "a pool in the memory of an Env cannot be repaired");
-  if (!options_.ssd_path.empty() && IsMountPoint(options_.ssd_path)) {
-    return Status::NotSupported(options_.ssd_path,
-                                "a repair puts another directory in its place, which a mount point does not allow");
-  }
+  Status s = CheckKind();
+  if (!s.ok()) return s;
   if (volatile_) return RunVolatile();
-  if (Region::IsDevice(pool_path_)) {
-    return Status::NotSupported(pool_path_,
-                                "a repair needs a file: copy the device into one, and name that as pool_path");
-  }
-  Status s = Lock();
+  s = Lock();
   if (!s.ok()) return s;
   std::unique_ptr<PoolImage> image;
   s = PoolImage::Open(pool_path_, &image, PlacesOfRegions(options_, name_));
@@ -95,12 +79,14 @@ Status Repairer::Run() {
   s = RemoveFresh();
   if (!s.ok()) return s;
   Log(info_log_, "repairing %s", pool_path_.c_str());
-  s = FindSecret(image.get(), [this](const Problem& p) { Report(p); });
+  s = CheckSecondName();
+  if (s.ok()) s = FindSecret(image.get(), [this](const Problem& p) { Report(p); });
   if (!s.ok()) return s;
   Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
   s = salvage.Find();
   if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);
   if (s.ok()) s = JudgeLog(&salvage, salvage.flushed_sequence());
+  if (s.ok()) s = CheckRoom(*image, &salvage);
   if (s.ok()) s = Write(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = Swap();

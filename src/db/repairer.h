@@ -81,6 +81,11 @@ class Repairer {
   Status RemoveFresh();
   void Report(const Problem& problem);
 
+  // ---- repair_checks.cc
+  Status CheckKind() const;
+  Status CheckSecondName() const;
+  Status CheckRoom(const PoolImage& image, Salvage* salvage) const;
+
   // ---- repair_store.cc
   bool IsInDirectory(const std::string& path) const;
   void MissStore(const Status& read);

@@ -306,7 +306,22 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
 }
 
 Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& visit) {
-  const ReportProblem report = [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); };
+  return Walk([this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }, visit);
+}
+
+uint64_t Salvage::LiveBytes() {
+  const Counts before = counts_;
+  uint64_t bytes = 0;
+  Walk(nullptr, [&](const RecordView& record) {
+    if (record.type() != kTypeDeletion) bytes += record.size();
+    return Status::OK();
+  }).IgnoreError();  // there is none
+  counts_ = before;
+  return bytes;
+}
+
+// report: as TableWalk takes it.
+Status Salvage::Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit) {
   std::vector<std::unique_ptr<TableWalk>> walks;
   for (const TableImage& table : tables_) walks.push_back(std::make_unique<TableWalk>(&table, order_, report));
   const auto after = [this](const TableWalk* a, const TableWalk* b) {

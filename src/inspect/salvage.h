@@ -57,6 +57,10 @@ class Salvage {
   // it fails.
   Status ForEach(const std::function<Status(const RecordView& record)>& visit);
 
+  // How many bytes the records have of those that ForEach would hand out now and that are no deletions. Reads
+  // everything once more, and reports nothing. REQUIRES: nothing was added from elsewhere.
+  uint64_t LiveBytes();
+
   struct Counts {
     uint64_t tables = 0;
     uint64_t entries = 0;       // read from tables
@@ -81,6 +85,7 @@ class Salvage {
   void SearchTables(std::vector<Cover>* covers);
   void SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers);
   void SearchFrames(uint64_t flushed_sequence);
+  Status Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit);
   void AddFrames(const LogPiece& piece);
   bool Measure(const TableImage& table, Cover* cover) const;
   void Report(std::string place, std::string reason);

@@ -327,6 +327,70 @@ TEST_F(MsyncFaultTest, MakesTheDatabaseReadOnlyAndKeepsWhatWasSynced) {
   }
 }
 
+// What keeps a repair from being finished is found out before anything is written.
+class RepairFaultsTest : public FileFaultsTest {
+ protected:
+  ~RepairFaultsTest() override { PretendFileSystems(nullptr); }
+
+  void SetUp() override {
+    Open();
+    Fill(2000, 500);
+    Close();
+  }
+
+  std::set<std::string> Names() const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
+      const std::string name = entry.path().filename();
+      if (name != "LOG" && name != "LOG.old") names.insert(entry.path());
+    }
+    return names;
+  }
+
+  // Repairs with this fault, and says what came back. Nothing was written but the info log, and nothing stays.
+  Status RepairWith(const CallFault& fault) {
+    const std::set<std::string> before = Names();
+    const std::string pool = ReadFileBytes(path_ + "/pool");
+    ArmCallFault(fault);
+    const Status s = RepairDB(path_, options_);
+    EXPECT_EQ(0u, CallsOf("posix_fallocate")) << "a pool was begun";
+    DisarmCallFault();
+    EXPECT_EQ(before, Names());
+    EXPECT_TRUE(pool == ReadFileBytes(path_ + "/pool"));
+    EXPECT_TRUE(Mentions(s, path_ + "/pool")) << s.ToString();
+    return s;
+  }
+};
+
+TEST_F(RepairFaultsTest, WithoutHardLinksNothingIsBegun) {
+  for (const int error : {EPERM, EOPNOTSUPP, EMLINK, ENOSPC}) {
+    CallFault fault;
+    fault.at = 1;
+    fault.forever = true;
+    fault.error = error;
+    fault.only = "link";
+    const Status s = RepairWith(fault);
+    EXPECT_STATUS(IOError, s);
+    EXPECT_TRUE(Mentions(s, "hard link") && Mentions(s, strerror(error)) && Mentions(s, "Copy the database"))
+        << s.ToString();
+  }
+  ASSERT_OK(RepairDB(path_, options_));
+}
+
+TEST_F(RepairFaultsTest, WithoutRoomForTheNewPoolNothingIsBegun) {
+  PretendFileSystems([](struct statfs* fs) { fs->f_bavail = 2; });
+  const Status s = RepairWith(CallFault());
+  EXPECT_STATUS(NoSpace, s);
+  EXPECT_TRUE(Mentions(s, "are available") && Mentions(s, "make room")) << s.ToString();
+  PretendFileSystems(nullptr);
+  options_.pool_size = 512 * kKiB;
+  const Status too_small = RepairWith(CallFault());
+  EXPECT_STATUS(NoSpace, too_small);
+  EXPECT_TRUE(Mentions(too_small, "Options::pool_size")) << too_small.ToString();
+  options_.pool_size = 64 << 20;
+  ASSERT_OK(RepairDB(path_, options_));
+}
+
 // A file system of its own that really is full.
 class FullFileSystemTest : public FileFaultsTest {
  protected:

@@ -26,6 +26,7 @@ int __real_open(const char* path, int flags, ...);
 int __real_mkdir(const char* path, mode_t mode);
 int __real_rmdir(const char* path);
 int __real_unlink(const char* path);
+int __real_link(const char* from, const char* to);
 int __real_rename(const char* from, const char* to);
 int __real_renameat2(int from_dir, const char* from, int to_dir, const char* to, unsigned flags);
 int __real_stat(const char* path, struct stat* info);
@@ -57,6 +58,7 @@ enum Call : int {
   kMkdir,
   kRmdir,
   kUnlink,
+  kLink,
   kRename,
   kRenameat2,
   kStat,
@@ -80,10 +82,11 @@ enum Call : int {
   kCalls
 };
 
-constexpr std::array<const char*, kCalls> kNames = {
-    "open",     "mkdir",   "rmdir",  "unlink",    "rename",    "renameat2",       "stat",      "fstat",
-    "fstatvfs", "fstatfs", "statfs", "flock",     "ftruncate", "posix_fallocate", "fallocate", "mmap",
-    "msync",    "madvise", "fsync",  "fdatasync", "close",     "write",           "read",      "pread"};
+constexpr std::array<const char*, kCalls> kNames = {"open",      "mkdir",     "rmdir", "unlink",    "link",
+                                                    "rename",    "renameat2", "stat",  "fstat",     "fstatvfs",
+                                                    "fstatfs",   "statfs",    "flock", "ftruncate", "posix_fallocate",
+                                                    "fallocate", "mmap",      "msync", "madvise",   "fsync",
+                                                    "fdatasync", "close",     "write", "read",      "pread"};
 
 struct State {
   std::atomic<bool> armed{false};
@@ -104,8 +107,9 @@ bool CanFailWith(Call call, int error) {
     case EMFILE:
       return call == kOpen;
     case ENOSPC:
-      return call == kOpen || call == kMkdir || call == kRename || call == kRenameat2 || call == kPosixFallocate ||
-             call == kFallocate || call == kWrite || call == kFsync || call == kFdatasync || call == kMsync;
+      return call == kOpen || call == kMkdir || call == kLink || call == kRename || call == kRenameat2 ||
+             call == kPosixFallocate || call == kFallocate || call == kWrite || call == kFsync || call == kFdatasync ||
+             call == kMsync;
     case ENOMEM:
       return call == kMmap || call == kMadvise || call == kOpen;
     default:
@@ -261,6 +265,10 @@ int __wrap_rmdir(const char* path) {
 int __wrap_unlink(const char* path) {
   Announce();
   return Fails(miodb::test::kUnlink) ? -1 : __real_unlink(path);
+}
+int __wrap_link(const char* from, const char* to) {
+  Announce();
+  return Fails(miodb::test::kLink) ? -1 : __real_link(from, to);
 }
 int __wrap_rename(const char* from, const char* to) {
   Announce();

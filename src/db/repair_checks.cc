@@ -1,0 +1,96 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+
+#include "src/db/repairer.h"
+#include "src/nvm/file_system.h"
+#include "src/nvm/memory_env.h"
+#include "src/util/posix_file.h"
+
+// What would keep a repair from being finished, found out before anything is written.
+
+namespace miodb {
+
+namespace {
+
+// Such a directory cannot be exchanged for another.
+bool IsMountPoint(const std::string& path) {
+  struct stat inside, above;
+  return ::stat(path.c_str(), &inside) == 0 && ::stat((path + "/..").c_str(), &above) == 0 &&
+         inside.st_dev != above.st_dev;
+}
+
+// What the file systems of these files have left, each counted once.
+Status RoomBeside(const std::vector<std::string>& paths, uint64_t* bytes) {
+  std::set<dev_t> counted;
+  *bytes = 0;
+  for (const std::string& path : paths) {
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0) return PosixError(path, errno);
+    if (!counted.insert(info.st_dev).second) continue;
+    FileSystemSize size;
+    Status s = MeasureFileSystemOf(path, &size);
+    if (!s.ok()) return s;
+    *bytes += size.available;
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+// What no repair can be made of, by what the options name.
+Status Repairer::CheckKind() const {
+  if (MemoryEnv::Of(env_) != nullptr) {
+    return Status::NotSupported(pool_path_, "a pool in the memory of an Env cannot be repaired");
+  }
+  if (!options_.ssd_path.empty() && IsMountPoint(options_.ssd_path)) {
+    return Status::NotSupported(options_.ssd_path,
+                                "a repair puts another directory in its place, which a mount point does not allow");
+  }
+  if (!volatile_ && Region::IsDevice(pool_path_)) {
+    return Status::NotSupported(pool_path_,
+                                "a repair needs a file: copy the device into one, and name that as pool_path");
+  }
+  return Status::OK();
+}
+
+// Gives the damaged pool the second name that it has in the end (Region::Replace), for a moment.
+Status Repairer::CheckSecondName() const {
+  const std::string kept = FreeDamagedPath(env_, pool_path_);
+  Status s;
+  if (::link(pool_path_.c_str(), kept.c_str()) != 0) {
+    s = PosixError(kept, errno);
+  } else if (::unlink(kept.c_str()) != 0) {
+    s = PosixError(kept, errno);
+  }
+  if (s.ok()) return s;
+  return Status::IOError(
+      pool_path_, "cannot be repaired here, where it cannot be given a second name (a hard link): " + s.ToString() +
+                      ". Copy the database to a file system that has hard links, as the user who "
+                      "repairs it, and repair it there");
+}
+
+// The new pool lies beside the damaged one. What is read twice for this is read only if room may be short.
+Status Repairer::CheckRoom(const PoolImage& image, Salvage* salvage) const {
+  if (!options_.ssd_path.empty()) return Status::OK();  // what does not fit is drained
+  std::vector<std::string> paths = damaged_regions_;
+  paths.push_back(pool_path_);
+  uint64_t room = 0, most = 0;
+  Status s = RoomBeside(paths, &room);
+  if (!s.ok()) return s;
+  const bool limited = options_.pool_size != 0 && options_.pool_size < room && damaged_regions_.empty();
+  if (limited) room = options_.pool_size;
+  for (const PoolImage::Range& range : image.DataRanges()) most += range.end - range.begin;
+  if (room >= most) return s;
+  const uint64_t needed = salvage->LiveBytes();
+  if (room >= needed) return s;
+  return Status::NoSpace(
+      fresh_path_, "a repair writes a new pool here, of at least " + std::to_string(needed) + " bytes; " +
+                       (limited ? "Options::pool_size is " + std::to_string(room) + ": give a larger one"
+                                : std::to_string(room) + " are available: make room, or copy the database to where "
+                                                         "there is some and repair it there"));
+}
+
+}  // namespace miodb
