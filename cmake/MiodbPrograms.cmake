@@ -71,6 +71,7 @@ foreach(name miodb_check miodb_dump)
   miodb_add_program(${name} "tools/inspect/${name}.cc" tools/inspect/arguments.cc)
   target_link_libraries(${name} PRIVATE miodb_needs)
 endforeach()
+target_sources(miodb_check PRIVATE benchmarks/common/progress.cc)
 
 # ---- trace_analyzer and trace_fit. The rest of tools/trace/ is what they share. ----
 

@@ -14,8 +14,38 @@ namespace {
 
 std::string At(const char* what, PmRef offset) { return std::string(what) + " at offset " + std::to_string(offset); }
 
+// How much of the work is done, in bytes of the pool and of table files.
+class Progress {
+ public:
+  Progress(const VerifyOptions& options, const ManifestState& state, uint64_t pool_bytes)
+      : tell_(options.on_progress), pool_bytes_(static_cast<double>(pool_bytes)) {
+    uint64_t index_bytes = 0, file_bytes = 0;
+    for (const auto& [number, table] : state.tables) index_bytes += table.index_size;
+    for (const auto& [number, file] : state.files) file_bytes += file.meta->size;
+    if (index_bytes > 0) leaf_bytes_ = pool_bytes_ * sizeof(LeafNode) / static_cast<double>(index_bytes);
+    all_bytes_ = pool_bytes_ + (options.ssd_path.empty() ? 0 : static_cast<double>(file_bytes));
+  }
+
+  // A leaf stands for its part of the pool.
+  void AddLeaf() { Tell(std::min(done_bytes_ + leaf_bytes_, pool_bytes_)); }
+  void FinishPool() { Tell(pool_bytes_); }
+  void AddFile(uint64_t bytes) { Tell(std::min(done_bytes_ + static_cast<double>(bytes), all_bytes_)); }
+
+ private:
+  void Tell(double done_bytes) {
+    done_bytes_ = done_bytes;
+    if (tell_) tell_(all_bytes_ > 0 ? done_bytes_ / all_bytes_ : 1);
+  }
+
+  const std::function<void(double share)>& tell_;
+  const double pool_bytes_;
+  double all_bytes_ = 0;
+  double leaf_bytes_ = 0;
+  double done_bytes_ = 0;
+};
+
 void CheckFiles(const VerifyOptions& options, uint64_t store_id, const ManifestState& state, const KeyOrder& order,
-                VerifyResult* result) {
+                Progress* progress, VerifyResult* result) {
   result->ssd_files = state.files.size();
   if (options.ssd_path.empty()) {
     if (!state.files.empty()) {
@@ -23,8 +53,14 @@ void CheckFiles(const VerifyOptions& options, uint64_t store_id, const ManifestS
     }
     return;
   }
-  const SsdVerifyRequest request{Env::Default(),        options.ssd_path,     store_id, &state.files, order,
-                                 result->order_checked, result->last_sequence};
+  const SsdVerifyRequest request{Env::Default(),
+                                 options.ssd_path,
+                                 store_id,
+                                 &state.files,
+                                 order,
+                                 result->order_checked,
+                                 result->last_sequence,
+                                 [progress](uint64_t bytes) { progress->AddFile(bytes); }};
   const SsdCheck check = VerifySsd(
       request, [result](Problem p) { result->problems.push_back(std::move(p)); },
       [result](Problem p) { result->notes.push_back(std::move(p)); });
@@ -49,9 +85,11 @@ class Verifier {
       order_ = KeyOrder(&unknown_);
     }
     CheckLog();
-    CheckTables();
+    Progress progress(options_, state_, image_.size());
+    CheckTables(&progress);
     CheckRuns();
-    CheckFiles(options_, header.pool_id, state_, order_, &result_);
+    progress.FinishPool();
+    CheckFiles(options_, header.pool_id, state_, order_, &progress, &result_);
     CheckSpace();
     return std::move(result_);
   }
@@ -69,7 +107,7 @@ class Verifier {
   void CheckHeader(const PoolHeader& header);
   bool CheckManifest(const PoolHeader& header);
   void CheckLog();
-  void CheckTables();
+  void CheckTables(Progress* progress);
   void CheckRuns();
   void CheckSpace();
   bool Claim(PmRef offset, uint64_t size, const std::string& owner);
@@ -157,7 +195,7 @@ void Verifier::CheckLog() {
   JudgeLog(options_, state_.flushed_sequence, std::move(pieces), &result_);
 }
 
-void Verifier::CheckTables() {
+void Verifier::CheckTables(Progress* progress) {
   result_.tables = state_.tables.size();
   for (const auto& [number, place] : state_.tables) {
     const std::string name = "table " + std::to_string(number);
@@ -167,8 +205,9 @@ void Verifier::CheckTables() {
       Report(table.Name(), table.header_problem());
       continue;
     }
-    const TableCheck check = VerifyTable(image_, table, order_, result_.order_checked,
-                                         [this](Problem p) { result_.problems.push_back(std::move(p)); });
+    const TableCheck check = VerifyTable(
+        image_, table, order_, result_.order_checked, [this](Problem p) { result_.problems.push_back(std::move(p)); },
+        [progress] { progress->AddLeaf(); });
     result_.entries += check.entries;
     result_.tombstones += check.tombstones;
     if (check.complete) ranges_[number] = {check.smallest, check.largest};
@@ -267,7 +306,9 @@ VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* compa
                                                        "; it went on to " + std::to_string(manifest.log_reach) +
                                                        " when files on SSD were made"});
   }
-  CheckFiles(options, manifest.store_id, state, KeyOrder(result.order_checked ? comparator : &unknown), &result);
+  Progress progress(options, state, 0);
+  CheckFiles(options, manifest.store_id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress,
+             &result);
   return result;
 }
 

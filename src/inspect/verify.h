@@ -19,6 +19,7 @@
 #define MIODB_SRC_INSPECT_VERIFY_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,9 @@ struct VerifyOptions {
 
   // The directory of the SSD tier. Empty: files that the manifest names are not looked at, which a note says.
   std::string ssd_path;
+
+  // Told often how much is done, as a share from 0 to 1 that never falls. Empty: nobody is.
+  std::function<void(double share)> on_progress;
 };
 
 struct VerifyResult {

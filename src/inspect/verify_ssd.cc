@@ -170,6 +170,7 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
     SstMeta found;
     found.has_range = false;
     FileCheck(request, *place.meta, name, report).Run(&check, &found);
+    request.on_file(place.meta->size);
     const SstMeta& known = place.meta->has_range ? *place.meta : found;
     if (!known.has_range) continue;
     auto file = std::make_unique<SstMeta>(known);

@@ -30,6 +30,7 @@ struct SsdVerifyRequest {
   KeyOrder order;
   bool check_order;
   uint64_t last_sequence;
+  std::function<void(uint64_t bytes)> on_file;  // behind each file, with the size that the manifest says
 };
 
 struct SsdCheck {

@@ -21,10 +21,13 @@ class TableVerifier {
         report_(report),
         base_(image.At(table.offset())) {}
 
-  TableCheck Run() {
+  TableCheck Run(const std::function<void()>& on_leaf) {
     CheckMeta();
     live_.resize(check_.meta.payload.size());
-    for (uint64_t i = 0; i < header_.leaf_count; i++) CheckLeaf(i);
+    for (uint64_t i = 0; i < header_.leaf_count; i++) {
+      CheckLeaf(i);
+      if (on_leaf) on_leaf();
+    }
     CheckInner();
     check_.complete = check_.entries == header_.entries;
     if (check_.complete) CheckTotals();
@@ -178,8 +181,8 @@ class TableVerifier {
 }  // namespace
 
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                       const ReportProblem& report) {
-  return TableVerifier(image, table, order, order_known, report).Run();
+                       const ReportProblem& report, const std::function<void()>& on_leaf) {
+  return TableVerifier(image, table, order, order_known, report).Run(on_leaf);
 }
 
 }  // namespace miodb

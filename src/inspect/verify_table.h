@@ -4,6 +4,7 @@
 #define MIODB_SRC_INSPECT_VERIFY_TABLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "pmtable/table_meta.h"
@@ -21,9 +22,10 @@ struct TableCheck {
   TableMeta meta;  // empty if it is damaged
 };
 
-// REQUIRES: the table's header is good. order_known: order is the one that the table was built under.
+// REQUIRES: the table's header is good. order_known: order is the one that the table was built under. on_leaf, if it is
+// one, is called behind each leaf.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                       const ReportProblem& report);
+                       const ReportProblem& report, const std::function<void()>& on_leaf = nullptr);
 
 }  // namespace miodb
 

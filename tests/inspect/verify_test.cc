@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
@@ -94,6 +97,26 @@ class VerifyTest : public DbTestBase {
   uint64_t secret_ = 0;
   ManifestImage manifest_;
 };
+
+TEST_F(VerifyTest, ProgressRisesToAll) {
+  Make();
+  uint64_t leaves = 0;
+  for (const auto& table : manifest_.state.tables) {
+    leaves += reinterpret_cast<TableHeader*>(&bytes_[table.second.index_offset])->leaf_count;
+  }
+  VerifyOptions options;
+  std::vector<double> shares;
+  options.on_progress = [&shares](double share) { shares.push_back(share); };
+  std::unique_ptr<PoolImage> image;
+  ASSERT_OK(PoolImage::Open(pool(), &image));
+  VerifyPool(*image, BytewiseComparator(), options);
+  EXPECT_EQ(leaves + 1, shares.size());
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  ASSERT_FALSE(shares.empty());
+  EXPECT_GT(shares.front(), 0);
+  EXPECT_LT(shares.front(), 1);
+  EXPECT_EQ(1, shares.back());
+}
 
 TEST_F(VerifyTest, FindsNothingWrongInAnyGoodPool) {
   for (const OptionSet& set : OptionSets()) {

@@ -1,13 +1,17 @@
 // miodb_check: verifies a closed database. docs/tools.md.
 
 #include <getopt.h>
+#include <unistd.h>
 
 #include <cinttypes>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "benchmarks/common/progress.h"
 #include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "src/db/file_names.h"
@@ -124,6 +128,26 @@ ExitCode CheckVolatile(const std::string& path, const VerifyOptions& options, Ve
   return result->problems.empty() ? kExitOk : kExitDamage;
 }
 
+// Checks what lies at *path, which becomes the pool's file if that is it. Without a result the reason has been said.
+// Progress goes to stderr, if people read that.
+std::optional<VerifyResult> Check(const std::vector<std::string>& regions, VerifyOptions verify, std::string* path,
+                                  ExitCode* code) {
+  bench::ProgressLine progress(isatty(STDERR_FILENO) != 0);
+  verify.on_progress = [&progress](double share) { progress.Show("checked", share); };
+  VerifyResult result;
+  if (IsVolatile(*path)) {
+    *code = CheckVolatile(*path, verify, &result);
+    if (*code == kExitCannotRun) return std::nullopt;
+    return result;
+  }
+  std::unique_ptr<PoolImage> image;
+  if (!OpenImage("miodb_check", *path, regions, &image, code)) return std::nullopt;
+  *path = image->path();
+  result = VerifyPool(*image, BytewiseComparator(), verify);
+  *code = result.problems.empty() ? kExitOk : kExitDamage;
+  return result;
+}
+
 int Main(int argc, char** argv) {
   enum { kJson, kFile, kSsd, kWal, kRegion, kHelp };
   const option options[] = {{"json", no_argument, nullptr, kJson},
@@ -168,18 +192,9 @@ int Main(int argc, char** argv) {
   }
   std::string path = argv[optind];
   if (!FindLogFolder("miodb_check", path, wal_dir, &verify.wal_folder, &verify.log_id)) return kExitDamage;
-  VerifyResult result;
-  ExitCode code;
-  if (IsVolatile(path)) {
-    code = CheckVolatile(path, verify, &result);
-  } else {
-    std::unique_ptr<PoolImage> image;
-    if (!OpenImage("miodb_check", path, regions, &image, &code)) return code;
-    path = image->path();
-    result = VerifyPool(*image, BytewiseComparator(), verify);
-    code = result.problems.empty() ? kExitOk : kExitDamage;
-  }
-  if (code != kExitCannotRun) (json ? PrintJson : PrintText)(path, result);
+  ExitCode code = kExitCannotRun;
+  const std::optional<VerifyResult> result = Check(regions, verify, &path, &code);
+  if (result.has_value()) (json ? PrintJson : PrintText)(path, *result);
   return code;
 }
 
