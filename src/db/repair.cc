@@ -79,7 +79,8 @@ Status Repairer::Run() {
   s = RemoveFresh();
   if (!s.ok()) return s;
   Log(info_log_, "repairing %s", pool_path_.c_str());
-  s = CheckSecondName();
+  s = FindLostRegions();
+  if (s.ok()) s = CheckSecondName();
   if (s.ok()) s = FindSecret(image.get(), [this](const Problem& p) { Report(p); });
   if (!s.ok()) return s;
   Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
@@ -334,6 +335,12 @@ std::vector<NvmRegion> Repairer::FreshRegions() const {
 // the same folders.
 Status Repairer::SetRegionsAside() {
   Status s;
+  for (const std::string& region : lost_regions_) {
+    const std::string aside = FreeDamagedPath(env_, region);
+    if (s.ok()) s = env_->RenameFile(region, aside);
+    if (s.ok()) Log(info_log_, "a region that the damaged pool did not lead to is now %s", aside.c_str());
+    if (s.ok()) s = SyncDirectoryOf(region);
+  }
   for (const std::string& region : damaged_regions_) {
     const std::string aside = FreeDamagedPath(env_, region);
     if (s.ok()) s = env_->RenameFile(region, aside);

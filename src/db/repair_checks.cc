@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 
@@ -52,6 +53,36 @@ Status Repairer::CheckKind() const {
   if (!volatile_ && Region::IsDevice(pool_path_)) {
     return Status::NotSupported(pool_path_,
                                 "a repair needs a file: copy the device into one, and name that as pool_path");
+  }
+  return Status::OK();
+}
+
+// What the options name as a region is one of the repaired pool's when it opens. So a region that the damaged pool does
+// not lead to any more has to make room at its path; what is not the pool's stays, and keeps the repair from beginning.
+Status Repairer::FindLostRegions() {
+  for (const NvmRegion& named : options_.nvm_regions) {
+    const auto is_here = [&](const std::string& path) { return RealPath(path) == RealPath(named.path); };
+    if (std::any_of(damaged_regions_.begin(), damaged_regions_.end(), is_here)) continue;
+    RegionContent content;
+    RegionHeader header;
+    Status s = LookAtRegion(named.path, &content, &header);
+    if (!s.ok()) return s;
+    if (content == RegionContent::kNothing || content == RegionContent::kBlank) continue;
+    const bool stored = std::any_of(store_.regions.begin(), store_.regions.end(),
+                                    [&](const StoreDescriptor::Region& region) { return is_here(region.path); });
+    const bool ours = content == RegionContent::kRegion ? SameUuid(header.pool_uuid, store_.pool.data()) : stored;
+    if (!ours) {
+      return Status::InvalidArgument(named.path,
+                                     "nothing says that this is a region of the database's pool: give another path in "
+                                     "Options::nvm_regions, or move it away");
+    }
+    if (Region::IsDevice(named.path)) {
+      return Status::NotSupported(named.path,
+                                  "the damaged pool does not lead to this region, and a device cannot be "
+                                  "set aside: make its first page zero, or do not name it");
+    }
+    Report({named.path, "lost: the damaged pool does not lead to this region; it is set aside"});
+    lost_regions_.push_back(named.path);
   }
   return Status::OK();
 }

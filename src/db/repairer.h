@@ -83,6 +83,7 @@ class Repairer {
 
   // ---- repair_checks.cc
   Status CheckKind() const;
+  Status FindLostRegions();
   Status CheckSecondName() const;
   Status CheckRoom(const PoolImage& image, Salvage* salvage) const;
 
@@ -118,6 +119,7 @@ class Repairer {
   Logger* info_log_ = nullptr;
   std::string lost_;                          // content of LOST
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
+  std::vector<std::string> lost_regions_;     // that the options name and the damaged pool does not lead to
   std::string wal_folder_;                    // empty: there are no log files
   StoreDescriptor store_;                     // what STORE said, or what was found out without it
   bool exchanged_ = false;                    // an earlier repair has put the new pool in its place

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -385,6 +386,52 @@ TEST_F(RegionsTest, ARepairReadsAllOfThem) {
   Close();
   ASSERT_OK(DestroyDB(path_, options_));
   EXPECT_FALSE(fs::exists(Second()));
+}
+
+// What a repair calls OK opens with the same options: also where the region lies in the way of a new one.
+TEST_F(RegionsTest, ARegionThatTheDamagedPoolDoesNotLeadToIsSetAsideByARepair) {
+  for (const bool too_long : {true, false}) {
+    OpenTwo();
+    Put("a", "1");
+    Close();
+    if (too_long) {
+      fs::resize_file(Second(), 4096 * kMiB);
+    } else {
+      std::string bytes = ReadFileBytes(path_ + "/pool");
+      for (int copy = 0; copy < kEntryCopies; copy++) {
+        memset(&bytes[RegionEntryOffset(1, copy)], 0, sizeof(RegionEntry));
+      }
+      WriteFileBytes(path_ + "/pool", bytes);
+    }
+    ASSERT_OK(RepairDB(path_, options_));
+    EXPECT_TRUE(fs::exists(Second() + ".damaged"));
+    EXPECT_NE(std::string::npos, ReadFileBytes(path_ + "/LOST").find("does not lead to this region"));
+    Open();
+    EXPECT_EQ("1", Get("a"));
+    EXPECT_EQ(Second(), Placement("region1-path"));
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    fs::remove(Second() + ".damaged");
+  }
+}
+
+TEST_F(RegionsTest, ARepairDoesNotBeginWhereAFileIsInTheWayOfARegion) {
+  OpenTwo();
+  Put("a", "1");
+  Close();
+  const std::string third = dir_ / "third";
+  WriteFileBytes(third, "somebody's");
+  const std::string pool = ReadFileBytes(path_ + "/pool");
+  options_.nvm_regions.push_back(RegionAt(third));
+  const Status s = RepairDB(path_, options_);
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_NE(std::string::npos, s.ToString().find(third)) << s.ToString();
+  EXPECT_EQ("somebody's", ReadFileBytes(third));
+  EXPECT_TRUE(pool == ReadFileBytes(path_ + "/pool"));
+  fs::remove(third);
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ("1", Get("a"));
 }
 
 TEST_F(RegionsTest, EveryBitOfAHeaderAndItsEntryIsCheckedOrSpare) {
