@@ -49,6 +49,7 @@ class MIODB_EXPORT Env {
 
   // The Env of this operating system. Belongs to the library, lives until the process ends; do not delete it. What it
   // makes is its owner's alone: files have mode 0600 and folders 0700, whatever the umask; what exists keeps its mode.
+  // It follows symbolic links (a database does not: Options::env).
   static Env* Default();
 
   // The same with another mode for what it makes. Default() is that with FileAccess::kOwner.

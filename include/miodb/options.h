@@ -114,6 +114,10 @@ struct MIODB_EXPORT Options {
   bool paranoid_checks = false;
 
   // File system, clock and threads for everything but the pool itself. Default: Env::Default().
+  //
+  // The database directory, wal_dir and ssd_path may be symbolic links, and so may the pool and its regions where they
+  // exist. What a database makes in its folders is never made or written through one: IOError, naming the link. An env
+  // of the program's goes by its own rules.
   Env* env;
 
   // Of whatever the database makes: pool and regions, log files, tables, LOG, LOCK. What is there already keeps its

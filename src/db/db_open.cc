@@ -28,7 +28,7 @@ namespace {
 // The pool is mapped, which is the one thing that an Env cannot do. So an Env of the user's is asked whether it has the
 // file, or may make it, and then the system has to have it under the same name.
 Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
-  if (env == Env::Default()) return Status::OK();
+  if (IsSystemEnv(env)) return Status::OK();
   const std::string probe = exists ? path : path + ".probe";
   if (!exists) {
     if (env->FileExists(probe)) return Status::IOError(probe, "is in the way of a file of this name; move it");
@@ -116,7 +116,7 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
 }
 
 DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hooks)
-    : options_(WithFileAccess(options)),
+    : options_(WithOwnFiles(options)),
       name_(name),
       hooks_(hooks),
       order_(options.comparator),

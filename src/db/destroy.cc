@@ -36,7 +36,11 @@ namespace {
 class Destroyer {
  public:
   Destroyer(const std::string& name, const Options& options)
-      : name_(name), options_(options), env_(options.env), pool_path_(PoolPath(options, name)), lock_(env_) {}
+      : name_(name),
+        options_(WithOwnFiles(options)),
+        env_(options_.env),
+        pool_path_(PoolPath(options, name)),
+        lock_(env_) {}
 
   Destroyer(const Destroyer&) = delete;
   Destroyer& operator=(const Destroyer&) = delete;
@@ -63,7 +67,7 @@ class Destroyer {
   Status RemoveFiles() const;
 
   const std::string name_;
-  const Options& options_;
+  const Options options_;
   Env* const env_;
   const std::string pool_path_;
   HeldLock lock_;
@@ -83,7 +87,8 @@ void Destroyer::AddIds(const StoreDescriptor& store) {
 }
 
 Status Destroyer::FindParts() {
-  Status s = ReadStore(env_, name_, &store_);
+  Status s = RefuseLink(RepairDirectory(name_));
+  if (s.ok()) s = ReadStore(env_, name_, &store_);
   if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
   described_ = s.ok();
   has_store_ = !s.IsNotFound();
@@ -179,8 +184,8 @@ Status Destroyer::RemoveFiles() const {
   }
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
-  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), manifest + ".tmp", manifest,
-                                  StorePath(name_) + ".tmp", StorePath(name_)}) {
+  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), LostPath(name_) + ".tmp",
+                                  manifest + ".tmp", manifest, StorePath(name_) + ".tmp", StorePath(name_)}) {
     if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
   }
   return s;

@@ -9,6 +9,7 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/util/own_files.h"
 
 namespace miodb {
 
@@ -62,15 +63,16 @@ inline Status OpenInfoLog(const Options& options, const std::string& name, std::
   *log = options.info_log;
   if (*log != nullptr) return Status::OK();
   Env* const env = options.env;
-  if (env->FileExists(LogPath(name))) env->RenameFile(LogPath(name), LogPath(name) + ".old").IgnoreError();
+  env->RenameFile(LogPath(name), LogPath(name) + ".old").IgnoreError();  // there may be none
   Status s = env->NewLogger(LogPath(name), log);
   own->reset(*log);
   return s;
 }
 
-// The options with the Env that makes files as file_access asks, unless the Env is the user's.
-inline Options WithFileAccess(Options options) {
+// The options with the Env for the database's own files: as file_access asks, unless the program has chosen one.
+inline Options WithOwnFiles(Options options) {
   if (options.env == Env::Default()) options.env = Env::WithAccess(options.file_access);
+  options.env = RefusingLinks(options.env);
   return options;
 }
 

@@ -97,7 +97,9 @@ Status Repairer::Run() {
 
 Status Repairer::Lock() {
   if (!env_->FileExists(name_)) return Status::InvalidArgument(name_, "does not exist");
-  Status s = env_->LockFile(LockPath(name_), &lock_);
+  Status s = RefuseLink(RepairDirectory(name_));
+  if (s.ok() && !options_.ssd_path.empty()) s = RefuseLink(RepairedSsdPath(options_));
+  if (s.ok()) s = env_->LockFile(LockPath(name_), &lock_);
   return s.ok() ? OpenInfoLog(options_, name_, &own_log_, &info_log_) : s;
 }
 
@@ -310,7 +312,7 @@ Status Repairer::WriteLost(const Salvage::Counts& counts) {
            " writes in the log; %" PRIu64 " entries lost, %" PRIu64 " lines above\n",
            counts.keys, counts.entries, counts.tables, counts.writes, counts.entries_lost, counts.problems);
   Log(info_log_, "%s", summary);
-  return WriteStringToFile(env_, lost_ + summary, LostPath(name_));
+  return ReplaceFile(env_, LostPath(name_), lost_ + summary);
 }
 
 // One beside each region of the damaged pool, as large as that may become: so the options that opened the one open the

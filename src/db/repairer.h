@@ -40,7 +40,7 @@ class Repairer {
  public:
   Repairer(const std::string& name, const Options& options)
       : name_(name),
-        options_(WithFileAccess(options)),
+        options_(WithOwnFiles(options)),
         env_(options_.env),
         pool_path_(PoolPath(options, name)),
         volatile_(Region::IsAnonymous(pool_path_)),

@@ -8,6 +8,7 @@
 #include "src/util/coding.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
+#include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 #include "src/util/write_batch_internal.h"
 
@@ -41,9 +42,10 @@ Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* 
 // The files of an archive by rising number; none if there is no such folder.
 Status FileLog::ListArchive(Env* env, const std::string& archive, std::vector<Archived>* files) {
   files->clear();
-  if (!env->FileExists(archive)) return Status::OK();
+  Status s = RefuseLink(archive);
+  if (!s.ok() || !env->FileExists(archive)) return s;
   std::vector<std::string> names;
-  Status s = env->GetChildren(archive, &names);
+  s = env->GetChildren(archive, &names);
   for (const std::string& name : names) {
     Archived archived;
     const size_t dot = name.rfind('.');

@@ -10,6 +10,7 @@
 #include "src/nvm/pool_names.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
+#include "src/util/posix_file.h"
 #include "src/util/system_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
@@ -142,11 +143,12 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
 // A name for a new file of the pool with this uuid. What an earlier attempt left under it is removed, if it says that
 // it is of this pool.
 Status Pool::FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name) {
-  Status s;
+  Status s = RefuseLink(path);
+  if (!s.ok()) return s;  // one that leads nowhere
   for (int n = 1; n <= kTemporaryNames; n++) {
     *name = TemporaryName(path, n);
     std::string page;
-    s = ReadFirstPage(*name, &page);
+    s = IsLink(*name) ? LinkRefused(*name) : ReadFirstPage(*name, &page);
     if (s.IsNotFound()) return Status::OK();
     if (!s.ok()) continue;  // a folder, say
     RegionHeader region;

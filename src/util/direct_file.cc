@@ -202,10 +202,10 @@ Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result)
   return s;
 }
 
-Status OpenDirectForWriting(const std::string& fname, FileAccess access, WritableFile** result) {
+Status OpenDirectForWriting(const std::string& fname, FileAccess access, Links links, WritableFile** result) {
   *result = nullptr;
   Descriptor fd(-1);
-  Status s = OpenDirect(fname, OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | O_DIRECT | kDontWait, access), &fd);
+  Status s = OpenDirect(fname, OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | O_DIRECT | kDontWait, access, links), &fd);
   if (s.ok()) *result = new DirectWritableFile(fname, std::move(fd));
   return s;
 }

@@ -18,6 +18,7 @@
 
 #include "miodb/env.h"
 #include "miodb/status.h"
+#include "src/util/own_files.h"
 
 namespace miodb {
 
@@ -43,7 +44,7 @@ inline AlignedBytes NewAlignedBytes(size_t size) {
 Status OpenDirectForReading(const std::string& fname, RandomAccessFile** result);
 
 // The file is emptied, or made.
-Status OpenDirectForWriting(const std::string& fname, FileAccess access, WritableFile** result);
+Status OpenDirectForWriting(const std::string& fname, FileAccess access, Links links, WritableFile** result);
 
 }  // namespace miodb
 

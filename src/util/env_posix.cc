@@ -32,6 +32,7 @@
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
 #include "src/util/no_throw.h"
+#include "src/util/own_files.h"
 #include "src/util/posix_writable.h"
 #include "src/util/thread_annotations.h"
 
@@ -224,29 +225,41 @@ class PosixFileLock final : public FileLock {
   Descriptor fd;  // invalid in a child of the process that has the lock
 };
 
+// The files that this process holds locks on, whichever Env has locked them. Never destroyed, like these.
+struct LockedFiles {
+  Mutex mutex;
+  std::map<FileId, PosixFileLock*> files GUARDED_BY(mutex);
+};
+
+LockedFiles& Locked() {
+  static LockedFiles* const locked = new LockedFiles;
+  return *locked;
+}
+
 class PosixEnv final : public Env {
  public:
-  explicit PosixEnv(FileAccess access) : access_(access) {}
+  PosixEnv(FileAccess access, Links links) : access_(access), links_(links) {}
+
+  FileAccess access() const { return access_; }
+
+  // Never destroyed: their threads, and databases closed while the process ends, may still use them.
+  static PosixEnv* Instance(FileAccess access, Links links);
 
   // A child of fork() has locks and work of its own: it keeps none of its parent's, which would outlast the parent with
   // it, and starts a background thread anew. The mutexes are held over the fork, so that what they guard is whole.
-  static void BeforeFork() {
-    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
-      env->locks_mu_.Lock();
-      env->background_mu_.Lock();
-    });
+  static void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
+    Locked().mutex.Lock();
+    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS { env->background_mu_.Lock(); });
   }
-  static void AfterFork() {
-    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
-      env->background_mu_.Unlock();
-      env->locks_mu_.Unlock();
-    });
+  static void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
+    ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS { env->background_mu_.Unlock(); });
+    Locked().mutex.Unlock();
   }
-  static void AfterForkInChild() {
+  static void AfterForkInChild() NO_THREAD_SAFETY_ANALYSIS {
+    // The lock of an open file ends with its last descriptor, so closing the child's leaves the parent's alone.
+    for (const auto& [id, lock] : Locked().files) ::close(lock->fd.release());
+    Locked().files.clear();
     ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
-      // The lock of an open file ends with its last descriptor, so closing the child's leaves the parent's alone.
-      for (const auto& [id, lock] : env->locked_files_) ::close(lock->fd.release());
-      env->locked_files_.clear();
       env->background_work_.clear();
       env->background_started_ = false;
     });
@@ -262,7 +275,7 @@ class PosixEnv final : public Env {
   }
 
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
-    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | kDontWait, access_);
+    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | kDontWait, access_, links_);
     return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
@@ -271,11 +284,11 @@ class PosixEnv final : public Env {
   }
 
   Status NewDirectWritableFile(const std::string& fname, WritableFile** result) override {
-    return NoThrow(fname, [&] { return OpenDirectForWriting(fname, access_, result); });
+    return NoThrow(fname, [&] { return OpenDirectForWriting(fname, access_, links_, result); });
   }
 
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
-    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_);
+    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
     return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
@@ -304,8 +317,9 @@ class PosixEnv final : public Env {
 
   Status CreateDir(const std::string& dirname) override {
     if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
-    // What the umask took away; file systems without modes refuse, and need nothing.
-    if (::chmod(dirname.c_str(), FolderMode(access_)) != 0) errno = 0;
+    // What the umask took away, of the folder itself, whatever has its name by now; file systems without modes refuse,
+    // and need nothing.
+    if (::fchmodat(AT_FDCWD, dirname.c_str(), FolderMode(access_), AT_SYMLINK_NOFOLLOW) != 0) errno = 0;
     if (MIODB_MUTATED(kFolderUnsynced)) return Status::OK();
     // Or else the files in it are lost with its name, synced or not.
     Status s = NoThrow(dirname, [&] {
@@ -371,22 +385,22 @@ class PosixEnv final : public Env {
   }
 
   Status GetTestDirectory(std::string* path) override {
-    const char* chosen = std::getenv("TEST_TMPDIR");
-    if (chosen != nullptr && chosen[0] != '\0') {
-      *path = chosen;
-    } else {
-      *path = "/tmp/miodbtest-" + std::to_string(::geteuid());
-    }
+    const char* const chosen = std::getenv("TEST_TMPDIR");
+    const bool is_chosen = chosen != nullptr && chosen[0] != '\0';
+    *path = is_chosen ? chosen : "/tmp/miodbtest-" + std::to_string(::geteuid());
     CreateDir(*path).IgnoreError();  // it may exist
     struct stat info;
+    // Anybody may have made the name in /tmp.
+    if (!is_chosen && IsLink(*path)) return LinkRefused(*path);
     if (::stat(path->c_str(), &info) != 0) return PosixError(*path, errno);
     if (!S_ISDIR(info.st_mode)) return PosixError(*path, ENOTDIR);
+    if (!is_chosen && info.st_uid != ::geteuid()) return Status::IOError(*path, "is another user's; set TEST_TMPDIR");
     return Status::OK();
   }
 
   Status NewLogger(const std::string& fname, Logger** result) override {
     *result = nullptr;
-    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_);
+    const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
     return NoThrow(fname, [&] {
       Descriptor fd(-1);
       Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegularOrDevice, &fd);
@@ -407,7 +421,7 @@ class PosixEnv final : public Env {
   template <typename Use>
   static void ForEach(Use use) {
     for (const FileAccess access : {FileAccess::kOwner, FileAccess::kGroupReads, FileAccess::kGroupWrites}) {
-      use(static_cast<PosixEnv*>(Env::WithAccess(access)));
+      for (const Links links : {Links::kFollowed, Links::kRefused}) use(Instance(access, links));
     }
   }
 
@@ -438,26 +452,24 @@ class PosixEnv final : public Env {
   }
 
   const FileAccess access_;
+  const Links links_;
 
   Mutex background_mu_;
   CondVar background_cv_{&background_mu_};
   bool background_started_ GUARDED_BY(background_mu_) = false;
   std::deque<std::pair<void (*)(void*), void*>> background_work_ GUARDED_BY(background_mu_);
-
-  // The files this process holds locks on.
-  Mutex locks_mu_;
-  std::map<FileId, PosixFileLock*> locked_files_ GUARDED_BY(locks_mu_);
 };
 
 // The lock is flock's: it belongs to the open file, so it ends when the process dies however it dies, and closing some
 // other descriptor of the same file does not end it, as it would with fcntl. Where flock is emulated with fcntl (NFS)
 // it does not keep callers of one process apart; the table does.
 Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
-  MutexLock guard(&locks_mu_);
+  LockedFiles& locked = Locked();
+  MutexLock guard(&locked.mutex);
   while (true) {
     bool created;
     Descriptor fd(-1);
-    const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access_, &created);
+    const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access_, links_, &created);
     // An error that is nobody else's lock leaves no file that was not there.
     const auto fail = [&](int error_number) {
       if (created) ::unlink(fname.c_str());
@@ -472,7 +484,7 @@ Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
     if (::fstat(fd.get(), &mine) != 0) return fail(errno);
     const FileId id(mine.st_dev, mine.st_ino);
 
-    if (locked_files_.count(id) != 0) return Status::IOError("lock " + fname, "already held by process");
+    if (locked.files.count(id) != 0) return Status::IOError("lock " + fname, "already held by process");
     if (Retry([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
       if (errno == EWOULDBLOCK) {
         const std::string reason = std::system_category().message(EAGAIN);
@@ -491,35 +503,51 @@ Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
     if (FileId(current.st_dev, current.st_ino) != id) continue;
 
     auto held = std::make_unique<PosixFileLock>(fname, id, std::move(fd));
-    locked_files_.emplace(id, held.get());  // last: what throws for lack of memory leaves no lock behind
+    locked.files.emplace(id, held.get());  // last: what throws for lack of memory leaves no lock behind
     *lock = held.release();
     return Status::OK();
   }
 }
 
 Status PosixEnv::UnlockFile(FileLock* lock) {
-  MutexLock guard(&locks_mu_);  // outlives the descriptor, so that no new lock meets a half-closed old one
+  LockedFiles& locked = Locked();
+  MutexLock guard(&locked.mutex);  // outlives the descriptor, so that no new lock meets a half-closed old one
   std::unique_ptr<PosixFileLock> held(static_cast<PosixFileLock*>(lock));
   if (!held->fd.valid()) return Status::IOError("lock " + held->fname, "held by the process that forked this one");
-  CHECK_EQ(locked_files_.erase(held->id), 1u);
+  CHECK_EQ(locked.files.erase(held->id), 1u);
   // Explicitly, because a child process may have inherited the descriptor and would keep the lock.
   Status s;
   if (Retry([&] { return ::flock(held->fd.get(), LOCK_UN); }) != 0) s = PosixError(held->fname, errno);
   return s;
 }
 
+PosixEnv* PosixEnv::Instance(FileAccess access, Links links) {
+  struct Pair {
+    explicit Pair(FileAccess a)
+        : following(new PosixEnv(a, Links::kFollowed)), refusing(new PosixEnv(a, Links::kRefused)) {}
+    PosixEnv* const following;
+    PosixEnv* const refusing;
+  };
+  static const Pair owner(FileAccess::kOwner), group_reads(FileAccess::kGroupReads),
+      group_writes(FileAccess::kGroupWrites);
+  static const int handlers [[maybe_unused]] = ::pthread_atfork(&BeforeFork, &AfterFork, &AfterForkInChild);
+  const Pair& pair = access == FileAccess::kGroupWrites  ? group_writes
+                     : access == FileAccess::kGroupReads ? group_reads
+                                                         : owner;
+  return links == Links::kRefused ? pair.refusing : pair.following;
+}
+
 }  // namespace
 
 Env* Env::Default() { return WithAccess(FileAccess::kOwner); }
 
-Env* Env::WithAccess(FileAccess access) {
-  // Never destroyed: their threads, and databases closed while the process ends, may still use them.
-  static Env* const owner = new PosixEnv(FileAccess::kOwner);
-  static Env* const group_reads = new PosixEnv(FileAccess::kGroupReads);
-  static Env* const group_writes = new PosixEnv(FileAccess::kGroupWrites);
-  static const int handlers [[maybe_unused]] =
-      ::pthread_atfork(&PosixEnv::BeforeFork, &PosixEnv::AfterFork, &PosixEnv::AfterForkInChild);
-  return access == FileAccess::kGroupWrites ? group_writes : access == FileAccess::kGroupReads ? group_reads : owner;
+Env* Env::WithAccess(FileAccess access) { return PosixEnv::Instance(access, Links::kFollowed); }
+
+bool IsSystemEnv(const Env* env) { return dynamic_cast<const PosixEnv*>(env) != nullptr; }
+
+Env* RefusingLinks(Env* env) {
+  const auto* const system = dynamic_cast<PosixEnv*>(env);
+  return system == nullptr ? env : PosixEnv::Instance(system->access(), Links::kRefused);
 }
 
 }  // namespace miodb

@@ -17,6 +17,7 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/util/own_files.h"
 
 namespace miodb {
 
@@ -64,13 +65,29 @@ inline int CreateNewFile(const std::string& fname, int flags, FileAccess access)
   return fd;
 }
 
+inline bool IsLink(const std::string& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+// What is said of a link where none may be.
+inline Status LinkRefused(const std::string& path) {
+  return Status::IOError(path,
+                         "is a symbolic link: what a database makes in its folders is not written through one. "
+                         "Remove the link, after a look at where it leads");
+}
+
+// For a name of ours that the system would follow a link of.
+inline Status RefuseLink(const std::string& path) { return IsLink(path) ? LinkRefused(path) : Status::OK(); }
+
 // Opens a file, or makes it. The second attempt may make it as well: it was removed in between, or is a link to a file
 // that is not there. So asked, the system also keeps files of other users out in folders that are everybody's.
-inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, bool* created = nullptr) {
+inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, Links links,
+                            bool* created = nullptr) {
   const int fresh = CreateNewFile(fname, flags, access);
   if (created != nullptr) *created = fresh >= 0;
   if (fresh >= 0 || errno != EEXIST) return fresh;
-  return OpenFile(fname, flags | O_CREAT, FileMode(access));
+  return OpenFile(fname, flags | O_CREAT | (links == Links::kRefused ? O_NOFOLLOW : 0), FileMode(access));
 }
 
 // A file descriptor that is closed with its owner.
@@ -104,8 +121,14 @@ inline constexpr int kDontWait = O_NONBLOCK | O_NOCTTY;
 // have no end. A device is one of characters.
 inline Status CheckOpened(const std::string& fname, Descriptor opened, FileType type, Descriptor* fd) {
   static constexpr char kNoFile[] = "is a FIFO, a socket or a device, not a file";
-  if (!opened.valid() && errno == ENXIO) return Status::IOError(fname, kNoFile);
-  if (!opened.valid()) return PosixError(fname, errno);
+  if (!opened.valid()) {
+    const int error = errno;
+    if (error == ENXIO) return Status::IOError(fname, kNoFile);
+    struct stat behind;
+    // Links that lead round in a circle are another matter.
+    const bool refused = error == ELOOP && IsLink(fname) && (::stat(fname.c_str(), &behind) == 0 || errno != ELOOP);
+    return refused ? LinkRefused(fname) : PosixError(fname, error);
+  }
   struct stat info;
   if (::fstat(opened.get(), &info) != 0) return PosixError(fname, errno);
   if (S_ISDIR(info.st_mode)) return PosixError(fname, EISDIR);
