@@ -227,6 +227,9 @@ class DBImpl final : public DB {
 
   // ---- db_ssd.cc
   Status OpenSsd();
+  Status CheckSsdEpoch() const;
+  uint64_t SsdEpoch() const REQUIRES(mutex_);
+  Status MarkSsdEpoch() EXCLUDES(mutex_);
   bool SsdStep();
   uint64_t NvmBudget() const;
   uint64_t PartitionBytes() const;
@@ -388,6 +391,8 @@ class DBImpl final : public DB {
 
   // Of a volatile pool with an SSD tier.
   SsdManifest ssd_manifest_;                           // as the open found it
+  uint64_t opened_epoch_ = 0;                          // of the root, or of SSD_MANIFEST, as the open found it
+  uint64_t manifest_epoch_ GUARDED_BY(mutex_) = 0;     // of SSD_MANIFEST
   std::vector<LogFile> to_replay_;                     // of the open
   uint64_t ssd_floor_ GUARDED_BY(mutex_) = 0;          // of SSD_MANIFEST
   bool ssd_manifest_busy_ GUARDED_BY(mutex_) = false;  // it is being replaced

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "src/db/db_impl.h"
+#include "src/db/file_names.h"
 #include "src/db/ssd_options.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -22,7 +23,8 @@
 //
 // A job, step by step:
 //
-//   1 Pick it, and hold its range of keys in the levels that it touches (compaction/ssd_picker.h).
+//   1 Pick it, and hold its range of keys in the levels that it touches (compaction/ssd_picker.h). Before the first one
+//     of an open the SSD tier's mark gets a new epoch.
 //   2 Write its outputs and sync them (compaction/ssd_merge.h). A single file with nothing to merge with is not written
 //     anew but moved.
 //   3 One manifest edit: inputs out, outputs in. 4 New version, new read state; the inputs go with their last reader.
@@ -64,7 +66,46 @@ constexpr uint64_t kBufferShare = 6;
 Status DBImpl::OpenSsd() {
   if (options_.ssd_path.empty()) return Status::OK();
   read_samples_ = std::make_unique<ReadSamples>();
-  return SsdStore::Open(SsdStoreOptions(options_), ssd_manifest_.store_id, &ssd_);
+  Status s = SsdStore::Open(SsdStoreOptions(options_), ssd_manifest_.store_id, &ssd_);
+  return s.ok() ? CheckSsdEpoch() : s;
+}
+
+// ---- older copies
+//
+// An older copy of the pool names none of the files that the newer one has made since, and would remove them. So the
+// mark of the SSD tier has an epoch: that of the pool's root, or with a volatile pool the next id of SSD_MANIFEST. In
+// every open, before the first file is made or removed, the pool gets an epoch that no copy made before has, and then
+// the mark gets it. A crash between the two leaves a mark that is too low and files that did not change. Copies that
+// were made since, while the database was open, are not told apart.
+
+Status DBImpl::CheckSsdEpoch() const {
+  if (ssd_->marked_epoch() <= opened_epoch_) return Status::OK();
+  const std::string& what = pool_->is_volatile() ? SsdManifestPath(name_) : pool_->path();
+  return Status::InvalidArgument(
+      what, "is an older copy (epoch " + std::to_string(opened_epoch_) + ") than the one whose files are in " +
+                options_.ssd_path + " (epoch " + std::to_string(ssd_->marked_epoch()) +
+                ", in its file POOL): put the newer one back. RepairDB makes a database of this copy and keeps the "
+                "newer files beside it, in " +
+                DamagedPath(options_.ssd_path, 1));
+}
+
+uint64_t DBImpl::SsdEpoch() const { return pool_->is_volatile() ? manifest_epoch_ : pool_->epoch(); }
+
+Status DBImpl::MarkSsdEpoch() {
+  uint64_t epoch;
+  {
+    MutexLock lock(&mutex_);
+    if (ssd_->marked_epoch() > opened_epoch_) return Status::OK();
+    if (SsdEpoch() <= opened_epoch_) {
+      Status s = MakeFilesDurable(VersionEdit());
+      if (s.ok()) s = versions_->Apply(VersionEdit(), {});
+      if (!s.ok() && versions_->in_doubt()) SetBackgroundError(s);
+      if (!s.ok()) return s;
+    }
+    epoch = SsdEpoch();
+    CHECK_LT(opened_epoch_, epoch);
+  }
+  return ssd_->MarkEpoch(epoch);
 }
 
 // ---- when
@@ -202,8 +243,8 @@ void DBImpl::RunSsdJob(SsdJob job, const JobHold& hold, std::shared_ptr<const Ss
   const uint64_t start = NowMicros();
   const VersionFilter filter(snapshots_.Sequences());
   SsdMergeResult result;
-  Status s;
-  if (!job.is_move()) {
+  Status s = WithMemory([this] { return MarkSsdEpoch(); });
+  if (s.ok() && !job.is_move()) {
     const SsdMergeRequest request{
         ssd_.get(), order_, &job, levels, &filter, options_.ssd_file_size, [this] { return NewId(); }, &closing_};
     s = WithMemory([&] { return RunSsdMerge(request, &result); });

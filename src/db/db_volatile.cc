@@ -71,7 +71,11 @@ Status DBImpl::CheckVolatility() {
 // Reads what there is of the database, or makes up its id.
 Status DBImpl::ReadSsdManifest(bool exists) {
   ssd_manifest_.store_id = pool_->id();
-  return exists ? SsdManifest::Read(options_.env, SsdManifestPath(name_), &ssd_manifest_) : Status::OK();
+  opened_epoch_ = pool_->epoch();
+  if (!exists) return Status::OK();
+  Status s = SsdManifest::Read(options_.env, SsdManifestPath(name_), &ssd_manifest_);
+  opened_epoch_ = ssd_manifest_.state.next_id;
+  return s;
 }
 
 // ---- the floor
@@ -186,6 +190,7 @@ Status DBImpl::ReplaceSsdManifest(const VersionEdit& edit, Status* in_doubt) {
     if (s.ok()) s = *in_doubt = SyncExistingFile(options_.env, path);
   }
   if (s.ok()) ssd_floor_ = next.flushed_sequence;
+  if (s.ok()) manifest_epoch_ = next.next_id;
   return s;
 }
 

@@ -19,7 +19,7 @@ inline constexpr uint32_t kOwnerFormatVersion = 1;
 
 enum class OwnerKind : uint64_t {
   kLog = 1,  // id: of the log; detail: the id of the database's pool
-  kSsd = 2,  // id: of the pool; detail: 0
+  kSsd = 2,  // id: of the pool; detail: its epoch when files were last made or removed (SsdStore::MarkEpoch)
 };
 
 struct OwnerMark {

@@ -228,6 +228,9 @@ class Pool {
   // What the checksums of all that lies in extents start with. Never to be shown.
   uint64_t secret() const { return superblock_.secret; }
 
+  // Epoch of the root in force, 0 in a new pool. It rises with every SwitchRoot.
+  uint64_t epoch() const { return root_.epoch; }
+
   // Epoch of the root that the next SwitchRoot writes.
   uint64_t next_epoch() const { return root_.epoch + 1; }
 

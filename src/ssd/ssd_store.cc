@@ -6,11 +6,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "src/format/owner_mark.h"
 #include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
-#include "src/util/replace_file.h"
 #include "src/util/table_bloom.h"
 
 namespace miodb {
@@ -117,14 +115,17 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
 Status SsdStore::Claim(uint64_t pool_id) {
   Env* const env = options_.env;
   const std::string path = PoolIdPath(options_.path);
-  const std::string id = OwnerMark{OwnerKind::kSsd, pool_id, 0}.Encode();
   const bool owned = env->FileExists(path);
+  pool_id_ = pool_id;
   if (owned) {
-    uint64_t owner;
-    Status s = ReadOwner(env, options_.path, &owner);
+    OwnerMark mark;
+    Status s = ReadMark(env, options_.path, &mark);
     if (!s.ok()) return s;
-    // Synced again, because the process that wrote it may have come no further.
-    if (owner == pool_id) return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
+    if (mark.id == pool_id) {
+      marked_epoch_.store(mark.detail, std::memory_order_relaxed);  // relaxed: as in marked_epoch
+      // Synced again, because the process that wrote it may have come no further.
+      return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
+    }
   }
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -135,9 +136,21 @@ Status SsdStore::Claim(uint64_t pool_id) {
   }
   // Without files it is nobody's, or that of a database whose making a crash cut off before its pool had a name.
   // Synced with its name before there is any table file, whose name could be durable first.
-  if (MIODB_MUTATED(kSsdOwnerUnsynced)) return ReplaceFile(env, path, id, Synced::kNo);
-  s = ReplaceFile(env, path, id);
-  return s.ok() ? SyncExistingFile(env, path) : s;
+  return WriteMark({OwnerKind::kSsd, pool_id, 0}, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
+}
+
+Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
+  const std::string path = PoolIdPath(options_.path);
+  Status s = ReplaceFile(options_.env, path, mark.Encode(), synced);
+  return s.ok() && synced == Synced::kYes ? SyncExistingFile(options_.env, path) : s;
+}
+
+Status SsdStore::MarkEpoch(uint64_t epoch) {
+  MutexLock lock(&mark_mutex_);
+  if (epoch <= marked_epoch()) return Status::OK();
+  Status s = WriteMark({OwnerKind::kSsd, pool_id_, epoch}, Synced::kYes);
+  if (s.ok()) marked_epoch_.store(epoch, std::memory_order_relaxed);  // relaxed: as in marked_epoch
+  return s;
 }
 
 Status SsdStore::CheckDirectAccess() const {
@@ -195,15 +208,17 @@ Status SsdStore::Destroy(Env* env, const std::string& path) {
   return s;
 }
 
-Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id) {
+Status SsdStore::ReadMark(Env* env, const std::string& path, OwnerMark* mark) {
   std::string content;
-  OwnerMark owner;
   Status s = ReadSmallFile(env, PoolIdPath(path), &content);
-  if (!s.ok()) return s;
-  if (!owner.DecodeFrom(content, OwnerKind::kSsd)) {
-    return Status::Corruption(PoolIdPath(path), "does not say whose SSD tier this is");
-  }
-  *pool_id = owner.id;
+  if (!s.ok() || mark->DecodeFrom(content, OwnerKind::kSsd)) return s;
+  return Status::Corruption(PoolIdPath(path), "does not say whose SSD tier this is");
+}
+
+Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id) {
+  OwnerMark mark;
+  Status s = ReadMark(env, path, &mark);
+  if (s.ok()) *pool_id = mark.id;
   return s;
 }
 

@@ -1,6 +1,7 @@
 // The directory of the SSD tier: its table files, and what is needed to read and write them.
 //
-//   POOL          whose files these are: the pool's id (format/owner_mark.h)
+//   POOL          whose files these are: the pool's id, and the epoch that it had when files were last made or removed
+//                 (format/owner_mark.h)
 //   LOCK          held while the database is open
 //   <number>.sst  a table; the manifest in the pool says which of them count
 //
@@ -27,12 +28,14 @@
 #include "miodb/env.h"
 #include "src/format/internal_iterator.h"
 #include "src/format/lookup_key.h"
+#include "src/format/owner_mark.h"
 #include "src/ssd/internal_key.h"
 #include "src/ssd/sst_file.h"
 #include "src/ssd/sst_reader.h"
 #include "src/util/helper_threads.h"
 #include "src/util/mutex.h"
 #include "src/util/rate_limiter.h"
+#include "src/util/replace_file.h"
 
 namespace miodb {
 
@@ -54,7 +57,7 @@ class SsdStore {
   };
 
   // Opens or makes the directory of the pool with this id. InvalidArgument if it holds table files of another
-  // pool, or of nobody's.
+  // pool, or of nobody's. Whether they are a newer pool's is the caller's to find out, by marked_epoch.
   static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store);
 
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
@@ -75,6 +78,15 @@ class SsdStore {
   // The name of a table file in the directory, and whether a name is one, ours or LevelDB's.
   static std::string TableName(uint64_t number);
   static bool ParseTableName(const std::string& name, uint64_t* number);
+
+  // ---- Epoch
+
+  // What POOL says: a pool whose epoch is lower is an older copy of the one whose files these are. 0: none.
+  // relaxed: it only rises, and who reads an older one marks for nothing.
+  uint64_t marked_epoch() const { return marked_epoch_.load(std::memory_order_relaxed); }
+
+  // Has POOL say so, durably, before files are made or removed by a pool of this epoch.
+  Status MarkEpoch(uint64_t epoch) EXCLUDES(mark_mutex_);
 
   // ---- Files
 
@@ -163,7 +175,9 @@ class SsdStore {
 
   explicit SsdStore(const Options& options);
 
+  static Status ReadMark(Env* env, const std::string& path, OwnerMark* mark);
   Status Claim(uint64_t pool_id);
+  Status WriteMark(const OwnerMark& mark, Synced synced) const;
   Status CheckDirectAccess() const;
   std::string RecordKey(const SstFile& file, const LookupKey& key) const;
   bool GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const;
@@ -185,6 +199,10 @@ class SsdStore {
   const uint64_t records_id_;  // in front of the keys of cached records
   mutable RecentBlocks recent_;
   mutable HelperThreads readers_{kReaders};  // read ahead
+
+  Mutex mark_mutex_;  // held while POOL is replaced
+  uint64_t pool_id_ = 0;
+  std::atomic<uint64_t> marked_epoch_{0};
 
   Mutex mutex_;
   std::vector<uint64_t> discarded_ GUARDED_BY(mutex_);

@@ -136,6 +136,7 @@ void AddSmall(Corpus* corpus) {
   store.former_ids = {0x5678};
   corpus->Add("store", "in_use", std::string(1, '\1') + store.Encode());
   corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678}.Encode());
+  corpus->Add("store", "ssd_owner", std::string(1, '\1') + OwnerMark{OwnerKind::kSsd, 0x1234, 77}.Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));

@@ -1,0 +1,186 @@
+// An older copy of a pool, or of SSD_MANIFEST, beside the table files of the newer one: it names none of what came
+// since, so it is refused before anything of that is removed.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "src/format/owner_mark.h"
+#include "tests/common/ssd_test_base.h"
+
+namespace miodb::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename Base>
+class OlderCopyTestBase : public Base {
+ protected:
+  using Base::Close;
+  using Base::Counter;
+  using Base::dir_;
+  using Base::Fill;
+  using Base::kKiB;
+  using Base::kValueBytes;
+  using Base::Open;
+  using Base::options_;
+  using Base::Put;
+  using Base::Settle;
+  using Base::ssd_;
+  using Base::TryOpen;
+
+  OlderCopyTestBase() {
+    options_.nvm_budget = 64 * kKiB;
+    options_.pool_size = 1024 * kKiB;
+  }
+
+  // Files, with their bytes.
+  std::map<std::string, std::string> TableFiles() const {
+    std::map<std::string, std::string> files;
+    for (const std::string& name : Base::FilesIn(ssd_, ".sst")) files[name] = Bytes(name);
+    return files;
+  }
+
+  static std::string Bytes(const std::string& path) {
+    std::string bytes;
+    EXPECT_OK(ReadFileToString(Env::Default(), path, &bytes));
+    return bytes;
+  }
+
+  void WriteMuch(uint64_t round) {
+    Open();
+    Fill(kKeys, kValueBytes, round);
+    Settle();
+    ASSERT_GT(Counter("ssd-files"), 0u);
+    Close();
+  }
+
+  // At path there is a copy from before files were made on SSD.
+  void ExpectRefused(const std::string& path, const std::string& older, const std::string& newer) {
+    const std::map<std::string, std::string> files = TableFiles();
+    ASSERT_FALSE(files.empty());
+    fs::copy_file(path, newer);
+    fs::copy_file(older, path, fs::copy_options::overwrite_existing);
+    for (int i = 0; i < 2; i++) {
+      const Status s = TryOpen();
+      EXPECT_STATUS(InvalidArgument, s);
+      EXPECT_TRUE(Mentions(s, path) && Mentions(s, "older copy") && Mentions(s, ssd_) && Mentions(s, "POOL") &&
+                  Mentions(s, "RepairDB"))
+          << s.ToString();
+      ASSERT_TRUE(files == TableFiles());
+    }
+  }
+
+  static constexpr uint64_t kKeys = 4000;
+};
+
+class OlderCopyTest : public OlderCopyTestBase<SsdTestBase> {
+ protected:
+  const std::string pool_ = path_ + "/pool", older_ = dir_ / "older", newer_ = dir_ / "newer";
+};
+
+TEST_F(OlderCopyTest, OfAPoolIsRefusedAndNoFileOfTheNewerOneIsRemoved) {
+  Open();
+  Put(FilledKey(0), "1");
+  Close();
+  fs::copy_file(pool_, older_);
+  WriteMuch(0);
+  ExpectRefused(pool_, older_, newer_);
+  fs::copy_file(newer_, pool_, fs::copy_options::overwrite_existing);
+  Open();
+  CheckFilled(kKeys, kValueBytes, 0);
+}
+
+// Also one that names files, all of which are there: whoever writes more has changed them by a move or a drain.
+TEST_F(OlderCopyTest, OfAPoolThatHasFilesIsRefused) {
+  WriteMuch(0);
+  fs::copy_file(pool_, older_);
+  const std::map<std::string, std::string> named = TableFiles();
+  WriteMuch(1);
+  for (const auto& [name, bytes] : named) {
+    if (!fs::exists(name)) ASSERT_OK(WriteStringToFile(Env::Default(), bytes, name));
+  }
+  ExpectRefused(pool_, older_, newer_);
+  fs::copy_file(newer_, pool_, fs::copy_options::overwrite_existing);
+  Open();
+  CheckFilled(kKeys, kValueBytes, 1);
+}
+
+TEST_F(OlderCopyTest, OpensAgainAsLongAsNoFileHasChanged) {
+  WriteMuch(0);
+  fs::copy_file(pool_, older_);
+  options_.nvm_budget = 0;
+  Open();
+  Put("new", "1");
+  ASSERT_OK(db_->Flush());
+  Close();
+  fs::copy_file(older_, pool_, fs::copy_options::overwrite_existing);
+  Open();
+  EXPECT_EQ(kNotFound, Get("new"));
+  CheckFilled(kKeys, kValueBytes, 0);
+}
+
+TEST_F(OlderCopyTest, ACopyOfAllPartsOpens) {
+  WriteMuch(0);
+  const fs::path copy = dir_ / "copy";
+  fs::create_directory(copy);
+  for (const char* part : {"db", "ssd"}) fs::copy(dir_ / part, copy / part, fs::copy_options::recursive);
+  WriteMuch(1);
+  for (const char* part : {"db", "ssd"}) {
+    fs::remove_all(dir_ / part);
+    fs::rename(copy / part, dir_ / part);
+  }
+  Open();
+  CheckFilled(kKeys, kValueBytes, 0);
+}
+
+// What a crash between the new root and the mark leaves; and a mark as it was before marks had an epoch.
+TEST_F(OlderCopyTest, AMarkThatIsTooLowIsNoOlderCopy) {
+  WriteMuch(0);
+  OwnerMark mark;
+  ASSERT_TRUE(mark.DecodeFrom(Bytes(ssd_ + "/POOL"), OwnerKind::kSsd));
+  EXPECT_GT(mark.detail, 0u);
+  mark.detail = 0;
+  ASSERT_OK(WriteStringToFile(Env::Default(), mark.Encode(), ssd_ + "/POOL"));
+  WriteMuch(1);
+  ASSERT_TRUE(mark.DecodeFrom(Bytes(ssd_ + "/POOL"), OwnerKind::kSsd));
+  EXPECT_GT(mark.detail, 0u);
+  Open();
+  CheckFilled(kKeys, kValueBytes, 1);
+}
+
+TEST_F(OlderCopyTest, RepairMakesADatabaseOfItAndKeepsTheNewerFiles) {
+  Open();
+  Put("first", "1");
+  Close();
+  fs::copy_file(pool_, older_);
+  WriteMuch(0);
+  const std::map<std::string, std::string> files = TableFiles();
+  ExpectRefused(pool_, older_, newer_);
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ("1", Get("first"));
+  for (const auto& [name, bytes] : files) {
+    const std::string kept = ssd_ + ".damaged" + name.substr(ssd_.size());
+    EXPECT_TRUE(bytes == Bytes(kept)) << kept;
+  }
+}
+
+class OlderManifestTest : public OlderCopyTestBase<VolatileSsdTestBase> {};
+
+TEST_F(OlderManifestTest, OfAVolatilePoolIsRefused) {
+  const std::string manifest = path_ + "/SSD_MANIFEST", older = dir_ / "older", newer = dir_ / "newer";
+  Open();
+  Close();
+  fs::copy_file(manifest, older);
+  WriteMuch(0);
+  ExpectRefused(manifest, older, newer);
+  fs::copy_file(newer, manifest, fs::copy_options::overwrite_existing);
+  Open();
+  CheckFilled(kKeys, kValueBytes, 0);
+}
+
+}  // namespace
+}  // namespace miodb::test
