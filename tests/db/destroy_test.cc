@@ -146,6 +146,7 @@ TEST_F(DestroyTest, LeavesAnSsdTierOfAnotherDatabase) {
   db.reset();
   ASSERT_OK(DestroyDB(dir_ / "other", options_));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "other"));
+  EXPECT_TRUE(std::filesystem::exists(options_.ssd_path + "/POOL"));
   Open();
   EXPECT_EQ("1", Get("a"));
 }
