@@ -115,7 +115,7 @@ Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   if (s.ok()) s = PoolImage::Open(fname, &image);
   if (s.ok()) s = CheckReadable(*image);
   if (!s.ok()) return s;
-  const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+  const PoolHeader header = image->Header();
   const RootSlot& root = header.current;
   if (!header.has_superblock) return Status::Corruption(fname, "no good superblock");
   if (!image->IsExtent(root.manifest_offset, root.manifest_size)) return Status::Corruption(fname, "no good root");

@@ -69,7 +69,7 @@ Status Repairer::Run() {
     if (!Region::IsDevice(region)) continue;
     return Status::NotSupported(region, "a repair needs files: copy the region's device into one, and name that");
   }
-  const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+  const PoolHeader header = image->Header();
   bool finished = false;
   s = ReadParts(header);
   if (s.ok()) s = CheckGivenFolder();

@@ -28,7 +28,7 @@ std::set<uint64_t> SecretsIn(const PoolImage& image) {
 }  // namespace
 
 Status FindSecret(PoolImage* image, const ReportProblem& report) {
-  const PoolHeader header = ReadPoolHeader(image->size() > 0 ? image->At(0) : nullptr, image->size());
+  const PoolHeader header = image->Header();
   if (header.has_superblock || header.another_version) return Status::OK();
   const std::set<uint64_t> secrets = SecretsIn(*image);
   if (secrets.size() != 1) {

@@ -122,7 +122,7 @@ Status Salvage::Find() {
 // The area that the newest root names, or one that is known to have come into force later.
 Status Salvage::ChooseManifest() {
   for (const std::string& missing : image_->missing()) Report("region", missing);
-  const PoolHeader header = ReadPoolHeader(image_->size() > 0 ? image_->At(0) : nullptr, image_->size());
+  const PoolHeader header = image_->Header();
   if (header.another_version) {
     return Status::NotSupported(image_->path(), "pool format version " + std::to_string(header.version) +
                                                     "; this library reads version " +

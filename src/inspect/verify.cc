@@ -77,7 +77,7 @@ class Verifier {
 
   VerifyResult Run() {
     for (const std::string& missing : image_.missing()) Report("region", missing);
-    const PoolHeader header = ReadPoolHeader(image_.size() > 0 ? image_.At(0) : nullptr, image_.size());
+    const PoolHeader header = image_.Header();
     CheckHeader(header);
     if (header.current.epoch == 0 || !CheckManifest(header)) return std::move(result_);
     if (result_.comparator != order_.comparator()->Name()) {
@@ -313,8 +313,8 @@ VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* compa
 }
 
 Status CheckReadable(const PoolImage& image) {
-  if (image.size() < 2 * kPoolHeaderSize) return Status::Corruption(image.path(), "too short to be a pool");
-  const PoolHeader header = ReadPoolHeader(image.At(0), image.size());
+  if (image.parts()[0].size < 2 * kPoolHeaderSize) return Status::Corruption(image.path(), "too short to be a pool");
+  const PoolHeader header = image.Header();
   if (!header.another_version) return Status::OK();
   return Status::NotSupported(image.path(), "pool format version " + std::to_string(header.version) +
                                                 "; this program reads version " + std::to_string(kPoolFormatVersion));

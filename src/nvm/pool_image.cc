@@ -168,6 +168,8 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
   return ranges;
 }
 
+PoolHeader PoolImage::Header() const { return ReadPoolHeader(base_, parts_[0].size); }
+
 uint64_t PoolImage::size() const {
   uint64_t bytes = 0;
   for (const Part& part : parts_) bytes += part.size;

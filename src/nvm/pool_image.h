@@ -21,6 +21,29 @@
 
 namespace miodb {
 
+// What the first page of a pool says.
+struct PoolHeader {
+  struct Copy {
+    Superblock superblock;
+    bool good;  // it checks and is of this version
+  };
+  struct Root {
+    uint64_t offset;  // of this copy
+    RootSlot slot;
+    bool blank;
+    bool good;
+  };
+  Copy copies[kSuperblockCopies];
+  Root roots[2][kRootCopies];  // by parity of the epoch
+  bool has_superblock = false;
+  bool another_version = false;
+  uint32_t version = 0;
+  uint64_t pool_id = 0;
+  uint64_t secret = 0;
+  uint8_t uuid[kUuidBytes] = {};
+  RootSlot current = {};  // the good root of the highest epoch; epoch 0 if there is none
+};
+
 class PoolImage {
  public:
   // The bytes of one of its regions.
@@ -70,6 +93,9 @@ class PoolImage {
   };
   std::vector<Range> DataRanges() const;
 
+  // Of the pool's own file, which may be shorter than a header page, whatever regions there are.
+  PoolHeader Header() const;
+
   uint64_t size() const;  // of all parts
   uint64_t file_size() const;
 
@@ -100,29 +126,6 @@ class PoolImage {
   std::vector<Part> parts_;
   std::vector<std::string> region_paths_;
   std::vector<std::string> missing_;
-};
-
-// What the first page of a pool says.
-struct PoolHeader {
-  struct Copy {
-    Superblock superblock;
-    bool good;  // it checks and is of this version
-  };
-  struct Root {
-    uint64_t offset;  // of this copy
-    RootSlot slot;
-    bool blank;
-    bool good;
-  };
-  Copy copies[kSuperblockCopies];
-  Root roots[2][kRootCopies];  // by parity of the epoch
-  bool has_superblock = false;
-  bool another_version = false;
-  uint32_t version = 0;
-  uint64_t pool_id = 0;
-  uint64_t secret = 0;
-  uint8_t uuid[kUuidBytes] = {};
-  RootSlot current = {};  // the good root of the highest epoch; epoch 0 if there is none
 };
 
 // Reads the header page; a file without one has nothing good.

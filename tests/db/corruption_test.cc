@@ -64,7 +64,7 @@ class CorruptionTest : public DbTestBase {
   void FindRanges() {
     std::unique_ptr<PoolImage> image;
     ASSERT_OK(PoolImage::Open(pool(), &image));
-    const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+    const PoolHeader header = image->Header();
     for (int copy = 0; copy < kSuperblockCopies; copy++) {
       header_.push_back({"superblock", SuperblockOffset(copy), SuperblockOffset(copy) + sizeof(Superblock)});
     }

@@ -51,7 +51,7 @@ class ForgeryTest : public DbTestBase {
     fs::copy_file(pool(), copy, fs::copy_options::overwrite_existing);
     std::unique_ptr<PoolImage> image;
     EXPECT_OK(PoolImage::Open(copy, &image));
-    const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+    const PoolHeader header = image->Header();
     secret_ = header.secret;
     const RootSlot& root = header.current;
     return ReadManifestArea(*image, root.manifest_offset, root.manifest_size, root.generation).state;

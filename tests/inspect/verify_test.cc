@@ -27,7 +27,7 @@ class VerifyTest : public DbTestBase {
     std::unique_ptr<PoolImage> image;
     ASSERT_OK(PoolImage::Open(pool(), &image));
     bytes_.assign(image->At(0), image->size());
-    const PoolHeader header = ReadPoolHeader(image->At(0), image->size());
+    const PoolHeader header = image->Header();
     root_ = header.current;
     secret_ = header.secret;
     manifest_ = ReadManifestArea(*image, root_.manifest_offset, root_.manifest_size, root_.generation);

@@ -6,11 +6,16 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <filesystem>
 
+#include "miodb/dumpfile.h"
+#include "miodb/env.h"
 #include "src/format/pm_ref.h"
+#include "src/inspect/verify.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/string_file.h"
 #include "tests/common/test_dir.h"
 
 namespace miodb::test {
@@ -53,6 +58,22 @@ class HostileRegionsTest : public testing::Test {
   TestDir dir_;
   const std::string path_ = dir_ / "pool";
 };
+
+// The regions are as large as ever, and what is said to be the header page is not there.
+TEST_F(HostileRegionsTest, APoolThatIsShorterThanItsHeaderHasNone) {
+  for (const uint64_t size : {uint64_t{0}, uint64_t{100}, kPoolHeaderSize / 2, kPoolHeaderSize - 1}) {
+    SCOPED_TRACE(size);
+    WriteHostilePool(dir_.path(), kFile, {{kGiB, kGiB, kFile}});
+    std::filesystem::resize_file(path_, size);
+    std::unique_ptr<PoolImage> image;
+    ASSERT_OK(PoolImage::Open(path_, &image));
+    EXPECT_FALSE(image->Header().has_superblock);
+    EXPECT_STATUS(Corruption, CheckReadable(*image));
+    image.reset();
+    StringSink sink;
+    DumpFile(Env::Default(), path_, &sink).IgnoreError();
+  }
+}
 
 TEST_F(HostileRegionsTest, GoodOnesAreOpened) {
   WriteHostilePool(dir_.path(), kFile, {{kGiB, kGiB, kFile}, {5 * kGiB, 2 * kGiB, kFile}});

@@ -64,7 +64,7 @@ class Dumper {
   Dumper(const PoolImage& image, const What& what) : image_(image), what_(what), order_(BytewiseComparator()) {}
 
   int Run() {
-    const PoolHeader header = ReadPoolHeader(image_.At(0), image_.size());
+    const PoolHeader header = image_.Header();
     if (what_.header) PrintHeader(header);
     if (!(what_.manifest || what_.tables || what_.table || what_.file || what_.log))
       return damage_ ? kExitDamage : kExitOk;
@@ -133,8 +133,9 @@ void Dumper::PrintHeader(const PoolHeader& header) {
     printf(" created_micros %" PRIu64 "\n", s.created_micros);
   }
   std::vector<RegionEntry> entries;
-  const Status s = ReadRegionTable(image_.At(0), header.pool_id, "", &entries);
-  if (header.has_superblock && !s.ok()) Damage("regions", s.ToString());
+  Status s;
+  if (header.has_superblock) s = ReadRegionTable(image_.At(0), header.pool_id, "", &entries);
+  if (!s.ok()) Damage("regions", s.ToString());
   for (const RegionEntry& entry : entries) {
     printf("region %" PRIu64 ": uuid %s base %" PRIu64 " range %" PRIu64 "\n", entry.ordinal,
            UuidText(entry.uuid).c_str(), entry.base, entry.range);
