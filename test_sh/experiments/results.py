@@ -116,7 +116,7 @@ class Panel:
                      and (row['seconds'] is not None) == (self.kind == 'time')]
         if self.options.get('axis') == 'record':
             self.data = [dict(row, x=str(sum(row['sizes'])), series=row['series'].partition(', ')[2] or row['series'])
-                         for row in sorted(self.data, key=lambda row: sum(row['sizes']))]
+                         for row in sorted((row for row in self.data if row['sizes']), key=lambda row: sum(row['sizes']))]
         self.by_benchmark = len(self.benchmarks) > 1
         order = {engine: i for i, engine in enumerate(plots.ENGINE_COLORS)}
         self.lines = list(dict.fromkeys(
@@ -129,7 +129,7 @@ class Panel:
         for row in self.data:
             group = row['benchmark'] if self.by_benchmark else row['x']
             key = (row['engine'], row['series'], group, row['metric'])
-            self.values.setdefault(key, {})[row['round'], row['sizes']] = row['value']
+            self.values.setdefault(key, {})[row['round'], row.get('sizes')] = row['value']
 
     def is_about(self, engines):
         """Whether it shows one of these engines at all."""
