@@ -157,7 +157,7 @@ TEST(FrameSearchTest, RandomBytesCostNextToNoHashing) {
 }
 
 TEST(FrameSearchTest, BytesThatLookLikeFramesEverywhereCostABoundedAmount) {
-  for (const size_t size : {size_t{1} << 16, size_t{1} << 20, size_t{4} << 20}) {
+  for (const size_t size : {size_t{1} << 14, size_t{1} << 17, size_t{1} << 20}) {
     const std::string bytes = LooksLikeFrames(size);
     FrameSearch search(kTestSecret, kMaxId);
     EXPECT_TRUE(SearchAll(bytes, &search).empty());
@@ -170,7 +170,7 @@ TEST(FrameSearchTest, BytesThatLookLikeFramesEverywhereCostABoundedAmount) {
 // Large bytes of the one do not use up what the other may take, and chunks begin where they are expected.
 TEST(FrameSearchTest, AChunkBehindBytesThatLookLikeFramesIsFound) {
   Random random(7);
-  std::string bytes = LooksLikeFrames(4 << 20);
+  std::string bytes = LooksLikeFrames(1 << 20);
   std::vector<Found> expected;
   uint64_t sequence = 1;
   for (const size_t value : {100, 3000, 70, 100000, 50, 1000000}) {
@@ -179,7 +179,7 @@ TEST(FrameSearchTest, AChunkBehindBytesThatLookLikeFramesIsFound) {
     sequence += 2;
     bytes += frame;
   }
-  bytes += LooksLikeFrames(1 << 20);
+  bytes += LooksLikeFrames(1 << 17);
   FrameSearch search(kTestSecret, kMaxId);
   EXPECT_EQ(expected, SearchAll(bytes, &search));
   EXPECT_GT(search.passed_over(), 0u);
