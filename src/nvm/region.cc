@@ -425,10 +425,10 @@ std::string Region::DescribeShortage() const {
 Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
   if (!place_.nodes.bound()) return Status::OK();
   PageSample sample;
-  if (offset == 0) {
+  if (size == this->size()) {
     SampleStored(kSampleAtOpen, Touch::kForWriting, &sample);
-  } else {
-    SamplePages(base_ + offset, size, kSampleOfGrowth, Touch::kForWriting, &sample);
+  } else {  // has just been stored, and is not counted yet
+    SamplePages(base_ + offset, size, offset == 0 ? kSampleAtOpen : kSampleOfGrowth, Touch::kForWriting, &sample);
   }
   if (sample.looked_at > 0 && sample.Elsewhere(place_.nodes.node, place_.nodes.next_node) == 0) return Status::OK();
   std::string asked = "nvm_node is " + std::to_string(place_.nodes.node);
