@@ -170,7 +170,8 @@ struct MIODB_EXPORT Options {
   // Without ssd_path, log_mode has to be kLogOff: nothing of the database outlives the process.
   std::string pool_path;
 
-  // The most space the pool may take: 64 KiB to 128 TiB; 0: all that its file system has. A limit below what the
+  // The most space the pool may take: 128 KiB to 128 TiB, and 32 log_chunk_size or more: a smaller pool could not be
+  // emptied when it is full; 0: all that its file system has. A limit below what the
   // database already uses is refused. Near the limit writes are delayed, at the limit they return NoSpace while
   // reads, deletes and compaction go on.
   uint64_t pool_size = 0;
@@ -222,8 +223,8 @@ struct MIODB_EXPORT Options {
   LogMode log_mode = LogMode::kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
-  // of 4 KiB; 0: a sixteenth of write_buffer_size or a 64th of the pool, whichever is less; but where that is small, up
-  // to 64 KiB or a quarter of write_buffer_size. Chunks of a small database are smaller then, 64 KiB to begin with.
+  // of 4 KiB, and up to a 32nd of pool_size; 0: a sixteenth of write_buffer_size or, up to 64 KiB, a quarter of it, but
+  // no more than a 64th of the pool. Chunks of a small database are smaller then, 64 KiB to begin with.
   size_t log_chunk_size = 0;
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.

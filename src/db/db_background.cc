@@ -27,11 +27,14 @@ namespace {
 // when free space is scattered and an index has to be cut into several tables.
 constexpr uint64_t kIndexBytesPerEntry = 27;
 
+// Free space may lie in pieces as small as a chunk of the log. A table in a piece of 4 KiB has one leaf of 64 entries;
+// in larger ones this is shared by as many entries more.
+constexpr uint64_t kScatteredBytesPerEntry = 37;
+
 // Chunks that stay free besides the index reserve: so many when puts ask for log, so many when garbage collection moves
 // records, so many when deletes ask for log.
 constexpr uint64_t kReserveChunks = 6;
 constexpr uint64_t kCopyReserveChunks = 3;
-constexpr uint64_t kDeleteReserveChunks = 1;
 
 // As much of the reserve is kept in one piece, in chunks.
 constexpr uint64_t kReserveRunChunks = 8;
@@ -138,8 +141,12 @@ bool DBImpl::WaitForBackground(uint64_t micros) {
 }
 
 // Room to write the index of every table once more, which is what merges need at most, and that of every memtable
-// twice: by its flush, and by the merge after it.
-uint64_t DBImpl::IndexReserve() const {
+// twice: by its flush, and by the merge after it. delete_bytes: of a chunk of deletes to come, small records all.
+//
+// Deletes may have what is kept here for scattered space, and when there is nothing left to merge half of what the
+// entries take, since what they free is worth more. The tables that have to be made, and that are rounded to units,
+// take what they take: in a small pool that is most of it.
+uint64_t DBImpl::IndexReserve(Demand demand, uint64_t delete_bytes) const {
   const Segment& segment = memtable_->segment();
   const uint64_t in_memtable = memtable_->tree().count();
   uint64_t unflushed = in_memtable;
@@ -161,26 +168,30 @@ uint64_t DBImpl::IndexReserve() const {
   } else if (versions_->entries() > 0) {
     record = std::max(record, versions_->payload_live_bytes() / versions_->entries());
   }
-  unflushed += (room - used) / record;
-  return (versions_->entries() + 2 * unflushed) * kIndexBytesPerEntry + 2 * extents * PMTableBuilder::kBytesPerExtent +
-         std::min(versions_->tables(), kTablesAfterMerge) * PMTableBuilder::kBytesPerTable;
+  unflushed += (room - used) / record + delete_bytes / kLeastRecordBytes;
+  // Every memtable becomes a table, which is then merged with the others.
+  const uint64_t memtables = immutables_.size() + 1;
+  const uint64_t most = demand == Demand::kDeletesAtLast ? kTablesWhenTight : kTablesAfterMerge;
+  const uint64_t tables = std::clamp(versions_->tables() + memtables, kTablesWhenTight, most) + memtables;
+  const uint64_t per_entry =
+      kIndexBytesPerEntry + kScatteredBytesPerEntry * kExtentUnit / std::max(chunk_bytes_, kExtentUnit);
+  uint64_t bytes = (versions_->entries() + 2 * unflushed) * per_entry + 2 * extents * PMTableBuilder::kBytesPerExtent;
+  if (demand != Demand::kAny) bytes = demand == Demand::kDeletes ? bytes / 6 * 5 : bytes / 2;
+  return bytes + tables * PMTableBuilder::kBytesPerTable;
 }
 
 // What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
 // chunks for records on the move. Deletes may have some of the latter.
 uint64_t DBImpl::Reserve(Demand demand) const {
-  // Deletes may also have what the index reserve holds for scattered space, and when there is nothing left to merge
-  // half of all: what they free is worth more.
-  const uint64_t index = IndexReserve();
   switch (demand) {
     case Demand::kAny:
-      return index + kReserveChunks * chunk_bytes_;
+      return IndexReserve(demand, 0) + kReserveChunks * chunk_bytes_;
     case Demand::kDeletes:
-      return index / 6 * 5 + kDeleteReserveChunks * chunk_bytes_;
+      return IndexReserve(demand, chunk_bytes_);
     case Demand::kDeletesAtLast:
-      return index / 2 + kDeleteReserveChunks * chunk_bytes_;
+      return IndexReserve(demand, kExtentUnit);
   }
-  return index;
+  return 0;
 }
 
 uint64_t DBImpl::NewId() {
@@ -207,7 +218,7 @@ Status DBImpl::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::un
     // An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the
     // reserve is kept in one piece, or there has to be more of it.
     if (demand == Demand::kAny && pool_->free_bytes() < 2 * leave.bytes + size) {
-      leave.run = std::min(IndexReserve(), kReserveRunChunks * chunk_bytes_);
+      leave.run = std::min(IndexReserve(Demand::kAny, 0), kReserveRunChunks * chunk_bytes_);
     }
   }
   if (options_.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
@@ -451,7 +462,7 @@ SpaceFigures DBImpl::MakeSpaceFigures() const {
   figures.free = pool_->free_bytes();
   figures.capacity = pool_->capacity();
   figures.reserve = Reserve(Demand::kAny);
-  figures.index_reserve = IndexReserve();
+  figures.index_reserve = IndexReserve(Demand::kAny, 0);
   figures.payload = versions_->payload_bytes();
   figures.live = versions_->payload_live_bytes();
   figures.chunk = chunk_bytes_;
@@ -512,7 +523,7 @@ MergeRequest DBImpl::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
       partition_bytes = std::max(partition_bytes, versions_->payload_live_bytes() / kTablesWhenTight);
     }
     *version = versions_->current();
-    request.index_reserve = IndexReserve();
+    request.index_reserve = IndexReserve(Demand::kAny, 0);
     reserve = Reserve(Demand::kAny);
     pressed = scheduler_.full();
   }
@@ -587,6 +598,7 @@ void DBImpl::RunJob(MergeJob job, const JobHold& hold) {
   request.older.clear();
   result = MergeResult();
   version.reset();
+  std::erase_if(unfiltered_, [](const TableRef& table) { return table.use_count() == 1; });  // nobody reads these
   FinishJob(hold, s, refused);
 }
 

@@ -219,7 +219,7 @@ class DBImpl final : public DB {
   bool MustNotWait() const REQUIRES(mutex_) { return waiting_stopped_ || closing_.load(std::memory_order_relaxed); }
   Status ToldToStop() const { return Status::IOError(name_, "told to stop waiting"); }
   uint64_t NewId();
-  uint64_t IndexReserve() const REQUIRES(mutex_);
+  uint64_t IndexReserve(Demand demand, uint64_t delete_bytes) const REQUIRES(mutex_);
   uint64_t Reserve(Demand demand) const REQUIRES(mutex_);
   bool ChunkForDeletes(uint64_t frame_bytes, Demand demand) REQUIRES(mutex_);
   void UpdateThrottle() REQUIRES(mutex_);

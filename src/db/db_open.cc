@@ -60,14 +60,15 @@ constexpr size_t kSpareBlocks = 32;
 // A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
 constexpr uint64_t kSmallChunk = 64 * 1024;
 
-// A chunk is no larger than this share of the pool, unless it is a small one: several are always kept free.
+// A chunk is no larger than this share of the pool: several are always kept free.
 constexpr uint64_t kPoolChunks = 64;
 
 uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
   if (options.log_chunk_size > 0) return options.log_chunk_size;
-  const uint64_t sixteenth = std::min<uint64_t>(options.write_buffer_size / 16, pool_capacity / kPoolChunks);
-  const uint64_t quarter = options.write_buffer_size / 4;
-  return std::max(std::max(sixteenth, std::min(quarter, kSmallChunk)) / kExtentUnit * kExtentUnit, kExtentUnit);
+  const uint64_t sixteenth = options.write_buffer_size / 16;
+  const uint64_t small = std::min<uint64_t>(options.write_buffer_size / 4, kSmallChunk);
+  const uint64_t bytes = std::min(std::max(sixteenth, small), pool_capacity / kPoolChunks);
+  return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);
 }
 
 // Asked once: the answer is in a file of /sys.

@@ -378,12 +378,12 @@ Status DBImpl::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
 }
 
 bool DBImpl::ChunkForDeletes(uint64_t frame_bytes, Demand demand) {
-  if (frame_bytes > chunk_bytes_) return false;
+  const uint64_t usual = demand == Demand::kDeletesAtLast ? kExtentUnit : chunk_bytes_;
   std::unique_ptr<LogChunk> chunk;
   Status s;
   {
     const MutexUnlock unlock(&mutex_);
-    s = NewChunk(chunk_bytes_, frame_bytes, demand, &chunk);
+    s = NewChunk(std::max(frame_bytes, usual), frame_bytes, demand, &chunk);
   }
   if (s.ok()) UseChunk(std::move(chunk));
   return s.ok();
@@ -391,7 +391,7 @@ bool DBImpl::ChunkForDeletes(uint64_t frame_bytes, Demand demand) {
 
 // The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
 Status DBImpl::NoRoom(bool* give_up) {
-  if (scheduler_.flushing() || scheduler_.running() > 0 || scheduler_.preparing() ||
+  if (scheduler_.flushing() || scheduler_.running() > 0 || scheduler_.preparing() || filtering_ ||
       (!immutables_.empty() && !scheduler_.flush_blocked())) {
     WaitForBackground(0);
     return Status::OK();

@@ -50,6 +50,21 @@ Status CheckMultiple(const char* name, uint64_t value) {
   return OutOfRange(name, value, "multiples of " + std::to_string(kExtentUnit));
 }
 
+// The least pool that can be filled and emptied again: with chunks of 4 KiB, the header page and both manifest areas
+// take 3, the chunks that are in use and ready 2, their flush and the merge after it up to 8, and 6 are kept for
+// records on the move (DBImpl::Reserve); as many again for what is to be stored.
+constexpr uint64_t kLeastPoolChunks = 32;
+
+Status CheckPoolSize(const Options& o, bool any_sizes) {
+  if (o.pool_size == 0) return Status::OK();
+  if (any_sizes) return CheckRange("pool_size", o.pool_size, KiB, kMostPoolBytes);
+  Status s = CheckRange("pool_size", o.pool_size, kLeastPoolChunks * 4 * KiB, kMostPoolBytes);
+  if (!s.ok() || o.log_chunk_size <= o.pool_size / kLeastPoolChunks) return s;
+  return OutOfRange("log_chunk_size", o.log_chunk_size,
+                    "up to a " + std::to_string(kLeastPoolChunks) + "nd of pool_size, which is " +
+                        std::to_string(o.pool_size) + ": a full pool could not be emptied with larger ones");
+}
+
 Status CheckSsdOptions(const Options& o, bool any_sizes) {
   const uint64_t least = any_sizes ? 64 : KiB;
   const uint64_t least_budget = any_sizes ? 1 : 64 * KiB;
@@ -125,7 +140,6 @@ Status CheckOptions(const Options& o, bool any_sizes) {
   const uint64_t least = any_sizes ? 64 : 4 * KiB;
   for (const Status& s : {
            CheckRange("write_buffer_size", o.write_buffer_size, least, 64 * GiB),
-           o.pool_size == 0 ? Status::OK() : CheckRange("pool_size", o.pool_size, 16 * least, kMostPoolBytes),
            CheckRange("pool_growth", o.pool_growth, least, KiB * GiB),
            CheckMultiple("pool_growth", o.pool_growth),
            CheckInt("persist_mode", Raw(o.persist_mode), Raw(kPersistAuto), Raw(kPersistFile)),
@@ -140,6 +154,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            CheckRange("wal_size_limit_mb", o.wal_size_limit_mb, 0, UINT64_MAX >> 20),
            o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, least, GiB),
            CheckMultiple("log_chunk_size", o.log_chunk_size),
+           CheckPoolSize(o, any_sizes),
            CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),
            CheckInt("num_levels", o.num_levels, 2, 16),
            CheckInt("level_trigger", o.level_trigger, 2, 64),

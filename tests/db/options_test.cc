@@ -49,6 +49,11 @@ void AddOutsideOfSsd(std::vector<Setting>* all, const std::string& name, int64_t
   for (size_t i = all->size() - 2; i < all->size(); i++) (*all)[i].of_ssd = true;
 }
 
+void SetChunkOfSmallPool(Options* options, int64_t size) {
+  options->pool_size = 256 * kKiB;
+  options->log_chunk_size = static_cast<size_t>(size);
+}
+
 void SetRegionLimit(Options* options, int64_t limit) {
   options->nvm_regions.resize(1);
   options->nvm_regions[0].path = "region";
@@ -96,8 +101,9 @@ std::vector<Setting> OutOfRange() {
   all.push_back({"log_chunk_size", kGiB + 4 * kKiB, {four_kib, std::to_string(kGiB)}, SET(log_chunk_size)});
   all.push_back({"log_chunk_size", 6 * kKiB, {four_kib}, SET(log_chunk_size)});
   all.push_back({"pool_growth", 6 * kKiB, {four_kib}, SET(pool_growth)});
-  all.push_back({"pool_size", 64 * kKiB - 1, {std::to_string(64 * kKiB)}, SET(pool_size)});
-  all.push_back({"pool_size", 1, {std::to_string(64 * kKiB)}, SET(pool_size)});
+  all.push_back({"pool_size", 128 * kKiB - 1, {std::to_string(128 * kKiB)}, SET(pool_size)});
+  all.push_back({"pool_size", 1, {std::to_string(128 * kKiB)}, SET(pool_size)});
+  all.push_back({"log_chunk_size", 12 * kKiB, {"32nd of pool_size", std::to_string(256 * kKiB)}, SetChunkOfSmallPool});
   // What arithmetic on it could not hold: -1 is the largest number of all.
   const std::string most_pool = std::to_string(int64_t{1} << 47);
   for (int64_t size : {(int64_t{1} << 47) + 1, INT64_MAX, int64_t{-1}}) {
@@ -179,7 +185,8 @@ std::vector<Setting> EndsOfRanges() {
       {"write_buffer_size", 4 * kKiB + 1, {}, SET(write_buffer_size)},
       {"pool_growth", 4 * kKiB, {}, SET(pool_growth)},
       {"pool_growth", kKiB * kGiB, {}, SET(pool_growth)},
-      {"pool_size", 64 * kKiB, {}, SetSmallPool},
+      {"pool_size", 128 * kKiB, {}, SetSmallPool},
+      {"log_chunk_size", 8 * kKiB, {}, SetChunkOfSmallPool},
       {"pool_size", 4 * kKiB * kKiB + 123, {}, SET(pool_size)},
       {"max_immutable_memtables", 1, {}, SET(max_immutable_memtables)},
       {"max_immutable_memtables", 64, {}, SET(max_immutable_memtables)},
