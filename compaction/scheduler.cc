@@ -79,7 +79,11 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
         break;
       }
       merges_.On(MergeEvent::kRetry);
-      refused ? CollectionRefused() : void(refusals_ = std::max(refusals_ - 1, 0));
+      if (refused) {
+        CollectionRefused();
+      } else if (collections_ == CollectionState::kReady) {
+        refusals_ = std::max(refusals_ - 1, 0);
+      }
       break;
     case Outcome::kNoSpace:
       NoSpace(hold);

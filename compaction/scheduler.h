@@ -7,8 +7,9 @@
 //
 // Threads: none of its own; one lock of the owner's guards all of it.
 //
-// What waits for space is tried again when some may have come: after every job that was installed, a flush, another
-// region, or because somebody asks (Retry). A blocked state has no other way out, and none lacks these.
+// What waits for space is tried again when some may have come: after every job that was installed (collections that are
+// blocked: after every one that is no collection), a flush, another region, or because somebody asks (Retry). A blocked
+// state has no other way out, and none lacks these.
 
 #ifndef MIODB_COMPACTION_SCHEDULER_H_
 #define MIODB_COMPACTION_SCHEDULER_H_

@@ -58,7 +58,9 @@ Status DBImpl::OpenFileLog() {
   if (writes) {
     now.wal_dir = options_.wal_dir;
     // Any other folder begins another log.
-    const bool same = existed_ && FileLog::IsOwnedBy(env, WalFolder(now.wal_dir, name_), now.id);
+    bool same = false;
+    if (existed_) s = FileLog::IsOwnedBy(env, WalFolder(now.wal_dir, name_), now.id, &same);
+    if (!s.ok()) return s;
     if (!is_volatile && !same) now.id = miodb::NewId();
   }
   now.in_use = writes || !files.empty();
@@ -99,10 +101,10 @@ void DBImpl::LeaveFileLog() {
   if (file_log_ == nullptr || LogsUntilSsd() || !stored_.log.in_use) return;
   Status s = WithMemory([this] {
     std::vector<LogFile> files;
+    bool ours = false;
     Status listed = FileLog::List(options_.env, file_log_->folder(), &files);
-    if (!listed.ok() || !files.empty() || !FileLog::IsOwnedBy(options_.env, file_log_->folder(), store_.log.id)) {
-      return Status::OK();
-    }
+    if (listed.ok()) listed = FileLog::IsOwnedBy(options_.env, file_log_->folder(), store_.log.id, &ours);
+    if (!listed.ok() || !files.empty() || !ours) return Status::OK();
     store_.log.in_use = false;
     Status left = SyncFolder(file_log_->folder());
     return left.ok() ? KeepStore(store_.state) : left;

@@ -169,10 +169,9 @@ Status Destroyer::DestroyLog() const {
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
   if (s.ok()) s = FileLog::List(env_, name_, &files);
-  if (s.ok() && (!described_ || files.empty()) && FileLog::IsOwned(env_, name_)) {
-    s = FileLog::Destroy(env_, name_, nullptr);
-  }
-  return s;
+  bool owned = false;
+  if (s.ok() && (!described_ || files.empty())) s = FileLog::IsOwned(env_, name_, &owned);
+  return s.ok() && owned ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
 
 // What lies in the directory, but for the lock.

@@ -117,21 +117,33 @@ bool Repairer::HasTables(const std::string& directory) const {
                      [&](const std::string& name) { return SsdStore::ParseTableName(name, &number); });
 }
 
+// Whose tier the directory says it is; 0: nobody's, or it does not say.
+Status Repairer::FindSsdOwner(const std::string& directory, uint64_t* owner) {
+  *owner = 0;
+  Status s = SsdStore::ReadOwner(env_, directory, owner);
+  if (!s.IsNotFound() && !s.IsCorruption()) return s;
+  *owner = 0;
+  return Status::OK();
+}
+
 // An earlier repair may have exchanged the pools, or SSD_MANIFEST, but not the directories.
 Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
-  uint64_t owner;
-  if (options_.ssd_path.empty() || !SsdStore::ReadOwner(env_, RepairedSsdPath(options_), &owner).ok() ||
-      owner != pool_id) {
-    return Status::OK();
-  }
-  const bool old_is_there = SsdStore::ReadOwner(env_, options_.ssd_path, &owner).ok();
+  uint64_t owner = 0;
+  if (options_.ssd_path.empty()) return Status::OK();
+  Status s = FindSsdOwner(RepairedSsdPath(options_), &owner);
+  if (!s.ok() || owner == 0 || owner != pool_id) return s;
+  s = FindSsdOwner(options_.ssd_path, &owner);
+  if (!s.ok()) return s;
+  const bool old_is_there = owner != 0;
   // A new one is in use, which needed no files of ours; but an open that failed may have made it.
   if (old_is_there && owner == pool_id && (HasTables(options_.ssd_path) || !HasTables(RepairedSsdPath(options_)))) {
     return Status::OK();
   }
+  bool log_is_new = true;
+  if (volatile_) s = FileLog::IsOwnedBy(env_, wal_folder_, pool_id, &log_is_new);
+  if (!s.ok()) return s;
   exchange_ = Exchange::kBegun;
-  Status s;
-  if (volatile_ && !FileLog::IsOwnedBy(env_, wal_folder_, pool_id)) {
+  if (!log_is_new) {
     if (old_is_there) s = CheckLogOwner(owner);
     if (s.ok()) s = BeginLog(pool_id);
   }
@@ -167,7 +179,10 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
   if (s.ok()) s = SsdStore::Open(SsdStoreOptions(options_), pool_id, &ssd_);
   if (!s.ok()) return s;
-  salvage->Add(NewSsdSalvage(ssd_.get(), state, [this](const Problem& p) { Report(p); }));
+  std::unique_ptr<InternalIterator> walk;
+  s = NewSsdSalvage(
+      ssd_.get(), state, [this](const Problem& p) { Report(p); }, &walk);
+  if (s.ok()) salvage->Add(std::move(walk));
   return s;
 }
 
@@ -246,7 +261,10 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
 // Finds the log files, and judges all that there is of the log.
 Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   Status s;
-  if (!volatile_ && !wal_folder_.empty() && !FileLog::IsOwnedBy(env_, wal_folder_, store_.log.id)) {
+  bool ours = true;
+  if (!volatile_ && !wal_folder_.empty()) s = FileLog::IsOwnedBy(env_, wal_folder_, store_.log.id, &ours);
+  if (!s.ok()) return s;
+  if (!ours) {
     Report({wal_folder_, "does not hold the log of this database: writes that only the log had are lost"});
   } else if (!wal_folder_.empty()) {
     s = FileLog::List(env_, wal_folder_, &log_files_);

@@ -61,11 +61,15 @@ Status Repairer::ReadParts(const PoolHeader& header) {
 Status Repairer::FindLogFolder() {
   if (!store_.log.in_use) return Status::OK();
   const std::string last = WalFolder(store_.log.wal_dir, name_), given = WalFolder(options_.wal_dir, name_);
-  const bool moved = !FileLog::IsOwnedBy(env_, last, store_.log.id) && FileLog::IsOwnedBy(env_, given, store_.log.id);
-  wal_folder_ = moved ? given : last;
+  bool in_last = false, in_given = false;
+  Status s = FileLog::IsOwnedBy(env_, last, store_.log.id, &in_last);
+  if (s.ok()) s = FileLog::IsOwnedBy(env_, given, store_.log.id, &in_given);
+  if (!s.ok()) return s;
+  wal_folder_ = in_given && !in_last ? given : last;
   OwnerMark owner;
   const Status read = FileLog::ReadOwner(env_, wal_folder_, &owner);
-  if (!read.IsCorruption() && !(read.IsNotFound() && wal_folder_ == name_)) return Status::OK();
+  if (read.ok() || (read.IsNotFound() && wal_folder_ != name_)) return Status::OK();
+  if (!read.IsCorruption() && !read.IsNotFound()) return read;
   Report({wal_folder_, "WAL_OWNER is damaged or missing; the log is this database's, as STORE says"});
   return FileLog::MendOwner(env_, wal_folder_, {OwnerKind::kLog, store_.log.id, PoolIdOf(store_.pool)});
 }
@@ -73,9 +77,12 @@ Status Repairer::FindLogFolder() {
 // The repaired database is to open with the same options.
 Status Repairer::CheckGivenFolder() {
   const std::string given = WalFolder(options_.wal_dir, name_);
-  if (options_.log_mode != kLogFile || FileLog::IsOwnedBy(env_, given, store_.log.id)) return Status::OK();
+  bool ours = false;
+  if (options_.log_mode != kLogFile) return Status::OK();
+  Status s = FileLog::IsOwnedBy(env_, given, store_.log.id, &ours);
+  if (!s.ok() || ours) return s;
   std::vector<LogFile> files;
-  Status s = FileLog::List(env_, given, &files);
+  s = FileLog::List(env_, given, &files);
   if (!s.ok() || files.empty()) return s;
   return Status::InvalidArgument(given, "holds a log (" + files[0].name() +
                                             ") that does not say that it is this database's: give another "
@@ -91,7 +98,9 @@ Status Repairer::FindLogWithoutStore() {
     Status s = FileLog::List(env_, folder, &files);
     if (!s.ok()) return s;
     if (files.empty()) continue;
-    const bool marked = FileLog::ReadOwner(env_, folder, &owner).ok();
+    const Status read = FileLog::ReadOwner(env_, folder, &owner);
+    if (!read.ok() && !read.IsNotFound() && !read.IsCorruption()) return read;
+    const bool marked = read.ok();
     if (!wal_dir.empty() && (!marked || owner.detail != PoolIdOf(store_.pool))) continue;
     store_.log = {owner.id, true, wal_dir};
     wal_folder_ = folder;

@@ -67,8 +67,12 @@ Status Repairer::RunVolatile() {
 
 // The log of another database is neither read nor removed.
 Status Repairer::CheckLogOwner(uint64_t store_id) {
-  if (FileLog::IsOwnedBy(env_, wal_folder_, store_id)) return Status::OK();
-  if (FileLog::IsOwned(env_, wal_folder_)) {
+  bool ours = false, owned = false;
+  Status s = FileLog::IsOwnedBy(env_, wal_folder_, store_id, &ours);
+  if (!s.ok() || ours) return s;
+  s = FileLog::IsOwned(env_, wal_folder_, &owned);
+  if (!s.ok()) return s;
+  if (owned) {
     return Status::InvalidArgument(wal_folder_, "holds the log of another database (its file WAL_OWNER says whose)");
   }
   Report({wal_folder_, "does not say that it holds the log of this database"});

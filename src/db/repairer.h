@@ -65,6 +65,7 @@ class Repairer {
 
   // ---- repair.cc
   Status Lock();
+  Status FindSsdOwner(const std::string& directory, uint64_t* owner);
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status Write(Salvage* salvage, uint64_t flushed_sequence);

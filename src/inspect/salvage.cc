@@ -315,7 +315,7 @@ uint64_t Salvage::LiveBytes() {
   Walk(nullptr, [&](const RecordView& record) {
     if (record.type() != kTypeDeletion) bytes += record.size();
     return Status::OK();
-  }).IgnoreError();  // there is none
+  }).IgnoreError();  // the walk that writes meets it again
   counts_ = before;
   return bytes;
 }
@@ -350,7 +350,8 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
     const RecordView* const first =
         in_table == nullptr || (logged != nullptr && !Before(order_, *in_table, *logged)) ? logged : in_table;
     const bool has_other = other_ != nullptr && other_->Valid();
-    if (first == nullptr && !has_other) break;
+    if (other_ != nullptr && !has_other) s = other_->status();
+    if (!s.ok() || (first == nullptr && !has_other)) break;
     if (first == nullptr || (has_other && Before(order_, other_->record(), *first))) {
       take(other_->record());
       other_->Next();

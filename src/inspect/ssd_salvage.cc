@@ -10,6 +10,13 @@ namespace miodb {
 
 namespace {
 
+// OK if the error says that something is damaged or missing, which is lost then. Whatever else keeps a file from being
+// read, such as memory or descriptors that there are too few of, is no reason to do without it.
+Status LostOr(const Status& error, const std::string& name) {
+  if (error.IsCorruption() || error.IsNotFound()) return Status::OK();
+  return Status::IOError(name, "cannot be read (" + error.ToString() + "); to repair without it, move it away");
+}
+
 // One file, up to where it is damaged.
 class FileWalk final : public InternalIterator {
  public:
@@ -32,43 +39,49 @@ class FileWalk final : public InternalIterator {
   void Seek(const Slice&, uint64_t) override { CHECK(false); }  // the same
   void Prev() override { CHECK(false); }                        // the same
   const RecordView& record() const override { return walk_->record(); }
-  Status status() const override { return Status::OK(); }
+  Status status() const override { return status_; }
 
  private:
   void Look() {
-    if (!walk_->Valid() && !walk_->status().ok()) report_({name_, "lost from here on: " + walk_->status().ToString()});
+    if (walk_->Valid() || walk_->status().ok()) return;
+    status_ = LostOr(walk_->status(), name_);
+    if (status_.ok()) report_({name_, "lost from here on: " + walk_->status().ToString()});
   }
 
   const std::string name_;
   const ReportProblem report_;
   const std::vector<SstRef> files_;
   const std::unique_ptr<InternalIterator> walk_;
+  Status status_;
 };
 
 }  // namespace
 
-std::unique_ptr<InternalIterator> NewSsdSalvage(SsdStore* store, const ManifestState* state,
-                                                const ReportProblem& report) {
+Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportProblem& report,
+                     std::unique_ptr<InternalIterator>* walk) {
   std::vector<std::shared_ptr<const SstMeta>> files;
   if (state != nullptr) {
     for (const auto& [number, place] : state->files) files.push_back(place.meta);
   } else {
     std::vector<uint64_t> numbers;
     Status s = store->ListFiles(&numbers);
-    if (!s.ok()) report({store->path(), s.ToString()});
+    if (!s.ok()) return s;
     for (const uint64_t number : numbers) {
       auto meta = std::make_shared<SstMeta>();
       s = store->ReadMeta(number, meta.get());
       if (s.ok()) {
         files.push_back(std::move(meta));
-      } else {
-        report({store->FileName(number), "lost: " + s.ToString()});
+        continue;
       }
+      const Status other = LostOr(s, store->FileName(number));
+      if (!other.ok()) return other;
+      report({store->FileName(number), "lost: " + s.ToString()});
     }
   }
   std::vector<std::unique_ptr<InternalIterator>> walks;
   for (auto& meta : files) walks.push_back(std::make_unique<FileWalk>(store, std::move(meta), report));
-  return NewMergingIterator(store->order(), std::move(walks));
+  *walk = NewMergingIterator(store->order(), std::move(walks));
+  return Status::OK();
 }
 
 }  // namespace miodb

@@ -14,10 +14,10 @@ namespace miodb {
 
 // A walk from first to last over all versions in the files that the manifest names; in all files that there are if
 // state is null, for then nobody knows which of them count. What is missing or damaged is reported and passed over: of
-// a file the rest, from the damage on. The walk is valid and OK in any case; it goes forward only. The store outlives
-// it.
-std::unique_ptr<InternalIterator> NewSsdSalvage(SsdStore* store, const ManifestState* state,
-                                                const ReportProblem& report);
+// a file the rest, from the damage on. What cannot be read for another reason is the error of the walk, or of this. The
+// walk goes forward only. The store outlives it.
+Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportProblem& report,
+                     std::unique_ptr<InternalIterator>* walk);
 
 }  // namespace miodb
 

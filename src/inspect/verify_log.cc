@@ -37,7 +37,11 @@ void AddLogFiles(const VerifyOptions& options, uint64_t log_id, uint64_t flushed
                  std::vector<LogPiece>* pieces, VerifyResult* result) {
   const std::string& folder = options.wal_folder;
   if (folder.empty()) return;
-  if (!FileLog::IsOwnedBy(Env::Default(), folder, log_id)) {
+  bool ours = false;
+  const Status owner = FileLog::IsOwnedBy(Env::Default(), folder, log_id, &ours);
+  if (!owner.ok()) result->problems.push_back({folder, owner.ToString()});
+  if (!owner.ok()) return;
+  if (!ours) {
     result->problems.push_back({folder, "does not hold the log of this database (no WAL_OWNER with its id)"});
     return;
   }

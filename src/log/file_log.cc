@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 
 #include "src/log/log_file_bytes.h"
 #include "src/util/coding.h"
@@ -72,9 +73,12 @@ Status FileLog::Own(uint64_t log_id, uint64_t pool_id) {
   Status locked = env->LockFile(path, &lock_);
   if (!locked.ok()) return locked;
   // Synced again, because the process that wrote it may have come no further.
-  if (IsOwnedBy(env, options_.folder, log_id)) return SyncExistingFile(env, path);
+  bool owned;
+  Status s = IsOwnedBy(env, options_.folder, log_id, &owned);
+  if (!s.ok()) return s;
+  if (owned) return SyncExistingFile(env, path);
   std::vector<LogFile> files;
-  Status s = List(env, options_.folder, &files);
+  s = List(env, options_.folder, &files);
   if (!s.ok()) return s;
   if (!files.empty()) {
     return Status::InvalidArgument(options_.folder, "holds the log (" + files[0].name() +
@@ -103,20 +107,42 @@ Status FileLog::MendOwner(Env* env, const std::string& folder, const OwnerMark& 
   return s.ok() ? SyncExistingFile(env, path) : s;
 }
 
-bool FileLog::IsOwned(Env* env, const std::string& folder) {
-  OwnerMark owner;
-  return ReadOwner(env, folder, &owner).ok();
+namespace {
+
+// The owner that a folder names, or none.
+Status FindOwner(Env* env, const std::string& folder, std::optional<OwnerMark>* owner) {
+  OwnerMark mark;
+  owner->reset();
+  const Status s = FileLog::ReadOwner(env, folder, &mark);
+  if (s.IsNotFound() || s.IsCorruption()) return Status::OK();
+  if (s.ok()) *owner = mark;
+  return s;
 }
 
-bool FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id) {
-  OwnerMark owner;
-  return ReadOwner(env, folder, &owner).ok() && owner.id == log_id;
+}  // namespace
+
+Status FileLog::IsOwned(Env* env, const std::string& folder, bool* owned) {
+  std::optional<OwnerMark> owner;
+  Status s = FindOwner(env, folder, &owner);
+  *owned = owner.has_value();
+  return s;
+}
+
+Status FileLog::IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id, bool* owned) {
+  std::optional<OwnerMark> owner;
+  Status s = FindOwner(env, folder, &owner);
+  *owned = owner.has_value() && owner->id == log_id;
+  return s;
 }
 
 Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log_id) {
   const std::string owner_path = folder + kOwnerName;
   HeldLock lock(env);
-  if (log_id != nullptr && !IsOwnedBy(env, folder, *log_id)) return Status::OK();
+  bool owned = true;
+  if (log_id != nullptr) {
+    Status read = IsOwnedBy(env, folder, *log_id, &owned);
+    if (!read.ok() || !owned) return read;
+  }
   if (env->FileExists(owner_path)) {
     Status s = lock.Lock(owner_path);
     if (!s.ok()) return s;

@@ -69,8 +69,10 @@ class FileLog {
   static Status ReadOwner(Env* env, const std::string& folder, OwnerMark* owner);
   // Writes a mark that is damaged or missing anew. IOError if somebody has the folder's log open.
   static Status MendOwner(Env* env, const std::string& folder, const OwnerMark& owner);
-  static bool IsOwned(Env* env, const std::string& folder);
-  static bool IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id);
+  // Whether the folder says that it holds a log, or this log. A mark that cannot be read, for want of memory or of
+  // descriptors, is an error, and not the sign of somebody else's.
+  static Status IsOwned(Env* env, const std::string& folder, bool* owned);
+  static Status IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id, bool* owned);
 
   // Removes everything that logs have left in a folder, unless it says that it is another log's. log_id null: not
   // known. IOError if somebody has it open.

@@ -100,7 +100,7 @@ bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint6
 
 bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id) {
   const bool at_unit = reinterpret_cast<uintptr_t>(begin) % kExtentUnit == 0;
-  const Place place = begin == last_end_ ? kBehindFrame : at_unit ? kUnit : kAnywhere;
+  const Place place = begin == last_end_ || begin == expected_ ? kBehindFrame : at_unit ? kUnit : kAnywhere;
   uint32_t body_size = 0;
   uint64_t* wasted = nullptr;
   hashes_.clear();
@@ -128,7 +128,18 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
     good = *chunk_id <= max_chunk_id_;
   }
   if (!good && wasted != nullptr) *wasted += hashed;
+  const bool is_true = place == kBehindFrame || (place == kUnit && begin > expected_ && hashes_.size() > 1);
+  if (!good && is_true) ExpectBehind(begin, limit);
   return good;
+}
+
+// A true frame that is damaged: it follows one that is not, or begins with a record that checks. Its records, true ones
+// as well, look like frames and use up what places anywhere may take; the frame behind it does not depend on that.
+void FrameSearch::ExpectBehind(const char* damaged, const char* limit) {
+  uint32_t body_size = 0;
+  if (limit - damaged < kBeforeTag) return;
+  const char* const body = GetVarint32Ptr(damaged + 8, limit, &body_size);
+  if (body != nullptr && static_cast<uint64_t>(limit - body) >= body_size) expected_ = body + body_size;
 }
 
 }  // namespace miodb

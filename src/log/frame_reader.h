@@ -66,10 +66,12 @@ class FrameSearch {
   static_assert(kMaxFrameBody < uint64_t{1} << kBitsPerClass * kSizeClasses);
 
   bool Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id);
+  void ExpectBehind(const char* damaged, const char* limit);
 
   const uint64_t secret_;
   const uint64_t max_chunk_id_;
   const char* last_end_ = nullptr;               // of the frame that was found last
+  const char* expected_ = nullptr;               // where the frame behind a damaged one has to begin
   uint64_t searched_ = 0;                        // bytes before the place that is looked at
   uint64_t wasted_[kPlaces][kSizeClasses] = {};  // hashed bytes of what was no frame
   uint64_t hashed_bytes_ = 0;

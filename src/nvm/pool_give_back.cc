@@ -2,6 +2,7 @@
 
 #include "src/nvm/pool_space.h"
 #include "src/util/check.h"
+#include "src/util/no_throw.h"
 
 // Giving back: what is free and nobody needed for a while loses its storage, a piece at a time.
 //
@@ -17,7 +18,7 @@ namespace {
 
 // Storage is given back in pieces of this size at most, for whoever does it has other things to do in between, and at
 // least: files of many small holes are slow.
-constexpr uint64_t kMostGivenBack = uint64_t{64} << 20;
+constexpr uint64_t kMostGivenBack = uint64_t{16} << 20;
 constexpr uint64_t kLeastGivenBack = uint64_t{64} << 10;
 
 // This share of what is in use stays free with storage: merges come and go.
@@ -63,7 +64,7 @@ bool PoolSpace::LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::
     }
     end = begin;
   }
-  *below = base;
+  *below = std::min(*below, base);
   return false;
 }
 
@@ -82,9 +83,10 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
       CHECK(part.free.Take(run.offset, run.size));
       part.away = run.size;
     }
-    const Status s = m.region->Punch(run.offset - m.base, run.size);
+    const Status s = NoThrow(path_, [&] { return m.region->Punch(run.offset - m.base, run.size); });
     MutexLock lock(&mutex_);
     parts_[i].keeps_storage = s.IsNotSupportedError();
+    if (parts_[i].keeps_storage) CHECK(parts_[i].holes.Take(run.offset, run.size));
     parts_[i].away = 0;
     parts_[i].free.Free(run.offset, run.size);
     if (!s.ok()) continue;
@@ -95,29 +97,32 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
 }
 
 bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
-  uint64_t most;
+  uint64_t most, given = 0;
+  bool scarce;
   {
     MutexLock lock(&mutex_);
     if (window_began_ == 0) {
       window_began_ = now_micros;
       least_stored_free_ = UINT64_MAX;
     }
-    least_stored_free_ = std::min(least_stored_free_, StoredFree());
+    const uint64_t stored = StoredFree(), keep = Keep(reserve);
+    least_stored_free_ = std::min(least_stored_free_, stored);
     if (now_micros - window_began_ >= window_micros) {
-      surplus_ = least_stored_free_ - std::min(least_stored_free_, Keep(reserve));
+      surplus_ = least_stored_free_ - std::min(least_stored_free_, keep);
       window_began_ = now_micros;
       least_stored_free_ = UINT64_MAX;
       looked_at_ = UINT64_MAX;
     }
-    if (surplus_ < kLeastGivenBack) return false;
-    most = std::min(surplus_, kMostGivenBack);
+    most = std::min({surplus_, kMostGivenBack, stored - std::min(stored, keep)});  // less, if it was needed since
+    scarce = stored < 2 * keep;
   }
-  const uint64_t given = GiveBack(most);
-  {
+  if (most >= kLeastGivenBack) {
+    given = GiveBack(most);
     MutexLock lock(&mutex_);
     surplus_ = given > 0 ? surplus_ - std::min(surplus_, given) : 0;
   }
-  if (given > 0) MeasureFileSystems();
+  // Where storage is scarce, the rest of what is free are holes, and somebody else may have filled the disk.
+  if (given > 0 || scarce) MeasureFileSystems();
   return given > 0;
 }
 

@@ -51,8 +51,8 @@ void PoolSpace::AddRegion(uint64_t limit) {
   MeasureFileSystems();
 }
 
-// What files without a limit may still grow by, or lack for their holes. Regions of one file system share what it has.
-// File systems may take long to answer, so nobody waits for it with the lock.
+// What files without a limit may still grow by, and what all lack for their holes. Regions of one file system share
+// what it has. File systems may take long to answer, so nobody waits for it with the lock.
 void PoolSpace::MeasureFileSystems() {
   bool unlimited[kMaxRegions];
   int count;
@@ -66,7 +66,6 @@ void PoolSpace::MeasureFileSystems() {
   int known = 0;
   for (int i = 0; i < count; i++) {
     const Region& region = *regions_.at(i).region;
-    if (!unlimited[i]) continue;
     auto* const end = available + known;
     auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file_system(); });
     if (found == end || region.file_system() == 0) {
@@ -75,7 +74,8 @@ void PoolSpace::MeasureFileSystems() {
     }
     const uint64_t size = region.size(), holes = size - std::min(size, region.stored_bytes());
     const uint64_t filled = std::min(found->second, holes);
-    const uint64_t grown = std::min(found->second - filled, region.max_size() - std::min(region.max_size(), size));
+    const uint64_t more = unlimited[i] ? region.max_size() - std::min(region.max_size(), size) : 0;
+    const uint64_t grown = std::min(found->second - filled, more);
     found->second -= filled + grown;
     lacking += holes - filled;
     room += grown;
@@ -92,7 +92,10 @@ bool PoolSpace::RefreshCapacity() {
   return capacity() > before;
 }
 
-uint64_t PoolSpace::UsedIn(int i) const { return parts_[i].total - parts_[i].free.free_bytes() - parts_[i].away; }
+uint64_t PoolSpace::UsedIn(int i) const {
+  const Part& part = parts_[i];
+  return part.total - part.free.free_bytes() - part.away - part.aside;
+}
 
 uint64_t PoolSpace::UsedBytes() const {
   uint64_t used = 0;
@@ -231,7 +234,9 @@ class PoolSpace::Aside {
     MutexLock lock(&space_->mutex_);
     try {
       for (const ExtentAllocator::Run& run : runs_) {
-        space_->parts_[space_->regions_.IndexOf(run.offset)].free.Free(run.offset, run.size);
+        Part& part = space_->parts_[space_->regions_.IndexOf(run.offset)];
+        part.aside -= run.size;
+        part.free.Free(run.offset, run.size);
       }
     } catch (const std::exception&) {
       // What has no memory to be remembered as free is free again after the next open.
@@ -256,7 +261,8 @@ Status PoolSpace::FillHoles(PmRef offset, uint64_t size) {
       MutexLock lock(&mutex_);
       if (!parts_[i].holes.FirstIn(offset, size, &hole)) return Status::OK();
     }
-    Status s = regions_.at(i).region->Fill(hole.offset - regions_.at(i).base, hole.size);
+    const RegionSet::Member& m = regions_.at(i);
+    Status s = NoThrow(path_, [&] { return m.region->Fill(hole.offset - m.base, hole.size); });
     const auto forget = [&] {
       MutexLock lock(&mutex_);
       CHECK(parts_[i].holes.Take(hole.offset, hole.size));
@@ -277,11 +283,12 @@ void PoolSpace::LeaveHoles(PmRef offset, uint64_t size, Aside* aside) {
        from = hole.end()) {
     const ExtentAllocator::Run whole = part.holes.RunOf(hole.offset);
     if (part.free.Take(whole.offset, whole.size)) {
-      aside->Add(whole);
       hole = whole;
-    } else if (part.free.Take(hole.offset, hole.size)) {  // others have the rest of it
-      aside->Add(hole);
-    }
+    } else if (!part.free.Take(hole.offset, hole.size)) {
+      continue;
+    }  // else others have the rest of it
+    aside->Add(hole);
+    part.aside += hole.size;
   }
 }
 
@@ -312,6 +319,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
       if (s.ok()) return s;
       if (failure.ok()) failure = s;
       LeaveHoles(*offset, *taken, &aside);
+      MeasureFileSystems();  // holes that cannot be filled are no room for the next
       continue;
     }
     if (outcome == Outcome::kNoRoom) {
@@ -382,9 +390,12 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
   MutexLock grow(&grow_mutex_);
   int region = -1;
   uint64_t old_size = 0, end = 0, step;
+  bool enough, lacks_storage;
   {
     MutexLock lock(&mutex_);
-    if (LargestFree() >= std::min(bytes, UsedBytes())) return false;
+    const uint64_t wanted = std::min(bytes, UsedBytes());
+    lacks_storage = StoredFree() < wanted;
+    enough = LargestFree() >= wanted;
     step = Step(kPieceAhead);
     for (int i = 0; i < count_ && region < 0; i++) {
       if (parts_[i].total >= EndOf(i) || (cannot_grow_ahead_ >> i & 1) != 0) continue;
@@ -393,7 +404,8 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
       end = EndOf(i);
     }
   }
-  if (region < 0) return false;
+  if (enough && lacks_storage) MeasureFileSystems();  // the rest is holes: the disk may be full by now
+  if (enough || region < 0) return false;
   const Status s = GrowFile(region, std::min(end, old_size + step));
   // Whoever needs space at once will try again, by as much as is needed. What succeeds then ends this.
   if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;

@@ -88,7 +88,8 @@ class PoolSpace {
   struct Part {
     ExtentAllocator free;
     ExtentAllocator holes;       // of what is free: has no storage, or may have none
-    uint64_t away = 0;           // bytes that are free but not in the map: they are being given back
+    uint64_t away = 0;           // bytes that are free but not in the map: they are being given back,
+    uint64_t aside = 0;          // or an allocation leaves them alone
     bool keeps_storage = false;  // the medium takes none back
     uint64_t total = 0;          // bytes of the file that the free map knows of
     uint64_t limit = 0;          // most bytes of it, 0: none

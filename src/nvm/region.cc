@@ -184,7 +184,7 @@ Status Region::OwnAllBlocks(uint64_t size, uint64_t allocated) {
 // Holes that nobody uses stay what they are: what is in use is filled when recovery claims it.
 Status Region::FindHoles(uint64_t size, uint64_t allocated) {
   // Only shared memory says exactly what it has taken. Others count what they keep for themselves, too.
-  if (allocated < size || kind_ == RegionKind::kOtherFile) holes_at_open_ = HolesOf(fd_, size);
+  if (allocated != size || kind_ == RegionKind::kOtherFile) holes_at_open_ = HolesOf(fd_, size);
   if (allocated < size && holes_at_open_.empty()) holes_at_open_.push_back({0, size});
   if (holes_at_open_.empty() || holes_at_open_.front().begin >= kPoolHeaderSize) return Status::OK();
   FileHole& first = holes_at_open_.front();

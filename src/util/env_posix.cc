@@ -319,7 +319,8 @@ class PosixEnv final : public Env {
     if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
     // What the umask took away, of the folder itself, whatever has its name by now; file systems without modes refuse,
     // and need nothing.
-    if (::fchmodat(AT_FDCWD, dirname.c_str(), FolderMode(access_), AT_SYMLINK_NOFOLLOW) != 0) errno = 0;
+    const Descriptor made(OpenFile(dirname, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    if (made.get() < 0 || ::fchmod(made.get(), FolderMode(access_)) != 0) errno = 0;
     if (MIODB_MUTATED(kFolderUnsynced)) return Status::OK();
     // Or else the files in it are lost with its name, synced or not.
     Status s = NoThrow(dirname, [&] {

@@ -177,6 +177,15 @@ TEST_F(SchedulerTest, CollectionsAreTriedWithHalfAsMuchSomeTimes) {
   EXPECT_FALSE(scheduler_.anything_blocked());
 }
 
+TEST_F(SchedulerTest, CollectionsThatAreBlockedStaySoWhenAnotherIsInstalled) {
+  const JobHold other = scheduler_.BeginMerge({MergeKind::kCollect, 1, 1, {}, {}});
+  for (int i = 0; i <= policy_.collection_attempts; i++) RefuseCollection();
+  ASSERT_TRUE(scheduler_.anything_blocked());
+  scheduler_.EndMerge(other, Outcome::kInstalled, false);
+  scheduler_.Check();
+  EXPECT_TRUE(scheduler_.anything_blocked());
+}
+
 TEST_F(SchedulerTest, WhileWritersAreBusyMoreGarbageIsBorne) {
   const uint64_t percent = 100 + policy_.patience * 25;
   EXPECT_TRUE(Marks(Figures(126)).has_value());

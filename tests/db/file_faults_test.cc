@@ -567,5 +567,44 @@ TEST(GivenBackFaultsTest, WhatCannotBeHadAgainIsNoSpaceAndTheRestIsUsed) {
   EXPECT_EQ('s', stored->data()[stored->size() - 1]);
 }
 
+// A hole that cannot be filled is no room: what has storage is kept for whom it is kept. Behind it lies what has
+// storage, and that is not counted twice.
+TEST_F(FullFileSystemTest, HolesThatCannotBeFilledAreNoRoom) {
+  constexpr uint64_t kMiB = 1024 * kKiB;
+  Mount(40 * kMiB);
+  if (IsSkipped()) return;
+  for (const uint64_t limit : {uint64_t{0}, 36 * kMiB}) {
+    SCOPED_TRACE(limit);
+    const std::string path = mount_ + "/pool" + std::to_string(limit);
+    Pool::Options options;
+    options.growth = kMiB;
+    options.limit = limit;
+    std::unique_ptr<Pool> pool;
+    ASSERT_OK(Pool::Create(path, options, &pool));
+    ASSERT_OK(pool->Publish());
+    ExtentRef large, small;
+    ASSERT_OK(pool->Allocate(30 * kMiB, ExtentKind::kLog, &large));
+    ASSERT_OK(pool->Allocate(kMiB, ExtentKind::kLog, &small));
+    large.reset();
+    while (pool->GiveBackIdle(1, 0, 2 * kMiB)) continue;
+    ASSERT_GT(pool->growth().given_back.load(), 20 * kMiB);
+    FillMount("full");
+    Pool::Leave leave;
+    leave.bytes = 20 * kMiB;
+    ExtentRef extent;
+    EXPECT_FALSE(pool->GiveBackIdle(2, 1000, leave.bytes));  // as now and then
+    const Status kept = pool->AllocateAtMost(256 * kKiB, 64 * kKiB, leave, ExtentKind::kLog, &extent);
+    EXPECT_STATUS(NoSpace, kept);
+    EXPECT_STATUS(NoSpace, pool->AllocateAtMost(256 * kKiB, 64 * kKiB, leave, ExtentKind::kLog, &extent));
+    ASSERT_OK(pool->AllocateAtMost(2 * kMiB, 64 * kKiB, Pool::Leave(), ExtentKind::kLog, &extent));
+    memset(extent->data(), 'e', extent->size());
+    extent.reset();
+    small.reset();
+    pool.reset();
+    std::filesystem::remove(path);
+    std::filesystem::remove(mount_ + "/full");
+  }
+}
+
 }  // namespace
 }  // namespace miodb::test

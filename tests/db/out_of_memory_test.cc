@@ -354,6 +354,7 @@ class EveryModeTest : public OutOfMemoryTest, public testing::WithParamInterface
         const bool met = Disarm();
         if (!ok) ASSERT_OK(call());
         if (HasFailure()) return;
+        SCOPED_TRACE(ok ? "the call said OK" : "the call failed, and was repeated");
         check();
         if (HasFailure()) return;
         Close();

@@ -69,7 +69,9 @@ class VolatileRepairTest : public VolatileSsdTestBase {
     ASSERT_OK(SsdStore::Open(options, manifest.store_id, &store));
     ManifestState state;
     ASSERT_OK(state.Apply(manifest.state));
-    const auto walk = NewSsdSalvage(store.get(), &state, [](const Problem& problem) { FAIL() << problem.ToString(); });
+    std::unique_ptr<InternalIterator> walk;
+    const ReportProblem fail = [](const Problem& problem) { FAIL() << problem.ToString(); };
+    ASSERT_OK(NewSsdSalvage(store.get(), &state, fail, &walk));
     for (walk->SeekToFirst(); walk->Valid(); walk->Next()) {
       const RecordView& record = walk->record();
       Take(record.key.ToString(), record.sequence(),

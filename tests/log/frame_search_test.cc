@@ -100,6 +100,34 @@ std::vector<Found> SearchAll(const std::string& bytes, FrameSearch* search) {
   return found;
 }
 
+// The true records of a damaged batch look like frames of their own, and use up what places anywhere may take.
+TEST(FrameSearchTest, ADamagedBatchCostsNoOther) {
+  for (const uint64_t seed : Seeds(ByScale(2, 5, 50))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    std::vector<std::string> frames;
+    uint64_t sequence = 1;
+    for (int i = 0; i < 20; i++) {
+      std::vector<std::string> values(6000);
+      for (std::string& value : values) value = random.Bytes(150);
+      frames.push_back(Frame(7, sequence, values));
+      sequence += values.size();
+    }
+    for (const size_t first : {size_t{0}, size_t{2}}) {  // at the begin of a chunk, and behind a good one
+      std::string bytes;
+      std::vector<Found> expected;
+      for (size_t i = 0; i < frames.size(); i++) {
+        const bool damaged = i == first || i == first + 1;
+        if (!damaged) expected.push_back({bytes.size(), frames[i].size(), 7, 1 + 6000 * i});
+        bytes += frames[i];
+        if (damaged) bytes[bytes.size() - 1 - random.Uniform(frames[i].size() / 2)] ^= 1;
+      }
+      FrameSearch search(kTestSecret, kMaxId);
+      EXPECT_EQ(expected, SearchAll(bytes, &search));
+    }
+  }
+}
+
 TEST(FrameSearchTest, FindsEveryFrameWhereverItLies) {
   for (const uint64_t seed : Seeds(ByScale(20, 200, 2000))) {
     SCOPED_TRACE(Repeat(seed));

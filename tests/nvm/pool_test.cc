@@ -272,12 +272,13 @@ TEST_F(GivenBackTest, IsWhatStayedFreeThroughAWindow) {
   EXPECT_FALSE(pool_->GiveBackIdle(1099, 1000, 0)) << "before it ends";
   EXPECT_GE(Stored(), 68 * kMiB);
   EXPECT_TRUE(pool_->GiveBackIdle(1100, 1000, 0));
-  EXPECT_FALSE(pool_->GiveBackIdle(1101, 1000, 0));
+  while (pool_->GiveBackIdle(1101, 1000, 0)) continue;  // piece by piece
   // 24 MiB were not used; a quarter of what is in use is kept.
   EXPECT_LE(Stored(), (68 - 24 + 2) * kMiB);
   EXPECT_GE(Stored(), (68 - 24) * kMiB);
   EXPECT_TRUE(pool_->GiveBackIdle(2100, 1000, 0));
-  EXPECT_FALSE(pool_->GiveBackIdle(3100, 1000, 0));
+  while (pool_->GiveBackIdle(2101, 1000, 0)) continue;
+  EXPECT_FALSE(pool_->GiveBackIdle(3101, 1000, 0));
   EXPECT_LE(Stored(), 6 * kMiB);
   EXPECT_GE(Stored(), 5 * kMiB);
   ExpectFull(*small, 's');
