@@ -489,6 +489,9 @@ TEST_F(FullFileSystemTest, ADatabaseThatDoesNotFitLeavesNothing) {
 // A pool that was copied has holes where it was empty. On a full file system a store into one would be a SIGBUS.
 TEST_F(FullFileSystemTest, APoolWithHolesIsFilledOrRefused) {
   if (!OpenAndFill()) return;
+  Open();
+  Put("zeros", std::string(64 * kKiB, '\0'));  // a hole in what is in use, wherever it comes to lie
+  Close();
   const std::string pool = path_ + "/pool";
   const std::string bytes = ReadFileBytes(pool);
   ASSERT_EQ(0, unlink(pool.c_str()));
