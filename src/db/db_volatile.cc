@@ -155,6 +155,7 @@ Status DBImpl::MakeFilesDurable(const VersionEdit& edit) {
   ssd_manifest_busy_ = true;
   Status in_doubt, thrown, s;
   thrown = WithMemory([&] {
+    mutex_.AssertHeld();  // for the analysis, which does not see that the call is made at once
     s = ReplaceSsdManifest(edit, &in_doubt);
     return Status::OK();
   });
