@@ -66,6 +66,9 @@ Status Repairer::Run() {
   if (!s.ok()) return s;
   damaged_regions_ = image->region_paths();
   for (const std::string& region : damaged_regions_) {
+    if (RealPath(region) == RealPath(StorePath(name_))) {
+      return Status::InvalidArgument(region, "is a region of the pool, where STORE has to be: give it another name");
+    }
     if (!Region::IsDevice(region)) continue;
     return Status::NotSupported(region, "a repair needs files: copy the region's device into one, and name that");
   }
