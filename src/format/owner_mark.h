@@ -32,7 +32,7 @@ struct OwnerMark {
   std::string Encode() const;
 
   // False if the bytes are no mark of this kind, or one of another version.
-  bool DecodeFrom(const Slice& content, OwnerKind wanted);
+  bool DecodeFrom(const Slice& bytes, OwnerKind wanted);
 };
 
 }  // namespace miodb

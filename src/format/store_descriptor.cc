@@ -1,17 +1,12 @@
 #include "src/format/store_descriptor.h"
 
-#include <cstring>
-
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
+#include "src/format/sealed.h"
 
 namespace miodb {
 
 namespace {
 
-constexpr char kMagic[] = "MIOSTORE";
-constexpr size_t kMagicBytes = 8;
-constexpr size_t kCheckedFrom = kMagicBytes + 2 * sizeof(uint32_t);
+constexpr Seal kSeal = {"MIOSTORE", kStoreFormatVersion};
 
 void PutUuid(std::string* dst, const Uuid& uuid) {
   dst->append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
@@ -38,7 +33,7 @@ bool GetText(Slice* input, std::string* text) {
   return true;
 }
 
-// Takes what is checked apart.
+// Takes what was sealed apart.
 bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint8_t state, in_use;
   uint32_t count;
@@ -70,38 +65,29 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
 }  // namespace
 
 std::string StoreDescriptor::Encode() const {
-  std::string checked;
-  checked.push_back(static_cast<char>(state));
-  checked.push_back(log.in_use ? 1 : 0);
-  PutUuid(&checked, pool);
-  PutUuid(&checked, successor);
-  PutFixed64(&checked, log.id);
-  PutLengthPrefixedSlice(&checked, directory);
-  PutLengthPrefixedSlice(&checked, pool_path);
-  PutLengthPrefixedSlice(&checked, log.wal_dir);
-  PutVarint32(&checked, static_cast<uint32_t>(regions.size()));
+  std::string content;
+  content.push_back(static_cast<char>(state));
+  content.push_back(log.in_use ? 1 : 0);
+  PutUuid(&content, pool);
+  PutUuid(&content, successor);
+  PutFixed64(&content, log.id);
+  PutLengthPrefixedSlice(&content, directory);
+  PutLengthPrefixedSlice(&content, pool_path);
+  PutLengthPrefixedSlice(&content, log.wal_dir);
+  PutVarint32(&content, static_cast<uint32_t>(regions.size()));
   for (const Region& region : regions) {
-    PutUuid(&checked, region.uuid);
-    PutLengthPrefixedSlice(&checked, region.path);
+    PutUuid(&content, region.uuid);
+    PutLengthPrefixedSlice(&content, region.path);
   }
-  PutVarint32(&checked, static_cast<uint32_t>(former_ids.size()));
-  for (const uint64_t id : former_ids) PutFixed64(&checked, id);
-  std::string content(kMagic, kMagicBytes);
-  PutFixed32(&content, kStoreFormatVersion);
-  PutFixed32(&content, MaskedCrc(Crc32c(checked.data(), checked.size())));
-  return content + checked;
+  PutVarint32(&content, static_cast<uint32_t>(former_ids.size()));
+  for (const uint64_t id : former_ids) PutFixed64(&content, id);
+  return Sealed(kSeal, content);
 }
 
-bool StoreDescriptor::DecodeFrom(const Slice& content) {
+bool StoreDescriptor::DecodeFrom(const Slice& bytes) {
   *this = StoreDescriptor();
-  if (content.size() < kCheckedFrom || memcmp(content.data(), kMagic, kMagicBytes) != 0) return false;
-  const char* const p = content.data() + kMagicBytes;
-  Slice checked(content.data() + kCheckedFrom, content.size() - kCheckedFrom);
-  if (DecodeFixed32(p) != kStoreFormatVersion) return false;
-  if (DecodeFixed32(p + 4) != MaskedCrc(Crc32c(checked.data(), checked.size()))) {
-    return false;
-  }
-  return DecodeFields(&checked, this);
+  Slice content;
+  return Unseal(kSeal, bytes, &content) && DecodeFields(&content, this);
 }
 
 }  // namespace miodb

@@ -74,7 +74,7 @@ struct StoreDescriptor {
   std::string Encode() const;
 
   // False if the bytes are no descriptor, or one of another version.
-  bool DecodeFrom(const Slice& content);
+  bool DecodeFrom(const Slice& bytes);
 };
 
 }  // namespace miodb

@@ -33,7 +33,7 @@ struct SsdManifest {
   std::string Encode() const;
 
   // False if the bytes are no such file.
-  bool DecodeFrom(const Slice& content);
+  bool DecodeFrom(const Slice& bytes);
 
   // Reads the file. Corruption with its path if it is damaged.
   static Status Read(Env* env, const std::string& path, SsdManifest* manifest);

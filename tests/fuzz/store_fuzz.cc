@@ -3,19 +3,11 @@
 
 #include "src/format/owner_mark.h"
 #include "src/format/store_descriptor.h"
-#include "src/util/coding.h"
-#include "src/util/crc32c.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/sealed_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace miodb;
-  constexpr size_t kChecksumAt = 12;
-  constexpr size_t kCheckedFrom = 16;
-  const bool seal = (fuzz::TakeByte(&data, &size) & 1) != 0;
-  fuzz::ExactBuffer bytes(data, size);
-  if (seal && size >= kCheckedFrom) {
-    EncodeFixed32(bytes.data() + kChecksumAt, MaskedCrc(Crc32c(bytes.data() + kCheckedFrom, size - kCheckedFrom)));
-  }
+  const fuzz::SealedInput bytes(data, size);
   StoreDescriptor store, again;
   if (store.DecodeFrom(bytes.slice())) FUZZ_CHECK(again.DecodeFrom(store.Encode()) && again == store);
   for (const OwnerKind kind : {OwnerKind::kLog, OwnerKind::kSsd}) {
