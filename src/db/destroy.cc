@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -143,11 +144,10 @@ Status Destroyer::DestroyPoolIfOurs(const std::string& path) const {
 }
 
 Status Destroyer::DestroySsd(const std::string& path) const {
-  uint64_t id;
+  std::optional<uint64_t> id;
   if (!env_->FileExists(path) || !(at_home_ || IsInDirectory(path))) return Status::OK();
-  Status s = SsdStore::ReadOwner(env_, path, &id);
-  if (s.IsNotFound() || s.IsCorruption()) return Status::OK();  // it does not say that it is ours
-  return s.ok() && ids_.count(id) > 0 ? SsdStore::Destroy(env_, path) : s;
+  Status s = SsdStore::FindOwner(env_, path, &id);
+  return s.ok() && id.has_value() && ids_.count(*id) > 0 ? SsdStore::Destroy(env_, path) : s;
 }
 
 Status Destroyer::DestroyLog() const {
@@ -157,21 +157,19 @@ Status Destroyer::DestroyLog() const {
   for (const std::string& wal_dir : {store_.log.wal_dir, options_.wal_dir}) {
     const std::string folder = WalFolder(wal_dir, name_);
     if (!described_ || !(at_home_ || folder == name_ || IsInDirectory(folder))) continue;
-    OwnerMark owner;
-    s = FileLog::ReadOwner(env_, folder, &owner);
-    const bool unmarked = s.IsNotFound() || s.IsCorruption();
-    if (unmarked || (s.ok() && logs.count(owner.id) == 0)) continue;  // it does not say that it is ours
-    if (s.ok()) s = FileLog::Destroy(env_, folder, &owner.id);
+    std::optional<OwnerMark> owner;
+    s = FileLog::FindOwner(env_, folder, &owner);
+    if (s.ok() && (!owner.has_value() || logs.count(owner->id) == 0)) continue;  // it does not say that it is ours
+    if (s.ok()) s = FileLog::Destroy(env_, folder, &owner->id);
     if (!s.ok()) return s;
     if (folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
-  s = Status::OK();
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
-  if (s.ok()) s = FileLog::List(env_, name_, &files);
-  bool owned = false;
-  if (s.ok() && (!described_ || files.empty())) s = FileLog::IsOwned(env_, name_, &owned);
-  return s.ok() && owned ? FileLog::Destroy(env_, name_, nullptr) : s;
+  s = FileLog::List(env_, name_, &files);
+  std::optional<OwnerMark> owner;
+  if (s.ok() && (!described_ || files.empty())) s = FileLog::FindOwner(env_, name_, &owner);
+  return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
 
 // What lies in the directory, but for the lock.

@@ -66,8 +66,10 @@ Status Repairer::Run() {
   if (!s.ok()) return s;
   damaged_regions_ = image->region_paths();
   for (const std::string& region : damaged_regions_) {
-    if (RealPath(region) == RealPath(StorePath(name_))) {
-      return Status::InvalidArgument(region, "is a region of the pool, where STORE has to be: give it another name");
+    for (const std::string& written : {StorePath(name_), LostPath(name_)}) {
+      if (RealPath(region) != RealPath(written)) continue;
+      return Status::InvalidArgument(region,
+                                     "is a region of the pool, and a repair writes over it: give it another name");
     }
     if (!Region::IsDevice(region)) continue;
     return Status::NotSupported(region, "a repair needs files: copy the region's device into one, and name that");
@@ -112,42 +114,35 @@ void Repairer::Report(const Problem& problem) {
   lost_ += line + "\n";
 }
 
-bool Repairer::HasTables(const std::string& directory) const {
+// A directory that is not there has none.
+Status Repairer::HasTables(const std::string& directory, bool* has) const {
   std::vector<std::string> names;
-  env_->GetChildren(directory, &names).IgnoreError();  // then it has none
+  const Status s = env_->GetChildren(directory, &names);
   uint64_t number;
-  return std::any_of(names.begin(), names.end(),
+  *has = std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return SsdStore::ParseTableName(name, &number); });
-}
-
-// Whose tier the directory says it is; 0: nobody's, or it does not say.
-Status Repairer::FindSsdOwner(const std::string& directory, uint64_t* owner) {
-  *owner = 0;
-  Status s = SsdStore::ReadOwner(env_, directory, owner);
-  if (!s.IsNotFound() && !s.IsCorruption()) return s;
-  *owner = 0;
-  return Status::OK();
+  return s.IsNotFound() ? Status::OK() : s;
 }
 
 // An earlier repair may have exchanged the pools, or SSD_MANIFEST, but not the directories.
 Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
-  uint64_t owner = 0;
+  std::optional<uint64_t> owner;
   if (options_.ssd_path.empty()) return Status::OK();
-  Status s = FindSsdOwner(RepairedSsdPath(options_), &owner);
-  if (!s.ok() || owner == 0 || owner != pool_id) return s;
-  s = FindSsdOwner(options_.ssd_path, &owner);
+  Status s = SsdStore::FindOwner(env_, RepairedSsdPath(options_), &owner);
+  if (!s.ok() || pool_id == 0 || owner != pool_id) return s;
+  s = SsdStore::FindOwner(env_, options_.ssd_path, &owner);
+  bool has_tables = false, fresh_has_tables = false;
+  if (s.ok()) s = HasTables(options_.ssd_path, &has_tables);
+  if (s.ok()) s = HasTables(RepairedSsdPath(options_), &fresh_has_tables);
   if (!s.ok()) return s;
-  const bool old_is_there = owner != 0;
   // A new one is in use, which needed no files of ours; but an open that failed may have made it.
-  if (old_is_there && owner == pool_id && (HasTables(options_.ssd_path) || !HasTables(RepairedSsdPath(options_)))) {
-    return Status::OK();
-  }
+  if (owner == pool_id && (has_tables || !fresh_has_tables)) return s;
   bool log_is_new = true;
   if (volatile_) s = FileLog::IsOwnedBy(env_, wal_folder_, pool_id, &log_is_new);
   if (!s.ok()) return s;
   exchange_ = Exchange::kBegun;
   if (!log_is_new) {
-    if (old_is_there) s = CheckLogOwner(owner);
+    if (owner.has_value()) s = CheckLogOwner(*owner);
     if (s.ok()) s = BeginLog(pool_id);
   }
   if (s.ok()) s = SwapDirectories();
@@ -202,10 +197,9 @@ Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
   }
   if (s.IsNotFound()) s = Status::OK();
   if (!s.ok() || options_.ssd_path.empty() || exchange_ == Exchange::kDone) return s;
-  uint64_t id;
+  std::optional<uint64_t> id;
   const std::string ssd = RepairedSsdPath(options_);
-  s = SsdStore::ReadOwner(env_, ssd, &id);
-  if (s.IsNotFound() || s.IsCorruption()) return Status::OK();
+  s = SsdStore::FindOwner(env_, ssd, &id);
   return s.ok() && id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
 }
 

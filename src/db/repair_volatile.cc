@@ -67,12 +67,11 @@ Status Repairer::RunVolatile() {
 
 // The log of another database is neither read nor removed.
 Status Repairer::CheckLogOwner(uint64_t store_id) {
-  bool ours = false, owned = false;
-  Status s = FileLog::IsOwnedBy(env_, wal_folder_, store_id, &ours);
-  if (!s.ok() || ours) return s;
-  s = FileLog::IsOwned(env_, wal_folder_, &owned);
+  std::optional<OwnerMark> owner;
+  Status s = FileLog::FindOwner(env_, wal_folder_, &owner);
   if (!s.ok()) return s;
-  if (owned) {
+  if (owner.has_value() && owner->id == store_id) return s;
+  if (owner.has_value()) {
     return Status::InvalidArgument(wal_folder_, "holds the log of another database (its file WAL_OWNER says whose)");
   }
   Report({wal_folder_, "does not say that it holds the log of this database"});

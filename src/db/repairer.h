@@ -65,11 +65,10 @@ class Repairer {
 
   // ---- repair.cc
   Status Lock();
-  Status FindSsdOwner(const std::string& directory, uint64_t* owner);
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
   Status Write(Salvage* salvage, uint64_t flushed_sequence);
-  bool HasTables(const std::string& directory) const;
+  Status HasTables(const std::string& directory, bool* has) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
   Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
   void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;

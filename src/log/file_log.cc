@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <optional>
 
 #include "src/log/log_file_bytes.h"
 #include "src/util/coding.h"
@@ -107,24 +106,12 @@ Status FileLog::MendOwner(Env* env, const std::string& folder, const OwnerMark& 
   return s.ok() ? SyncExistingFile(env, path) : s;
 }
 
-namespace {
-
-// The owner that a folder names, or none.
-Status FindOwner(Env* env, const std::string& folder, std::optional<OwnerMark>* owner) {
+Status FileLog::FindOwner(Env* env, const std::string& folder, std::optional<OwnerMark>* owner) {
   OwnerMark mark;
   owner->reset();
-  const Status s = FileLog::ReadOwner(env, folder, &mark);
+  const Status s = ReadOwner(env, folder, &mark);
   if (s.IsNotFound() || s.IsCorruption()) return Status::OK();
   if (s.ok()) *owner = mark;
-  return s;
-}
-
-}  // namespace
-
-Status FileLog::IsOwned(Env* env, const std::string& folder, bool* owned) {
-  std::optional<OwnerMark> owner;
-  Status s = FindOwner(env, folder, &owner);
-  *owned = owner.has_value();
   return s;
 }
 

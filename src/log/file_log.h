@@ -19,6 +19,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,9 +70,9 @@ class FileLog {
   static Status ReadOwner(Env* env, const std::string& folder, OwnerMark* owner);
   // Writes a mark that is damaged or missing anew. IOError if somebody has the folder's log open.
   static Status MendOwner(Env* env, const std::string& folder, const OwnerMark& owner);
-  // Whether the folder says that it holds a log, or this log. A mark that cannot be read, for want of memory or of
-  // descriptors, is an error, and not the sign of somebody else's.
-  static Status IsOwned(Env* env, const std::string& folder, bool* owned);
+  // The owner that the folder names, if there is one that can be told; and whether it is this log. A mark that cannot
+  // be read, for want of memory or of descriptors, is an error, and not the sign of somebody else's.
+  static Status FindOwner(Env* env, const std::string& folder, std::optional<OwnerMark>* owner);
   static Status IsOwnedBy(Env* env, const std::string& folder, uint64_t log_id, bool* owned);
 
   // Removes everything that logs have left in a folder, unless it says that it is another log's. log_id null: not

@@ -215,6 +215,15 @@ Status SsdStore::ReadMark(Env* env, const std::string& path, OwnerMark* mark) {
   return Status::Corruption(PoolIdPath(path), "does not say whose SSD tier this is");
 }
 
+Status SsdStore::FindOwner(Env* env, const std::string& path, std::optional<uint64_t>* pool_id) {
+  uint64_t id = 0;
+  pool_id->reset();
+  const Status s = ReadOwner(env, path, &id);
+  if (s.IsNotFound() || s.IsCorruption()) return Status::OK();
+  if (s.ok()) *pool_id = id;
+  return s;
+}
+
 Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id) {
   OwnerMark mark;
   Status s = ReadMark(env, path, &mark);

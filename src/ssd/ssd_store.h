@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -65,6 +66,10 @@ class SsdStore {
 
   // Whose directory this is: the id of the pool. NotFound if it does not say so.
   static Status ReadOwner(Env* env, const std::string& path, uint64_t* pool_id);
+
+  // The same, if it can be told. A mark that cannot be read, for want of memory or of descriptors, is an error, and not
+  // the sign of nobody's.
+  static Status FindOwner(Env* env, const std::string& path, std::optional<uint64_t>* pool_id);
 
   ~SsdStore();
   SsdStore(const SsdStore&) = delete;
