@@ -131,7 +131,7 @@ void Scheduler::EndFlush(Outcome outcome) {
 // The marks are made anew after every job, never added to: what is marked has to fit into the space that is free now.
 // Copies that stop half-way, in key order, leave a part of every extent behind and free none.
 std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t now_micros) const {
-  if (marks_ && marked_at_ == attempts_) return std::nullopt;
+  if (marks_are_fresh()) return std::nullopt;
   const bool pressed =
       full() || f.free < f.reserve + std::max(f.capacity / policy_.short_share, policy_.short_chunks * f.chunk);
   // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they

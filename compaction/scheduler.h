@@ -173,6 +173,9 @@ class Scheduler {
 
   // ---- garbage
 
+  // Nothing has ended since the marks were made: there is no use in looking at the figures.
+  bool marks_are_fresh() const { return marks_ && marked_at_ == attempts_; }
+
   // Whether extents are to be marked for evacuation now, and which; nothing: the marks stay as they are.
   std::optional<MarkRequest> WantsMarks(const SpaceFigures& figures, uint64_t now_micros) const;
 
@@ -240,8 +243,6 @@ class Scheduler {
   // ---- all
 
   int running() const { return running_; }  // merges and drains
-  uint64_t attempts() const { return attempts_; }
-  uint64_t installed() const { return installed_; }
 
   // What must hold at any time.
   void Check() const;

@@ -478,6 +478,7 @@ void DBImpl::MarkGarbage() {
   if (!hooks_.manual_background) {
     scheduler_.SeeSequence(last_sequence_.load(std::memory_order_relaxed), now);  // relaxed: policy only
   }
+  if (scheduler_.marks_are_fresh()) return;
   const std::optional<MarkRequest> request = scheduler_.WantsMarks(MakeSpaceFigures(), now);
   if (!request.has_value()) return;
   std::vector<ExtentUse> extents;

@@ -97,7 +97,7 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
 }
 
 bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
-  uint64_t most, given = 0;
+  uint64_t most, holes = 0, given = 0;
   bool scarce;
   {
     MutexLock lock(&mutex_);
@@ -114,7 +114,8 @@ bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64
       looked_at_ = UINT64_MAX;
     }
     most = std::min({surplus_, kMostGivenBack, stored - std::min(stored, keep)});  // less, if it was needed since
-    scarce = stored < 2 * keep;
+    for (int i = 0; i < count_; i++) holes += parts_[i].holes.free_bytes();
+    scarce = holes > 0 && stored < 2 * keep;
   }
   if (most >= kLeastGivenBack) {
     given = GiveBack(most);

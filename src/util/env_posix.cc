@@ -318,9 +318,11 @@ class PosixEnv final : public Env {
   Status CreateDir(const std::string& dirname) override {
     if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
     // What the umask took away, of the folder itself, whatever has its name by now; file systems without modes refuse,
-    // and need nothing.
-    const Descriptor made(OpenFile(dirname, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    if (made.get() < 0 || ::fchmod(made.get(), FolderMode(access_)) != 0) errno = 0;
+    // and need nothing. Without /proc the first call may fail, and where the umask forbids to read it the second.
+    if (::fchmodat(AT_FDCWD, dirname.c_str(), FolderMode(access_), AT_SYMLINK_NOFOLLOW) != 0) {
+      const Descriptor made(OpenFile(dirname, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+      if (made.get() < 0 || ::fchmod(made.get(), FolderMode(access_)) != 0) errno = 0;
+    }
     if (MIODB_MUTATED(kFolderUnsynced)) return Status::OK();
     // Or else the files in it are lost with its name, synced or not.
     Status s = NoThrow(dirname, [&] {
