@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "src/format/merging_iterator.h"
+#include "src/iterator/merging_iterator.h"
 #include "src/ssd/sst_writer.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pmtable/pmtable.h"
-#include "src/format/internal_iterator.h"
+#include "src/iterator/internal_iterator.h"
 
 namespace miodb {
 

@@ -72,7 +72,7 @@ class MIODB_EXPORT WriteBatch {
  private:
   friend class WriteBatchInternal;
 
-  // Layout: src/util/write_batch_internal.h.
+  // Layout: src/api/write_batch_internal.h.
   std::string rep_;
 };
 

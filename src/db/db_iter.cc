@@ -4,7 +4,7 @@
 #include <new>
 #include <string>
 
-#include "src/format/merging_iterator.h"
+#include "src/iterator/merging_iterator.h"
 #include "src/util/check.h"
 #include "src/util/fork_guard.h"
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 
+#include "src/api/write_batch_internal.h"
 #include "src/db/db_impl.h"
 #include "src/inspect/log_scan.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
-#include "src/util/write_batch_internal.h"
 
 // Recovery, step by step:
 //

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <new>
 
+#include "src/api/write_batch_internal.h"
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/inspect/log_scan.h"
@@ -9,7 +10,6 @@
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
-#include "src/util/write_batch_internal.h"
 
 // A volatile pool in front of an SSD tier: what outlives the process is the table files, the log files, and the file
 // SSD_MANIFEST in the database directory (version/ssd_manifest.h), which says which table files count and from where on

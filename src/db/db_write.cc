@@ -2,13 +2,13 @@
 #include <new>
 
 #include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
 #include "src/db/db_impl.h"
 #include "src/db/settle_request.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
 #include "src/util/perf_clock.h"
-#include "src/util/write_batch_internal.h"
 
 // A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
 //

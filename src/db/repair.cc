@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
@@ -19,7 +20,6 @@
 #include "src/util/coding.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
-#include "src/util/write_batch_internal.h"
 
 // A repair, step by step:
 //

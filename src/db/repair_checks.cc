@@ -6,7 +6,7 @@
 #include <set>
 
 #include "src/db/repairer.h"
-#include "src/nvm/file_system.h"
+#include "src/numa/file_system.h"
 #include "src/nvm/memory_env.h"
 #include "src/util/posix_file.h"
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "src/api/write_batch_internal.h"
 #include "src/log/file_log_reader.h"
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
-#include "src/util/write_batch_internal.h"
 
 namespace miodb {
 

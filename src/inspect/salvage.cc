@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "src/util/comparator_check.h"
+#include "src/api/comparator_check.h"
 
 namespace miodb {
 

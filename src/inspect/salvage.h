@@ -23,13 +23,13 @@
 #include <string>
 #include <vector>
 
-#include "src/format/internal_iterator.h"
 #include "src/inspect/cover_sweep.h"
 #include "src/inspect/log_image.h"
 #include "src/inspect/log_piece.h"
 #include "src/inspect/manifest_image.h"
 #include "src/inspect/problem.h"
 #include "src/inspect/table_image.h"
+#include "src/iterator/internal_iterator.h"
 
 namespace miodb {
 

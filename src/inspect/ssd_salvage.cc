@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/format/merging_iterator.h"
+#include "src/iterator/merging_iterator.h"
 #include "src/util/check.h"
 
 namespace miodb {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "src/format/internal_iterator.h"
 #include "src/inspect/problem.h"
+#include "src/iterator/internal_iterator.h"
 #include "src/ssd/ssd_store.h"
 #include "src/version/version_edit.h"
 

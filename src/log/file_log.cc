@@ -4,13 +4,13 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "src/api/write_batch_internal.h"
 #include "src/log/log_file_bytes.h"
 #include "src/util/coding.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
-#include "src/util/write_batch_internal.h"
 
 namespace miodb {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "src/api/write_batch_internal.h"
 #include "src/log/file_log_format.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
 #include "src/util/mutation.h"
-#include "src/util/write_batch_internal.h"
 
 namespace miodb {
 

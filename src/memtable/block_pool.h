@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "src/nvm/numa.h"
+#include "src/numa/numa.h"
 #include "src/util/mutex.h"
 
 namespace miodb {

@@ -10,8 +10,8 @@
 
 #include <memory>
 
-#include "src/format/internal_iterator.h"
-#include "src/format/lookup_key.h"
+#include "src/iterator/internal_iterator.h"
+#include "src/iterator/lookup_key.h"
 #include "src/log/log_chunk.h"
 #include "src/memtable/blink_tree.h"
 #include "src/util/bloom_filter.h"

@@ -24,7 +24,7 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
-#include "src/nvm/nvm_model.h"
+#include "src/emulation/nvm_model.h"
 #include "src/nvm/persist_hook.h"
 #include "src/util/mutex.h"
 

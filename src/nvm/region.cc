@@ -16,7 +16,7 @@
 
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
-#include "src/nvm/file_system.h"
+#include "src/numa/file_system.h"
 #include "src/util/file_size_limit.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"

@@ -19,10 +19,10 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/numa/file_system.h"
+#include "src/numa/placement.h"
 #include "src/nvm/address_range.h"
-#include "src/nvm/file_system.h"
 #include "src/nvm/persist_hook.h"
-#include "src/nvm/placement.h"
 
 namespace miodb {
 

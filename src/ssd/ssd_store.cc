@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <new>
 
+#include "src/api/table_bloom.h"
 #include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
-#include "src/util/table_bloom.h"
 
 namespace miodb {
 

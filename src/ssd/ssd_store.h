@@ -27,9 +27,9 @@
 
 #include "miodb/cache.h"
 #include "miodb/env.h"
-#include "src/format/internal_iterator.h"
-#include "src/format/lookup_key.h"
 #include "src/format/owner_mark.h"
+#include "src/iterator/internal_iterator.h"
+#include "src/iterator/lookup_key.h"
 #include "src/ssd/internal_key.h"
 #include "src/ssd/sst_file.h"
 #include "src/ssd/sst_reader.h"

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "src/api/write_batch_internal.h"
 #include "src/util/coding.h"
-#include "src/util/write_batch_internal.h"
 
 namespace miodb {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "src/api/comparator_check.h"
 #include "src/util/check.h"
-#include "src/util/comparator_check.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"
 

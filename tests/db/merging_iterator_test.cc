@@ -1,6 +1,6 @@
 // The merge of several sources against a sorted list, with turns, damage, and a source that grows under it.
 
-#include "src/format/merging_iterator.h"
+#include "src/iterator/merging_iterator.h"
 
 #include <gtest/gtest.h>
 

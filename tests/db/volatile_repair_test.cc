@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "miodb/env.h"
+#include "src/api/write_batch_internal.h"
 #include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/util/coding.h"
-#include "src/util/write_batch_internal.h"
 #include "src/version/ssd_manifest.h"
 #include "tests/common/ssd_test_base.h"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "src/api/write_batch_internal.h"
 #include "src/log/frame_writer.h"
 #include "src/util/random.h"
-#include "src/util/write_batch_internal.h"
 #include "tests/common/environment.h"
 #include "tests/common/test_secret.h"
 

@@ -12,6 +12,7 @@
 
 #include "miodb/comparator.h"
 #include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
 #include "src/format/manifest_area.h"
 #include "src/format/owner_mark.h"
 #include "src/format/region_table.h"
@@ -22,7 +23,6 @@
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
-#include "src/util/write_batch_internal.h"
 #include "src/version/ssd_manifest.h"
 #include "src/version/version_edit.h"
 #include "tests/common/string_file.h"

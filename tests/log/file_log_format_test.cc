@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
 #include "src/log/file_log_reader.h"
 #include "src/log/file_log_writer.h"
 #include "src/util/random.h"
-#include "src/util/write_batch_internal.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/string_file.h"
 

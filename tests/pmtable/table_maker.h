@@ -9,7 +9,7 @@
 
 #include "pmtable/run.h"
 #include "pmtable/table_builder.h"
-#include "src/format/internal_iterator.h"
+#include "src/iterator/internal_iterator.h"
 #include "src/util/random.h"
 #include "tests/nvm/pool_files.h"
 

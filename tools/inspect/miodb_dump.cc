@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "miodb/comparator.h"
+#include "src/api/write_batch_internal.h"
 #include "src/inspect/log_scan.h"
 #include "src/inspect/unknown_order.h"
 #include "src/inspect/verify.h"
@@ -16,7 +17,6 @@
 #include "src/inspect/verify_table.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/coding.h"
-#include "src/util/write_batch_internal.h"
 #include "tools/inspect/arguments.h"
 
 namespace miodb {

@@ -1,0 +1,101 @@
+#include "miodb/write_batch.h"
+
+#include <utility>
+
+#include "src/api/write_batch_internal.h"
+#include "src/util/check.h"
+#include "src/util/coding.h"
+
+namespace miodb {
+
+namespace {
+
+// The length is written as 64 bits: the same bytes for every length that is allowed, while one beyond 32 bits makes a
+// batch that every reader refuses instead of one that reads as something else.
+void PutString(std::string* rep, const Slice& s) {
+  PutVarint64(rep, s.size());
+  rep->append(s.data(), s.size());
+}
+
+}  // namespace
+
+WriteBatch::Handler::~Handler() = default;
+
+WriteBatch::WriteBatch() { Clear(); }
+
+WriteBatch::WriteBatch(WriteBatch&& other) noexcept : rep_(std::move(other.rep_)) { other.Clear(); }
+
+WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
+  if (this != &other) {
+    rep_ = std::move(other.rep_);
+    other.Clear();
+  }
+  return *this;
+}
+
+WriteBatch::~WriteBatch() = default;
+
+void WriteBatch::Put(const Slice& key, const Slice& value) {
+  WriteBatchInternal::SetCount(this, WriteBatchInternal::Count(this) + 1);
+  rep_.push_back(static_cast<char>(kBatchPut));
+  PutString(&rep_, key);
+  PutString(&rep_, value);
+}
+
+void WriteBatch::Delete(const Slice& key) {
+  WriteBatchInternal::SetCount(this, WriteBatchInternal::Count(this) + 1);
+  rep_.push_back(static_cast<char>(kBatchDeletion));
+  PutString(&rep_, key);
+}
+
+// Short enough for the bytes inside a std::string, so that a move, which clears, cannot throw.
+void WriteBatch::Clear() { rep_.assign(kBatchHeaderBytes, '\0'); }
+
+size_t WriteBatch::ApproximateSize() const { return rep_.size(); }
+
+void WriteBatch::Append(const WriteBatch& source) { WriteBatchInternal::Append(this, &source); }
+
+Status WriteBatch::Iterate(Handler* handler) const {
+  BatchReader reader(rep_);
+  uint8_t type;
+  Slice key, value;
+  while (reader.Next(&type, &key, &value)) {
+    if (type == kBatchPut) {
+      handler->Put(key, value);
+    } else {
+      handler->Delete(key);
+    }
+  }
+  if (reader.corrupt()) return Status::Corruption("write batch", "damaged or cut short");
+  return Status::OK();
+}
+
+uint32_t WriteBatchInternal::Count(const WriteBatch* batch) { return DecodeFixed32(batch->rep_.data() + 8); }
+
+void WriteBatchInternal::SetCount(WriteBatch* batch, uint32_t count) { EncodeFixed32(&batch->rep_[8], count); }
+
+uint64_t WriteBatchInternal::Sequence(const WriteBatch* batch) { return DecodeFixed64(batch->rep_.data()); }
+
+void WriteBatchInternal::SetSequence(WriteBatch* batch, uint64_t sequence) { EncodeFixed64(&batch->rep_[0], sequence); }
+
+Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents) {
+  BatchReader reader(contents);
+  uint8_t type;
+  Slice key, value;
+  while (reader.Next(&type, &key, &value)) {
+  }
+  if (reader.corrupt()) return Status::Corruption("write batch", "damaged or cut short");
+  batch->rep_.assign(contents.data(), contents.size());
+  return Status::OK();
+}
+
+void WriteBatchInternal::Append(WriteBatch* target, const WriteBatch* source) {
+  // Both numbers are taken before anything changes, because the two may be the same batch.
+  const uint32_t count = Count(target) + Count(source);
+  const size_t source_bytes = source->rep_.size();
+  DCHECK_GE(source_bytes, kBatchHeaderBytes);
+  target->rep_.append(source->rep_, kBatchHeaderBytes, source_bytes - kBatchHeaderBytes);
+  SetCount(target, count);
+}
+
+}  // namespace miodb

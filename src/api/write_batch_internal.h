@@ -1,0 +1,120 @@
+// The bytes of a WriteBatch, for those who write them to a log and read them back.
+//
+//   batch   := fixed64 sequence of the first update, fixed32 number of updates, update*
+//   update  := kBatchPut       varint32 length, key, varint32 length, value
+//            | kBatchDeletion  varint32 length, key
+//
+// The first byte of an update is its type. This is the batch format that LevelDB documents.
+//
+// Threads: as WriteBatch: const calls at any time, one thread alone for a change.
+
+#ifndef MIODB_SRC_API_WRITE_BATCH_INTERNAL_H_
+#define MIODB_SRC_API_WRITE_BATCH_INTERNAL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "miodb/write_batch.h"
+#include "src/util/coding.h"
+
+namespace miodb {
+
+// Types of updates: the same numbers as in format/value_type.h, which this folder may not include. A test compares.
+inline constexpr uint8_t kBatchDeletion = 0;
+inline constexpr uint8_t kBatchPut = 1;
+
+// Bytes in front of the first update.
+inline constexpr size_t kBatchHeaderBytes = 12;
+
+// What only the library may do with a batch.
+class WriteBatchInternal {
+ public:
+  // Number of updates. What the header says, which need not be true of a batch from SetContents' caller.
+  static uint32_t Count(const WriteBatch* batch);
+  static void SetCount(WriteBatch* batch, uint32_t count);
+
+  // Sequence of the first update.
+  static uint64_t Sequence(const WriteBatch* batch);
+  static void SetSequence(WriteBatch* batch, uint64_t sequence);
+
+  // The batch's bytes. Valid until it changes.
+  static Slice Contents(const WriteBatch* batch) { return Slice(batch->rep_); }
+
+  // Replaces the batch by a copy of these bytes. Corruption, and the batch unchanged, unless they are a whole batch
+  // with as many updates as its header says.
+  static Status SetContents(WriteBatch* batch, const Slice& contents);
+
+  // Bytes of the batch, header included.
+  static size_t ByteSize(const WriteBatch* batch) { return batch->rep_.size(); }
+
+  // Adds the updates of *source behind those of *target. The sequence of *target stays.
+  static void Append(WriteBatch* target, const WriteBatch* source);
+};
+
+// Walks the updates of a batch. Any bytes may be given: what is damaged ends the walk and is never read past.
+//
+//   BatchReader reader(WriteBatchInternal::Contents(batch));
+//   while (reader.Next(&type, &key, &value)) ...
+//   if (reader.corrupt()) ...
+class BatchReader {
+ public:
+  // The bytes must outlive the reader.
+  explicit BatchReader(Slice rep) : p_(rep.data()), limit_(rep.data() + rep.size()) {
+    if (rep.size() < kBatchHeaderBytes) {
+      corrupt_ = true;
+      return;
+    }
+    remaining_ = DecodeFixed32(p_ + 8);
+    p_ += kBatchHeaderBytes;
+  }
+
+  // Stores the next update and returns true; *value is empty for a deletion. The slices refer to the batch's bytes.
+  // False at the end and at damage, and the three are then unspecified.
+  bool Next(uint8_t* type, Slice* key, Slice* value) {
+    if (corrupt_) return false;
+    if (p_ == limit_) {
+      corrupt_ = remaining_ != 0;
+      return false;
+    }
+    if (remaining_ == 0) return Damaged();
+    *type = static_cast<uint8_t>(*p_++);
+    if (*type > kBatchPut || !ReadString(key)) return Damaged();
+    if (*type == kBatchPut) {
+      if (!ReadString(value)) return Damaged();
+    } else {
+      value->clear();
+    }
+    --remaining_;
+    return true;
+  }
+
+  // Whether the walk ended at damage rather than at the end: no header, an unknown type, an update that is cut short,
+  // or not as many of them as the header says.
+  bool corrupt() const { return corrupt_; }
+
+ private:
+  bool Damaged() {
+    corrupt_ = true;
+    return false;
+  }
+
+  bool ReadString(Slice* result) {
+    uint32_t length;
+    const char* start = GetVarint32Ptr(p_, limit_, &length);
+    if (start == nullptr || static_cast<size_t>(limit_ - start) < length) return false;
+    *result = Slice(start, length);
+    p_ = start + length;
+    return true;
+  }
+
+  const char* p_;
+  const char* const limit_;
+  uint32_t remaining_ = 0;
+  bool corrupt_ = false;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_API_WRITE_BATCH_INTERNAL_H_

@@ -1,0 +1,297 @@
+#include "src/emulation/nvm_model.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace miodb {
+
+namespace {
+
+// The last units of the streams that a thread reads, a leaf's and a record's for example.
+class Streams {
+ public:
+  bool Follows(uint64_t unit) {
+    for (uint64_t& last : last_) {
+      if (last + 1 != unit && last != unit) continue;
+      last = unit;
+      return true;
+    }
+    last_[next_++ % kStreams] = unit;
+    return false;
+  }
+
+ private:
+  static constexpr unsigned kStreams = 4;
+  uint64_t last_[kStreams] = {};
+  unsigned next_ = 0;
+};
+
+thread_local Streams t_streams;
+
+// Writes of a thread that no bucket knows of yet. Looking at the clock and the bucket takes as long as a small write,
+// so it is done for several at once.
+struct Owed {
+  uint64_t model = 0;  // whose
+  int region = 0;
+  uint64_t ticks = 0;
+};
+
+thread_local Owed t_owed;
+
+// The part of a bucket that a thread may owe.
+constexpr uint64_t kOwedShare = 4;
+
+std::atomic<uint64_t> g_models{0};
+
+// In large pages where there are any: to find a tag must not take longer than what it costs to read a unit.
+std::atomic<uint16_t>* NewTags(size_t count) {
+  constexpr size_t kLargePage = size_t{2} << 20;
+  const size_t bytes = (count * sizeof(std::atomic<uint16_t>) + kLargePage - 1) / kLargePage * kLargePage;
+  void* const memory = aligned_alloc(kLargePage, bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  madvise(memory, bytes, MADV_HUGEPAGE);  // without them it is slower
+  auto* const tags = static_cast<std::atomic<uint16_t>*>(memory);
+  std::uninitialized_value_construct_n(tags, count);
+  return tags;
+}
+
+// docs/nvm_model.md has the sources.
+NvmModelFigures Optane() {
+  NvmModelFigures figures;
+  figures.name = "optane";
+  figures.read_random_nanos = 305 - 101;
+  figures.read_sequential_nanos = 169 - 81;
+  figures.read_bytes_per_second = 6.6e9;
+  figures.write_bytes_per_second = 2.2e9;
+  return figures;
+}
+
+NvmModelFigures Cxl() {
+  NvmModelFigures figures;
+  figures.name = "cxl";
+  figures.read_random_nanos = figures.read_sequential_nanos = 150;
+  return figures;
+}
+
+std::string Trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+struct Field {
+  const char* name;
+  double NvmModelFigures::*value;
+  double least, most;
+};
+
+constexpr Field kFields[] = {
+    {"read_random_nanos", &NvmModelFigures::read_random_nanos, 0, 1e6},
+    {"read_sequential_nanos", &NvmModelFigures::read_sequential_nanos, 0, 1e6},
+    {"read_bytes_per_second", &NvmModelFigures::read_bytes_per_second, 0, 1e12},
+    {"write_bytes_per_second", &NvmModelFigures::write_bytes_per_second, 0, 1e12},
+    {"burst_bytes", &NvmModelFigures::burst_bytes, 256, 1e9},
+    {"cache_bytes", &NvmModelFigures::cache_bytes, 4096, 1e10},
+    {"remote_factor", &NvmModelFigures::remote_factor, 1, 100},
+};
+
+// Ticks that a byte takes. 0: none, without a limit.
+double TicksPerByte(const SpinClock& clock, double bytes_per_second, double remote_factor) {
+  return bytes_per_second > 0 ? clock.TicksOf(1e9 * remote_factor / bytes_per_second) : 0;
+}
+
+// Pours ticks into a bucket that is empty at *until. Returns when what is in it is no more than its burst.
+uint64_t Pour(std::atomic<uint64_t>* until, uint64_t now, uint64_t ticks, uint64_t burst_ticks) {
+  uint64_t before = until->load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  uint64_t next;
+  do {
+    next = std::max(before, now) + ticks;
+  } while (!until->compare_exchange_weak(before, next, std::memory_order_relaxed));
+  return next - std::min(next, burst_ticks);
+}
+
+// Reads one line of a file. Returns what is wrong with it, or nothing.
+std::string ParseLine(const std::string& line, NvmModelFigures* figures) {
+  const std::string text = Trimmed(line.substr(0, line.find('#')));
+  if (text.empty()) return "";
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) return "no \"=\" in \"" + text + "\"";
+  const std::string name = Trimmed(text.substr(0, equals)), value = Trimmed(text.substr(equals + 1));
+  for (const Field& field : kFields) {
+    if (name != field.name) continue;
+    char* end;
+    const double number = strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0') return name + " is \"" + value + "\", which is no number";
+    if (!(number >= field.least && number <= field.most)) {
+      char range[100];
+      snprintf(range, sizeof(range), " is %s; allowed: %g to %g", value.c_str(), field.least, field.most);
+      return name + range;
+    }
+    figures->*field.value = number;
+    return "";
+  }
+  return "unknown name \"" + name + "\"";
+}
+
+// "count" and "count:BYTES". False if it is neither; *problem says what is wrong with the bytes.
+bool ParseCount(const std::string& model, NvmModelFigures* figures, std::string* problem) {
+  if (model.rfind("count", 0) != 0 || (model.size() > 5 && model[5] != ':')) return false;
+  figures->name = "count";
+  if (model.size() > 5) *problem = ParseLine("cache_bytes=" + model.substr(6), figures);
+  return true;
+}
+
+}  // namespace
+
+Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures, bool* off) {
+  *figures = NvmModelFigures();
+  *off = model.empty() || model == "none";
+  if (*off) return Status::OK();
+  if (model == "optane") *figures = Optane();
+  if (model == "cxl") *figures = Cxl();
+  if (!figures->name.empty()) return Status::OK();
+  if (std::string problem; ParseCount(model, figures, &problem)) {
+    return problem.empty() ? Status::OK() : Status::InvalidArgument("Options::nvm_model is \"" + model + "\"", problem);
+  }
+  std::ifstream file(model);
+  if (!file) {
+    return Status::InvalidArgument("Options::nvm_model is \"" + model + "\"",
+                                   "neither none, optane, cxl or count nor a file that can be read");
+  }
+  figures->name = model;
+  int number = 1;
+  for (std::string line; std::getline(file, line); number++) {
+    const std::string problem = ParseLine(line, figures);
+    if (!problem.empty()) return Status::InvalidArgument(model + ":" + std::to_string(number), problem);
+  }
+  return Status::OK();
+}
+
+std::string NvmModelFigures::Describe() const {
+  std::string text = name;
+  for (const Field& field : kFields) {
+    char figure[100];
+    snprintf(figure, sizeof(figure), ", %s %g", field.name, this->*field.value);
+    text += figure;
+  }
+  return text;
+}
+
+NvmModel::NvmModel(const NvmModelFigures& figures)
+    : id_(g_models.fetch_add(1, std::memory_order_relaxed) + 1),  // relaxed: a number for each
+      figures_(figures),
+      clock_(SpinClock::Get()),
+      random_nanos_(figures.read_random_nanos * figures.remote_factor),
+      sequential_nanos_(figures.read_sequential_nanos * figures.remote_factor),
+      read_ticks_per_byte_(TicksPerByte(clock_, figures.read_bytes_per_second, figures.remote_factor)),
+      write_ticks_per_byte_(TicksPerByte(clock_, figures.write_bytes_per_second, figures.remote_factor)),
+      read_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * read_ticks_per_byte_)),
+      write_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
+      tag_shift_(std::bit_width(static_cast<uint64_t>(figures.cache_bytes) >> kUnitShift) - 1),
+      tags_(NewTags(size_t{1} << tag_shift_)) {}
+
+void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
+
+void NvmModel::AddRegion(const char* begin, uint64_t size) {
+  // relaxed: one thread adds; release: pairs with RegionOf
+  const int i = regions_.load(std::memory_order_relaxed);
+  if (i == kMaxRegions) return;
+  buckets_[i].begin = reinterpret_cast<uintptr_t>(begin);
+  buckets_[i].size = size;
+  regions_.store(i + 1, std::memory_order_release);
+}
+
+// Addresses of no region are charged to the first.
+int NvmModel::RegionOf(uintptr_t address) const {
+  const int regions = regions_.load(std::memory_order_acquire);  // acquire: pairs with AddRegion
+  for (int i = 1; i < regions; i++) {
+    if (address - buckets_[i].begin < buckets_[i].size) return i;
+  }
+  return 0;
+}
+
+// Whether the unit is there; from now on it is.
+bool NvmModel::InCache(uint64_t unit) {
+  // Enough to tell all units of a place apart in regions up to 65535 times the cache. 0 is none.
+  const uint16_t wanted = static_cast<uint16_t>((unit >> tag_shift_) % UINT16_MAX + 1);
+  // relaxed, and in two steps: a wrong answer now and then is a wait more or less
+  std::atomic<uint16_t>& tag = tags_[unit & ((uint64_t{1} << tag_shift_) - 1)];
+  if (tag.load(std::memory_order_relaxed) == wanted) return true;
+  tag.store(wanted, std::memory_order_relaxed);
+  return false;
+}
+
+void NvmModel::Read(const void* p, size_t size) {
+  if (size == 0) return;
+  const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0 || read_ticks_per_byte_ > 0;
+  const uint64_t start = waits ? clock_.OrderedNow() : 0;
+  const uint64_t first = reinterpret_cast<uintptr_t>(p) >> kUnitShift;
+  const uint64_t last = (reinterpret_cast<uintptr_t>(p) + size - 1) >> kUnitShift;
+  uint64_t random = 0, sequential = 0;
+  for (uint64_t unit = first; unit <= last; unit++) {
+    const bool follows = t_streams.Follows(unit);
+    if (InCache(unit)) continue;
+    (follows ? sequential : random)++;
+  }
+  const uint64_t cached = last - first + 1 - random - sequential;
+  // relaxed: statistics
+  if (random > 0) random_units_.fetch_add(random, std::memory_order_relaxed);
+  if (sequential > 0) sequential_units_.fetch_add(sequential, std::memory_order_relaxed);
+  if (cached > 0) cached_units_.fetch_add(cached, std::memory_order_relaxed);
+  // Latency and the queue for bandwidth pass at the same time, and to join the queue takes some of it.
+  uint64_t served = 0;
+  if (read_ticks_per_byte_ > 0 && random + sequential > 0) {
+    served = ChargeRead(reinterpret_cast<uintptr_t>(p), random + sequential, start);
+  }
+  const double nanos =
+      static_cast<double>(random) * random_nanos_ + static_cast<double>(sequential) * sequential_nanos_;
+  if (nanos > 0) clock_.OrderedWait(start, clock_.TicksOf(nanos));
+  const uint64_t arrived = start + static_cast<uint64_t>(clock_.TicksOf(nanos));
+  if (served <= arrived) return;
+  clock_.WaitUntil(served);
+  // relaxed: a statistic
+  queue_nanos_.fetch_add(static_cast<uint64_t>(clock_.NanosOf(served - arrived)), std::memory_order_relaxed);
+}
+
+// Puts units that are read from now on into the bucket of their region. Returns when the medium has served them.
+uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
+  const double bytes = static_cast<double>(units << kUnitShift);
+  return Pour(&buckets_[RegionOf(address)].read_until, now, static_cast<uint64_t>(bytes * read_ticks_per_byte_),
+              read_burst_ticks_);
+}
+
+void NvmModel::Write(const void* p, size_t size) {
+  if (size == 0 || write_ticks_per_byte_ == 0) return;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(p);
+  const uint64_t first = address >> kUnitShift;
+  const uint64_t last = (address + size - 1) >> kUnitShift;
+  const double bytes = static_cast<double>((last - first + 1) << kUnitShift);
+  const int region = RegionOf(address);
+  Owed& owed = t_owed;
+  if (owed.model != id_ || owed.region != region) {
+    if (owed.model == id_) Charge(owed.region, owed.ticks);
+    owed = {id_, region, 0};
+  }
+  owed.ticks += static_cast<uint64_t>(bytes * write_ticks_per_byte_);
+  if (owed.ticks * kOwedShare >= write_burst_ticks_) Charge(region, std::exchange(owed.ticks, 0));
+}
+
+// Puts writes into a region's bucket, and waits while it is too full.
+void NvmModel::Charge(int region, uint64_t ticks) {
+  const uint64_t now = clock_.Now();
+  const uint64_t end = Pour(&buckets_[region].written_until, now, ticks, write_burst_ticks_);
+  if (end <= now) return;
+  clock_.WaitUntil(end);
+  // relaxed: a statistic
+  write_nanos_.fetch_add(static_cast<uint64_t>(clock_.NanosOf(end - now)), std::memory_order_relaxed);
+}
+
+}  // namespace miodb

@@ -1,0 +1,120 @@
+// A model of memory that is slower than the one this machine has: waits for as long as it would have taken more.
+//
+// Reads wait for every 256-byte unit that is not in the modelled cache, less if it goes on with one of the thread's
+// last few streams of units. Writes fill a bucket that empties at the medium's bandwidth, by units touched, and wait
+// when it is full; units that are read and not in the cache fill another one. Waiting is spinning, so a thread that
+// waits for memory uses its CPU, as it would.
+//
+// What it is not: banks, reordering, wear, the processor's own caches (the modelled cache has tags of its own), reads
+// and writes in each other's way. Latency is charged to each thread alone; all threads of a region share its
+// bandwidths. docs/nvm_model.md gives the sources of the figures.
+//
+// Threads: any number at once.
+
+#ifndef MIODB_SRC_EMULATION_NVM_MODEL_H_
+#define MIODB_SRC_EMULATION_NVM_MODEL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "miodb/status.h"
+#include "src/emulation/spin_clock.h"
+
+namespace miodb {
+
+struct NvmModelFigures {
+  std::string name;
+  double read_random_nanos = 0;       // more than here, of a unit in no order
+  double read_sequential_nanos = 0;   // of the unit behind one that the thread read just before
+  double read_bytes_per_second = 0;   // of all threads together, cached units aside; 0: no limit
+  double write_bytes_per_second = 0;  // the same of writes
+  double burst_bytes = 16 * 1024;     // what the medium's buffers take at once, and what may be read ahead of its rate
+  double cache_bytes = 16 << 20;      // of units that are read for nothing
+  double remote_factor = 1;           // multiplies latencies and divides bandwidths
+
+  // "none", "optane", "cxl", "count", "count:BYTES" or a file of lines "name = value" with the names above. "none" and
+  // "" give *off. "count" waits for nothing: it counts what is read, beside a cache of so many bytes. InvalidArgument
+  // names the file, the line and the reason.
+  static Status Parse(const std::string& model, NvmModelFigures* figures, bool* off);
+
+  // One line with all figures.
+  std::string Describe() const;
+};
+
+class NvmModel {
+ public:
+  explicit NvmModel(const NvmModelFigures& figures);
+  NvmModel(const NvmModel&) = delete;
+  NvmModel& operator=(const NvmModel&) = delete;
+
+  const NvmModelFigures& figures() const { return figures_; }
+
+  // Tells the regions of a pool apart: each has bandwidths of its own. By one thread at a time.
+  void AddRegion(const char* begin, uint64_t size);
+
+  // [p, p + size) is about to be read, or written and flushed.
+  void Read(const void* p, size_t size);
+  void Write(const void* p, size_t size);
+
+  // Units that reads found in the modelled cache, and those that they did not.
+  uint64_t cached_units() const { return cached_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+  uint64_t read_units() const { return random_units() + sequential_units(); }
+
+  // What was waited for, for tests and properties.
+  uint64_t read_nanos() const {
+    return static_cast<uint64_t>(static_cast<double>(random_units()) * random_nanos_ +
+                                 static_cast<double>(sequential_units()) * sequential_nanos_) +
+           queue_nanos_.load(std::memory_order_relaxed);  // relaxed: a statistic
+  }
+  uint64_t write_nanos() const { return write_nanos_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+ private:
+  static constexpr unsigned kUnitShift = 8;
+
+  static constexpr int kMaxRegions = 16;
+
+  struct Bucket {
+    uintptr_t begin = 0;
+    uint64_t size = 0;
+    // When they are empty, on clock_.
+    std::atomic<uint64_t> read_until{0};
+    std::atomic<uint64_t> written_until{0};
+  };
+
+  struct FreeTags {
+    void operator()(std::atomic<uint16_t>* tags) const;
+  };
+
+  uint64_t random_units() const { return random_units_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+  uint64_t sequential_units() const { return sequential_units_.load(std::memory_order_relaxed); }  // relaxed: the same
+  bool InCache(uint64_t unit);
+  int RegionOf(uintptr_t address) const;
+  void Charge(int region, uint64_t ticks);
+  uint64_t ChargeRead(uintptr_t address, uint64_t units, uint64_t now);
+
+  const uint64_t id_;  // of all models of the process
+  const NvmModelFigures figures_;
+  const SpinClock& clock_;
+  const double random_nanos_;
+  const double sequential_nanos_;
+  const double read_ticks_per_byte_;   // 0: no limit
+  const double write_ticks_per_byte_;  // 0: no limit
+  const uint64_t read_burst_ticks_;
+  const uint64_t write_burst_ticks_;
+  const int tag_shift_;                                            // there are 1 << tag_shift_ tags
+  const std::unique_ptr<std::atomic<uint16_t>[], FreeTags> tags_;  // of the units in the cache, by their place
+  Bucket buckets_[kMaxRegions];
+  std::atomic<int> regions_{0};
+  std::atomic<uint64_t> cached_units_{0};
+  std::atomic<uint64_t> random_units_{0};  // read and not in the cache
+  std::atomic<uint64_t> sequential_units_{0};
+  std::atomic<uint64_t> queue_nanos_{0};  // what reads waited for bandwidth, on top of their latency
+  std::atomic<uint64_t> write_nanos_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_EMULATION_NVM_MODEL_H_

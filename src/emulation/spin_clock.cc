@@ -1,0 +1,119 @@
+#include "src/emulation/spin_clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace miodb {
+
+namespace {
+
+// Below this, a wait is spent spinning; what is longer sleeps for the part that the scheduler is sure to keep to.
+constexpr double kSleepFromNanos = 200 * 1000;
+constexpr double kSleepSlackNanos = 100 * 1000;
+
+// The rate is the median of so many spans: whoever is interrupted in one of them measures that one wrong.
+constexpr int kSpans = 9;
+constexpr uint64_t kSpanNanos = 500 * 1000;
+
+// What is measured in each span.
+constexpr int kLooks = 1000;
+constexpr int kSteps = 10000;
+constexpr int kWaits = 1000;
+
+// About as long as a wait for a slow read.
+constexpr double kWaitNanos = 150;
+
+// Whether the counter's rate does not change with frequency or sleep states (CPUID leaf 80000007h, EDX bit 8).
+bool HasConstantRateCounter() {
+#if defined(__x86_64__)
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1u << 8)) != 0;
+#else
+  return false;
+#endif
+}
+
+// Steps that take a cycle or so each.
+void Steps(int count) {
+  for (int i = 0; i < count; i++) asm volatile("" : "+r"(i));
+}
+
+template <typename Measure>
+double Median(Measure measure) {
+  double values[kSpans];
+  for (double& value : values) value = measure();
+  std::nth_element(values, values + kSpans / 2, values + kSpans);
+  return values[kSpans / 2];
+}
+
+// Of what interruptions can only make longer.
+template <typename Measure>
+double Least(Measure measure) {
+  double least = measure();
+  for (int i = 1; i < kSpans; i++) least = std::min(least, measure());
+  return least;
+}
+
+}  // namespace
+
+SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
+  if (counter_) {
+    ticks_per_nano_ = Median([this] {
+      const uint64_t start = NowNanos(), start_ticks = Now();
+      uint64_t now;
+      while ((now = NowNanos()) < start + kSpanNanos) {
+      }
+      return static_cast<double>(Now() - start_ticks) / static_cast<double>(now - start);
+    });
+  }
+  look_ticks_ = Least([this] {
+    const uint64_t start = Now();
+    uint64_t now = start;
+    for (int i = 0; i < kLooks; i++) now = Now();
+    return static_cast<double>(now - start) / kLooks;
+  });
+  steps_per_tick_ = Median([this] {
+    const uint64_t start = OrderedNow();
+    Steps(kSteps);
+    return kSteps / static_cast<double>(std::max<uint64_t>(OrderedNow() - start, 1));
+  });
+  const double wait = TicksOf(kWaitNanos);
+  overshoot_ticks_ = std::max(0.0, Least([this, wait] {
+                                const uint64_t start = Now();
+                                for (int i = 0; i < kWaits; i++) OrderedWait(OrderedNow(), wait);
+                                return static_cast<double>(Now() - start) / kWaits - wait;
+                              }));
+}
+
+const SpinClock& SpinClock::Get() {
+  static const SpinClock clock;
+  return clock;
+}
+
+void SpinClock::WaitUntil(uint64_t ticks) const {
+  for (uint64_t now = Now(); now < ticks; now = Now()) {
+    const double nanos = NanosOf(ticks - now);
+    if (nanos > kSleepFromNanos) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(nanos - kSleepSlackNanos)));
+    }
+  }
+}
+
+void SpinClock::OrderedWait(uint64_t start, double ticks) const {
+  const uint64_t end = start + static_cast<uint64_t>(std::max(ticks - overshoot_ticks_, 0.0));
+  const uint64_t last_look = end - std::min(end, static_cast<uint64_t>(look_ticks_));
+  if (ticks > TicksOf(kSleepFromNanos)) WaitUntil(last_look);
+  uint64_t now = Now();
+  while (now < last_look) now = Now();
+  if (now < end) Steps(static_cast<int>(static_cast<double>(end - now) * steps_per_tick_));
+#if defined(__x86_64__)
+  _mm_lfence();
+#endif
+}
+
+}  // namespace miodb

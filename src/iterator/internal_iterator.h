@@ -1,0 +1,43 @@
+// What memtables, tables and merges of them have in common: a walk over versions of keys.
+//
+// Order: user key ascending, then sequence descending, so that the newest version of a key comes first.
+// Threads: one at a time. The slices live until the iterator moves.
+
+#ifndef MIODB_SRC_ITERATOR_INTERNAL_ITERATOR_H_
+#define MIODB_SRC_ITERATOR_INTERNAL_ITERATOR_H_
+
+#include <cstdint>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "src/format/record.h"
+
+namespace miodb {
+
+class InternalIterator {
+ public:
+  InternalIterator() = default;
+  virtual ~InternalIterator() = default;
+  InternalIterator(const InternalIterator&) = delete;
+  InternalIterator& operator=(const InternalIterator&) = delete;
+
+  virtual bool Valid() const = 0;
+  virtual void SeekToFirst() = 0;
+  virtual void SeekToLast() = 0;
+
+  // Goes to the first version that is not before (key, sequence): a version of key of at most that sequence, or a
+  // version of a later key.
+  virtual void Seek(const Slice& key, uint64_t sequence) = 0;
+
+  virtual void Next() = 0;  // REQUIRES: Valid()
+  virtual void Prev() = 0;  // REQUIRES: Valid()
+
+  virtual const RecordView& record() const = 0;  // REQUIRES: Valid()
+
+  // Damage found so far. An iterator that meets damage stops being Valid.
+  virtual Status status() const = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_ITERATOR_INTERNAL_ITERATOR_H_

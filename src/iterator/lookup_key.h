@@ -1,0 +1,28 @@
+// What a get looks for: one per call, shared by all memtables and tables that it visits, so that a key is hashed once.
+
+#ifndef MIODB_SRC_ITERATOR_LOOKUP_KEY_H_
+#define MIODB_SRC_ITERATOR_LOOKUP_KEY_H_
+
+#include <cstdint>
+
+#include "miodb/slice.h"
+#include "src/util/hash.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+// The hash of a key in filters and in the leaves of tables.
+inline uint32_t KeyHash(const Slice& key) { return static_cast<uint32_t>(Hash64(key.data(), key.size()) >> 32); }
+
+struct LookupKey {
+  LookupKey(const KeyOrder& order, const Slice& user_key, uint64_t seq)
+      : key(user_key), sequence(seq), hash(order.bytewise() ? KeyHash(user_key) : 0) {}
+
+  Slice key;
+  uint64_t sequence;
+  uint32_t hash;  // 0 under an order by which different bytes may be equal
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_ITERATOR_LOOKUP_KEY_H_

@@ -1,0 +1,164 @@
+#include "src/iterator/merging_iterator.h"
+
+#include <algorithm>
+#include <string>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+class MergingIterator final : public InternalIterator {
+ public:
+  MergingIterator(const KeyOrder& order, std::vector<std::unique_ptr<InternalIterator>> sources)
+      : order_(order), sources_(std::move(sources)) {
+    heap_.reserve(sources_.size());
+  }
+
+  bool Valid() const override { return current_ != nullptr; }
+
+  void SeekToFirst() override {
+    for (auto& source : sources_) source->SeekToFirst();
+    Arrange(true);
+  }
+
+  void SeekToLast() override {
+    for (auto& source : sources_) source->SeekToLast();
+    Arrange(false);
+  }
+
+  void Seek(const Slice& key, uint64_t sequence) override {
+    for (auto& source : sources_) source->Seek(key, sequence);
+    Arrange(true);
+  }
+
+  void Next() override {
+    if (!forward_) Turn(true);
+    if (current_ == nullptr) return;
+    current_->Next();
+    Restore();
+  }
+
+  void Prev() override {
+    if (forward_) Turn(false);
+    if (current_ == nullptr) return;
+    current_->Prev();
+    Restore();
+  }
+
+  const RecordView& record() const override { return current_->record(); }
+
+  Status status() const override {
+    for (const auto& source : sources_) {
+      Status s = source->status();
+      if (!s.ok()) return s;
+    }
+    return Status::OK();
+  }
+
+ private:
+  // Whether a comes before b in key order, of one key the newer version first.
+  bool Before(const InternalIterator* a, const InternalIterator* b) const {
+    const int c = order_.Compare(a->record().key, b->record().key);
+    return c != 0 ? c < 0 : a->record().tag > b->record().tag;
+  }
+
+  bool IsBefore(const RecordView& record, const Slice& key, uint64_t sequence) const {
+    const int c = order_.Compare(record.key, key);
+    return c != 0 ? c < 0 : record.sequence() > sequence;
+  }
+
+  bool IsAfter(const RecordView& record, const Slice& key, uint64_t sequence) const {
+    const int c = order_.Compare(record.key, key);
+    return c != 0 ? c > 0 : record.sequence() < sequence;
+  }
+
+  // The heap's order: what is to be visited last is "least".
+  bool HeapLess(const InternalIterator* a, const InternalIterator* b) const {
+    return forward_ ? Before(b, a) : Before(a, b);
+  }
+
+  // One source is damaged: going on with the others would show what it hides.
+  void Fail() {
+    heap_.clear();
+    current_ = nullptr;
+  }
+
+  // Makes a heap of the sources that are valid, all positioned for this direction.
+  void Arrange(bool forward) {
+    forward_ = forward;
+    heap_.clear();
+    for (auto& source : sources_) {
+      if (!source->status().ok()) {
+        Fail();
+        return;
+      }
+      if (source->Valid()) heap_.push_back(source.get());
+    }
+    std::make_heap(heap_.begin(), heap_.end(), [this](auto* a, auto* b) { return HeapLess(a, b); });
+    current_ = heap_.empty() ? nullptr : heap_.front();
+  }
+
+  // After the source on top has moved: finds its new place.
+  void Restore() {
+    if (!current_->Valid()) {
+      if (!current_->status().ok()) {
+        Fail();
+        return;
+      }
+      heap_.front() = heap_.back();
+      heap_.pop_back();
+    }
+    for (size_t i = 0;;) {
+      size_t child = 2 * i + 1;
+      if (child >= heap_.size()) break;
+      if (child + 1 < heap_.size() && HeapLess(heap_[child], heap_[child + 1])) child++;
+      if (!HeapLess(heap_[i], heap_[child])) break;
+      std::swap(heap_[i], heap_[child]);
+      i = child;
+    }
+    current_ = heap_.empty() ? nullptr : heap_.front();
+  }
+
+  // Changes direction: puts every other source on the other side of the current version.
+  void Turn(bool forward) {
+    InternalIterator* const pivot = current_;
+    const std::string key = pivot->record().key.ToString();
+    const uint64_t sequence = pivot->record().sequence();
+    for (auto& source : sources_) {
+      if (source.get() == pivot) continue;
+      source->Seek(key, sequence);  // the first version that is not before the pivot; maybe the same once more
+      if (!source->status().ok()) continue;
+      if (forward) {
+        if (source->Valid() && !IsAfter(source->record(), key, sequence)) source->Next();
+        continue;
+      }
+      if (source->Valid()) {
+        source->Prev();
+      } else {
+        source->SeekToLast();
+      }
+      // A memtable may have grown since the Seek, by versions between the pivot and where it stood.
+      while (source->Valid() && !IsBefore(source->record(), key, sequence)) source->Prev();
+    }
+    Arrange(forward);
+    DCHECK(current_ == pivot || current_ == nullptr);  // all others are beyond it in this direction
+  }
+
+  const KeyOrder order_;
+  const std::vector<std::unique_ptr<InternalIterator>> sources_;
+  std::vector<InternalIterator*> heap_;
+  InternalIterator* current_ = nullptr;
+  bool forward_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order,
+                                                     std::vector<std::unique_ptr<InternalIterator>> sources) {
+  if (sources.size() == 1) return std::move(sources.front());
+  return std::make_unique<MergingIterator>(order, std::move(sources));
+}
+
+}  // namespace miodb

@@ -1,0 +1,64 @@
+#include "src/numa/placement.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <string>
+
+namespace miodb {
+
+namespace {
+
+// Whether the kernel lets this process bind memory at all: containers often do not.
+Status TryToBind(int node) {
+  constexpr size_t kPage = 4096;
+  void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return Status::IOError("mmap", "no memory");
+  Status s = BindMemory(page, kPage, node);
+  munmap(page, kPage);
+  return s;
+}
+
+Status CheckNode(const char* option, int node, const NumaTopology& topology) {
+  if (node == kAnyNode) return Status::OK();
+  Status s = topology.CheckMemory(std::string("Options::") + option, node);
+  return s.ok() ? TryToBind(node) : s;
+}
+
+}  // namespace
+
+bool Placement::IsAskedFor(const Options& options) {
+  const auto names_node = [](const NvmRegion& region) { return region.node != kAnyNode; };
+  return options.dram_node != kAnyNode || options.nvm_node != kAnyNode || options.nvm_next_node != kAnyNode ||
+         std::any_of(options.nvm_regions.begin(), options.nvm_regions.end(), names_node);
+}
+
+Status Placement::Make(const Options& options, const NumaTopology& topology, Placement* placement) {
+  if (options.nvm_next_node != kAnyNode && options.nvm_node == kAnyNode) {
+    return Status::InvalidArgument("Options::nvm_next_node is " + std::to_string(options.nvm_next_node),
+                                   "it follows nvm_node, which is -1");
+  }
+  if (options.nvm_next_node != kAnyNode && options.nvm_next_node == options.nvm_node) {
+    return Status::InvalidArgument("Options::nvm_next_node is " + std::to_string(options.nvm_next_node),
+                                   "nvm_node is the same");
+  }
+  Status s = CheckNode("dram_node", options.dram_node, topology);
+  if (s.ok()) s = CheckNode("nvm_node", options.nvm_node, topology);
+  if (s.ok()) s = CheckNode("nvm_next_node", options.nvm_next_node, topology);
+  for (size_t i = 0; s.ok() && i < options.nvm_regions.size(); i++) {
+    s = CheckNode(("nvm_regions[" + std::to_string(i) + "].node").c_str(), options.nvm_regions[i].node, topology);
+  }
+  if (!s.ok()) return s;
+  placement->dram_node = options.dram_node;
+  placement->nvm = {options.nvm_node, options.nvm_next_node};
+  placement->cpus.clear();
+  if (options.dram_node == kAnyNode) return s;
+  placement->cpus = topology.CpusNear(options.dram_node);
+  if (placement->cpus.empty()) {
+    return Status::InvalidArgument("Options::dram_node is " + std::to_string(options.dram_node),
+                                   "this process may run on no CPU of any NUMA node; there is " + topology.Describe());
+  }
+  return s;
+}
+
+}  // namespace miodb
