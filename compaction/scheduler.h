@@ -27,6 +27,9 @@ namespace miodb {
 
 // How a job ended. Whatever failed with another error than NoSpace is kFailed; the owner knows what to do about that.
 enum class Outcome { kInstalled, kNoSpace, kFailed };
+inline Outcome OutcomeOf(const Status& s) {
+  return s.ok() ? Outcome::kInstalled : s.IsNoSpace() ? Outcome::kNoSpace : Outcome::kFailed;
+}
 
 // ---- the machines
 

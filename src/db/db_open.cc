@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <new>
-#include <system_error>
 
 #include "src/db/db_impl.h"
+#include "src/db/db_parts.h"
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
@@ -13,8 +13,8 @@
 
 // An open, step by step:
 //
-//   1 Check the options, and whether there is a database (db_store.cc). Lock the directory, and look once more.
-//   2 Map the pool, open the SSD tier and the log files; recover what is there (db_recovery.cc, db_volatile.cc), or
+//   1 Check the options, and whether there is a database (store_keeper.h). Lock the directory, and look once more.
+//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.h), or
 //     make a new pool. It has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
 //   3 Start the background threads. With a volatile pool, write once more what only the log has. Then STORE says that
 //     the database is in use.
@@ -105,262 +105,305 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
     with_memory.memory = env_memory.get();
   }
   std::unique_ptr<DBImpl> impl(new DBImpl(options, name, with_memory));
-  impl->env_memory_ = std::move(env_memory);
-  if (Placement::IsAskedFor(options)) s = Placement::Make(options, NumaTopology(), &impl->placement_);
+  DbContext& context = *impl->context_;
+  context.env_memory = std::move(env_memory);
+  if (Placement::IsAskedFor(options)) s = Placement::Make(options, NumaTopology(), &context.placement);
   NvmModelFigures figures;
   bool off = true;
   if (s.ok()) s = NvmModelFigures::Parse(options.nvm_model, &figures, &off);
-  if (s.ok() && !off) impl->nvm_model_ = std::make_unique<NvmModel>(figures);
+  if (s.ok() && !off) context.nvm_model = std::make_unique<NvmModel>(figures);
   if (s.ok()) s = impl->Start();
   if (s.ok()) *db = std::move(impl);
   return s;
 }
 
 DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hooks)
-    : options_(WithOwnFiles(options)),
-      name_(name),
-      hooks_(hooks),
-      order_(options.comparator),
-      turns_(Cpus()),
-      work_(&mutex_),
-      done_(&mutex_),
-      scheduler_(options.num_levels - 1),
-      statistics_(static_cast<size_t>(options.num_levels), kMaxSsdLevels),
-      helpers_(options.multi_get_threads) {}
+    : context_(std::make_unique<DbContext>(options, name, hooks)),
+      control_(std::make_unique<Control>(*context_)),
+      store_(std::make_unique<StoreKeeper>(*context_)),
+      turns_(std::make_unique<WriteTurns>(Cpus())),
+      tree_(std::make_unique<Tree>(*context_, control_.get())),
+      scheduler_(std::make_unique<Scheduler>(options.num_levels - 1)),
+      ssd_schedule_(std::make_unique<SsdSchedule>()),
+      workers_(std::make_unique<Workers>(*context_, control_.get())),
+      logs_(std::make_unique<LogFiles>(*context_, store_.get())),
+      floor_(std::make_unique<LogFloor>(*context_, control_.get(), tree_.get(), logs_.get(), ssd_schedule_.get())),
+      space_(std::make_unique<Space>(*context_, control_.get(), tree_.get(), scheduler_.get(), turns_.get())),
+      tier_(std::make_unique<SsdTier>(
+          *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
+                                    floor_.get(), workers_.get(), turns_.get()})),
+      flusher_(std::make_unique<Flusher>(*context_, control_.get(), tree_.get(), scheduler_.get(), logs_.get(),
+                                         floor_.get(), turns_.get())),
+      merger_(
+          std::make_unique<Merger>(*context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(),
+                                                            floor_.get(), tier_.get(), flusher_.get(), turns_.get()})) {
+  const WritePath::Parts parts{control_.get(), tree_.get(),   scheduler_.get(), space_.get(),   logs_.get(),
+                               flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), turns_.get()};
+  write_ = std::make_unique<WritePath>(*context_, parts);
+  read_ = std::make_unique<ReadPath>(*context_, tree_.get(), tier_.get());
+  requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
+  recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
+  properties_ =
+      std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());
+  workers_->Add(Step::kPrepare, [this] { return space_->Prepare(); });
+  workers_->Add(Step::kFlush, [this] {
+    const bool flushed = flusher_->Step();
+    if (!context_->hooks.manual_background) logs_->TrimArchive();
+    return flushed;
+  });
+  workers_->Add(Step::kMerge, [this] { return merger_->Step(); });
+  workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
+}
 
 Status DBImpl::Start() {
-  Env* const env = options_.env;
-  const bool directory_existed = env->FileExists(name_);
+  const bool directory_existed = context_->options.env->FileExists(context_->name);
   Status s = CheckVolatility();
   if (s.ok()) s = LookForDatabase();
   if (!s.ok()) return s;
-  const std::string ssd_manifest = SsdManifestPath(name_), store = StorePath(name_);
-  s = WithMemory([this] { return OpenParts(); });
+  const std::string ssd_manifest = SsdManifestPath(context_->name), store = StorePath(context_->name);
+  s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
-  StopThreads();
-  const auto log = [&] {
-    LogStatus("open failed", s);
-    return Status::OK();
-  };
-  WithMemory(log).IgnoreError();
-  if (!existed_) RemoveUnfinished(ssd_manifest, store, directory_existed);
+  workers_->Stop();
+  context_->LogStatus("open failed", s);
+  if (!store_->existed()) RemoveUnfinished(ssd_manifest, store, directory_existed);
   return s;
 }
 
+// Options that would have a database beside the one that is there.
+Status DBImpl::CheckVolatility() const {
+  Env* const env = context_->options.env;
+  const bool anonymous = Region::IsAnonymous(context_->options.pool_path);
+  if (anonymous && env->FileExists(context_->name + "/pool")) {
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   "the database has a pool: " + context_->name + "/pool");
+  }
+  if (!env->FileExists(SsdManifestPath(context_->name)) || (anonymous && !context_->options.ssd_path.empty()))
+    return Status::OK();
+  return Status::InvalidArgument(
+      anonymous ? "Options::ssd_path is empty" : "Options::pool_path is not anonymous",
+      "the database is in the files of an SSD tier and of a log, see " + SsdManifestPath(context_->name));
+}
+
 // Whether there is a database. A device is there in any case; a volatile pool never, but maybe what outlives it.
-Status DBImpl::LookForPool(bool* exists) {
-  const std::string path = PoolPath(options_, name_);
-  *exists = options_.env->FileExists(Region::IsAnonymous(path) ? SsdManifestPath(name_) : path);
-  if (hooks_.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
+Status DBImpl::LookForPool(bool* exists) const {
+  const std::string path = PoolPath(context_->options, context_->name);
+  *exists = context_->options.env->FileExists(Region::IsAnonymous(path) ? SsdManifestPath(context_->name) : path);
+  if (context_->hooks.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
 }
 
 // Finds out whether there is a database, and whether that is as it should be.
 Status DBImpl::LookForDatabase() {
+  const Options& options = context_->options;
+  const std::string& name = context_->name;
   bool pool_is_there = false;
   Status s = LookForPool(&pool_is_there);
-  if (s.ok()) s = FindStore(pool_is_there);
+  if (s.ok()) s = store_->Find(pool_is_there);
   if (!s.ok()) return s;
-  if (!existed_ && IsForeignDatabase(options_.env, name_)) {
-    return Status::InvalidArgument(name_, "holds a database of another format (it has a file CURRENT and no pool)");
+  if (store_->existed()) {
+    return options.error_if_exists ? Status::InvalidArgument(name, "exists (error_if_exists is true)") : s;
+  }
+  if (IsForeignDatabase(options.env, name)) {
+    return Status::InvalidArgument(name, "holds a database of another format (it has a file CURRENT and no pool)");
   }
   // As LevelDB, whose lock file comes first.
-  if (!existed_ && ::access(name_.c_str(), W_OK) != 0 && (errno == EACCES || errno == EROFS)) {
-    return PosixError(name_, errno);
-  }
-  if (!existed_ && !options_.create_if_missing) {
-    return Status::InvalidArgument(name_, "does not exist (create_if_missing is false)");
-  }
-  if (existed_ && options_.error_if_exists) {
-    return Status::InvalidArgument(name_, "exists (error_if_exists is true)");
-  }
-  return s;
+  if (::access(name.c_str(), W_OK) != 0 && (errno == EACCES || errno == EROFS)) return PosixError(name, errno);
+  return options.create_if_missing ? s : Status::InvalidArgument(name, "does not exist (create_if_missing is false)");
 }
 
 Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
   if (s.ok()) s = StartThreads();
-  if (s.ok()) s = ReplayLogFiles();
-  return s.ok() ? KeepStore(StoreState::kInUse) : s;
+  if (s.ok()) s = recovery_->Replay();
+  return s.ok() ? store_->Keep(StoreState::kInUse) : s;
 }
 
-// Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that
-// says that there is a database goes first, then the pool or what stands for a volatile one: that takes no memory.
+// Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
+// goes first, then the pool or what stands for a volatile one: that takes no memory.
 void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed) {
-  Env* const env = options_.env;
-  if (store_.state == StoreState::kInUse) {
+  Env* const env = context_->options.env;
+  if (store_->store().state == StoreState::kInUse) {
     env->RemoveFile(store).IgnoreError();
     if (env->FileExists(store)) return;  // the database is whole, and stays so
   }
-  if (pool_ != nullptr) pool_->Remove();
+  if (context_->pool != nullptr) context_->pool->Remove();
   if (file_lock_ != nullptr) env->RemoveFile(ssd_manifest).IgnoreError();
-  if (env_memory_ != nullptr) env->RemoveFile(PoolPath(options_, name_)).IgnoreError();
-  if (file_log_ != nullptr) {
-    const std::string folder = file_log_->folder();
-    file_log_to_write_ = nullptr;
-    file_log_.reset();
-    FileLog::Destroy(env, folder, &store_.log.id).IgnoreError();
-    if (log_folder_made_) env->RemoveDir(folder).IgnoreError();
-  }
-  if (ssd_ != nullptr) {
-    ssd_.reset();
-    SsdStore::Destroy(env, options_.ssd_path).IgnoreError();
+  if (context_->env_memory != nullptr) env->RemoveFile(PoolPath(context_->options, context_->name)).IgnoreError();
+  logs_->Remove();
+  if (context_->ssd != nullptr) {
+    context_->ssd.reset();
+    SsdStore::Destroy(env, context_->options.ssd_path).IgnoreError();
   }
   if (file_lock_ != nullptr) {
     // A pool that cannot be removed keeps its STORE, without which nobody could open it.
     bool pool_is_there = true;
     if (LookForPool(&pool_is_there).ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
-    own_log_.reset();
-    info_log_ = options_.info_log;
-    env->RemoveFile(LogPath(name_)).IgnoreError();
+    context_->own_log.reset();
+    context_->info_log = context_->options.info_log;
+    env->RemoveFile(LogPath(context_->name)).IgnoreError();
     env->UnlockFile(file_lock_).IgnoreError();
     file_lock_ = nullptr;
-    env->RemoveFile(LockPath(name_)).IgnoreError();
+    env->RemoveFile(LockPath(context_->name)).IgnoreError();
   }
-  if (!directory_existed) env->RemoveDir(name_).IgnoreError();
+  if (!directory_existed) env->RemoveDir(context_->name).IgnoreError();
 }
 
 Status DBImpl::LockDirectory() {
-  Env* const env = options_.env;
-  if (!env->FileExists(name_)) {
-    Status s = env->CreateDir(name_);
-    if (!s.ok() && !env->FileExists(name_)) {
+  Env* const env = context_->options.env;
+  const std::string& name = context_->name;
+  if (!env->FileExists(name)) {
+    Status s = env->CreateDir(name);
+    if (!s.ok() && !env->FileExists(name)) {
       // What LevelDB says, which finds it out with LOCK.
-      if (s.IsNotFound()) return Status::NotFound(LockPath(name_), "No such file or directory (nor the one above it)");
-      return Status::IOError(name_, "cannot create the directory: " + s.ToString());
+      if (s.IsNotFound()) return Status::NotFound(LockPath(name), "No such file or directory (nor the one above it)");
+      return Status::IOError(name, "cannot create the directory: " + s.ToString());
     }
   }
-  Status s = env->LockFile(LockPath(name_), &file_lock_);
+  Status s = env->LockFile(LockPath(name), &file_lock_);
   if (!s.ok()) return s;
-  return OpenInfoLog(options_, name_, &own_log_, &info_log_);
+  return OpenInfoLog(context_->options, name, &context_->own_log, &context_->info_log);
 }
 
 Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
-  const std::string path = PoolPath(options_, name_);
-  const ThreadMemoryPolicy policy(placement_.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
+  DbContext& db = *context_;
+  const ThreadMemoryPolicy policy(db.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
   Status s = LookForDatabase();  // once more: another process may have made it before this one had the lock
   if (!s.ok()) return s;
-  const bool exists = existed_, is_volatile = Region::IsAnonymous(path);
-  // Whoever made it before got no further than this, and may have left a file with this uuid.
-  if (!exists && KeepsStore() && is_volatile != (store_.pool == Uuid{})) store_.pool = is_volatile ? Uuid{} : NewUuid();
-  const Pool::Options pool_options{options_.pool_size,
-                                   options_.pool_growth,
-                                   options_.persist_mode,
-                                   hooks_.memory,
-                                   placement_.nvm,
-                                   nvm_model_.get(),
-                                   RegionsOf(options_),
-                                   hooks_.memory == nullptr ? PlacesOfRegions(options_, name_) : RegionPlaces(),
-                                   options_.nvm_huge_pages,
-                                   options_.file_access,
-                                   store_.pool};
-  if (hooks_.memory == nullptr && !is_volatile) s = AskEnvForPool(options_.env, path, exists);
-  if (s.ok() && !exists) s = KeepStore(StoreState::kMaking);
+  const Existence existence = !store_->existed()                          ? Existence::kNew
+                              : Region::IsAnonymous(db.options.pool_path) ? Existence::kFilesAlone
+                                                                          : Existence::kPool;
+  s = MapPool(existence);
+  if (s.ok() && existence != Existence::kNew) s = store_->CheckPool();
+  if (s.ok()) s = floor_->Read(existence == Existence::kFilesAlone);
   if (!s.ok()) return s;
-  s = exists && !is_volatile ? Pool::Open(path, pool_options, &pool_) : Pool::Create(path, pool_options, &pool_);
-  if (s.ok() && exists) s = CheckPool();
-  if (s.ok()) s = ReadSsdManifest(exists && is_volatile);
+  db.chunk_bytes = ChunkBytes(db.options, db.pool->capacity());
+  db.blocks = std::make_unique<BlockPool>(BlockBytes(db.options), kSpareBlocks, db.placement.dram_node);
+  write_->OpenFrames();
+  s = tier_->Open();
   if (!s.ok()) return s;
-  chunk_bytes_ = ChunkBytes(options_, pool_->capacity());
-  blocks_ = std::make_unique<BlockPool>(BlockBytes(options_), kSpareBlocks, placement_.dram_node);
-  frame_writer_ = std::make_unique<FrameWriter>(&pool_->persist(), pool_->secret());
-  s = OpenSsd();
-  if (!s.ok()) return s;
-  MutexLock lock(&mutex_);
-  versions_ = std::make_unique<VersionSet>(pool_.get(), order_, options_.num_levels);
-  if (ssd_ != nullptr) versions_->UseSsd(ssd_.get(), options_.ssd_levels);
-  if (exists && is_volatile) {
-    s = versions_->CreateFor(ssd_manifest_.state);
-    if (s.ok()) s = OpenFileLog();
-    if (s.ok()) s = RecoverVolatile();
-  } else if (exists) {
-    s = OpenFileLog();
-    if (s.ok()) s = Recover();
-  } else {
-    s = versions_->Create();
-    if (s.ok()) s = pool_->Publish();
-    if (s.ok() && env_memory_ != nullptr) MemoryEnv::Of(options_.env)->AddPool(path, env_memory_);
-    if (s.ok()) s = OpenFileLog();
-    if (s.ok()) s = MakeFilesDurable(VersionEdit());
-  }
+  DbLock lock(control_.get());
+  s = RecoverParts(existence);
   if (s.ok()) s = AddMissingRegions();
   if (!s.ok()) return s;
-  memtable_ = NewMemTable(BloomFilter::Pages::kAsUsed);
-  writable_ = memtable_.get();
-  takes_turns_ = file_log_to_write_ == nullptr && !pool_->persist().fence_is_slow();
-  PublishState();
-  Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us", path.c_str(),
-      versions_->manifest().tables.size(), static_cast<int>(pool_->persist_mode()),
-      static_cast<unsigned long long>(pool_->used_bytes()), static_cast<unsigned long long>(pool_->capacity()),
-      static_cast<unsigned long long>(NowMicros() - start));
-  for (int i = 0; i < pool_->regions().count(); i++) {
-    const Region& region = *pool_->regions().at(i).region;
-    if (!region.copies_on_write()) continue;
-    Log("WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, "
-        "chattr +C it, and copy the database there",
-        region.path().c_str());
+  tree_->Begin();
+  write_->Begin();
+  control_->OnChange([this] {
+    control_->AssertHeld();
+    write_->UpdateThrottle();
+  });
+  LogOpened(start);
+  return s;
+}
+
+Status DBImpl::MapPool(Existence existence) {
+  DbContext& db = *context_;
+  const std::string path = PoolPath(db.options, db.name);
+  const bool is_volatile = Region::IsAnonymous(path), is_file = db.hooks.memory == nullptr;
+  Uuid& uuid = store_->store().pool;
+  // Whoever made it before got no further than this, and may have left a file with this uuid.
+  if (existence == Existence::kNew && store_->Keeps() && is_volatile != (uuid == Uuid{})) {
+    uuid = is_volatile ? Uuid{} : NewUuid();
   }
-  if (is_volatile) {
-    Log("the pool is anonymous memory: %s",
-        ssd_ != nullptr ? "writes are in the log files until they are on SSD" : "nothing of it outlives the process");
+  const Pool::Options pool_options{db.options.pool_size,
+                                   db.options.pool_growth,
+                                   db.options.persist_mode,
+                                   db.hooks.memory,
+                                   db.placement.nvm,
+                                   db.nvm_model.get(),
+                                   RegionsOf(db.options),
+                                   is_file ? PlacesOfRegions(db.options, db.name) : RegionPlaces(),
+                                   db.options.nvm_huge_pages,
+                                   db.options.file_access,
+                                   uuid};
+  Status s;
+  if (is_file && !is_volatile) s = AskEnvForPool(db.options.env, path, existence == Existence::kPool);
+  if (s.ok() && existence == Existence::kNew) s = store_->Keep(StoreState::kMaking);
+  if (!s.ok()) return s;
+  return existence == Existence::kPool ? Pool::Open(path, pool_options, &db.pool)
+                                       : Pool::Create(path, pool_options, &db.pool);
+}
+
+// Brings the tree to the state that the database had when it was closed, or to that of a new one.
+Status DBImpl::RecoverParts(Existence existence) {
+  DbContext& db = *context_;
+  tree_->versions = std::make_unique<VersionSet>(db.pool.get(), db.order, db.options.num_levels);
+  VersionSet* const versions = tree_->versions.get();
+  if (db.ssd != nullptr) versions->UseSsd(db.ssd.get(), db.options.ssd_levels);
+  Status s;
+  switch (existence) {
+    case Existence::kFilesAlone:
+      s = versions->CreateFor(floor_->manifest().state);
+      if (s.ok()) s = logs_->Open(floor_->manifest().store_id);
+      return s.ok() ? recovery_->RecoverVolatile() : s;
+    case Existence::kPool:
+      s = logs_->Open(floor_->manifest().store_id);
+      return s.ok() ? recovery_->Recover() : s;
+    case Existence::kNew:
+      s = versions->Create();
+      if (s.ok()) s = db.pool->Publish();
+      if (s.ok() && db.env_memory != nullptr) {
+        MemoryEnv::Of(db.options.env)->AddPool(PoolPath(db.options, db.name), db.env_memory);
+      }
+      if (s.ok()) s = logs_->Open(floor_->manifest().store_id);
+      return s.ok() ? floor_->MakeFilesDurable(VersionEdit()) : s;
   }
   return s;
 }
 
-Status DBImpl::StartThreads() {
-  if (hooks_.manual_background) return Status::OK();
-  int mergers = options_.max_background_merges;
-  if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
-  const int ssd_threads = ssd_ != nullptr ? options_.max_background_ssd_jobs : 0;
-  threads_.reserve(static_cast<size_t>(mergers + ssd_threads) + 2);
-  try {
-    threads_.emplace_back([this] { BackgroundLoop(Step::kPrepare); });
-    threads_.emplace_back([this] { BackgroundLoop(Step::kFlush); });
-    for (int i = 0; i < mergers; i++) {
-      threads_.emplace_back([this] { BackgroundLoop(Step::kMerge); });
-    }
-    for (int i = 0; i < ssd_threads; i++) {
-      threads_.emplace_back([this] { BackgroundLoop(Step::kSsd); });
-    }
-  } catch (const std::system_error& error) {
-    return Status::IOError(name_, std::string("cannot start a thread: ") + error.what());
+void DBImpl::LogOpened(uint64_t start_micros) const {
+  const DbContext& db = *context_;
+  db.Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us",
+         PoolPath(db.options, db.name).c_str(), tree_->versions->manifest().tables.size(),
+         static_cast<int>(db.pool->persist_mode()), static_cast<unsigned long long>(db.pool->used_bytes()),
+         static_cast<unsigned long long>(db.pool->capacity()),
+         static_cast<unsigned long long>(NowMicros() - start_micros));
+  for (int i = 0; i < db.pool->regions().count(); i++) {
+    const Region& region = *db.pool->regions().at(i).region;
+    if (!region.copies_on_write()) continue;
+    db.Log(
+        "WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, chattr "
+        "+C it, and copy the database there",
+        region.path().c_str());
   }
-  return Status::OK();
+  if (!db.pool->is_volatile()) return;
+  db.Log("the pool is anonymous memory: %s", db.ssd != nullptr ? "writes are in the log files until they are on SSD"
+                                                               : "nothing of it outlives the process");
 }
 
-void DBImpl::StopThreads() {
-  {
-    MutexLock lock(&mutex_);
-    closing_.store(true, std::memory_order_relaxed);  // relaxed: read under the mutex, or as a mere wish
-    work_.SignalAll();
-    done_.SignalAll();
-  }
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+Status DBImpl::StartThreads() {
+  if (context_->hooks.manual_background) return Status::OK();
+  int mergers = context_->options.max_background_merges;
+  if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
+  Status s = workers_->Start(Step::kPrepare, 1);
+  if (s.ok()) s = workers_->Start(Step::kFlush, 1);
+  if (s.ok()) s = workers_->Start(Step::kMerge, mergers);
+  if (s.ok() && context_->ssd != nullptr) s = workers_->Start(Step::kSsd, context_->options.max_background_ssd_jobs);
+  return s;
 }
 
 void DBImpl::operator delete(DBImpl* db, std::destroying_delete_t) {
-  if (db->fork_guard_.InChild()) return;
+  if (db->context_->fork_guard.InChild()) return;
   db->~DBImpl();
-  ::operator delete(static_cast<void*>(db), std::align_val_t(alignof(DBImpl)));
+  ::operator delete(static_cast<void*>(db));
 }
 
 DBImpl::~DBImpl() {
-  DCHECK(snapshots_.empty());  // the user releases all snapshots before
-  const bool was_open = pool_ != nullptr && !pool_->is_volatile() && file_lock_ != nullptr && !threads_.empty();
-  if (options_.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
-  StopThreads();
-  LeaveFileLog();
+  DCHECK(tree_->snapshots.empty());  // the user releases all snapshots before
+  const Pool* const pool = context_->pool.get();
+  const bool was_open = pool != nullptr && !pool->is_volatile() && file_lock_ != nullptr && workers_->running();
+  if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
+  workers_->Stop();
+  logs_->Leave();
   if (was_open) {
-    const Status s = WithMemory([this] { return GiveSpaceBack(); });
-    if (!s.ok()) LogStatus("free space is kept", s);
+    const Status s = context_->WithMemory([this] { return space_->GiveBack(); });
+    if (!s.ok()) context_->LogStatus("free space is kept", s);
   }
-  if (tracer_.active()) EndTrace().IgnoreError();  // the error is in the info log
+  if (context_->tracer.active()) EndTrace().IgnoreError();  // the error is in the info log
   if (file_lock_ != nullptr) {
-    Log("closed");
-    options_.env->UnlockFile(file_lock_).IgnoreError();
+    context_->Log("closed");
+    context_->options.env->UnlockFile(file_lock_).IgnoreError();
   }
 }
 

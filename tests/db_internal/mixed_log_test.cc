@@ -9,6 +9,7 @@
 
 #include "miodb/env.h"
 #include "src/db/db_impl.h"
+#include "src/format/superblock.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "src/db/db_parts.h"
+
 namespace miodb {
 
 namespace {
@@ -37,21 +39,21 @@ class SpaceMap {
 
 }  // namespace
 
-uint64_t DBPeer::LastSequence(DB* db) { return Impl(db)->last_sequence_.load(); }
+uint64_t DBPeer::LastSequence(DB* db) { return Impl(db)->tree_->last_sequence.load(); }
 
 std::string DBPeer::CheckSpace(DB* db) {
   DBImpl* const impl = Impl(db);
-  MutexLock lock(&impl->mutex_);
+  DbLock lock(impl->control_.get());
   // Tables that wait for their filters although no version has them any more; the flush thread lets them go.
-  std::erase_if(impl->unfiltered_, [](const TableRef& table) { return table.use_count() == 1; });
+  impl->flusher_->DropUnread();
   SpaceMap space;
   RootSlot root;
-  if (!impl->pool_->ReadRoot(&root).ok()) return "the root cannot be read";
+  if (!impl->context_->pool->ReadRoot(&root).ok()) return "the root cannot be read";
   space.Add(root.manifest_offset, root.manifest_size);
-  for (const auto& [id, chunk] : impl->versions_->manifest().chunks) space.Add(chunk.offset, chunk.size);
-  for (const auto& [number, place] : impl->versions_->manifest().tables)
+  for (const auto& [id, chunk] : impl->tree_->versions->manifest().chunks) space.Add(chunk.offset, chunk.size);
+  for (const auto& [number, place] : impl->tree_->versions->manifest().tables)
     space.Add(place.index_offset, place.index_size);
-  for (const auto& level : impl->versions_->current()->levels) {
+  for (const auto& level : impl->tree_->versions->current()->levels) {
     for (const RunRef& run : level) {
       for (const TableRef& table : run->tables) {
         for (const PayloadRef& p : table->payload()) space.Add(p.extent->offset(), p.extent->size());
@@ -62,26 +64,26 @@ std::string DBPeer::CheckSpace(DB* db) {
   const auto add_reserved = [&](const LogChunk& chunk) {
     if (chunk.reserved != nullptr) space.Add(chunk.reserved->offset(), chunk.reserved->size());
   };
-  for (const auto& chunk : impl->spare_chunks_) add_reserved(*chunk);
-  for (const auto& chunk : impl->memtable_->segment().chunks) add_reserved(*chunk);
-  for (const MemTableRef& memtable : impl->immutables_) {
+  for (const auto& chunk : impl->space_->spares()) add_reserved(*chunk);
+  for (const auto& chunk : impl->tree_->memtable->segment().chunks) add_reserved(*chunk);
+  for (const MemTableRef& memtable : impl->tree_->immutables) {
     for (const auto& chunk : memtable->segment().chunks) add_reserved(*chunk);
   }
   if (space.Overlaps()) return "extents overlap";
-  const uint64_t spare = impl->versions_->manifest_bytes() - root.manifest_size;
+  const uint64_t spare = impl->tree_->versions->manifest_bytes() - root.manifest_size;
   const uint64_t wanted =
-      kPoolHeaderSize * static_cast<uint64_t>(impl->pool_->regions().count()) + space.bytes() + spare;
-  const uint64_t used = impl->pool_->used_bytes();
+      kPoolHeaderSize * static_cast<uint64_t>(impl->context_->pool->regions().count()) + space.bytes() + spare;
+  const uint64_t used = impl->context_->pool->used_bytes();
   if (used == wanted) return "";
   return std::to_string(used) + " bytes of the pool are in use, accounted for are " + std::to_string(wanted);
 }
 
 bool DBPeer::MarkOneExtent(DB* db) {
   DBImpl* const impl = Impl(db);
-  MutexLock lock(&impl->mutex_);
+  DbLock lock(impl->control_.get());
   Extent* best = nullptr;
   uint64_t most = 0;
-  impl->versions_->ForEachPayload([&](Extent* extent, uint64_t live) {
+  impl->tree_->versions->ForEachPayload([&](Extent* extent, uint64_t live) {
     const uint64_t garbage = extent->payload_bytes() - std::min(live, extent->payload_bytes());
     if (garbage <= most || extent->evacuate.load()) return;
     best = extent;
@@ -93,23 +95,23 @@ bool DBPeer::MarkOneExtent(DB* db) {
 
 void DBPeer::AppendToRecoveredLog(DB* db) {
   DBImpl* const impl = Impl(db);
-  MutexLock lock(&impl->mutex_);
-  if (impl->immutables_.empty()) return;
-  impl->memtable_ = impl->immutables_.front();
-  impl->immutables_.pop_front();
-  impl->writable_ = impl->memtable_.get();
-  LogChunk* const chunk = impl->memtable_->segment().chunks.back().get();
+  DbLock lock(impl->control_.get());
+  if (impl->tree_->immutables.empty()) return;
+  impl->tree_->memtable = impl->tree_->immutables.front();
+  impl->tree_->immutables.pop_front();
+  impl->write_->writable_ = impl->tree_->memtable.get();
+  LogChunk* const chunk = impl->tree_->memtable->segment().chunks.back().get();
   chunk->capacity = chunk->extent->size();
-  impl->chunk_ = chunk;
-  impl->PublishState();
+  impl->write_->chunk_ = chunk;
+  impl->tree_->Publish();
 }
 
-int DBPeer::Regions(DB* db) { return Impl(db)->pool_->regions().count(); }
+int DBPeer::Regions(DB* db) { return Impl(db)->context_->pool->regions().count(); }
 
 size_t DBPeer::TablesAt(DB* db, int level) {
   DBImpl* const impl = Impl(db);
-  MutexLock lock(&impl->mutex_);
-  const auto& levels = impl->versions_->current()->levels;
+  DbLock lock(impl->control_.get());
+  const auto& levels = impl->tree_->versions->current()->levels;
   size_t tables = 0;
   for (const RunRef& run : levels[static_cast<size_t>(level < 0 ? static_cast<int>(levels.size()) + level : level)]) {
     tables += run->tables.size();

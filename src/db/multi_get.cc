@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <functional>
-
-#include "src/db/db_impl.h"
-
 // Many gets in one call, step by step:
 //
 //   1 Pin the state and choose the sequence once, so that all keys are read as of one moment.
@@ -13,6 +8,10 @@
 //     fast disk busy, so helper threads take groups as well if there are several.
 //   4 Where there is no io_uring, helper threads and the caller look for the keys side by side. The caller keeps the
 //     state pinned for all of them.
+#include <algorithm>
+#include <functional>
+
+#include "src/db/read_path.h"
 
 namespace miodb {
 
@@ -27,24 +26,8 @@ constexpr size_t kMostReadKeys = 64;
 
 }  // namespace
 
-std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                 std::vector<std::string>* values) {
-  ReadOptions at_once = options;
-  if (options.snapshot == nullptr) at_once.snapshot = GetSnapshot();
-  std::vector<Status> statuses;
-  Status s = NoThrow("MultiGet", [&] {
-    statuses.resize(keys.size());
-    values->resize(keys.size());
-    for (size_t i = 0; i < keys.size(); i++) statuses[i] = Get(at_once, keys[i], &(*values)[i]);
-    return Status::OK();
-  });
-  if (!s.ok()) std::fill(statuses.begin(), statuses.end(), s);
-  if (options.snapshot == nullptr) ReleaseSnapshot(at_once.snapshot);
-  return statuses;
-}
-
 // What one call works on. A key's status and value belong to whoever looks for it.
-struct DBImpl::MultiGetCall {
+struct ReadPath::MultiGetCall {
   const ReadOptions& options;
   const std::vector<Slice>& keys;
   std::vector<std::string>* values;
@@ -64,13 +47,13 @@ struct DBImpl::MultiGetCall {
   }
 };
 
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                     std::vector<std::string>* values) {
-  if (fork_guard_.InChild()) return std::vector<Status>(keys.size(), InChild());
-  if (tracer_.active()) [[unlikely]]
-    tracer_.MultiGet(keys);
+std::vector<Status> ReadPath::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<std::string>* values) {
+  if (db_.fork_guard.InChild()) return std::vector<Status>(keys.size(), db_.InChild());
+  if (db_.tracer.active()) [[unlikely]]
+    db_.tracer.MultiGet(keys);
   MultiGetCall call{options, keys, values, {}, nullptr, {}, {}};
-  Status s = WithMemory([&] {
+  Status s = db_.WithMemory([&] {
     call.statuses.resize(keys.size());
     values->resize(keys.size());
     RunMultiGet(&call);
@@ -80,18 +63,18 @@ std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vect
   return std::move(call.statuses);
 }
 
-void DBImpl::RunMultiGet(MultiGetCall* call) {
-  ReadStates::Pin pin(&states_);
+void ReadPath::RunMultiGet(MultiGetCall* call) {
+  ReadStates::Pin pin(&tree_->states);
   call->state = pin.get();
   const uint64_t sequence = ReadSequence(call->options);
   call->lookups.reserve(call->keys.size());
   for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence);
   for (size_t i = 0; i < call->keys.size(); i += kPrefetchKeys) GetGroupFromPool(call, i);
-  if (options_.multi_get_io_uring && read_rings_.possible() && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
+  if (db_.options.multi_get_io_uring && read_rings_.possible() && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
   helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i], nullptr); });
 }
 
-void DBImpl::GetGroupFromPool(MultiGetCall* call, size_t begin) {
+void ReadPath::GetGroupFromPool(MultiGetCall* call, size_t begin) {
   const size_t end = std::min(call->keys.size(), begin + kPrefetchKeys);
   for (size_t i = begin; i < end; i++) PrefetchFilters(call->lookups[i], *call->state);
   for (size_t i = begin; i < end; i++) {
@@ -107,20 +90,20 @@ void DBImpl::GetGroupFromPool(MultiGetCall* call, size_t begin) {
 }
 
 // Looks for the keys of groups whose blocks can be read together, and leaves the others in on_ssd.
-void DBImpl::GetGroupsFromSsd(MultiGetCall* call) {
+void ReadPath::GetGroupsFromSsd(MultiGetCall* call) {
   const size_t keys = call->on_ssd.size();
-  const size_t share = keys / (static_cast<size_t>(options_.multi_get_threads) + 1);
+  const size_t share = keys / (static_cast<size_t>(db_.options.multi_get_threads) + 1);
   const size_t group = std::clamp(share, kLeastReadKeys, kMostReadKeys);
   std::vector<uint8_t> looked((keys + group - 1) / group, 0);  // bytes, because several threads write them
   helpers_.Run(looked.size(), [&](size_t i) {
     const size_t begin = i * group, end = std::min(keys, begin + group);
     BlockReads reads;
-    Status s = WithMemory([&] {
+    Status s = db_.WithMemory([&] {
       for (size_t k = begin; k < end; k++) call->state->version->ssd->PlanGet(call->lookups[call->on_ssd[k]], &reads);
       return reads.Run(&read_rings_) ? Status::OK() : Status::NotSupported("not with a ring");
     });
     if (!s.ok()) return;
-    statistics_.ring_reads.Add(reads.count());
+    db_.statistics.ring_reads.Add(reads.count());
     for (size_t k = begin; k < end; k++) GetFromSsd(call, call->on_ssd[k], &reads);
     looked[i] = 1;
   });
@@ -131,12 +114,12 @@ void DBImpl::GetGroupsFromSsd(MultiGetCall* call) {
   call->on_ssd.resize(left);
 }
 
-void DBImpl::GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks_read) {
-  Status s = WithMemory([&] {
+void ReadPath::GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks_read) {
+  Status s = db_.WithMemory([&] {
     bool found = false;
     RecordView record;
     BlockPin block;
-    SstReader::ReadMode mode = SsdReadMode(call->options);
+    SstReader::ReadMode mode = db_.SsdReadMode(call->options);
     mode.blocks_read = blocks_read;
     Status read = call->state->version->ssd->Get(call->lookups[i], mode, call->options.snapshot == nullptr, &block,
                                                  &found, &record);

@@ -1,9 +1,10 @@
+#include "src/db/properties.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
 
-#include "src/db/db_impl.h"
 #include "src/util/escape.h"
 
 namespace miodb {
@@ -65,80 +66,80 @@ bool ParseNumber(Slice text, uint64_t* number) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, uint64_t>> DBImpl::Counters() {
+std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   // relaxed loads: statistics
   const auto get = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
   std::vector<std::pair<std::string, uint64_t>> result;
-  result.emplace_back("user-bytes-written", statistics_.user_bytes.value());
-  result.emplace_back("stall-micros", statistics_.stall_micros.value());
-  result.emplace_back("throttle-micros", statistics_.throttle_micros.value());
-  result.emplace_back("flush-micros", statistics_.flush_micros.value());
-  result.emplace_back("merge-micros", statistics_.merge_micros.value());
-  result.emplace_back("flushes", statistics_.flushes.value());
-  result.emplace_back("merges", statistics_.merges.value());
+  result.emplace_back("user-bytes-written", db_.statistics.user_bytes.value());
+  result.emplace_back("stall-micros", db_.statistics.stall_micros.value());
+  result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
+  result.emplace_back("flush-micros", db_.statistics.flush_micros.value());
+  result.emplace_back("merge-micros", db_.statistics.merge_micros.value());
+  result.emplace_back("flushes", db_.statistics.flushes.value());
+  result.emplace_back("merges", db_.statistics.merges.value());
   uint64_t lines = 0, units = 0, fences = 0;
   for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
     const Purpose purpose = static_cast<Purpose>(i);
-    const PersistCounters& c = pool_->persist().counters(purpose);
+    const PersistCounters& c = db_.pool->persist().counters(purpose);
     result.emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), get(c.bytes));
     lines += get(c.lines);
     units += get(c.units);
     fences += get(c.fences);
   }
-  result.emplace_back("nvm-bytes-total", pool_->persist().TotalBytes());
+  result.emplace_back("nvm-bytes-total", db_.pool->persist().TotalBytes());
   result.emplace_back("nvm-lines-flushed", lines);
   result.emplace_back("nvm-units-256", units);
   result.emplace_back("nvm-fences", fences);
-  if (nvm_model_ != nullptr) {
-    result.emplace_back("modelled-units-read", nvm_model_->read_units());
-    result.emplace_back("modelled-units-cached", nvm_model_->cached_units());
-    result.emplace_back("modelled-read-micros", nvm_model_->read_nanos() / 1000);
-    result.emplace_back("modelled-write-micros", nvm_model_->write_nanos() / 1000);
+  if (db_.nvm_model != nullptr) {
+    result.emplace_back("modelled-units-read", db_.nvm_model->read_units());
+    result.emplace_back("modelled-units-cached", db_.nvm_model->cached_units());
+    result.emplace_back("modelled-read-micros", db_.nvm_model->read_nanos() / 1000);
+    result.emplace_back("modelled-write-micros", db_.nvm_model->write_nanos() / 1000);
   }
-  if (file_log_ != nullptr) {
-    result.emplace_back("log-file-bytes", file_log_->bytes_written());
-    result.emplace_back("log-file-bytes-padding", file_log_->padding_bytes());
-    result.emplace_back("log-file-bytes-needed", file_log_->live_bytes());
-    result.emplace_back("log-file-syncs", file_log_->syncs());
+  if (logs_->files() != nullptr) {
+    result.emplace_back("log-file-bytes", logs_->files()->bytes_written());
+    result.emplace_back("log-file-bytes-padding", logs_->files()->padding_bytes());
+    result.emplace_back("log-file-bytes-needed", logs_->files()->live_bytes());
+    result.emplace_back("log-file-syncs", logs_->files()->syncs());
   }
-  result.emplace_back("pool-bytes-used", pool_->used_bytes());
-  result.emplace_back("pool-bytes-file", pool_->file_bytes());
-  result.emplace_back("pool-bytes-capacity", pool_->capacity());
-  result.emplace_back("pool-bytes-given-back", get(pool_->growth().given_back));
-  result.emplace_back("pool-growths", get(pool_->growth().steps));
-  result.emplace_back("pool-growths-waited-for", get(pool_->growth().waited_for));
-  result.emplace_back("pool-growth-micros", get(pool_->growth().micros));
-  result.emplace_back("pool-growth-longest-micros", get(pool_->growth().longest_micros));
-  result.emplace_back("drains", statistics_.drains.value());
-  result.emplace_back("ssd-compactions", statistics_.ssd_compactions.value());
-  result.emplace_back("ssd-micros", statistics_.ssd_micros.value());
-  result.emplace_back("ssd-bytes-drain", statistics_.drain_bytes.value());
-  result.emplace_back("ssd-bytes-compaction", statistics_.ssd_compaction_bytes.value());
-  result.emplace_back("ssd-bytes-written", ssd_ != nullptr ? ssd_->bytes_written() : 0);
-  result.emplace_back("ssd-bytes-read", statistics_.ssd_read_bytes.value());
-  result.emplace_back("ssd-ring-reads", statistics_.ring_reads.value());
-  MutexLock lock(&mutex_);
-  const SsdLevels* const ssd = versions_->current()->ssd.get();
+  result.emplace_back("pool-bytes-used", db_.pool->used_bytes());
+  result.emplace_back("pool-bytes-file", db_.pool->file_bytes());
+  result.emplace_back("pool-bytes-capacity", db_.pool->capacity());
+  result.emplace_back("pool-bytes-given-back", get(db_.pool->growth().given_back));
+  result.emplace_back("pool-growths", get(db_.pool->growth().steps));
+  result.emplace_back("pool-growths-waited-for", get(db_.pool->growth().waited_for));
+  result.emplace_back("pool-growth-micros", get(db_.pool->growth().micros));
+  result.emplace_back("pool-growth-longest-micros", get(db_.pool->growth().longest_micros));
+  result.emplace_back("drains", db_.statistics.drains.value());
+  result.emplace_back("ssd-compactions", db_.statistics.ssd_compactions.value());
+  result.emplace_back("ssd-micros", db_.statistics.ssd_micros.value());
+  result.emplace_back("ssd-bytes-drain", db_.statistics.drain_bytes.value());
+  result.emplace_back("ssd-bytes-compaction", db_.statistics.ssd_compaction_bytes.value());
+  result.emplace_back("ssd-bytes-written", db_.ssd != nullptr ? db_.ssd->bytes_written() : 0);
+  result.emplace_back("ssd-bytes-read", db_.statistics.ssd_read_bytes.value());
+  result.emplace_back("ssd-ring-reads", db_.statistics.ring_reads.value());
+  DbLock lock(control_);
+  const SsdLevels* const ssd = tree_->versions->current()->ssd.get();
   result.emplace_back("ssd-files", ssd != nullptr ? ssd->file_count() : 0);
   result.emplace_back("ssd-bytes", ssd != nullptr ? ssd->bytes() : 0);
-  result.emplace_back("pool-bytes-reserved", Reserve(Demand::kAny));
-  result.emplace_back("live-bytes", versions_->payload_live_bytes());
-  result.emplace_back("payload-bytes", versions_->payload_bytes());
-  result.emplace_back("entries", versions_->entries());
-  result.emplace_back("table-memory-bytes", TableMemoryBytes());
-  result.emplace_back("immutable-memtables", immutables_.size());
+  result.emplace_back("pool-bytes-reserved", space_->Reserve(Space::Demand::kAny));
+  result.emplace_back("live-bytes", tree_->versions->payload_live_bytes());
+  result.emplace_back("payload-bytes", tree_->versions->payload_bytes());
+  result.emplace_back("entries", tree_->versions->entries());
+  result.emplace_back("table-memory-bytes", tree_->TableMemoryBytes());
+  result.emplace_back("immutable-memtables", tree_->immutables.size());
   return result;
 }
 
-std::string DBImpl::StatsText() {
+std::string Properties::StatsText() {
   std::string text =
       "                               Compactions\n"
       "Level  Files Size(MB) Time(sec) Read(MB) Write(MB)\n"
       "--------------------------------------------------\n";
   VersionRef version;
   {
-    MutexLock lock(&mutex_);
-    version = versions_->current();
+    DbLock lock(control_);
+    version = tree_->versions->current();
   }
   for (size_t level = 0; level < version->levels.size(); level++) {
     size_t tables = 0;
@@ -147,11 +148,12 @@ std::string DBImpl::StatsText() {
       tables += run->tables.size();
       bytes += run->payload_bytes();
     }
-    AppendLevel(level, tables, bytes, statistics_.levels[level], &text);
+    AppendLevel(level, tables, bytes, db_.statistics.levels[level], &text);
   }
   for (size_t level = 0; version->ssd != nullptr && level < version->ssd->levels.size(); level++) {
     const std::vector<SstRef>& files = version->ssd->levels[level];
-    AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), statistics_.ssd_levels[level], &text);
+    AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), db_.statistics.ssd_levels[level],
+                &text);
   }
   const std::vector<std::pair<std::string, uint64_t>> counters = Counters();
   for (const auto& [name, value] : counters) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
@@ -159,11 +161,11 @@ std::string DBImpl::StatsText() {
   return text;
 }
 
-std::string DBImpl::TablesText() {
+std::string Properties::TablesText() {
   VersionRef version;
   {
-    MutexLock lock(&mutex_);
-    version = versions_->current();
+    DbLock lock(control_);
+    version = tree_->versions->current();
   }
   std::string text;
   for (size_t level = 0; level < version->levels.size(); level++) {
@@ -188,22 +190,22 @@ std::string DBImpl::TablesText() {
   return text;
 }
 
-std::string DBImpl::PoolText() {
-  std::string text = "path: " + pool_->path() + "\n";
-  Append(&text, "persist-mode: %s\n", DurabilityName(*pool_));
-  Append(&text, "bytes-used: %" PRIu64 "\nbytes-file: %" PRIu64 "\nbytes-capacity: %" PRIu64 "\n", pool_->used_bytes(),
-         pool_->file_bytes(), pool_->capacity());
+std::string Properties::PoolText() {
+  std::string text = "path: " + db_.pool->path() + "\n";
+  Append(&text, "persist-mode: %s\n", DurabilityName(*db_.pool));
+  Append(&text, "bytes-used: %" PRIu64 "\nbytes-file: %" PRIu64 "\nbytes-capacity: %" PRIu64 "\n",
+         db_.pool->used_bytes(), db_.pool->file_bytes(), db_.pool->capacity());
   return text;
 }
 
-std::string DBImpl::PlacementText() {
+std::string Properties::PlacementText() {
   constexpr uint64_t kPages = 256;
   const auto node = [](int id) { return id == kAnyNode ? std::string("any") : std::to_string(id); };
-  std::string text = "dram-node: " + node(placement_.dram_node) + "\n";
-  text += "dram-found: " + blocks_->Sample().Describe() + "\n";
-  text += "thread-cpus: " + (placement_.cpus.empty() ? "any" : FormatIntList(placement_.cpus)) + "\n";
-  text += "nvm-model: " + (nvm_model_ == nullptr ? "none" : nvm_model_->figures().Describe()) + "\n";
-  const RegionSet& regions = pool_->regions();
+  std::string text = "dram-node: " + node(db_.placement.dram_node) + "\n";
+  text += "dram-found: " + db_.blocks->Sample().Describe() + "\n";
+  text += "thread-cpus: " + (db_.placement.cpus.empty() ? "any" : FormatIntList(db_.placement.cpus)) + "\n";
+  text += "nvm-model: " + (db_.nvm_model == nullptr ? "none" : db_.nvm_model->figures().Describe()) + "\n";
+  const RegionSet& regions = db_.pool->regions();
   for (int i = 0; i < regions.count(); i++) {
     const RegionSet::Member& m = regions.at(i);
     const Region& region = *m.region;
@@ -211,7 +213,7 @@ std::string DBImpl::PlacementText() {
     const std::string name = i == 0 ? "region-" : "region" + std::to_string(i) + "-";
     const auto line = [&](const char* what, const std::string& value) { text += name + what + ": " + value + "\n"; };
     line("path", region.path());
-    line("uuid", UuidText(i == 0 ? pool_->uuid() : m.uuid));
+    line("uuid", UuidText(i == 0 ? db_.pool->uuid() : m.uuid));
     line("kind", RegionKindName(region.kind()));
     line("persist-mode", PersistModeName(region.mode()));
     line("node", node(region.nodes().node));
@@ -219,40 +221,14 @@ std::string DBImpl::PlacementText() {
     line("found", region.Sample(kPages).Describe());
     line("page-bytes", std::to_string(region.granularity()));
     line("huge-pages", region.huge_pages() ? "asked for" : "no");
-    line("limit", pool_->limit_of(i) == 0 ? "none" : std::to_string(pool_->limit_of(i)));
+    line("limit", db_.pool->limit_of(i) == 0 ? "none" : std::to_string(db_.pool->limit_of(i)));
     line("bytes", std::to_string(region.size()));
-    line("bytes-used", std::to_string(pool_->used_in(i)));
+    line("bytes-used", std::to_string(db_.pool->used_in(i)));
   }
   return text;
 }
 
-uint64_t DBImpl::MemoryBytes() {
-  MutexLock lock(&mutex_);
-  uint64_t bytes = TableMemoryBytes() + memtable_->memory_bytes();
-  for (const MemTableRef& memtable : immutables_) bytes += memtable->memory_bytes();
-  return bytes;
-}
-
-uint64_t DBImpl::TableMemoryBytes() {
-  uint64_t bytes = 0;
-  for (const auto& level : versions_->current()->levels) {
-    for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) bytes += table->memory_bytes();
-    }
-  }
-  return bytes;
-}
-
-bool DBImpl::GetProperty(const Slice& property, std::string* value) {
-  if (fork_guard_.InChild()) return false;
-  try {
-    return DoGetProperty(property, value);
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
+bool Properties::Get(const Slice& property, std::string* value) {
   Slice name = property;
   if (name.starts_with("leveldb.")) {
     name.remove_prefix(8);
@@ -261,7 +237,7 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
       name.remove_prefix(files.size());
       uint64_t level;
       if (!ParseNumber(name, &level)) return false;
-      ReadStates::Pin pin(&states_);
+      ReadStates::Pin pin(&tree_->states);
       const SsdLevels* const ssd = pin->version->ssd.get();
       const size_t pool_levels = pin->version->levels.size();
       if (level >= pool_levels + (ssd != nullptr ? ssd->levels.size() : 0)) return false;
@@ -277,7 +253,8 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
     } else if (name == Slice("sstables")) {
       *value = TablesText();
     } else if (name == Slice("approximate-memory-usage")) {
-      *value = std::to_string(MemoryBytes());
+      DbLock lock(control_);
+      *value = std::to_string(tree_->MemoryBytes());
     } else {
       return false;
     }
@@ -286,19 +263,19 @@ bool DBImpl::DoGetProperty(const Slice& property, std::string* value) {
   if (!name.starts_with("miodb.")) return false;
   name.remove_prefix(6);
   if (name == Slice("persist-mode")) {
-    *value = DurabilityName(*pool_);
+    *value = DurabilityName(*db_.pool);
   } else if (name == Slice("pool")) {
     *value = PoolText();
   } else if (name == Slice("nvm-model")) {
-    *value = nvm_model_ == nullptr ? "none" : nvm_model_->figures().Describe();
+    *value = db_.nvm_model == nullptr ? "none" : db_.nvm_model->figures().Describe();
   } else if (name == Slice("placement")) {
     *value = PlacementText();
   } else if (name == Slice("background-error")) {
-    MutexLock lock(&mutex_);
-    *value = background_error_.ToString();
+    DbLock lock(control_);
+    *value = control_->error().ToString();
   } else if (name == Slice("ssd-error")) {
-    MutexLock lock(&mutex_);
-    *value = ssd_error_.ToString();
+    DbLock lock(control_);
+    *value = tier_->error().ToString();
   } else if (name == Slice("counters")) {
     value->clear();
     for (const auto& [counter, n] : Counters()) *value += counter + ": " + std::to_string(n) + "\n";

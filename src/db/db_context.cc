@@ -1,0 +1,37 @@
+#include "src/db/db_context.h"
+
+#include <cstdarg>
+
+#include "src/db/file_names.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+DbContext::DbContext(const Options& user_options, const std::string& directory, const DbHooks& test_hooks)
+    : options(WithOwnFiles(user_options)),
+      name(directory),
+      hooks(test_hooks),
+      order(user_options.comparator),
+      statistics(static_cast<size_t>(user_options.num_levels), kMaxSsdLevels) {}
+
+void DbContext::Log(const char* format, ...) const {
+  if (info_log == nullptr) return;
+  va_list arguments;
+  va_start(arguments, format);
+  try {
+    info_log->Logv(format, arguments);
+  } catch (const std::exception&) {
+    // A message less.
+  }
+  va_end(arguments);
+}
+
+void DbContext::LogStatus(const char* what, const Status& s) const {
+  try {
+    Log("%s: %s", what, s.ToString().c_str());
+  } catch (const std::exception&) {
+    // A message less.
+  }
+}
+
+}  // namespace miodb

@@ -1,0 +1,84 @@
+// DbContext: what a database is and works with, from its open to its close. The parts of a database hold a reference
+// to it, and none of them knows the others' owner.
+//
+// Threads: the open sets the fields, before any other thread knows of them, and the close lets go of them. What changes
+// in between has locks or atomics of its own: statistics, tracer, pool, SSD tier's store, blocks.
+// Ownership: everything that lies in the pool (tables, chunks, memtables) is gone before the context is.
+
+#ifndef MIODB_SRC_DB_DB_CONTEXT_H_
+#define MIODB_SRC_DB_DB_CONTEXT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "miodb/env.h"
+#include "miodb/options.h"
+#include "src/db/db_hooks.h"
+#include "src/db/statistics.h"
+#include "src/memtable/memtable.h"
+#include "src/nvm/memory_env.h"
+#include "src/nvm/pool.h"
+#include "src/ssd/ssd_store.h"
+#include "src/trace/tracer.h"
+#include "src/util/fork_guard.h"
+#include "src/util/key_order.h"
+#include "src/util/no_throw.h"
+
+namespace miodb {
+
+struct DbContext {
+  DbContext(const Options& user_options, const std::string& directory, const DbHooks& test_hooks);
+  DbContext(const DbContext&) = delete;
+  DbContext& operator=(const DbContext&) = delete;
+
+  // A pool in memory that tests gave, about which there are no files.
+  bool PoolIsOfTests() const { return hooks.memory != nullptr && env_memory == nullptr; }
+
+  // The pool is volatile, and the log keeps every write until it is on SSD.
+  bool LogsUntilSsd() const { return ssd != nullptr && pool->is_volatile(); }
+
+  // How tables and files are read for these options.
+  bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
+  SstReader::ReadMode SsdReadMode(const ReadOptions& read) const { return {Verifies(read), read.fill_cache}; }
+
+  // A line of the info log. Without memory for it there is a message less.
+  void Log(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  void LogStatus(const char* what, const Status& s) const;
+
+  Status OutOfMemory() const { return Status::IOError(name, "out of memory"); }
+  Status InChild() const {
+    return Status::IOError(name, "was opened before fork(): only the process that opened a database can use it");
+  }
+
+  // What call() returns, or an error for what it throws. Every call of the API that returns a status goes through it.
+  template <typename Call>
+  Status WithMemory(Call call) const {
+    if (fork_guard.InChild()) [[unlikely]]
+      return InChild();
+    return NoThrow(name, call);
+  }
+
+  const ForkGuard fork_guard;
+  const Options options;
+  const std::string name;  // the database directory
+  const DbHooks hooks;
+  const KeyOrder order;
+
+  Placement placement;
+  std::unique_ptr<NvmModel> nvm_model;  // null: none
+  std::unique_ptr<Logger> own_log;
+  Logger* info_log = nullptr;
+  MemoryEnv::Memory env_memory;  // where the pool lies if options.env keeps its files in memory
+  std::unique_ptr<Pool> pool;
+  std::unique_ptr<SsdStore> ssd;  // null: no SSD tier
+  std::unique_ptr<BlockPool> blocks;
+  uint64_t chunk_bytes = 0;  // of a log chunk, in a database that is not small
+
+  Statistics statistics;
+  Tracer tracer;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_DB_CONTEXT_H_

@@ -1,0 +1,33 @@
+// How tests drive a database.
+
+#ifndef MIODB_SRC_DB_DB_HOOKS_H_
+#define MIODB_SRC_DB_DB_HOOKS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace miodb {
+
+struct MemoryMedium;
+
+// Kinds of background work.
+enum class BackgroundStep { kPrepare, kFlush, kMerge, kSsd };
+inline constexpr size_t kBackgroundSteps = 4;
+
+struct DbHooks {
+  // No threads: background work is done by RunStep, or by a call that cannot go on without it.
+  bool manual_background = false;
+
+  // The memory in which the pool lies, instead of in a file. It outlives the database.
+  MemoryMedium* memory = nullptr;
+
+  // Sizes may be below their documented ranges, down to a few cache lines.
+  bool any_sizes = false;
+
+  // Space that was free for so long is given back to the file system.
+  uint64_t give_back_micros = 10 * 1000 * 1000;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_DB_HOOKS_H_

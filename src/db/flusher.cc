@@ -1,0 +1,109 @@
+#include "src/db/flusher.h"
+
+#include <algorithm>
+
+#include "compaction/flush.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+bool Flusher::Step() {
+  MemTableRef memtable;
+  std::unique_ptr<VersionFilter> filter;
+  {
+    DbLock lock(control_);
+    if (tree_->immutables.empty() || !scheduler_->MayFlush() || !control_->error().ok()) return BuildFilter();
+    memtable = tree_->immutables.back();
+    scheduler_->BeginFlush();
+    filter = std::make_unique<VersionFilter>(tree_->snapshots.Sequences());
+  }
+  const WriteTurns::Work work(turns_);
+  const uint64_t start = NowMicros();
+  std::vector<TableRef> tables;
+  FlushRequest request{
+      db_.pool.get(), db_.order, memtable.get(), filter.get(), db_.options.filter_bits_per_key, [this] {
+        return tree_->NewId();
+      }};
+  Status s = db_.WithMemory([&] { return FlushMemTable(request, &tables); });
+  uint64_t index_bytes = 0;
+  for (const TableRef& table : tables) index_bytes += table->index()->size();
+  DbLock lock(control_);
+  // Let go of both before anybody is told: what the memtable alone holds is free only then.
+  Install(std::move(memtable), std::move(tables), s);
+  const uint64_t micros = NowMicros() - start;
+  db_.statistics.flushes.Add(1);
+  db_.statistics.flush_micros.Add(micros);
+  db_.statistics.levels[0].Note(micros, 0, index_bytes);
+  floor_->RetireLog();
+  return s.ok();
+}
+
+void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
+  if (s.ok()) {
+    VersionEdit edit;
+    const uint64_t run = tree_->versions->NewId();
+    for (const TableRef& table : tables) {
+      edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
+    }
+    for (const auto& chunk : memtable->segment().chunks) {
+      if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
+    }
+    if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable->max_sequence());
+    if (MIODB_MUTATED(kFlushInTwoEdits)) {
+      VersionEdit first;
+      first.removed_chunks.swap(edit.removed_chunks);
+      CHECK(tree_->versions->Apply(std::move(first), {}).ok());
+    }
+    if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable->max_sequence());
+    s = tree_->versions->Apply(std::move(edit), tables);
+  }
+  scheduler_->EndFlush(OutcomeOf(s));
+  if (s.ok()) {
+    tree_->DropFlushed(memtable);
+    for (const auto& chunk : memtable->segment().chunks) {
+      (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
+    }
+    tree_->Publish();
+  } else if (s.IsNoSpace()) {
+    db_.Log("flush waits for space: %s", s.ToString().c_str());
+  } else {
+    control_->SetError(s);
+  }
+  control_->Progressed();
+}
+
+// Tables that recovery opened have no filters; they come one by one while there is nothing to flush.
+bool Flusher::BuildFilter() {
+  if (unfiltered_.empty() || filtering_) return false;
+  TableRef table = std::move(unfiltered_.back());
+  unfiltered_.pop_back();
+  if (table.use_count() > 1) {  // else no version has it any more
+    filtering_ = true;
+    {
+      const DbUnlock unlock(control_);
+      try {
+        table->BuildFilter(db_.options.filter_bits_per_key);
+      } catch (const std::exception&) {
+        // Gets do without.
+      }
+      table.reset();
+    }
+    filtering_ = false;
+  }
+  if (unfiltered_.empty()) control_->SignalDone();
+  return true;
+}
+
+void Flusher::DropUnread() {
+  std::erase_if(unfiltered_, [](const TableRef& table) { return table.use_count() == 1; });
+}
+
+void Flusher::AddUnfiltered(const Version& version) {
+  for (const auto& level : version.levels) {
+    for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
+  }
+}
+
+}  // namespace miodb

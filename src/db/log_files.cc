@@ -1,0 +1,141 @@
+#include "src/db/log_files.h"
+
+#include "src/db/file_names.h"
+#include "src/util/clock.h"
+#include "src/util/posix_file.h"
+
+namespace miodb {
+
+namespace {
+
+uint64_t NowSeconds() { return WallMicros() / 1000000; }
+
+// An Env may have folders that the system does not know.
+Status SyncFolder(const std::string& folder) {
+  const Status s = SyncDirectory(folder);
+  return s.IsNotFound() ? Status::OK() : s;
+}
+
+}  // namespace
+
+// Log files that are in use may have been moved to where the options say. Where they are not, something is missing.
+Status LogFiles::Find(StoreDescriptor::Log* log) const {
+  for (const std::string& wal_dir : {log->wal_dir, db_.options.wal_dir}) {
+    OwnerMark owner;
+    const Status s = FileLog::ReadOwner(db_.options.env, WalFolder(wal_dir, db_.name), &owner);
+    if (!s.ok() && !s.IsNotFound()) return s;
+    if (!s.ok() || owner.id != log->id) continue;
+    log->wal_dir = wal_dir;
+    return Status::OK();
+  }
+  std::string what = "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?";
+  if (!db_.LogsUntilSsd()) what += " RepairDB does without the writes that only the log has";
+  return Status::Corruption(WalFolder(log->wal_dir, db_.name), what);
+}
+
+// Finds the log files, and prepares to write some if the mode asks for it. STORE says so before anybody can write.
+Status LogFiles::Open(uint64_t store_id) {
+  Env* const env = db_.options.env;
+  const bool writes = db_.options.log_mode == kLogFile, is_volatile = db_.LogsUntilSsd();
+  const bool in_use = store_->existed() && (is_volatile || store_->store().log.in_use);
+  if (!in_use && !writes) return Status::OK();
+  StoreDescriptor::Log now = store_->store().log;
+  if (is_volatile) now.id = store_id;
+  std::vector<LogFile> files;
+  Status s;
+  if (in_use) s = Find(&now);
+  if (s.ok() && in_use) s = FileLog::List(env, WalFolder(now.wal_dir, db_.name), &files);
+  if (!s.ok()) return s;
+  if (writes && now.wal_dir != db_.options.wal_dir && !files.empty()) {
+    return Status::InvalidArgument("Options::wal_dir is \"" + db_.options.wal_dir + "\"",
+                                   (is_volatile ? "the log is in " : "unflushed writes are in ") +
+                                       WalFolder(now.wal_dir, db_.name) + "/" + files[0].name() +
+                                       (is_volatile ? ": move it, with WAL_OWNER" : ": open with that, and Flush"));
+  }
+  if (writes) {
+    now.wal_dir = db_.options.wal_dir;
+    // Any other folder begins another log.
+    bool same = false;
+    if (store_->existed()) s = FileLog::IsOwnedBy(env, WalFolder(now.wal_dir, db_.name), now.id, &same);
+    if (!s.ok()) return s;
+    if (!is_volatile && !same) now.id = miodb::NewId();
+  }
+  now.in_use = writes || !files.empty();
+  store_->store().log = now;
+  // A log that STORE says to be empty must not come back: the removal of its files lasts.
+  if (in_use && !now.in_use) s = SyncFolder(WalFolder(now.wal_dir, db_.name));
+  if (s.ok() && now.in_use) s = Make(now, store_id);
+  if (s.ok() && writes) to_write_ = files_.get();
+  return s;
+}
+
+Status LogFiles::Make(const StoreDescriptor::Log& log, uint64_t store_id) {
+  Env* const env = db_.options.env;
+  FileLog::Options log_options;
+  log_options.env = env;
+  log_options.folder = WalFolder(log.wal_dir, db_.name);
+  log_options.block_size = db_.options.wal_block_size;
+  log_options.padding = db_.options.wal_padding;
+  log_options.bytes_per_sync = db_.options.wal_bytes_per_sync;
+  log_options.archive_seconds = db_.options.wal_ttl_seconds;
+  log_options.archive_bytes = db_.options.wal_size_limit_mb << 20;
+  log_options.now_seconds = NowSeconds;
+  const std::string& folder = log_options.folder;
+  Status s;
+  if (!env->FileExists(folder)) {
+    s = env->CreateDir(folder);
+    if (!s.ok()) return Status::IOError(folder, "cannot create the log folder: " + s.ToString());
+    folder_made_ = true;
+  }
+  auto opened = std::make_unique<FileLog>(log_options);
+  if (s.ok()) s = opened->Own(log.id, store_id);
+  if (s.ok()) files_ = std::move(opened);
+  return s;
+}
+
+// When the database is closed: if all is flushed there is nothing in the log, wherever it is then.
+void LogFiles::Leave() {
+  if (files_ == nullptr || db_.LogsUntilSsd() || !store_->log_was_in_use()) return;
+  Status s = db_.WithMemory([this] {
+    std::vector<LogFile> files;
+    bool ours = false;
+    Status listed = FileLog::List(db_.options.env, files_->folder(), &files);
+    if (listed.ok()) listed = FileLog::IsOwnedBy(db_.options.env, files_->folder(), store_->store().log.id, &ours);
+    if (!listed.ok() || !files.empty() || !ours) return Status::OK();
+    store_->store().log.in_use = false;
+    Status left = SyncFolder(files_->folder());
+    return left.ok() ? store_->Keep(store_->store().state) : left;
+  });
+  if (!s.ok()) db_.LogStatus("STORE", s);
+}
+
+void LogFiles::Retire(uint64_t sequence) {
+  if (files_ == nullptr) return;
+  Status s = files_->Retire(sequence);
+  if (!s.ok()) db_.LogStatus("log files stay where they are", s);
+}
+
+bool LogFiles::TooLarge() const {
+  return to_write_ != nullptr && db_.options.max_total_wal_size > 0 && !db_.LogsUntilSsd() &&
+         files_->live_bytes() > db_.options.max_total_wal_size;
+}
+
+void LogFiles::TrimArchive() {
+  if (files_ == nullptr) return;
+  const auto trim = [this] {
+    files_->TrimArchive();
+    return Status::OK();
+  };
+  db_.WithMemory(trim).IgnoreError();  // tried again later
+}
+
+void LogFiles::Remove() {
+  if (files_ == nullptr) return;
+  const std::string folder = files_->folder();
+  to_write_ = nullptr;
+  files_.reset();
+  FileLog::Destroy(db_.options.env, folder, &store_->store().log.id).IgnoreError();
+  if (folder_made_) db_.options.env->RemoveDir(folder).IgnoreError();
+}
+
+}  // namespace miodb

@@ -1,0 +1,216 @@
+#include "src/db/merger.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+namespace {
+
+// Chunks that stay free besides the index reserve when garbage collection moves records.
+constexpr uint64_t kCopyReserveChunks = 3;
+
+}  // namespace
+
+PickerInput Merger::MakePickerInput() const {
+  PickerInput input;
+  input.version = tree_->versions->current();
+  input.level_trigger = db_.options.level_trigger;
+  input.snapshots = !tree_->snapshots.empty();
+  input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
+  return input;
+}
+
+bool Merger::HasWork() const { return control_->error().ok() && scheduler_->NextMerge(MakePickerInput()).has_value(); }
+
+// Looks for garbage, and whether anything is at work or due that may free space.
+bool Merger::LookForWork() {
+  MarkGarbage();
+  return scheduler_->running() > 0 || HasWork() || tier_->HasDrainWork();
+}
+
+// Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
+void Merger::MarkGarbage() {
+  const uint64_t now = NowMicros();
+  // Tests that run the background work themselves have no second in which nobody writes.
+  if (!db_.hooks.manual_background) {
+    scheduler_->SeeSequence(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
+  }
+  if (scheduler_->marks_are_fresh()) return;
+  const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
+  if (!request.has_value()) return;
+  std::vector<ExtentUse> extents;
+  bool marked = false;
+  tree_->versions->ForEachPayload([&](Extent* extent, uint64_t live_bytes) {
+    marked = marked || extent->evacuate.load(std::memory_order_relaxed);  // relaxed, as below: policy only
+    extents.push_back({extent, extent->payload_bytes(), live_bytes});
+  });
+  if (!scheduler_->BeginMarks(marked)) return;
+  const std::vector<Extent*> picked =
+      PickEvacuation(extents, request->start_percent, request->goal_percent, request->slack, request->budget);
+  for (const ExtentUse& use : extents) use.extent->evacuate.store(false, std::memory_order_relaxed);
+  for (Extent* extent : picked) extent->evacuate.store(true, std::memory_order_relaxed);
+  scheduler_->EndMarks(!picked.empty());
+}
+
+bool Merger::Step() {
+  std::optional<MergeJob> job;
+  JobHold hold;
+  {
+    DbLock lock(control_);
+    if (!control_->error().ok() || control_->closing()) return false;
+    MarkGarbage();
+    job = scheduler_->NextMerge(MakePickerInput());
+    if (!job.has_value()) return false;
+    hold = scheduler_->BeginMerge(*job);
+    control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
+  }
+  RunJob(std::move(*job), hold);
+  return true;
+}
+
+// All but its filter. What version gets outlives the request.
+MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
+  const bool into_repository = job.output_level == db_.options.num_levels - 1;
+  MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
+  uint64_t reserve, partition_bytes = tier_->PartitionBytes();
+  bool pressed, settles_all;
+  request.copies = hold.copies;
+  {
+    DbLock lock(control_);
+    settles_all = tier_->SettlesAll();
+    if (!request.copies) {
+      partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
+    }
+    *version = tree_->versions->current();
+    request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
+    reserve = space_->Reserve(Space::Demand::kAny);
+    pressed = scheduler_->full();
+  }
+  if (job.kind == MergeKind::kCollect) {
+    request.inputs.push_back(job.collect);
+    request.purpose = Purpose::kEvacuation;
+    request.rewrite_all = true;
+  } else {
+    for (const RunRef& run : job.inputs) request.inputs.push_back(run->tables);
+  }
+  // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
+  const uint64_t oldest = job.inputs.back()->id;
+  const int oldest_level =
+      job.kind == MergeKind::kZeroCopy || job.kind == MergeKind::kCollect ? job.level : job.output_level;
+  for (int level = oldest_level; level < db_.options.num_levels; level++) {
+    for (const RunRef& run : (*version)->levels[static_cast<size_t>(level)]) {
+      if (level == oldest_level && run->id >= oldest) continue;
+      request.older.insert(request.older.end(), run->tables.begin(), run->tables.end());
+    }
+  }
+  request.on_ssd = (*version)->ssd;
+  if (into_repository) {
+    if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
+    // A copy frees nothing before the whole job is done, so a full pool does without.
+    if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : db_.options.lazy_copy_limit;
+    request.payload_limit = partition_bytes;
+  }
+  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, request.index_reserve)
+                       : pressed                       ? 0
+                                                       : kCopyReserveChunks * db_.chunk_bytes;
+  request.copy_extent_bytes = space_->NextChunkBytes();
+  request.filter_bits = db_.options.filter_bits_per_key;
+  request.new_table_number = [this] { return tree_->NewId(); };
+  request.stop = control_->closing_flag();
+  return request;
+}
+
+void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
+  uint64_t read = 0, written = result.bytes_copied;
+  for (const TableRef& table : result.removed) read += table->index()->size();
+  for (const TableRef& table : result.added) written += table->index()->size();
+  db_.statistics.merges.Add(1);
+  db_.statistics.merge_micros.Add(micros);
+  db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
+}
+
+void Merger::RunJob(MergeJob job, const JobHold& hold) {
+  const WriteTurns::Work work(turns_);
+  const uint64_t start = NowMicros();
+  VersionRef version;
+  MergeRequest request = MakeMergeRequest(job, hold, &version);
+  const VersionFilter filter(tree_->snapshots.Sequences());  // after the version was pinned
+  request.filter = &filter;
+  MergeResult result;
+  Status s = db_.WithMemory([&] { return MergeRuns(request, &result); });
+  const uint64_t micros = NowMicros() - start;
+  NoteMerge(job, result, micros);
+  DbLock lock(control_);
+  if (s.ok()) s = Install(job, result);
+  if (s.ok()) {
+    db_.Log(
+        "%s level %d -> %d: %zu tables in, %zu moved, %zu out, %llu of %llu entries dropped, %llu bytes copied, %llu "
+        "us",
+        MergeKindName(job.kind), job.level, job.output_level, result.removed.size(), result.moved.size(),
+        result.added.size(), static_cast<unsigned long long>(result.entries_dropped),
+        static_cast<unsigned long long>(result.entries_read), static_cast<unsigned long long>(result.bytes_copied),
+        static_cast<unsigned long long>(micros));
+  }
+  // Let go of the inputs before anybody is told: their space is free only then.
+  const bool refused = result.copies_refused;
+  job = MergeJob();
+  request.inputs.clear();
+  request.older.clear();
+  result = MergeResult();
+  version.reset();
+  flusher_->DropUnread();
+  Finish(hold, s, refused);
+}
+
+Status Merger::Install(const MergeJob& job, const MergeResult& result) {
+  VersionEdit edit;
+  const bool into_repository = job.output_level == db_.options.num_levels - 1;
+  const uint32_t level = into_repository ? kRepositoryLevel : static_cast<uint32_t>(job.output_level);
+  // The repository's run keeps its id, and collected tables stay in their run.
+  uint64_t run = 0;
+  if (job.kind == MergeKind::kCollect) {
+    run = job.inputs[0]->id;
+  } else if (!into_repository) {
+    run = tree_->versions->NewId();
+  }
+  for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
+  for (const TableRef& table : result.moved) {
+    TablePlace place = tree_->versions->PlaceOf(table->number());
+    if (place.level == level && place.run == run) continue;
+    place.level = level;
+    place.run = run;
+    edit.tables.push_back(place);
+  }
+  for (const TableRef& table : result.added) {
+    edit.tables.push_back({table->number(), level, run, table->index()->offset(), table->index()->size()});
+  }
+  if (MIODB_MUTATED(kMergeInTwoEdits)) {
+    VersionEdit first;
+    first.removed_tables.swap(edit.removed_tables);
+    CHECK(tree_->versions->Apply(std::move(first), {}).ok());
+  }
+  Status s = tree_->versions->Apply(std::move(edit), result.added);
+  if (!s.ok()) return s;
+  tree_->Publish();
+  return s;
+}
+
+void Merger::Finish(const JobHold& hold, const Status& s, bool refused) {
+  scheduler_->EndMerge(hold, OutcomeOf(s), refused);
+  if (s.IsNoSpace()) {
+    db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());
+  } else if (!s.ok() && !control_->closing()) {  // relaxed: set under the mutex
+    control_->SetError(s);
+  }
+  control_->Progressed();
+}
+
+bool Merger::IsIdle() const {
+  return tree_->Settled() && !scheduler_->flushing() && scheduler_->running() == 0 && !HasWork();
+}
+
+}  // namespace miodb

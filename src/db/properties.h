@@ -1,0 +1,47 @@
+// Properties: what a database says of itself (DB::GetProperty).
+//
+// Threads: all calls by any; figures of different things are not of one moment.
+
+#ifndef MIODB_SRC_DB_PROPERTIES_H_
+#define MIODB_SRC_DB_PROPERTIES_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/db/log_files.h"
+#include "src/db/space.h"
+#include "src/db/ssd_tier.h"
+#include "src/db/tree.h"
+
+namespace miodb {
+
+class Properties {
+ public:
+  Properties(const DbContext& db, Control* control, Tree* tree, const Space* space, const LogFiles* logs,
+             const SsdTier* tier)
+      : db_(db), control_(control), tree_(tree), space_(space), logs_(logs), tier_(tier) {}
+  Properties(const Properties&) = delete;
+  Properties& operator=(const Properties&) = delete;
+
+  // False if there is no such property.
+  bool Get(const Slice& property, std::string* value) EXCLUDES(db_mutex);
+
+ private:
+  std::vector<std::pair<std::string, uint64_t>> Counters() EXCLUDES(db_mutex);
+  std::string StatsText() EXCLUDES(db_mutex);
+  std::string TablesText() EXCLUDES(db_mutex);
+  std::string PoolText();
+  std::string PlacementText();
+
+  const DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  const Space* const space_;
+  const LogFiles* const logs_;
+  const SsdTier* const tier_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_PROPERTIES_H_

@@ -1,0 +1,181 @@
+// A get, step by step:
+//
+//   1 Pin the current state: memtables and version (read_state.h). No lock.
+//   2 Read the sequence to read at: the snapshot's, or the newest published one. After the pin: the other way round a
+//     merge in between could drop a version that this sequence needs.
+//   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
+//     at or below the sequence is the newest visible version (version.h says why).
+//     On SSD it goes on with the levels there, in the one file of each that can have the key.
+//   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
+#include "src/db/read_path.h"
+
+#include <algorithm>
+#include <new>
+
+#include "src/db/db_iter.h"
+#include "src/util/check.h"
+#include "src/util/perf_clock.h"
+
+namespace miodb {
+
+uint64_t ReadPath::ReadSequence(const ReadOptions& options) const {
+  // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
+  return options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
+                                     : tree_->last_sequence.load(std::memory_order_acquire);
+}
+
+// All filters at once, not one miss after the other.
+void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) {
+  state.memtable->Prefetch(lookup);
+  for (const MemTableRef& memtable : state.immutables) memtable->Prefetch(lookup);
+  state.version->Prefetch(lookup);
+}
+
+Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
+                            RecordView* record) {
+  const bool verify = db_.Verifies(options);
+  PerfClock clock;
+  Status s = state.memtable->Get(lookup, verify, found, record);
+  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
+    s = state.immutables[i]->Get(lookup, verify, found, record);
+  }
+  clock.Lap(&PerfContext::get_memtable);
+  if (!s.ok() || *found) return s;
+  s = state.version->Get(order_, lookup, verify, found, record);
+  if (*found && tier_->read_samples() != nullptr) tier_->read_samples()->Note(lookup.key);
+  return s;
+}
+
+Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
+                      RecordView* record) {
+  const LookupKey lookup(order_, key, ReadSequence(options));
+  PrefetchFilters(lookup, *state);
+  Status s = FindInPool(options, lookup, *state, found, record);
+  if (!s.ok() || *found || state->version->ssd == nullptr) return s;
+  PerfClock ssd_clock;
+  s = state->version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
+  ssd_clock.Lap(&PerfContext::get_ssd);
+  return s;
+}
+
+// Finds a value and hands it over while its state is pinned.
+template <typename Use>
+Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
+  PerfClock clock;
+  Status result = db_.WithMemory([&] {
+    if (db_.tracer.active()) [[unlikely]]
+      db_.tracer.Get(key);
+    ReadStates::Pin pin(&tree_->states);
+    bool found;
+    RecordView record;
+    BlockPin block;
+    Status s = Find(options, key, pin.get(), &block, &found, &record);
+    if (!s.ok()) return s;
+    if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
+    use(record.value, pin.get(), &block);
+    return s;
+  });
+  clock.End(&PerfContext::get_total, &PerfContext::gets);
+  return result;
+}
+
+Status ReadPath::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  return GetPinned(options, key,
+                   [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); });
+}
+
+Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  return GetPinned(options, key, [value](const Slice& bytes, ReadState* state, BlockPin* block) {
+    if (block->holds_any()) {
+      value->Pin(
+          bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));
+      return;
+    }
+    ReadStates::Ref(state);
+    value->Pin(
+        bytes, [](void* pinned) { UnpinState(pinned, nullptr); }, state);
+  });
+}
+
+void ReadPath::UnpinState(void* state, void*) {
+  ReadState* const s = static_cast<ReadState*>(state);
+  s->owner->Unref(s);
+}
+
+Iterator* ReadPath::MakeIterator(const ReadOptions& options) {
+  ReadState* state;
+  uint64_t sequence;
+  {
+    ReadStates::Pin pin(&tree_->states);
+    state = pin.get();
+    ReadStates::Ref(state);
+    sequence = ReadSequence(options);  // after the pin, as in a get
+  }
+  const bool verify = db_.Verifies(options);
+  Iterator* iterator;
+  try {
+    iterator = NewDBIterator(order_, *state, sequence, verify, options, &db_.tracer);
+  } catch (const std::exception&) {
+    UnpinState(state, nullptr);
+    throw;
+  }
+  iterator->RegisterCleanup(&UnpinState, state, nullptr);
+  return iterator;
+}
+
+namespace {
+
+// Bytes of the records of a sorted source in the range.
+uint64_t BytesIn(const KeyOrder& order, const Range& range, InternalIterator* records) {
+  uint64_t bytes = 0;
+  for (records->Seek(range.start, kMaxSequence); records->Valid(); records->Next()) {
+    if (order.Compare(records->record().key, range.limit) >= 0) break;
+    bytes += records->record().size();
+  }
+  return bytes;
+}
+
+// So many records of a table are looked at, at regular distances if there are more in the range.
+constexpr uint64_t kMostSampledRecords = 4096;
+
+// The same of a table. What cannot be read counts as nothing.
+uint64_t BytesIn(const Range& range, const PMTable& table) {
+  uint64_t from, to;
+  if (!table.Seek(range.start, kMaxSequence, false, &from).ok() ||
+      !table.Seek(range.limit, kMaxSequence, false, &to).ok() || to <= from) {
+    return 0;
+  }
+  const uint64_t records = to - from;
+  if (records == table.entries() && records > kMostSampledRecords) return table.payload_bytes();
+  const uint64_t samples = std::min(records, kMostSampledRecords);
+  uint64_t sampled = 0;
+  for (uint64_t i = 0; i < samples; i++) {
+    // The middle of the i-th of as many equal parts, without an overflow.
+    const uint64_t place = records / samples * i + records % samples * i / samples + records / samples / 2;
+    RecordView record;
+    if (table.RecordAt(from + place, false, &record).ok()) sampled += record.size();
+  }
+  // Mean times number, without an overflow: first the whole bytes of the mean, then what is left.
+  return std::min(sampled / samples * records + sampled % samples * records / samples, table.payload_bytes());
+}
+
+}  // namespace
+
+void ReadPath::SumSizes(const Range* range, int n, uint64_t* sizes) {
+  ReadStates::Pin pin(&tree_->states);
+  for (int i = 0; i < n; i++) {
+    if (order_.Compare(range[i].start, range[i].limit) >= 0) continue;
+    sizes[i] += BytesIn(order_, range[i], pin->memtable->NewIterator().get());
+    for (const MemTableRef& memtable : pin->immutables) {
+      sizes[i] += BytesIn(order_, range[i], memtable->NewIterator().get());
+    }
+    for (const auto& level : pin->version->levels) {
+      for (const RunRef& run : level) {
+        for (const TableRef& table : run->tables) sizes[i] += BytesIn(range[i], *table);
+      }
+    }
+    if (pin->version->ssd != nullptr) sizes[i] += pin->version->ssd->BytesIn(range[i].start, range[i].limit);
+  }
+}
+
+}  // namespace miodb

@@ -1,0 +1,68 @@
+// ReadPath: gets (read_path.cc tells one step by step), many gets in one call (multi_get.cc), iterators, and sizes of
+// ranges. No read takes the database's mutex.
+//
+// Threads: all calls by any. What a crash leaves: reads change nothing.
+
+#ifndef MIODB_SRC_DB_READ_PATH_H_
+#define MIODB_SRC_DB_READ_PATH_H_
+
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+#include "src/db/ssd_tier.h"
+#include "src/db/tree.h"
+#include "src/iterator/lookup_key.h"
+#include "src/util/helper_threads.h"
+#include "src/util/read_rings.h"
+
+namespace miodb {
+
+class ReadPath {
+ public:
+  ReadPath(DbContext& db, Tree* tree, SsdTier* tier)
+      : db_(db), order_(db.order), tree_(tree), tier_(tier), helpers_(db.options.multi_get_threads) {}
+  ReadPath(const ReadPath&) = delete;
+  ReadPath& operator=(const ReadPath&) = delete;
+
+  // As DB's calls of these names.
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value);
+  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<std::string>* values);
+
+  // The iterator keeps its state pinned. Throws bad_alloc without memory.
+  Iterator* MakeIterator(const ReadOptions& options);
+
+  // Adds the bytes of the records of each range to sizes.
+  void SumSizes(const Range* range, int n, uint64_t* sizes);
+
+ private:
+  struct MultiGetCall;
+
+  uint64_t ReadSequence(const ReadOptions& options) const;
+  static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
+  Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
+                    RecordView* record);
+  Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
+              RecordView* record);
+  template <typename Use>
+  Status GetPinned(const ReadOptions& options, const Slice& key, Use use);
+  static void UnpinState(void* state, void*);
+
+  void RunMultiGet(MultiGetCall* call);
+  void GetGroupFromPool(MultiGetCall* call, size_t begin);
+  void GetGroupsFromSsd(MultiGetCall* call);
+  void GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks_read);
+
+  DbContext& db_;
+  const KeyOrder order_;
+  Tree* const tree_;
+  SsdTier* const tier_;
+  HelperThreads helpers_;  // for MultiGet
+  ReadRings read_rings_;   // the same
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_READ_PATH_H_

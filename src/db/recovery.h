@@ -1,0 +1,81 @@
+// Recovery, step by step:
+//
+//   1 The pool finds its superblock and root; the manifest is replayed; every extent that it names is claimed, the rest
+//     is free (pool.cc, version_set.cc). No data is read.
+//   2 Every log chunk is scanned up to the last frame that checks, every log file up to the last batch that does
+//     (log_scan.h). Both are put in order by their first sequence. From the last flushed sequence on, sequences must
+//     follow one another without a gap.
+//   3 The records go into memtables, which count as sealed and are flushed in the background like any others.
+//   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
+//     cache only, and what is read from now on must not disappear at the next power failure.
+//     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
+//   5 One edit marks the chunks as sealed at their valid length and drops the empty ones. Nothing is ever appended to
+//     a recovered chunk, so a torn frame, or a stale one behind it, can never come to count.
+//
+// What a crash leaves at any point: before the edit of step 5 everything as it was; after it the same state, sealed.
+// So recovering twice is recovering once.
+//
+// With a volatile pool (log_floor.h) there are no tables and no chunks: the files of the SSD tier are taken up, and
+// what the log has above the floor is written once more, by Replay, when the background threads run.
+//
+// Threads: the open's alone.
+
+#ifndef MIODB_SRC_DB_RECOVERY_H_
+#define MIODB_SRC_DB_RECOVERY_H_
+
+#include <vector>
+
+#include "src/db/flusher.h"
+#include "src/db/log_files.h"
+#include "src/db/log_floor.h"
+#include "src/db/space.h"
+#include "src/db/tree.h"
+#include "src/db/write_path.h"
+#include "src/inspect/log_scan.h"
+
+namespace miodb {
+
+class Recovery {
+ public:
+  Recovery(const DbContext& db, const WritePath::Parts& parts, LogFloor* floor, WritePath* write)
+      : db_(db),
+        tree_(parts.tree),
+        space_(parts.space),
+        logs_(parts.logs),
+        flusher_(parts.flusher),
+        floor_(floor),
+        write_(write) {}
+  Recovery(const Recovery&) = delete;
+  Recovery& operator=(const Recovery&) = delete;
+
+  // From a manifest and a log to a state that can be written to.
+  Status Recover() REQUIRES(db_mutex);
+
+  // The same with a volatile pool: takes up the files of the SSD tier, and finds out which log files are to be read.
+  Status RecoverVolatile() REQUIRES(db_mutex);
+
+  // Writes what those log files hold into the pool once more. Before the database is anybody else's.
+  Status Replay() EXCLUDES(db_mutex);
+
+ private:
+  Status CheckRegionLimits();
+  Status ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) REQUIRES(db_mutex);
+  Status ScanLog(std::vector<ExtentRef> extents, std::vector<LogScan>* scans) REQUIRES(db_mutex);
+  Status RemoveOrphans() REQUIRES(db_mutex);
+  Status JudgeScan(const LogScan& scan, uint64_t last_sequence, bool* ended);
+  Status ReplayChunk(const LogScan& scan, MemTable* memtable);
+  Status ReplayFile(const LogScan& scan, MemTable* memtable);
+
+  const DbContext& db_;
+  Tree* const tree_;
+  Space* const space_;
+  LogFiles* const logs_;
+  Flusher* const flusher_;
+  LogFloor* const floor_;
+  WritePath* const write_;
+  std::vector<LogFile> to_replay_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_RECOVERY_H_

@@ -1,0 +1,90 @@
+#include "src/db/requests.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "src/db/settle_request.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+Status Requests::Flush() {
+  Status s = FlushAll();
+  return s.ok() && db_.LogsUntilSsd() ? logs_->files()->SyncEnded() : s;  // the pool makes nothing durable
+}
+
+Status Requests::FlushAll() {
+  DbLock lock(control_);
+  Status s = write_->RequestFlush();
+  const MemTableRef newest = tree_->immutables.empty() ? nullptr : tree_->immutables.front();
+  if (newest == nullptr) return s.ok() ? control_->error() : s;
+  while (s.ok() && control_->error().ok() &&
+         std::find(tree_->immutables.begin(), tree_->immutables.end(), newest) != tree_->immutables.end()) {
+    if (scheduler_->flush_blocked() && !merger_->LookForWork()) {
+      return Status::NoSpace(db_.pool->path(), "the pool has no room for the flush");
+    }
+    if (!workers_->Wait(0)) break;
+  }
+  return s.ok() ? control_->error() : s;
+}
+
+Status Requests::Settle() {
+  Status s = Flush();
+  if (!s.ok()) return s;
+  DbLock lock(control_);
+  SettleRequest request(scheduler_);
+  scheduler_->RetryFlush();
+  scheduler_->Retry();
+  const uint64_t started = scheduler_->settles_started();
+  control_->WakeAll();
+  const uint64_t sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: policy only
+  const auto wanting = [&]() REQUIRES(db_mutex) {
+    const bool settled = scheduler_->settles_finished() > started;
+    const bool merged = settled || (scheduler_->running() == 0 && tree_->versions->BufferEmpty());
+    if (!(merged || scheduler_->merges_blocked()) || (scheduler_->anything_blocked() && tier_->HasDrainWork()))
+      return true;
+    // Where others write all the time there is always something to merge: then all that was there at the call is
+    // enough.
+    if (settled && tree_->last_sequence.load(std::memory_order_relaxed) != sequence) return false;  // relaxed: as above
+    return scheduler_->running() > 0 || merger_->HasWork();
+  };
+  merger_->MarkGarbage();
+  while (control_->error().ok() && !control_->MustNotWait() && wanting()) {
+    if (!workers_->Wait(0)) break;
+    merger_->MarkGarbage();
+  }
+  request.End();
+  if (control_->waiting_stopped()) return control_->ToldToStop();
+  if (control_->error().ok() && scheduler_->anything_blocked()) {
+    return Status::NoSpace(db_.pool->path(), "the pool has no room for a merge");
+  }
+  return control_->error();
+}
+
+Status Requests::WaitForIdle() {
+  for (;;) {
+    Status s = Settle();
+    if (!s.ok()) return s;
+    DbLock lock(control_);
+    s = tier_->WaitForAll();
+    if (s.ok() && control_->waiting_stopped()) return control_->ToldToStop();
+    if (!s.ok()) return s;
+    merger_->MarkGarbage();
+    if (!scheduler_->anything_blocked() && !(tree_->memtable->empty() && merger_->IsIdle())) continue;
+    // Tables that wait for their filter are held until then, also when no version has them any more.
+    while (control_->error().ok() && !control_->MustNotWait() && flusher_->HasUnfiltered()) workers_->Wait(0);
+    if (control_->waiting_stopped()) return control_->ToldToStop();
+    break;
+  }
+  // Versions that were pinned a moment ago by reads that are over by now.
+  for (int i = 0; i < 100 && tree_->states.Reclaim(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return Status::OK();
+}
+
+Status Requests::CompactRange(const Slice* begin, const Slice* end) {
+  Status s = Settle();
+  return s.ok() ? tier_->PurgeRange(begin, end) : s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,259 @@
+#include "src/db/space.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "pmtable/table_builder.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+namespace {
+
+// Bytes to reserve for an entry of a table index: 21.3 with its levels above 0, and a quarter more for what is lost
+// when free space is scattered and an index has to be cut into several tables.
+constexpr uint64_t kIndexBytesPerEntry = 27;
+
+// Free space may lie in pieces as small as a chunk of the log. A table in a piece of 4 KiB has one leaf of 64 entries;
+// in larger ones this is shared by as many entries more.
+constexpr uint64_t kScatteredBytesPerEntry = 37;
+
+// Chunks that stay free besides the index reserve when puts ask for log.
+constexpr uint64_t kReserveChunks = 6;
+
+// As much of the reserve is kept in one piece, in chunks.
+constexpr uint64_t kReserveRunChunks = 8;
+
+// A merge of everything leaves few tables, however many there were.
+constexpr uint64_t kTablesAfterMerge = 16;
+
+// Records below this size are taken to be of this size, and an average is trusted from this many on.
+constexpr uint64_t kLeastRecordBytes = 32;
+constexpr uint64_t kEntriesForAverage = 64;
+
+// A log chunk is at least this part of its usual size; less free space in a row is of no use to writers.
+constexpr uint64_t kChunkShare = 16;
+
+// Chunks kept ready: this much, but no more than a share of a small pool.
+constexpr uint64_t kSpareBytes = 16 << 20;
+constexpr uint64_t kMaxSpares = 8;
+constexpr uint64_t kSpareShare = 64;
+
+// In a small database a chunk is at most the first share of what is in use, and those kept ready the second; but
+// chunks of the least size, and two of them.
+constexpr uint64_t kLeastChunk = 64 * 1024;
+constexpr uint64_t kChunkOfUsed = 8;
+constexpr uint64_t kSparesOfUsed = 4;
+
+uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
+  const uint64_t wanted = std::min({kMaxSpares, kSpareBytes / chunk_bytes, used / kSparesOfUsed / chunk_bytes});
+  return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
+}
+
+}  // namespace
+
+// Room to write the index of every table once more, which is what merges need at most, and that of every memtable
+// twice: by its flush, and by the merge after it. delete_bytes: of a chunk of deletes to come, small records all.
+//
+// Deletes may have what is kept here for scattered space, and when there is nothing left to merge half of what the
+// entries take, since what they free is worth more. The tables that have to be made, and that are rounded to units,
+// take what they take: in a small pool that is most of it.
+uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
+  const Segment& segment = tree_->memtable->segment();
+  const uint64_t in_memtable = tree_->memtable->tree().count();
+  uint64_t unflushed = in_memtable;
+  uint64_t extents = tree_->versions->payload_references() + segment.chunks.size() + spares_.size();
+  for (const MemTableRef& memtable : tree_->immutables) {
+    unflushed += memtable->tree().count();
+    extents += memtable->segment().chunks.size();
+  }
+  // What is yet to come into the chunks that are there already, if records go on as they are.
+  uint64_t room = 0, used = 0;
+  for (const auto& chunk : segment.chunks) {
+    room += chunk->capacity;
+    used += chunk->used;
+  }
+  for (const auto& chunk : spares_) room += chunk->capacity;
+  uint64_t record = kLeastRecordBytes;
+  if (in_memtable >= kEntriesForAverage) {
+    record = std::max(record, used / in_memtable);
+  } else if (tree_->versions->entries() > 0) {
+    record = std::max(record, tree_->versions->payload_live_bytes() / tree_->versions->entries());
+  }
+  unflushed += (room - used) / record + delete_bytes / kLeastRecordBytes;
+  // Every memtable becomes a table, which is then merged with the others.
+  const uint64_t memtables = tree_->immutables.size() + 1;
+  const uint64_t most = demand == Demand::kDeletesAtLast ? kTablesWhenTight : kTablesAfterMerge;
+  const uint64_t tables = std::clamp(tree_->versions->tables() + memtables, kTablesWhenTight, most) + memtables;
+  const uint64_t per_entry =
+      kIndexBytesPerEntry + kScatteredBytesPerEntry * kExtentUnit / std::max(db_.chunk_bytes, kExtentUnit);
+  uint64_t bytes =
+      (tree_->versions->entries() + 2 * unflushed) * per_entry + 2 * extents * PMTableBuilder::kBytesPerExtent;
+  if (demand != Demand::kAny) bytes = demand == Demand::kDeletes ? bytes / 6 * 5 : bytes / 2;
+  return bytes + tables * PMTableBuilder::kBytesPerTable;
+}
+
+// What is kept free of log chunks, so that a full pool can always be merged and collected: the index reserve, and
+// chunks for records on the move. Deletes may have some of the latter.
+uint64_t Space::Reserve(Demand demand) const {
+  switch (demand) {
+    case Demand::kAny:
+      return IndexReserve(demand, 0) + kReserveChunks * db_.chunk_bytes;
+    case Demand::kDeletes:
+      return IndexReserve(demand, db_.chunk_bytes);
+    case Demand::kDeletesAtLast:
+      return IndexReserve(demand, kExtentUnit);
+  }
+  return 0;
+}
+
+SpaceFigures Space::Figures() const {
+  SpaceFigures figures;
+  figures.free = db_.pool->free_bytes();
+  figures.capacity = db_.pool->capacity();
+  figures.reserve = Reserve(Demand::kAny);
+  figures.index_reserve = IndexReserve(Demand::kAny, 0);
+  figures.payload = tree_->versions->payload_bytes();
+  figures.live = tree_->versions->payload_live_bytes();
+  figures.chunk = db_.chunk_bytes;
+  figures.amplification = db_.options.space_amplification_percent;
+  figures.buffer_is_empty = tree_->versions->BufferEmpty();
+  return figures;
+}
+
+// Bytes of the next log chunk: what the database has in use says how much it is going to use.
+uint64_t Space::NextChunkBytes() const {
+  if (db_.options.log_chunk_size > 0) return db_.chunk_bytes;
+  const uint64_t used = db_.pool->used_bytes();
+  uint64_t bytes = db_.chunk_bytes;
+  while (bytes > kLeastChunk && bytes > used / kChunkOfUsed) bytes /= 2;
+  return std::max(bytes, std::min(db_.chunk_bytes, kLeastChunk));
+}
+
+Status Space::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
+  Pool::Leave leave;
+  {
+    DbLock lock(control_);
+    leave.bytes = Reserve(demand);
+    // An index that has to be cut into many small tables repeats the list of its extents in each. So a part of the
+    // reserve is kept in one piece, or there has to be more of it.
+    if (demand == Demand::kAny && db_.pool->free_bytes() < 2 * leave.bytes + size) {
+      leave.run = std::min(IndexReserve(Demand::kAny, 0), kReserveRunChunks * db_.chunk_bytes);
+    }
+  }
+  if (db_.options.log_mode != kLogPmem) return NewMemoryChunk(size, min_size, leave, chunk);
+  auto fresh = std::make_unique<LogChunk>();
+  Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
+  if (!s.ok()) return s;
+  db_.pool->Populate(*fresh->extent);
+  fresh->id = tree_->NewId();
+  fresh->base = fresh->extent->data();
+  fresh->capacity = fresh->extent->size();
+  VersionEdit edit;
+  LogChunkPlace place;
+  place.id = fresh->id;
+  place.offset = fresh->extent->offset();
+  place.size = fresh->extent->size();
+  edit.chunks.push_back(place);
+  DbLock lock(control_);
+  if (!MIODB_MUTATED(kChunkUnnamed)) s = tree_->versions->Apply(std::move(edit), {});
+  if (!s.ok()) {
+    if (!s.IsNoSpace()) control_->SetError(s);
+    return s;
+  }
+  *chunk = std::move(fresh);
+  return s;
+}
+
+// A chunk of DRAM, with the space for its flush.
+Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk) {
+  auto fresh = std::make_unique<LogChunk>();
+  Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
+  if (!s.ok()) return s;
+  fresh->capacity = fresh->reserved->size();
+  fresh->memory.reset(new char[fresh->capacity]);
+  memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
+  fresh->base = fresh->memory.get();
+  *chunk = std::move(fresh);
+  return s;
+}
+
+bool Space::Prepare() {
+  const bool prepared = PrepareChunk();  // first, as a writer may be waiting for it
+  if (db_.blocks->in_use()) db_.blocks->Prepare(2);
+  tree_->PrepareMemTable();
+  // One piece at a time, so that chunks come in between.
+  const bool grown = db_.pool->GrowAhead(db_.options.pool_growth / 2);
+  if (prepared || grown || db_.hooks.manual_background) return prepared || grown;
+  uint64_t reserve;
+  {
+    DbLock lock(control_);
+    reserve = Reserve(Demand::kAny);
+  }
+  bool given = false;
+  const auto give_back = [&] {
+    given = db_.pool->GiveBackIdle(NowMicros(), db_.hooks.give_back_micros, reserve);
+    return Status::OK();
+  };
+  db_.WithMemory(give_back).IgnoreError();  // tried again later
+  return given;
+}
+
+bool Space::PrepareChunk() {
+  const uint64_t bytes = NextChunkBytes();
+  const uint64_t least = bytes / kChunkShare;
+  {
+    DbLock lock(control_);
+    const auto spares =
+        std::count_if(spares_.begin(), spares_.end(), [least](const auto& chunk) { return chunk->capacity >= least; });
+    if (!control_->error().ok() || control_->closing() ||
+        static_cast<uint64_t>(spares) >= SpareTarget(bytes, db_.pool->used_bytes(), db_.pool->capacity())) {
+      return false;
+    }
+    scheduler_->BeginPreparing();
+    scheduler_->LookForSpace();
+  }
+  const WriteTurns::Work work(turns_);
+  std::unique_ptr<LogChunk> chunk;
+  Status s = db_.WithMemory([&] { return NewChunk(bytes, least, Demand::kAny, &chunk); });
+  DbLock lock(control_);
+  scheduler_->EndPreparing();
+  // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
+  // manifest's.
+  if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
+  scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
+  if (s.ok()) KeepChunk(&spares_, &chunk);
+  control_->Changed();
+  control_->SignalDone();
+  return s.ok();
+}
+
+// The database is closed: what it alone kept of the pool's storage goes back. Chunks that are ready are named in the
+// manifest; the next open would find them empty.
+Status Space::GiveBack() {
+  DbLock lock(control_);
+  VersionEdit edit;
+  for (const auto& chunk : spares_) {
+    if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
+  }
+  Status s = control_->error();
+  if (s.ok() && !edit.removed_chunks.empty()) s = tree_->versions->Apply(std::move(edit), {});
+  if (!s.ok()) return s;
+  spares_.clear();
+  db_.pool->GiveBackAll(Reserve(Demand::kAny));
+  return s;
+}
+
+std::unique_ptr<LogChunk> Space::TakeSpare(uint64_t frame_bytes) {
+  const auto spare = std::find_if(spares_.begin(), spares_.end(),
+                                  [frame_bytes](const auto& chunk) { return chunk->capacity >= frame_bytes; });
+  if (spare == spares_.end()) return nullptr;
+  std::unique_ptr<LogChunk> chunk = std::move(*spare);
+  spares_.erase(spare);
+  control_->Wake(BackgroundStep::kPrepare);
+  return chunk;
+}
+
+}  // namespace miodb

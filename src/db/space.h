@@ -1,0 +1,101 @@
+// Space: log chunks, ready ones and new ones, and how much of the pool has to stay free so that a full pool can always
+// be merged and collected.
+//
+// Prepare is the work of a thread of its own: it takes extents for log chunks, faults them in, and names them in the
+// manifest, so that one is ready for a writer; has the pool's files grow ahead of need; and gives back what nobody
+// needed for a while.
+//
+// Threads: as annotated; the figures of the pool have locks of their own.
+// What a crash leaves: a chunk that the manifest names and nobody has written to is found empty and dropped by the next
+// open. Space that is not named is free.
+
+#ifndef MIODB_SRC_DB_SPACE_H_
+#define MIODB_SRC_DB_SPACE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "compaction/scheduler.h"
+#include "src/db/tree.h"
+#include "src/db/write_turns.h"
+
+namespace miodb {
+
+// A merge into the repository that found too little space for many tables makes this many.
+inline constexpr uint64_t kTablesWhenTight = 4;
+
+class Space {
+ public:
+  // What a log chunk is wanted for: how much of the reserve it may leave unkept.
+  enum class Demand { kAny, kDeletes, kDeletesAtLast };
+
+  Space(const DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, WriteTurns* turns)
+      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), turns_(turns) {}
+  Space(const Space&) = delete;
+  Space& operator=(const Space&) = delete;
+
+  // ---- the reserve, in bytes
+
+  uint64_t IndexReserve(Demand demand, uint64_t delete_bytes) const REQUIRES(db_mutex);
+  uint64_t Reserve(Demand demand) const REQUIRES(db_mutex);
+  SpaceFigures Figures() const REQUIRES(db_mutex);
+
+  // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is
+  // released, or space is added, there is no use in trying again.
+  bool IsReclaimedAt(uint64_t sequence) const {
+    return reclaimed_at_.load(std::memory_order_relaxed) == sequence;  // relaxed: a hint
+  }
+  void SetReclaimedAt(uint64_t sequence) { reclaimed_at_.store(sequence, std::memory_order_relaxed); }  // relaxed: same
+  void ForgetReclaimed() { SetReclaimedAt(UINT64_MAX); }
+
+  // ---- chunks
+
+  // Bytes that the next log chunk should have.
+  uint64_t NextChunkBytes() const;
+
+  // A chunk of at most size and at least min_size bytes, as the log mode wants it. NoSpace if that would touch what has
+  // to stay free for this demand.
+  Status NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) EXCLUDES(db_mutex);
+
+  // A chunk of DRAM, with the space in the pool for its flush.
+  Status NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk);
+
+  // A chunk that is ready and has room for so much; null if none has.
+  std::unique_ptr<LogChunk> TakeSpare(uint64_t frame_bytes) REQUIRES(db_mutex);
+  const std::deque<std::unique_ptr<LogChunk>>& spares() const REQUIRES(db_mutex) { return spares_; }
+
+  // Takes a chunk that the manifest names. Without memory its space stays taken, because nobody else may have it.
+  template <typename Chunks>
+  static void KeepChunk(Chunks* chunks, std::unique_ptr<LogChunk>* chunk) {
+    try {
+      chunks->push_back(std::move(*chunk));
+    } catch (const std::exception&) {
+      if ((*chunk)->in_pool()) (*chunk)->extent->Abandon();
+      throw;
+    }
+  }
+
+  // ---- the work of the thread that prepares, and of the close
+
+  // One piece of it; false if there was none.
+  bool Prepare() EXCLUDES(db_mutex);
+  Status GiveBack() EXCLUDES(db_mutex);
+
+ private:
+  bool PrepareChunk();
+
+  const DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  WriteTurns* const turns_;
+
+  std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
+  std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_SPACE_H_

@@ -1,0 +1,372 @@
+#include "src/db/ssd_tier.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/db/file_names.h"
+#include "src/db/ssd_options.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+namespace {
+
+// An index entry and its share of the levels above.
+constexpr uint64_t kIndexBytes = 22;
+
+// How long a writer waits for each KiB while the pool holds far more than its budget, and once it is full.
+constexpr double kThrottleNanos = 20 * 1000;
+constexpr double kFullThrottleNanos = 1000 * 1000;
+
+// Free space below this part of the pool slows writers down.
+constexpr uint64_t kFreeShare = 6;
+
+// Below this part of it nothing but drains is left to make room with.
+constexpr uint64_t kLastShare = 32;
+
+// Partitions that the budget has room for, at least, unless they would be smaller than this.
+constexpr uint64_t kLeastPartitions = 32;
+constexpr uint64_t kSmallPartition = 1024 * 1024;
+
+// How old the sample of keys that are read may be.
+constexpr uint64_t kReadKeysMicros = 1000 * 1000;
+
+// The part of the budget that the elastic buffer may take once all of it is taken.
+constexpr uint64_t kBufferShare = 6;
+
+}  // namespace
+
+Status SsdTier::Open() {
+  if (db_.options.ssd_path.empty()) return Status::OK();
+  read_samples_ = std::make_unique<ReadSamples>();
+  Status s = SsdStore::Open(SsdStoreOptions(db_.options), floor_->manifest().store_id, &db_.ssd);
+  return s.ok() ? CheckEpoch() : s;
+}
+
+// ---- older copies
+//
+// An older copy of the pool names none of the files that the newer one has made since, and would remove them. So the
+// mark of the SSD tier has an epoch: that of the pool's root, or with a volatile pool the next id of SSD_MANIFEST. In
+// every open, before the first file is made or removed, the pool gets an epoch that no copy made before has, and then
+// the mark gets it. A crash between the two leaves a mark that is too low and files that did not change. Copies that
+// were made since, while the database was open, are not told apart.
+
+Status SsdTier::CheckEpoch() const {
+  if (db_.ssd->marked_epoch() <= floor_->opened_epoch()) return Status::OK();
+  const std::string& what = db_.pool->is_volatile() ? SsdManifestPath(db_.name) : db_.pool->path();
+  return Status::InvalidArgument(
+      what, "is an older copy (epoch " + std::to_string(floor_->opened_epoch()) + ") than the one whose files are in " +
+                db_.options.ssd_path + " (epoch " + std::to_string(db_.ssd->marked_epoch()) +
+                ", in its file POOL): put the newer one back. RepairDB makes a database of this copy and keeps the "
+                "newer files beside it, in " +
+                DamagedPath(db_.options.ssd_path, 1));
+}
+
+Status SsdTier::MarkEpoch() {
+  uint64_t epoch;
+  {
+    DbLock lock(control_);
+    if (db_.ssd->marked_epoch() > floor_->opened_epoch()) return Status::OK();
+    if (floor_->epoch() <= floor_->opened_epoch()) {
+      Status s = floor_->MakeFilesDurable(VersionEdit());
+      if (s.ok()) s = tree_->versions->Apply(VersionEdit(), {});
+      if (!s.ok() && tree_->versions->in_doubt()) control_->SetError(s);
+      if (!s.ok()) return s;
+    }
+    epoch = floor_->epoch();
+    CHECK_LT(floor_->opened_epoch(), epoch);
+  }
+  return db_.ssd->MarkEpoch(epoch);
+}
+
+uint64_t SsdTier::NvmBudget() const {
+  return db_.options.nvm_budget > 0 ? db_.options.nvm_budget : db_.pool->capacity() / 16 * 9;
+}
+
+// With an SSD tier a drain, which frees its partition as a whole and is repeated as a whole after a crash, is a small
+// part of the budget.
+uint64_t SsdTier::PartitionBytes() const {
+  if (db_.ssd == nullptr) return db_.options.partition_size;
+  return std::min(db_.options.partition_size, std::max(NvmBudget() / kLeastPartitions, kSmallPartition));
+}
+
+uint64_t SsdTier::NvmBytes() const {
+  return tree_->versions->payload_live_bytes() + tree_->versions->entries() * kIndexBytes;
+}
+
+namespace {
+
+uint64_t RepositoryBytes(const Version& version) {
+  const std::vector<RunRef>& runs = version.levels.back();
+  return runs.empty() ? 0 : runs[0]->payload_bytes() + runs[0]->entries() * kIndexBytes;
+}
+
+}  // namespace
+
+// Whether what came last is more of what the pool holds than it should be, once the pool is to shrink.
+bool SsdTier::BufferTooLarge() const {
+  return !tree_->versions->BufferEmpty() &&
+         NvmBytes() > RepositoryBytes(*tree_->versions->current()) + NvmBudget() / kBufferShare;
+}
+
+bool SsdTier::WantsPushDown() const { return SettlesAll() && error_.ok() && BufferTooLarge(); }
+
+bool SsdTier::SettlesAll() const { return db_.ssd != nullptr && NvmBytes() > NvmBudget() / 2; }
+
+bool SsdTier::WantsDrain() const {
+  if (db_.ssd == nullptr) return false;
+  if (tree_->versions->current()->levels.back().empty()) return false;
+  if (floor_->WantsDrain()) return true;
+  // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
+  const uint64_t least = space_->Reserve(Space::Demand::kAny) + db_.pool->capacity() / kLastShare;
+  if (scheduler_->full() || scheduler_->anything_blocked() || db_.pool->free_bytes() < least) return true;
+  return NvmBytes() > NvmBudget() && !BufferTooLarge();
+}
+
+// Rises with what tables take above the budget, and with the square of what is missing of the free space that there
+// should be. Near a full pool it rises steeply, so that a writer would rather wait often and shortly than once for
+// long, however slow the SSD is. left: free space above the reserve.
+uint64_t SsdTier::ThrottleNanos(uint64_t left) const {
+  if (db_.ssd == nullptr) return 0;
+  const uint64_t bytes = NvmBytes(), budget = NvmBudget(), capacity = db_.pool->capacity();
+  const uint64_t span = std::min(budget, capacity > budget ? capacity - budget : 0) / 2 + 1;
+  const double above =
+      bytes <= budget ? 0 : static_cast<double>(std::min(bytes - budget, span)) / static_cast<double>(span);
+  const uint64_t wanted = capacity / kFreeShare + 1;
+  const double missing = left >= wanted ? 0 : static_cast<double>(wanted - left) / static_cast<double>(wanted);
+  const double nanos = kThrottleNanos * std::max({above, missing * missing, std::min(2 * floor_->Excess(), 1.0)}) +
+                       kFullThrottleNanos * std::pow(missing, 16);
+  return static_cast<uint64_t>(nanos);
+}
+
+std::vector<uint64_t> SsdTier::LevelLimits(const SsdLevels& ssd) const {
+  uint64_t limit = db_.options.ssd_level_size;
+  if (limit == 0) {
+    return AutomaticLevelLimits(NvmBudget(), ssd.bytes(), static_cast<int>(ssd.levels.size()),
+                                db_.options.ssd_level_multiplier);
+  }
+  std::vector<uint64_t> limits;
+  for (size_t level = 0; level + 1 < ssd.levels.size(); level++) {
+    limits.push_back(limit);
+    const uint64_t multiplier = static_cast<uint64_t>(db_.options.ssd_level_multiplier);
+    limit = limit > UINT64_MAX / multiplier ? UINT64_MAX : limit * multiplier;
+  }
+  return limits;
+}
+
+SsdPickerInput SsdTier::MakePickerInput() {
+  SsdPickerInput input;
+  input.version = tree_->versions->current();
+  input.order = db_.order;
+  input.drain = WantsDrain();
+  input.oldest_first = floor_->WantsDrain();
+  input.may_drain = scheduler_->MayDrain(tree_->versions->BufferEmpty());
+  input.busy_tables = &scheduler_->busy_tables();
+  schedule_->Fill(&input);
+  input.level_limits = LevelLimits(*input.version->ssd);
+  if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
+    read_keys_ = db_.order.bytewise() ? read_samples_->Sorted() : std::vector<std::string>();
+    read_keys_micros_ = NowMicros();
+  }
+  input.read_keys = &read_keys_;
+  input.purge = purge_;
+  return input;
+}
+
+std::optional<SsdJob> SsdTier::Pick() {
+  if (db_.ssd == nullptr || !control_->error().ok() || control_->closing() ||  // relaxed: under mutex
+      !schedule_->MayStart(NowMicros())) {
+    return std::nullopt;
+  }
+  return PickSsdJob(MakePickerInput());
+}
+
+bool SsdTier::HasDrainWork() {
+  if (!WantsDrain()) return false;
+  if (schedule_->running() > 0) return true;  // what it keeps busy may be what the next drain needs
+  const std::optional<SsdJob> job = Pick();
+  return job.has_value() && job->is_drain();
+}
+
+bool SsdTier::Step() {
+  if (db_.ssd == nullptr) return false;
+  db_.ssd->RemoveDiscarded();
+  std::optional<SsdJob> job;
+  JobHold hold;
+  std::shared_ptr<const SsdLevels> levels;
+  {
+    DbLock lock(control_);
+    job = Pick();
+    if (!job.has_value()) return floor_->Raise();
+    levels = tree_->versions->current()->ssd;
+    schedule_->Begin(job->range);
+    if (job->is_drain()) hold = scheduler_->BeginDrain(*job);
+    control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
+  }
+  RunJob(std::move(*job), hold, std::move(levels));
+  return true;
+}
+
+void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) {
+  const WriteTurns::Work work(turns_);
+  const uint64_t start = NowMicros();
+  const VersionFilter filter(tree_->snapshots.Sequences());
+  SsdMergeResult result;
+  Status s = db_.WithMemory([this] { return MarkEpoch(); });
+  if (s.ok() && !job.is_move()) {
+    const SsdMergeRequest request{db_.ssd.get(),
+                                  db_.order,
+                                  &job,
+                                  levels,
+                                  &filter,
+                                  db_.options.ssd_file_size,
+                                  [this] { return tree_->NewId(); },
+                                  control_->closing_flag()};
+    s = db_.WithMemory([&] { return RunSsdMerge(request, &result); });
+    if (!s.ok()) {
+      for (const SstRef& file : result.files) file->MarkObsolete();
+    }
+  }
+  const uint64_t micros = NowMicros() - start;
+  const uint64_t written = TotalBytes(result.files);
+  Statistics& stats = db_.statistics;
+  (job.is_drain() ? stats.drains : stats.ssd_compactions).Add(1);
+  (job.is_drain() ? stats.drain_bytes : stats.ssd_compaction_bytes).Add(written);
+  stats.ssd_read_bytes.Add(result.bytes_read);
+  stats.ssd_micros.Add(micros);
+  stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
+
+  const SsdRange range = job.range;
+  const bool inputs_damaged = result.inputs_damaged;
+  levels.reset();
+  DbLock lock(control_);
+  if (s.ok()) s = Install(job, result);
+  if (s.ok()) {
+    db_.Log(
+        "%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "
+        "%llu us",
+        job.is_drain()  ? "drain"
+        : job.is_move() ? "move"
+                        : "compaction",
+        job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
+        static_cast<unsigned long long>(result.entries_dropped), static_cast<unsigned long long>(result.entries_read),
+        static_cast<unsigned long long>(written), static_cast<unsigned long long>(micros));
+  }
+  // Let go of the inputs before anybody is told: their space is free only then.
+  job = SsdJob();
+  result = SsdMergeResult();
+  Finish(hold, range, s, inputs_damaged);
+  if (db_.LogsUntilSsd()) floor_->RetireLog();
+}
+
+Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
+  VersionEdit edit;
+  const uint32_t level = static_cast<uint32_t>(job.output_level);
+  for (const TableRef& table : job.tables) edit.removed_tables.push_back(table->number());
+  if (job.is_move()) {
+    edit.files.push_back({level, job.upper[0]->shared_meta()});
+  } else {
+    for (const SstRef& file : job.upper) edit.removed_files.push_back(file->meta().number);
+    for (const SstRef& file : job.lower) edit.removed_files.push_back(file->meta().number);
+    for (const SstRef& file : result.files) edit.files.push_back({level, file->shared_meta()});
+  }
+  if (MIODB_MUTATED(kSsdInputsRemovedEarly)) {
+    for (uint64_t number : edit.removed_files) db_.options.env->RemoveFile(db_.ssd->FileName(number)).IgnoreError();
+  }
+  if (MIODB_MUTATED(kSsdInTwoEdits)) {
+    VersionEdit first;
+    first.removed_tables.swap(edit.removed_tables);
+    first.removed_files.swap(edit.removed_files);
+    CHECK(tree_->versions->Apply(std::move(first), {}).ok());
+  }
+  Status s = floor_->MakeFilesDurable(edit);
+  if (s.ok()) s = tree_->versions->Apply(std::move(edit), {}, result.files);
+  if (s.ok()) {
+    tree_->Publish();
+  } else if (tree_->versions->in_doubt()) {
+    control_->SetError(s);  // the files may be named: the next open knows
+  } else if (control_->error().ok()) {
+    for (const SstRef& file : result.files) file->MarkObsolete();
+  }
+  return s;
+}
+
+void SsdTier::Finish(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) {
+  const bool closing = control_->closing();  // relaxed: set under the mutex
+  const Outcome outcome = s.ok() ? Outcome::kInstalled : Outcome::kFailed;
+  schedule_->End(range, outcome, inputs_damaged, NowMicros());
+  if (hold.is_drain) scheduler_->EndDrain(hold);
+  scheduler_->EndSsd(outcome);
+  if (s.ok()) {
+    error_ = Status::OK();
+  } else if (!closing) {
+    error_ = s;
+    db_.LogStatus(inputs_damaged ? "SSD tier: a range of keys stays as it is" : "SSD tier: to be tried again", s);
+  }
+  control_->Progressed();
+}
+
+// Waits until nothing of the SSD tier is running or due, or until it fails.
+Status SsdTier::WaitForAll() {
+  if (db_.ssd == nullptr) return control_->error();
+  while (control_->error().ok() && !control_->MustNotWait() &&
+         (schedule_->running() > 0 || scheduler_->running() > 0 || Pick().has_value())) {
+    if (!workers_->Wait(0)) break;
+  }
+  return control_->error().ok() ? error_ : control_->error();
+}
+
+Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
+  if (db_.ssd == nullptr) return Status::OK();
+  DbLock lock(control_);
+  while (purge_ != nullptr && control_->error().ok()) workers_->Wait(0);
+  const int levels = static_cast<int>(tree_->versions->current()->ssd->levels.size());
+  Status s;
+  PurgeRequest request;
+  request.begin = begin;
+  request.end = end;
+  for (request.level = -1; s.ok() && request.level < levels; request.level++) s = Purge(request);
+  // Tombstones that hid something when they came to where they are, which has gone from below since.
+  request.rewrite = true;
+  for (request.level = 0; s.ok() && request.level < levels && tree_->snapshots.empty(); request.level++)
+    s = Purge(request);
+  control_->SignalDone();  // for the next one who has to wait for this
+  return s;
+}
+
+namespace {
+
+// Shows a request to the SSD threads while it lives, however its scope is left.
+class ShownPurge {
+ public:
+  ShownPurge(const PurgeRequest** shown, const PurgeRequest* request) : shown_(shown) { *shown_ = request; }
+  ~ShownPurge() { *shown_ = nullptr; }  // a job may have been picked for it, but holds nothing of it
+  ShownPurge(const ShownPurge&) = delete;
+  ShownPurge& operator=(const ShownPurge&) = delete;
+
+ private:
+  const PurgeRequest** const shown_;
+};
+
+}  // namespace
+
+// Has all of this done that is there now.
+Status SsdTier::Purge(PurgeRequest request) {
+  request.before = tree_->versions->NewId();
+  const ShownPurge shown(&purge_, &request);
+  const auto is_left = [this]() REQUIRES(db_mutex) {
+    SsdPickerInput input = MakePickerInput();
+    input.may_drain = true;
+    input.running = &schedule_->damaged();
+    input.busy_tables = nullptr;
+    return PickPurge(input).has_value();
+  };
+  while (control_->error().ok() && error_.ok() && !control_->MustNotWait() && is_left()) {
+    if (!workers_->Wait(0)) break;
+  }
+  return control_->error().ok() ? error_ : control_->error();
+}
+
+}  // namespace miodb

@@ -1,0 +1,133 @@
+#include "src/db/store_keeper.h"
+
+#include <algorithm>
+
+#include "src/db/file_names.h"
+#include "src/db/region_places.h"
+#include "src/util/posix_file.h"
+
+namespace miodb {
+
+namespace {
+
+// Whether both name one file or folder. The path of another database counts only if it does not depend on where that
+// was opened.
+bool IsSamePlace(const std::string& mine, const std::string& others) {
+  return !others.empty() && others[0] == '/' && RealPath(mine) == RealPath(others);
+}
+
+}  // namespace
+
+bool StoreKeeper::Keeps() const {
+  return !db_.PoolIsOfTests() && !(Region::IsAnonymous(db_.options.pool_path) && db_.options.ssd_path.empty());
+}
+
+// Sets existed_ and store_.
+Status StoreKeeper::Find(bool pool_is_there) {
+  existed_ = pool_is_there;
+  store_ = stored_ = StoreDescriptor();
+  original_.reset();
+  if (db_.PoolIsOfTests()) return Status::OK();
+  const std::string path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  const bool is_volatile = Region::IsAnonymous(path);
+  const std::string needed = is_volatile ? SsdManifestPath(db_.name) : path;
+  Status s = ReadStore(db_.options.env, db_.name, &stored_);
+  if (s.IsNotFound()) {
+    if (!pool_is_there) return Status::OK();
+    return Status::InvalidArgument(store_path, "is missing: nothing says that " + needed +
+                                                   " is this database's. If it is, RepairDB makes the file anew");
+  }
+  existed_ = pool_is_there || !s.ok() || stored_.state == StoreState::kInUse;
+  if (!s.ok()) return s;
+  store_ = stored_;
+  if (!existed_) return s;
+  if (is_volatile != (store_.pool == Uuid{})) {
+    return Status::InvalidArgument(
+        is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
+        store_path + " says that the database's pool is " + LastPoolPath(store_, db_.name));
+  }
+  if (!pool_is_there) return MissingPool(needed);
+  if (store_.directory == RealPath(db_.name)) return s;
+  StoreDescriptor original;
+  if (ReadStore(db_.options.env, store_.directory, &original).ok() && original.pool == store_.pool &&
+      original.log.id == store_.log.id) {
+    original_ = std::make_unique<StoreDescriptor>(std::move(original));
+  }
+  return s;
+}
+
+Status StoreKeeper::MissingPool(const std::string& path) const {
+  const std::string store_path = StorePath(db_.name);
+  if (store_.pool == Uuid{}) {
+    return Status::InvalidArgument(path, "is missing, and " + store_path +
+                                             " says that there is a database. RepairDB makes it anew from the table "
+                                             "files and the log");
+  }
+  return Status::InvalidArgument(
+      path, "there is no pool here. The database has one, as " + store_path + " says: uuid " +
+                UuidText(store_.pool.data()) + ", last at " + LastPoolPath(store_, db_.name) +
+                ". Is its file system mounted, and is Options::pool_path right? To begin anew, without what was in it, "
+                "remove " +
+                store_path);
+}
+
+// Whether the pool that was opened is the one that STORE names, and no other database's too.
+Status StoreKeeper::CheckPool() {
+  if (!Keeps()) return Status::OK();
+  const Uuid uuid = MakeUuid(db_.pool->uuid());
+  if (!db_.pool->is_volatile() && uuid != store_.pool) {
+    if (uuid != store_.successor) {
+      return Status::InvalidArgument(
+          db_.pool->path(), "is another pool (uuid " + UuidText(uuid.data()) + ") than " + StorePath(db_.name) +
+                                " names: uuid " + UuidText(store_.pool.data()) + ", last at " +
+                                LastPoolPath(store_, db_.name) +
+                                ". Put that back; or, to have this pool as the database's, remove the file and call "
+                                "RepairDB");
+    }
+    if (store_.log.in_use) {
+      return Status::InvalidArgument(StorePath(db_.name), "a repair was cut off; RepairDB finishes it");
+    }
+    store_.pool = uuid;
+  }
+  store_.successor = Uuid{};
+  return CheckOriginal();
+}
+
+// The directory was copied from one that is still there. Parts that both name are that one's.
+Status StoreKeeper::CheckOriginal() const {
+  if (original_ == nullptr) return Status::OK();
+  const std::string& directory = store_.directory;
+  const auto refuse = [&](const std::string& part) {
+    return Status::InvalidArgument(db_.name, "is a copy of the database in " + directory + ", which has " + part +
+                                                 " too. Give this one its own copy of it, or remove the other's STORE");
+  };
+  if (IsSamePlace(db_.pool->path(), LastPoolPath(*original_, directory))) return refuse(db_.pool->path());
+  for (int i = 1; i < db_.pool->regions().count(); i++) {
+    const std::string& mine = db_.pool->regions().at(i).region->path();
+    for (const StoreDescriptor::Region& region : original_->regions) {
+      if (IsSamePlace(mine, region.path)) return refuse(mine);
+    }
+  }
+  const std::string log = WalFolder(original_->log.wal_dir, directory);
+  for (const std::string& wal_dir : {store_.log.wal_dir, db_.options.wal_dir}) {
+    if (IsSamePlace(WalFolder(wal_dir, db_.name), log)) return refuse(log);
+  }
+  return Status::OK();
+}
+
+// Makes STORE say what there is now. It is synced even if it says so already: the process that wrote it may have come
+// no further.
+Status StoreKeeper::Keep(StoreState state) {
+  if (!Keeps()) return Status::OK();
+  store_.state = state;
+  store_.pool_path = db_.options.pool_path;
+  store_.directory = RealPath(db_.name);
+  if (db_.pool != nullptr && !db_.pool->is_volatile()) store_.regions = RegionsOfStore(*db_.pool);
+  if (store_ == stored_) return SyncStore(db_.options.env, db_.name);
+  stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
+  Status s = WriteStore(db_.options.env, db_.name, store_);
+  if (s.ok()) stored_ = store_;
+  return s;
+}
+
+}  // namespace miodb

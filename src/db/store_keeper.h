@@ -1,0 +1,66 @@
+// StoreKeeper: a database and its file STORE, which names the parts (format/store_descriptor.h). An open believes it:
+//
+//   STORE              pool     what there is
+//   missing            no       no database
+//   missing            yes      a pool of which nothing says whose it is: refused
+//   damaged            any      refused
+//   being made         no       no database: its making was cut off before anybody could write to it
+//   being made, in use yes      the database
+//   in use             no       a database of which the pool is missing: refused, whatever create_if_missing says
+//
+// With a volatile pool, SSD_MANIFEST stands for the pool.
+//
+// Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" at the end of
+// every open, before anybody can write.
+
+// Threads: the open's, then the close's; between them those of DB::AddRegion, one at a time.
+// What a crash leaves: STORE as it was, or as it is to be.
+
+#ifndef MIODB_SRC_DB_STORE_KEEPER_H_
+#define MIODB_SRC_DB_STORE_KEEPER_H_
+
+#include <memory>
+#include <string>
+
+#include "src/db/db_context.h"
+#include "src/db/store_file.h"
+
+namespace miodb {
+
+class StoreKeeper {
+ public:
+  explicit StoreKeeper(const DbContext& db) : db_(db) {}
+  StoreKeeper(const StoreKeeper&) = delete;
+  StoreKeeper& operator=(const StoreKeeper&) = delete;
+
+  // Whether the database has a STORE at all: not where nothing of it outlives the process.
+  bool Keeps() const;
+
+  // Finds out whether there is a database, by STORE and by whether its pool is there.
+  Status Find(bool pool_is_there);
+  bool existed() const { return existed_; }
+
+  // Whether the pool that was opened is the one that STORE names, and no other database's too.
+  Status CheckPool();
+
+  // Makes STORE say what there is now, and syncs it.
+  Status Keep(StoreState state);
+
+  // What STORE is to say, and whether the log was in use when it was written last.
+  StoreDescriptor& store() { return store_; }
+  bool log_was_in_use() const { return stored_.log.in_use; }
+
+ private:
+  Status MissingPool(const std::string& path) const;
+  Status CheckOriginal() const;
+
+  const DbContext& db_;
+  bool existed_ = false;                       // when the open looked for it
+  StoreDescriptor store_;                      // what STORE is to say
+  StoreDescriptor stored_;                     // what it says
+  std::unique_ptr<StoreDescriptor> original_;  // of the database of which this one is a copy; null: none is there
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_STORE_KEEPER_H_

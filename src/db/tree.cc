@@ -1,0 +1,105 @@
+#include "src/db/tree.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// A memtable whose chunks have this share of write_buffer_size is worth preparing the next one for.
+constexpr uint64_t kMemTableInUse = 16;
+
+// A memtable's filter has this share of write_buffer_size: 10 bits for each of the records of 80 bytes that fill it.
+constexpr size_t kFilterShare = 64;
+
+// A memtable may have so many blocks of DRAM, however small write_buffer_size is.
+constexpr uint64_t kLeastBlocks = 4;
+
+}  // namespace
+
+MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
+  const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;
+  // A filter on a node that was asked for is taken by threads that the node is set for.
+  if (db_.placement.dram_node != kAnyNode) pages = BloomFilter::Pages::kAtOnce;
+  return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(), pages);
+}
+
+void Tree::Begin() {
+  CHECK(memtable == nullptr);
+  memtable = NewMemTable(BloomFilter::Pages::kAsUsed);
+  Publish();
+}
+
+// The next memtable is made here, because clearing its filter takes longer than a writer should wait; and when the
+// present one is in use, because a database that nobody writes to needs neither.
+void Tree::PrepareMemTable() {
+  MemTableRef current;
+  {
+    DbLock lock(control_);
+    if (spare_ != nullptr || SegmentBytes() < db_.options.write_buffer_size / kMemTableInUse) return;
+    current = memtable;
+  }
+  current->PopulateFilter();
+  MemTableRef fresh = NewMemTable(BloomFilter::Pages::kAtOnce);
+  DbLock lock(control_);
+  spare_ = std::move(fresh);
+}
+
+uint64_t Tree::SegmentBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& chunk : memtable->segment().chunks) bytes += chunk->capacity;
+  return bytes;
+}
+
+bool Tree::MemTableFull() const {
+  if (memtable->empty()) return false;
+  const uint64_t limit = db_.options.write_buffer_size;
+  return SegmentBytes() >= limit ||
+         memtable->memory_bytes() >= std::max<uint64_t>(limit, kLeastBlocks * db_.blocks->block_bytes());
+}
+
+void Tree::Seal() {
+  CHECK(!memtable->empty());  // its last sequence becomes the flushed one
+  MemTableRef fresh = spare_ != nullptr ? std::move(spare_) : NewMemTable(BloomFilter::Pages::kAsUsed);
+  spare_ = nullptr;
+  immutables.push_front(memtable);
+  memtable = std::move(fresh);
+}
+
+void Tree::DropFlushed(const MemTableRef& flushed) {
+  CHECK(!immutables.empty() && immutables.back() == flushed);  // flushes go by age
+  immutables.pop_back();
+}
+
+void Tree::Publish() {
+  auto state = std::make_unique<ReadState>();
+  state->memtable = memtable;
+  state->immutables.assign(immutables.begin(), immutables.end());
+  state->version = versions->current();
+  states.Publish(std::move(state));
+}
+
+uint64_t Tree::NewId() {
+  DbLock lock(control_);
+  return versions->NewId();
+}
+
+uint64_t Tree::TableMemoryBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& level : versions->current()->levels) {
+    for (const RunRef& run : level) {
+      for (const TableRef& table : run->tables) bytes += table->memory_bytes();
+    }
+  }
+  return bytes;
+}
+
+uint64_t Tree::MemoryBytes() const {
+  uint64_t bytes = TableMemoryBytes() + memtable->memory_bytes();
+  for (const MemTableRef& sealed : immutables) bytes += sealed->memory_bytes();
+  return bytes;
+}
+
+}  // namespace miodb

@@ -1,0 +1,89 @@
+// Tree: the memtables and tables of a database, and what readers see of them.
+//
+//   memtable     takes the writes of the leader of a write group. Sealed, it becomes an immutable one.
+//   immutables   wait for their flush, newest first.
+//   versions     the tables of each level, and the manifest that makes edits of them durable.
+//   states       pairs of memtables and version that reads pin without a lock (read_state.h). A change is not visible
+//                before Publish.
+//   snapshots, last_sequence   up to which sequence reads see.
+//
+// Threads: the annotations say what the database's mutex guards; the rest has locks or atomics of its own. The
+// memtable's contents belong to the leader.
+// What a crash leaves: what the manifest and the log hold; nothing here outlives the process.
+
+#ifndef MIODB_SRC_DB_TREE_H_
+#define MIODB_SRC_DB_TREE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "src/db/control.h"
+#include "src/db/db_context.h"
+#include "src/db/read_state.h"
+#include "src/db/snapshot_list.h"
+#include "src/version/version_set.h"
+
+namespace miodb {
+
+class Tree {
+ public:
+  Tree(const DbContext& db, Control* control) : db_(db), control_(control) {}
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  MemTableRef NewMemTable(BloomFilter::Pages pages) const;
+
+  // The first memtable of an open.
+  void Begin() REQUIRES(db_mutex);
+
+  // Makes the next memtable ready once the present one is in use. By the thread that prepares.
+  void PrepareMemTable() EXCLUDES(db_mutex);
+
+  // Bytes of the memtable's log chunks, full or not.
+  uint64_t SegmentBytes() const REQUIRES(db_mutex);
+
+  // Whether the memtable has had its share of log or, with records that are small against their nodes, of DRAM.
+  bool MemTableFull() const REQUIRES(db_mutex);
+
+  // The memtable becomes the newest immutable one, and another takes its place. Readers are to be told by Publish.
+  // REQUIRES: it is not empty.
+  void Seal() REQUIRES(db_mutex);
+
+  // Lets go of the oldest immutable memtable, which has been flushed.
+  void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
+
+  // Readers see the memtables and the version of now.
+  void Publish() REQUIRES(db_mutex);
+
+  // A number for a new table, run or chunk.
+  uint64_t NewId() EXCLUDES(db_mutex);
+
+  // Nothing waits for a flush, and all tables are in the repository.
+  bool Settled() const REQUIRES(db_mutex) { return immutables.empty() && versions->BufferEmpty(); }
+
+  // DRAM that tables take, and that tables and memtables take together.
+  uint64_t TableMemoryBytes() const REQUIRES(db_mutex);
+  uint64_t MemoryBytes() const REQUIRES(db_mutex);
+
+  std::unique_ptr<VersionSet> versions GUARDED_BY(db_mutex);
+  MemTableRef memtable GUARDED_BY(db_mutex);
+  std::deque<MemTableRef> immutables GUARDED_BY(db_mutex);
+
+  ReadStates states;
+  SnapshotList snapshots;
+
+  // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
+  // readers.
+  std::atomic<uint64_t> last_sequence{0};
+
+ private:
+  const DbContext& db_;
+  Control* const control_;
+  MemTableRef spare_ GUARDED_BY(db_mutex);  // the next memtable; null while it is being prepared
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_TREE_H_

@@ -1,0 +1,78 @@
+#include "src/db/workers.h"
+
+#include <sched.h>
+
+#include <system_error>
+
+#include "src/numa/numa.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// A thread that waits looks again after this long: readers that let go of space do not signal.
+constexpr uint64_t kPollMicros = 100 * 1000;
+
+// Writers wake these threads. As batch work they get a CPU when one is free or their turn has come, and do not take it
+// from the writer in the middle of a put. Where that is not allowed, latency suffers and nothing else.
+void DontPreemptOnWakeup() {
+  const sched_param param = {};
+  sched_setscheduler(0, SCHED_BATCH, &param);
+}
+
+}  // namespace
+
+Status Workers::Start(BackgroundStep step, int threads) {
+  CHECK(work_[static_cast<size_t>(step)] != nullptr);
+  try {
+    for (int i = 0; i < threads; i++) threads_.emplace_back([this, step] { Loop(step); });
+  } catch (const std::system_error& error) {
+    return Status::IOError(db_.name, std::string("cannot start a thread: ") + error.what());
+  }
+  return Status::OK();
+}
+
+void Workers::Stop() {
+  {
+    DbLock lock(control_);
+    control_->Close();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+bool Workers::Run(BackgroundStep step) {
+  const Work& work = work_[static_cast<size_t>(step)];
+  return work != nullptr && work();
+}
+
+void Workers::Loop(BackgroundStep step) {
+  DontPreemptOnWakeup();
+  RunOnCpus(db_.placement.cpus);
+  const ThreadMemoryPolicy policy(db_.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
+  for (;;) {
+    bool worked = false;
+    const Status s = db_.WithMemory([&] {
+      worked = Run(step);
+      return Status::OK();
+    });
+    DbLock lock(control_);
+    if (!s.ok()) control_->SetError(s);
+    if (control_->closing()) return;
+    if (!worked) control_->SleepUntilWork(step, kPollMicros);
+  }
+}
+
+bool Workers::Wait(uint64_t micros) {
+  if (!db_.hooks.manual_background) {
+    control_->WakeAll();
+    control_->SleepUntilDone(micros > 0 ? micros : kPollMicros);
+    return true;
+  }
+  const DbUnlock unlock(control_);
+  return Run(BackgroundStep::kFlush) || Run(BackgroundStep::kMerge) || Run(BackgroundStep::kPrepare) ||
+         Run(BackgroundStep::kSsd);
+}
+
+}  // namespace miodb

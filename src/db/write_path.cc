@@ -1,0 +1,338 @@
+#include "src/db/write_path.h"
+
+#include <algorithm>
+
+#include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+#include "src/util/mutation.h"
+#include "src/util/perf_clock.h"
+
+// A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
+//
+//   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
+//     sizes are checked before.
+//   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
+//     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
+//   3 Number the updates.
+//   3b With kLogFile: append them to the log file as one batch; if asked for sync, sync it (log/file_log.h). Here the
+//     group is durable.
+//   4 Write them as one frame into the chunk (log/frame_writer.h); the lines are on their way to the medium.
+//   5 Insert them into the memtable. Readers do not see them yet: their sequences are not published.
+//   6 Fence. Here the group is durable.
+//   7 Publish the last sequence. Here the group is visible.
+//   8 Hand the queue on and wake the group.
+//
+// In kPersistFile a fence is an msync, so step 6 happens only for a group that was asked for sync.
+//
+// What a crash leaves: before 6 nothing of the group or all of it, by the frame's checksum; after it all.
+
+namespace miodb {
+
+namespace {
+
+// An open that finds no room because the SSD tier fails tries again after this, for so long.
+constexpr uint64_t kSsdRetryMicros = 100 * 1000;
+constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
+
+// Records of one group; more wait for the next.
+constexpr uint64_t kMaxGroupBytes = 1 << 20;
+
+Status CheckSizes(const Slice& key, const Slice& value) {
+  if (key.size() > kMaxKeySize) {
+    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxKeySize));
+  }
+  if (value.size() > kMaxValueSize) {
+    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxValueSize));
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
+  return db_.WithMemory([&] {
+    if (db_.tracer.wants_calls()) [[unlikely]]
+      db_.tracer.Put(key, value);
+    return DoPut(options, key, value);
+  });
+}
+
+Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
+  return db_.WithMemory([&] {
+    if (db_.tracer.wants_calls()) [[unlikely]]
+      db_.tracer.Delete(key);
+    return DoDelete(options, key);
+  });
+}
+
+Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
+  return db_.WithMemory([&] { return DoWrite(options, updates); });
+}
+
+WritePath::WritePath(DbContext& db, const Parts& parts)
+    : db_(db),
+      control_(parts.control),
+      tree_(parts.tree),
+      scheduler_(parts.scheduler),
+      space_(parts.space),
+      logs_(parts.logs),
+      flusher_(parts.flusher),
+      merger_(parts.merger),
+      tier_(parts.tier),
+      workers_(parts.workers),
+      turns_(parts.turns) {}
+
+void WritePath::OpenFrames() {
+  CHECK(frame_writer_ == nullptr);
+  frame_writer_ = std::make_unique<FrameWriter>(&db_.pool->persist(), db_.pool->secret());
+}
+
+void WritePath::SetSequence(uint64_t last_sequence) {
+  CHECK_LE(allocated_sequence_, last_sequence);
+  allocated_sequence_ = last_sequence;
+  tree_->last_sequence.store(last_sequence, std::memory_order_release);  // release: as by a leader
+}
+
+void WritePath::Begin() {
+  CHECK(writable_ == nullptr && tree_->memtable != nullptr);
+  writable_ = tree_->memtable.get();
+  takes_turns_ = logs_->to_write() == nullptr && !db_.pool->persist().fence_is_slow();
+}
+
+Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Slice& value) {
+  Status s = CheckSizes(key, value);
+  if (!s.ok()) return s;
+  Writer writer;
+  writer.type = kTypeValue;
+  writer.key = key;
+  writer.value = value;
+  writer.count = 1;
+  writer.body_bytes = RecordSize(key.size(), value.size());
+  writer.user_bytes = key.size() + value.size();
+  writer.sync = options.sync;
+  return Submit(&writer);
+}
+
+Status WritePath::DoDelete(const WriteOptions& options, const Slice& key) {
+  Status s = CheckSizes(key, Slice());
+  if (!s.ok()) return s;
+  Writer writer;
+  writer.type = kTypeDeletion;
+  writer.key = key;
+  writer.count = 1;
+  writer.body_bytes = RecordSize(key.size(), 0);
+  writer.user_bytes = key.size();
+  writer.sync = options.sync;
+  writer.deletes_only = true;
+  return Submit(&writer);
+}
+
+Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
+  if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
+  Writer writer;
+  writer.batch = WriteBatchInternal::Contents(updates);
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Batch(writer.batch);
+  writer.sync = options.sync;
+  writer.deletes_only = true;
+  BatchReader reader(writer.batch);
+  uint8_t type;
+  Slice key, value;
+  while (reader.Next(&type, &key, &value)) {
+    Status s = CheckSizes(key, value);
+    if (!s.ok()) return s;
+    writer.body_bytes += RecordSize(key.size(), value.size());
+    writer.user_bytes += key.size() + value.size();
+    writer.count++;
+    if (type != kBatchDeletion) writer.deletes_only = false;
+  }
+  if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
+  if (writer.body_bytes > kMaxFrameBody) {
+    return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
+                                   "the limit is " + std::to_string(kMaxFrameBody));
+  }
+  if (writer.count == 0) return Status::OK();
+  return Submit(&writer);
+}
+
+Status WritePath::Submit(Writer* writer) {
+  PerfClock clock;
+  if (takes_turns_) turns_->Take();
+  const bool leads = queue_.Join(writer);
+  if (takes_turns_ && writer->older != nullptr) turns_->Met();
+  clock.Lap(&PerfContext::put_wait);
+  const Status status = leads ? Lead(writer) : writer->status;
+  clock.End(&PerfContext::put_total, &PerfContext::puts);
+  return status;
+}
+
+Status WritePath::Lead(Writer* writer) {
+  Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, db_.chunk_bytes / 2));
+  const Status thrown = db_.WithMemory([&] {
+    WriteGroup(writer, last);
+    return Status::OK();
+  });
+  if (!thrown.ok()) {
+    // Numbers may have been given out that are not in the log: go no further.
+    DbLock lock(control_);
+    control_->SetError(thrown);
+    for (Writer* w = writer;; w = w->newer) {
+      w->status = control_->error();
+      if (w == last) break;
+    }
+  }
+  const Status status = writer->status;
+  PerfClock clock;
+  queue_.Leave(writer, last);
+  clock.Lap(&PerfContext::put_leave);
+  return status;
+}
+
+uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* records) {
+  BatchReader reader(batch);
+  uint8_t type;
+  LogRecord record{};
+  uint64_t body_bytes = 0;
+  while (reader.Next(&type, &record.key, &record.value)) {
+    record.type = static_cast<ValueType>(type);
+    body_bytes += record.size();
+    records->push_back(record);
+  }
+  return body_bytes;
+}
+
+void WritePath::CollectRecords(Writer* leader, Writer* last) {
+  group_records_.clear();
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && w->batch.empty()) {
+      group_records_.push_back({w->type, w->key, w->value});
+    } else if (w->count > 0) {
+      AppendRecords(w->batch, &group_records_);
+    }
+    if (w == last) return;
+  }
+}
+
+// Records the writes of a group in the order of the log.
+void WritePath::TraceGroup(Writer* leader, Writer* last) {
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && !w->batch.empty()) {
+      db_.tracer.Batch(w->batch);
+    } else if (w->count > 0 && w->type == kTypeDeletion) {
+      db_.tracer.Delete(w->key);
+    } else if (w->count > 0) {
+      db_.tracer.Put(w->key, w->value);
+    }
+    if (w == last) return;
+  }
+}
+
+// Puts the records that are in the chunk now into the memtable.
+void WritePath::InsertGroup(uint64_t first_sequence) {
+  uint64_t sequence = first_sequence;
+  for (const LogRecord& record : group_records_) {
+    writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+  }
+}
+
+// Steps 3 to 7. An error stops all writes: numbers were given out, and whether the log has them is not known.
+Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync) {
+  PerfClock clock;
+  CollectRecords(leader, last);
+  const uint64_t first = allocated_sequence_ + 1;
+  allocated_sequence_ += group_records_.size();
+  Status s;
+  if (logs_->to_write() != nullptr) s = logs_->to_write()->Append(group_records_, first, sync);
+  if (s.ok()) {
+    frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
+    clock.Lap(&PerfContext::put_log);
+    InsertGroup(first);
+    clock.Lap(&PerfContext::put_memtable);
+    Persist& persist = db_.pool->persist();
+    if (MIODB_MUTATED(kVisibleBeforeDurable)) tree_->last_sequence.store(allocated_sequence_);
+    if (chunk_->in_pool() && (sync || !persist.fence_is_slow())) s = persist.Fence(Purpose::kLog);
+    clock.Lap(&PerfContext::put_fence);
+  }
+  if (!s.ok()) {
+    DbLock lock(control_);
+    control_->SetError(s);
+    return s;
+  }
+  if (db_.tracer.wants_order()) [[unlikely]]
+    TraceGroup(leader, last);
+  // release: pairs with the acquire loads of readers, who then find these records in the memtable.
+  tree_->last_sequence.store(allocated_sequence_, std::memory_order_release);
+  return s;
+}
+
+void WritePath::WriteGroup(Writer* leader, Writer* last) {
+  uint64_t body_bytes = 0, user_bytes = 0;
+  bool sync = false, deletes_only = true, seal = false;
+  for (Writer* w = leader;; w = w->newer) {
+    body_bytes += w->body_bytes;
+    user_bytes += w->user_bytes;
+    sync = sync || w->sync;
+    deletes_only = deletes_only && w->deletes_only;
+    seal = seal || w->count == 0;
+    if (w == last) break;
+  }
+  Status s;
+  if (body_bytes > 0) {
+    PerfClock clock;
+    s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
+    clock.Lap(&PerfContext::put_room);
+    if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
+    if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
+  }
+  if ((seal || logs_->TooLarge()) && s.ok()) {
+    DbLock lock(control_);
+    s = control_->error();
+    // Nothing is won by sealing for the log's sake while an older memtable keeps an older file.
+    if (s.ok() && !tree_->memtable->empty() && (seal || tree_->immutables.empty())) Seal();
+  }
+  for (Writer* w = leader;; w = w->newer) {
+    w->status = s;
+    if (w == last) break;
+  }
+  Throttle(body_bytes);
+}
+
+Status WritePath::RequestFlush() {
+  if (tree_->memtable->empty()) return control_->error();
+  // The leader of a group owns the memtable, so the flush is asked for from inside of the queue.
+  const DbUnlock unlock(control_);
+  Writer writer;
+  return Submit(&writer);  // an empty write that is asked to seal
+}
+
+// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
+Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
+  const uint64_t start = NowMicros();
+  for (;;) {
+    Status s = MakeRoom(frame_bytes, false);
+    if (!s.IsNoSpace()) return s;
+    DbLock lock(control_);
+    if (tier_->error().ok()) return s;
+    if (NowMicros() - start > kSsdPatienceMicros || !workers_->Wait(kSsdRetryMicros)) return tier_->error();
+  }
+}
+
+Status WritePath::Replay(const std::string& batch) {
+  group_records_.clear();
+  const uint64_t body_bytes = AppendRecords(batch, &group_records_);
+  const uint64_t first = DecodeFixed64(batch.data());
+  CHECK_EQ(first, allocated_sequence_ + 1);
+  Status s = MakeRoomForReplay(FrameWriter::FrameSize(body_bytes));
+  if (!s.ok()) return s;
+  allocated_sequence_ += group_records_.size();
+  frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
+  InsertGroup(first);
+  tree_->last_sequence.store(allocated_sequence_, std::memory_order_release);  // release: as by a leader
+  return s;
+}
+
+}  // namespace miodb

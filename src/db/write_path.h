@@ -1,0 +1,132 @@
+// WritePath: the way of a write, from the queue of writers to the sequence that readers see (write_path.cc tells it
+// step by step), and the room that it needs (write_room.cc).
+//
+// Threads: Put, Delete, Write and Seal requests by any; what only the leader of a write group touches needs no lock,
+// because each hand-over of the queue orders it (write_queue.h).
+// What a crash leaves: of a group nothing or all of it before its fence, all of it afterwards.
+
+#ifndef MIODB_SRC_DB_WRITE_PATH_H_
+#define MIODB_SRC_DB_WRITE_PATH_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/write_batch.h"
+#include "src/db/flusher.h"
+#include "src/db/log_files.h"
+#include "src/db/merger.h"
+#include "src/db/space.h"
+#include "src/db/ssd_tier.h"
+#include "src/db/tree.h"
+#include "src/db/workers.h"
+#include "src/db/write_queue.h"
+#include "src/db/write_turns.h"
+#include "src/log/frame_writer.h"
+
+namespace miodb {
+
+class WritePath {
+ public:
+  struct Parts {
+    Control* control;
+    Tree* tree;
+    Scheduler* scheduler;
+    Space* space;
+    LogFiles* logs;
+    Flusher* flusher;
+    Merger* merger;
+    SsdTier* tier;
+    Workers* workers;
+    WriteTurns* turns;
+  };
+
+  WritePath(DbContext& db, const Parts& parts);
+  WritePath(const WritePath&) = delete;
+  WritePath& operator=(const WritePath&) = delete;
+
+  // Each returns when the write is as durable as it was asked to be and visible, or with the error that it met.
+  Status Put(const WriteOptions& options, const Slice& key, const Slice& value);
+  Status Delete(const WriteOptions& options, const Slice& key);
+  Status Write(const WriteOptions& options, WriteBatch* updates);
+
+  // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
+  Status RequestFlush() REQUIRES(db_mutex);
+
+  // ---- the open, before anybody else writes
+
+  // Frames can be written from now on, with the pool's secret.
+  void OpenFrames();
+  FrameWriter* frame_writer() { return frame_writer_.get(); }
+
+  // The log ends with this sequence, which reads see.
+  void SetSequence(uint64_t last_sequence);
+  uint64_t sequence() const { return allocated_sequence_; }
+
+  // Writes go to the tree's first memtable.
+  void Begin() REQUIRES(db_mutex);
+
+  // Writes a batch of the log once more, with the numbers that it has. REQUIRES: it follows the last sequence.
+  Status Replay(const std::string& batch) EXCLUDES(db_mutex);
+
+  // Adds the updates of a batch, and returns the bytes that their records have.
+  static uint64_t AppendRecords(const Slice& batch, std::vector<LogRecord>* records);
+
+  // What limits there are has changed.
+  void UpdateThrottle() REQUIRES(db_mutex);
+
+ private:
+  friend class DBPeer;  // tests that look inside
+
+  Status DoPut(const WriteOptions& options, const Slice& key, const Slice& value);
+  Status DoDelete(const WriteOptions& options, const Slice& key);
+  Status DoWrite(const WriteOptions& options, WriteBatch* updates);
+  Status Submit(Writer* writer);
+  Status Lead(Writer* writer);
+  void WriteGroup(Writer* leader, Writer* last);
+  Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
+  void CollectRecords(Writer* leader, Writer* last);
+  void TraceGroup(Writer* leader, Writer* last);
+  void InsertGroup(uint64_t first_sequence);
+  Status MakeRoomForReplay(uint64_t frame_bytes);
+
+  Status MakeRoom(uint64_t frame_bytes, bool deletes_only) EXCLUDES(db_mutex);
+  Status MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) REQUIRES(db_mutex);
+  Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(db_mutex);
+  bool ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) REQUIRES(db_mutex);
+  Status NoRoom(bool* give_up) REQUIRES(db_mutex);
+  void UseChunk(std::unique_ptr<LogChunk> chunk) REQUIRES(db_mutex);
+  void Seal() REQUIRES(db_mutex);
+  void Throttle(uint64_t bytes);
+
+  DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
+  Space* const space_;
+  LogFiles* const logs_;
+  Flusher* const flusher_;
+  Merger* const merger_;
+  SsdTier* const tier_;
+  Workers* const workers_;
+  WriteTurns* const turns_;
+  bool takes_turns_ = false;  // not where writers share what is slow, a sync
+
+  // The leader's.
+  WriteQueue queue_;
+  std::unique_ptr<FrameWriter> frame_writer_;
+  std::vector<LogRecord> group_records_;
+  LogChunk* chunk_ = nullptr;     // receives frames; the memtable owns it
+  MemTable* writable_ = nullptr;  // the tree's memtable
+  uint64_t allocated_sequence_ = 0;
+  uint64_t throttle_debt_ = 0;  // nanoseconds of delay not yet slept
+
+  // Nanoseconds a leader waits per KiB it writes; 0 far from any limit. Set under the mutex.
+  std::atomic<uint64_t> throttle_nanos_{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_WRITE_PATH_H_

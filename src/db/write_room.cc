@@ -1,0 +1,220 @@
+// Room for writes: the leader's side of log chunks and memtables, what it waits for, and how it is slowed down before
+// it has to wait.
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "src/db/settle_request.h"
+#include "src/db/write_path.h"
+#include "src/util/check.h"
+#include "src/util/clock.h"
+
+namespace miodb {
+
+namespace {
+
+// A chunk made for a frame has room for so many like it, as far as chunks have it.
+constexpr uint64_t kFramesOfAKind = 4;
+
+// A throttled leader sleeps once it owes this much, so that sleeps are few and short.
+constexpr uint64_t kThrottleStepNanos = 1000 * 1000;
+
+// A leader sleeps no longer than this at once, and leaves the rest, up to a most, to those after it.
+constexpr uint64_t kLongestThrottleNanos = 20 * 1000 * 1000;
+constexpr uint64_t kMostThrottleDebtNanos = 1000 * 1000 * 1000;
+
+// Waits from this on are noted in the info log.
+constexpr uint64_t kLongStallMicros = 20 * 1000;
+
+// Nanoseconds that a leader waits for each KiB that it writes: up to the first as free space above the reserve goes
+// from the share of the pool, or the chunks if that is less, to nothing; the second while all sealed memtables that
+// there may be are there; the third for each run of level 0 beyond so many times level_trigger.
+constexpr uint64_t kSpaceNanos = 5000;
+constexpr uint64_t kSpaceShare = 10;
+constexpr uint64_t kSpaceChunks = 16;
+constexpr uint64_t kSealedNanos = 500;
+constexpr uint64_t kRunNanos = 100;
+constexpr size_t kManyTriggers = 4;
+
+}  // namespace
+
+Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
+  // relaxed: a write that misses a failure by an instant is a write before it.
+  if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !control_->failed()) {
+    return Status::OK();
+  }
+  DbLock lock(control_);
+  const uint64_t start = NowMicros();
+  Status s = MakeRoomLocked(frame_bytes, deletes_only);
+  const uint64_t waited = NowMicros() - start;
+  db_.statistics.stall_micros.Add(waited);
+  if (waited >= kLongStallMicros) {
+    db_.Log("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
+            static_cast<unsigned long long>(waited), tree_->immutables.size(),
+            static_cast<unsigned long long>(db_.pool->free_bytes()),
+            static_cast<unsigned long long>(space_->Reserve(Space::Demand::kAny)));
+  }
+  return s;
+}
+
+Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
+  for (;;) {
+    if (!control_->error().ok()) return control_->error();
+    if (tree_->MemTableFull()) {
+      if (tree_->immutables.size() < static_cast<size_t>(db_.options.max_immutable_memtables)) {
+        Seal();
+        continue;
+      }
+      if (scheduler_->flush_blocked() && !merger_->LookForWork()) {
+        scheduler_->RetryFlush();  // for the next write
+        return Status::NoSpace(db_.pool->path(), "the pool has no room to flush a memtable");
+      }
+      workers_->Wait(0);
+      continue;
+    }
+    bool taken = false;
+    Status s = TakeChunk(frame_bytes, deletes_only, &taken);
+    if (taken || !s.ok()) return s;
+  }
+}
+
+// One attempt to get a chunk; after waiting for one returns without it.
+Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) {
+  std::unique_ptr<LogChunk> chunk = frame_bytes <= db_.chunk_bytes ? space_->TakeSpare(frame_bytes) : nullptr;
+  if (frame_bytes > db_.chunk_bytes || (chunk == nullptr && !space_->spares().empty())) {
+    // A frame that no prepared chunk holds gets one of its own, with room for others of its kind if they are made for
+    // a small database.
+    scheduler_->LookForSpace();
+    Status s;
+    {
+      const DbUnlock unlock(control_);
+      s = space_->NewChunk(std::max(frame_bytes, std::min(db_.chunk_bytes, kFramesOfAKind * frame_bytes)), frame_bytes,
+                           Space::Demand::kAny, &chunk);
+    }
+    if (s.IsNoSpace()) {
+      scheduler_->FoundSpace(false);
+    } else if (!s.ok()) {
+      return s;
+    }
+  }
+  if (chunk != nullptr) {
+    UseChunk(std::move(chunk));
+    *taken = true;
+    return Status::OK();
+  }
+  if (!scheduler_->FullAsItIs()) {
+    // A chunk is on its way, or the attempt to get one is to be made again.
+    if (!workers_->Wait(0)) scheduler_->LookForSpace();
+    return Status::OK();
+  }
+  // What frees space may use the space that is kept for it.
+  *taken = deletes_only && ChunkForDeletes(frame_bytes, Space::Demand::kDeletes);
+  if (*taken) return Status::OK();
+  bool give_up = false;
+  Status s = NoRoom(&give_up);
+  if (!give_up) return s;
+  if (frame_bytes > db_.chunk_bytes)
+    scheduler_->FoundSpace(true);  // that this has no room says nothing of smaller writes
+  // Under a snapshot deletes free nothing, and would use up what the merge after its release needs.
+  *taken = deletes_only && tree_->snapshots.empty() && ChunkForDeletes(frame_bytes, Space::Demand::kDeletesAtLast);
+  if (*taken) return Status::OK();
+  control_->WakeAll();  // the next write finds space if readers have let some go
+  return s;
+}
+
+bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
+  const uint64_t usual = demand == Space::Demand::kDeletesAtLast ? kExtentUnit : db_.chunk_bytes;
+  std::unique_ptr<LogChunk> chunk;
+  Status s;
+  {
+    const DbUnlock unlock(control_);
+    s = space_->NewChunk(std::max(frame_bytes, usual), frame_bytes, demand, &chunk);
+  }
+  if (s.ok()) UseChunk(std::move(chunk));
+  return s.ok();
+}
+
+// The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
+Status WritePath::NoRoom(bool* give_up) {
+  if (scheduler_->flushing() || scheduler_->running() > 0 || scheduler_->preparing() || flusher_->filtering() ||
+      (!tree_->immutables.empty() && !scheduler_->flush_blocked())) {
+    workers_->Wait(0);
+    return Status::OK();
+  }
+  if (merger_->LookForWork() && workers_->Wait(0)) return Status::OK();
+  const uint64_t sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: the leader's own
+  if (!space_->IsReclaimedAt(sequence)) {
+    if (!tree_->memtable->empty() && tree_->immutables.empty()) {
+      Seal();  // what it hides becomes garbage that can be collected
+      return Status::OK();
+    }
+    // As often as it wins something.
+    uint64_t used_before;
+    SettleRequest request(scheduler_);
+    do {
+      used_before = db_.pool->used_bytes();
+      scheduler_->Retry();
+      control_->WakeAll();
+      while (control_->error().ok() && scheduler_->full() && merger_->LookForWork()) {
+        if (!workers_->Wait(0)) break;
+      }
+    } while (control_->error().ok() && scheduler_->full() && db_.pool->used_bytes() + db_.chunk_bytes <= used_before);
+    request.End();
+    space_->SetReclaimedAt(sequence);
+    scheduler_->FoundSpace(true);  // look again
+    control_->WakeAll();
+    return control_->error();
+  }
+  *give_up = true;
+  return Status::NoSpace(db_.pool->path(), db_.pool->DescribeFull());
+}
+
+void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
+  LogChunk* const used = chunk.get();
+  Space::KeepChunk(&tree_->memtable->segment().chunks, &chunk);
+  chunk_ = used;
+  control_->Changed();
+}
+
+void WritePath::Seal() {
+  tree_->Seal();
+  writable_ = tree_->memtable.get();
+  chunk_ = nullptr;
+  if (logs_->to_write() != nullptr) logs_->to_write()->EndFile();
+  tree_->Publish();
+  control_->Changed();
+  control_->Wake(BackgroundStep::kFlush);
+  control_->Wake(BackgroundStep::kPrepare);
+}
+
+void WritePath::Throttle(uint64_t bytes) {
+  const uint64_t nanos_per_kib = throttle_nanos_.load(std::memory_order_relaxed);  // relaxed: a hint
+  if (nanos_per_kib == 0) return;
+  throttle_debt_ += nanos_per_kib * bytes / 1024;
+  if (throttle_debt_ < kThrottleStepNanos) return;
+  const uint64_t start = NowNanos();
+  const uint64_t pause = std::min(throttle_debt_, kLongestThrottleNanos);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
+  throttle_debt_ = std::min(throttle_debt_ - pause, kMostThrottleDebtNanos);
+  db_.statistics.throttle_micros.Add((NowNanos() - start) / 1000);
+}
+
+// Slows writers down as a limit comes near, so that they do not run into it at full speed.
+void WritePath::UpdateThrottle() {
+  uint64_t nanos_per_kib = 0;
+  const uint64_t free = db_.pool->free_bytes();
+  const uint64_t reserve = space_->Reserve(Space::Demand::kAny);
+  const uint64_t left = free > reserve ? free - reserve : 0;
+  const uint64_t near = std::min(db_.pool->capacity() / kSpaceShare, kSpaceChunks * db_.chunk_bytes);
+  if (left < near) nanos_per_kib += kSpaceNanos * (near - left) / near;
+  const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
+  if (most > 1 && tree_->immutables.size() >= most) nanos_per_kib += kSealedNanos;
+  const size_t runs = tree_->versions->current()->levels[0].size();
+  const size_t many = kManyTriggers * static_cast<size_t>(db_.options.level_trigger);
+  if (runs > many) nanos_per_kib += kRunNanos * (runs - many);
+  nanos_per_kib += tier_->ThrottleNanos(left);
+  throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
+}
+
+}  // namespace miodb
