@@ -39,7 +39,7 @@ enum CompressionType : int {
   kZstdCompression = 0x2,
 };
 
-// How stores to the pool are made durable. See docs/architecture.md, "Persist modes".
+// How stores to the pool are made durable. See docs/reference.md, "Persist modes".
 enum class PersistMode : int {
   // Find out from the mapping: kPersistPmem on DAX, kPersistEmulated on tmpfs, kPersistFile elsewhere.
   kPersistAuto = 0,

@@ -5,8 +5,8 @@
   tools/checks/check_layers.py --self-test   prove on small made-up trees that each rule is kept
 
 Fails on an include that points up or sideways, on one that it cannot find, on a file in no layer, on a public header
-that needs anything but the standard library and its neighbours, on a system header behind its door, and when it
-judged nothing.
+that needs anything but the standard library and its neighbours, on a system header behind its door, when it judged
+nothing, and when the floors that docs/architecture.md draws are not those of the table.
 """
 
 import os
@@ -155,6 +155,33 @@ def check(root, table):
     return problems, judged
 
 
+def floors_of(table):
+    """The folders of each layer, the lowest first."""
+    return [sorted(f for f in table.rank if table.rank[f] == rank) for rank in sorted(set(table.rank.values()))]
+
+
+def check_picture(text, table):
+    """What is wrong with the floors in this text: a line each, its number in front, the highest first."""
+    drawn = []
+    for line in text.splitlines():
+        match = re.match(r' {0,2}(\d+)  +(\S.*)', line)
+        if match:
+            folders = [word for word in match.group(2).split('   ')[0].split() if word in table.rank]
+            drawn.insert(0, (int(match.group(1)), sorted(folders)))
+    if drawn == list(enumerate(floors_of(table))):
+        return []
+    return ['docs/architecture.md: the floors are not those of layers.txt, which has, from below: %s'
+            % ', '.join(' '.join(floor) for floor in floors_of(table))]
+
+
+def test_picture(table):
+    """The number of cases in which check_picture is wrong."""
+    good = ' 4  tools/inspect  x\n 3  src/db         y\n 2  src/log  src/memtable\n 1  src/nvm\n 0  src/util\n'
+    bad = [good.replace('src/nvm', 'src/no'), good.replace(' 3  src/db         y\n', ''), '',
+           good.replace('3 ', '1 ').replace('1  src/nvm', '3  src/nvm')]
+    return bool(check_picture(good, table)) + sum(not check_picture(text, table) for text in bad)
+
+
 def self_test():
     """Plants each violation in a tree of its own and expects exactly that complaint."""
     table = Table('layer src/util\nlayer src/nvm\nlayer src/log src/memtable  # side by side\nlayer src/db\n'
@@ -226,7 +253,10 @@ def self_test():
         if len(problems) != 1 or 'nothing was judged' not in problems[0]:
             failures += 1
             print('self-test: an empty tree passed: %r' % problems)
-    print('self-test: %d of %d cases right' % (len(cases) + 1 - failures, len(cases) + 1))
+    if test_picture(table):
+        failures += 1
+        print('self-test: the floors of a picture are judged wrongly')
+    print('self-test: %d of %d cases right' % (len(cases) + 2 - failures, len(cases) + 2))
     return 1 if failures else 0
 
 
@@ -239,7 +269,10 @@ def main(arguments):
         return 2
     with open(os.path.join(here, 'layers.txt'), encoding='utf-8') as file:
         table = Table(file.read())
-    problems, judged = check(os.path.dirname(os.path.dirname(here)), table)
+    root = os.path.dirname(os.path.dirname(here))
+    problems, judged = check(root, table)
+    with open(os.path.join(root, 'docs', 'architecture.md'), encoding='utf-8') as file:
+        problems += check_picture(file.read(), table)
     for problem in problems:
         print(problem)
     print('%d includes judged, %d problems' % (judged, len(problems)))
