@@ -50,13 +50,15 @@ struct TraceOptions;
 class TraceWriter;
 class WriteBatch;
 
-// A state of the database that reads can be made against. Immutable, usable by any thread at once.
+// A state of the database that reads can be made against. Immutable, usable by any thread at once. It is a sequence
+// that the database keeps the versions for, and costs next to nothing by itself.
 class MIODB_EXPORT Snapshot {
  protected:
   virtual ~Snapshot();
 };
 
-// The keys k with start <= k < limit. The bytes behind both slices belong to the caller.
+// The keys k with start <= k < limit, in the comparator's order; none if limit is not behind start. The bytes behind
+// both slices belong to the caller.
 struct MIODB_EXPORT Range {
   Range() = default;
   Range(const Slice& s, const Slice& l) : start(s), limit(l) {}
@@ -69,6 +71,11 @@ class MIODB_EXPORT DB {
  public:
   // Opens the database in directory "name" and stores a new DB in *dbptr, which the caller deletes. On failure *dbptr
   // is nullptr, the status names the file and the reason, and nothing half-created is left behind.
+  //
+  // InvalidArgument: an option is out of range, there is no database and none is to be made, or there is one and must
+  // not be, or what is found is not this database's: another pool, log or SSD tier, another comparator. NotSupported:
+  // the medium cannot give the persist mode, or the pool is of another version. Corruption: the pool, the log or STORE
+  // is damaged (RepairDB). IOError and NoSpace: the file system; trying again later may help.
   // Takes time proportional to the number of tables and to the log that was not yet flushed, not to the data.
   // A database is open in one process and once in it: a second open returns IOError naming the LOCK file.
   // A directory that holds a database of LevelDB's format is refused.
@@ -82,17 +89,27 @@ class MIODB_EXPORT DB {
   // flushes what is in memory first.
   virtual ~DB();
 
-  // Sets the value of key. Durable when it returns OK (see above).
+  // Sets the value of key, whether it had one or not. Durable when it returns OK, as far as said above, and seen by
+  // every read that begins afterwards. May wait for other writers, for space, or because a limit is near
+  // (docs/reference.md, "Back-pressure"). InvalidArgument for a key or value that is too large; NoSpace when the pool
+  // is full and nothing could be freed; IOError or Corruption, the first error of the background, when the database is
+  // read-only.
   // A class that implements DB may have this and Delete call DB::Put and DB::Delete, which call Write.
   virtual Status Put(const WriteOptions& options, const Slice& key, const Slice& value) = 0;
 
-  // Removes key. Removing a key that is not there is not an error.
+  // Removes key. Removing a key that is not there is not an error, and not found out: a delete is a write like any
+  // other, with the same errors. In a full pool it may use space that puts may not. What it hides is free when merges
+  // have met it.
   virtual Status Delete(const WriteOptions& options, const Slice& key) = 0;
 
-  // Applies all updates of the batch, in their order, as one atomic step. The batch is not changed.
+  // Applies all updates of the batch, in their order, as one atomic step: reads see all of them or none, and so does
+  // an open after a crash. The batch is not changed. Errors as of Put, for the whole batch; InvalidArgument also for
+  // nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
-  // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged.
+  // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other
+  // error. Corruption if what has to be read is damaged and verification is asked for, or it cannot be read at all;
+  // IOError if a table file cannot be read. Never waits for a write, a flush or a merge.
   virtual Status Get(const ReadOptions& options, const Slice& key, std::string* value) = 0;
 
   // The same without a copy: *value refers to the bytes in the pool and keeps them there until it is reset or
@@ -114,13 +131,16 @@ class MIODB_EXPORT DB {
   // reads, so space freed by compactions is reused only afterwards.
   virtual Iterator* NewIterator(const ReadOptions& options) = 0;
 
-  // A handle to the current state. The caller releases it with ReleaseSnapshot. nullptr if there is no memory for one.
+  // A handle to the current state, for reads that are to see one moment together. The caller releases it with
+  // ReleaseSnapshot. nullptr if there is no memory for one. It does not outlive the process. While it is held, merges
+  // keep every version that it can see, and tombstones that it needs: a pool that is overwritten meanwhile fills up.
   virtual const Snapshot* GetSnapshot() = 0;
 
   // Releases a snapshot obtained from this database; it must not be used again. nullptr is allowed.
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
 
-  // Describes the database. Returns false and leaves *value alone for a property it does not know.
+  // Describes the database. Returns false and leaves *value alone for a property it does not know. The figures are of
+  // one moment each and need not fit together while others write. Names are stable, texts for people may change.
   //
   //  "leveldb.num-files-at-level<N>"      PMTables at level N, a decimal number
   //  "leveldb.stats"                      LevelDB's table of compaction work, then MioDB's own lines
@@ -132,7 +152,10 @@ class MIODB_EXPORT DB {
   //  "miodb.nvm-model"                    none, or the figures of the model that slows the pool down
   //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
   //  "miodb.<counter>"                    one of them, a decimal number
-  //  "miodb.background-error"             OK, or the error that made the database read-only
+  //   "miodb.background-error"             OK, or the error that made the database read-only
+  //   "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
+  //
+  //  docs/reference.md, "Counters", says what each counter counts; docs/placement.md the lines of "miodb.placement".
   virtual bool GetProperty(const Slice& property, std::string* value) = 0;
 
   // Stores in sizes[i] how many bytes the records of range[i] take, for i in [0, n): those in memtables one by one; of

@@ -5,14 +5,41 @@
 // Open returns NotSupported. Every other file goes through the Env, so that tests and embedding programs can watch,
 // fake or redirect it. To change only some calls, derive from EnvWrapper.
 //
-// Threads: an Env and a Logger may be used by any number of threads at once, a RandomAccessFile too. A SequentialFile
-// and a WritableFile belong to one thread at a time.
+// What a database asks an Env for: its directory, STORE, LOG and LOCK, log files, table files, and the marks of their
+// folders (docs/files.md says what each is for). The pool's locks, mapping and storage are the system's; the clock and
+// the background threads of the engine are, too, so NowMicros, Schedule and StartThread are for programs and for an
+// Env that wraps another.
 //
-// Ownership: objects stored through a "result" pointer are the caller's to delete, and must be gone before the Env
-// is. On failure *result is nullptr. An Env given to a database stays the caller's and must outlive it.
+// An Env that counts what a database syncs:
+//
+//   class CountingFile : public miodb::WritableFile { ... Sync() counts and calls the other file's ... };
+//   class CountingEnv : public miodb::EnvWrapper {
+//    public:
+//     using EnvWrapper::EnvWrapper;
+//     miodb::Status NewWritableFile(const std::string& fname, miodb::WritableFile** result) override {
+//       miodb::Status s = target()->NewWritableFile(fname, result);
+//       if (s.ok()) *result = new CountingFile(*result);   // owns the other one
+//       return s;
+//     }
+//   };
+//   CountingEnv env(miodb::Env::Default());
+//   options.env = &env;
+//
+// Threads: an Env and a Logger may be used by any number of threads at once, a RandomAccessFile too. A SequentialFile
+// and a WritableFile belong to one thread at a time, which need not be the same one for ever.
+//
+// Ownership: objects stored through a "result" pointer are the caller's to delete, and must be gone before the Env is.
+// On failure *result is nullptr. An Env given to a database stays the caller's and must outlive it. Strings and slices
+// passed in need to live only for the call.
+//
+// What a crash leaves: bytes survive the process from Flush on and the machine from Sync on. A name that was made, and
+// a rename, survive the machine when the file behind it was synced, or its folder; the library syncs what it relies
+// on. An Env of one's own that says that something is durable when it is not takes from the database what db.h
+// promises.
 //
 // Errors: NotFound if a file or directory that should exist does not, NotSupported if an Env cannot do it at all,
-// IOError for the rest; the message begins with the file's name.
+// IOError for the rest; the message begins with the file's name. These kinds matter: the library takes NotFound for
+// "there is none" and every other error for "nobody knows". A function of an Env must not throw.
 //
 // Units: offsets and sizes are bytes, times microseconds.
 
@@ -40,6 +67,7 @@ class WritableFile;
 
 class MIODB_EXPORT Env {
  public:
+  // An Env is made by deriving from it, or from EnvWrapper, which has an answer to every call.
   Env();
 
   Env(const Env&) = delete;
@@ -50,92 +78,115 @@ class MIODB_EXPORT Env {
   // The Env of this operating system. Belongs to the library, lives until the process ends; do not delete it. What it
   // makes is its owner's alone: files have mode 0600 and folders 0700, whatever the umask; what exists keeps its mode.
   // It follows symbolic links (a database does not: Options::env).
+  //
+  // It opens only what can be read and written like a file: a FIFO is refused, and never waited for; a device may be
+  // written to and not read. A child of fork() may use it: locks that the parent holds stay the parent's alone.
   static Env* Default();
 
-  // The same with another mode for what it makes. Default() is that with FileAccess::kOwner.
+  // The same with another mode for what it makes. Default() is that with FileAccess::kOwner. Like it, the result is
+  // the library's and the same at every call; locks hold between all of them.
   static Env* WithAccess(FileAccess access);
 
   // ---- Files -----------------------------------------------------------------------------------------------------
 
-  // Opens a file for reading from its start. NotFound if it does not exist.
+  // Opens a file for reading from its start: traces, and the small files that are read whole. NotFound if it does not
+  // exist.
   virtual Status NewSequentialFile(const std::string& fname, SequentialFile** result) = 0;
 
-  // Opens a file for reading at any offset. NotFound if it does not exist.
+  // Opens a file for reading at any offset: log files, and table files, which stay open for many reads. NotFound if it
+  // does not exist.
   virtual Status NewRandomAccessFile(const std::string& fname, RandomAccessFile** result) = 0;
 
-  // Opens an empty file for writing. A file that exists is cut to nothing.
+  // Opens an empty file for writing. A file that exists is cut to nothing, at once; where that must not be seen half
+  // done, write under another name and rename.
   virtual Status NewWritableFile(const std::string& fname, WritableFile** result) = 0;
 
-  // As NewRandomAccessFile and NewWritableFile, past the page cache of the system. NotSupported, which is the default,
-  // where this Env or the file system cannot do it.
+  // As NewRandomAccessFile and NewWritableFile, past the page cache of the system (Options::use_direct_reads and its
+  // neighbour). NotSupported, which is the default, where this Env or the file system cannot do it. The files take any
+  // offset and length; the alignment that the device wants is their own affair.
   virtual Status NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result);
   virtual Status NewDirectWritableFile(const std::string& fname, WritableFile** result);
 
   // Opens a file for writing at its end; creates it if it does not exist. The default returns NotSupported, which
-  // every caller must be prepared for.
+  // every caller must be prepared for: the library uses it only to sync a file that another process may have written.
   virtual Status NewAppendableFile(const std::string& fname, WritableFile** result);
 
-  // Whether a file or directory of this name exists.
+  // Whether a file or directory of this name exists, behind a symbolic link too. What cannot be looked at does not
+  // exist here.
   virtual bool FileExists(const std::string& fname) = 0;
 
-  // Stores in *result the names, without the path, of what is in the directory. May contain "." and "..".
-  // What *result held before is gone.
+  // Stores in *result the names, without the path, of what is in the directory, in any order. May contain "." and
+  // "..". What *result held before is gone, also on failure. NotFound if there is no such directory.
   virtual Status GetChildren(const std::string& dir, std::vector<std::string>* result) = 0;
 
-  // Removes a file. An Env overrides either this or DeleteFile: by default each calls the other.
+  // Removes a file. Who has it open goes on using it. NotFound if there is none. An Env overrides either this or
+  // DeleteFile: by default each calls the other, so one that overrides neither calls itself without end.
   virtual Status RemoveFile(const std::string& fname);
 
   // DEPRECATED: the old name of RemoveFile. Override and call that one.
   virtual Status DeleteFile(const std::string& fname);
 
-  // Creates a directory. Fails if it exists or if the one above it does not.
+  // Creates a directory. Fails if it exists or if the one above it does not. The default Env returns when the name
+  // survives loss of power, where the folder above may be read.
   virtual Status CreateDir(const std::string& dirname) = 0;
 
-  // Removes an empty directory. An Env overrides either this or DeleteDir: by default each calls the other.
+  // Removes an empty directory; one that is not empty stays, with an error. An Env overrides either this or DeleteDir:
+  // by default each calls the other.
   virtual Status RemoveDir(const std::string& dirname);
 
   // DEPRECATED: the old name of RemoveDir. Override and call that one.
   virtual Status DeleteDir(const std::string& dirname);
 
-  // Stores the size of a file in *file_size; 0 on failure.
+  // Stores the size of a file in *file_size, in bytes; 0 on failure. Of a file that is being written it counts what
+  // was flushed.
   virtual Status GetFileSize(const std::string& fname, uint64_t* file_size) = 0;
 
-  // Gives src the name target, in one atomic step. A file that has that name already is replaced.
+  // Gives src the name target, in one atomic step. A file that has that name already is replaced. A crash leaves the
+  // old file or the new one under the name, never neither: STORE and every other small file are replaced so.
   virtual Status RenameFile(const std::string& src, const std::string& target) = 0;
 
   // Locks a file, which is created if need be, against other processes and other callers in this one. Does not wait:
-  // IOError if someone else holds it. The lock ends with UnlockFile or with the process.
+  // IOError if someone else holds it. The lock ends with UnlockFile or with the process, however that dies, and a
+  // child of fork() does not have it. What is locked is the file, under whatever name; its content is not touched.
   virtual Status LockFile(const std::string& fname, FileLock** lock) = 0;
 
-  // Ends a lock and deletes the FileLock, whatever is returned. The file stays.
+  // Ends a lock and deletes the FileLock, whatever is returned. The file stays, and may be removed before by whoever
+  // holds the lock.
   // REQUIRES: lock came from a LockFile of this Env that succeeded, and was not unlocked.
   virtual Status UnlockFile(FileLock* lock) = 0;
 
   // ---- Threads ---------------------------------------------------------------------------------------------------
 
   // Has function(arg) called once in the background. Whether functions run one after another and in which order is up
-  // to the Env; the default one runs them in their order in one thread, once the system gives it that.
+  // to the Env; the default one runs them in their order in one thread, once the system gives it that. Without memory
+  // to remember it the function is called here, before Schedule returns. The function must not throw. There is no way
+  // to take it back.
   virtual void Schedule(void (*function)(void* arg), void* arg) = 0;
 
   // Calls function(arg) in a thread of its own, which ends with it; where the system gives none, as Schedule does.
+  // Nobody can wait for the thread: a function that must be waited for says itself when it has ended.
   virtual void StartThread(void (*function)(void* arg), void* arg) = 0;
 
   // ---- Other -----------------------------------------------------------------------------------------------------
 
-  // Stores in *path the name of a directory for tests, which exists. Two calls of one user may give the same one.
+  // Stores in *path the name of a directory for tests, which exists. Two calls of one user may give the same one. The
+  // default Env takes the environment variable TEST_TMPDIR, or makes a directory of this user's below /tmp, and
+  // refuses what another user made there.
   virtual Status GetTestDirectory(std::string* path) = 0;
 
-  // Opens a file that takes messages. What the file holds already stays.
+  // Opens a file that takes messages, for Options::info_log. What the file holds already stays. The default Env begins
+  // each line with the time in UTC and the number of the thread, and several processes may write to one file.
   virtual Status NewLogger(const std::string& fname, Logger** result) = 0;
 
-  // Microseconds since some fixed moment; never goes back. For measuring spans, not for telling the date.
+  // Microseconds since some fixed moment; never goes back. For measuring spans, not for telling the date. The moment
+  // may differ between two starts of the machine.
   virtual uint64_t NowMicros() = 0;
 
-  // Sleeps for at least this long; returns at once if it is 0 or less.
+  // Has the calling thread sleep for at least this long, in microseconds; returns at once if it is 0 or less.
   virtual void SleepForMicroseconds(int micros) = 0;
 };
 
-// A file read from start to end.
+// A file read from start to end, by one thread at a time. It has a position, behind what was read or skipped last.
 class MIODB_EXPORT SequentialFile {
  public:
   SequentialFile() = default;
@@ -147,22 +198,26 @@ class MIODB_EXPORT SequentialFile {
   virtual ~SequentialFile();
 
   // Reads up to n bytes and moves on behind them. Fewer only at the end of the file, where *result is empty and the
-  // status OK. *result may point into scratch[0, n), so scratch must live as long as *result is used.
+  // status OK; a file that has grown since gives more at the next call. *result may point into scratch[0, n), so
+  // scratch must live as long as *result is used, or into memory of the file's own. REQUIRES: scratch has room for n
+  // bytes.
   virtual Status Read(size_t n, Slice* result, char* scratch) = 0;
 
-  // Moves on by n bytes without reading them. Beyond the end of the file this is OK and the next Read gives nothing.
+  // Moves on by n bytes without reading them. Beyond the end of the file this is OK and the next Read gives nothing,
+  // because the file's end is not looked for.
   virtual Status Skip(uint64_t n) = 0;
 };
 
 // How a file can be read past its object, together with other files: from a descriptor, which stays the object's, in
 // pieces whose offset and length are multiples of alignment, into memory at a multiple of 4096. descriptor < 0: not at
-// all.
+// all. The descriptor is not used after the object is gone, and its position is neither used nor changed.
 struct RawFile {
   int descriptor;
   size_t alignment;
 };
 
-// A file read at any offset.
+// A file read at any offset, by any number of threads at once: it has no position. A file that is removed while it is
+// open can be read on.
 class MIODB_EXPORT RandomAccessFile {
  public:
   RandomAccessFile() = default;
@@ -173,18 +228,24 @@ class MIODB_EXPORT RandomAccessFile {
   // Closes the file.
   virtual ~RandomAccessFile();
 
-  // Reads up to n bytes from offset on. Fewer only where the file ends. *result may point into scratch[0, n), so
-  // scratch must live as long as *result is used.
+  // Reads up to n bytes from offset on. Fewer only where the file ends, and none behind its end, which is OK. *result
+  // may point into scratch[0, n), so scratch must live as long as *result is used. What was read is not verified here:
+  // the library checks the checksums of blocks where it was asked to (ReadOptions::verify_checksums).
   virtual Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const = 0;
 
   // For reads that the library has the system do side by side (Options::multi_get_io_uring). The descriptor gives the
-  // bytes that Read gives. The default, {-1, 1}, has every read come through Read.
+  // bytes that Read gives: a class that decrypts, caches or counts in Read must not hand out one. The default, {-1,
+  // 1}, has every read come through Read.
   virtual RawFile Raw() const;
 };
 
 // A file written from its start or its end on. Small appends are collected in a buffer.
 //
-// After a failure every later call returns an error as well, for what the file then holds is not known.
+// The file need not be there whole after a crash: what was flushed may be missing at its end after loss of power, and
+// in any order what was not synced. So the formats that the library writes find their own end.
+//
+// After a failure every later call returns an error as well, for what the file then holds is not known. That a Sync
+// failed is not forgotten by the next one: the system tells nobody twice.
 class MIODB_EXPORT WritableFile {
  public:
   WritableFile() = default;
@@ -192,27 +253,34 @@ class MIODB_EXPORT WritableFile {
   WritableFile(const WritableFile&) = delete;
   WritableFile& operator=(const WritableFile&) = delete;
 
-  // Closes the file if Close was not called; errors are lost then.
+  // Closes the file if Close was not called; errors are lost then, those of writing out the buffer too.
   virtual ~WritableFile();
 
-  // Adds data at the end.
+  // Adds data at the end. Data is copied or written before this returns. Small appends are cheap: the default Env has
+  // a buffer in front of the system.
   virtual Status Append(const Slice& data) = 0;
 
-  // Writes out the buffer and closes the file. Does not sync. No other call may follow.
+  // Writes out the buffer and closes the file. Does not sync: after loss of power the file may be empty. No other call
+  // may follow, but for the destructor.
   virtual Status Close() = 0;
 
-  // Hands what was appended to the operating system: from then on it survives this process, not the machine.
+  // Hands what was appended to the operating system: from then on it survives this process, not the machine, and other
+  // readers of the file see it.
   virtual Status Flush() = 0;
 
-  // Returns when what was appended survives loss of power, as far as the device is honest; a new file's name too.
+  // Flushes, and returns when what was appended survives loss of power, as far as the device is honest; a new file's
+  // name too. May take as long as the device needs for all that was flushed before.
   virtual Status Sync() = 0;
 
   // Has the system start writing [offset, offset + size) of what was flushed to the device, and does not wait, so that
-  // a later Sync has less to do. Promises nothing. The default calls Sync. Not LevelDB's.
+  // a later Sync has less to do. Promises nothing: neither that the bytes are on the device, nor that the file's
+  // length is. The default calls Sync. Not LevelDB's. The library calls it for log files
+  // (Options::wal_bytes_per_sync).
   virtual Status RangeSync(uint64_t offset, uint64_t size);
 };
 
-// Takes messages for people.
+// Takes messages for people: what the database did in the background, and why it refused something. Nothing depends on
+// them.
 class MIODB_EXPORT Logger {
  public:
   Logger() = default;
@@ -222,11 +290,13 @@ class MIODB_EXPORT Logger {
 
   virtual ~Logger();
 
-  // Writes one message, formatted as by vprintf. A final newline is added if it is missing.
+  // Writes one message, formatted as by vprintf. A final newline is added if it is missing. Called from any thread,
+  // also with locks of the database held: it must not call the database. There is no way to report an error; a message
+  // may get lost.
   virtual void Logv(const char* format, std::va_list ap) = 0;
 };
 
-// Stands for a lock on a file. Only Env::UnlockFile ends it.
+// Stands for a lock on a file. Only Env::UnlockFile ends it; deleting it does not, and must be left to that call.
 class MIODB_EXPORT FileLock {
  public:
   FileLock() = default;
@@ -237,27 +307,34 @@ class MIODB_EXPORT FileLock {
   virtual ~FileLock();
 };
 
-// Writes a message, formatted as by printf, to *info_log; does nothing if that is nullptr.
+// Writes a message, formatted as by printf, to *info_log; does nothing if that is nullptr. Any thread.
 MIODB_EXPORT void Log(Logger* info_log, const char* format, ...)
 #if defined(__GNUC__) || defined(__clang__)
     __attribute__((__format__(__printf__, 2, 3)))
 #endif
     ;
 
-// Makes data the whole content of the file. Does not sync. On failure the file is removed.
+// Makes data the whole content of the file, which is created or cut to nothing first. Does not sync, and is not
+// atomic: a crash may leave a part. On failure the file is removed, also one that was there before.
 MIODB_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname);
 
-// Stores the whole content of the file in *data. On failure *data holds what was read until then.
+// Stores the whole content of the file in *data. On failure *data holds what was read until then, and nothing if the
+// file could not be opened. IOError if there is no memory for it.
 MIODB_EXPORT Status ReadFileToString(Env* env, const std::string& fname, std::string* data);
 
-// An Env that passes every call on to another one. Derive from it and override what should differ.
+// An Env that passes every call on to another one. Derive from it and override what should differ: an Env that counts
+// syncs, or that fails the hundredth write, is a few lines. Calls of DeleteFile and DeleteDir arrive as RemoveFile and
+// RemoveDir.
+//
+// A database on a wrapper of Env::Default() has its pool where the system finds it. On a wrapper of NewMemEnv the pool
+// is in that one's memory.
 class MIODB_EXPORT EnvWrapper : public Env {
  public:
   // Passes calls on to *target, which stays the caller's and must outlive this.
   explicit EnvWrapper(Env* target) : target_(target) {}
   ~EnvWrapper() override;
 
-  // Where calls go.
+  // Where calls go. An Env that overrides a call uses this one for the rest of the work.
   Env* target() const { return target_; }
 
   Status NewSequentialFile(const std::string& fname, SequentialFile** result) override {

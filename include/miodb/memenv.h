@@ -1,4 +1,11 @@
 // An Env whose files are in memory, for tests and for databases that need not outlive the process.
+//
+// Threads: any number at once.
+//
+// What a crash leaves: nothing. Syncing is OK and does nothing, so such an Env shows no bug of a missing sync.
+//
+// Errors: as env.h says; what is not there is NotFound. Direct files are NotSupported, and loggers take messages and
+// drop them.
 
 #ifndef MIODB_INCLUDE_MEMENV_H_
 #define MIODB_INCLUDE_MEMENV_H_
@@ -10,7 +17,9 @@ namespace miodb {
 class Env;
 
 // Makes an Env with no files in it, which the caller deletes after all databases and files that it gave. Threads and
-// time are those of *base_env, which stays the caller's and must outlive it. Every directory that is named is there.
+// time are those of *base_env, which stays the caller's and must outlive it. Every directory that is named is there: a
+// file may be made below any path, and GetChildren of one that nobody made has no names. A lock holds between callers
+// of this Env.
 //
 // A database on it has its pool in anonymous memory, which grows up to Options::pool_size, or if that is 0 up to the
 // memory of the machine, and keeps it until the database is destroyed or the Env is deleted: it can be closed and

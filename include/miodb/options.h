@@ -2,8 +2,22 @@
 //
 // Every struct here is a plain value: copy it freely, change it before the call that takes it. Pointers in it
 // (comparator, env, info_log, ...) are borrowed: the caller keeps them alive until the database is deleted.
-// A value outside its stated range makes DB::Open return InvalidArgument naming the option and the range; nothing
-// is clipped silently. Sizes are bytes unless the name says otherwise.
+// A value outside its stated range makes DB::Open return InvalidArgument naming the option and the range; nothing is
+// clipped silently. Sizes are bytes unless the name says otherwise.
+//
+// Options are read by DB::Open and kept as they were then: changing the struct afterwards changes no database. They
+// are not stored with the database, so every open gives them anew, and may give others, where nothing else is said
+// below. What is stored, and has to fit, are the comparator's name, the pool and its regions, the log folder and the
+// SSD tier.
+//
+// The defaults suit a pool of some GiB and more. A smaller database makes its pieces small by itself.
+//
+//   miodb::Options options;
+//   options.create_if_missing = true;
+//   options.pool_path = "/mnt/pmem0/store";                  // on persistent memory,
+//   options.persist_mode = miodb::kPersistPmem;              // or Open fails
+//   options.ssd_path = "/mnt/ssd/store";                     // for what the pool is too small for
+//   status = miodb::DB::Open(options, "/var/lib/store", &db);
 //
 // The first part of Options carries LevelDB's names and meanings. The second part is MioDB's own.
 
@@ -32,14 +46,17 @@ class Snapshot;
 // in LevelDB programs, which have names of their own (such as kLogFile) in namespace leveldb: these say
 // LogMode::kLogFile.
 
-// Block compression of SSTables. The values are those of the LevelDB table format.
+// Block compression of SSTables. The values are those of the LevelDB table format, and of LevelDB's own enumeration. A
+// block says for itself how it is stored, so files of all kinds may lie side by side, and readers need not be told.
 enum CompressionType : int {
   kNoCompression = 0x0,
   kSnappyCompression = 0x1,
   kZstdCompression = 0x2,
 };
 
-// How stores to the pool are made durable. See docs/reference.md, "Persist modes".
+// How stores to the pool are made durable. See docs/reference.md, "Persist modes"; README.md has a table of what
+// survives what. The mode belongs to an open of the database and not to its data: a pool may be copied from one medium
+// to another.
 enum class PersistMode : int {
   // Find out from the mapping: kPersistPmem on DAX, kPersistEmulated on tmpfs, kPersistFile elsewhere.
   kPersistAuto = 0,
@@ -54,7 +71,8 @@ enum class PersistMode : int {
   kPersistFile = 3,
 };
 
-// Where the payload of a write goes before it is acknowledged.
+// Where the payload of a write goes before it is acknowledged. The tables are in the pool in every mode, and durable
+// as the pool is once a flush has installed them.
 enum class LogMode : int {
   // Log frames in the pool. The frame is also the table's payload, so a flush copies nothing.
   kLogPmem = 0,
@@ -76,7 +94,8 @@ constexpr LogMode kLogOff = LogMode::kLogOff;
 constexpr LogMode kLogFile = LogMode::kLogFile;
 #endif
 
-// Who may use the files and folders that are made, whatever the umask. The owner reads and writes them in any case.
+// Who may use the files and folders that are made, whatever the umask. The owner reads and writes them in any case;
+// other users never do, because the files hold everything that the program stores.
 enum class FileAccess : int {
   kOwner = 0,        // 0600, folders 0700
   kGroupReads = 1,   // 0640, folders 0750
@@ -101,19 +120,25 @@ struct MIODB_EXPORT Options {
 
   // Total order of keys. The same comparator name must be used at every open of one database.
   // Default: bytewise order; only this order gets the fast paths (key prefixes in nodes, filters).
+  // Not nullptr. What depends on the order is in comparator.h.
   const Comparator* comparator;
 
-  // Create the database if there is none. One of which a part is missing is not created anew.
+  // Create the database if there is none: its directory, if only that is missing of its path, and everything in it.
+  // One of which a part is missing is not created anew: the open says what it has not found, and where it looked. If
+  // this is false and there is no database, InvalidArgument.
   bool create_if_missing = false;
 
-  // Fail if the database exists.
+  // Fail if the database exists, with InvalidArgument: for programs that must not meet what another one has left.
   bool error_if_exists = false;
 
   // Verify the checksum of every record that is read and of every table that is opened. Slower; meant for tests and
-  // for media that are not trusted.
+  // for media that are not trusted. An open takes time for all tables then, and a hole in a log file, which is
+  // otherwise what loss of power leaves, is Corruption. ReadOptions::verify_checksums asks for the same for single
+  // reads.
   bool paranoid_checks = false;
 
-  // File system, clock and threads for everything but the pool itself. Default: Env::Default().
+  // The file system for everything but the pool itself (env.h says what that is). Not nullptr. Default:
+  // Env::Default().
   //
   // The database directory, wal_dir and ssd_path may be symbolic links, and so may the pool and its regions where they
   // exist. What a database makes in its folders is never made or written through one: IOError, naming the link. An env
@@ -125,33 +150,44 @@ struct MIODB_EXPORT Options {
   // gives its files what it likes (Env::WithAccess may be below it); the pool and its regions have this in any case.
   FileAccess file_access = FileAccess::kOwner;
 
-  // Where progress and errors are written. nullptr: a file named LOG in the database directory.
+  // Where progress and errors are written, one line for every merge, and why something was refused. nullptr: a file
+  // named LOG in the database directory, anew at every open; the one before is kept as LOG.old.
   Logger* info_log = nullptr;
 
   // Bytes of log payload that one memtable takes before it is sealed and flushed. 4 KiB to 64 GiB.
   // With the default the DRAM index over it is about 4 MiB at 1 KiB values and 24 MiB at 100 B values.
+  // A larger one makes fewer tables, which are merged less often, and takes more DRAM, more log to replay after a
+  // crash, and a longer flush. Records that are small against their index entries fill a memtable by its DRAM before
+  // that.
   size_t write_buffer_size = 64 * 1024 * 1024;
 
   // Options of LevelDB's SSTables. With ssd_path they are those of the SSD tier's files, in the ranges given; without
   // it they are accepted with any value and change nothing.
 
   // Table files that are kept open. 16 to 10 million.
+  // Each keeps its index and its filter in memory. With fewer than there are files, reads open and close them.
   int max_open_files = 1000;
 
   // Blocks of table files that are kept in memory, uncompressed. nullptr: an own cache of 8 MiB.
+  // One cache may be given to several databases (cache.h). Tables in the pool need none.
   Cache* block_cache = nullptr;
 
   // Bytes of a block before compression, about: what one read of the disk brings. 64 to 64 MiB.
+  // Larger blocks compress better and make the indexes smaller; a get reads and checks one block as a whole.
   size_t block_size = 4 * 1024;
 
   // Entries between two keys of a block that are stored whole. 1 to 65536.
+  // Keys in between are stored as what differs from the one before. More of them make files smaller and reads slower.
   int block_restart_interval = 16;
 
   // None, snappy, or zstd with the level below, -131072 to 22. RocksDB reads the first two, LevelDB 1.23 too.
+  // A block that compression does not make smaller by an eighth is stored as it is. Files that are there keep theirs:
+  // each block says how it is stored.
   CompressionType compression = kSnappyCompression;
   int zstd_compression_level = 1;
 
   // Filters of table files. nullptr: LevelDB's Bloom filters with filter_bits_per_key, for the default comparator.
+  // What a policy has to promise is in filter_policy.h. Files with filters of another policy are read without.
   const FilterPolicy* filter_policy = nullptr;
 
   // Options of LevelDB's files that have no meaning here, accepted with any value: ssd_file_size is the size of table
@@ -168,21 +204,28 @@ struct MIODB_EXPORT Options {
   // With ssd_path, log_mode has to be kLogFile: log files stay until what they hold is on SSD, and an open writes it
   // once more, which takes as long as the writes took. Durability is that of log files, see docs/crash_model.md.
   // Without ssd_path, log_mode has to be kLogOff: nothing of the database outlives the process.
+  // A database remembers its pool by an id. One whose pool is not found here is refused, and another pool in its place
+  // too.
   std::string pool_path;
 
   // The most space the pool may take: 128 KiB to 128 TiB, and 32 log_chunk_size or more: a smaller pool could not be
   // emptied when it is full; 0: all that its file system has. A limit below what the
   // database already uses is refused. Near the limit writes are delayed, at the limit they return NoSpace while
   // reads, deletes and compaction go on.
+  // A larger one at a later open gives the pool more room, up to where its first further region begins. The file
+  // begins small and grows; this much is not taken in advance.
   uint64_t pool_size = 0;
 
   // A background thread lets the pool's files grow ahead of need, so that half of this is free in one piece, in steps
   // of this but at most 16 MiB. Where something waits for space a file grows by what it needs, and at least by this or
   // 4 MiB, whichever is less. All of these are at most what is in use. 4 KiB to 1 TiB, a multiple of 4 KiB.
+  // Larger steps are fewer, so that writers meet growth less often; what was not needed goes back to the file system.
   uint64_t pool_growth = 64 * 1024 * 1024;
 
   // What durability to insist on. Anything but kPersistAuto and kPersistEmulated is refused where the medium cannot
   // give it; kPersistEmulated may be forced on any file system for experiments and is then reported as such.
+  // The property miodb.persist-mode tells what is in force. To be told of a pool that is not on persistent memory when
+  // it should be, for example because it is not mounted, ask for kPersistPmem.
   PersistMode persist_mode = PersistMode::kPersistAuto;
 
   // ---- Placement (docs/placement.md) -------------------------------------------------------------------------------
@@ -220,14 +263,20 @@ struct MIODB_EXPORT Options {
 
   // ---- Log and memtable ------------------------------------------------------------------------------------------
 
+  // Where a write is before it is in a table: see LogMode. It may be another one at every open: what the log of the
+  // last mode still has is read first.
   LogMode log_mode = LogMode::kLogPmem;
 
   // A memtable's log segment is made of chunks of this size, prepared in the background. 4 KiB to 1 GiB, a multiple
   // of 4 KiB, and up to a 32nd of pool_size; 0: a sixteenth of write_buffer_size or, up to 64 KiB, a quarter of it, but
   // no more than a 64th of the pool. Chunks of a small database are smaller then, 64 KiB to begin with.
+  // A chunk belongs to one memtable, so a database that is flushed often loses the rest of one each time, until the
+  // flush gives it back. A write larger than a chunk gets one of its own.
   size_t log_chunk_size = 0;
 
   // Sealed memtables that may wait for their flush before writers have to. 1 to 64.
+  // More of them bear longer bursts, for DRAM of one memtable's index each. While as many wait as may, writers are
+  // slowed down.
   int max_immutable_memtables = 4;
 
   // ---- The log in files: with kLogFile, else without effect. Names as in RocksDB ----------------------------------
@@ -240,15 +289,19 @@ struct MIODB_EXPORT Options {
   // Bytes of a block of the format. A power of two from 256 to 65536; LevelDB's own is 32768. Recovery reads any.
   size_t wal_block_size = 32 * 1024;
 
-  // Whether a record that does not fit into what is left of its block starts the next block; the rest is zeros.
+  // Whether a record that does not fit into what is left of its block starts the next block; the rest is zeros, which
+  // readers of the format skip. For studies of logs on devices that write whole blocks; it makes log files larger.
   bool wal_padding = false;
 
   // Every so many bytes the system is told to start writing the log to the device, so that a sync finds less to do. 0:
   // when it likes.
+  // It makes nothing durable earlier: only a write with sync does.
   uint64_t wal_bytes_per_sync = 0;
 
   // Log files that are not needed any more are moved to the folder "archive" in wal_dir and deleted after so many
-  // seconds, or when the archive has more than so many MiB (0 to 2^44 - 1). Both 0: deleted at once.
+  // seconds, or when the archive has more than so many MiB (0 to 2^44 - 1). Both 0: deleted at once. The database
+  // never reads the archive: it is for programs that follow the log. It is looked through now and then, so files stay
+  // somewhat longer than asked for.
   uint64_t wal_ttl_seconds = 0;
   uint64_t wal_size_limit_mb = 0;
 
@@ -261,20 +314,28 @@ struct MIODB_EXPORT Options {
   // ---- Tables and compaction ---------------------------------------------------------------------------------------
 
   // Levels of the store: num_levels - 1 levels of the elastic buffer and the repository below them. 2 to 16.
+  // With fewer levels than at the last open the deeper buffer levels join the last one that is left. More levels let
+  // more writes gather before the repository is rewritten, and give a get more tables to ask.
   int num_levels = 8;
 
   // A buffer level holding this many runs has them merged into one run of the next level. 2 to 64.
+  // A larger one rewrites less and leaves a get more runs to look into; filters answer for most of them.
   int level_trigger = 2;
 
   // Merge jobs that may run at once, besides the flush. 0: one for every two CPUs. 0 to 64.
+  // CPUs are those that the system reports to the process; a limit on its share of them is not seen.
   int max_background_merges = 0;
 
   // Payload bytes at which a partition of the repository is split. 4 KiB to 64 GiB.
+  // A lazy copy rewrites the partitions that its run overlaps, so smaller ones are rewritten for less, and there are
+  // more of them. With an SSD tier a partition is at most a share of nvm_budget.
   uint64_t partition_size = 64 * 1024 * 1024;
 
   // Lazy copy moves records of at most this many bytes into extents of their partition; larger ones stay where the
   // log put them until garbage collection moves them. 0 to 1 GiB. With an SSD tier, all once half of nvm_budget is
   // used.
+  // Copying frees the log chunks that records came in, and lays records side by side that are read together; it writes
+  // each of them once more.
   size_t lazy_copy_limit = 1024;
 
   // Garbage collection starts when the pool holds more than this percentage of live bytes in payload extents, once no
@@ -285,6 +346,9 @@ struct MIODB_EXPORT Options {
 
   // Bits per key of the filter every PMTable has in DRAM; 0: none. 0 to 32.
   // At 10 a miss costs a table read about once in a hundred tables.
+  // A filter costs DRAM for each index entry, versions that are hidden and deletes included. Only the default
+  // comparator has filters. Tables that an open finds get theirs in the background, so gets are slower for a while.
+  // Those of memtables do not follow this number: 0 switches them off too.
   int filter_bits_per_key = 10;
 
   // ---- The SSD tier ------------------------------------------------------------------------------------------------
@@ -292,10 +356,13 @@ struct MIODB_EXPORT Options {
   // A directory for table files in LevelDB's format, into which the repository drains when the pool holds more than
   // nvm_budget. It is made if need be, may lie on any file system, and belongs to this pool alone. Empty: no SSD tier,
   // all data stays in the pool; refused if the database has data on SSD.
+  // A directory that holds another pool's files, or table files of nobody's, is InvalidArgument and left as it is.
+  // What is in it is known by the pool's id, so it may be moved.
   std::string ssd_path;
 
   // Bytes of records and indexes in tables of the pool above which partitions drain. The pool also has to hold log,
   // garbage and merges at work. 64 KiB or more; 0: nine sixteenths of what the pool may take.
+  // A smaller one leaves more of the pool to bursts of writes; a larger one keeps more of the data where it is fast.
   uint64_t nvm_budget = 0;
 
   // Levels on SSD, and the bytes of the first of them; each further one may have ssd_level_multiplier times as many,
@@ -306,13 +373,16 @@ struct MIODB_EXPORT Options {
   uint64_t ssd_level_size = 0;
   int ssd_level_multiplier = 6;
 
-  // Bytes of a table file, about. 1 KiB to 4 GiB.
+  // Bytes of a table file, about. 1 KiB to 4 GiB. A compaction moves at least one file, and rewrites those below that
+  // it overlaps: smaller files make smaller jobs and more files to keep open.
   uint64_t ssd_file_size = 8 * 1024 * 1024;
 
-  // Drains and compactions that may run at once. 1 to 64.
+  // Drains and compactions that may run at once, in ranges of keys that do not overlap, each in a thread of its own. 1
+  // to 64.
   int max_background_ssd_jobs = 2;
 
-  // Bytes a second that drains and compactions may write together; 0: without limit.
+  // Bytes a second that drains and compactions may write together; 0: without limit. Where writers bring more than
+  // that, the pool fills and slows them down.
   uint64_t ssd_rate_limit = 0;
 
   // Read table files, and write them, past the page cache of the system. NotSupported where env or the file system of
@@ -320,7 +390,8 @@ struct MIODB_EXPORT Options {
   bool use_direct_reads = false;
   bool use_direct_io_for_flush_and_compaction = false;
 
-  // Bytes that drains and compactions read ahead. 0 to 64 MiB.
+  // Bytes that drains and compactions read ahead of each file, by a thread of its own, while they work on the last. 0
+  // to 64 MiB; 0: each block when it is needed.
   size_t compaction_readahead_size = 1024 * 1024;
 
   // Whether MultiGet has the kernel do the reads of one call side by side with io_uring. Where the kernel has none, or
@@ -331,31 +402,40 @@ struct MIODB_EXPORT Options {
   // call overlap. They start with the first call that has a use for them. 0 to 64.
   int multi_get_threads = 8;
 
+  // LevelDB's defaults where it has the option, the bytewise comparator and the system's Env.
   Options();
 };
 
+// How one read is done. What it points at is needed only for the call, by an iterator as long as it lives.
 struct MIODB_EXPORT ReadOptions {
-  // Verify the checksum of every record read, and of every block of a table file.
+  // Verify the checksum of every record read, and of every block of a table file. Damage is then Corruption; without
+  // this it may be a wrong value or a missing key, but never a read outside of the pool.
   bool verify_checksums = false;
 
-  // Whether blocks of table files that are read stay in the block cache. Tables in the pool need no cache.
+  // Whether blocks of table files that are read stay in the block cache. Tables in the pool need no cache. A scan of
+  // everything should not push out what gets need: switch this off for it.
   bool fill_cache = true;
 
   // Bytes of table files that an iterator reads ahead, at most. 0: it begins with little and doubles it up to 1 MiB.
   size_t readahead_size = 0;
 
-  // Read as of this snapshot of the same database, not yet released. nullptr: as of the call.
+  // Read as of this snapshot of the same database, not yet released. nullptr: as of the call. What was written after
+  // the snapshot is not seen, by whatever thread.
   const Snapshot* snapshot = nullptr;
 
   // Iterators yield only keys in [lower, upper). The slices and their bytes stay unchanged while the iterator lives.
+  // Gets do not look at them. nullptr: no bound. An upper bound also ends the walk before what lies behind it is read.
   const Slice* iterate_lower_bound = nullptr;
   const Slice* iterate_upper_bound = nullptr;
 };
 
+// How one write is done. Writes with and without sync may be mixed; those of several threads are ordered in any case.
 struct MIODB_EXPORT WriteOptions {
   // Return only when the write survives loss of power, as far as the medium allows. Free of cost on persistent and
   // emulated persistent memory, where every write is made durable anyway; an msync in kPersistFile. Without effect
   // under kLogOff, where only a flush makes writes durable.
+  // A write with sync also makes those before it durable, those of other threads too, because they lie before it in
+  // the log. With kLogFile it is a sync of the log file.
   bool sync = false;
 };
 

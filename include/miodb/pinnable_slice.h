@@ -1,7 +1,26 @@
-// A value read without a copy: a slice and what keeps its bytes in place.
+// A value that was read without a copy: a slice, and what keeps its bytes in place.
 //
-// Threads: one thread at a time. Ownership: holds a pin on the database until Reset() or destruction; both must come
-// before the database is deleted. Movable, not copyable.
+// DB::Get fills it with a pin. A value that lies in the pool or in a memtable stays where it is, because the slice
+// keeps the read state that it was found in; a value from a table file stays in its block, which the slice keeps in
+// the block cache or, if the cache does not have it, in memory. Either costs the same, whatever the size of the value,
+// so a pinned read pays for large values.
+//
+//   miodb::PinnableSlice value;
+//   status = db->Get(miodb::ReadOptions(), key, &value);
+//   if (status.ok()) Use(value.data(), value.size());
+//   value.Reset();   // or let it go out of scope
+//
+// Threads: one thread at a time uses a PinnableSlice. Any thread may let go of it, also another one than the one that
+// read it.
+//
+// Ownership: a PinnableSlice holds its pin until Reset(), the next Get or Pin into it, or its destruction. All pins of
+// a database must be gone before the database is deleted. It is movable and not copyable; a plain Slice made from it
+// is a view that does not keep the bytes.
+//
+// What a pin costs others: the space of the tables, files and memtables of its read state cannot be used again while
+// it is held. A program that keeps many values for long should copy them.
+//
+// Errors: none of the calls here fails. A Get that does not return OK leaves the slice as it was.
 
 #ifndef MIODB_INCLUDE_PINNABLE_SLICE_H_
 #define MIODB_INCLUDE_PINNABLE_SLICE_H_
@@ -15,10 +34,14 @@ namespace miodb {
 
 class MIODB_EXPORT PinnableSlice : public Slice {
  public:
-  // Called once with the argument given to Pin, when the bytes are no longer needed.
+  // The function that lets go of the bytes. It is called once, with the argument that was given to Pin, in whatever
+  // thread resets, overwrites or destroys the slice, and must not throw.
   typedef void (*Unpin)(void* arg);
 
+  // An empty slice, which holds nothing.
   PinnableSlice() : unpin_(nullptr), arg_(nullptr) {}
+  // The pin goes from the other slice to this one, which lets go of its own before. The other slice is empty
+  // afterwards, and the bytes have not moved: views of them stay good.
   PinnableSlice(PinnableSlice&& other) noexcept : PinnableSlice() { swap(other); }
   PinnableSlice& operator=(PinnableSlice&& other) noexcept {
     if (this != &other) {
@@ -27,11 +50,15 @@ class MIODB_EXPORT PinnableSlice : public Slice {
     }
     return *this;
   }
+  // No copies, because two owners of one pin would let go of it twice. For a copy of the bytes there is ToString().
   PinnableSlice(const PinnableSlice&) = delete;
   PinnableSlice& operator=(const PinnableSlice&) = delete;
+  // Lets go of the bytes, as Reset() does.
   ~PinnableSlice() { Reset(); }
 
-  // Refers to "bytes" from now on and calls unpin(arg) when they are let go.
+  // Refers to "bytes" from now on, and calls unpin(arg) when they are let go of. What the slice held before is let go
+  // of first. With unpin == nullptr nothing is called: then the slice is a plain view of bytes that somebody else
+  // keeps. For classes that implement DB; programs that only read have no use for it.
   void Pin(const Slice& bytes, Unpin unpin, void* arg) {
     Reset();
     Slice::operator=(bytes);
@@ -39,7 +66,8 @@ class MIODB_EXPORT PinnableSlice : public Slice {
     arg_ = arg;
   }
 
-  // Lets go of the bytes; the slice is empty afterwards.
+  // Lets go of the bytes; the slice is empty afterwards, and views of the bytes must not be used any more. May free
+  // tables, blocks and memtables that nobody else needs, in this thread. Has no effect on a slice that holds nothing.
   void Reset() {
     if (unpin_ != nullptr) unpin_(arg_);
     unpin_ = nullptr;

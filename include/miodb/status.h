@@ -1,10 +1,32 @@
 // The result of an operation: success, or a kind of error with a message.
 //
+//   miodb::Status s = db->Get(miodb::ReadOptions(), key, &value);
+//   if (s.IsNotFound()) {
+//     value = fallback;                        // a normal answer
+//   } else if (!s.ok()) {
+//     fprintf(stderr, "%s\n", s.ToString().c_str());   // "Corruption: <place>: <reason>"
+//     return s;
+//   }
+//
 // Threads: any number of threads may call const methods of one Status at once; a thread that changes it (assigns to
 // it, moves from it) must be alone with it.
 //
 // Ownership: a Status owns its message. OK owns nothing and costs one null pointer to create, copy, test and destroy.
-// Without memory for a message an error keeps its kind and says no more than that.
+// An error and each copy of it take memory from the heap. Without memory for a message an error keeps its kind and
+// says no more than that; so making, copying and returning a Status never throws.
+//
+// What to do with each kind:
+//
+//   NotFound         the answer to a read: the key is not there. Of a file or a directory: there is none of that name.
+//   InvalidArgument  correct the call or the option that the message names; nothing has happened.
+//   NotSupported     take another option, medium or Env; nothing has happened.
+//   NoSpace          wait, delete, or give the pool more room (DB::AddRegion, a larger pool_size at the next open);
+//                    nothing of the write has happened, and the same write may succeed later.
+//   IOError          look at the file that the message names. From a write it may be the first error of the database,
+//                    which is read-only from then on: "miodb.background-error" tells, and opening it again tries anew.
+//   Corruption       the medium is damaged. Reads of other keys go on. If DB::Open returns it, RepairDB is for that.
+//
+// The kind is what programs decide by; the words of a message may change between versions.
 //
 // A Status that is dropped unread is a bug in waiting, so with C++17 and later the compiler warns about it. Where an
 // error really does not matter, say so: "(void)db->Delete(...)" or "IgnoreError()". Programs written for LevelDB never
@@ -37,28 +59,33 @@ class MIODB_EXPORT_NODISCARD Status {
     if (state_ != nullptr) Free(state_);
   }
 
-  // A copy has the same kind and its own message.
+  // A copy has the same kind and its own message, and may be used after the original is gone, in another thread too.
   Status(const Status& other) : state_(other.state_ == nullptr ? nullptr : Clone(other.state_)) {}
   Status& operator=(const Status& other);
 
-  // What is moved from becomes OK.
+  // The error goes to this Status, without an allocation; the one that was moved from becomes OK. An error that this
+  // one held before is dropped.
   Status(Status&& other) noexcept : state_(other.state_) { other.state_ = nullptr; }
   Status& operator=(Status&& other) noexcept;
 
   // ---- Making one ------------------------------------------------------------------------------------------------
   //
   // The message is "msg", or "msg: msg2" where msg2 is not empty; by custom msg names the place (a file, an option)
-  // and msg2 the reason. Both are copied.
+  // and msg2 the reason. Both are copied. These functions are for whoever implements an Env, a TraceWriter or a DB;
+  // what they return there comes back to the program from the call that needed it.
 
   static Status OK() { return Status(); }
 
-  // What was asked for does not exist. For a key this is a normal answer, not a failure.
+  // What was asked for does not exist. For a key this is a normal answer, not a failure. An Env must use this kind,
+  // and no other, for a file that is not there: the library decides by it what it has to make.
   static Status NotFound(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNotFound, msg, msg2); }
 
-  // Stored bytes are damaged: a checksum, a length or a magic number is wrong.
+  // Stored bytes are damaged: a checksum, a length or a magic number is wrong. The message names the file or the place
+  // in the pool.
   static Status Corruption(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kCorruption, msg, msg2); }
 
-  // This build, medium or implementation cannot do it.
+  // This build, medium or implementation cannot do it: another version of a format, a persist mode that the medium
+  // does not have, a call that a class leaves out.
   static Status NotSupported(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNotSupported, msg, msg2); }
 
   // The caller passed something out of range. Nothing happened.
@@ -66,14 +93,17 @@ class MIODB_EXPORT_NODISCARD Status {
     return Status(kInvalidArgument, msg, msg2);
   }
 
-  // The operating system refused.
+  // The operating system refused, or there is no memory. The message has the name of the file and the system's reason.
   static Status IOError(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kIOError, msg, msg2); }
 
-  // The pool is at its limit. Goes away when deletes and compactions have freed space. Not in LevelDB.
+  // The pool is at its limit, or its file system is full. Goes away when deletes and compactions have freed space. Not
+  // in LevelDB.
   static Status NoSpace(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNoSpace, msg, msg2); }
 
   // ---- Asking one ------------------------------------------------------------------------------------------------
 
+  // Exactly one of these is true of every Status. Behind leveldb/status.h NoSpace is an IOError as well, because
+  // programs written for LevelDB know a full disk as that.
   bool ok() const { return state_ == nullptr; }
   bool IsNotFound() const { return code() == kNotFound; }
   bool IsCorruption() const { return code() == kCorruption; }
@@ -87,14 +117,16 @@ class MIODB_EXPORT_NODISCARD Status {
   bool IsNoSpace() const { return code() == kNoSpace; }
 
   // For people and logs: "OK", or the kind and the message, such as "IO error: /db/LOCK: No such file or directory".
-  // The kinds print as "NotFound", "Corruption", "Not implemented", "Invalid argument", "IO error" and "No space".
+  // The kinds print as "NotFound", "Corruption", "Not implemented", "Invalid argument", "IO error" and "No space", the
+  // first five as LevelDB prints them.
   std::string ToString() const;
 
-  // Does nothing; tells reader and compiler that this error is dropped on purpose.
+  // Does nothing; tells reader and compiler that this error is dropped on purpose. A comment beside the call should
+  // say why.
   void IgnoreError() const {}
 
  private:
-  // The first six are in LevelDB's order.
+  // The first six are in LevelDB's order. The numbers are in no file and in no interface.
   enum Code {
     kOk = 0,
     kNotFound = 1,
@@ -105,7 +137,8 @@ class MIODB_EXPORT_NODISCARD Status {
     kNoSpace = 6,
   };
 
-  // Kind and message of an error. Lives on the heap and never changes.
+  // Kind and message of an error. Lives on the heap and never changes, so that threads may read it without a lock; or
+  // is one of the static ones for an error that found no memory (Brief), which nobody frees.
   struct State;
 
   Status(Code code, const Slice& msg, const Slice& msg2);

@@ -10,11 +10,23 @@
 //   ...
 //   status = db->EndTrace();
 //
-// Threads: a TraceWriter given to a database is called by one thread at a time. A TraceReader belongs to one thread.
+// A trace holds keys and values as they were given, so it is as confidential as the database. A call is recorded when
+// it is made, whether it succeeds or not; calls of the library itself (flushes, merges) are not in it.
+//
+// Threads: a TraceWriter given to a database is called by one thread at a time, with a lock held that every traced
+// call waits for: a writer that waits makes all calls wait. A TraceReader belongs to one thread.
+//
+// Ownership: StartTrace takes the writer over, and deletes it when the trace ends or the database is deleted. What a
+// reader delivers refers to its own memory and is good until its next call.
 //
 // What a crash leaves: a file without an end record, possibly cut within its last record; TraceReader::torn tells.
+// Nothing is synced while a trace runs.
 //
-// Units: times are microseconds since 1970, sizes bytes.
+// Errors: those of writing a trace end it and are given by EndTrace; the calls that are traced never fail because of
+// it. Those of reading name the file and the offset.
+//
+// Units: times are microseconds since 1970, sizes bytes. Times in one trace never go back: they are taken from the
+// wall clock at its start and from the monotonic clock from there on.
 
 #ifndef MIODB_INCLUDE_TRACE_H_
 #define MIODB_INCLUDE_TRACE_H_
@@ -31,12 +43,17 @@
 
 namespace miodb {
 
-// The numbers are those of the file.
+// What a record tells. The numbers are those of the file and never change; numbers in between are RocksDB's, for calls
+// that MioDB does not have.
 enum TraceType : int {
+  // The first and the last record of a trace. A TraceReader reads them and does not deliver them.
   kTraceBegin = 1,
   kTraceEnd = 2,
+  // A Put, a Delete or a Write: one record, with its updates as a batch.
   kTraceWrite = 3,
+  // A Get, whichever kind, found or not; a MultiGet is one record with all its keys.
   kTraceGet = 4,
+  // A Seek of an iterator, with its bounds. RocksDB has one backward as well, which LevelDB's iterators have not.
   kTraceSeek = 5,
   kTraceSeekForPrev = 6,
   kTraceMultiGet = 13,
@@ -47,7 +64,7 @@ enum TraceType : int {
   kTraceChecksum = 67,  // Of everything before it; a TraceReader checks it and does not deliver it.
 };
 
-// Bits for TraceOptions::filter.
+// Bits for TraceOptions::filter: each names calls to leave out.
 enum TraceFilter : int {
   kTraceFilterNone = 0,
   kTraceFilterGet = 1 << 0,
@@ -57,25 +74,34 @@ enum TraceFilter : int {
   kTraceFilterMultiGet = 1 << 4,
 };
 
+// What a trace is to hold. A value out of range makes StartTrace return InvalidArgument.
 struct MIODB_EXPORT TraceOptions {
-  // Once the file is larger, calls are no longer recorded; the end record is.
+  // Bytes. Once the file is larger, calls are no longer recorded; the end record is, so such a trace is whole. Looked
+  // at before each record, so the file may be larger by one.
   uint64_t max_trace_file_size = uint64_t{64} << 30;
 
-  // Every n-th call that passes the filter is recorded, by one count over all types. 1 or more.
+  // Every n-th call that passes the filter is recorded, by one count over all types. 1 or more. Scans go with the seek
+  // that they follow: they are recorded if it was, and not counted.
   uint64_t sampling_frequency = 1;
 
-  // Types of calls that are not recorded: a sum of TraceFilter bits.
+  // Types of calls that are not recorded: a sum of TraceFilter bits. Calls that are left out do not count for the
+  // sampling.
   uint64_t filter = kTraceFilterNone;
 
-  // Writes are recorded in the order in which the database applies them, and only those that it applied; otherwise when
-  // they are called. Replaying writes of several threads to the same keys gives the same content only with this.
+  // Writes are recorded in the order in which the database applies them, and only those that it applied, by the leader
+  // of each group; otherwise when they are called. Replaying writes of several threads to the same keys gives the same
+  // content only with this. Their times are then those of being applied.
   bool preserve_write_order = false;
 
   // Whether to write scan lengths, seeks to the first and last key, and checksums, which RocksDB does not know.
+  // Without them damage in the middle of a trace may go unnoticed, and a reader cannot tell a trace that was cut from
+  // one with a damaged length.
   bool own_records = true;
 };
 
-// Where a trace goes. Calls fail with IOError naming the place; after the first failure tracing stops.
+// Where a trace goes. Derive from it to send traces elsewhere than to a file. Calls fail with IOError naming the
+// place; after the first failure tracing stops, and Close is still called. A writer must not throw and must not call
+// the database.
 class MIODB_EXPORT TraceWriter {
  public:
   TraceWriter() = default;
@@ -83,21 +109,25 @@ class MIODB_EXPORT TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
   virtual ~TraceWriter();
 
+  // Adds one record, or several, behind what was written before. The bytes live during the call. What a writer keeps
+  // in a buffer is lost if the process dies.
   virtual Status Write(const Slice& data) = 0;
 
-  // No other call may follow.
+  // Writes what is still in a buffer and ends the trace's file. No other call may follow.
   virtual Status Close() = 0;
 
-  // Bytes written so far.
+  // Bytes written so far, those in a buffer too. Called for every record, so it must be cheap.
   virtual uint64_t GetFileSize() = 0;
 };
 
-// A writer to a file, which is created or emptied. Small records are collected in a buffer.
+// Stores in *writer a writer to a file of the system's own Env, which is created, with mode 0600, or emptied. Small
+// records are collected in a buffer. IOError, and *writer null, if the file cannot be made.
 MIODB_EXPORT Status NewFileTraceWriter(const std::string& path, std::unique_ptr<TraceWriter>* writer);
 
-// One change of a write.
+// One change of a write. Slices refer to the bytes of the record, or of the batch, that it was read from.
 struct MIODB_EXPORT TraceUpdate {
-  // RocksDB has five kinds; MioDB's own writes have the first two.
+  // RocksDB has five kinds; MioDB's own writes have the first two. A program that replays the others has to say what
+  // it makes of them.
   enum Kind : int { kPut, kDelete, kSingleDelete, kDeleteRange, kMerge };
 
   Kind kind = kPut;
@@ -106,19 +136,22 @@ struct MIODB_EXPORT TraceUpdate {
   Slice value;  // The operand of a merge; the end of a deleted range.
 };
 
-// Walks the updates of a write in their order. Any bytes may be given.
+// Walks the updates of a write in their order. Any bytes may be given, damaged ones too: nothing is read outside of
+// them, and no memory is taken. A value; the thread that has it uses it alone.
 //
 //   TraceUpdates updates(record.batch);
 //   while (updates.Next(&update)) ...
 class MIODB_EXPORT TraceUpdates {
  public:
-  // The bytes must outlive this.
+  // A walk over a batch in LevelDB's format: a sequence and a count, which must be that of the updates, and these. The
+  // bytes must outlive this.
   explicit TraceUpdates(const Slice& batch);
 
   // Stores the next update, which refers to the batch's bytes, and returns true; false at the end and at damage.
   bool Next(TraceUpdate* update);
 
-  // Whether the walk ended at damage. What a TraceReader delivers has none.
+  // Whether the walk ended at damage: an unknown kind of update, one that is cut, or another number of them than the
+  // batch says. What a TraceReader delivers has none.
   bool damaged() const { return damaged_; }
 
  private:
@@ -127,12 +160,14 @@ class MIODB_EXPORT TraceUpdates {
   bool damaged_ = false;
 };
 
+// One key of a call that has several. The column family is 0 in traces that MioDB wrote.
 struct MIODB_EXPORT TraceKey {
   uint32_t column_family = 0;
   Slice key;
 };
 
-// A recorded call. Slices refer to bytes of the reader and stay valid until it moves on.
+// A recorded call. Slices refer to bytes of the reader and stay valid until it moves on. What a type does not have is
+// empty or 0.
 struct MIODB_EXPORT TraceRecord {
   TraceType type = kTraceBegin;
   uint64_t micros = 0;  // When the call was made.
@@ -149,17 +184,25 @@ struct MIODB_EXPORT TraceRecord {
   uint64_t prevs = 0;
 };
 
-// Reads the records of a trace in their order.
+// Reads the records of a trace in their order, those of RocksDB's traces too. It has a window of the file in memory,
+// which grows to the largest record. The bytes may be anybody's: a damaged length is never believed beyond the end of
+// the file.
 //
 //   std::unique_ptr<TraceReader> reader;
 //   Status s = TraceReader::Open(path, &reader);
 //   if (!s.ok()) ...
-//   for (TraceRecord record; reader->Next(&record);) ...
-//   if (!reader->status().ok()) ...
+//   for (TraceRecord record; reader->Next(&record);) {
+//     if (record.type != kTraceWrite) continue;
+//     TraceUpdate update;
+//     for (TraceUpdates updates(record.batch); updates.Next(&update);) Count(update.kind, update.key.size());
+//   }
+//   if (!reader->status().ok()) ...   // damage; what was delivered before it is whole
 class MIODB_EXPORT TraceReader {
  public:
-  // Opens a trace and reads its first record. NotFound or IOError if the file cannot be read; Corruption, naming the
-  // file and the offset, if that record is not the beginning of a trace; NotSupported if it is of another version.
+  // Opens a trace and reads its first record, and stores the reader in *reader, null on failure. NotFound or IOError
+  // if the file cannot be read; Corruption, naming the file and the offset, if that record is not the beginning of a
+  // trace; NotSupported if it is of another version. A trace that is still being written can be read up to what its
+  // writer has flushed.
   static Status Open(const std::string& path, std::unique_ptr<TraceReader>* reader);
 
   TraceReader(const TraceReader&) = delete;
@@ -170,7 +213,9 @@ class MIODB_EXPORT TraceReader {
   // delivered. Records of an unknown type are: they have a type, times and an offset, and nothing else.
   bool Next(TraceRecord* record);
 
-  // OK, or why Next stopped: Corruption with the file, the offset and the reason.
+  // OK, or why Next stopped: Corruption with the file, the offset and the reason; IOError if the file could not be
+  // read or there is no memory for a record. Stays so until Rewind. OK at the end of the file also without an end
+  // record: ended() tells.
   Status status() const;
 
   // Whether Next stopped at a record that the end of the file cuts, as a crash leaves it. status() is then Corruption;
@@ -180,17 +225,20 @@ class MIODB_EXPORT TraceReader {
   // Whether the end record was met: the trace was ended in order.
   bool ended() const;
 
-  // Whether a record of our own was met so far. Where there are any, one comes before the first call.
+  // Whether a record of our own was met so far. Where there are any, one comes before the first call, so the first
+  // Next has the answer.
   bool has_own_records() const;
 
-  // Goes back to the record behind the first.
+  // Opens the file once more and goes back to the record behind the first, for a second pass. Forgets an error, and
+  // takes what the file has gained since. Errors as of Open; on failure Next gives nothing.
   Status Rewind();
 
-  // From the first record.
+  // What the first record says: when the trace began, the version of the format, and who wrote it. Good from Open on.
   uint64_t start_micros() const;
   int format_version() const;         // 1 or 2, for 0.1 and 0.2
   const std::string& writer() const;  // The version of the program that wrote it, such as "7.8".
 
+  // Where the trace is, and how far the reader has come: for messages and for showing progress.
   const std::string& path() const;
   uint64_t offset() const;      // Behind the last record that was read.
   uint64_t file_bytes() const;  // When the trace was opened.

@@ -5,16 +5,25 @@
 //   batch.Put("to", value);
 //   status = db->Write(options, &batch);   // both or neither
 //
-// An update hides earlier ones of the same key in the same batch.
+// An update hides earlier ones of the same key in the same batch. A batch is also the fast way to load data: one frame
+// of the log and one fence serve all its updates.
+//
+// What a crash leaves: all updates of a batch that DB::Write has returned OK for, as far as a single write would be
+// kept (db.h); of one that was being written all updates or none.
 //
 // Threads: any number of threads may call const methods at once; a thread that changes the batch must be alone with
-// it.
+// it. The same holds for the thread in DB::Write, which only reads it: so one batch may be written to two databases at
+// once.
 //
 // Ownership: the batch copies keys and values when they are added. It can be copied, moved, and used again after
-// Clear().
+// Clear(). DB::Write keeps nothing of it.
 //
-// Errors: adding never fails. A batch, key or value that is too large (db.h gives the limits) is refused by
-// DB::Write.
+// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put, and in
+// front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5.
+//
+// Errors: adding never fails, except that without memory it throws std::bad_alloc, as a std::string does; the batch
+// must then be cleared before it is used again. A batch, key or value that is too large (db.h gives the limits) is
+// refused by DB::Write as a whole, with InvalidArgument.
 
 #ifndef MIODB_INCLUDE_WRITE_BATCH_H_
 #define MIODB_INCLUDE_WRITE_BATCH_H_
@@ -30,43 +39,51 @@ namespace miodb {
 
 class MIODB_EXPORT WriteBatch {
  public:
-  // Receives the updates of a batch, one call for each. The slices are valid only during the call.
+  // Receives the updates of a batch, one call for each. The slices are valid only during the call: whoever needs them
+  // longer copies them (Slice::ToString). What a handler throws leaves Iterate. A handler must not change the batch
+  // that it is called for.
   class MIODB_EXPORT Handler {
    public:
     virtual ~Handler();
+    // The batch sets the value of this key; an empty value is a value.
     virtual void Put(const Slice& key, const Slice& value) = 0;
+    // The batch removes this key, which may have been put by the same batch.
     virtual void Delete(const Slice& key) = 0;
   };
 
-  // No updates.
+  // A batch without updates. Writing it is OK and does nothing.
   WriteBatch();
 
+  // A copy has its own bytes; both may be changed afterwards.
   WriteBatch(const WriteBatch&) = default;
   WriteBatch& operator=(const WriteBatch&) = default;
 
-  // What is moved from has no updates afterwards.
+  // The updates go to this batch; the one that was moved from has none afterwards and may be filled again.
   WriteBatch(WriteBatch&& other) noexcept;
   WriteBatch& operator=(WriteBatch&& other) noexcept;
 
   ~WriteBatch();
 
-  // Sets the value of key.
+  // Sets the value of key. Neither size is checked here, but when the batch is written.
   void Put(const Slice& key, const Slice& value);
 
-  // Removes key if it is there.
+  // Removes key if it is there when the batch is applied; a put of the same key earlier in this batch is undone by it.
+  // A delete takes space in log and tables too, until a merge meets what it hides.
   void Delete(const Slice& key);
 
-  // Forgets all updates. Keeps the memory for the next ones.
+  // Forgets all updates. Keeps the memory for the next ones, until the batch is destroyed.
   void Clear();
 
-  // Bytes that the updates take in the batch: keys, values and a few bytes for each. 12 when there are none.
+  // Bytes of the batch, by which a program may decide to write it and begin the next: keys, values and a few bytes for
+  // each. 12 when there are no updates, which is the header. Takes no time.
   size_t ApproximateSize() const;
 
-  // Adds all updates of source, in their order, after those already here. A batch may be appended to itself.
+  // Adds all updates of source, in their order, after those already here; source stays as it is. A batch may be
+  // appended to itself. Takes time for the bytes of source, not for its updates.
   void Append(const WriteBatch& source);
 
-  // Calls the handler for every update, in their order. Corruption if the batch is damaged; the handler has then
-  // seen the updates before the damage.
+  // Calls the handler for every update, in their order, hidden ones too. Corruption if the batch is damaged, which no
+  // batch is that was filled by the calls above; the handler has then seen the updates before the damage.
   Status Iterate(Handler* handler) const;
 
  private:
