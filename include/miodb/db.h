@@ -152,10 +152,10 @@ class MIODB_EXPORT DB {
   //  "miodb.nvm-model"                    none, or the figures of the model that slows the pool down
   //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
   //  "miodb.<counter>"                    one of them, a decimal number
-  //   "miodb.background-error"             OK, or the error that made the database read-only
-  //   "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
+  //  "miodb.background-error"             OK, or the error that made the database read-only
+  //  "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
   //
-  //  docs/reference.md, "Counters", says what each counter counts; docs/placement.md the lines of "miodb.placement".
+  // docs/reference.md, "Counters", says what each counter counts; docs/placement.md the lines of "miodb.placement".
   virtual bool GetProperty(const Slice& property, std::string* value) = 0;
 
   // Stores in sizes[i] how many bytes the records of range[i] take, for i in [0, n): those in memtables one by one; of

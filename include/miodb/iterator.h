@@ -15,9 +15,8 @@
 //
 // Threads: one thread at a time, const methods included. Different iterators are independent.
 //
-// Ownership: whoever was given the iterator deletes it. What it reads from (for a database, the DB itself, and its
-// snapshot if it was given one) must outlive it. What key() and value() return belongs to the iterator and changes
-// with its position.
+// Ownership: whoever was given the iterator deletes it. What it reads from (for a database, the DB itself) must
+// outlive it. What key() and value() return belongs to the iterator and changes with its position.
 //
 // What an iterator costs others: it keeps the memtables, tables and files of its state, also those that compactions
 // have replaced since. Their space is free when the iterator is deleted, so iterators that live long make a pool look
