@@ -8,9 +8,6 @@ namespace miodb {
 
 namespace {
 
-// A partition counts as at most this many times as hot as an average one.
-constexpr double kMostHeat = 4;
-
 void Widen(const KeyOrder& order, const std::string& smallest, const std::string& largest, SsdRange* range) {
   if (order.Compare(smallest, range->smallest) < 0) range->smallest = smallest;
   if (order.Compare(largest, range->largest) > 0) range->largest = largest;
@@ -32,26 +29,12 @@ void Complete(const SsdPickerInput& input, SsdJob* job) {
   Widen(input.order, job->lower.front()->meta().smallest, job->lower.back()->meta().largest, &job->range);
 }
 
-// How often keys of this range are read, as a multiple of what were the range's if all partitions were read alike.
-double Heat(const SsdPickerInput& input, const SsdRange& range) {
-  if (input.read_keys == nullptr || input.read_keys->empty()) return 0;
-  const std::vector<std::string>& keys = *input.read_keys;
-  const auto reads = std::upper_bound(keys.begin(), keys.end(), range.largest) -
-                     std::lower_bound(keys.begin(), keys.end(), range.smallest);
-  const size_t partitions = input.version->levels.back()[0]->tables.size();
-  return std::min(kMostHeat,
-                  static_cast<double>(reads) * static_cast<double>(partitions) / static_cast<double>(keys.size()));
-}
-
-// Bytes to write for each byte moved. What is read often is better off where it is. Of drains that are to shorten the
-// log, its age.
+// Bytes to rewrite for each byte moved. Of drains that are to shorten the log, the age of the partition.
 double Cost(const SsdPickerInput& input, const SsdJob& job) {
   if (job.is_drain() && input.oldest_first) return static_cast<double>(job.tables[0]->oldest_sequence());
   uint64_t moved = TotalBytes(job.upper);
   for (const TableRef& table : job.tables) moved += table->payload_bytes();
-  const double rewritten =
-      static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
-  return job.is_drain() ? (1 + rewritten) * (1 + Heat(input, job.range)) : rewritten;
+  return static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
 }
 
 // Whether a table or file is one of those that are to be purged.

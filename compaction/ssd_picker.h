@@ -2,8 +2,7 @@
 //
 // A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that
 // overlap. A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is
-// taken that has least to rewrite for what it moves; of partitions those that are read more than others count as more
-// costly. A rewrite frees one file of its tombstones where it is.
+// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is.
 
 #ifndef MIODB_COMPACTION_SSD_PICKER_H_
 #define MIODB_COMPACTION_SSD_PICKER_H_
@@ -61,9 +60,6 @@ struct SsdPickerInput {
   const PurgeRequest* purge = nullptr;              // null: nothing is to be purged
   bool purge_first = false;                         // its turn has come, whatever else there is to do
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; of the repository, in jobs that take only some
-
-  // A sample of the keys that are read from the pool, ascending by bytes. Null or empty: nothing is known.
-  const std::vector<std::string>* read_keys = nullptr;
 };
 
 // The sizes that SSD levels but the last may have, first level first. The pool's budget, the levels in use and all that

@@ -140,7 +140,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   const WritePath::Parts parts{control_.get(), tree_.get(),   scheduler_.get(), space_.get(),   logs_.get(),
                                flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), turns_.get()};
   write_ = std::make_unique<WritePath>(*context_, parts);
-  read_ = std::make_unique<ReadPath>(*context_, tree_.get(), tier_.get());
+  read_ = std::make_unique<ReadPath>(*context_, tree_.get());
   requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
   properties_ =

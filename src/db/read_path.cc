@@ -41,9 +41,7 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
   }
   clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
-  s = state.version->Get(order_, lookup, verify, found, record);
-  if (*found && tier_->read_samples() != nullptr) tier_->read_samples()->Note(lookup.key);
-  return s;
+  return state.version->Get(order_, lookup, verify, found, record);
 }
 
 Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,

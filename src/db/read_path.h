@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "miodb/db.h"
-#include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
 #include "src/iterator/lookup_key.h"
 #include "src/util/helper_threads.h"
@@ -20,8 +19,8 @@ namespace miodb {
 
 class ReadPath {
  public:
-  ReadPath(DbContext& db, Tree* tree, SsdTier* tier)
-      : db_(db), order_(db.order), tree_(tree), tier_(tier), helpers_(db.options.multi_get_threads) {}
+  ReadPath(DbContext& db, Tree* tree)
+      : db_(db), order_(db.order), tree_(tree), helpers_(db.options.multi_get_threads) {}
   ReadPath(const ReadPath&) = delete;
   ReadPath& operator=(const ReadPath&) = delete;
 
@@ -58,7 +57,6 @@ class ReadPath {
   DbContext& db_;
   const KeyOrder order_;
   Tree* const tree_;
-  SsdTier* const tier_;
   HelperThreads helpers_;  // for MultiGet
   ReadRings read_rings_;   // the same
 };

@@ -30,9 +30,6 @@ constexpr uint64_t kLastShare = 32;
 constexpr uint64_t kLeastPartitions = 32;
 constexpr uint64_t kSmallPartition = 1024 * 1024;
 
-// How old the sample of keys that are read may be.
-constexpr uint64_t kReadKeysMicros = 1000 * 1000;
-
 // The part of the budget that the elastic buffer may take once all of it is taken.
 constexpr uint64_t kBufferShare = 6;
 
@@ -40,7 +37,6 @@ constexpr uint64_t kBufferShare = 6;
 
 Status SsdTier::Open() {
   if (db_.options.ssd_path.empty()) return Status::OK();
-  read_samples_ = std::make_unique<ReadSamples>();
   Status s = SsdStore::Open(SsdStoreOptions(db_.options), floor_->manifest().store_id, &db_.ssd);
   return s.ok() ? CheckEpoch() : s;
 }
@@ -166,11 +162,6 @@ SsdPickerInput SsdTier::MakePickerInput() {
   input.busy_tables = &scheduler_->busy_tables();
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
-  if (input.drain && NowMicros() - read_keys_micros_ > kReadKeysMicros) {
-    read_keys_ = db_.order.bytewise() ? read_samples_->Sorted() : std::vector<std::string>();
-    read_keys_micros_ = NowMicros();
-  }
-  input.read_keys = &read_keys_;
   input.purge = purge_;
   return input;
 }

@@ -43,7 +43,6 @@
 #include "compaction/ssd_picker.h"
 #include "compaction/ssd_schedule.h"
 #include "src/db/log_floor.h"
-#include "src/db/read_samples.h"
 #include "src/db/space.h"
 #include "src/db/tree.h"
 #include "src/db/workers.h"
@@ -109,9 +108,6 @@ class SsdTier {
   // Has tombstones of the range go down to where they hide nothing.
   Status PurgeRange(const Slice* begin, const Slice* end) EXCLUDES(db_mutex);
 
-  // Keys that are read lie in files that are better not drained (ssd_picker.h).
-  ReadSamples* read_samples() const { return read_samples_.get(); }
-
  private:
   Status CheckEpoch() const;
   Status MarkEpoch() EXCLUDES(db_mutex);
@@ -139,9 +135,6 @@ class SsdTier {
 
   const PurgeRequest* purge_ GUARDED_BY(db_mutex) = nullptr;  // of the CompactRange that waits
   Status error_ GUARDED_BY(db_mutex);                         // of the last job, until one succeeds
-  std::unique_ptr<ReadSamples> read_samples_;                 // null: no tier
-  std::vector<std::string> read_keys_ GUARDED_BY(db_mutex);   // read_samples_ as of a moment ago
-  uint64_t read_keys_micros_ GUARDED_BY(db_mutex) = 0;        // when that was
 };
 
 }  // namespace miodb
