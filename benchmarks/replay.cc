@@ -10,8 +10,8 @@
 #include "benchmarks/common/progress.h"
 #include "benchmarks/config.h"
 #include "benchmarks/latency_report.h"
+#include "benchmarks/replayer.h"
 #include "benchmarks/session_db.h"
-#include "miodb/replay.h"
 
 namespace miodb::bench {
 

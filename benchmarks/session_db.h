@@ -1,4 +1,4 @@
-// A Session as a DB, so that the library's replay runs on every engine. Has what a replay needs: writes, gets and
+// A Session as a DB, so that a replay runs on every engine. Has what a replay needs: writes, gets and
 // iterators with bounds; nothing else.
 //
 // Threads: as the session, one.

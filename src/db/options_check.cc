@@ -52,7 +52,7 @@ Status CheckMultiple(const char* name, uint64_t value) {
 
 // The least pool that can be filled and emptied again: with chunks of 4 KiB, the header page and both manifest areas
 // take 3, the chunks that are in use and ready 2, their flush and the merge after it up to 8, and 6 are kept for
-// records on the move (DBImpl::Reserve); as many again for what is to be stored.
+// records on the move (Space::Reserve); as many again for what is to be stored.
 constexpr uint64_t kLeastPoolChunks = 32;
 
 Status CheckPoolSize(const Options& o, bool any_sizes) {

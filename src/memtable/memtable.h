@@ -2,7 +2,7 @@
 // the search for keys that are not there.
 //
 // Threads: one thread adds at a time (the leader of the current write group); any number read meanwhile without locks.
-// Once sealed (db_write.cc) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
+// Once sealed (Tree::Seal) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
 // lives.
 
 #ifndef MIODB_SRC_MEMTABLE_MEMTABLE_H_

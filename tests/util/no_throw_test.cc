@@ -2,37 +2,18 @@
 
 #include "src/util/no_throw.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <atomic>
-#include <cerrno>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
 #include "miodb/env.h"
-#include "miodb/replay.h"
-#include "miodb/trace.h"
 #include "src/util/mutex.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
-
-namespace {
-std::atomic<bool> no_threads{false};
-}  // namespace
-
-// Stands before the system's. Sanitizers have one of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* arg) {
-  using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  if (no_threads.load()) return EAGAIN;
-  static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  return create(thread, attributes, start, arg);
-}
-#endif
+#include "tests/common/no_threads.h"
 
 namespace miodb::test {
 namespace {
@@ -65,26 +46,6 @@ TEST_F(NoThreadsTest, ADatabaseDoesNotOpenAndLeavesNothing) {
   EXPECT_TRUE(Mentions(s, "thread")) << s.ToString();
   EXPECT_FALSE(std::filesystem::exists(path_));
   Open();
-}
-
-TEST_F(NoThreadsTest, ReplayingByManyThreadsSaysSo) {
-  Open();
-  std::unique_ptr<TraceWriter> writer;
-  ASSERT_OK(NewFileTraceWriter(dir_ / "trace", &writer));
-  ASSERT_OK(db_->StartTrace(TraceOptions(), std::move(writer)));
-  Put("key", "value");
-  ASSERT_OK(db_->EndTrace());
-  std::unique_ptr<TraceReader> reader;
-  ASSERT_OK(TraceReader::Open(dir_ / "trace", &reader));
-  ReplayOptions options;
-  options.workers = 3;
-  ReplayReport report;
-  no_threads.store(true);
-  Status s;
-  EXPECT_NO_THROW(s = ReplayTrace(db_.get(), reader.get(), options, &report));
-  no_threads.store(false);
-  EXPECT_STATUS(IOError, s);
-  EXPECT_TRUE(Mentions(s, "thread")) << s.ToString();
 }
 
 // What the Env's threads have done.

@@ -15,26 +15,24 @@
 // are counted as unsupported and left out; a write is left out as a whole.
 //
 // Threads: one per worker besides the caller's, which reads the trace and keeps the time; with one worker only the
-// caller's.
+// caller's. No call of the database may throw: MioDB's do not.
 
-#ifndef MIODB_INCLUDE_REPLAY_H_
-#define MIODB_INCLUDE_REPLAY_H_
+#ifndef MIODB_BENCHMARKS_REPLAYER_H_
+#define MIODB_BENCHMARKS_REPLAYER_H_
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <vector>
 
-#include "miodb/export.h"
+#include "miodb/db.h"
 #include "miodb/status.h"
 #include "miodb/trace.h"
 
-namespace miodb {
-
-class DB;
+namespace miodb::bench {
 
 // A call that has just been made.
-struct MIODB_EXPORT ReplayedCall {
+struct ReplayedCall {
   int worker = 0;
   TraceType type = kTraceBegin;
   uint64_t nanos = 0;       // What it took.
@@ -42,7 +40,7 @@ struct MIODB_EXPORT ReplayedCall {
   uint64_t offset = 0;      // Of its record in the file.
 };
 
-struct MIODB_EXPORT ReplayOptions {
+struct ReplayOptions {
   // How much faster than in the trace time goes: above 0; below 1 is slower.
   double fast_forward = 1;
 
@@ -57,14 +55,14 @@ struct MIODB_EXPORT ReplayOptions {
 };
 
 // What became of the records of one type.
-struct MIODB_EXPORT ReplayCounts {
+struct ReplayCounts {
   uint64_t issued = 0;
   uint64_t succeeded = 0;
   uint64_t failed = 0;
   uint64_t unsupported = 0;  // Not issued.
 };
 
-struct MIODB_EXPORT ReplayReport {
+struct ReplayReport {
   std::map<TraceType, ReplayCounts> counts;
   ReplayCounts total;
   uint64_t steps = 0;   // Moves of iterators behind their seeks.
@@ -81,12 +79,12 @@ struct MIODB_EXPORT ReplayReport {
 // Replays what the reader has still to deliver. Returns OK when all of the trace was read, whatever the calls returned:
 // the report has that. InvalidArgument if an option is out of range; what the reader says if the trace is damaged,
 // after replaying what comes before.
-MIODB_EXPORT Status ReplayTrace(DB* db, TraceReader* reader, const ReplayOptions& options, ReplayReport* report);
+Status ReplayTrace(DB* db, TraceReader* reader, const ReplayOptions& options, ReplayReport* report);
 
 // The same with one worker for each entry, which makes its calls to that one. They may be different views of one store.
-MIODB_EXPORT Status ReplayTrace(const std::vector<DB*>& views, TraceReader* reader, const ReplayOptions& options,
-                                ReplayReport* report);
+Status ReplayTrace(const std::vector<DB*>& views, TraceReader* reader, const ReplayOptions& options,
+                   ReplayReport* report);
 
-}  // namespace miodb
+}  // namespace miodb::bench
 
-#endif  // MIODB_INCLUDE_REPLAY_H_
+#endif  // MIODB_BENCHMARKS_REPLAYER_H_

@@ -1,25 +1,24 @@
-#include "miodb/replay.h"
+#include "benchmarks/replayer.h"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
-#include <new>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "miodb/db.h"
-#include "src/trace/replay_calls.h"
-#include "src/util/clock.h"
-#include "src/util/hash.h"
-#include "src/util/mutex.h"
-#include "src/util/no_throw.h"
+#include "benchmarks/common/sleep.h"
+#include "benchmarks/common/ticks.h"
+#include "benchmarks/replay_calls.h"
 
-namespace miodb {
+namespace miodb::bench {
 
 namespace {
 
@@ -60,10 +59,10 @@ class Worker {
       : calls_(db), index_(index), options_(options), stop_(stop) {}
 
   void Make(const TraceRecord& record, uint64_t due_nanos, bool keeps_iterators) {
-    const uint64_t start = NowNanos();
+    const uint64_t start = Ticks::MonotonicNanos();
     const uint64_t lag_micros = due_nanos != 0 && start > due_nanos ? (start - due_nanos) / 1000 : 0;
-    const Status s = Call(record, keeps_iterators);
-    const uint64_t nanos = NowNanos() - start;
+    const Status s = calls_.Make(record, keeps_iterators);
+    const uint64_t nanos = Ticks::MonotonicNanos() - start;
     ReplayCounts& counts = report_.counts[record.type];
     if (s.IsNotSupportedError()) {
       counts.unsupported++;
@@ -108,11 +107,6 @@ class Worker {
   }
 
  private:
-  // Nothing may be thrown: the worker's thread would end the process.
-  Status Call(const TraceRecord& record, bool keeps_iterators) {
-    return NoThrow("replay", [&] { return calls_.Make(record, keeps_iterators); });
-  }
-
   ReplayCalls calls_;
   const int index_;
   const ReplayOptions& options_;
@@ -123,7 +117,7 @@ class Worker {
 // A worker on a thread of its own, with the records that wait for it.
 class WorkerThread {
  public:
-  explicit WorkerThread(Worker* worker) : worker_(worker), changed_(&mutex_) {}
+  explicit WorkerThread(Worker* worker) : worker_(worker) {}
   ~WorkerThread() { Join(); }
 
   void Start() {
@@ -134,8 +128,8 @@ class WorkerThread {
   void Add(const TraceRecord& record, uint64_t due_nanos, bool keeps_iterators) {
     std::unique_ptr<Job> job;
     {
-      MutexLock lock(&mutex_);
-      while (queue_.size() >= kMostQueued) changed_.Wait();
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return queue_.size() < kMostQueued; });
       if (!unused_.empty()) {
         job = std::move(unused_.back());
         unused_.pop_back();
@@ -145,55 +139,54 @@ class WorkerThread {
     job->CopyFrom(record);
     job->due_nanos = due_nanos;
     job->keeps_iterators = keeps_iterators;
-    MutexLock lock(&mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     queue_.push_back(std::move(job));
-    changed_.SignalAll();
+    changed_.notify_all();
   }
 
   // Returns when nothing waits or runs.
   void Drain() {
-    MutexLock lock(&mutex_);
-    while (!queue_.empty() || busy_) changed_.Wait();
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
   }
 
   // Makes what waits and ends the thread.
   void Join() {
     if (!thread_.joinable()) return;
     {
-      MutexLock lock(&mutex_);
+      const std::lock_guard<std::mutex> lock(mutex_);
       closing_ = true;
-      changed_.SignalAll();
+      changed_.notify_all();
     }
     thread_.join();
   }
 
  private:
   void Loop() {
-    MutexLock lock(&mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      while (queue_.empty() && !closing_) changed_.Wait();
+      changed_.wait(lock, [this] { return !queue_.empty() || closing_; });
       if (queue_.empty()) return;
       std::unique_ptr<Job> job = std::move(queue_.front());
       queue_.pop_front();
       busy_ = true;
-      {
-        const MutexUnlock unlock(&mutex_);
-        worker_->Make(job->record, job->due_nanos, job->keeps_iterators);
-      }
+      lock.unlock();
+      worker_->Make(job->record, job->due_nanos, job->keeps_iterators);
+      lock.lock();
       busy_ = false;
       unused_.push_back(std::move(job));
-      changed_.SignalAll();
+      changed_.notify_all();
     }
   }
 
   Worker* const worker_;
   std::thread thread_;
-  Mutex mutex_;
-  CondVar changed_;
-  std::deque<std::unique_ptr<Job>> queue_ GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<Job>> unused_ GUARDED_BY(mutex_);
-  bool busy_ GUARDED_BY(mutex_) = false;
-  bool closing_ GUARDED_BY(mutex_) = false;
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<Job>> queue_;
+  std::vector<std::unique_ptr<Job>> unused_;
+  bool busy_ = false;
+  bool closing_ = false;
 };
 
 // The key by which a record is given to a worker. False if it concerns several keys of a write.
@@ -228,7 +221,7 @@ class Replayer {
     } catch (const std::system_error& error) {
       return Status::IOError("replay", std::string("cannot start a thread: ") + error.what());
     }
-    start_nanos_ = NowNanos();
+    start_nanos_ = Ticks::MonotonicNanos();
     TraceRecord record;
     while (!Stopped() && reader_->Next(&record)) {
       const uint64_t due_nanos = WaitFor(record);
@@ -236,7 +229,7 @@ class Replayer {
     }
     for (const auto& thread : threads_) thread->Join();
     for (const auto& worker : workers_) worker->AddTo(report);
-    report->micros = (NowNanos() - start_nanos_) / 1000;
+    report->micros = (Ticks::MonotonicNanos() - start_nanos_) / 1000;
     report->stopped = Stopped();
     return reader_->status();
   }
@@ -248,13 +241,10 @@ class Replayer {
   // Returns when the record is due, and when that was; 0 without times.
   uint64_t WaitFor(const TraceRecord& record) {
     if (options_.as_fast_as_possible) return 0;
-    constexpr uint64_t kLongestSleepNanos = 50 * 1000 * 1000;  // to see a wish to stop
     const uint64_t micros = std::max(record.micros, reader_->start_micros()) - reader_->start_micros();
     const uint64_t due =
         start_nanos_ + static_cast<uint64_t>(std::min(static_cast<double>(micros) * 1e3 / options_.fast_forward, 9e18));
-    for (uint64_t now = NowNanos(); now < due && !Stopped(); now = NowNanos()) {
-      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(due - now, kLongestSleepNanos)));
-    }
+    SleepUntil(due, [this] { return Stopped(); });
     return due;
   }
 
@@ -266,7 +256,7 @@ class Replayer {
     }
     Slice key;
     if (RoutingKey(record, &key)) {
-      const size_t index = Hash64(key.data(), key.size()) % threads_.size();
+      const size_t index = std::hash<std::string_view>()({key.data(), key.size()}) % threads_.size();
       threads_[index]->Add(record, due_nanos, keeps_iterators);
       return;
     }
@@ -294,7 +284,7 @@ Status ReplayTrace(const std::vector<DB*>& views, TraceReader* reader, const Rep
   if (views.empty() || views.size() > kMostWorkers) {
     return Status::InvalidArgument("replay workers", std::to_string(views.size()) + " is not 1 to 1024");
   }
-  return NoThrow("replay", [&] { return Replayer(views, reader, options).Run(report); });
+  return Replayer(views, reader, options).Run(report);
 }
 
 Status ReplayTrace(DB* db, TraceReader* reader, const ReplayOptions& options, ReplayReport* report) {
@@ -302,9 +292,7 @@ Status ReplayTrace(DB* db, TraceReader* reader, const ReplayOptions& options, Re
   if (options.workers < 1 || options.workers > kMostWorkers) {
     return Status::InvalidArgument("ReplayOptions::workers", std::to_string(options.workers) + " is not 1 to 1024");
   }
-  return NoThrow("replay", [&] {
-    return ReplayTrace(std::vector<DB*>(static_cast<size_t>(options.workers), db), reader, options, report);
-  });
+  return ReplayTrace(std::vector<DB*>(static_cast<size_t>(options.workers), db), reader, options, report);
 }
 
-}  // namespace miodb
+}  // namespace miodb::bench

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "miodb/replay.h"
+#include "benchmarks/replayer.h"
 #include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/program.h"
@@ -15,6 +15,10 @@
 
 namespace miodb::test {
 namespace {
+
+using bench::ReplayOptions;
+using bench::ReplayReport;
+using bench::ReplayTrace;
 
 constexpr char kBench[] = "/usr/bin/db_bench";
 constexpr char kLdb[] = "/usr/bin/ldb";

@@ -1,8 +1,8 @@
-#include "src/trace/replay_calls.h"
+#include "benchmarks/replay_calls.h"
 
 #include <algorithm>
 
-namespace miodb {
+namespace miodb::bench {
 
 namespace {
 
@@ -137,4 +137,4 @@ Status ReplayCalls::Scan(const TraceRecord& record) {
   return iterator->status();
 }
 
-}  // namespace miodb
+}  // namespace miodb::bench

@@ -1,7 +1,5 @@
 // Replaying a trace: what it calls, in which order and when.
 
-#include "miodb/replay.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,12 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/replayer.h"
 #include "src/util/random.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+#include "tests/common/no_threads.h"
 #include "tests/trace/trace_files.h"
 
 namespace miodb::test {
 namespace {
+
+using bench::ReplayedCall;
+using bench::ReplayOptions;
+using bench::ReplayReport;
+using bench::ReplayTrace;
 
 // Writes down the calls it gets.
 class RecordingDb final : public DB {
@@ -185,6 +191,18 @@ TEST_F(ReplayTest, ADamagedTraceIsReplayedUpToTheDamage) {
   RecordingDb db;
   EXPECT_STATUS(Corruption, Replay(&db, Fast(2)));
   EXPECT_EQ(1u, report_.total.issued);
+}
+
+TEST_F(ReplayTest, WithoutAThreadToBeHadItSaysSo) {
+  if (RunsUnderSanitizer()) GTEST_SKIP() << "the sanitizer starts the threads";
+  WriteFile(trace_, BeginRecord() + Encoded([](TraceEncoder e) { e.Get(1, "a"); }));
+  RecordingDb db;
+  no_threads.store(true);
+  Status s;
+  EXPECT_NO_THROW(s = Replay(&db, Fast(3)));
+  no_threads.store(false);
+  EXPECT_STATUS(IOError, s);
+  EXPECT_TRUE(Mentions(s, "thread")) << s.ToString();
 }
 
 TEST_F(ReplayTest, RefusesImpossibleOptions) {

@@ -1,9 +1,9 @@
-// The calls of a replay (miodb/replay.h), made to one database by one worker.
+// The calls of a replay (replayer.h), made to one database by one worker.
 //
 // Threads: one.
 
-#ifndef MIODB_SRC_TRACE_REPLAY_CALLS_H_
-#define MIODB_SRC_TRACE_REPLAY_CALLS_H_
+#ifndef MIODB_BENCHMARKS_REPLAY_CALLS_H_
+#define MIODB_BENCHMARKS_REPLAY_CALLS_H_
 
 #include <cstdint>
 #include <deque>
@@ -15,7 +15,7 @@
 #include "miodb/trace.h"
 #include "miodb/write_batch.h"
 
-namespace miodb {
+namespace miodb::bench {
 
 class ReplayCalls {
  public:
@@ -53,6 +53,6 @@ class ReplayCalls {
   uint64_t steps_ = 0;
 };
 
-}  // namespace miodb
+}  // namespace miodb::bench
 
-#endif  // MIODB_SRC_TRACE_REPLAY_CALLS_H_
+#endif  // MIODB_BENCHMARKS_REPLAY_CALLS_H_
