@@ -4,11 +4,15 @@
 
 namespace miodb {
 
+// Unlike a wake-up for work, an error and the close concern every thread that sleeps, so each one has to look for
+// itself.
 void Control::WakeEverybody() {
   for (CondVar& work : work_) work.SignalAll();
   done_.SignalAll();
 }
 
+// The first error is the cause, and those after it are its consequences, so it alone is kept and logged. The flag is
+// set before anybody is woken: a leader that reads it without the mutex refuses the next write.
 void Control::SetError(const Status& s) {
   CHECK(!s.ok());
   if (!error_.ok()) return;
@@ -18,11 +22,14 @@ void Control::SetError(const Status& s) {
   WakeEverybody();
 }
 
+// Callers of Settle and WaitForIdle sleep on the same wake-up as writers; background threads need not know.
 void Control::StopWaiting() {
   waiting_stopped_ = true;
   done_.SignalAll();
 }
 
+// A thread that is in the middle of a merge reads the flag without the mutex (MergeRequest::stop) and gives up there.
+// What it has not installed is free space after the next open.
 void Control::Close() {
   closing_.store(true, std::memory_order_relaxed);  // relaxed: read under the mutex, or as a mere wish
   WakeEverybody();

@@ -7,6 +7,8 @@
 
 namespace miodb {
 
+// The comparator and the number of levels are the user's; the Env is replaced by one for the database's own files,
+// which follows no link and gives files the modes that Options::file_access asks for.
 DbContext::DbContext(const Options& user_options, const std::string& directory, const DbHooks& test_hooks)
     : options(WithOwnFiles(user_options)),
       name(directory),
@@ -14,6 +16,7 @@ DbContext::DbContext(const Options& user_options, const std::string& directory, 
       order(user_options.comparator),
       statistics(static_cast<size_t>(user_options.num_levels), kMaxSsdLevels) {}
 
+// A logger of the user's may throw as well as one without memory. Neither is a reason to fail what is being logged.
 void DbContext::Log(const char* format, ...) const {
   if (info_log == nullptr) return;
   va_list arguments;

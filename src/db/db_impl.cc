@@ -81,6 +81,8 @@ std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vect
   return read_->MultiGet(options, keys, values);
 }
 
+// An iterator has no other way to report an error than its own status, so lack of memory and a child of fork() give an
+// iterator that is not valid and says why.
 Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   try {
     if (context_->fork_guard.InChild()) return NewErrorIterator(context_->InChild());
@@ -90,6 +92,8 @@ Iterator* DBImpl::NewIterator(const ReadOptions& options) {
   }
 }
 
+// LevelDB's call cannot fail. A null snapshot means the newest state to a read, which is what a caller gets who could
+// not be given one.
 const Snapshot* DBImpl::GetSnapshot() {
   if (context_->fork_guard.InChild()) return nullptr;  // the reads for which it is wanted fail
   try {
@@ -99,12 +103,14 @@ const Snapshot* DBImpl::GetSnapshot() {
   }
 }
 
+// A snapshot may have kept what a full pool could have freed: the next write that finds no room has to try once more.
 void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   if (snapshot == nullptr || context_->fork_guard.InChild()) return;
   tree_->snapshots.Release(static_cast<const SnapshotImpl*>(snapshot));
   space_->ForgetReclaimed();
 }
 
+// Without memory the sizes stay 0: LevelDB's call has no way to fail.
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
   std::fill(sizes, sizes + n, 0);
   const Status s = context_->WithMemory([&] {
@@ -129,6 +135,8 @@ Status DBImpl::Flush() {
   return context_->WithMemory([this] { return requests_->Flush(); });
 }
 
+// LevelDB's call returns nothing, so what went wrong is in the info log, and in the property of the background error if
+// it stops writes.
 void DBImpl::CompactRange(const Slice* begin, const Slice* end) {
   if (begin != nullptr && end != nullptr && context_->order.Compare(*begin, *end) > 0) return;
   const Status s = context_->WithMemory([&] { return requests_->CompactRange(begin, end); });
@@ -153,6 +161,7 @@ Status DBImpl::StartTrace(const TraceOptions& options, std::unique_ptr<TraceWrit
   return context_->WithMemory([&] { return context_->tracer.Start(options, std::move(writer)); });
 }
 
+// An InvalidArgument says that no trace was running, which is no news of the database's.
 Status DBImpl::EndTrace() {
   return context_->WithMemory([this] {
     Status s = context_->tracer.End();

@@ -14,7 +14,7 @@
 // An open, step by step:
 //
 //   1 Check the options, and whether there is a database (store_keeper.h). Lock the directory, and look once more.
-//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.h), or
+//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.cc), or
 //     make a new pool. It has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
 //   3 Start the background threads. With a volatile pool, write once more what only the log has. Then STORE says that
 //     the database is in use.
@@ -170,6 +170,7 @@ Status DBImpl::Start() {
 }
 
 // Options that would have a database beside the one that is there.
+// Each of the two mistakes would make an empty database beside the one whose data the user expects to see.
 Status DBImpl::CheckVolatility() const {
   Env* const env = context_->options.env;
   const bool anonymous = Region::IsAnonymous(context_->options.pool_path);
@@ -211,6 +212,8 @@ Status DBImpl::LookForDatabase() {
   return options.create_if_missing ? s : Status::InvalidArgument(name, "does not exist (create_if_missing is false)");
 }
 
+// The threads run before Replay: a log that is longer than the pool holds can only be written once more while drains
+// make room. STORE comes last, so a crash before it leaves what the next open finds as this one did.
 Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
@@ -249,6 +252,8 @@ void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string
   if (!directory_existed) env->RemoveDir(context_->name).IgnoreError();
 }
 
+// The lock is the first file that is made, as LevelDB does it: whoever loses a race for the directory has made nothing
+// else in it.
 Status DBImpl::LockDirectory() {
   Env* const env = context_->options.env;
   const std::string& name = context_->name;
@@ -265,6 +270,8 @@ Status DBImpl::LockDirectory() {
   return OpenInfoLog(context_->options, name, &context_->own_log, &context_->info_log);
 }
 
+// The parts are opened from the bottom up, because each finds in the one below what it continues. Memory that this
+// thread touches first (blocks, caches, the manifest's state) comes from the node that was asked for.
 Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   DbContext& db = *context_;
@@ -297,6 +304,8 @@ Status DBImpl::OpenPool() {
   return s;
 }
 
+// A new pool has no name before it is whole (Pool::Publish), and STORE says "being made" with its uuid before it exists
+// at all. So an open that is cut off anywhere leaves files that the next attempt knows for its own.
 Status DBImpl::MapPool(Existence existence) {
   DbContext& db = *context_;
   const std::string path = PoolPath(db.options, db.name);
@@ -352,6 +361,8 @@ Status DBImpl::RecoverParts(Existence existence) {
   return s;
 }
 
+// A pool whose file is copied on write cannot promise that a store finds a block (docs/design.md); whoever runs on such
+// a file system is told at every open.
 void DBImpl::LogOpened(uint64_t start_micros) const {
   const DbContext& db = *context_;
   db.Log("opened %s: %zu tables, persist mode %d, %llu of %llu bytes in use, %llu us",
@@ -372,6 +383,7 @@ void DBImpl::LogOpened(uint64_t start_micros) const {
                                                                : "nothing of it outlives the process");
 }
 
+// Merges share the CPUs with writers, so by default they get half of them.
 Status DBImpl::StartThreads() {
   if (context_->hooks.manual_background) return Status::OK();
   int mergers = context_->options.max_background_merges;
@@ -383,12 +395,17 @@ Status DBImpl::StartThreads() {
   return s;
 }
 
+// The object of a child is a copy of the parent's: its destructor would join threads that do not exist and unlock files
+// that the parent holds.
 void DBImpl::operator delete(DBImpl* db, std::destroying_delete_t) {
   if (db->context_->fork_guard.InChild()) return;
   db->~DBImpl();
   ::operator delete(static_cast<void*>(db));
 }
 
+// Without a log the memtable is all that a close could lose, so it is flushed. The threads stop before anything is
+// taken away from under them; log files are left after the last flush may have emptied them; space goes back when
+// nobody allocates any more.
 DBImpl::~DBImpl() {
   DCHECK(tree_->snapshots.empty());  // the user releases all snapshots before
   const Pool* const pool = context_->pool.get();

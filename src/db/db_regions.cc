@@ -28,6 +28,8 @@ Status DBImpl::AddRegion(const NvmRegion& region) {
   return context_->WithMemory([&] { return DoAddRegion(region); });
 }
 
+// The pool makes the region's file and names it in its header page by itself (pool_regions.cc); a crash in between
+// leaves a file that no pool names. The database's mutex is not held meanwhile, because sizing a file may take seconds.
 Status DBImpl::DoAddRegion(const NvmRegion& region) {
   MutexLock adding(&region_mutex_);
   Options with = context_->options;

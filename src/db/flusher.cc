@@ -9,6 +9,9 @@
 
 namespace miodb {
 
+// Memtables are flushed by age and one at a time: the flushed sequence says that everything up to it is in tables, so a
+// newer memtable must not overtake an older one. Snapshots are read after the memtable was sealed; one that is taken
+// later sees only newer versions, which this flush does not judge.
 bool Flusher::Step() {
   MemTableRef memtable;
   std::unique_ptr<VersionFilter> filter;
@@ -40,6 +43,9 @@ bool Flusher::Step() {
   return s.ok();
 }
 
+// One edit names the tables, takes the log chunks out and raises the flushed sequence. A crash finds either the log or
+// the tables, never both and never neither. The trimmed tails of chunks go back only afterwards: until then the log may
+// still be replayed from them.
 void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
   if (s.ok()) {
     VersionEdit edit;
@@ -96,10 +102,13 @@ bool Flusher::BuildFilter() {
   return true;
 }
 
+// A table that only this list holds belongs to no version and to no reader: its index is garbage that waits for nothing
+// but this reference.
 void Flusher::DropUnread() {
   std::erase_if(unfiltered_, [](const TableRef& table) { return table.use_count() == 1; });
 }
 
+// Filters lie in DRAM, so a recovered table has none. Gets are right without them and slower.
 void Flusher::AddUnfiltered(const Version& version) {
   for (const auto& level : version.levels) {
     for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());

@@ -34,6 +34,9 @@ Status LogFiles::Find(StoreDescriptor::Log* log) const {
 }
 
 // Finds the log files, and prepares to write some if the mode asks for it. STORE says so before anybody can write.
+// The order keeps what is there: the old log is found, or the open fails; only then may writes begin in another folder,
+// and only if the old one is empty. A log that gets another folder gets another id, so that a forgotten mark in the old
+// one never counts again.
 Status LogFiles::Open(uint64_t store_id) {
   Env* const env = db_.options.env;
   const bool writes = db_.options.log_mode == kLogFile, is_volatile = db_.LogsUntilSsd();
@@ -69,6 +72,7 @@ Status LogFiles::Open(uint64_t store_id) {
   return s;
 }
 
+// The folder's mark (WAL_OWNER) is written before the first log file: files without it could be any database's.
 Status LogFiles::Make(const StoreDescriptor::Log& log, uint64_t store_id) {
   Env* const env = db_.options.env;
   FileLog::Options log_options;
@@ -94,6 +98,8 @@ Status LogFiles::Make(const StoreDescriptor::Log& log, uint64_t store_id) {
 }
 
 // When the database is closed: if all is flushed there is nothing in the log, wherever it is then.
+// An empty folder is synced before STORE says that there is no log: else a removal that the crash undoes would bring
+// files back that nobody looks for.
 void LogFiles::Leave() {
   if (files_ == nullptr || db_.LogsUntilSsd() || !store_->log_was_in_use()) return;
   Status s = db_.WithMemory([this] {
@@ -109,17 +115,22 @@ void LogFiles::Leave() {
   if (!s.ok()) db_.LogStatus("STORE", s);
 }
 
+// A file that cannot be removed now is retired again with the next flush, and by the next open.
 void LogFiles::Retire(uint64_t sequence) {
   if (files_ == nullptr) return;
   Status s = files_->Retire(sequence);
   if (!s.ok()) db_.LogStatus("log files stay where they are", s);
 }
 
+// With a volatile pool the log is needed until drains have moved its writes to SSD, so a flush would not shorten it;
+// LogFloor has its own limit.
 bool LogFiles::TooLarge() const {
   return to_write_ != nullptr && db_.options.max_total_wal_size > 0 && !db_.LogsUntilSsd() &&
          files_->live_bytes() > db_.options.max_total_wal_size;
 }
 
+// Archived files are kept by age and total size; deleting one may take long on a busy disk, so the flush thread does it
+// between flushes.
 void LogFiles::TrimArchive() {
   if (files_ == nullptr) return;
   const auto trim = [this] {

@@ -7,6 +7,29 @@
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
 
+// A volatile pool in front of an SSD tier: what outlives the process is the table files, the log files, and the file
+// SSD_MANIFEST in the database directory (version/ssd_manifest.h), which says which table files count and from where on
+// the log is needed, the floor.
+//
+//   write     As with any log in files. A file of it stays until all of its writes are at or below the floor.
+//   install   When a job of the SSD tier has its outputs on the medium:
+//               1 the log files of flushed memtables are synced: nothing newer than the log is ever on SSD
+//               2 SSD_MANIFEST is replaced and synced: the new files, and the new floor, which is the end of the last
+//                 log file with nothing in the pool that is not newer
+//               3 the new version is installed; files that it drops go with their last reader
+//               4 log files up to the floor are retired
+//   limit     When the log is longer than its limit, the oldest partitions are drained, and the oldest runs of the
+//             buffer pushed down, until it is not.
+//   open      A new pool; the table files; then all writes of the log above the floor are written once more, with the
+//             numbers that they had, by the same steps as new writes but for the log.
+//
+// Writes that are written once more may be on SSD already, or newer ones of the same key. So for a time files can be
+// newer than what is above them. No read sees that: before the first, all writes of the log are in the pool again, the
+// newest of every key that is not on SSD alone. Merges go by number.
+//
+// What a crash leaves: before step 2 the old state, whose files are all there; after it the new one. The log reaches
+// down to the floor of either. An open that was cut off is repeated.
+
 namespace miodb {
 
 namespace {
@@ -38,6 +61,8 @@ const PMTable* OldestTable(const Version& version, bool* in_buffer) {
 }  // namespace
 
 // Reads what there is of the database, or makes up its id.
+// The id of a new database is its first pool's; it outlives that pool, because each open of a volatile pool makes
+// another one.
 Status LogFloor::Read(bool exists) {
   manifest_.store_id = db_.pool->id();
   opened_epoch_ = db_.pool->epoch();
@@ -47,6 +72,7 @@ Status LogFloor::Read(bool exists) {
   return s;
 }
 
+// The log may be longer than the pool, because overwritten records take space in it until their file is retired.
 uint64_t LogFloor::Limit() const {
   const uint64_t wanted =
       db_.options.max_total_wal_size > 0 ? db_.options.max_total_wal_size : kLogOfCapacity * db_.pool->capacity();
@@ -114,6 +140,9 @@ Status LogFloor::MakeFilesDurable(const VersionEdit& edit) {
   return s;
 }
 
+// The new state is made of the manifest's and the edit's, before the edit itself is applied: a crash afterwards finds
+// the files that the edit adds. Syncs happen without the mutex, so busy_ keeps others from replacing the file
+// meanwhile.
 Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   const ManifestState& now = tree_->versions->manifest();
   ManifestState next;
@@ -157,6 +186,8 @@ bool LogFloor::Raise() {
 }
 
 // Lets go of the log files that are not needed any more.
+// Retiring removes or renames files, which may wait for a disk, so the mutex is let go meanwhile. The sequence is read
+// before: it only grows.
 void LogFloor::RetireLog() {
   if (logs_->files() == nullptr) return;
   const uint64_t sequence = db_.LogsUntilSsd() ? floor_ : tree_->versions->manifest().flushed_sequence;

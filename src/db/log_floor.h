@@ -1,28 +1,5 @@
 // LogFloor: up to where the log is not needed any more, and SSD_MANIFEST, which says it for a volatile pool.
 //
-// A volatile pool in front of an SSD tier: what outlives the process is the table files, the log files, and the file
-// SSD_MANIFEST in the database directory (version/ssd_manifest.h), which says which table files count and from where on
-// the log is needed, the floor.
-//
-//   write     As with any log in files. A file of it stays until all of its writes are at or below the floor.
-//   install   When a job of the SSD tier has its outputs on the medium:
-//               1 the log files of flushed memtables are synced: nothing newer than the log is ever on SSD
-//               2 SSD_MANIFEST is replaced and synced: the new files, and the new floor, which is the end of the last
-//                 log file with nothing in the pool that is not newer
-//               3 the new version is installed; files that it drops go with their last reader
-//               4 log files up to the floor are retired
-//   limit     When the log is longer than its limit, the oldest partitions are drained, and the oldest runs of the
-//             buffer pushed down, until it is not.
-//   open      A new pool; the table files; then all writes of the log above the floor are written once more, with the
-//             numbers that they had, by the same steps as new writes but for the log.
-//
-// Writes that are written once more may be on SSD already, or newer ones of the same key. So for a time files can be
-// newer than what is above them. No read sees that: before the first, all writes of the log are in the pool again, the
-// newest of every key that is not on SSD alone. Merges go by number.
-//
-// What a crash leaves: before step 2 the old state, whose files are all there; after it the new one. The log reaches
-// down to the floor of either. An open that was cut off is repeated.
-//
 // With a pool that lasts, the floor is the manifest's flushed sequence, and none of this is needed.
 //
 // Threads: Read by the open; the rest as annotated.

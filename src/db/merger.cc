@@ -15,6 +15,8 @@ constexpr uint64_t kCopyReserveChunks = 3;
 
 }  // namespace
 
+// Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, and whether
+// the SSD tier or the log's length asks for the buffer to be pushed down.
 PickerInput Merger::MakePickerInput() const {
   PickerInput input;
   input.version = tree_->versions->current();
@@ -56,6 +58,8 @@ void Merger::MarkGarbage() {
   scheduler_->EndMarks(!picked.empty());
 }
 
+// The job's inputs are held by the scheduler before the mutex is let go, so no other thread can pick a job that shares
+// one of them.
 bool Merger::Step() {
   std::optional<MergeJob> job;
   JobHold hold;
@@ -124,6 +128,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   return request;
 }
 
+// Bytes read count the indexes of tables that went, since a zero-copy merge reads nothing else; bytes written add the
+// records that were copied.
 void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
   uint64_t read = 0, written = result.bytes_copied;
   for (const TableRef& table : result.removed) read += table->index()->size();
@@ -133,6 +139,9 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
 }
 
+// The filter reads the snapshots after the version was pinned: a snapshot that is missed sees everything that the
+// version has, and needs none of the versions that the merge drops. Inputs are let go of before the job is reported as
+// finished, because whoever waits for it waits for their space.
 void Merger::RunJob(MergeJob job, const JobHold& hold) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
@@ -166,6 +175,8 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   Finish(hold, s, refused);
 }
 
+// The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
+// between the records' copies and this edit leaves the copies as free space.
 Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   VersionEdit edit;
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
@@ -199,6 +210,8 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   return s;
 }
 
+// A merge that finds no space is no error of the database's: the scheduler blocks merges of its kind until space comes
+// free, and writers slow down. A merge that was cut off by the close is no error either.
 void Merger::Finish(const JobHold& hold, const Status& s, bool refused) {
   scheduler_->EndMerge(hold, OutcomeOf(s), refused);
   if (s.IsNoSpace()) {
@@ -209,6 +222,7 @@ void Merger::Finish(const JobHold& hold, const Status& s, bool refused) {
   control_->Progressed();
 }
 
+// A merge that runs may make another one due, so a running job is work even where the pickers find none.
 bool Merger::IsIdle() const {
   return tree_->Settled() && !scheduler_->flushing() && scheduler_->running() == 0 && !HasWork();
 }

@@ -66,6 +66,8 @@ bool ParseNumber(Slice text, uint64_t* number) {
 
 }  // namespace
 
+// One list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
+// "leveldb.stats", so that no figure can be in one of them alone. Those that the mutex guards come last.
 std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   // relaxed loads: statistics
   const auto get = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
@@ -131,6 +133,7 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   return result;
 }
 
+// The table has LevelDB's columns, because programs print it as it is. Levels on SSD follow those in the pool.
 std::string Properties::StatsText() {
   std::string text =
       "                               Compactions\n"
@@ -161,6 +164,7 @@ std::string Properties::StatsText() {
   return text;
 }
 
+// The version is held by its reference while it is described, without the mutex: a long list keeps no writer waiting.
 std::string Properties::TablesText() {
   VersionRef version;
   {
@@ -198,6 +202,8 @@ std::string Properties::PoolText() {
   return text;
 }
 
+// Where pages really are is asked of the kernel for a sample of them: what was asked for and what was given may differ,
+// when a node was full.
 std::string Properties::PlacementText() {
   constexpr uint64_t kPages = 256;
   const auto node = [](int id) { return id == kAnyNode ? std::string("any") : std::to_string(id); };
@@ -228,6 +234,7 @@ std::string Properties::PlacementText() {
   return text;
 }
 
+// Names that LevelDB has begin with "leveldb.", all others with "miodb.".
 bool Properties::Get(const Slice& property, std::string* value) {
   Slice name = property;
   if (name.starts_with("leveldb.")) {

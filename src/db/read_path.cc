@@ -100,6 +100,8 @@ void ReadPath::UnpinState(void* state, void*) {
   s->owner->Unref(s);
 }
 
+// An iterator keeps its state by a counted reference, since it may live longer than the call and move to another
+// thread; the pin of the calling thread only bridges the time until then.
 Iterator* ReadPath::MakeIterator(const ReadOptions& options) {
   ReadState* state;
   uint64_t sequence;
@@ -159,6 +161,8 @@ uint64_t BytesIn(const Range& range, const PMTable& table) {
 
 }  // namespace
 
+// No lock is taken and nothing is counted twice: the sum is of one read state, which has each record in one memtable,
+// table or file.
 void ReadPath::SumSizes(const Range* range, int n, uint64_t* sizes) {
   ReadStates::Pin pin(&tree_->states);
   for (int i = 0; i < n; i++) {

@@ -9,8 +9,26 @@
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
 
+// Recovery, step by step:
+//
+//   1 The pool finds its superblock and root; the manifest is replayed; every extent that it names is claimed, the rest
+//     is free (pool.cc, version_set.cc). No data is read.
+//   2 Every log chunk is scanned up to the last frame that checks, every log file up to the last batch that does
+//     (log_scan.h). Both are put in order by their first sequence. From the last flushed sequence on, sequences must
+//     follow one another without a gap.
+//   3 The records go into memtables, which count as sealed and are flushed in the background like any others.
+//   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
+//     cache only, and what is read from now on must not disappear at the next power failure.
+//     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
+//   5 One edit marks the chunks as sealed at their valid length and drops the empty ones. Nothing is ever appended to
+//     a recovered chunk, so a torn frame, or a stale one behind it, can never come to count.
+//
+// What a crash leaves at any point: before the edit of step 5 everything as it was; after it the same state, sealed.
+// So recovering twice is recovering once.
+
 namespace miodb {
 
+// Log files are retired, and orphans removed, only after the edit of step 5: until then a crash may need them.
 Status Recovery::Recover() {
   std::vector<ExtentRef> extents;
   Status s = tree_->versions->Recover(db_.options.paranoid_checks, &extents);
@@ -94,6 +112,9 @@ Status Recovery::JudgeScan(const LogScan& scan, uint64_t last_sequence, bool* en
   return Status::OK();
 }
 
+// Records stay where they are: the memtable refers to the chunk in the pool, as it did when they were written. The
+// chunk's capacity becomes its valid length, so nothing is ever appended behind it.
+// Each file is read again, one at a time, so that a log of any length needs the memory of one file.
 Status Recovery::ReplayChunk(const LogScan& scan, MemTable* memtable) {
   RecordView record;
   for (const FrameView& frame : scan.frames) {
@@ -137,6 +158,9 @@ Status Recovery::ReplayFile(const LogScan& scan, MemTable* memtable) {
   return Status::OK();
 }
 
+// A memtable takes chunks and files up to the size of a full one, so that recovery needs no more DRAM, and its flushes
+// no more space, than the writes did. The flush and the fence at the end are for frames that only the CPU's cache may
+// have had when the process died.
 Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) {
   std::vector<LogScan> scans;
   Status s = ScanLog(std::move(extents), &scans);
@@ -197,6 +221,8 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
 // ---- a volatile pool
 
 // Takes up the files of the SSD tier, and finds out which log files are to be read.
+// The log must reach as far as it did when files on SSD were made (SsdManifest::log_reach), or else reads could see
+// newer files beside a log that has lost what came before. Nothing is replayed here: that takes threads.
 Status Recovery::RecoverVolatile() {
   floor_->Begin();
   const uint64_t floor = floor_->manifest().state.flushed_sequence;
@@ -251,6 +277,8 @@ Status Recovery::Replay() {
   return s;
 }
 
+// A limit below what is in use could be kept only by refusing every write, which the user would find out later and
+// elsewhere.
 Status Recovery::CheckRegionLimits() {
   for (int i = 0; i < db_.pool->regions().count(); i++) {
     const uint64_t limit = db_.pool->limit_of(i), used = db_.pool->used_in(i);

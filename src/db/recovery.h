@@ -1,19 +1,4 @@
-// Recovery, step by step:
-//
-//   1 The pool finds its superblock and root; the manifest is replayed; every extent that it names is claimed, the rest
-//     is free (pool.cc, version_set.cc). No data is read.
-//   2 Every log chunk is scanned up to the last frame that checks, every log file up to the last batch that does
-//     (log_scan.h). Both are put in order by their first sequence. From the last flushed sequence on, sequences must
-//     follow one another without a gap.
-//   3 The records go into memtables, which count as sealed and are flushed in the background like any others.
-//   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
-//     cache only, and what is read from now on must not disappear at the next power failure.
-//     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
-//   5 One edit marks the chunks as sealed at their valid length and drops the empty ones. Nothing is ever appended to
-//     a recovered chunk, so a torn frame, or a stale one behind it, can never come to count.
-//
-// What a crash leaves at any point: before the edit of step 5 everything as it was; after it the same state, sealed.
-// So recovering twice is recovering once.
+// Recovery: from a manifest and a log to a state that can be written to (recovery.cc tells it step by step).
 //
 // With a volatile pool (log_floor.h) there are no tables and no chunks: the files of the SSD tier are taken up, and
 // what the log has above the floor is written once more, by Replay, when the background threads run.

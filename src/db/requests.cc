@@ -14,6 +14,7 @@ Status Requests::Flush() {
   return s.ok() && db_.LogsUntilSsd() ? logs_->files()->SyncEnded() : s;  // the pool makes nothing durable
 }
 
+// The newest memtable at the call is the last that this waits for: others may go on writing for ever.
 Status Requests::FlushAll() {
   DbLock lock(control_);
   Status s = write_->RequestFlush();
@@ -29,6 +30,8 @@ Status Requests::FlushAll() {
   return s.ok() ? control_->error() : s;
 }
 
+// The request makes the scheduler merge below its triggers until everything that was there is in the repository. A
+// merge that finds no space would wait for ever, so the call reports it instead.
 Status Requests::Settle() {
   Status s = Flush();
   if (!s.ok()) return s;
@@ -62,6 +65,8 @@ Status Requests::Settle() {
   return control_->error();
 }
 
+// Reads that ended a moment ago may still pin an old version, whose space counts as in use: the last lines give them
+// that moment.
 Status Requests::WaitForIdle() {
   for (;;) {
     Status s = Settle();

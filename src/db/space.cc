@@ -109,6 +109,7 @@ uint64_t Space::Reserve(Demand demand) const {
   return 0;
 }
 
+// The figures are of one moment of the database's mutex; those of the pool may be older by an allocation.
 SpaceFigures Space::Figures() const {
   SpaceFigures figures;
   figures.free = db_.pool->free_bytes();
@@ -246,6 +247,7 @@ Status Space::GiveBack() {
   return s;
 }
 
+// Chunks differ in size in a small or a scattered pool, so the oldest that is large enough is taken, not the first.
 std::unique_ptr<LogChunk> Space::TakeSpare(uint64_t frame_bytes) {
   const auto spare = std::find_if(spares_.begin(), spares_.end(),
                                   [frame_bytes](const auto& chunk) { return chunk->capacity >= frame_bytes; });

@@ -9,6 +9,19 @@
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
 
+// A job, step by step:
+//
+//   1 Pick it, and hold its range of keys in the levels that it touches (compaction/ssd_picker.h). Before the first one
+//     of an open the SSD tier's mark gets a new epoch.
+//   2 Write its outputs and sync them (compaction/ssd_merge.h). A single file with nothing to merge with is not written
+//     anew but moved.
+//   3 One manifest edit: inputs out, outputs in. 4 New version, new read state; the inputs go with their last reader.
+//
+// Errors: a job that fails leaves everything as it was; jobs are tried again after a pause that doubles up to some
+// seconds. So a full or failing SSD stops nothing but drains, until the pool is full as well. A job that met damage in
+// its inputs is not repeated: its range of keys stays as it is until the next open. Only a manifest that fails stops
+// the database.
+
 namespace miodb {
 
 namespace {
@@ -60,6 +73,8 @@ Status SsdTier::CheckEpoch() const {
                 DamagedPath(db_.options.ssd_path, 1));
 }
 
+// The root's epoch is durable before the mark has it, never the other way round: a mark ahead of its own pool would
+// have the next open refuse the right one.
 Status SsdTier::MarkEpoch() {
   uint64_t epoch;
   {
@@ -77,6 +92,7 @@ Status SsdTier::MarkEpoch() {
   return db_.ssd->MarkEpoch(epoch);
 }
 
+// By default as much of the pool as leaves room for the log, for flushes and for the copies of merges.
 uint64_t SsdTier::NvmBudget() const {
   return db_.options.nvm_budget > 0 ? db_.options.nvm_budget : db_.pool->capacity() / 16 * 9;
 }
@@ -88,6 +104,7 @@ uint64_t SsdTier::PartitionBytes() const {
   return std::min(db_.options.partition_size, std::max(NvmBudget() / kLeastPartitions, kSmallPartition));
 }
 
+// Garbage is left out: collecting it is the merger's business, and draining a partition would not free it sooner.
 uint64_t SsdTier::NvmBytes() const {
   return tree_->versions->payload_live_bytes() + tree_->versions->entries() * kIndexBytes;
 }
@@ -107,10 +124,13 @@ bool SsdTier::BufferTooLarge() const {
          NvmBytes() > RepositoryBytes(*tree_->versions->current()) + NvmBudget() / kBufferShare;
 }
 
+// A tier that fails takes nothing, so what would be pushed down for it had better stay where merges cost less.
 bool SsdTier::WantsPushDown() const { return SettlesAll() && error_.ok() && BufferTooLarge(); }
 
 bool SsdTier::SettlesAll() const { return db_.ssd != nullptr && NvmBytes() > NvmBudget() / 2; }
 
+// The reasons in order: the log has to get shorter; writers or merges have nowhere to go; tables take more than their
+// budget. For the last one the buffer goes first, because it is rewritten with what drains.
 bool SsdTier::WantsDrain() const {
   if (db_.ssd == nullptr) return false;
   if (tree_->versions->current()->levels.back().empty()) return false;
@@ -137,6 +157,8 @@ uint64_t SsdTier::ThrottleNanos(uint64_t left) const {
   return static_cast<uint64_t>(nanos);
 }
 
+// The last level has no limit. Without a size for the first the limits follow from what there is, so that the levels
+// above the last stay a fixed share of it.
 std::vector<uint64_t> SsdTier::LevelLimits(const SsdLevels& ssd) const {
   uint64_t limit = db_.options.ssd_level_size;
   if (limit == 0) {
@@ -152,6 +174,7 @@ std::vector<uint64_t> SsdTier::LevelLimits(const SsdLevels& ssd) const {
   return limits;
 }
 
+// The pointers in the input are to fields that the mutex guards: the input does not outlive the lock.
 SsdPickerInput SsdTier::MakePickerInput() {
   SsdPickerInput input;
   input.version = tree_->versions->current();
@@ -166,6 +189,8 @@ SsdPickerInput SsdTier::MakePickerInput() {
   return input;
 }
 
+// After a failure no job starts before the pause is over, or a full SSD would be asked again for every chunk that is
+// written.
 std::optional<SsdJob> SsdTier::Pick() {
   if (db_.ssd == nullptr || !control_->error().ok() || control_->closing() ||  // relaxed: under mutex
       !schedule_->MayStart(NowMicros())) {
@@ -174,6 +199,7 @@ std::optional<SsdJob> SsdTier::Pick() {
   return PickSsdJob(MakePickerInput());
 }
 
+// A job that runs on the tier counts as work, since it may hold the range that the next drain needs.
 bool SsdTier::HasDrainWork() {
   if (!WantsDrain()) return false;
   if (schedule_->running() > 0) return true;  // what it keeps busy may be what the next drain needs
@@ -181,6 +207,8 @@ bool SsdTier::HasDrainWork() {
   return job.has_value() && job->is_drain();
 }
 
+// Files that readers let go of are unlinked here, where nobody waits for it. With nothing else to do the log's floor
+// may rise by itself.
 bool SsdTier::Step() {
   if (db_.ssd == nullptr) return false;
   db_.ssd->RemoveDiscarded();
@@ -200,6 +228,8 @@ bool SsdTier::Step() {
   return true;
 }
 
+// Outputs are synced before the edit names them (compaction/ssd_merge.cc). Those of a job that failed are unlinked with
+// their last reference.
 void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
@@ -252,6 +282,9 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
   if (db_.LogsUntilSsd()) floor_->RetireLog();
 }
 
+// SSD_MANIFEST, where there is one, is replaced before the version changes: for a volatile pool it is the edit that
+// counts. When it is not known which state is durable, the database stops and keeps every file that either of them may
+// name.
 Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   VersionEdit edit;
   const uint32_t level = static_cast<uint32_t>(job.output_level);
@@ -284,6 +317,8 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   return s;
 }
 
+// Damage in the inputs is no reason to stop: the range is left alone, reads of it report what they meet, and other
+// ranges go on.
 void SsdTier::Finish(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) {
   const bool closing = control_->closing();  // relaxed: set under the mutex
   const Outcome outcome = s.ok() ? Outcome::kInstalled : Outcome::kFailed;
@@ -300,6 +335,7 @@ void SsdTier::Finish(const JobHold& hold, const SsdRange& range, const Status& s
 }
 
 // Waits until nothing of the SSD tier is running or due, or until it fails.
+// Merges are waited for as well, because what they put into the repository may have to be drained.
 Status SsdTier::WaitForAll() {
   if (db_.ssd == nullptr) return control_->error();
   while (control_->error().ok() && !control_->MustNotWait() &&
@@ -309,6 +345,8 @@ Status SsdTier::WaitForAll() {
   return control_->error().ok() ? error_ : control_->error();
 }
 
+// A level is purged after the one above it, so that tombstones which come down are taken along. Under a snapshot files
+// are not rewritten for tombstones alone: they would have to be kept.
 Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
   if (db_.ssd == nullptr) return Status::OK();
   DbLock lock(control_);

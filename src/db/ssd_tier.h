@@ -11,20 +11,6 @@
 //   compaction  A level that is too large gives a file to the next. Several at a time, in ranges that do not overlap.
 //   purge       For CompactRange tombstones go down the same ways, up to where they hide nothing and are dropped.
 //
-// A job, step by step:
-//
-//   1 Pick it, and hold its range of keys in the levels that it touches (compaction/ssd_picker.h). Before the first one
-//     of an open the SSD tier's mark gets a new epoch.
-//   2 Write its outputs and sync them (compaction/ssd_merge.h). A single file with nothing to merge with is not written
-//     anew but moved.
-//   3 One manifest edit: inputs out, outputs in. 4 New version, new read state; the inputs go with their last reader.
-//
-// Errors: a job that fails leaves everything as it was; jobs are tried again after a pause that doubles up to some
-// seconds. So a full or failing SSD stops nothing but drains, until the pool is full as well. A job that met damage in
-// its inputs is not repeated: its range of keys stays as it is until the next open. Only a manifest that fails stops
-// the database.
-
-//
 // Threads: Open by the open; Step by any number; the rest as annotated.
 // What a crash leaves: before the edit of a job its inputs, after it its outputs; files that no edit names are removed
 // by the next open.

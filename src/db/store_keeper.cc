@@ -18,6 +18,8 @@ bool IsSamePlace(const std::string& mine, const std::string& others) {
 
 }  // namespace
 
+// Two databases have nothing that an open could find again: a pool that a test brought along, and anonymous memory
+// without an SSD tier.
 bool StoreKeeper::Keeps() const {
   return !db_.PoolIsOfTests() && !(Region::IsAnonymous(db_.options.pool_path) && db_.options.ssd_path.empty());
 }
@@ -56,6 +58,8 @@ Status StoreKeeper::Find(bool pool_is_there) {
   return s;
 }
 
+// The message tells the two ways out, because both lose something: remounting the file system costs nothing, and
+// beginning anew costs all data.
 Status StoreKeeper::MissingPool(const std::string& path) const {
   const std::string store_path = StorePath(db_.name);
   if (store_.pool == Uuid{}) {

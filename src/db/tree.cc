@@ -19,6 +19,8 @@ constexpr uint64_t kLeastBlocks = 4;
 
 }  // namespace
 
+// The filter is cleared when it is made, or page by page as it is used; the second is for a memtable that a writer is
+// waiting for.
 MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;
   // A filter on a node that was asked for is taken by threads that the node is set for.
@@ -60,6 +62,7 @@ bool Tree::MemTableFull() const {
          memtable->memory_bytes() >= std::max<uint64_t>(limit, kLeastBlocks * db_.blocks->block_bytes());
 }
 
+// The spare is taken if it is ready. If it is not, the writer makes one itself: a little slower, and rare.
 void Tree::Seal() {
   CHECK(!memtable->empty());  // its last sequence becomes the flushed one
   MemTableRef fresh = spare_ != nullptr ? std::move(spare_) : NewMemTable(BloomFilter::Pages::kAsUsed);
@@ -73,6 +76,7 @@ void Tree::DropFlushed(const MemTableRef& flushed) {
   immutables.pop_back();
 }
 
+// The state is made before anything changes, so that without memory readers go on with the old one.
 void Tree::Publish() {
   auto state = std::make_unique<ReadState>();
   state->memtable = memtable;
@@ -86,6 +90,7 @@ uint64_t Tree::NewId() {
   return versions->NewId();
 }
 
+// Tables keep their filters and what they know of their extents in DRAM; indexes and records are in the pool.
 uint64_t Tree::TableMemoryBytes() const {
   uint64_t bytes = 0;
   for (const auto& level : versions->current()->levels) {

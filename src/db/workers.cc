@@ -23,6 +23,7 @@ void DontPreemptOnWakeup() {
 
 }  // namespace
 
+// Threads that were started before one could not be are stopped by Stop, as those of a database that was open.
 Status Workers::Start(BackgroundStep step, int threads) {
   CHECK(work_[static_cast<size_t>(step)] != nullptr);
   try {
@@ -33,6 +34,8 @@ Status Workers::Start(BackgroundStep step, int threads) {
   return Status::OK();
 }
 
+// A thread that runs a job ends it, or gives up at the next record if the job looks at closing(); none is cut off
+// between an edit and its installation.
 void Workers::Stop() {
   {
     DbLock lock(control_);
@@ -47,6 +50,8 @@ bool Workers::Run(BackgroundStep step) {
   return work != nullptr && work();
 }
 
+// What a job throws is lack of memory in a place that has no better answer, so it stops writes. The thread itself goes
+// on: others may be waiting for the work that needs none.
 void Workers::Loop(BackgroundStep step) {
   DontPreemptOnWakeup();
   RunOnCpus(db_.placement.cpus);
@@ -64,6 +69,7 @@ void Workers::Loop(BackgroundStep step) {
   }
 }
 
+// The order of the steps without threads is that in which they free space for each other.
 bool Workers::Wait(uint64_t micros) {
   if (!db_.hooks.manual_background) {
     control_->WakeAll();

@@ -91,6 +91,7 @@ void WritePath::OpenFrames() {
   frame_writer_ = std::make_unique<FrameWriter>(&db_.pool->persist(), db_.pool->secret());
 }
 
+// Sequences only grow: a number that the log may hold is never given out again.
 void WritePath::SetSequence(uint64_t last_sequence) {
   CHECK_LE(allocated_sequence_, last_sequence);
   allocated_sequence_ = last_sequence;
@@ -103,6 +104,7 @@ void WritePath::Begin() {
   takes_turns_ = logs_->to_write() == nullptr && !db_.pool->persist().fence_is_slow();
 }
 
+// The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for a single put.
 Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Slice& value) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
@@ -131,6 +133,8 @@ Status WritePath::DoDelete(const WriteOptions& options, const Slice& key) {
   return Submit(&writer);
 }
 
+// A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
+// update is too large or that the bytes are damaged.
 Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
@@ -159,6 +163,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   return Submit(&writer);
 }
 
+// The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
+// state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {
   PerfClock clock;
   if (takes_turns_) turns_->Take();
@@ -170,6 +176,7 @@ Status WritePath::Submit(Writer* writer) {
   return status;
 }
 
+// The followers are let go in any case, also when something was thrown: their threads wait for nothing else.
 Status WritePath::Lead(Writer* writer) {
   Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, db_.chunk_bytes / 2));
   const Status thrown = db_.WithMemory([&] {
@@ -205,6 +212,7 @@ uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* re
   return body_bytes;
 }
 
+// The vector keeps its capacity from group to group, so that a leader allocates nothing in the usual case.
 void WritePath::CollectRecords(Writer* leader, Writer* last) {
   group_records_.clear();
   for (Writer* w = leader;; w = w->newer) {
@@ -269,6 +277,8 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   return s;
 }
 
+// An empty writer asks for a seal. It forms a group like any other, so the memtable is sealed behind all writes that
+// came before the request.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
   uint64_t body_bytes = 0, user_bytes = 0;
   bool sync = false, deletes_only = true, seal = false;
@@ -321,6 +331,8 @@ Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
   }
 }
 
+// The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open
+// that is cut off replays it again.
 Status WritePath::Replay(const std::string& batch) {
   group_records_.clear();
   const uint64_t body_bytes = AppendRecords(batch, &group_records_);

@@ -58,6 +58,8 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   return s;
 }
 
+// A memtable is sealed when it is full and another may wait for its flush. With as many waiting as may wait, the leader
+// waits for the flush, which every other writer does behind it: that is the back-pressure.
 Status WritePath::MakeRoomLocked(uint64_t frame_bytes, bool deletes_only) {
   for (;;) {
     if (!control_->error().ok()) return control_->error();
@@ -170,6 +172,8 @@ Status WritePath::NoRoom(bool* give_up) {
   return Status::NoSpace(db_.pool->path(), db_.pool->DescribeFull());
 }
 
+// The chunk belongs to the memtable whose records it will hold, and goes when that has been flushed and nobody reads it
+// any more.
 void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
   LogChunk* const used = chunk.get();
   Space::KeepChunk(&tree_->memtable->segment().chunks, &chunk);
@@ -177,6 +181,8 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
   control_->Changed();
 }
 
+// Readers see the sealed memtable and the new one at once, by one state. The log file ends with the memtable, so that
+// it can be retired as a whole.
 void WritePath::Seal() {
   tree_->Seal();
   writable_ = tree_->memtable.get();
@@ -188,6 +194,8 @@ void WritePath::Seal() {
   control_->Wake(BackgroundStep::kPrepare);
 }
 
+// Debts are carried on instead of being slept off at once: a leader that sleeps keeps everybody behind it waiting, so
+// its sleeps are short.
 void WritePath::Throttle(uint64_t bytes) {
   const uint64_t nanos_per_kib = throttle_nanos_.load(std::memory_order_relaxed);  // relaxed: a hint
   if (nanos_per_kib == 0) return;
