@@ -5,11 +5,16 @@
 
 namespace miodb {
 
+// Merges read indexes from the first entry to the last, so the cursor has no Seek, keeps one leaf in view, and
+// verifies every leaf that it enters: what a merge writes is a new table with good checksums, and damage that it did
+// not notice would be damage for ever.
 IndexCursor::IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables, bool* failed)
     : tables_(std::move(tables)), failed_(failed) {
   EnterTable();
 }
 
+// Ends the walk. *failed is shared by all cursors of a merge, which then stops: merging on without one input would
+// bring back what that input hides. The first error stays.
 void IndexCursor::Fail(Status status) {
   if (status_.ok()) status_ = std::move(status);
   valid_ = false;
@@ -24,6 +29,8 @@ void IndexCursor::EnterTable() {
   EnterLeaf();
 }
 
+// Sets what all entries of the leaf have in common, so that LoadEntry copies 8 bytes of key only. known is padded with
+// zeros, which KnownOrder relies on.
 void IndexCursor::EnterLeaf() {
   Status s = table_->CheckLeaf(leaf_, true);
   if (!s.ok()) {
@@ -42,6 +49,8 @@ void IndexCursor::EnterLeaf() {
   LoadEntry();
 }
 
+// The head is stored as an integer in the machine's order, its highest byte being the key's first, so it is turned
+// around to be bytes again.
 void IndexCursor::LoadEntry() {
   const uint64_t head = __builtin_bswap64(node_->head[position_]);
   memcpy(entry_.known + node_->header.prefix_size, &head, kHeadSize);
@@ -62,6 +71,7 @@ void IndexCursor::Next() {
   EnterTable();
 }
 
+// Verifies the record: it is read because its key decides the order, or because it is copied.
 bool IndexCursor::ReadRecord(RecordView* record) {
   Status s = table_->ReadRecord(entry_.word.ref(), true, record);
   if (s.ok()) return true;
@@ -69,6 +79,9 @@ bool IndexCursor::ReadRecord(RecordView* record) {
   return false;
 }
 
+// What is known of a key that is not complete is a prefix of it; of a complete one it is all, and the zeros behind it
+// compare as "nothing more". So different known bytes decide in any case; equal ones decide only if both keys are
+// complete, and then the shorter key comes first, because a zero of the key and a zero of the padding look alike.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order) {
   // Both are padded with zeros to what is known: a complete key is known for ever.
   const size_t a_known = a.complete ? kMaxKnownBytes : a.known_size;
@@ -80,6 +93,8 @@ bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order) {
   return true;
 }
 
+// The records are read only where prefixes and heads do not decide. If one cannot be read its cursor has failed, the
+// merge ends, and the answer does not matter.
 int IndexCursor::CompareKeys(IndexCursor* a, IndexCursor* b) {
   const KeyOrder& order = a->table_->order();
   int c;

@@ -12,6 +12,9 @@ namespace miodb {
 
 namespace {
 
+// What a search needs to stay inside of the node and of the table, whatever bytes are there. It is all that is asked
+// of a leaf in reads that do not verify; so such reads may be wrong after damage, but touch nothing outside of the
+// pool.
 bool SaneNode(const NodeHeader& node, int expected_count, int level) {
   return node.count == expected_count && node.prefix_size <= kMaxNodePrefix && node.level == level &&
          (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);
@@ -33,6 +36,8 @@ std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count) {
   return sizes;
 }
 
+// The index extent and the payload go with their references, so the space is free here if no other table or version
+// has them.
 PMTable::~PMTable() { delete filter_.load(std::memory_order_acquire); }  // acquire: pairs with SetFilter
 
 Status PMTable::Corrupt(const std::string& what) const {
@@ -40,6 +45,8 @@ Status PMTable::Corrupt(const std::string& what) const {
                                                std::to_string(index_->offset()) + ": " + what);
 }
 
+// For recovery and after an open only: a table that was just built is made by PMTableBuilder::Finish from what is in
+// DRAM.
 Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
                      const ClaimPayload& claim, std::shared_ptr<const PMTable>* table) {
   std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
@@ -48,6 +55,13 @@ Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t numbe
   return s;
 }
 
+// Each number of the header is checked against the others and the extent before it is used, in an order in which no
+// sum or product can overflow: leaf_count is compared with the extent's size before anything is read by it. A table
+// with good checksums and impossible numbers is damage too, or somebody's work.
+//
+// The payload extents are claimed here, one after the other: the first table that names one makes the extent, the
+// others share it, and tables that disagree about it are Corruption. What nobody claims is free when recovery ends, so
+// a table whose meta block is not believed fails the open instead of losing its payload to the free map.
 Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   const char* const base = index_->data();
   const uint64_t size = index_->size();
@@ -98,12 +112,16 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   return s;
 }
 
+// Every reference is looked up in these bounds before it is followed, so a damaged index word leads to Corruption and
+// never to bytes of another table or outside of the pool.
 void PMTable::NotePayloadBounds() {
   std::vector<PayloadBounds::Bounds> extents;
   for (const PayloadRef& p : payload_) extents.push_back({p.extent->offset(), p.extent->end()});
   payload_bounds_.Set(std::move(extents));
 }
 
+// The two keys bound the table in runs and clusters. They come from records, since the index may know only their
+// beginnings; so an open reads two records of each table, and no other payload.
 Status PMTable::LoadKeyRange(bool verify) {
   RecordView record;
   Status s = RecordAt(0, verify, &record);
@@ -115,6 +133,9 @@ Status PMTable::LoadKeyRange(bool verify) {
   return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt("first key after last key");
 }
 
+// Copies the levels above 0 into DRAM, where the search of a get stays until it reaches one leaf. Their checksum is
+// one for all of them, as all are read here; leaves have one each. Every node is checked for what a search needs, so
+// FindLeaf checks nothing.
 Status PMTable::LoadInner(bool verify) {
   const char* const inner = index_->data() + header_.inner_offset;
   const uint64_t inner_bytes = header_.inner_count * sizeof(InnerNode);
@@ -144,6 +165,8 @@ Status PMTable::LoadInner(bool verify) {
   return Status::OK();
 }
 
+// A leaf has as many entries as its place says, so a count that the node says and the header does not is damage.
+// ChargeRead lets the model of slower memory take its time for the bytes that are about to be read.
 Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   const LeafNode& node = Leaf(leaf);
   pool_->ChargeRead(&node, sizeof(node));
@@ -154,6 +177,8 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   return Status::OK();
 }
 
+// The record has to lie within one payload extent of this table as a whole: end bounds the parse, so a damaged length
+// leads nowhere.
 Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   const PmRef end = payload_bounds_.EndOf(ref);
   if (end == 0 || !ParseRecord(pool_->At(ref), pool_->At(end), record)) {
@@ -166,6 +191,8 @@ Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
 }
 
 template <typename RefOf>
+// A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
+// where heads mean nothing; node search has narrowed [low, high) to such entries before.
 Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
                               int* result) const {
   while (low < high) {
@@ -228,6 +255,9 @@ Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int
       key, false, verify, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
 }
 
+// FindLeaf looks for the last leaf that begins before the key, not at it: versions of the key may begin in the leaf
+// before the one whose first key it is. From the first version on, those above the sequence are passed one by one;
+// where the whole table is older than the sequence, none is.
 Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
   uint64_t leaf;
   int in_leaf;
@@ -248,6 +278,9 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
 }
 
 // Looks for the key in one leaf by fingerprint.
+// One line has the fingerprints of all entries, to be compared all at once. Of 64 foreign fingerprints one is the same
+// by chance in about every fourth leaf, and then a record is read for nothing. Entries of one key lie newest first, so
+// the first that matches and is not too new is the answer.
 Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const {
   const LeafNode& node = Leaf(leaf);
   const int count = LeafEntries(leaf);
@@ -269,6 +302,9 @@ Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bo
   return Status::OK();
 }
 
+// Two ways out touch no persistent memory: the whole table is newer than the sequence, or the filter says no. By
+// fingerprint a get reads one leaf, so it may be used only where all versions of the key lie in one leaf
+// (kTableSpanning is not set) and equal keys have equal hashes (bytewise order); else by Seek.
 Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   *found = false;
   if (key.sequence < header_.min_sequence) return Status::OK();
@@ -302,6 +338,9 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
   return s;
 }
 
+// Reads hashes from the leaves and no key. Every leaf is verified; if one is damaged there is no filter at all, and
+// gets do without. Called by the flush thread after an open, or by Finish for a table that was not yet published:
+// never by two at once.
 void PMTable::BuildFilter(int bits_per_key) const {
   if (bits_per_key <= 0 || !order_.bytewise() || has_filter()) return;
   auto filter = std::make_unique<BloomFilter>(header_.entries, bits_per_key);
@@ -318,6 +357,7 @@ void PMTable::SetFilter(std::unique_ptr<BloomFilter> filter) const {
   filter_.store(filter.release(), std::memory_order_release);  // release: see filter_
 }
 
+// An estimate for the properties: without the list of extents and the two keys.
 uint64_t PMTable::memory_bytes() const {
   const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
   return inner_.size() * sizeof(InnerNode) + (filter != nullptr ? filter->memory_bytes() : 0);

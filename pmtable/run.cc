@@ -9,6 +9,9 @@ namespace {
 // How far ahead of the current entry a walk asks for records, in entries.
 constexpr int kPrefetchDistance = 8;
 
+// Walks the tables of a run one after the other; they do not overlap, so there is nothing to merge. Asks for the
+// records ahead of the walk (kPrefetchDistance), because they lie where the log put them and every one may be a miss.
+// With verify a leaf is checked once when it is entered, from either side, and each record when it is shown.
 class RunIterator final : public InternalIterator {
  public:
   RunIterator(const Run* run, const KeyOrder& order, bool verify) : run_(run), order_(order), verify_(verify) {}
@@ -25,6 +28,8 @@ class RunIterator final : public InternalIterator {
     Enter(run_->tables.size() - 1, run_->tables.back()->entries() - 1);
   }
 
+  // A position behind the last entry of the table found means that its keys end there, so the first entry of the next
+  // table is the answer. An error of an earlier move stays in status_: the merge above gives the walk up.
   void Seek(const Slice& key, uint64_t sequence) override {
     table_ = nullptr;
     size_t index = run_->FindTable(order_, key);
@@ -97,6 +102,7 @@ class RunIterator final : public InternalIterator {
 
 }  // namespace
 
+// Binary over the largest keys, which are in DRAM: no table is touched that cannot have the key.
 size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
   auto it = std::partition_point(tables.begin(), tables.end(),
                                  [&](const TableRef& table) { return order.Compare(table->largest(), key) < 0; });
@@ -117,6 +123,8 @@ uint64_t Run::entries() const {
   return sum;
 }
 
+// Live bytes that the tables of this run refer to. Tables of other runs may refer to the same extents, and count
+// theirs.
 uint64_t Run::payload_bytes() const {
   uint64_t sum = 0;
   for (const TableRef& table : tables) sum += table->payload_bytes();

@@ -14,6 +14,9 @@ namespace {
 constexpr uint64_t kMetaFixedBytes = 10;
 static_assert(PMTableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
 
+// The bytes that an index of so many entries takes at most, whatever the keys are: nodes have a fixed size, so nothing
+// depends on keys but the heads inside. Start sizes the extent by it, and the reserve of the pool is an estimate of
+// the same.
 uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
   extents = std::min(extents, entries);  // an entry refers to one
@@ -38,6 +41,8 @@ size_t CommonPrefix(const Entry* entries, size_t count) {
 }
 
 template <typename Entry>
+// The bytes of every key behind the prefix, if that is one number and no more than a head: then the heads have the
+// whole keys, equal heads are equal keys, and a search of the node needs no record.
 uint8_t SuffixSize(const Entry* entries, size_t count, size_t prefix) {
   const size_t size = entries[0].known_size;
   if (size - prefix > kHeadSize) return kSuffixUnknown;
@@ -63,19 +68,27 @@ void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int lev
 }
 
 template <typename Node>
+// Each node has a checksum of its own, over all of it but the checksum, so that a reader can verify the one leaf that
+// it is in and a repair can keep the leaves that are whole.
 void SealNode(Node* node, uint64_t seed) {
   node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, seed);
 }
 
 }  // namespace
 
+// Takes no space yet: Start does, once the caller knows how much.
 PMTableBuilder::PMTableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits)
     : pool_(pool), order_(order), purpose_(purpose), number_(number), filter_bits_(filter_bits) {
   pending_.reserve(kNodeFanout);
 }
 
+// Without Finish the extent goes back to the pool with the last reference to it: nobody has named it.
 PMTableBuilder::~PMTableBuilder() = default;
 
+// Takes as much as there is in one piece, down to the room for one entry: where free space is scattered, the caller
+// makes several tables. What is taken here is all that the table will take, so a build never fails in its middle for
+// want of space; what is not needed goes back in Finish. Leave() is empty, because the index is what the reserve is
+// kept for.
 Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
   CHECK(index_ == nullptr);
   const uint64_t want = IndexBytes(max_entries, max_extents);
@@ -91,6 +104,9 @@ Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t m
   return s;
 }
 
+// Notes on the way what readers want to know of the table: whether a key has several versions, whether these lie in
+// two leaves (then a get by fingerprint would miss some), and how many records lie behind the record before them,
+// which says whether a lazy copy has something to put in order.
 void PMTableBuilder::Add(const IndexEntry& entry) {
   DCHECK(HasRoom());
   const PmRef ref = entry.word.ref();
@@ -107,6 +123,9 @@ void PMTableBuilder::Add(const IndexEntry& entry) {
   if (pending_.size() == kNodeFanout) EmitLeaf();
 }
 
+// Writes a leaf at its final place: leaves stream out while the merge goes on, and only the first key of each stays in
+// DRAM for the levels above. The store is not fenced here: nothing refers to the leaf before the edit, and the caller
+// fences once for the whole table.
 void PMTableBuilder::EmitLeaf() {
   LeafNode node = {};
   FillNode(order_, pending_.data(), pending_.size(), 0, &node);
@@ -127,6 +146,8 @@ void PMTableBuilder::EmitLeaf() {
   pending_.clear();
 }
 
+// Builds the levels bottom-up from the first keys, so every node but the last of a level is full and children need no
+// pointers. The nodes lie behind the leaves in this order, and their seeds are their places there.
 void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   const uint64_t inner_offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
   std::vector<FirstKey> below = std::move(first_keys_);
@@ -145,6 +166,9 @@ void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   }
 }
 
+// The header is stored last, but that is no publication: up to the caller's fence any part of the table may be
+// missing, and the manifest names it only afterwards. The PMTable that comes back is opened from what is in DRAM,
+// without a look at the medium but for the first and the last key.
 Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
   CHECK_GT(entries_, 0u);
   if (!pending_.empty()) EmitLeaf();
@@ -170,6 +194,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   h.version = kTableFormatVersion;
   h.flags = flags_;
   if (order_.bytewise()) h.flags |= kTableBytewise;
+  // A sixteenth out of order is borne: scans read ahead, and copying everything to mend it would cost more.
   if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
   h.entries = entries_;
   h.tombstones = tombstones_;

@@ -9,6 +9,12 @@ namespace miodb {
 
 namespace {
 
+// A heap of sources, the one to be visited next on top. All sources stand on the same side of the current version:
+// behind it or on it while the walk goes forward, before it or on it while it goes backward. A change of direction
+// therefore moves every source but the current one (Turn), and a walk in one direction moves one source a step.
+//
+// Sources need not hold still: memtables grow while they are walked. What comes in between has sequences above those
+// that the reader may see, so the walk is right as long as it never goes past a version that was there when it began.
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(const KeyOrder& order, std::vector<std::unique_ptr<InternalIterator>> sources)
@@ -18,6 +24,7 @@ class MergingIterator final : public InternalIterator {
 
   bool Valid() const override { return current_ != nullptr; }
 
+  // Positions every source and makes the heap anew, whichever direction the last walk had.
   void SeekToFirst() override {
     for (auto& source : sources_) source->SeekToFirst();
     Arrange(true);
@@ -33,6 +40,7 @@ class MergingIterator final : public InternalIterator {
     Arrange(true);
   }
 
+  // REQUIRES: Valid(). Turn may meet damage, and then there is no current source any more.
   void Next() override {
     if (!forward_) Turn(true);
     if (current_ == nullptr) return;
@@ -49,6 +57,7 @@ class MergingIterator final : public InternalIterator {
 
   const RecordView& record() const override { return current_->record(); }
 
+  // The first error of a source, in the order from new to old. It stays as long as that source keeps it.
   Status status() const override {
     for (const auto& source : sources_) {
       Status s = source->status();
@@ -58,12 +67,14 @@ class MergingIterator final : public InternalIterator {
   }
 
  private:
-  // Whether a comes before b in key order, of one key the newer version first.
+  // Whether a comes before b in key order, of one key the newer version first. Tags order versions as sequences do,
+  // and decide between a value and a tombstone of one sequence, which repair and replay may bring together.
   bool Before(const InternalIterator* a, const InternalIterator* b) const {
     const int c = order_.Compare(a->record().key, b->record().key);
     return c != 0 ? c < 0 : a->record().tag > b->record().tag;
   }
 
+  // Whether a record comes before, or after, the version (key, sequence) in that order.
   bool IsBefore(const RecordView& record, const Slice& key, uint64_t sequence) const {
     const int c = order_.Compare(record.key, key);
     return c != 0 ? c < 0 : record.sequence() > sequence;
@@ -79,7 +90,8 @@ class MergingIterator final : public InternalIterator {
     return forward_ ? Before(b, a) : Before(a, b);
   }
 
-  // One source is damaged: going on with the others would show what it hides.
+  // One source is damaged: going on with the others would show what it hides, an old value or a key that was deleted.
+  // So the whole walk ends, and status() says where.
   void Fail() {
     heap_.clear();
     current_ = nullptr;
@@ -101,6 +113,8 @@ class MergingIterator final : public InternalIterator {
   }
 
   // After the source on top has moved: finds its new place.
+  // Sifts down by hand: std::pop_heap and push_heap would sift twice, while most steps leave the source on top,
+  // because runs of keys come from one source.
   void Restore() {
     if (!current_->Valid()) {
       if (!current_->status().ok()) {

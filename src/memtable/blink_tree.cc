@@ -27,6 +27,9 @@ void Prefetch(const Page* page) {
 // reads what it has written, or of readers, to whom the tree is a hint; what a place leads to is published by its
 // release store and the reader's acquire load.
 
+// An empty tree has one leaf whose slot 0 leads to head_. So every search ends at an entry, no page is ever empty, and
+// the leftmost page of each level has a slot 0 without a key: FirstBefore knows these pages by head_, and no search
+// compares their slot 0.
 BLinkTree::BLinkTree(KeyOrder order, Arena* arena)
     : order_(order), arena_(arena), head_(Allocate<Entry>(arena)), root_(NewPage(0, head_)), last_(head_) {
   Page* const root = root_.load(std::memory_order_relaxed);
@@ -34,6 +37,8 @@ BLinkTree::BLinkTree(KeyOrder order, Arena* arena)
   root->count.store(1, std::memory_order_relaxed);
 }
 
+// The caller publishes the page, by the release store of the link that leads to it. An arena's memory holds what was
+// there before, so Allocate makes the page zero: count, right and the slots above count are never read uninitialized.
 BLinkTree::Page* BLinkTree::NewPage(uint32_t level, Entry* first) {
   Page* const page = Allocate<Page>(arena_);
   page->level = level;
@@ -41,6 +46,8 @@ BLinkTree::Page* BLinkTree::NewPage(uint32_t level, Entry* first) {
   return page;
 }
 
+// The heads are computed once for a search, which compares them with dozens of slots. Under another order than the
+// bytewise one they stay zero and nobody looks at them.
 BLinkTree::Target BLinkTree::MakeTarget(const Slice& key, uint64_t sequence) const {
   Target target{key, {0, 0}, sequence, order_.bytewise()};
   if (order_.bytewise()) {
@@ -129,6 +136,9 @@ BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
   }
 }
 
+// The inserter meets no half-done change, since it alone makes them: it needs no look to the right and no second
+// comparison, and may remember the pages on its way. So this search is the short one, and Find is the one that bears
+// with changes.
 BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) const {
   Page* page = root_.load(std::memory_order_relaxed);
   for (;;) {
@@ -141,7 +151,7 @@ BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) con
   }
 }
 
-// The way to the last entry.
+// The way to the last entry: where keys ascend, as in a load, this spares all comparisons but the one with last_.
 BLinkTree::Entry* BLinkTree::FindEnd(Path* path) const {
   Page* page = root_.load(std::memory_order_relaxed);
   for (;;) {
@@ -153,6 +163,10 @@ BLinkTree::Entry* BLinkTree::FindEnd(Path* path) const {
   }
 }
 
+// The order is entry, list, tree. An entry that is linked into the list is found by every reader that began at an
+// entry before it, whether a page leads to it or not; so the insert is complete for readers at the one release store,
+// and a reader that meets the tree in the middle of AddSlot loses nothing. An insert that runs out of memory in
+// AddSlot has linked the entry; the leader then ends all writing, because its sequence may not be given out twice.
 void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_t record_size) {
   const Target target = MakeTarget(key, TagSequence(tag));
   Path path;
@@ -174,6 +188,9 @@ void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_
 }
 
 // Puts a slot behind the path's on this level, splitting the page if it is full.
+// The slots move from the right end, each copied before it is overwritten, so a reader that walks the page meanwhile
+// may see a slot twice and never misses one. The count rises last: a reader that does not see it yet stops one slot
+// earlier and takes the list from there.
 void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* place) {
   Page* page = path->steps[level].page;
   uint32_t at = path->steps[level].slot + 1;
@@ -186,6 +203,11 @@ void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* 
 
 // Moves the upper half of a full page to a new one on its right and returns the page where slot at is now, with *at
 // changed to what it is there. What comes at the end of the last page begins a page: ascending keys leave full ones.
+// The order of publication: the new page is filled in, then the old one names it as its neighbour, then the level
+// above gets a slot for it, and last the old page's count falls. Between the second and the last step the upper half
+// is in both pages, which readers cannot tell; before the third they come to the new page through its neighbour. A
+// tree whose root splits is one level higher from the store of root_ on; a reader that has loaded the old root finds
+// everything through its neighbours.
 BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   Page* const page = path->steps[level].page;
   Page* const neighbour = page->right.load(std::memory_order_relaxed);
@@ -217,6 +239,9 @@ BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   return right;
 }
 
+// Find may stop early where the tree changes, so the walk along the list decides: it ends at the last entry before the
+// target that was linked when the walk came by. For an iterator that is as good as any moment, because versions above
+// its sequence do not count and those below it are all there.
 BLinkTree::Entry* BLinkTree::SeekBefore(const Slice& key, uint64_t sequence) const {
   const Target target = MakeTarget(key, sequence);
   Entry* entry = Find(target);
@@ -231,6 +256,8 @@ BLinkTree::Entry* BLinkTree::Seek(const Slice& key, uint64_t sequence) const {
   return entry;
 }
 
+// Goes to the right on every level, because a page that was split may not be known to the level above yet, and ends
+// with a walk along the list, because the last entries may not be in a page yet.
 BLinkTree::Entry* BLinkTree::Last() const {
   const Page* page = root_.load(std::memory_order_acquire);
   for (;;) {

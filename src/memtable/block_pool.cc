@@ -16,10 +16,14 @@ constexpr size_t kPage = 4096;
 
 }  // namespace
 
+// Blocks of arenas that are still in use are not here, so memtables have to be gone before the pool is.
 BlockPool::~BlockPool() {
   for (char* block : free_) free(block);
 }
 
+// A block of whole huge pages is aligned to them and asked for as such: a put then misses the TLB once for each 2 MiB
+// instead of each 4 KiB. Without a node that was asked for there is no block at all, rather than one elsewhere: memory
+// of another node would show as latency that nobody could explain.
 char* BlockPool::NewBlock(size_t block_bytes) const {
   const bool huge = block_bytes % kHugePage == 0;
   const size_t alignment = huge ? kHugePage : kPage;
@@ -34,7 +38,7 @@ char* BlockPool::NewBlock(size_t block_bytes) const {
   return block;
 }
 
-// Null: none is free.
+// A free block, the one that was given back last, because its lines may still be in a cache. Null: none is free.
 char* BlockPool::TakeFree() {
   MutexLock lock(&mutex_);
   if (free_.empty()) return nullptr;
@@ -48,6 +52,9 @@ char* BlockPool::Take() {
   return block != nullptr ? block : NewBlock(block_bytes_);
 }
 
+// Doubles what the arena has, from kFirstBytes up, until a whole block is worth it: a database of a few keys then
+// needs kilobytes. in_use_ rises as soon as one memtable is on its way to a whole block, so that the next one finds
+// blocks that are faulted in.
 char* BlockPool::TakeNext(size_t have, size_t* bytes) {
   if (have > block_bytes_ / 4) in_use_.store(true, std::memory_order_relaxed);  // relaxed: a hint
   *bytes = block_bytes_;
@@ -57,11 +64,13 @@ char* BlockPool::TakeNext(size_t have, size_t* bytes) {
   return NewBlock(*bytes);
 }
 
+// Small blocks are freed, since only whole ones fit every arena.
 void BlockPool::GiveBack(char* block, size_t bytes) {
   if (bytes == block_bytes_) return Give(block);
   free(block);
 }
 
+// Called by destructors: free_ has its room since the constructor, so that nothing here needs memory or throws.
 void BlockPool::Give(char* block) {
   {
     MutexLock lock(&mutex_);
@@ -73,6 +82,8 @@ void BlockPool::Give(char* block) {
   free(block);
 }
 
+// Works a block at a time without the lock held, since clearing one takes long. Two threads that prepare at once may
+// make one block more than was asked for; Give drops what is above keep_.
 void BlockPool::Prepare(size_t count) {
   for (;;) {
     {
@@ -80,11 +91,13 @@ void BlockPool::Prepare(size_t count) {
       if (free_.size() >= count || free_.size() >= keep_) return;
     }
     char* const block = NewBlock(block_bytes_);
+    // Touching every page faults it in here, in the background, and not in a put.
     memset(block, 0, block_bytes_);
     Give(block);
   }
 }
 
+// Looks only at blocks that nobody uses: they can be touched for writing, and were made as those in use were.
 PageSample BlockPool::Sample() {
   PageSample sample;
   MutexLock lock(&mutex_);
@@ -96,6 +109,8 @@ Arena::~Arena() {
   for (const Block& block : blocks_) pool_->GiveBack(block.bytes, block.size);
 }
 
+// What is left of the last block is given up: it is less than one allocation, and no allocation is larger than
+// kMaxAllocation of the tree.
 void Arena::NewBlock() {
   blocks_.reserve(blocks_.size() + 1);  // first: without memory there is no block to lose
   Block block;

@@ -13,7 +13,9 @@ Status Damaged(const BLinkTree::Entry* entry) {
   return Status::Corruption("log record of write " + std::to_string(TagSequence(entry->tag)), "damaged");
 }
 
-// Parses a record. It was good when its entry was made, but it lies on a medium.
+// Parses a record. It was good when its entry was made, but it lies on a medium that may have changed since, so its
+// sizes are checked against what the entry remembers in DRAM before anything behind them is touched: a damaged record
+// is Corruption and no read outside of it.
 Status View(const BLinkTree::Entry* entry, RecordView* record) {
   if (ParseRecord(entry->record, entry->record + entry->record_size, record) && record->size() == entry->record_size) {
     return Status::OK();
@@ -21,6 +23,9 @@ Status View(const BLinkTree::Entry* entry, RecordView* record) {
   return Damaged(entry);
 }
 
+// Sees what is linked when it comes by, also entries that were added after it was made. Their sequences are above the
+// one of whoever reads, who passes them; so an iterator over a memtable that is being written to shows the state of
+// its own sequence.
 class MemTableIterator final : public InternalIterator {
  public:
   explicit MemTableIterator(const BLinkTree* tree) : tree_(tree) {}
@@ -35,6 +40,7 @@ class MemTableIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  // Stops at damage, and stays stopped: an entry that cannot be read may be the one that hides the next.
   void Go(const BLinkTree::Entry* entry) {
     entry_ = entry;
     if (entry == nullptr) return;
@@ -52,6 +58,8 @@ class MemTableIterator final : public InternalIterator {
 
 }  // namespace
 
+// Under an order by which different bytes may be one key there is no filter: the hash of one spelling says nothing of
+// another.
 MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint64_t secret, BloomFilter::Pages pages)
     : arena_(blocks), tree_(order, &arena_), order_(order), secret_(secret) {
   if (filter_bytes > 0 && order.bytewise()) {
@@ -59,6 +67,9 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
   }
 }
 
+// The first entry at or behind (key, sequence) is the newest version that may be seen, if it has the key. The filter
+// is asked first and may be asked without any order of memory: its bits are set before the entry is linked, and the
+// sequence that makes the entry visible is published after both.
 Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   *found = false;
   if (filter_ != nullptr && !filter_->MayContain(key.hash)) return Status::OK();
