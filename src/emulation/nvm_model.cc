@@ -18,6 +18,8 @@ namespace {
 // The last units of the streams that a thread reads, a leaf's and a record's for example.
 class Streams {
  public:
+  // Whether the unit goes on with one of the last kStreams streams, or is the last one of it again; otherwise it
+  // begins a new stream in the place of the oldest. A device reads ahead in a similar way, for a few streams at once.
   bool Follows(uint64_t unit) {
     for (uint64_t& last : last_) {
       if (last + 1 != unit && last != unit) continue;
@@ -34,6 +36,8 @@ class Streams {
   unsigned next_ = 0;
 };
 
+// One for each thread and for all models of the process together: an approximation, as two pools read by one thread in
+// turn have separate buffers in their devices.
 thread_local Streams t_streams;
 
 // Writes of a thread that no bucket knows of yet. Looking at the clock and the bucket takes as long as a small write,
@@ -104,11 +108,14 @@ constexpr Field kFields[] = {
 };
 
 // Ticks that a byte takes. 0: none, without a limit.
+// remote_factor divides the bandwidth as it multiplies latencies: memory behind a link is slower in both.
 double TicksPerByte(const SpinClock& clock, double bytes_per_second, double remote_factor) {
   return bytes_per_second > 0 ? clock.TicksOf(1e9 * remote_factor / bytes_per_second) : 0;
 }
 
 // Pours ticks into a bucket that is empty at *until. Returns when what is in it is no more than its burst.
+// The bucket is one number, the time at which it will be empty, so pouring is one compare-and-swap and no thread
+// empties it. Nothing is published by it, so relaxed is enough: threads agree on the number and on nothing else.
 uint64_t Pour(std::atomic<uint64_t>* until, uint64_t now, uint64_t ticks, uint64_t burst_ticks) {
   uint64_t before = until->load(std::memory_order_relaxed);  // relaxed: the exchange decides
   uint64_t next;
@@ -151,6 +158,7 @@ bool ParseCount(const std::string& model, NvmModelFigures* figures, std::string*
 
 }  // namespace
 
+// A name that is none of the known ones is taken for a file; so a misspelled name is answered with the list of names.
 Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures, bool* off) {
   *figures = NvmModelFigures();
   *off = model.empty() || model == "none";
@@ -175,6 +183,7 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
   return Status::OK();
 }
 
+// What the property miodb.nvm-model and the info log say: with it a measurement can be repeated.
 std::string NvmModelFigures::Describe() const {
   std::string text = name;
   for (const Field& field : kFields) {
@@ -185,6 +194,8 @@ std::string NvmModelFigures::Describe() const {
   return text;
 }
 
+// Figures are turned into ticks of the clock here, so that a read divides nothing. The number of tags is a power of
+// two, at most what cache_bytes has room for.
 NvmModel::NvmModel(const NvmModelFigures& figures)
     : id_(g_models.fetch_add(1, std::memory_order_relaxed) + 1),  // relaxed: a number for each
       figures_(figures),
@@ -200,6 +211,8 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
 
 void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
 
+// The bucket is filled in before the release store of the count, so RegionOf on another thread sees a whole one or
+// none. Beyond kMaxRegions regions share the first one's bandwidth.
 void NvmModel::AddRegion(const char* begin, uint64_t size) {
   // relaxed: one thread adds; release: pairs with RegionOf
   const int i = regions_.load(std::memory_order_relaxed);
@@ -219,6 +232,9 @@ int NvmModel::RegionOf(uintptr_t address) const {
 }
 
 // Whether the unit is there; from now on it is.
+// A cache with one place for each unit (direct-mapped) and no lock: two threads that change a tag at once make one
+// answer wrong, which is a wait more or less. It stands for the processor's last-level cache, which the model cannot
+// ask.
 bool NvmModel::InCache(uint64_t unit) {
   // Enough to tell all units of a place apart in regions up to 65535 times the cache. 0 is none.
   const uint16_t wanted = static_cast<uint16_t>((unit >> tag_shift_) % UINT16_MAX + 1);
@@ -229,6 +245,9 @@ bool NvmModel::InCache(uint64_t unit) {
   return false;
 }
 
+// Called before the bytes are touched, with what the engine is about to read: a leaf, a line of one, a record. The
+// wait begins at a clock reading that is ordered behind earlier loads, so it does not overlap with what the machine's
+// own memory takes for them.
 void NvmModel::Read(const void* p, size_t size) {
   if (size == 0) return;
   const bool waits = random_nanos_ > 0 || sequential_nanos_ > 0 || read_ticks_per_byte_ > 0;
@@ -268,6 +287,9 @@ uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
               read_burst_ticks_);
 }
 
+// Writes are charged in portions, when a thread owes a part of the burst: the total is right, and a small write costs
+// no look at the clock. What a thread still owes to another model when it comes to this one is never charged: less
+// than kOwedShare of a burst.
 void NvmModel::Write(const void* p, size_t size) {
   if (size == 0 || write_ticks_per_byte_ == 0) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(p);

@@ -61,6 +61,10 @@ double Least(Measure measure) {
 
 }  // namespace
 
+// Everything is measured on this machine when the first model is made, and takes some milliseconds: the counter's
+// rate, the time of a look at the clock, how many steps of a loop fill a tick, and how much longer a wait of the usual
+// length takes than asked for. What interruptions can only make longer is taken as the least of several spans, rates
+// as the median.
 SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
   if (counter_) {
     ticks_per_nano_ = Median([this] {
@@ -90,11 +94,14 @@ SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
                               }));
 }
 
+// One clock for all models of the process, measured by whoever comes first; others wait for it.
 const SpinClock& SpinClock::Get() {
   static const SpinClock clock;
   return clock;
 }
 
+// A long wait sleeps for the part that leaves the system time to be late, and spins for the rest: waits of
+// milliseconds would otherwise take a CPU from the threads that are being modelled.
 void SpinClock::WaitUntil(uint64_t ticks) const {
   for (uint64_t now = Now(); now < ticks; now = Now()) {
     const double nanos = NanosOf(ticks - now);
@@ -104,6 +111,8 @@ void SpinClock::WaitUntil(uint64_t ticks) const {
   }
 }
 
+// The last part of the wait is counted in steps of a loop instead of looks at the clock, because one look takes as
+// long as a sizeable part of the wait. The fence at the end keeps the loads behind it from beginning early.
 void SpinClock::OrderedWait(uint64_t start, double ticks) const {
   const uint64_t end = start + static_cast<uint64_t>(std::max(ticks - overshoot_ticks_, 0.0));
   const uint64_t last_look = end - std::min(end, static_cast<uint64_t>(look_ticks_));

@@ -11,6 +11,8 @@ constexpr size_t kContentBytes = 3 * sizeof(uint64_t);
 
 }  // namespace
 
+// A mark has one size, and the kind is in it: the mark of a log's folder that was copied over that of an SSD tier is
+// not believed.
 std::string OwnerMark::Encode() const {
   std::string content;
   PutFixed64(&content, static_cast<uint64_t>(kind));

@@ -12,6 +12,8 @@ void PutUuid(std::string* dst, const Uuid& uuid) {
   dst->append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
 }
 
+// The Get functions take their field off the front of *input, and say false where the bytes end early. The checksum
+// was good by then, so false means another writer's mistake and not damage; it is answered in the same way.
 bool GetByte(Slice* input, uint8_t* byte) {
   if (input->empty()) return false;
   *byte = static_cast<uint8_t>((*input)[0]);
@@ -34,6 +36,9 @@ bool GetText(Slice* input, std::string* text) {
 }
 
 // Takes what was sealed apart.
+// Every value that has a range is checked, and nothing may follow the last field: a descriptor with more in it is
+// another version's, and its meaning is not guessed. Counts need no limit, since each of their items takes bytes of
+// the input.
 bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint8_t state, in_use;
   uint32_t count;
@@ -64,6 +69,7 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
 
 }  // namespace
 
+// The order of the fields is that of docs/format.md. Equal descriptors have equal bytes.
 std::string StoreDescriptor::Encode() const {
   std::string content;
   content.push_back(static_cast<char>(state));

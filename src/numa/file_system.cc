@@ -25,6 +25,7 @@ namespace miodb {
 
 namespace {
 
+// 0 if the file is not there or has no number: systems differ in what of /sys they have.
 uint64_t ReadNumber(const std::string& file) {
   uint64_t number = 0;
   std::ifstream(file) >> number;
@@ -41,6 +42,7 @@ FileSystemSize HugePagePool(uint64_t page_bytes) {
   return size;
 }
 
+// A tmpfs without a limit names no sizes, or sizes that do not fit into bytes: then it is what memory there is.
 FileSystemSize SizeOf(const struct statfs& fs) {
   FileSystemSize size;
   const uint64_t block = static_cast<uint64_t>(fs.f_frsize > 0 ? fs.f_frsize : fs.f_bsize);
@@ -56,6 +58,8 @@ FileSystemSize SizeOf(const struct statfs& fs) {
 
 }  // namespace
 
+// Called when a pool or a region gets its name and before anything durable refers to it: a crash must not leave a
+// manifest whose file nobody can find.
 Status SyncNames(const std::string& path) {
   const std::string dirname = DirectoryOf(path);
   const Descriptor dir(OpenFile(dirname, O_RDONLY | O_DIRECTORY));
@@ -64,6 +68,9 @@ Status SyncNames(const std::string& path) {
   return Status::IOError(dirname, std::string("fsync: ") + strerror(errno));
 }
 
+// posix_fallocate gives storage now, so that a later store through the mapping cannot meet a full file system, which
+// would be a SIGBUS in the middle of a put. The limit of the process is asked first, because going beyond it is a
+// signal as well.
 int Allocate(int fd, uint64_t offset, uint64_t size) {
   struct stat st;
   const uint64_t limit = FileSizeLimit();
@@ -75,6 +82,8 @@ int Allocate(int fd, uint64_t offset, uint64_t size) {
   return error;
 }
 
+// Only three errors mean that a store could fail later for want of space or of a sound disk; every other one says that
+// the file system has no shared blocks, and nothing to do.
 int Unshare(int fd, uint64_t offset, uint64_t size) {
   const auto call = [&] {
     return fallocate(fd, FALLOC_FL_UNSHARE_RANGE, static_cast<off_t>(offset), static_cast<off_t>(size));
@@ -82,6 +91,7 @@ int Unshare(int fd, uint64_t offset, uint64_t size) {
   return size > 0 && Retry(call) != 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO) ? errno : 0;
 }
 
+// Only btrfs is asked. File systems that copy blocks which two files share (XFS) are what Unshare is for.
 bool CopiesOnWrite(int fd) {
   struct statfs fs;
   int flags = 0;
@@ -89,6 +99,8 @@ bool CopiesOnWrite(int fd) {
          (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0 || (flags & FS_NOCOW_FL) == 0);
 }
 
+// Works on an empty file alone, so it is called right after a file was made. The flag is looked at again afterwards,
+// because the system may accept the call and change nothing.
 int StopCopyOnWrite(int fd) {
   int flags = 0;
   if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return errno;
@@ -105,6 +117,8 @@ int PunchHole(int fd, uint64_t offset, uint64_t size) {
   return Retry(punch) == 0 ? 0 : errno;
 }
 
+// By SEEK_HOLE and SEEK_DATA: a file system that does not tell holes from data says that everything is data, so an
+// empty list means no hole that anybody knows. The walk takes one or two system calls for each hole.
 std::vector<FileHole> HolesOf(int fd, uint64_t size) {
   std::vector<FileHole> holes;
   for (uint64_t at = 0; at < size;) {
@@ -126,6 +140,7 @@ Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size) 
   return Status::OK();
 }
 
+// path need not be there yet: the folder tells as well.
 Status MeasureFileSystemOf(const std::string& path, FileSystemSize* size) {
   struct statfs fs;
   if (statfs(path.c_str(), &fs) != 0 && statfs(DirectoryOf(path).c_str(), &fs) != 0) {

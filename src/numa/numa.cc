@@ -23,6 +23,7 @@ constexpr uint64_t kPage = 4096;
 constexpr int kMaxNodes = 1024;
 constexpr int kBitsPerWord = 64;
 
+// A set of nodes with one in it, as the kernel's calls want it.
 struct NodeMask {
   explicit NodeMask(int node) { words[node / kBitsPerWord] = 1UL << (node % kBitsPerWord); }
   unsigned long words[kMaxNodes / kBitsPerWord] = {};
@@ -31,6 +32,7 @@ struct NodeMask {
 // What the kernel's reclaim works on before a node is really empty.
 uint64_t KernelShare(uint64_t total) { return std::max(uint64_t{32} << 20, total / 256); }
 
+// InvalidArgument and no IOError: the options ask for something that this process cannot have.
 Status CannotBind(int node, const char* call) {
   const std::string reason = std::string(call) + ": " + strerror(errno);
   return Status::InvalidArgument("cannot bind memory to NUMA node " + std::to_string(node), reason);
@@ -46,6 +48,7 @@ Status Bind(void* addr, uint64_t size, int node, unsigned flags) {
 
 }  // namespace
 
+// The form in which sysfs writes lists of nodes and CPUs, so that people see in messages what they know from there.
 std::string FormatIntList(const std::vector<int>& numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size();) {
@@ -59,6 +62,8 @@ std::string FormatIntList(const std::vector<int>& numbers) {
   return text;
 }
 
+// The text comes from the system: what cannot be read ends the list without an error, and a range has a limit, so that
+// no text can ask for memory without end.
 std::vector<int> ParseIntList(const std::string& text) {
   std::vector<int> numbers;
   const char* p = text.c_str();
@@ -80,6 +85,8 @@ std::vector<int> ParseIntList(const std::string& text) {
 
 // ---- NumaTopology
 
+// Reads everything at once: what comes and goes later (CPUs that are switched off, memory that is plugged in) is not
+// seen by this object. Nodes above what the masks hold are left out, as nothing could be bound to them.
 NumaTopology::NumaTopology(std::string root) : root_(std::move(root)) {
   const std::vector<int> online = ParseIntList(ReadLine("online"));
   const std::vector<int> with_memory = ParseIntList(ReadLine("has_memory"));
@@ -95,6 +102,7 @@ NumaTopology::NumaTopology(std::string root) : root_(std::move(root)) {
   }
 }
 
+// An empty line if the file is not there; older kernels lack has_memory, for example.
 std::string NumaTopology::ReadLine(const std::string& file) const {
   std::ifstream in(root_ + "/" + file);
   std::string line;
@@ -115,6 +123,9 @@ Status NumaTopology::CheckMemory(const std::string& option, int node) const {
   return Status::OK();
 }
 
+// Only CPUs that this process may run on count (taskset, cgroups): binding threads to others would fail, and a node
+// all of whose CPUs are forbidden is as one without. Distances are in the order of the online nodes, so they are
+// counted along with these.
 std::vector<int> NumaTopology::CpusNear(int node) const {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -163,6 +174,7 @@ uint64_t NumaTopology::AvailableHugePages(int node, uint64_t page_bytes) const {
   return pages * page_bytes;
 }
 
+// For messages of InvalidArgument: what the user could have asked for instead.
 std::string NumaTopology::Describe() const {
   std::string text;
   for (const auto& [id, node] : nodes_) {
@@ -176,12 +188,18 @@ std::string NumaTopology::Describe() const {
 
 // ---- Binding
 
+// Binds what is not there yet. Pages that somebody has touched before stay where they are, which is right for a file:
+// a pool that lies elsewhere is reported (SamplePages) and not moved.
 Status BindMemory(void* addr, uint64_t size, int node) { return Bind(addr, size, node, 0); }
 
+// Strict: memory of the heap may have been used before by others, and a page that cannot be moved to the node is an
+// error.
 Status MoveAndBindMemory(void* addr, uint64_t size, int node) {
   return Bind(addr, size, node, MPOL_MF_MOVE | MPOL_MF_STRICT);
 }
 
+// Where the kernel refuses (in containers it often does) nothing changes, and the thread goes on as it was: whoever
+// needs the node binds the memory itself.
 ThreadMemoryPolicy::ThreadMemoryPolicy(int node, Strength strength) {
   static_assert(kMaskWords * kBitsPerWord == kMaxNodes);
   if (node == kAnyNode) return;
@@ -195,6 +213,7 @@ ThreadMemoryPolicy::~ThreadMemoryPolicy() {
   if (changed_) set_mempolicy(old_mode_, old_nodes_, kMaxNodes + 1);
 }
 
+// Of the calling thread. An empty list leaves it where it is.
 void RunOnCpus(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -204,6 +223,7 @@ void RunOnCpus(const std::vector<int>& cpus) {
 
 // ---- Looking
 
+// Pages that the kernel says nothing of are in none of the counts, so 0 means that none was found elsewhere.
 uint64_t PageSample::Elsewhere(int node, int other) const {
   uint64_t elsewhere = 0;
   for (const auto& [id, count] : pages) {

@@ -19,6 +19,8 @@ Status TryToBind(int node) {
   return s;
 }
 
+// A node that exists and has memory may still be out of reach, so one page is bound for a try: an open fails with a
+// reason here instead of with NoSpace in the middle of a load.
 Status CheckNode(const char* option, int node, const NumaTopology& topology) {
   if (node == kAnyNode) return Status::OK();
   Status s = topology.CheckMemory(std::string("Options::") + option, node);
@@ -27,12 +29,15 @@ Status CheckNode(const char* option, int node, const NumaTopology& topology) {
 
 }  // namespace
 
+// Systems without NUMA, or without /sys, never come to Make: nothing there is looked at unless an option names a node.
 bool Placement::IsAskedFor(const Options& options) {
   const auto names_node = [](const NvmRegion& region) { return region.node != kAnyNode; };
   return options.dram_node != kAnyNode || options.nvm_node != kAnyNode || options.nvm_next_node != kAnyNode ||
          std::any_of(options.nvm_regions.begin(), options.nvm_regions.end(), names_node);
 }
 
+// Everything is checked before anything is changed, so that a database whose placement cannot be had leaves no
+// half-bound memory behind.
 Status Placement::Make(const Options& options, const NumaTopology& topology, Placement* placement) {
   if (options.nvm_next_node != kAnyNode && options.nvm_node == kAnyNode) {
     return Status::InvalidArgument("Options::nvm_next_node is " + std::to_string(options.nvm_next_node),

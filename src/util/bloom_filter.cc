@@ -20,6 +20,8 @@ constexpr uint64_t kLeastMapped = 128 * 1024;
 
 }  // namespace
 
+// The memory goes back the way it came. A filter is freed by the table or the memtable that owns it, when nobody can
+// ask it any more.
 void BloomFilter::Free::operator()(void* p) const {
   if (mapped_bytes > 0) {
     munmap(p, mapped_bytes);
@@ -28,6 +30,9 @@ void BloomFilter::Free::operator()(void* p) const {
   }
 }
 
+// A filter that may stay nearly empty is mapped, so that its pages cost nothing until a key sets a bit in them; one
+// that is about to be filled comes from the heap and is cleared here, in a background thread, where a memtable would
+// otherwise take page faults in puts. One line more than is used leaves room to align the first one.
 BloomFilter::BloomFilter(uint64_t keys, int bits_per_key, Pages pages)
     : line_count_(
           std::max<uint64_t>(1, (keys * static_cast<uint64_t>(bits_per_key) + kLineBytes * 8 - 1) / (kLineBytes * 8))),

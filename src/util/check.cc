@@ -6,6 +6,9 @@
 namespace miodb {
 namespace check_internal {
 
+// The process ends: what is broken is an invariant of the engine itself, and the next store might spread it to the
+// pool. An open afterwards finds what a crash leaves. The message goes to stderr, because nobody will ask for a status
+// any more.
 void Fail(const char* file, int line, const char* expression, const std::string& values) {
   if (values.empty()) {
     std::fprintf(stderr, "%s:%d: check failed: %s\n", file, line, expression);

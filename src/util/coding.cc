@@ -26,6 +26,8 @@ const char* ReadVarint(const char* p, const char* limit, T* value) {
 
 }  // namespace
 
+// The Get functions read bytes of a medium, so every one of them checks its length first and changes *input only if it
+// succeeds: a caller that gets false may say where the damage is.
 bool GetFixed32(Slice* input, uint32_t* value) {
   if (input->size() < sizeof(*value)) return false;
   *value = DecodeFixed32(input->data());
@@ -40,6 +42,7 @@ bool GetFixed64(Slice* input, uint64_t* value) {
   return true;
 }
 
+// A value of 32 bits has the same bytes in either width, so there is one encoder.
 void PutVarint32(std::string* dst, uint32_t value) { PutVarint64(dst, value); }
 
 void PutVarint64(std::string* dst, uint64_t value) {
@@ -48,6 +51,7 @@ void PutVarint64(std::string* dst, uint64_t value) {
   dst->append(buffer, static_cast<size_t>(end - buffer));
 }
 
+// The case of one byte is inlined in the header; what comes here has at least two, or is damaged.
 const char* GetVarint32PtrSlow(const char* p, const char* limit, uint32_t* value) {
   return ReadVarint<32>(p, limit, value);
 }
@@ -72,6 +76,8 @@ bool GetVarint64(Slice* input, uint64_t* value) {
   return true;
 }
 
+// Lengths are 32 bits in every format that uses this. Whoever writes longer strings has checked them before: a CHECK,
+// because a length that wraps would make bytes that read as something else.
 void PutLengthPrefixedSlice(std::string* dst, const Slice& value) {
   CHECK_LE(value.size(), UINT32_MAX);
   PutVarint32(dst, static_cast<uint32_t>(value.size()));

@@ -9,6 +9,8 @@ namespace miodb {
 namespace {
 
 // steps[k][b]: what byte b contributes when k more bytes follow it. Eight of them take a word in one step.
+// The tables are made by the compiler from the polynomial of Castagnoli, bit-reversed, as iSCSI (RFC 3720) and
+// LevelDB's formats use it: no table of numbers stands in the source that somebody would have to believe.
 constexpr auto kSteps = [] {
   constexpr uint32_t kReversedPolynomial = 0x82f63b78;
   std::array<std::array<uint32_t, 256>, 8> steps{};
@@ -26,6 +28,8 @@ constexpr auto kSteps = [] {
 uint32_t AddByte(uint32_t state, char c) { return (state >> 8) ^ kSteps[0][(state ^ static_cast<uint8_t>(c)) & 0xff]; }
 
 #if defined(__x86_64__)
+// The processor has an instruction for exactly this polynomial. Compiled for it alone, so that the library still runs
+// where there is none.
 [[gnu::target("sse4.2")]] uint32_t WithInstruction(const char* data, size_t size, uint32_t before) {
   uint64_t state = ~before;
   const char* const words_end = data + size / 8 * 8;
@@ -42,6 +46,9 @@ uint32_t AddByte(uint32_t state, char c) { return (state >> 8) ^ kSteps[0][(stat
 
 }  // namespace
 
+// Eight bytes a step by eight tables ("slicing by 8": Kounavis and Berry, A systematic approach to building high
+// performance software-based CRC generators, 2005). before: the checksum of what lies in front, so that pieces may be
+// checked one after the other; 0 at the beginning.
 uint32_t Crc32cPortable(const char* data, size_t size, uint32_t before) {
   uint32_t state = ~before;
   for (; size >= 8; data += 8, size -= 8) {

@@ -21,6 +21,8 @@ constexpr size_t kLeastAlignment = 512;
 // A thread keeps its buffer for reads up to this size.
 constexpr size_t kKeptBytes = 256 * 1024;
 
+// A buffer for reads whose place, length or memory is not aligned: one for each thread, so that a read needs neither a
+// lock nor an allocation. A single large read does not leave it large.
 class ThreadBuffer {
  public:
   char* Get(size_t size) {
@@ -57,6 +59,8 @@ size_t ReadAlignment(int fd) {
   return kDirectAlignment;
 }
 
+// A file system without direct input and output says EINVAL to the flag: that is NotSupported, which the open of a
+// database shows by name instead of reading through the page cache without a word.
 Status OpenDirect(const std::string& fname, int opened, Descriptor* fd) {
   if (opened < 0 && errno == EINVAL) return Status::NotSupported(fname, "the file system has no direct I/O");
   return CheckOpened(fname, Descriptor(opened), FileType::kRegular, fd);
@@ -69,6 +73,8 @@ class DirectRandomAccessFile final : public RandomAccessFile {
   DirectRandomAccessFile(std::string fname, Descriptor fd)
       : fname_(std::move(fname)), fd_(std::move(fd)), unit_(ReadAlignment(fd_.get())) {}
 
+  // Reads straight into the caller's memory where all three are aligned, as block reads of the SSD tier arrange it;
+  // else into the thread's buffer, and copies what was asked for.
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
     size_t got;
     if (Aligned(offset) && Aligned(n) && Aligned(reinterpret_cast<uintptr_t>(scratch))) {
@@ -124,6 +130,8 @@ class DirectWritableFile final : public PosixWritable {
     if (fd_.valid()) Close().IgnoreError();
   }
 
+  // Data goes to the file in whole units, as soon as the buffer is full: writing in its units is what direct output
+  // asks for, and a large buffer makes few writes of it.
   Status Append(const Slice& data) override {
     Status s = Writable();
     if (!s.ok()) return s;
@@ -142,6 +150,8 @@ class DirectWritableFile final : public PosixWritable {
     return s;
   }
 
+  // Also writes the tail, so that what was flushed can be read by others and survives the process, as WritableFile
+  // promises.
   Status Flush() override {
     Status s = Writable();
     if (s.ok()) s = WriteUnits();
@@ -152,6 +162,8 @@ class DirectWritableFile final : public PosixWritable {
   Status RangeSync(uint64_t, uint64_t) override { return Writable(); }
 
  private:
+  // REQUIRES: p, n and offset are aligned. A write that ends inside of a unit cannot be gone on with, so it is an
+  // error for good.
   Status WriteAll(const char* p, size_t n, uint64_t offset) {
     const NoFileSizeSignal no_signal;
     while (n > 0) {
@@ -177,6 +189,9 @@ class DirectWritableFile final : public PosixWritable {
     return s;
   }
 
+  // Writes the last unit as a whole, zeros behind the data, and cuts the file to its size. A crash between the two
+  // leaves a file that is longer than what was appended, with zeros at its end: the formats that are written so know
+  // their own end. The tail stays in the buffer, and the next write goes over it.
   Status WriteTail() {
     if (used_ == 0) return Status::OK();
     memset(buffer_.get() + used_, 0, kDirectAlignment - used_);

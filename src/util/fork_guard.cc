@@ -6,6 +6,8 @@ namespace miodb {
 
 std::atomic<uint32_t> ForkGuard::g_fork_depth{0};
 
+// The handler is registered by the first object and stays for ever: it counts, in the child, and before anything else
+// runs there. Two first objects at once may both come by; exchange lets one of them register.
 ForkGuard::ForkGuard() : depth_(g_fork_depth.load(std::memory_order_relaxed)) {  // relaxed: as in InChild
   // Without memory for the handler the next object tries again.
   static std::atomic<bool> registered{false};

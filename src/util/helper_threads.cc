@@ -5,6 +5,8 @@
 
 namespace miodb {
 
+// REQUIRES: no task is begun and not finished. The threads are joined without the lock, which they take to see that it
+// is over.
 HelperThreads::~HelperThreads() {
   std::vector<std::thread> threads;
   {
@@ -25,6 +27,8 @@ void HelperThreads::Take(Task* task) {
   }
 }
 
+// Queues the task once for each helper that is wanted and starts threads as long as there are fewer than all tasks
+// together want: so two callers at once get helpers each, up to most_.
 void HelperThreads::Begin(Task* task, size_t helpers) {
   if (most_ == 0) return;
   MutexLock lock(&mutex_);
@@ -34,6 +38,9 @@ void HelperThreads::Begin(Task* task, size_t helpers) {
   for (size_t i = 0; i < wanted; i++) wake_.Signal();
 }
 
+// The caller works as well, so the task ends even if no helper ever comes. Its entries that no helper has taken are
+// removed, and those at work are waited for: after that nobody has the address of the task, or of what its work refers
+// to, and the mutex has handed over what the helpers wrote.
 void HelperThreads::Finish(Task* task) {
   Take(task);
   MutexLock lock(&mutex_);
@@ -41,6 +48,7 @@ void HelperThreads::Finish(Task* task) {
   while (task->helpers_ > 0) done_.Wait();
 }
 
+// Of one piece nobody else is told, since the caller would wait for it either way.
 void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
   Task task([&work](size_t i) { work(i); }, count);
   if (count < 2) return Take(&task);
@@ -48,6 +56,8 @@ void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
   Finish(&task);
 }
 
+// Where the system gives no more threads, those that there are do the work; where it gives none, the caller does it
+// alone.
 void HelperThreads::Start(size_t wanted) {
   try {
     while (threads_.size() < wanted) threads_.emplace_back([this] { Loop(); });
@@ -56,6 +66,8 @@ void HelperThreads::Start(size_t wanted) {
   }
 }
 
+// task->helpers_ rises in the same hold of the lock that takes the task from the queue, so Finish either still finds
+// the entry or waits for this helper.
 void HelperThreads::Loop() {
   MutexLock lock(&mutex_);
   for (;;) {

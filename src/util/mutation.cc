@@ -10,6 +10,9 @@ namespace miodb {
 
 namespace {
 
+// Only programs built with MIODB_MUTANTS have this: each mutation breaks one step of the engine, and the crash tests
+// have to notice every one (docs/crash_model.md, "Mutation score"). A name that is unknown ends the process, since a
+// run of the tests with no mutation at all would look like a mutation that nobody noticed.
 Mutation FromEnvironment() {
   const char* const wanted = std::getenv("MIODB_MUTANT");
   if (wanted == nullptr || *wanted == '\0') return Mutation::kNone;

@@ -46,6 +46,8 @@ class ProcessLocks {
 
   void BeforeFork() NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
   void AfterFork() NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
+  // Closing the child's descriptors leaves the lock to the parent, whose own are still open. The lock would end only
+  // with the last of both.
   void AfterForkInChild() NO_THREAD_SAFETY_ANALYSIS {
     for (const auto& [fd, holder] : holders_) ::close(holder);
     holders_.clear();
@@ -62,6 +64,8 @@ int LockNow(int fd) {
 
 }  // namespace
 
+// Opens the same file once more through /proc, so that name, links and a later rename do not matter, and locks that:
+// nobody maps this descriptor, and children close it. fd itself stays unlocked.
 int LockForProcess(int fd) {
   Descriptor holder(OpenFile("/proc/self/fd/" + std::to_string(fd), O_RDWR));
   if (!holder.valid()) return LockNow(fd);  // without /proc a child shares the lock

@@ -35,6 +35,8 @@ size_t Reap(io_uring* ring) {
 
 }  // namespace
 
+// A ring and its memory shared with the kernel. made is false until the kernel has set it up, so that a failed one is
+// not torn down.
 struct ReadRings::Ring {
   Ring() = default;
   ~Ring() {
@@ -47,6 +49,7 @@ struct ReadRings::Ring {
   bool made = false;
 };
 
+// Rings are made by the first reads and kept for later ones, because making one is several system calls.
 ReadRings::ReadRings() = default;
 ReadRings::~ReadRings() = default;
 
@@ -72,6 +75,10 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
   return nullptr;
 }
 
+// Keeps up to kDepth reads in the kernel and does not return before every one that it took has ended: their memory and
+// descriptors are the caller's, and the kernel may write to them until then. That holds also when the kernel refuses
+// to take more: what it has is waited for, what it never took gets an error, and the ring, with entries in it that
+// nobody submitted, is thrown away instead of being used again.
 bool ReadRings::Run(Read* reads, size_t count) {
   std::unique_ptr<Ring> owned = Take();
   if (owned == nullptr) return false;

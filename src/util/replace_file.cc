@@ -10,6 +10,8 @@ namespace {
 // A manifest of a million table files has half of it.
 constexpr uint64_t kMostSmallFile = uint64_t{256} << 20;
 
+// The file is synced before it is closed, so that the rename to come never gives the name to a file without its
+// content.
 Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synced synced) {
   WritableFile* opened = nullptr;
   Status s = env->NewWritableFile(path, &opened);
@@ -22,6 +24,9 @@ Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synce
 
 }  // namespace
 
+// Whole under another name, then the rename: a crash leaves the old file or the new one, and perhaps the unfinished
+// one, which the next call removes. The rename itself is durable once the folder is synced; callers that need to know
+// that sync it.
 Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced) {
   const std::string unfinished = path + ".tmp";
   // What has the name is of an attempt that was cut off, and goes: were it a link, the content would go elsewhere.
@@ -32,6 +37,8 @@ Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Sync
   return s;
 }
 
+// A limit, because the file is read into memory before its checksum can be looked at, and a damaged or foreign file
+// may have any length.
 Status ReadSmallFile(Env* env, const std::string& path, std::string* content) {
   uint64_t bytes = 0;
   Status s = env->GetFileSize(path, &bytes);
@@ -40,6 +47,8 @@ Status ReadSmallFile(Env* env, const std::string& path, std::string* content) {
   return Status::Corruption(path, "has " + std::to_string(bytes) + " bytes, more than such a file ever has");
 }
 
+// For a file that a process wrote which may have died before it synced: what this process has read of it must not be
+// gone after loss of power. An Env that cannot append has files of its own rules, and is believed.
 Status SyncExistingFile(Env* env, const std::string& path) {
   WritableFile* opened = nullptr;
   Status s = env->NewAppendableFile(path, &opened);
