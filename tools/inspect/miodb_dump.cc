@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "miodb/comparator.h"
 #include "src/api/write_batch_internal.h"
 #include "src/inspect/log_scan.h"
-#include "src/inspect/unknown_order.h"
+#include "src/inspect/pool_walk.h"
 #include "src/inspect/verify.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
@@ -45,7 +44,8 @@ constexpr char kUsage[] =
     "Exit code: 0, 1 if damage was met, 2 cannot be shown (usage, no such file or table, open elsewhere, another\n"
     "version).\n";
 
-class Dumper {
+// Prints what the walk meets. Damage is a line, and the walk goes on.
+class Dumper final : public PoolVisitor {
  public:
   struct What {
     bool header = false;
@@ -61,20 +61,18 @@ class Dumper {
     uint64_t file_number = 0;
   };
 
-  Dumper(const PoolImage& image, const What& what) : image_(image), what_(what), order_(BytewiseComparator()) {}
+  Dumper(const PoolImage& image, const What& what) : image_(image), what_(what), walk_(image, this) {}
 
   int Run() {
     const PoolHeader header = image_.Header();
     if (what_.header) PrintHeader(header);
     if (!(what_.manifest || what_.tables || what_.table || what_.file || what_.log))
       return damage_ ? kExitDamage : kExitOk;
-    const RootSlot& root = header.current;
-    if (root.epoch == 0 || !image_.IsExtent(root.manifest_offset, root.manifest_size)) {
+    if (!walk_.has_manifest()) {
       Damage("root", "leads to no manifest");
       return kExitDamage;
     }
-    const ManifestImage manifest = ReadManifestArea(image_, root.manifest_offset, root.manifest_size, root.generation);
-    if (manifest.state.comparator != order_.comparator()->Name()) order_ = KeyOrder(&unknown_);
+    const ManifestImage& manifest = walk_.manifest();
     if (what_.manifest) PrintManifest(manifest);
     if (what_.tables) PrintTables(manifest.state);
     if (what_.table) {
@@ -83,7 +81,7 @@ class Dumper {
         fprintf(stderr, "miodb_dump: the manifest names no table %" PRIu64 "\n", what_.number);
         return kExitCannotRun;
       }
-      PrintTable(table->second);
+      walk_.Table(table->second).IgnoreError();  // it goes on at damage
     }
     if (what_.file) {
       if (manifest.state.files.count(what_.file_number) == 0) {
@@ -92,7 +90,7 @@ class Dumper {
       }
       PrintFile(what_.ssd + "/" + SsdStore::TableName(what_.file_number));
     }
-    if (what_.log) PrintLog(manifest.state);
+    if (what_.log) walk_.Log().IgnoreError();  // the same
     if (what_.log && !what_.wal.empty()) PrintLogFiles();
     return damage_ ? kExitDamage : kExitOk;
   }
@@ -100,24 +98,38 @@ class Dumper {
  private:
   void Damage(const std::string& place, const std::string& reason) {
     damage_ = true;
-    printf("DAMAGE %s: %s\n", place.c_str(), reason.c_str());
+    printf("%sDAMAGE %s: %s\n", in_line_ ? "\n" : "", place.c_str(), reason.c_str());
+    in_line_ = false;
+  }
+
+  Status OnDamage(const std::string& place, const std::string& reason) override {
+    Damage(place, reason);
+    return Status::OK();
+  }
+  Status OnChunk(const LogChunkPlace& place) override;
+  Status OnFrame(PmRef at, const FrameView& frame) override;
+  Status OnTable(const TableImage&, const TablePlace&) override { return Status::OK(); }
+  Status OnEntry(uint64_t number, PmRef record) override;
+  Status OnRecord(const RecordView& record) override {
+    if (!in_line_) printf("    ");
+    PrintRecord(record);
+    in_line_ = false;
+    return Status::OK();
   }
 
   void PrintHeader(const PoolHeader& header);
   void PrintManifest(const ManifestImage& manifest);
   void PrintEdit(const VersionEdit& edit);
   void PrintTables(const ManifestState& state);
-  void PrintTable(const TablePlace& place);
   void PrintFile(const std::string& name);
-  void PrintLog(const ManifestState& state);
   void PrintLogFiles();
   void PrintRecord(const RecordView& record);
 
   const PoolImage& image_;
   const What what_;
-  const UnknownOrder unknown_;
-  KeyOrder order_;
+  PoolWalk walk_;
   bool damage_ = false;
+  bool in_line_ = false;  // the number of an entry is printed, its record is not
 };
 
 void Dumper::PrintHeader(const PoolHeader& header) {
@@ -230,37 +242,15 @@ void Dumper::PrintTables(const ManifestState& state) {
   }
 }
 
-void Dumper::PrintTable(const TablePlace& place) {
-  if (!image_.IsExtent(place.index_offset, place.index_size)) {
-    Damage("table " + std::to_string(place.number), "lies outside of the pool");
-    return;
-  }
-  const TableImage table(&image_, order_, place.index_offset, place.index_size, place.number);
-  if (!table.header_problem().empty()) Damage(table.Name(), table.header_problem());
-  for (uint64_t i = 0; i < table.leaf_slots(); i++) {
-    const std::string problem = table.LeafProblem(i);
-    if (!problem.empty()) {
-      Damage(table.Name() + ", leaf " + std::to_string(i), problem);
-      continue;
-    }
-    const LeafNode& leaf = table.Leaf(i);
-    for (int j = 0; j < leaf.header.count; j++) {
-      RecordView record;
-      const std::string wrong = table.ReadEntry(leaf, j, &record);
-      printf("%" PRIu64 " ref %" PRIu64 " ", i * kNodeFanout + static_cast<uint64_t>(j), IndexWord(leaf.word[j]).ref());
-      if (wrong.empty()) {
-        PrintRecord(record);
-      } else {
-        printf("\n");
-        Damage(table.Name() + ", leaf " + std::to_string(i) + ", entry " + std::to_string(j), wrong);
-      }
-    }
-  }
+Status Dumper::OnEntry(uint64_t number, PmRef record) {
+  printf("%" PRIu64 " ref %" PRIu64 " ", number, record);
+  in_line_ = true;
+  return Status::OK();
 }
 
 void Dumper::PrintFile(const std::string& name) {
   uint64_t i = 0;
-  Status s = WalkTableFile(Env::Default(), name, order_, [&](const Slice& key, const Slice& value) {
+  Status s = WalkTableFile(Env::Default(), name, walk_.order(), [&](const Slice& key, const Slice& value) {
     RecordView record;
     record.tag = TagOf(key);
     record.key = UserKeyOf(key);
@@ -271,28 +261,17 @@ void Dumper::PrintFile(const std::string& name) {
   if (!s.ok()) Damage(name, s.ToString());
 }
 
-void Dumper::PrintLog(const ManifestState& state) {
-  for (const auto& [id, place] : state.chunks) {
-    printf("%s: size %" PRIu64, ChunkName(place).c_str(), place.size);
-    if (place.sealed) printf(" sealed_size %" PRIu64, place.sealed_size);
-    printf("\n");
-    if (!image_.IsExtent(place.offset, place.size)) {
-      Damage(ChunkName(place), "lies outside of the pool");
-      continue;
-    }
-    const ChunkImage chunk = ReadChunk(image_, place);
-    for (const FrameView& frame : chunk.frames) {
-      printf("  frame at offset %" PRIu64 ": sequence %" PRIu64 " records %" PRIu64 " bytes %" PRIu64 "\n",
-             image_.RefOf(frame.begin), frame.first_sequence, frame.count,
-             static_cast<uint64_t>(frame.end - frame.begin));
-      RecordView record;
-      for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
-        printf("    ");
-        PrintRecord(record);
-      }
-    }
-    for (const Problem& problem : chunk.problems) Damage(problem.place, problem.reason);
-  }
+Status Dumper::OnChunk(const LogChunkPlace& place) {
+  printf("%s: size %" PRIu64, ChunkName(place).c_str(), place.size);
+  if (place.sealed) printf(" sealed_size %" PRIu64, place.sealed_size);
+  printf("\n");
+  return Status::OK();
+}
+
+Status Dumper::OnFrame(PmRef at, const FrameView& frame) {
+  printf("  frame at offset %" PRIu64 ": sequence %" PRIu64 " records %" PRIu64 " bytes %" PRIu64 "\n", at,
+         frame.first_sequence, frame.count, static_cast<uint64_t>(frame.end - frame.begin));
+  return Status::OK();
 }
 
 void Dumper::PrintLogFiles() {

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "miodb/dumpfile.h"
+#include "src/format/region_table.h"
+#include "src/inspect/pool_walk.h"
+#include "src/inspect/verify.h"
+#include "src/util/escape.h"
+#include "src/util/no_throw.h"
+
+namespace miodb {
+
+namespace {
+
+// Writes a line for each thing that the walk meets. Damage ends the walk.
+class LineWriter final : public PoolVisitor {
+ public:
+  LineWriter(const std::string& pool, WritableFile* dst) : pool_(pool), dst_(dst) {}
+
+  Status OnDamage(const std::string& place, const std::string& reason) override {
+    return Status::Corruption(pool_, place + ": " + reason);
+  }
+
+  Status OnChunk(const LogChunkPlace& place) override {
+    return Line("--- log chunk " + std::to_string(place.id) + ": offset " + std::to_string(place.offset) + ", " +
+                std::to_string(place.size) + " bytes");
+  }
+
+  Status OnFrame(PmRef, const FrameView& frame) override {
+    return Line("frame: sequence " + std::to_string(frame.first_sequence) + ", " + std::to_string(frame.count) +
+                " records");
+  }
+
+  Status OnTable(const TableImage& table, const TablePlace& place) override {
+    const std::string level = place.level == kRepositoryLevel ? "repository" : "level " + std::to_string(place.level);
+    return Line("--- table " + std::to_string(table.number()) + ": " + level + ", run " + std::to_string(place.run) +
+                ", " + std::to_string(table.header().entries) + " entries");
+  }
+
+  Status OnEntry(uint64_t, PmRef) override { return Status::OK(); }
+
+  Status OnRecord(const RecordView& record) override {
+    const std::string key = "'" + Escaped(record.key, '\'') + "' @ " + std::to_string(record.sequence());
+    if (record.type() == kTypeDeletion) return Line(key + " : del");
+    return Line(key + " : val => '" + Escaped(record.value, '\'') + "'");
+  }
+
+  Status Superblock(const PoolHeader& header) {
+    const PoolHeader::Copy& copy = header.copies[0].good ? header.copies[0] : header.copies[1];
+    return Line("pool: format version " + std::to_string(copy.superblock.version) + ", uuid " +
+                UuidText(copy.superblock.uuid) + ", created " + std::to_string(copy.superblock.created_micros) +
+                " us after 1970");
+  }
+
+  Status Manifest(const ManifestImage& manifest) {
+    if (!manifest.problems.empty()) return Status::Corruption(pool_, manifest.problems.front().ToString());
+    const ManifestState& state = manifest.state;
+    return Line("manifest: comparator " + state.comparator + ", next id " + std::to_string(state.next_id) +
+                ", flushed sequence " + std::to_string(state.flushed_sequence) + ", " +
+                std::to_string(state.tables.size()) + " tables, " + std::to_string(state.chunks.size()) +
+                " log chunks");
+  }
+
+ private:
+  Status Line(const std::string& text) { return dst_->Append(text + "\n"); }
+
+  const std::string& pool_;
+  WritableFile* const dst_;
+};
+
+// Newest first, as gets look at them.
+std::vector<TablePlace> NewestFirst(const ManifestState& state) {
+  std::vector<TablePlace> tables;
+  for (const auto& [number, place] : state.tables) tables.push_back(place);
+  std::stable_sort(tables.begin(), tables.end(), [](const TablePlace& a, const TablePlace& b) {
+    return a.level != b.level ? a.level < b.level : a.run > b.run;
+  });
+  return tables;
+}
+
+// A file that the Env has and the system has not cannot be mapped.
+Status CheckFile(Env* env, const std::string& fname) {
+  if (!env->FileExists(fname)) return Status::NotFound(fname, "no such file");
+  if (!Env::Default()->FileExists(fname))
+    return Status::NotSupported(fname, "the Env keeps it where it cannot be mapped");
+  return Status::OK();
+}
+
+Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
+  std::unique_ptr<PoolImage> image;
+  Status s = CheckFile(env, fname);
+  if (s.ok()) s = PoolImage::Open(fname, &image);
+  if (s.ok()) s = CheckReadable(*image);
+  if (!s.ok()) return s;
+  const PoolHeader header = image->Header();
+  if (!header.has_superblock) return Status::Corruption(fname, "no good superblock");
+  LineWriter lines(fname, dst);
+  PoolWalk walk(*image, &lines);
+  if (!walk.has_manifest()) return Status::Corruption(fname, "no good root");
+  s = lines.Superblock(header);
+  if (s.ok()) s = lines.Manifest(walk.manifest());
+  if (s.ok()) s = walk.Log();
+  for (const TablePlace& place : NewestFirst(walk.manifest().state)) {
+    if (s.ok()) s = walk.Table(place);
+  }
+  return s;
+}
+
+}  // namespace
+
+Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
+  return NoThrow(fname, [&] { return Dump(env, fname, dst); });
+}
+
+}  // namespace miodb

@@ -1,0 +1,77 @@
+#include "src/inspect/pool_walk.h"
+
+#include "miodb/comparator.h"
+#include "src/inspect/log_image.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+PoolWalk::PoolWalk(const PoolImage& image, PoolVisitor* visitor)
+    : image_(image), visitor_(visitor), order_(BytewiseComparator()) {
+  CHECK(visitor != nullptr);
+  const RootSlot root = image.Header().current;
+  if (root.epoch == 0 || !image.IsExtent(root.manifest_offset, root.manifest_size)) return;
+  has_manifest_ = true;
+  manifest_ = ReadManifestArea(image, root.manifest_offset, root.manifest_size, root.generation);
+  if (manifest_.state.comparator != order_.comparator()->Name()) order_ = KeyOrder(&unknown_);
+}
+
+Status PoolWalk::Log() {
+  Status s;
+  for (const auto& [id, place] : manifest_.state.chunks) {
+    if (s.ok()) s = visitor_->OnChunk(place);
+    if (s.ok()) s = Chunk(place);
+  }
+  return s;
+}
+
+Status PoolWalk::Chunk(const LogChunkPlace& place) {
+  if (!image_.IsExtent(place.offset, place.size) || place.sealed_size > place.size) {
+    return visitor_->OnDamage(ChunkName(place), "lies outside of the pool");
+  }
+  const ChunkImage chunk = ReadChunk(image_, place);
+  for (const FrameView& frame : chunk.frames) {
+    Status s = visitor_->OnFrame(image_.RefOf(frame.begin), frame);
+    RecordView record;
+    for (const char* p = frame.body; s.ok() && p < frame.end && ParseRecord(p, frame.end, &record);
+         p += record.size()) {
+      s = visitor_->OnRecord(record);
+    }
+    if (!s.ok()) return s;
+  }
+  for (const Problem& problem : chunk.problems) {
+    Status s = visitor_->OnDamage(problem.place, problem.reason);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+Status PoolWalk::Table(const TablePlace& place) {
+  if (!image_.IsExtent(place.index_offset, place.index_size)) {
+    return visitor_->OnDamage("table " + std::to_string(place.number), "lies outside of the pool");
+  }
+  const TableImage table(&image_, order_, place.index_offset, place.index_size, place.number);
+  Status s;
+  if (!table.header_problem().empty()) s = visitor_->OnDamage(table.Name(), table.header_problem());
+  if (s.ok()) s = visitor_->OnTable(table, place);
+  for (uint64_t i = 0; s.ok() && i < table.leaf_slots(); i++) s = Leaf(table, i);
+  return s;
+}
+
+Status PoolWalk::Leaf(const TableImage& table, uint64_t number) {
+  const std::string where = table.Name() + ", leaf " + std::to_string(number);
+  const std::string damage = table.LeafProblem(number);
+  if (!damage.empty()) return visitor_->OnDamage(where, damage);
+  const LeafNode& leaf = table.Leaf(number);
+  Status s;
+  for (int i = 0; s.ok() && i < leaf.header.count; i++) {
+    RecordView record;
+    const std::string wrong = table.ReadEntry(leaf, i, &record);
+    s = visitor_->OnEntry(number * kNodeFanout + static_cast<uint64_t>(i), IndexWord(leaf.word[i]).ref());
+    if (!s.ok()) return s;
+    s = wrong.empty() ? visitor_->OnRecord(record) : visitor_->OnDamage(where + ", entry " + std::to_string(i), wrong);
+  }
+  return s;
+}
+
+}  // namespace miodb
