@@ -2,8 +2,8 @@
 // database goes on at all.
 //
 // Work has one wake-up for each kind, so that a chunk that is taken wakes the thread that prepares chunks and no other.
-// Of several threads of a kind a wake-up wakes one, which wakes the next when it has found work. A wake-up that is lost
-// costs time alone: threads that sleep look again by themselves.
+// Of several threads of a kind a wake-up wakes one, which wakes the next when it has found work. None is lost on a
+// thread that looks for work at the moment; besides, threads that sleep look again by themselves.
 //
 // Errors: the first one that stops writes is kept for good. Reads go on.
 //
@@ -21,6 +21,7 @@
 #include "miodb/status.h"
 #include "src/db/db_context.h"
 #include "src/db/db_mutex.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -37,24 +38,31 @@ class Control {
   // ---- wake-ups
 
   // There may be work of this kind.
-  void Wake(BackgroundStep step) { work_[static_cast<size_t>(step)].Signal(); }
-  void WakeAll() {
-    for (CondVar& work : work_) work.Signal();
+  void Wake(BackgroundStep step) REQUIRES(db_mutex) {
+    wakes_[static_cast<size_t>(step)]++;
+    work_[static_cast<size_t>(step)].Signal();
+  }
+  void WakeAll() REQUIRES(db_mutex) {
+    for (size_t step = 0; step < kBackgroundSteps; step++) Wake(static_cast<BackgroundStep>(step));
   }
 
-  // For threads without work: until there may be some, or so long.
-  void SleepUntilWork(BackgroundStep step, uint64_t micros) REQUIRES(db_mutex) {
-    work_[static_cast<size_t>(step)].TimedWait(micros);
+  // For threads without work: sleeps until there may be some, or so long. seen: what Wakes said before the thread
+  // looked for work; after a wake-up since then it does not sleep.
+  uint64_t Wakes(BackgroundStep step) const REQUIRES(db_mutex) { return wakes_[static_cast<size_t>(step)]; }
+  void SleepUntilWork(BackgroundStep step, uint64_t micros, uint64_t seen) REQUIRES(db_mutex) {
+    if (Wakes(step) == seen) work_[static_cast<size_t>(step)].TimedWait(micros);
   }
 
   // Some background work has ended: for those who wait for it.
   void SignalDone() { done_.SignalAll(); }
   void SleepUntilDone(uint64_t micros) REQUIRES(db_mutex) { done_.TimedWait(micros); }
 
-  // Called whenever figures of space and of what waits have changed, with the mutex held. Before the first Changed.
-  void OnChange(std::function<void()> on_change) { on_change_ = std::move(on_change); }
+  // on_change is called whenever figures of space and of what waits have changed, with the mutex held.
+  // REQUIRES: OnChange comes before the first Changed.
+  void OnChange(std::function<void()> on_change) REQUIRES(db_mutex) { on_change_ = std::move(on_change); }
   void Changed() REQUIRES(db_mutex) {
-    if (on_change_) on_change_();
+    CHECK(on_change_ != nullptr);
+    on_change_();
   }
 
   // A job has ended, or space has come free: there may be work of any kind.
@@ -95,8 +103,9 @@ class Control {
   const DbContext& db_;
   Mutex mutex_;
   std::array<CondVar, kBackgroundSteps> work_{CondVar(&mutex_), CondVar(&mutex_), CondVar(&mutex_), CondVar(&mutex_)};
+  std::array<uint64_t, kBackgroundSteps> wakes_ GUARDED_BY(db_mutex) = {};  // how many there were of each kind
   CondVar done_{&mutex_};
-  std::function<void()> on_change_;
+  std::function<void()> on_change_ GUARDED_BY(db_mutex);
 
   Status error_ GUARDED_BY(db_mutex);
   std::atomic<bool> failed_{false};  // error_ is set

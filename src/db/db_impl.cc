@@ -139,8 +139,12 @@ Status DBImpl::Flush() {
 // it stops writes.
 void DBImpl::CompactRange(const Slice* begin, const Slice* end) {
   if (begin != nullptr && end != nullptr && context_->order.Compare(*begin, *end) > 0) return;
-  const Status s = context_->WithMemory([&] { return requests_->CompactRange(begin, end); });
-  if (!s.ok()) context_->LogStatus("CompactRange", s);
+  const Status s = context_->WithMemory([&] {
+    const Status compacted = requests_->CompactRange(begin, end);
+    if (!compacted.ok()) context_->LogStatus("CompactRange", compacted);
+    return compacted;
+  });
+  s.IgnoreError();
 }
 
 Status DBImpl::WaitForIdle() {

@@ -4,8 +4,10 @@
 //   DbContext     options, pool, SSD tier's files, info log, statistics         what all parts work with
 //   Control       the mutex, wake-ups, the error that stopped writes            who waits, and whether to go on
 //   StoreKeeper   STORE                                                         which files are this database's
+//   WriteTurns    whose turn it is                                              writers where CPUs are short
 //   Tree          memtables, versions, read states, snapshots                   what is in the database
 //   Scheduler     states of merges, collections, flush and space                what may run (compaction/scheduler.h)
+//   SsdSchedule   ranges that jobs of the tier hold                             what may run there (ssd_schedule.h)
 //   Workers       background threads                                            work behind the writers, and waiting
 //   LogFiles      log files                                                     the log with kLogFile
 //   LogFloor      SSD_MANIFEST                                                  how much of the log is needed
@@ -130,8 +132,8 @@ class DBImpl final : public DB {
   const std::unique_ptr<StoreKeeper> store_;
   const std::unique_ptr<WriteTurns> turns_;
   const std::unique_ptr<Tree> tree_;
-  const std::unique_ptr<Scheduler> scheduler_;
-  const std::unique_ptr<SsdSchedule> ssd_schedule_;
+  const std::unique_ptr<Scheduler> scheduler_ PT_GUARDED_BY(db_mutex);
+  const std::unique_ptr<SsdSchedule> ssd_schedule_ PT_GUARDED_BY(db_mutex);
   const std::unique_ptr<Workers> workers_;
   const std::unique_ptr<LogFiles> logs_;
   const std::unique_ptr<LogFloor> floor_;

@@ -141,11 +141,12 @@ void LogFiles::TrimArchive() {
 }
 
 void LogFiles::Remove() {
-  if (files_ == nullptr) return;
-  const std::string folder = files_->folder();
+  const std::string folder = WalFolder(store_->store().log.wal_dir, db_.name);
   to_write_ = nullptr;
+  if (files_ == nullptr && !folder_made_) return;
   files_.reset();
-  FileLog::Destroy(db_.options.env, folder, &store_->store().log.id).IgnoreError();
+  // A folder that this open made has nobody else's log, also if its mark came to nothing.
+  FileLog::Destroy(db_.options.env, folder, folder_made_ ? nullptr : &store_->store().log.id).IgnoreError();
   if (folder_made_) db_.options.env->RemoveDir(folder).IgnoreError();
 }
 

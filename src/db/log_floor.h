@@ -30,6 +30,9 @@ class LogFloor {
   // SSD_MANIFEST as the open found it.
   const SsdManifest& manifest() const { return manifest_; }
 
+  // The files of the tier are in the tree by now.
+  void ForgetFiles() { manifest_.state.files.clear(); }
+
   // The epoch of the root, or of SSD_MANIFEST, as the open found it, and that of now.
   uint64_t opened_epoch() const { return opened_epoch_; }
   uint64_t epoch() const REQUIRES(db_mutex) { return db_.pool->is_volatile() ? manifest_epoch_ : db_.pool->epoch(); }

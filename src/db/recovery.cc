@@ -274,6 +274,7 @@ Status Recovery::Replay() {
     }
   }
   to_replay_.clear();
+  floor_->ForgetFiles();
   return s;
 }
 

@@ -207,22 +207,27 @@ bool SsdTier::HasDrainWork() {
   return job.has_value() && job->is_drain();
 }
 
-// Files that readers let go of are unlinked here, where nobody waits for it. With nothing else to do the log's floor
-// may rise by itself.
+// Files that readers let go of are unlinked here, behind the wake-up of the next thread, since a disk may take its time
+// over it. With nothing else to do the log's floor may rise by itself.
 bool SsdTier::Step() {
   if (db_.ssd == nullptr) return false;
-  db_.ssd->RemoveDiscarded();
   std::optional<SsdJob> job;
   JobHold hold;
   std::shared_ptr<const SsdLevels> levels;
   {
     DbLock lock(control_);
     job = Pick();
-    if (!job.has_value()) return floor_->Raise();
-    levels = tree_->versions->current()->ssd;
-    schedule_->Begin(job->range);
-    if (job->is_drain()) hold = scheduler_->BeginDrain(*job);
-    control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
+    if (job.has_value()) {
+      levels = tree_->versions->current()->ssd;
+      schedule_->Begin(job->range);
+      if (job->is_drain()) hold = scheduler_->BeginDrain(*job);
+      control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
+    }
+  }
+  db_.ssd->RemoveDiscarded();
+  if (!job.has_value()) {
+    DbLock lock(control_);
+    return floor_->Raise();
   }
   RunJob(std::move(*job), hold, std::move(levels));
   return true;

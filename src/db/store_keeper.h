@@ -12,7 +12,7 @@
 //
 // Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" at the end of
 // every open, before anybody can write.
-
+//
 // Threads: the open's, then the close's; between them those of DB::AddRegion, one at a time.
 // What a crash leaves: STORE as it was, or as it is to be.
 

@@ -56,6 +56,7 @@ void Workers::Loop(BackgroundStep step) {
   DontPreemptOnWakeup();
   RunOnCpus(db_.placement.cpus);
   const ThreadMemoryPolicy policy(db_.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
+  uint64_t seen = 0;  // wake-ups before the thread looks for work
   for (;;) {
     bool worked = false;
     const Status s = db_.WithMemory([&] {
@@ -65,7 +66,8 @@ void Workers::Loop(BackgroundStep step) {
     DbLock lock(control_);
     if (!s.ok()) control_->SetError(s);
     if (control_->closing()) return;
-    if (!worked) control_->SleepUntilWork(step, kPollMicros);
+    if (!worked) control_->SleepUntilWork(step, kPollMicros, seen);
+    seen = control_->Wakes(step);
   }
 }
 

@@ -208,7 +208,9 @@ void WritePath::Throttle(uint64_t bytes) {
   db_.statistics.throttle_micros.Add((NowNanos() - start) / 1000);
 }
 
-// Slows writers down as a limit comes near, so that they do not run into it at full speed.
+// Slows writers down as a limit comes near, so that they do not run into it at full speed. Garbage collection and
+// drains are due by how much is free, which every chunk that is taken changes: near a limit those threads look at once,
+// and far from it with the next job or by themselves.
 void WritePath::UpdateThrottle() {
   uint64_t nanos_per_kib = 0;
   const uint64_t free = db_.pool->free_bytes();
@@ -223,6 +225,9 @@ void WritePath::UpdateThrottle() {
   if (runs > many) nanos_per_kib += kRunNanos * (runs - many);
   nanos_per_kib += tier_->ThrottleNanos(left);
   throttle_nanos_.store(nanos_per_kib, std::memory_order_relaxed);  // relaxed: a hint to the leader
+  if (nanos_per_kib == 0) return;
+  control_->Wake(BackgroundStep::kMerge);
+  control_->Wake(BackgroundStep::kSsd);
 }
 
 }  // namespace miodb

@@ -77,6 +77,35 @@ TEST_F(ForkTest, EveryCallInTheChildSaysWhyItDoesNothing) {
   EXPECT_EQ("a=1", Everything());
 }
 
+// Counts the messages of each process. A logger with a lock could be held by a thread that a child does not have.
+class CountingLogger final : public leveldb::Logger {
+ public:
+  void Logv(const char*, va_list) override { messages++; }
+  std::atomic<int> messages{0};
+};
+
+TEST_F(ForkTest, NoCallInTheChildLogs) {
+  CountingLogger logger;
+  options_.info_log = &logger;
+  Reopen();
+  Put("a", "1");
+  InChild([this, &logger] {
+    const int before = logger.messages;
+    db_->CompactRange(nullptr, nullptr);
+    const leveldb::Range range("a", "z");
+    uint64_t size;
+    db_->GetApproximateSizes(&range, 1, &size);
+    db_->Flush().IgnoreError();
+    db_->WaitForIdle().IgnoreError();
+    db_->EndTrace().IgnoreError();
+    db_->StopWaiting();
+    db_.reset();
+    return logger.messages == before;
+  });
+  EXPECT_EQ("1", Get("a"));
+  Close();
+}
+
 TEST_F(ForkTest, AnIteratorOfTheParentEndsWithTheReasonInTheChild) {
   Put("a", "1");
   Put("b", "2");

@@ -134,6 +134,27 @@ TEST_F(FileLogTest, TheModeMayChangeAtEveryOpen) {
   CheckRange(0, written);
 }
 
+// An Env that cannot make the mark of a log folder.
+class NoMarkEnv final : public EnvWrapper {
+ public:
+  NoMarkEnv() : EnvWrapper(Env::Default()) {}
+  Status NewWritableFile(const std::string& name, WritableFile** file) override {
+    if (name.ends_with("WAL_OWNER")) return Status::IOError(name, "no room for a mark");
+    return EnvWrapper::NewWritableFile(name, file);
+  }
+};
+
+TEST_F(FileLogTest, AnOpenThatCannotMarkTheLogFolderLeavesNone) {
+  NoMarkEnv env;
+  options_.env = &env;
+  options_.wal_dir = dir_ / "wal";
+  const Status s = TryOpen();
+  EXPECT_STATUS(IOError, s);
+  EXPECT_TRUE(Mentions(s, "no room for a mark"));
+  EXPECT_FALSE(fs::exists(options_.wal_dir)) << "made by the open that failed";
+  EXPECT_FALSE(fs::exists(dir_ / "db"));
+}
+
 TEST_F(FileLogTest, FilesInAnotherModeAreReplayedFromWhereTheyWere) {
   options_.wal_dir = dir_ / "wal";
   Open();
