@@ -70,6 +70,7 @@ class RunIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  // A position is all the state there is: entries are numbered through all leaves of a table.
   void Enter(size_t index, uint64_t position) {
     index_ = index;
     table_ = run_->tables[index].get();
@@ -77,6 +78,8 @@ class RunIterator final : public InternalIterator {
     Load(0);
   }
 
+  // ahead is the direction and the distance of the walk, 0 after a jump. A leaf is verified where the walk crosses
+  // into it, which is at its first entry forward and at its last one backward.
   void Load(int ahead) {
     const uint64_t next = position_ + static_cast<uint64_t>(static_cast<int64_t>(ahead));
     if (next < table_->entries()) __builtin_prefetch(table_->pool()->At(table_->WordAt(next).ref()));
@@ -131,6 +134,7 @@ uint64_t Run::payload_bytes() const {
   return sum;
 }
 
+// The run, and so its tables and their payload, is kept by whoever pinned the version; the iterator keeps nothing.
 std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, bool verify) {
   return std::make_unique<RunIterator>(run, order, verify);
 }

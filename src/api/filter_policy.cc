@@ -65,6 +65,8 @@ class BloomFilterPolicy final : public FilterPolicy {
     }
   }
 
+  // Works for every filter of the format, however many bits or probes its maker chose, and reads within its bytes
+  // whatever they are: the number of bits comes from the length.
   bool KeyMayMatch(const Slice& key, const Slice& filter) const override {
     if (filter.size() < 2) return false;  // no bits: what CreateFilter never makes
     const size_t bits = (filter.size() - 1) * 8;
@@ -96,6 +98,9 @@ FilterPolicy::~FilterPolicy() = default;
 
 const FilterPolicy* NewBloomFilterPolicy(int bits_per_key) { return new BloomFilterPolicy(bits_per_key, false); }
 
+// An odd number of bytes for filters of the engine's own table files: the step of the probes and the number of bits
+// then have fewer factors in common, so fewer keys set the same few bits over and over. Readers of the format see no
+// difference.
 std::unique_ptr<const FilterPolicy> NewTableBloomPolicy(int bits_per_key) {
   return std::make_unique<BloomFilterPolicy>(bits_per_key, true);
 }

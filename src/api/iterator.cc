@@ -7,6 +7,7 @@
 
 namespace miodb {
 
+// No function in newest_ means that nothing was registered.
 Iterator::Iterator() : newest_{nullptr, nullptr, nullptr, nullptr} {}
 
 Iterator::~Iterator() {

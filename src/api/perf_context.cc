@@ -8,6 +8,8 @@ namespace miodb {
 
 namespace {
 
+// Every thread has one from its beginning, and it goes with the thread: a pointer to another thread's must not be
+// kept.
 thread_local PerfContext t_context;
 
 struct Stage {
@@ -35,6 +37,7 @@ constexpr PerfClock::Field kFields[] = {
 };
 static_assert(sizeof(kFields) / sizeof(kFields[0]) * sizeof(uint64_t) == sizeof(PerfContext));
 
+// Zero calls give 0 and not a division by nothing.
 std::string Per(uint64_t sum, uint64_t calls) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.0f", calls == 0 ? 0.0 : static_cast<double>(sum) / static_cast<double>(calls));
@@ -63,6 +66,7 @@ void PerfClock::AddLap(Field stage) {
   last_ = now;
 }
 
+// The total is measured by itself and not summed up from the stages, so that what no stage covers can be shown.
 void PerfClock::AddTotal(Field total, Field calls) {
   context_->*total += NowNanos() - start_;
   context_->*calls += 1;
@@ -78,6 +82,7 @@ std::string PerfContext::ToString() const {
          " tables searched\n";
 }
 
+// A stage that is under way keeps the context it began with, so switching in the middle of a call is harmless.
 void SetPerfLevel(PerfLevel level) { t_perf = level == kPerfOff ? nullptr : &t_context; }
 
 PerfContext* GetPerfContext() { return &t_context; }

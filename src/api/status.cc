@@ -5,6 +5,8 @@
 
 namespace miodb {
 
+// Behind a pointer and not in the header, so that an OK is a null pointer and the layout may change without programs
+// being compiled anew.
 struct Status::State {
   Code code;
   std::string message;
@@ -37,6 +39,7 @@ Status::Status(Code code, const Slice& msg, const Slice& msg2) {
 
 Status::Code Status::CodeOf(const State* state) { return state->code; }
 
+// A copy that finds no memory is the brief error of the same kind: callers decide by the kind.
 const Status::State* Status::Clone(const State* state) {
   try {
     return new State(*state);

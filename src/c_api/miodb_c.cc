@@ -68,6 +68,7 @@ void miodb_options_set_nvm_next_node(leveldb_options_t* options, int node) { opt
 
 void miodb_options_set_wal_dir(leveldb_options_t* options, const char* path) { options->rep.wal_dir = path; }
 void miodb_options_set_wal_block_size(leveldb_options_t* options, size_t bytes) { options->rep.wal_block_size = bytes; }
+// Flags come as bytes, as LevelDB's C API passes them; everything but 0 is true.
 void miodb_options_set_wal_padding(leveldb_options_t* options, uint8_t v) { options->rep.wal_padding = v != 0; }
 
 void miodb_options_set_log_chunk_size(leveldb_options_t* options, size_t bytes) { options->rep.log_chunk_size = bytes; }
@@ -214,6 +215,7 @@ char* miodb_stats(leveldb_t* db) { return leveldb_property_value(db, "miodb.coun
 
 size_t miodb_writebatch_approximate_size(const leveldb_writebatch_t* batch) { return batch->rep.ApproximateSize(); }
 
+// Both files are the system's. A text that was begun stays as far as it came, since it may say what is wrong.
 void miodb_dump_file(const char* fname, const char* text_name, char** errptr) {
   miodb::Env* const env = miodb::Env::Default();
   miodb::WritableFile* text = nullptr;

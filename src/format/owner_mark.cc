@@ -21,6 +21,8 @@ std::string OwnerMark::Encode() const {
   return Sealed(kSeal, content);
 }
 
+// Size, checksum, version and kind have to be right at once; anything else is "says nothing", which callers treat as
+// nobody's folder and never as their own.
 bool OwnerMark::DecodeFrom(const Slice& bytes, OwnerKind wanted) {
   Slice content;
   if (!Unseal(kSeal, bytes, &content) || content.size() != kContentBytes ||

@@ -28,6 +28,7 @@ bool GetUuid(Slice* input, Uuid* uuid) {
   return true;
 }
 
+// Paths are bytes and not text: a file system may have any name.
 bool GetText(Slice* input, std::string* text) {
   Slice bytes;
   if (!GetLengthPrefixedSlice(input, &bytes)) return false;
@@ -90,6 +91,7 @@ std::string StoreDescriptor::Encode() const {
   return Sealed(kSeal, content);
 }
 
+// On failure the descriptor may hold a part; callers throw it away.
 bool StoreDescriptor::DecodeFrom(const Slice& bytes) {
   *this = StoreDescriptor();
   Slice content;

@@ -58,6 +58,7 @@ Status Placement::Make(const Options& options, const NumaTopology& topology, Pla
   placement->nvm = {options.nvm_node, options.nvm_next_node};
   placement->cpus.clear();
   if (options.dram_node == kAnyNode) return s;
+  // Threads go where memtables are; a node of memory alone has none, and then the nearest node's do.
   placement->cpus = topology.CpusNear(options.dram_node);
   if (placement->cpus.empty()) {
     return Status::InvalidArgument("Options::dram_node is " + std::to_string(options.dram_node),

@@ -10,6 +10,8 @@ namespace {
 // One file of the level is open at a time.
 class LevelIterator final : public InternalIterator {
  public:
+  // The mode's readahead counter is this walk's own, so reading ahead goes on at full size from one file into the
+  // next.
   LevelIterator(const SsdStore* store, const std::vector<SstRef>* files, const SstReader::ReadMode& mode)
       : store_(store), files_(files), mode_(mode), readahead_(mode.readahead_start), index_(files->size()) {
     mode_.readahead = &readahead_;
@@ -74,6 +76,7 @@ class LevelIterator final : public InternalIterator {
     Load();
   }
 
+  // Goes on to the file before this one; before the first there is none, which the index behind the last stands for.
   void SettleBackward() {
     while (it_ != nullptr && !it_->Valid() && it_->status().ok()) {
       Enter(index_ > 0 ? index_ - 1 : files_->size());
@@ -115,6 +118,8 @@ class LevelIterator final : public InternalIterator {
 
 }  // namespace
 
+// Defined here, so that the store itself does not need to know how a level is walked. The store's helpers read ahead
+// for all walks together.
 std::unique_ptr<InternalIterator> SsdStore::NewIterator(const std::vector<SstRef>* files,
                                                         const SstReader::ReadMode& mode) const {
   SstReader::ReadMode with_readers = mode;

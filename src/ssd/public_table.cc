@@ -25,6 +25,7 @@ SstFormat FormatOf(const Options& options) {
   return format;
 }
 
+// These classes have no file name to tell, since the file is the program's.
 Status OutOfMemory() { return Status::IOError("table", "out of memory"); }
 
 }  // namespace
@@ -33,6 +34,8 @@ struct Table::Rep {
   std::unique_ptr<SstReader> reader;
 };
 
+// Nothing of the table is made unless all of it could be: *table is null until then, and the reader goes with the
+// failed attempt.
 Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file_size, Table** table) {
   *table = nullptr;
   return NoThrow("table", [&] {
@@ -49,6 +52,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
 
 Table::~Table() { delete rep_; }
 
+// An iterator must never be nullptr, so lack of memory shows in the status of an empty one.
 Iterator* Table::NewIterator(const ReadOptions& options) const {
   try {
     return rep_->reader->NewIterator(
@@ -78,6 +82,8 @@ TableBuilder::~TableBuilder() {
   delete rep_;
 }
 
+// The order of the keys that are in the table already, and the filter that has begun, rule out another comparator or
+// policy.
 Status TableBuilder::ChangeOptions(const Options& options) {
   const SstFormat& now = rep_->writer.format();
   if (options.comparator != now.comparator) {
@@ -90,6 +96,8 @@ Status TableBuilder::ChangeOptions(const Options& options) {
   return Status::OK();
 }
 
+// The last key is copied before the writer sees the new one: if that throws, the pair is refused as a whole and the
+// table stays in order.
 void TableBuilder::Add(const Slice& key, const Slice& value) {
   CHECK(!rep_->closed);
   if (!status().ok()) return;
@@ -117,6 +125,7 @@ void TableBuilder::Flush() {
 
 Status TableBuilder::status() const { return rep_->status(); }
 
+// closed is set first, so that a table whose Finish failed counts as ended and may be destroyed.
 Status TableBuilder::Finish() {
   CHECK(!rep_->closed);
   rep_->closed = true;

@@ -14,6 +14,7 @@ const SstFile* FileOf(const KeyOrder& order, const std::vector<SstRef>& files, c
 
 }  // namespace
 
+// Binary over the largest keys, which the manifest's description of each file has in memory.
 size_t FindFile(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key) {
   const auto it = std::partition_point(
       files.begin(), files.end(), [&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
@@ -55,6 +56,8 @@ void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
   }
 }
 
+// One iterator for a level and not for a file: a merge of all sources then has as many as there are levels, however
+// many files lie in them.
 void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
                              std::vector<std::unique_ptr<InternalIterator>>* iterators) const {
   for (const std::vector<SstRef>& files : levels) {
@@ -82,6 +85,8 @@ uint64_t SsdLevels::BytesIn(const Slice& start, const Slice& limit) const {
   return sum;
 }
 
+// Merges ask this before they drop a tombstone: a file with the key's range anywhere below may have what the tombstone
+// hides. The range alone is looked at, so the answer errs on the side of keeping it.
 bool SsdLevels::OverlapsFrom(size_t level, const Slice& smallest, const Slice& largest) const {
   for (; level < levels.size(); level++) {
     const std::vector<SstRef>& files = levels[level];

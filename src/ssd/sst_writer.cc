@@ -12,6 +12,7 @@ constexpr uint64_t kMaxBlockBytes = UINT32_MAX;
 
 }  // namespace
 
+// The file has to be empty, or places in it would be wrong: offsets are counted here and not asked of the file.
 SstWriter::SstWriter(const SstFormat& format, WritableFile* file)
     : format_(format),
       file_(file),
@@ -47,6 +48,8 @@ void SstWriter::Flush() {
   if (filter_ != nullptr) filter_->StartBlock(offset_);
 }
 
+// The separator is not before any key of its block and before every key of the next one, so one search in the index
+// finds the only block that can have a key.
 void SstWriter::AddToIndex(const std::string& separator) {
   std::string handle;
   pending_handle_.EncodeTo(&handle);
@@ -55,6 +58,8 @@ void SstWriter::AddToIndex(const std::string& separator) {
 }
 
 // *stored: a copy of what went to the file, trailer included.
+// A block that compression does not make much smaller is stored as it is, and says so in its trailer; readers need no
+// option for it.
 void SstWriter::WriteBlock(const Slice& block, CompressionType type, BlockHandle* handle, std::string* stored) {
   if (block.size() > kMaxBlockBytes) {
     status_ = Status::NotSupported("table file", "a block of " + std::to_string(block.size()) +

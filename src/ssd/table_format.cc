@@ -36,6 +36,7 @@ bool Uncompress(uint8_t type, const Slice& stored, std::string* contents) {
 
 }  // namespace
 
+// A handle is a varint pair, because most files need far fewer bytes for a place than 16.
 void BlockHandle::EncodeTo(std::string* dst) const {
   PutVarint64(dst, offset);
   PutVarint64(dst, size);
@@ -43,6 +44,8 @@ void BlockHandle::EncodeTo(std::string* dst) const {
 
 bool BlockHandle::DecodeFrom(Slice* input) { return GetVarint64(input, &offset) && GetVarint64(input, &size); }
 
+// The handles vary in length and the footer does not: zeros fill it up to the magic number, so a reader finds it at a
+// fixed distance from the end of the file.
 void Footer::EncodeTo(std::string* dst) const {
   const size_t start = dst->size();
   meta_index.EncodeTo(dst);
@@ -57,6 +60,7 @@ bool Footer::DecodeFrom(const Slice& bytes) {
   return meta_index.DecodeFrom(&handles) && index.DecodeFrom(&handles);
 }
 
+// The name of the file and the place in it, so that somebody can look at the bytes.
 Status SstSource::Corrupt(uint64_t offset, const std::string& what) const {
   return Status::Corruption(name, "offset " + std::to_string(offset) + ": " + what);
 }

@@ -122,6 +122,8 @@ bool TakeVersion(Slice* input, const char* label, std::string* version) {
   return std::sscanf(version->c_str(), "%d.%d%c", &major, &minor, &behind) == 2;
 }
 
+// A problem is returned as a text of the program, so that a damaged record costs no allocation; nullptr says that all
+// is well.
 const char* DecodeMultiGet(uint32_t count, Slice families, Slice keys, std::vector<TraceKey>* result) {
   result->clear();
   // Every key takes at least a byte, so a large count with few bytes does not ask for much memory.
@@ -205,6 +207,7 @@ const char* DecodeScan(Slice payload, TraceRecord* record) {
   return whole && payload.empty() ? nullptr : "a scan record of the wrong size";
 }
 
+// Version 0.1 has no bitmap and no bounds; a write is the bare batch.
 const char* DecodeVersion1(Slice payload, TraceRecord* record) {
   if (record->type == kTraceWrite) {
     record->batch = payload;
@@ -226,6 +229,8 @@ TraceUpdates::TraceUpdates(const Slice& batch) : rest_(batch) {
   rest_.remove_prefix(kBatchHeaderBytes);
 }
 
+// Passes entries of transactions and comments on the way, which RocksDB writes into batches and which are not counted.
+// An update too few or too many for the count is damage, found at the end.
 bool TraceUpdates::Next(TraceUpdate* update) {
   while (!damaged_ && !rest_.empty()) {
     const unsigned char tag = static_cast<unsigned char>(rest_[0]);
@@ -274,6 +279,7 @@ void TraceEncoder::End(uint64_t micros) {
   Finish();
 }
 
+// The batch goes in as it is, with a sequence that means nothing here: the order of records is the order of writes.
 void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
   Start(micros, kTraceWrite);
   PutFixed64(out_, Bit(kWriteBatchData));

@@ -52,6 +52,7 @@ struct TraceReader::Rep {
   bool HasEnd();
   bool StopAtCut(const std::string& reason);
   bool CheckChecksum(const Slice& head, const Slice& payload);
+  // Ends the reading: what lies behind damage cannot be told apart from what is still good.
   bool Stop(const std::string& reason) {
     status = Corruption(offset, reason);
     return false;
@@ -234,6 +235,8 @@ const std::string& TraceReader::path() const { return rep_->path; }
 uint64_t TraceReader::offset() const { return rep_->offset; }
 uint64_t TraceReader::file_bytes() const { return rep_->file_bytes; }
 
+// Opens the file again instead of seeking, since a SequentialFile cannot go back; so a trace that has grown is read to
+// its new end.
 Status TraceReader::Rewind() {
   return NoThrow(rep_->path, [this] {
     Status s = rep_->OpenFile();

@@ -32,6 +32,8 @@ class FileTraceWriter final : public TraceWriter {
 
 TraceWriter::~TraceWriter() = default;
 
+// The system's Env and not the database's: a trace is a file for other programs, also where a database keeps its own
+// elsewhere.
 Status NewFileTraceWriter(const std::string& path, std::unique_ptr<TraceWriter>* writer) {
   writer->reset();
   return NoThrow(path, [&] {

@@ -60,6 +60,7 @@ const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value
   return ReadVarint<64>(p, limit, value);
 }
 
+// As the fixed ones: *input moves only if the number is whole and fits its type.
 bool GetVarint32(Slice* input, uint32_t* value) {
   const char* limit = input->data() + input->size();
   const char* end = GetVarint32Ptr(input->data(), limit, value);
@@ -84,6 +85,8 @@ void PutLengthPrefixedSlice(std::string* dst, const Slice& value) {
   dst->append(value.data(), value.size());
 }
 
+// The result is a view of the input's bytes. The length is compared with what is there before it is used, so a damaged
+// one leads nowhere and asks for no memory.
 bool GetLengthPrefixedSlice(Slice* input, Slice* result) {
   Slice rest = *input;
   uint32_t length;

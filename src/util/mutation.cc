@@ -26,6 +26,7 @@ Mutation FromEnvironment() {
 
 }  // namespace
 
+// Set once before main, and read everywhere without order: it never changes.
 Mutation g_mutation = FromEnvironment();
 
 }  // namespace miodb
