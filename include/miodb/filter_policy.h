@@ -5,6 +5,9 @@
 // (Options::filter_policy) and those of TableBuilder and Table. There a filter spares the read of a block from the
 // disk for most keys that a file does not have; the filter of a file is in memory while the file is open.
 //
+//   std::unique_ptr<const miodb::FilterPolicy> policy(miodb::NewBloomFilterPolicy(10));
+//   options.filter_policy = policy.get();   // outlives the database
+//
 // Filters see the user's keys, without sequences, and one filter is made of all keys of a file.
 //
 // What a crash leaves, and damage: a filter is a part of its file and durable with it. A damaged one, or one that an

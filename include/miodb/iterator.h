@@ -6,6 +6,11 @@
 //   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->key(), it->value());
 //   if (!it->status().ok()) ...   // the loop ended early
 //
+// All keys with a prefix, and all keys backward:
+//
+//   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) Use(it->key(), it->value());
+//   for (it->SeekToLast(); it->Valid(); it->Prev()) Use(it->key(), it->value());
+//
 // The iterator of a database shows the state of one moment, that of DB::NewIterator or of its snapshot: each key once,
 // with its newest value then; deleted keys not at all. Writes made since do not show, however long the iterator lives;
 // a new iterator is needed to see them. It reads the pool where it lies and copies only what comes from table files.

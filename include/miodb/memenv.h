@@ -1,5 +1,11 @@
 // An Env whose files are in memory, for tests and for databases that need not outlive the process.
 //
+//   std::unique_ptr<miodb::Env> env(miodb::NewMemEnv(miodb::Env::Default()));
+//   miodb::Options options;
+//   options.env = env.get();
+//   options.create_if_missing = true;
+//   status = miodb::DB::Open(options, "/any/name", &db);
+//
 // Threads: any number at once.
 //
 // What a crash leaves: nothing. Syncing is OK and does nothing, so such an Env shows no bug of a missing sync.

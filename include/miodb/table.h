@@ -1,6 +1,14 @@
 // A sorted file of keys and values in LevelDB's table format, as TableBuilder writes it. For programs that use such
 // files without a database; a database's own are opened by the database.
 //
+//   miodb::RandomAccessFile* file = nullptr;
+//   uint64_t size = 0;
+//   miodb::Table* table = nullptr;
+//   status = options.env->GetFileSize(path, &size);
+//   if (status.ok()) status = options.env->NewRandomAccessFile(path, &file);
+//   if (status.ok()) status = miodb::Table::Open(options, file, size, &table);
+//   ... iterate, then delete the iterator, the table and the file, in this order
+//
 // Keys are the user's, without sequences, in the order of Options::comparator, each once. That is how LevelDB's and
 // RocksDB's own tables of this kind differ from those of a database, whose keys have 8 bytes more behind each user
 // key: a Table shows these as a part of the key and needs a comparator that knows of them.

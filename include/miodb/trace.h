@@ -100,7 +100,7 @@ struct MIODB_EXPORT TraceOptions {
 };
 
 // Where a trace goes. Derive from it to send traces elsewhere than to a file. Calls fail with IOError naming the
-// place; after the first failure tracing stops, and Close is still called. A writer must not throw and must not call
+// place; after the first failure tracing stops, and EndTrace still closes. A writer must not throw and must not call
 // the database.
 class MIODB_EXPORT TraceWriter {
  public:

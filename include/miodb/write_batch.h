@@ -8,6 +8,14 @@
 // An update hides earlier ones of the same key in the same batch. A batch is also the fast way to load data: one frame
 // of the log and one fence serve all its updates.
 //
+// What a batch holds, for programs that were handed one:
+//
+//   struct Printer : miodb::WriteBatch::Handler {
+//     void Put(const miodb::Slice& key, const miodb::Slice&) override { puts(("put " + key.ToString()).c_str()); }
+//     void Delete(const miodb::Slice& key) override { puts(("delete " + key.ToString()).c_str()); }
+//   } printer;
+//   status = batch.Iterate(&printer);
+//
 // What a crash leaves: all updates of a batch that DB::Write has returned OK for, as far as a single write would be
 // kept (db.h); of one that was being written all updates or none.
 //
