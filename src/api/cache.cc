@@ -201,6 +201,8 @@ class Shard {
   Entry idle_ GUARDED_BY(mu_);
 };
 
+// Shards keep threads from meeting at one lock. A shard has its part of the capacity for good: moving capacity between
+// shards would need a lock over all of them.
 class ShardedLRUCache final : public Cache {
  public:
   explicit ShardedLRUCache(size_t capacity) {

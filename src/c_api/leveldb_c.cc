@@ -9,7 +9,12 @@
 #include "src/db/options_check.h"
 #include "src/util/no_throw.h"
 
-// The functions of LevelDB's C API, in the order of its header.
+// The functions of LevelDB's C API, in the order of its header. Each unpacks its C types, makes one call of the C++
+// API, and packs what comes back. What a program gets as a pointer it frees: strings and values with leveldb_free,
+// objects with their own destroy. Errors go into *errptr as text, since C has no Status; a function without one has no
+// error to tell, or swallows it.
+//
+// Threads, lifetimes and what a crash leaves are those of the C++ calls.
 
 using miodb::CopyForC;
 using miodb::SaveError;
@@ -164,6 +169,7 @@ leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name, char
   return handle;
 }
 
+// Iterators, snapshots and pinned values are gone by now, as in C++: nothing here counts them.
 void leveldb_close(leveldb_t* db) {
   delete db->rep;
   delete db;
@@ -196,6 +202,7 @@ char* leveldb_get(leveldb_t* db, const leveldb_readoptions_t* options, const cha
   return CopyForC(value);
 }
 
+// Never NULL: an iterator that could not be made has its error in leveldb_iter_get_error.
 leveldb_iterator_t* leveldb_create_iterator(leveldb_t* db, const leveldb_readoptions_t* options) {
   return new leveldb_iterator_t{db->rep->NewIterator(options->rep)};
 }

@@ -162,6 +162,7 @@ miodb_pinnedslice_t* miodb_get_pinned(leveldb_t* db, const leveldb_readoptions_t
   return nullptr;
 }
 
+// The bytes belong to the slice and lie where the database has them, until miodb_pinnedslice_destroy.
 const char* miodb_pinnedslice_value(const miodb_pinnedslice_t* slice, size_t* vallen) {
   *vallen = slice->rep.size();
   return slice->rep.data();

@@ -8,6 +8,7 @@ namespace {
 
 constexpr Seal kSeal = {"MIOSTORE", kStoreFormatVersion};
 
+// A uuid is 16 bytes without an order: never an integer, so no byte order applies to it.
 void PutUuid(std::string* dst, const Uuid& uuid) {
   dst->append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
 }

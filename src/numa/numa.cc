@@ -110,6 +110,8 @@ std::string NumaTopology::ReadLine(const std::string& file) const {
   return line;
 }
 
+// Three reasons with three messages, because each needs another answer of the user's: no NUMA at all, a wrong number,
+// a node of processors only.
 Status NumaTopology::CheckMemory(const std::string& option, int node) const {
   const std::string given = option + " is " + std::to_string(node);
   if (nodes_.empty()) {
@@ -166,6 +168,8 @@ uint64_t NumaTopology::AvailableBytes(int node) const {
   return have > not_ours ? have - not_ours : 0;
 }
 
+// hugetlbfs hands out pages that the system has set aside, so other free memory of the node does not count here, and
+// there is nothing to leave to the kernel.
 uint64_t NumaTopology::AvailableHugePages(int node, uint64_t page_bytes) const {
   uint64_t pages = 0;
   std::ifstream(root_ + "/node" + std::to_string(node) + "/hugepages/hugepages-" + std::to_string(page_bytes >> 10) +
@@ -232,6 +236,7 @@ uint64_t PageSample::Elsewhere(int node, int other) const {
   return elsewhere;
 }
 
+// A sample of nothing is "not known", which is not the same as "nowhere else".
 std::string PageSample::Describe() const {
   std::string text;
   for (const auto& [id, count] : pages) {

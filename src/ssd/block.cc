@@ -26,6 +26,7 @@ void BlockBuilder::Add(const Slice& key, const Slice& value) {
   since_restart_++;
 }
 
+// The restarts come last, so that the builder needs no second pass and a reader finds them from the end.
 Slice BlockBuilder::Finish() {
   for (uint32_t restart : restarts_) PutFixed32(&buffer_, restart);
   PutFixed32(&buffer_, static_cast<uint32_t>(restarts_.size()));
@@ -113,6 +114,8 @@ void BlockIterator::SeekToLast() {
   while (ParseNext() && next_ < block_->restarts_offset_) continue;
 }
 
+// Binary over restarts, whose keys are whole, then entry by entry. Damage in between ends the search at once: a wrong
+// turn would lead to an entry that is not the first at or behind the target.
 void BlockIterator::Seek(const Slice& target) {
   if (!status_.ok() || block_->restart_count_ == 0) return;
   // The last restart with a key before the target.

@@ -38,6 +38,8 @@ void FilterBlockBuilder::MakeFilter() {
   starts_.clear();
 }
 
+// The list of offsets stands behind the filters and its own offset behind the list, so that every filter has an end
+// and a reader finds all of it from the last five bytes.
 Slice FilterBlockBuilder::Finish() {
   if (!starts_.empty()) MakeFilter();
   const uint32_t list_offset = static_cast<uint32_t>(result_.size());

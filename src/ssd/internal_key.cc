@@ -22,6 +22,7 @@ void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slic
   }
 }
 
+// The same for the last key of a file, which has no next one.
 void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
   const Slice user_key = UserKeyOf(*key);
   std::string shorter = user_key.ToString();

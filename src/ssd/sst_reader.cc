@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kCacheKeyBytes = 16;
 
+// The cache calls this when nobody has the block any more, perhaps long after the table was closed.
 void DeleteBlock(const Slice&, void* value) { delete static_cast<const Block*>(value); }
 
 }  // namespace
@@ -290,6 +291,7 @@ Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bo
   return s;
 }
 
+// The reader outlives the iterator: walks of a level pin the open table for as long as they use it.
 Iterator* SstReader::NewIterator(const ReadMode& mode) const { return new SstIterator(this, mode); }
 
 uint64_t SstReader::ApproximateOffsetOf(const Slice& key) const {

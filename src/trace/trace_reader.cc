@@ -121,6 +121,8 @@ Status TraceReader::Rep::Fill(size_t bytes) {
   return Status::OK();
 }
 
+// The end of the file at the border of two records is the end of the trace and no error; anywhere else it is a cut. An
+// end record is not asked for here, since RocksDB's traces and crashed ones have none.
 bool TraceReader::Rep::Load(TraceHead* head) {
   status = Fill(kTraceHeadBytes);
   if (!status.ok() || end == begin) return false;
@@ -200,6 +202,7 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
   return false;
 }
 
+// The state is behind a pointer, so that the public header names no file and no window.
 TraceReader::TraceReader(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 TraceReader::~TraceReader() = default;
 

@@ -113,6 +113,7 @@ uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   return micros;
 }
 
+// A put or delete is recorded as a batch of one, as the format has only batches.
 void Tracer::Put(const Slice& key, const Slice& value) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Put(micros, key, value); });
 }
@@ -125,6 +126,7 @@ void Tracer::Batch(const Slice& batch) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Batch(micros, batch); });
 }
 
+// The get is recorded before it looks for anything, so the record is there whether the key is or not.
 void Tracer::Get(const Slice& key) {
   RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, key); });
 }

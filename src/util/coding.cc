@@ -45,6 +45,7 @@ bool GetFixed64(Slice* input, uint64_t* value) {
 // A value of 32 bits has the same bytes in either width, so there is one encoder.
 void PutVarint32(std::string* dst, uint32_t value) { PutVarint64(dst, value); }
 
+// At most ten bytes, made beside the string so that it grows once.
 void PutVarint64(std::string* dst, uint64_t value) {
   char buffer[kMaxVarint64Bytes];
   const char* end = EncodeVarint64(buffer, value);
