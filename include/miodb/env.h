@@ -315,7 +315,8 @@ MIODB_EXPORT void Log(Logger* info_log, const char* format, ...)
     ;
 
 // Makes data the whole content of the file, which is created or cut to nothing first. Does not sync, and is not
-// atomic: a crash may leave a part. On failure the file is removed, also one that was there before.
+// atomic: a crash may leave a part. If it was opened and cannot be written, the file is removed, also one that was
+// there before.
 MIODB_EXPORT Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname);
 
 // Stores the whole content of the file in *data. On failure *data holds what was read until then, and nothing if the

@@ -9,9 +9,9 @@
 //   if (status.ok()) status = miodb::Table::Open(options, file, size, &table);
 //   ... iterate, then delete the iterator, the table and the file, in this order
 //
-// Keys are the user's, without sequences, in the order of Options::comparator, each once. That is how LevelDB's and
-// RocksDB's own tables of this kind differ from those of a database, whose keys have 8 bytes more behind each user
-// key: a Table shows these as a part of the key and needs a comparator that knows of them.
+// Keys are the program's own, without sequences, in the order of Options::comparator, each once. Files that a database
+// wrote, LevelDB's, RocksDB's or this one's, have 8 bytes more behind each user key: a Table shows these as a part of
+// the key, and needs a comparator that knows of them.
 //
 // Threads: a Table may be read by any number of threads at once. Each iterator belongs to one.
 //
@@ -45,9 +45,9 @@ class MIODB_EXPORT Table {
   // failure. Reads the footer, the index and the filter. Of the options comparator, filter_policy, block_cache and
   // paranoid_checks matter: with the last the index is verified.
   //
-  // Corruption if the file is no table, is shorter than it was, or has a damaged footer or index; NotSupported for a
-  // compression that this build does not have; what the file returns if it cannot be read. A comparator of another
-  // name than the one that the table was made with is not noticed, because the format does not say it.
+  // Corruption if the file is no table, is shorter than it was, has a damaged footer or index, or an index with a
+  // compression that nobody here knows; what the file returns if it cannot be read. A comparator of another name than
+  // the one that the table was made with is not noticed, because the format does not say it.
   static Status Open(const Options& options, RandomAccessFile* file, uint64_t file_size, Table** table);
 
   Table(const Table&) = delete;
