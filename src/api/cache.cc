@@ -53,6 +53,8 @@ HashedKey MakeKey(const Slice& key) {
   return {std::string_view(key.data(), key.size()), Hash64(key.data(), key.size())};
 }
 
+// Without the shard's lock: a deleter may use the cache, and may take as long as it likes. Nobody else has these
+// entries any more, since they are in no map and have no handles.
 void Destroy(Entry* list) {
   while (list != nullptr) {
     Entry* next = list->next;
@@ -66,6 +68,7 @@ class Shard {
  public:
   Shard() { idle_.prev = idle_.next = &idle_; }
 
+  // A handle that was not released would be used after this, so it ends the process here instead.
   ~Shard() {
     Entry* dead = nullptr;
     {
@@ -80,11 +83,14 @@ class Shard {
     Destroy(dead);
   }
 
+  // Called once, before anybody uses the shard; a lower capacity would take effect with the next entry.
   void SetCapacity(size_t capacity) EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     capacity_ = capacity;
   }
 
+  // The entry begins with one handle, the caller's, so making room cannot take it away again. An entry that is in use
+  // is never detached for room: usage_ is above the capacity then, until handles are released.
   void Insert(const HashedKey& key, Entry* entry) EXCLUDES(mu_) {
     Entry* dead = nullptr;
     {
@@ -102,6 +108,7 @@ class Shard {
     Destroy(dead);
   }
 
+  // Takes the entry off the idle list, so that nobody makes room with it while it is used.
   Entry* Lookup(const HashedKey& key) EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     auto found = map_.find(key);
@@ -111,6 +118,8 @@ class Shard {
     return entry;
   }
 
+  // The last handle decides what becomes of the entry: the newest of the idle ones if it is still in the map, else
+  // gone. Room is made here as well as in Insert, because only now there may be something to make it with.
   void Release(Entry* entry) EXCLUDES(mu_) {
     Entry* dead = nullptr;
     {
@@ -211,6 +220,8 @@ class ShardedLRUCache final : public Cache {
     for (Shard& shard : shards_) shard.SetCapacity(share);
   }
 
+  // The key is hashed once, here; shard and map go by the same number. Without memory this throws before the value has
+  // changed hands.
   Handle* Insert(const Slice& key, void* value, size_t charge,
                  void (*deleter)(const Slice& key, void* value)) override {
     const HashedKey hashed = MakeKey(key);

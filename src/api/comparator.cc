@@ -10,6 +10,8 @@ namespace miodb {
 
 namespace {
 
+// Slices compare as unsigned bytes by themselves. KeyOrder knows this comparator by its address and compares without a
+// virtual call; whoever gives another object of the same order gets the slow paths.
 class BytewiseComparatorImpl final : public Comparator {
  public:
   int Compare(const Slice& a, const Slice& b) const override { return a.compare(b); }

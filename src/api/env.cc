@@ -6,6 +6,8 @@
 
 namespace miodb {
 
+// What the interfaces do by themselves. Destructors are here and not in the header, so that there is one vtable of
+// each in the library, whatever a program derives.
 Env::Env() = default;
 Env::~Env() = default;
 EnvWrapper::~EnvWrapper() = default;
@@ -17,6 +19,7 @@ Status WritableFile::RangeSync(uint64_t, uint64_t) { return Sync(); }
 Logger::~Logger() = default;
 FileLock::~FileLock() = default;
 
+// An Env that was written for an older interface has no such calls, and says so by these.
 Status Env::NewAppendableFile(const std::string& fname, WritableFile** result) {
   *result = nullptr;
   return Status::NotSupported(fname, "this Env does not append to files");
@@ -38,6 +41,7 @@ Status Env::DeleteFile(const std::string& fname) { return RemoveFile(fname); }
 Status Env::RemoveDir(const std::string& dirname) { return DeleteDir(dirname); }
 Status Env::DeleteDir(const std::string& dirname) { return RemoveDir(dirname); }
 
+// The arguments are formatted by the logger, so a message costs nothing where there is none.
 void Log(Logger* info_log, const char* format, ...) {
   if (info_log == nullptr) return;
   std::va_list ap;
@@ -46,6 +50,8 @@ void Log(Logger* info_log, const char* format, ...) {
   va_end(ap);
 }
 
+// For small files that nothing durable depends on; where a crash matters, ReplaceFile writes under another name and
+// syncs.
 Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname) {
   WritableFile* opened;
   Status s = env->NewWritableFile(fname, &opened);
@@ -58,6 +64,8 @@ Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname) 
   return s;
 }
 
+// Reads until the file ends, whatever its length is said to be, so that pseudo-files with a length of 0 can be read as
+// well.
 Status ReadFileToString(Env* env, const std::string& fname, std::string* data) {
   data->clear();
   return NoThrow(fname, [&] {

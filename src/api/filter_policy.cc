@@ -34,6 +34,9 @@ uint32_t FilterHash(const Slice& key) {
   return h;
 }
 
+// LevelDB's format to the bit, so that its tools and RocksDB's read the filters and its tables keep theirs. One hash
+// is the start and, rotated, the step of all probes, which comes close to as many independent hashes (Kirsch and
+// Mitzenmacher, Less hashing, same performance, 2006).
 class BloomFilterPolicy final : public FilterPolicy {
  public:
   // ln 2 probes for each bit per key make the fewest false positives.

@@ -10,6 +10,8 @@ namespace miodb {
 // No function in newest_ means that nothing was registered.
 Iterator::Iterator() : newest_{nullptr, nullptr, nullptr, nullptr} {}
 
+// Cleanups run when the derived class is gone already: they let go of what it read from. Newest first, as destructors
+// would run.
 Iterator::~Iterator() {
   if (newest_.function == nullptr) return;
   newest_.function(newest_.arg1, newest_.arg2);
@@ -21,6 +23,8 @@ Iterator::~Iterator() {
   }
 }
 
+// The new cleanup takes the place in the object, and the one that was there moves to the heap: the first allocation is
+// at the second cleanup.
 void Iterator::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2) {
   assert(function != nullptr);
   Cleanup* older = newest_.function == nullptr ? nullptr : new Cleanup(newest_);
@@ -65,6 +69,7 @@ class EmergencyPlaces {
 EmergencyPlaces::Place EmergencyPlaces::places_[kPlaces];
 std::atomic<bool> EmergencyPlaces::taken_[kPlaces];
 
+// Made where a call that must return an iterator cannot, so also when there is no memory.
 class EmptyIterator final : public Iterator {
  public:
   static void* operator new(size_t size) {

@@ -6,6 +6,8 @@
 
 namespace miodb {
 
+// Everything else has its default in the header. In the library for LevelDB programs this is also the place where a
+// second LevelDB in the process is found out, because every program makes an Options before anything else.
 Options::Options() : comparator(BytewiseComparator()), env(Env::Default()) {
 #ifdef MIODB_AS_LEVELDB
   CheckNoOtherLevelDB();

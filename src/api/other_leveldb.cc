@@ -29,6 +29,8 @@ const void* ObjectOf(const void* address) {
 }
 
 // A loaded library or program; with an empty name the program and all that is loaded for everybody.
+// Looks a library up among those that are loaded and loads none (RTLD_NOLOAD), so looking changes nothing. The handle
+// keeps it from being unloaded meanwhile.
 class Loaded {
  public:
   explicit Loaded(const char* name)
@@ -46,6 +48,8 @@ class Loaded {
 };
 
 // Names of what is loaded, in the order in which it was.
+// The names are copied out first, because dlopen must not be called from inside of the iteration, which holds the
+// linker's lock.
 std::vector<std::string> LoadedNames() {
   std::vector<std::string> names;
   ::dl_iterate_phdr(
@@ -58,6 +62,7 @@ std::vector<std::string> LoadedNames() {
 }
 
 // How often something was loaded.
+// The linker counts by itself; comparing the count is all that most calls do.
 unsigned long long Loads() {
   unsigned long long loads = 0;
   ::dl_iterate_phdr(
@@ -81,6 +86,9 @@ const void* FindOther(const void* ours) {
 }
 
 // An address in another LevelDB whose names the linker takes for ours, or ours for its.
+// A conflict needs both libraries in one scope of the dynamic linker. If our names cannot be found by a search that
+// begins at the program, nor in this very library by its own path, nobody calls us by them, and another LevelDB is
+// none of our business.
 const void* FindConflict() {
   const void* const ours = ObjectOf(reinterpret_cast<const void*>(&Loads));
   Dl_info info;

@@ -24,6 +24,8 @@ const Status::State* Status::Brief(Code code) {
   return &brief[code];
 }
 
+// A status is made where something has failed already, perhaps for want of memory, so making one must not fail:
+// without memory the kind stays and the words go.
 Status::Status(Code code, const Slice& msg, const Slice& msg2) {
   try {
     std::string message = msg.ToString();
@@ -48,10 +50,12 @@ const Status::State* Status::Clone(const State* state) {
   }
 }
 
+// The brief ones are static and shared, and so never freed.
 void Status::Free(const State* state) {
   if (state != Brief(state->code)) delete state;
 }
 
+// LevelDB's words for LevelDB's kinds, because programs and their tests look for them.
 std::string Status::ToString() const {
   const char* kind = "";
   switch (code()) {

@@ -23,6 +23,7 @@ WriteBatch::Handler::~Handler() = default;
 
 WriteBatch::WriteBatch() { Clear(); }
 
+// A std::string that was moved from has some content or none; Clear makes it an empty batch again, with its header.
 WriteBatch::WriteBatch(WriteBatch&& other) noexcept : rep_(std::move(other.rep_)) { other.Clear(); }
 
 WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
@@ -35,6 +36,8 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
 
 WriteBatch::~WriteBatch() = default;
 
+// The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
+// refuses it.
 void WriteBatch::Put(const Slice& key, const Slice& value) {
   WriteBatchInternal::SetCount(this, WriteBatchInternal::Count(this) + 1);
   rep_.push_back(static_cast<char>(kBatchPut));
@@ -55,6 +58,8 @@ size_t WriteBatch::ApproximateSize() const { return rep_.size(); }
 
 void WriteBatch::Append(const WriteBatch& source) { WriteBatchInternal::Append(this, &source); }
 
+// The handler has seen the updates before the damage by the time that it is found; whoever wants all or nothing looks
+// first.
 Status WriteBatch::Iterate(Handler* handler) const {
   BatchReader reader(rep_);
   uint8_t type;
@@ -78,6 +83,8 @@ uint64_t WriteBatchInternal::Sequence(const WriteBatch* batch) { return DecodeFi
 
 void WriteBatchInternal::SetSequence(WriteBatch* batch, uint64_t sequence) { EncodeFixed64(&batch->rep_[0], sequence); }
 
+// Walks the bytes before it takes them: what comes from a log or over a network must not become a batch that says one
+// thing and holds another.
 Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents) {
   BatchReader reader(contents);
   uint8_t type;

@@ -23,6 +23,8 @@ using miodb::Status;
 
 namespace miodb {
 
+// From malloc, since programs free what they get with leveldb_free or free. The zero behind the bytes is LevelDB's
+// promise for properties, and does no harm elsewhere.
 char* CopyForC(const Slice& bytes) {
   char* const copy = static_cast<char*>(malloc(bytes.size() + 1));
   if (copy == nullptr) abort();  // C has no way to tell
@@ -31,6 +33,8 @@ char* CopyForC(const Slice& bytes) {
   return copy;
 }
 
+// An error that was there before is replaced, as the header of LevelDB says; *errptr has to be NULL or from malloc. A
+// success leaves it alone.
 bool SaveError(char** errptr, const Status& s) {
   if (s.ok()) return false;
   free(*errptr);
@@ -66,6 +70,8 @@ class CHandler final : public WriteBatch::Handler {
 }  // namespace
 }  // namespace miodb
 
+// A comparator of C's functions. The destructor is called when the comparator is destroyed, whichever database used
+// it; that must be closed by then.
 struct leveldb_comparator_t final : public miodb::Comparator {
   using CompareFunction = int (*)(void*, const char* a, size_t alen, const char* b, size_t blen);
 
@@ -87,6 +93,7 @@ struct leveldb_comparator_t final : public miodb::Comparator {
   const char* (*const name)(void*);
 };
 
+// Two kinds of policies are behind one type of C: functions of the program's, and the library's own filter.
 struct leveldb_filterpolicy_t : public miodb::FilterPolicy {};
 
 namespace miodb {
@@ -153,6 +160,8 @@ extern "C" {
 
 // ---- Database. ----
 
+// The write buffer is clipped to LevelDB's range, as LevelDB does it without a word: a program that was written for it
+// may rely on that.
 leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name, char** errptr) {
   miodb::DB* db = nullptr;
   const Status opened = miodb::NoThrow(name, [&] {
@@ -207,6 +216,7 @@ leveldb_iterator_t* leveldb_create_iterator(leveldb_t* db, const leveldb_readopt
   return new leveldb_iterator_t{db->rep->NewIterator(options->rep)};
 }
 
+// Without memory for a snapshot its rep is null, and reads made with it see the newest state.
 const leveldb_snapshot_t* leveldb_create_snapshot(leveldb_t* db) {
   return new leveldb_snapshot_t{db->rep->GetSnapshot()};
 }
@@ -221,6 +231,7 @@ char* leveldb_property_value(leveldb_t* db, const char* propname) {
   return db->rep->GetProperty(propname, &value) ? CopyForC(value) : nullptr;
 }
 
+// A range at a time, so that C arrays need no copy into an array of ranges, for which there might be no memory.
 void leveldb_approximate_sizes(leveldb_t* db, int num_ranges, const char* const* range_start_key,
                                const size_t* range_start_key_len, const char* const* range_limit_key,
                                const size_t* range_limit_key_len, uint64_t* sizes) {
@@ -408,6 +419,7 @@ void leveldb_cache_destroy(leveldb_cache_t* cache) {
   delete cache;
 }
 
+// The Env behind it is the library's and stays when this is destroyed.
 leveldb_env_t* leveldb_create_default_env() { return new leveldb_env_t{miodb::Env::Default()}; }
 void leveldb_env_destroy(leveldb_env_t* env) { delete env; }
 
@@ -419,6 +431,7 @@ char* leveldb_env_get_test_directory(leveldb_env_t* env) {
 // ---- Other. ----
 
 void leveldb_free(void* ptr) { free(ptr); }
+// Of the LevelDB whose interface this is; miodb_major_version says whose library it is.
 int leveldb_major_version() { return 1; }
 int leveldb_minor_version() { return 23; }
 

@@ -18,6 +18,8 @@ using miodb::Status;
 namespace {
 
 // Stores a copy of the key and lets *bound point to it, or takes the bound away.
+// The options own the bytes of their bounds, because a C program may free the key at once. They must not change while
+// an iterator made with them lives.
 void SetBound(const char* key, size_t keylen, std::string* copy, Slice* view, const Slice** bound) {
   *bound = nullptr;
   if (key == nullptr) return;
@@ -45,6 +47,7 @@ int miodb_minor_version() { return MIODB_VERSION_MINOR; }
 
 // ---- Options. ----
 
+// Values are stored as they come; leveldb_open checks all of them together and says what is wrong. Paths are copied.
 void miodb_options_set_pool_path(leveldb_options_t* options, const char* path) { options->rep.pool_path = path; }
 void miodb_options_set_pool_size(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_size = bytes; }
 void miodb_options_set_pool_growth(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_growth = bytes; }
@@ -153,6 +156,8 @@ void miodb_readoptions_set_iterate_upper_bound(leveldb_readoptions_t* options, c
 
 // ---- Pinned values. ----
 
+// NULL without an error means that the key is not there, so a program that does not look at the error takes damage for
+// a missing key: it has to look.
 miodb_pinnedslice_t* miodb_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options, const char* key,
                                       size_t keylen, char** errptr) {
   auto value = std::make_unique<miodb_pinnedslice_t>();
@@ -172,6 +177,8 @@ void miodb_pinnedslice_destroy(miodb_pinnedslice_t* slice) { delete slice; }
 
 // ---- Many gets. ----
 
+// Every place of the three arrays is written, whatever happens: without memory for the call each key gets the error,
+// so that a program can free what it finds without knowing how far the call came.
 void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t num_keys, const char* const* keys,
                      const size_t* keylens, char** values, size_t* vallens, char** errors) {
   std::vector<std::string> found;
@@ -202,6 +209,7 @@ void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t
 void miodb_flush(leveldb_t* db, char** errptr) { SaveError(errptr, db->rep->Flush()); }
 void miodb_wait_for_idle(leveldb_t* db, char** errptr) { SaveError(errptr, db->rep->WaitForIdle()); }
 
+// A property whose text is no plain number is refused instead of being cut at its first other character.
 uint8_t miodb_property_int(leveldb_t* db, const char* propname, uint64_t* value) {
   std::string text;
   if (!db->rep->GetProperty(propname, &text)) return 0;

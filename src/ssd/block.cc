@@ -7,6 +7,9 @@
 
 namespace miodb {
 
+// Keys shorten to what differs from the one before, but for one in restart_interval_, from which a search can begin.
+// last_key_ is put together from the same two parts that are stored, so what a reader rebuilds is what was compared
+// here.
 void BlockBuilder::Add(const Slice& key, const Slice& value) {
   size_t shared = 0;
   if (since_restart_ < restart_interval_) {
@@ -40,6 +43,9 @@ void BlockBuilder::Reset() {
   last_key_.clear();
 }
 
+// Finds the list of restarts from the end and believes it only if it fits and begins with 0. Nothing more is checked
+// here: each entry is looked at when a walk comes to it, so opening a block costs nothing for entries that nobody
+// reads.
 Block::Block(std::string contents) : contents_(std::move(contents)) {
   if (contents_.size() < sizeof(uint32_t) || contents_.size() > UINT32_MAX) return;
   restart_count_ = DecodeFixed32(contents_.data() + contents_.size() - sizeof(uint32_t));
@@ -50,6 +56,7 @@ Block::Block(std::string contents) : contents_(std::move(contents)) {
   valid_ = restart_count_ > 0 ? DecodeFixed32(contents_.data() + restarts_offset_) == 0 : restarts_offset_ == 0;
 }
 
+// A block that is none gets the status here, so every positioning on it ends at once and says why.
 void BlockIterator::Enter(const Block* block, const SstSource* source, uint64_t offset) {
   block_ = block;
   source_ = source;
@@ -59,6 +66,8 @@ void BlockIterator::Enter(const Block* block, const SstSource* source, uint64_t 
   if (!block->valid_) Fail("no list of restarts");
 }
 
+// Damage leaves the walk without a position, as its end does, and with a status. It is forgotten with the block: the
+// next one may be whole.
 void BlockIterator::Fail(const char* what) {
   status_ = source_->Corrupt(offset_, std::string("damaged block: ") + what);
   current_ = next_ = block_->restarts_offset_;
@@ -77,6 +86,9 @@ void BlockIterator::GoToRestart(uint32_t index) {
   next_ = RestartPoint(index);
 }
 
+// Every length is checked against the bytes that there are before it is used, in 64 bits, so that no sum of two wraps.
+// The key is kept in a string of the iterator's own, since it is put together from two places; the value is a view of
+// the block.
 bool BlockIterator::ParseNext() {
   const uint32_t end = block_->restarts_offset_;
   current_ = next_;
@@ -108,6 +120,8 @@ void BlockIterator::SeekToFirst() {
   ParseNext();
 }
 
+// From the last restart on, entry by entry: entries have no way back, since each is stored by what differs from the
+// one before.
 void BlockIterator::SeekToLast() {
   if (!status_.ok() || block_->restart_count_ == 0) return;
   GoToRestart(block_->restart_count_ - 1);
@@ -142,6 +156,8 @@ void BlockIterator::Next() {
   ParseNext();
 }
 
+// Goes back to the restart before the entry and walks forward up to it, for the same reason. So a walk backward reads
+// each stretch between two restarts as often as it has entries.
 void BlockIterator::Prev() {
   DCHECK(Valid());
   const uint32_t original = current_;

@@ -5,6 +5,8 @@
 
 namespace miodb {
 
+// Two keys in one block note it once. One file that cannot be read past its object makes the whole call come through
+// Read: half of the reads side by side would leave the other half to be waited for anyway.
 void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offset, size_t size) {
   const RawFile raw = file->Raw();
   if (raw.descriptor < 0) possible_ = false;
@@ -13,6 +15,10 @@ void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offs
   reads_.push_back({std::move(file), raw, offset, size, nullptr});
 }
 
+// Rounds each read to the unit of its file and puts them all into one piece of memory, each at a multiple of the
+// alignment that direct reads want. The files are kept by reads_ until this object goes, so their descriptors stay
+// open while the kernel reads. What was not read whole counts as not read: the reader then reads it itself and meets
+// the error or the end of the file.
 bool BlockReads::Run(ReadRings* rings) {
   if (!possible_ || reads_.empty()) return possible_;
   std::vector<ReadRings::Read> pieces;
@@ -39,6 +45,7 @@ bool BlockReads::Run(ReadRings* rings) {
   return true;
 }
 
+// A linear search: there are a few dozen at most, those of one group of a MultiGet.
 const char* BlockReads::Find(const RandomAccessFile* file, uint64_t offset, size_t size) const {
   for (const Read& read : reads_) {
     if (read.file.get() == file && read.offset == offset && read.size == size) return read.bytes;

@@ -13,17 +13,22 @@ constexpr int kBaseLog = 40;
 
 }  // namespace
 
+// Makes the filters of all spans that end before this block. With one span for the whole file that is none, and Finish
+// makes the only one.
 void FilterBlockBuilder::StartBlock(uint64_t offset) {
   const uint64_t index = offset >> kBaseLog;
   CHECK_GE(index, offsets_.size());
   while (offsets_.size() < index) MakeFilter();
 }
 
+// Keys are gathered one behind the other, as the policy wants all of them at once: 8 bytes and the key for each until
+// Finish.
 void FilterBlockBuilder::AddKey(const Slice& key) {
   starts_.push_back(keys_.size());
   keys_.append(key.data(), key.size());
 }
 
+// A span without a key gets an empty filter, by which a reader knows that it has none.
 void FilterBlockBuilder::MakeFilter() {
   offsets_.push_back(static_cast<uint32_t>(result_.size()));
   if (starts_.empty()) return;
@@ -49,6 +54,8 @@ Slice FilterBlockBuilder::Finish() {
   return result_;
 }
 
+// Bytes that are no filter block leave count_ at 0, and then every key may match: a filter is never needed for a right
+// answer.
 FilterBlockReader::FilterBlockReader(const FilterPolicy* policy, std::string contents)
     : policy_(policy), contents_(std::move(contents)) {
   const size_t size = contents_.size();
@@ -61,6 +68,8 @@ FilterBlockReader::FilterBlockReader(const FilterPolicy* policy, std::string con
   count_ = (size - 5 - list_offset) / sizeof(uint32_t);
 }
 
+// A filter that does not fit into the block is taken for damage and says "perhaps". Only an empty one says "no"
+// without being asked.
 bool FilterBlockReader::KeyMayMatch(uint64_t block_offset, const Slice& key) const {
   const uint64_t index = block_offset >> base_log_;
   if (index >= count_) return true;

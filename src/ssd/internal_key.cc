@@ -4,6 +4,8 @@
 
 namespace miodb {
 
+// User keys ascend, and of one key the newest version comes first: a Seek to a key and a sequence then stands on the
+// version that a read at that sequence sees.
 int InternalKeyComparator::Compare(const Slice& a, const Slice& b) const {
   const int c = order_.Compare(UserKeyOf(a), UserKeyOf(b));
   if (c != 0) return c;
@@ -11,6 +13,8 @@ int InternalKeyComparator::Compare(const Slice& a, const Slice& b) const {
   return tag_a > tag_b ? -1 : tag_a < tag_b ? 1 : 0;
 }
 
+// Shortens the user key only, by the user's comparator, and checks that the result is shorter and comes after: a
+// comparator that returns something else is not believed, and the whole key is used.
 void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slice& limit) const {
   const Slice user_start = UserKeyOf(*start);
   std::string shorter = user_start.ToString();
@@ -33,6 +37,8 @@ void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
   }
 }
 
+// Filters are of user keys: a get does not know the sequence of the version that it is going to find. A key with
+// several versions is given as often.
 void InternalFilterPolicy::CreateFilter(const Slice* keys, int n, std::string* dst) const {
   std::vector<Slice> user_keys;
   user_keys.reserve(static_cast<size_t>(n));

@@ -8,6 +8,8 @@ namespace miodb {
 namespace {
 
 // One file of the level is open at a time.
+// Files of a level do not overlap, so a walk goes through them one after the other. The table is pinned in the cache
+// of open files while it is being walked, and the files themselves by the version that the walk belongs to.
 class LevelIterator final : public InternalIterator {
  public:
   // The mode's readahead counter is this walk's own, so reading ahead goes on at full size from one file into the
@@ -52,6 +54,7 @@ class LevelIterator final : public InternalIterator {
 
  private:
   // To a file that the walk does not lead to. In the one where it is already, its own reads show whether it goes on.
+  // Reading ahead begins anew after a jump, because nothing says that the walk will go on from there.
   void Jump(size_t index) {
     if (index != index_) readahead_ = mode_.readahead_start;
     Enter(index);
@@ -68,6 +71,8 @@ class LevelIterator final : public InternalIterator {
     if (status_.ok()) it_.reset(table_->NewIterator(mode_));
   }
 
+  // Goes on to the next file where this one has no more entries. Stops at damage: entries behind it could be hidden by
+  // those that cannot be read.
   void SettleForward() {
     while (it_ != nullptr && !it_->Valid() && it_->status().ok()) {
       Enter(index_ + 1);
@@ -85,6 +90,8 @@ class LevelIterator final : public InternalIterator {
     Load();
   }
 
+  // Takes the internal key apart. A key that is too short for a tag, or has a type that no version of this library
+  // writes, is Corruption: the block's checksum may be right and the file still another program's.
   void Load() {
     valid_ = false;
     if (it_ == nullptr) return;

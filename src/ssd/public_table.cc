@@ -14,6 +14,8 @@ namespace miodb {
 
 namespace {
 
+// No internal keys here: the comparator and the policy see the keys that the program gave. An interval below 1 means
+// 1.
 SstFormat FormatOf(const Options& options) {
   SstFormat format;
   format.comparator = options.comparator;
@@ -40,6 +42,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
   *table = nullptr;
   return NoThrow("table", [&] {
     auto rep = std::make_unique<Rep>();
+    // The file stays the caller's, so this owner never deletes it.
     const std::shared_ptr<const RandomAccessFile> borrowed(file, [](const RandomAccessFile*) {});
     Status s = SstReader::Open(FormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
                                options.block_cache, &rep->reader);
@@ -64,6 +67,8 @@ Iterator* Table::NewIterator(const ReadOptions& options) const {
 
 uint64_t Table::ApproximateOffsetOf(const Slice& key) const { return rep_->reader->ApproximateOffsetOf(key); }
 
+// The order of keys is checked here and not in SstWriter, which the engine feeds from a merge that is in order by
+// itself.
 struct TableBuilder::Rep {
   Rep(const Options& options, WritableFile* file) : writer(FormatOf(options), file) {}
 
@@ -77,6 +82,7 @@ struct TableBuilder::Rep {
 
 TableBuilder::TableBuilder(const Options& options, WritableFile* file) : rep_(new Rep(options, file)) {}
 
+// A table that was neither finished nor given up would be a file that looks written and is no table.
 TableBuilder::~TableBuilder() {
   CHECK(rep_->closed);  // Finish or Abandon comes before
   delete rep_;

@@ -6,6 +6,8 @@
 
 namespace miodb {
 
+// expected_ is where the first read of a walk counts as going on: at the beginning of the file if the walk came from
+// another file and was reading ahead there, otherwise nowhere.
 ReadaheadFile::ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, const Options& options)
     : file_(file),
       file_size_(file_size),
@@ -16,6 +18,9 @@ ReadaheadFile::ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, c
 
 ReadaheadFile::~ReadaheadFile() { EndNext(); }
 
+// First what is there, then what a helper has read meanwhile, then a read of its own: of the bytes that were asked
+// for, or, once the walk is seen to go on, of more. Whatever cannot be read ahead is read as it was asked for, so an
+// error beyond the walk's end is never met.
 Status ReadaheadFile::Read(uint64_t offset, size_t n, Slice* result, char* scratch) const {
   const bool goes_on = offset == expected_;
   expected_ = offset + n;
@@ -52,6 +57,9 @@ Status ReadaheadFile::Fill(Buffer* buffer, uint64_t from, uint64_t end) const {
   return s;
 }
 
+// Only at the full size: before, it is not known whether the walk goes on. The task has next_ to itself until EndNext,
+// which waits for it; and the helper's error is dropped, because the same bytes are read again if the walk really gets
+// there.
 void ReadaheadFile::BeginNext() const {
   EndNext();
   next_.begin = next_.end = 0;
@@ -72,6 +80,7 @@ void ReadaheadFile::BeginNext() const {
   options_.helpers->Begin(task_.get(), 1);
 }
 
+// Also the end of this object comes here first: no helper may write to a buffer that is gone.
 void ReadaheadFile::EndNext() const {
   if (task_ == nullptr) return;
   options_.helpers->Finish(task_.get());

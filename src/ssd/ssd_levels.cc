@@ -21,6 +21,7 @@ size_t FindFile(const KeyOrder& order, const std::vector<SstRef>& files, const S
   return static_cast<size_t>(it - files.begin());
 }
 
+// Files of one level are in order and do not overlap, so those that overlap a range are neighbours.
 std::vector<SstRef> OverlappingFiles(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& smallest,
                                      const Slice& largest) {
   std::vector<SstRef> result;
@@ -37,6 +38,8 @@ uint64_t TotalBytes(const std::vector<SstRef>& files) {
   return sum;
 }
 
+// In each level one file can have the key. The first version found is the newest, because a level is older than those
+// above it in all keys that both have.
 Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {
   *found = false;
@@ -49,6 +52,8 @@ Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, boo
   return Status::OK();
 }
 
+// Follows Get as far as filters and what is cached allow, and notes the one block that it would read first. If the key
+// is not in that block after all, the levels below are read by Get itself.
 void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
   for (const std::vector<SstRef>& files : levels) {
     const SstFile* const file = FileOf(store->order(), files, key.key);
@@ -65,6 +70,8 @@ void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
   }
 }
 
+// A file inside of the range counts by its size; one that reaches beyond is opened, and its index tells. One that
+// cannot be opened counts nothing: this is an estimate, and the read that needs the file will say what is wrong.
 uint64_t SsdLevels::BytesIn(const Slice& start, const Slice& limit) const {
   const KeyOrder& order = store->order();
   uint64_t sum = 0;

@@ -24,6 +24,7 @@ constexpr int kLeastOpenFiles = 16;
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string LockPath(const std::string& path) { return path + "/LOCK"; }
 
+// What the caches call for entries that they let go of, in whatever thread.
 void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
@@ -51,10 +52,14 @@ class MeteredFile final : public WritableFile {
 
 }  // namespace
 
+// The last version that names the file is gone. The file itself is removed by an SSD thread (RemoveDiscarded): this
+// destructor may run in a get that lets go of an old state, and must not wait for a disk.
 SstFile::~SstFile() {
   if (obsolete_.load(std::memory_order_relaxed)) store_->Discard(meta_->number);  // relaxed: see MarkObsolete
 }
 
+// Tables in the cache are counted as one each, so its capacity is the number of open files. The block cache may be
+// shared with other databases; records_id_ keeps the records of this one apart.
 SsdStore::SsdStore(const Options& options)
     : options_(options),
       comparator_(options.order),
@@ -88,6 +93,7 @@ std::string SsdStore::TableName(uint64_t number) {
   return name;
 }
 
+// LevelDB's newer suffix counts as well, so that its files are never taken for nobody's and written over.
 bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
   size_t digits = 0;
   while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
@@ -97,6 +103,8 @@ bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
   return true;
 }
 
+// Locks before anything is looked at, so that two databases with one directory cannot both find it free. Makes one
+// folder and not its parents: a path that was misspelled or is not mounted is better refused.
 Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store) {
   std::unique_ptr<SsdStore> fresh(new SsdStore(options));
   Env* const env = options.env;
@@ -139,12 +147,16 @@ Status SsdStore::Claim(uint64_t pool_id) {
   return WriteMark({OwnerKind::kSsd, pool_id, 0}, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
 }
 
+// Synced twice, as a file and by its name: table files may only be made when it is durable whose they are, or the next
+// open would refuse them as nobody's.
 Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
   const std::string path = PoolIdPath(options_.path);
   Status s = ReplaceFile(options_.env, path, mark.Encode(), synced);
   return s.ok() && synced == Synced::kYes ? SyncExistingFile(options_.env, path) : s;
 }
 
+// Held over the replacement of the file, because two SSD threads may come by at once; the epoch rises only when it is
+// durable.
 Status SsdStore::MarkEpoch(uint64_t epoch) {
   MutexLock lock(&mark_mutex_);
   if (epoch <= marked_epoch()) return Status::OK();
@@ -153,6 +165,7 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
   return s;
 }
 
+// At the open, so that options which the file system cannot serve are refused there and not by the first drain.
 Status SsdStore::CheckDirectAccess() const {
   const std::string path = PoolIdPath(options_.path);
   if (options_.direct_reads) {
@@ -177,6 +190,7 @@ Status SsdStore::OpenForReading(const std::string& name, RandomAccessFile** file
                                : options_.env->NewRandomAccessFile(name, file);
 }
 
+// Every name that looks like a table, with or without leading zeros, ours or LevelDB's.
 Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const {
   std::vector<std::string> names;
   Status s = options_.env->GetChildren(options_.path, &names);
@@ -188,6 +202,7 @@ Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files
   return s;
 }
 
+// A directory without POOL is left alone: nothing says that its files are a database's.
 Status SsdStore::Destroy(Env* env, const std::string& path) {
   if (!env->FileExists(PoolIdPath(path))) return Status::OK();  // not ours, or not there
   HeldLock lock(env);
@@ -231,6 +246,8 @@ Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id)
   return s;
 }
 
+// Only names as this store writes them: another spelling of a number could be a second file with it, and repair takes
+// each number once.
 Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -241,6 +258,8 @@ Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
   return s;
 }
 
+// For repair, where no manifest says what the file should be: the index is verified, because the fingerprint that it
+// gives is going to be trusted.
 Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   const std::string name = FileName(number);
   meta->number = number;
@@ -255,6 +274,8 @@ Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   return s;
 }
 
+// At every open, for every file that the manifest names: its length costs one system call, its content is looked at
+// when it is read. A file that is missing or cut is found out before anything is built on it.
 Status SsdStore::CheckFile(const SstMeta& meta) const {
   const std::string name = FileName(meta.number);
   uint64_t size;
@@ -267,6 +288,7 @@ Status SsdStore::CheckFile(const SstMeta& meta) const {
   return s;
 }
 
+// Both keys are verified, since levels are put together by them.
 Status SsdStore::ReadRange(SstMeta* meta) const {
   Pin table;
   Status s = OpenTable(*meta, &table);
@@ -288,6 +310,8 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   return s;
 }
 
+// At an open, when the manifest has been read and the mark's epoch says that this pool is not an older copy. What no
+// edit names was made by a job that a crash cut off.
 Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -297,6 +321,8 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   return s;
 }
 
+// Numbers are ids of the manifest and never given out twice, so a file of this name can only be an orphan, and is cut
+// to nothing.
 Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   WritableFile* opened = nullptr;
   const std::string name = FileName(number);
@@ -318,6 +344,8 @@ void SsdStore::Discard(uint64_t number) noexcept {
   }
 }
 
+// Removes outside of the lock. The open table goes first: a file that is removed while somebody has it open stays
+// readable, and who has it pinned goes on. A removal that fails leaves an orphan for the next open.
 void SsdStore::RemoveDiscarded() {
   std::vector<uint64_t> numbers;
   {
@@ -332,6 +360,9 @@ void SsdStore::RemoveDiscarded() {
   }
 }
 
+// Two threads may open one file at once, and the later insert replaces the earlier table in the cache; both are good.
+// The fingerprint is compared here, once for each time that the file is opened: a file of the right name and size may
+// be another one's, put back from somewhere.
 Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
   pin->Reset();
   char key[8];
@@ -383,6 +414,7 @@ bool SsdStore::GetCached(const Slice& cache_key, const LookupKey& key, BlockPin*
   return false;
 }
 
+// The key is not kept with the value, as it is the cache's key already. The charge counts what the entry really takes.
 void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) const {
   auto bytes = std::make_unique<std::string>();
   bytes->reserve(kInternalTagBytes + record.value.size());
@@ -393,6 +425,9 @@ void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) cons
   bytes.release();  // the cache's
 }
 
+// From cheap to dear: the filter in memory, the record in the cache, the block in the cache, the disk. A record is
+// kept only if the read saw the newest version of the file (newest): one that an older snapshot found may be hidden by
+// others. A file is immutable, so what is kept stays right as long as the file has its number.
 Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& read_mode, bool newest,
                      BlockPin* pin, bool* found, RecordView* record) const {
   Pin table;
@@ -419,6 +454,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   return s;
 }
 
+// True also where the table cannot be opened: Get will meet the error in its own time.
 bool SsdStore::PlanGet(const SstFile& file, const LookupKey& key, BlockReads* reads) const {
   Pin table;
   if (!OpenTable(file.meta(), &table).ok()) return true;

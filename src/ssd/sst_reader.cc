@@ -24,6 +24,7 @@ BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
   return *this;
 }
 
+// A block of the cache is let go of there; one that the cache did not want is the pin's own and deleted.
 void BlockPin::Reset() {
   if (cache_ != nullptr) {
     cache_->Release(handle_);
@@ -36,6 +37,8 @@ void BlockPin::Reset() {
 }
 
 // Steps through the index, and through the data block that the index stands on.
+// Reads through a ReadaheadFile of its own, so the walk's blocks come in large pieces, while gets of the same table
+// read single blocks. A block is entered once: a Seek into the one where the walk is already reads nothing.
 class SstIterator final : public Iterator {
  public:
   SstIterator(const SstReader* reader, SstReader::ReadMode mode)
@@ -85,6 +88,8 @@ class SstIterator final : public Iterator {
   Slice key() const override { return data_.key(); }
   Slice value() const override { return data_.value(); }
 
+  // Damage of the index comes first, since a walk through it could lead anywhere; then the block's, and that of
+  // reading it.
   Status status() const override {
     if (!index_.status().ok()) return index_.status();
     return status_.ok() ? data_.status() : status_;
@@ -108,6 +113,7 @@ class SstIterator final : public Iterator {
     in_block_ = true;
   }
 
+  // The iterator lets go before the pin, which may free the bytes that it looks at.
   void LeaveBlock() {
     in_block_ = false;
     data_.Leave();
@@ -143,6 +149,8 @@ class SstIterator final : public Iterator {
   Status status_;       // of reading it
 };
 
+// A table has an id of its own in the block cache, and not its file's number: a file that is opened again finds none
+// of the blocks of before, and needs no proof that they are still right.
 SstReader::SstReader(const SstFormat& format, SstSource source, std::shared_ptr<const RandomAccessFile> file,
                      Cache* cache)
     : format_(format),
@@ -161,6 +169,8 @@ Status SstReader::Open(const SstFormat& format, std::shared_ptr<const RandomAcce
   return s;
 }
 
+// Footer, index, filter: all that a get needs in memory to read one block. The fingerprint is made of the bytes as
+// they are stored, before they are uncompressed, as the writer made it.
 Status SstReader::Load(bool verify) {
   if (source_.size < kFooterBytes) {
     return Status::Corruption(source_.name, "too short for a table: " + std::to_string(source_.size) + " bytes");
@@ -206,6 +216,7 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   filter_covers_all_ = filter_->CoversAll(data_end_);
 }
 
+// Where the handle leads is checked when the block is read (CheckPlace).
 Status SstReader::DecodeHandle(const Slice& encoded, BlockHandle* handle) const {
   Slice input = encoded;
   return handle->DecodeFrom(&input) ? Status::OK() : source_.Corrupt(index_offset_, "damaged index entry");
@@ -219,6 +230,9 @@ Cache::Handle* SstReader::FindCached(const BlockHandle& handle, char* key) const
   return cache_->Lookup(Slice(key, kCacheKeyBytes));
 }
 
+// From the cache, from what was read side by side (blocks_read), or from the file. A block that is read for a get is
+// kept only if it was read a short while before as well (recent), because a get wants one record of it and keeps that.
+// Whoever has the pin has the block, whatever the cache does.
 Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const BlockHandle& handle,
                            BlockPin* pin) const {
   pin->Reset();
@@ -246,6 +260,9 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
   return s;
 }
 
+// The index has for each block a key at or behind its last: the first one not before the key leads to the only block
+// that may have it. A filter of the whole table is asked before the index; filters of single blocks, as LevelDB makes
+// them, after it.
 Status SstReader::Locate(const Slice& key, bool* any, BlockHandle* handle) const {
   *any = false;
   if (!MayHave(key)) return Status::OK();
@@ -258,6 +275,8 @@ Status SstReader::Locate(const Slice& key, bool* any, BlockHandle* handle) const
   return s;
 }
 
+// Notes nothing for a block that the cache has. It may be gone from there when Find comes, which then reads it by
+// itself.
 bool SstReader::PlanFind(const Slice& key, BlockReads* reads) const {
   bool any;
   BlockHandle handle;
@@ -272,6 +291,8 @@ bool SstReader::PlanFind(const Slice& key, BlockReads* reads) const {
   return true;
 }
 
+// An entry behind the key counts as found: whether it has the key is the caller's to see. If there is none in the
+// block, the table does not have the key, since the next block begins behind it.
 Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bool* found, std::string* found_key,
                        Slice* value) const {
   bool any;
@@ -294,6 +315,7 @@ Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bo
 // The reader outlives the iterator: walks of a level pin the open table for as long as they use it.
 Iterator* SstReader::NewIterator(const ReadMode& mode) const { return new SstIterator(this, mode); }
 
+// From the index alone, which is in memory, so it costs no read.
 uint64_t SstReader::ApproximateOffsetOf(const Slice& key) const {
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);

@@ -24,6 +24,8 @@ SstWriter::SstWriter(const SstFormat& format, WritableFile* file)
   }
 }
 
+// The index entry of a block waits for the first key of the next one: what separates the two may then be shorter than
+// either.
 void SstWriter::Add(const Slice& key, const Slice& value) {
   if (!status_.ok()) return;
   if (entries_ > 0) DCHECK_GT(format_.comparator->Compare(key, last_key_), 0);
@@ -38,6 +40,7 @@ void SstWriter::Add(const Slice& key, const Slice& value) {
   if (data_block_.CurrentSize() >= format_.block_size) Flush();
 }
 
+// The block is given to the file, which buffers; nothing is durable before the caller syncs.
 void SstWriter::Flush() {
   if (!status_.ok() || data_block_.empty()) return;
   CHECK(!index_pending_);
@@ -79,6 +82,9 @@ void SstWriter::WriteBlock(const Slice& block, CompressionType type, BlockHandle
   if (stored != nullptr) *stored = bytes.ToString() + trailer;
 }
 
+// The footer comes last and alone tells where everything is: a file without it is no table, whatever a crash has left
+// of it. The fingerprint covers the index block as it is stored and the footer, so files with other content have
+// another one.
 Status SstWriter::Finish() {
   Flush();
   Footer footer;

@@ -16,6 +16,8 @@ namespace {
 constexpr uint64_t kMostSnappyGain = 64;
 constexpr uint64_t kMostZstdGain = 64 * 1024;
 
+// The claimed size is compared with what the stored bytes could ever give before memory is taken for it: without
+// verification the bytes are not known to be whole.
 bool Uncompress(uint8_t type, const Slice& stored, std::string* contents) {
   if (type == kSnappyCompression) {
     size_t size;
@@ -54,6 +56,7 @@ void Footer::EncodeTo(std::string* dst) const {
   PutFixed64(dst, kSstMagic);
 }
 
+// The magic number first: a file that is cut, or no table at all, is told from a damaged one by it.
 bool Footer::DecodeFrom(const Slice& bytes) {
   if (DecodeFixed64(bytes.data() + kFooterBytes - 8) != kSstMagic) return false;
   Slice handles(bytes.data(), kFooterBytes - 8);
@@ -65,6 +68,7 @@ Status SstSource::Corrupt(uint64_t offset, const std::string& what) const {
   return Status::Corruption(name, "offset " + std::to_string(offset) + ": " + what);
 }
 
+// Less than an eighth saved is not worth the time of every read. An error of zstd means "not smaller".
 bool CompressBlock(CompressionType type, int zstd_level, const Slice& block, std::string* dst) {
   const size_t start = dst->size();
   size_t size = 0;
@@ -83,6 +87,7 @@ bool CompressBlock(CompressionType type, int zstd_level, const Slice& block, std
   return worth_it;
 }
 
+// The checksum covers the compression byte as well, or a flipped bit there would have the block read wrongly.
 std::string BlockTrailer(CompressionType type, const Slice& stored) {
   std::string trailer(1, static_cast<char>(type));
   const uint32_t crc = Crc32c(trailer.data(), 1, Crc32c(stored.data(), stored.size()));
@@ -90,6 +95,7 @@ std::string BlockTrailer(CompressionType type, const Slice& stored) {
   return trailer;
 }
 
+// Subtractions only, so that no sum of damaged numbers wraps.
 Status CheckPlace(const SstSource& source, const BlockHandle& handle) {
   if (handle.offset <= source.size && handle.size <= source.size &&
       source.size - handle.offset >= handle.size + kBlockTrailerBytes) {
@@ -99,6 +105,9 @@ Status CheckPlace(const SstSource& source, const BlockHandle& handle) {
       handle.offset, "block of " + std::to_string(handle.size) + " bytes in a file of " + std::to_string(source.size));
 }
 
+// A block that is stored uncompressed becomes the content without another copy where it was read into this buffer.
+// Compression and its size are believed only as far as Uncompress can check them; with verify the bytes are known to
+// be those that were written.
 Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify, std::string* contents,
                  std::string* stored_copy, const char* bytes) {
   Status s = CheckPlace(source, handle);

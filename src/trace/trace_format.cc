@@ -41,6 +41,7 @@ struct UpdateTag {
   bool has_value;
 };
 
+// The tags are RocksDB's, of which LevelDB's two are the first. What MioDB writes has only those.
 bool FindUpdateTag(unsigned char tag, UpdateTag* found) {
   switch (tag) {
     case 0x00:
@@ -87,12 +88,14 @@ bool SkipUncounted(unsigned char tag, Slice* rest, bool* damaged) {
   }
 }
 
+// What these keys take in a record, so that its size is known before it is made.
 uint64_t LengthPrefixedBytes(const std::vector<Slice>& keys) {
   uint64_t bytes = 0;
   for (const Slice& key : keys) bytes += static_cast<uint64_t>(VarintLength(key.size())) + key.size();
   return bytes;
 }
 
+// Walks the whole batch once more than its user will: a reader promises that what it delivers has no damage.
 bool IsDamagedBatch(const Slice& batch) {
   TraceUpdates updates(batch);
   TraceUpdate update;
@@ -154,6 +157,8 @@ bool RightMembers(TraceType type, uint64_t members) {
   }
 }
 
+// The bitmap says which members follow, in the order of its bits. It is compared with what the type must have before
+// anything is read by it, so a damaged bitmap cannot make one type look like another.
 const char* DecodeMembers(Slice payload, TraceRecord* record) {
   uint64_t members;
   if (!GetFixed64(&payload, &members)) return "a payload without its bitmap";
@@ -220,6 +225,7 @@ const char* DecodeVersion1(Slice payload, TraceRecord* record) {
 
 }  // namespace
 
+// The sequence in front means nothing in a trace. The count is believed only as far as updates are really there.
 TraceUpdates::TraceUpdates(const Slice& batch) : rest_(batch) {
   if (batch.size() < kBatchHeaderBytes) {
     damaged_ = true;
@@ -263,10 +269,14 @@ void TraceEncoder::Start(uint64_t micros, TraceType type) {
   PutFixed32(out_, 0);  // Finish fills it in.
 }
 
+// The payload's length is known only now, so the head is made with none and corrected here, in the string that is
+// written as a whole afterwards.
 void TraceEncoder::Finish() {
   EncodeFixed32(&(*out_)[kTraceHeadBytes - 4], static_cast<uint32_t>(out_->size() - kTraceHeadBytes));
 }
 
+// A line of text in a record, with the words that RocksDB's readers look for. The version behind "RocksDB Version" is
+// ours, because there is no other place for it.
 void TraceEncoder::Begin(uint64_t micros, int major, int minor) {
   Start(micros, kTraceBegin);
   out_->append(std::string(kMagic) + "\t" + kVersionLabel + "0.2\t" + kWriterLabel + std::to_string(major) + "." +
@@ -287,6 +297,8 @@ void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
   Finish();
 }
 
+// Puts the header of a batch and the type of its one update into the record without making a batch first: a put is
+// recorded by one copy of its bytes.
 void TraceEncoder::StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_bytes) {
   Start(micros, kTraceWrite);
   PutFixed64(out_, Bit(kWriteBatchData));
@@ -337,6 +349,7 @@ void TraceEncoder::MultiGet(uint64_t micros, const std::vector<Slice>& keys) {
   Finish();
 }
 
+// An empty bound is written as none: the format cannot tell the two apart, and an empty lower bound bounds nothing.
 void TraceEncoder::Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
   const bool has_lower = lower != nullptr && !lower->empty();
   const bool has_upper = upper != nullptr && !upper->empty();
@@ -360,6 +373,7 @@ void TraceEncoder::Scan(uint64_t micros, uint64_t seek_micros, const Slice& key,
   Finish();
 }
 
+// Covers its own head too, so that a damaged type or time of this record is found like one of any other.
 void TraceEncoder::Checksum(uint64_t micros, uint64_t checksum) {
   Start(micros, kTraceChecksum);
   PutFixed64(out_, 0);
@@ -367,6 +381,7 @@ void TraceEncoder::Checksum(uint64_t micros, uint64_t checksum) {
   EncodeFixed64(&(*out_)[kTraceHeadBytes], ChainChecksum(checksum, Slice(out_->data(), kTraceHeadBytes)));
 }
 
+// Strict: everything of the line has to be there, because this is how a trace is told from any other file.
 bool DecodeTraceBegin(const Slice& payload, int* format_version, std::string* writer) {
   Slice rest = payload;
   std::string field, version;
@@ -378,6 +393,8 @@ bool DecodeTraceBegin(const Slice& payload, int* format_version, std::string* wr
   return true;
 }
 
+// Resets the record first, so that one record may be used for a whole trace and never shows a member of the call
+// before.
 const char* DecodeTracePayload(int format_version, Slice payload, TraceRecord* record) {
   record->batch.clear();
   record->key.clear();

@@ -62,6 +62,8 @@ struct TraceReader::Rep {
   }
 };
 
+// The file's length is taken once: what a writer adds meanwhile is left to the next Rewind, and a record that reaches
+// beyond counts as cut.
 Status TraceReader::Rep::OpenFile() {
   Env* const env = Env::Default();
   Status s = env->GetFileSize(path, &file_bytes);
@@ -143,6 +145,7 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   return true;
 }
 
+// Version 0.1 and 0.2 differ in payloads alone, so the first record tells how to read the rest.
 Status TraceReader::Rep::ReadBegin() {
   TraceHead head;
   if (!Load(&head)) return status.ok() ? Corruption(0, "the file is empty") : status;
@@ -162,6 +165,8 @@ Status TraceReader::Rep::ReadBegin() {
   return Status::OK();
 }
 
+// The chain covers everything since the beginning, so a record that was left out or put elsewhere is found as well as
+// a changed one. What lies behind the last checksum is covered by the next, which End writes.
 bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
   if (payload.size() != 8) return Stop("a checksum record of the wrong size");
   if (DecodeFixed64(payload.data()) != ChainChecksum(checksum, head)) {
@@ -170,6 +175,8 @@ bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
   return true;
 }
 
+// Checksum and end records are looked at on the way and not delivered. A trace of ours ends with a checksum and an end
+// record in this order and nothing behind; a trace of RocksDB's may just stop.
 bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
   while (status.ok() && !ended) {
     TraceHead head;
@@ -217,6 +224,8 @@ Status TraceReader::Open(const std::string& path, std::unique_ptr<TraceReader>* 
   });
 }
 
+// Without memory for a record the reader stops there, with IOError: a program that goes on would miss calls and not
+// know it.
 bool TraceReader::Next(TraceRecord* record) {
   bool read = false;
   Status s = NoThrow(rep_->path, [&] {

@@ -11,6 +11,8 @@ namespace miodb {
 
 namespace {
 
+// Nothing is synced: a trace is worth the time that its calls take and not more, and a reader knows how to tell a cut
+// one. The bytes are counted here, because the file's own length lags behind its buffer.
 class FileTraceWriter final : public TraceWriter {
  public:
   explicit FileTraceWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}

@@ -24,6 +24,8 @@ constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
 
 }  // namespace
 
+// mode_ rises last, when the first record is written. Calls look at it without the lock and again under it; a call
+// that began before is in the trace or not, as if it had been made before or after.
 Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) {
   if (writer == nullptr) return Status::InvalidArgument("StartTrace", "the writer must not be null");
   if (options.sampling_frequency == 0) {
@@ -53,6 +55,8 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
   return Status::OK();
 }
 
+// mode_ falls first, under the lock that every record is made under, so nothing comes behind the end record. The
+// writer goes here, also after an error, and with it its buffer.
 Status Tracer::End() {
   const MutexLock lock(&mutex_);
   if (writer_ == nullptr) return Status::InvalidArgument("EndTrace", "no trace is running");
@@ -66,6 +70,8 @@ Status Tracer::End() {
   return status_;
 }
 
+// The date comes from the wall clock once; from there on the monotonic clock counts, so times never go back when
+// somebody sets the date.
 uint64_t Tracer::Micros() const { return start_wall_micros_ + (NowMicros() - start_micros_); }
 
 // The filter comes before the sampling.
@@ -78,12 +84,15 @@ bool Tracer::Takes(TraceFilter type) {
   return true;
 }
 
+// The checksum goes on before the write, so it covers what was meant to be written.
 Status Tracer::WriteScratch() {
   checksum_ = ChainChecksum(checksum_, scratch_);
   return writer_->Write(scratch_);
 }
 
 template <typename Encode>
+// After the first error nothing is written any more: behind a piece that is missing, the rest of the file could not be
+// read.
 uint64_t Tracer::Record(Encode encode) {
   if (!status_.ok()) return 0;
   const uint64_t micros = Micros();
@@ -100,6 +109,7 @@ void Tracer::RecordChecksum() {
   Record([checksum](TraceEncoder encoder, uint64_t micros) { encoder.Checksum(micros, checksum); });
 }
 
+// By bytes and not by records, so that they cost the same share of a trace of small calls and of large ones.
 void Tracer::RecordChecksumIfDue() {
   if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
 }
@@ -142,6 +152,8 @@ void Tracer::MultiGet(const std::vector<Slice>& keys) {
   RecordCall(kTraceFilterMultiGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.MultiGet(micros, keys); });
 }
 
+// The time of the record is the seek's name, by which a reader finds the scan that belongs to it; two seeks of one
+// microsecond may share it, and are told apart by their keys.
 Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
   const MutexLock lock(&mutex_);
   const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;
@@ -153,6 +165,8 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
   return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
 }
 
+// Neither filtered nor sampled: it goes with its seek. One that belongs to an earlier trace is dropped, as its seek is
+// not in this one.
 void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
   const MutexLock lock(&mutex_);
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
@@ -160,6 +174,8 @@ void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t
   RecordChecksumIfDue();
 }
 
+// The scan before ends where the iterator is sent elsewhere, and is recorded then: how far it went is not known
+// earlier.
 void SeekTrace::Begin(TraceType type, const Slice& key) {
   if (seek_.trace != 0) EndScan();
   nexts_ = prevs_ = 0;
