@@ -79,9 +79,10 @@ bool IndexCursor::ReadRecord(RecordView* record) {
   return false;
 }
 
-// What is known of a key that is not complete is a prefix of it; of a complete one it is all, and the zeros behind it
-// compare as "nothing more". So different known bytes decide in any case; equal ones decide only if both keys are
-// complete, and then the shorter key comes first, because a zero of the key and a zero of the padding look alike.
+// The known bytes of a key that is not complete are a prefix of it; those of a complete one are all of it, and the
+// zeros behind them compare as "nothing more". So different known bytes decide in any case; equal ones decide only if
+// both keys are complete, and then the shorter key comes first, because a zero of the key and a zero of the padding
+// look alike.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order) {
   // Both are padded with zeros to what is known: a complete key is known for ever.
   const size_t a_known = a.complete ? kMaxKnownBytes : a.known_size;

@@ -8,13 +8,28 @@
 #include "src/util/mutation.h"
 #include "src/util/perf_clock.h"
 
+// A get in a table, step by step:
+//
+//   1 The filter, in DRAM: "no" ends the get.
+//   2 The inner levels, in DRAM: one node of each, down to the one leaf that can have the key. Where heads do not
+//     decide, records are read.
+//   3 The line of fingerprints of that leaf.
+//   4 For each fingerprint that is the key's: the entry's word, then the record, whose key decides.
+//
+// A seek takes 1 not at all and 3 by heads instead of fingerprints, because it looks for a place and not for a key.
+//
+// What is believed of the bytes: the header, the meta block and the inner levels have checksums that an open compares;
+// a leaf and a record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a
+// count or a reference is checked in any case (SaneNode, PayloadBounds, ParseRecord). So damage may give a wrong
+// answer to a read that did not ask for verification, and never leads outside of the table's own extents.
+
 namespace miodb {
 
 namespace {
 
-// What a search needs to stay inside of the node and of the table, whatever bytes are there. It is all that is asked
-// of a leaf in reads that do not verify; so such reads may be wrong after damage, but touch nothing outside of the
-// pool.
+// A search needs no more than this to stay inside of the node and of the table, whatever bytes are there. It is all
+// that is asked of a leaf in reads that do not verify; so such reads may be wrong after damage, but touch nothing
+// outside of the pool.
 bool SaneNode(const NodeHeader& node, int expected_count, int level) {
   return node.count == expected_count && node.prefix_size <= kMaxNodePrefix && node.level == level &&
          (node.suffix_size <= kHeadSize || node.suffix_size == kSuffixUnknown);

@@ -6,6 +6,19 @@
 #include "src/util/check.h"
 #include "src/util/hash.h"
 
+// A table is built from entries in key order, step by step:
+//
+//   1 Start takes an extent that is large enough for everything that may come, or as much as there is in one piece.
+//   2 Add gathers 64 entries; EmitLeaf writes them as a leaf at its final place, and keeps the leaf's first key.
+//   3 Finish writes the last leaf, the inner levels, the meta block and the header, and gives the rest of the extent
+//     back.
+//   4 The caller fences, and then names the table in an edit.
+//
+// What a crash leaves: up to the edit an extent that nobody names, which is free space. No reader ever sees a table
+// that is being built, so the order of the stores does not matter and one fence does for all of them.
+//
+// What it takes in DRAM: the entries of one leaf, the first key of each leaf that was written, and the filter.
+
 namespace miodb {
 
 namespace {

@@ -53,8 +53,8 @@ HashedKey MakeKey(const Slice& key) {
   return {std::string_view(key.data(), key.size()), Hash64(key.data(), key.size())};
 }
 
-// Without the shard's lock: a deleter may use the cache, and may take as long as it likes. Nobody else has these
-// entries any more, since they are in no map and have no handles.
+// Deleters run without the shard's lock: a deleter may use the cache, and may take as long as it likes. Nobody else
+// has these entries any more, since they are in no map and have no handles.
 void Destroy(Entry* list) {
   while (list != nullptr) {
     Entry* next = list->next;

@@ -6,8 +6,8 @@
 
 namespace miodb {
 
-// What the interfaces do by themselves. Destructors are here and not in the header, so that there is one vtable of
-// each in the library, whatever a program derives.
+// The interfaces' own answers. Destructors are here and not in the header, so that there is one vtable of each in the
+// library, whatever a program derives.
 Env::Env() = default;
 Env::~Env() = default;
 EnvWrapper::~EnvWrapper() = default;

@@ -19,7 +19,7 @@ namespace {
 // Options::Options(), which every LevelDB has, and whose address no program can take: an address of it is its own,
 // never that of a jump in a program.
 constexpr const char* kTheirs = "_ZN7leveldb7OptionsC1Ev";
-// What no LevelDB but this one has.
+// A name that no LevelDB but this one has.
 constexpr const char* kOurs = "miodb_major_version";
 
 // The first byte of the library or program that defines the address; nullptr if none does.

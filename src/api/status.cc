@@ -12,7 +12,7 @@ struct Status::State {
   std::string message;
 };
 
-// What an error says when there is no memory to say more. Short enough for std::string to need none.
+// The words of an error for which there is no memory: short enough for std::string to need none.
 const Status::State* Status::Brief(Code code) {
   static const State brief[] = {{kOk, ""},
                                 {kNotFound, "no memory"},

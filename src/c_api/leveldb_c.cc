@@ -23,8 +23,8 @@ using miodb::Status;
 
 namespace miodb {
 
-// From malloc, since programs free what they get with leveldb_free or free. The zero behind the bytes is LevelDB's
-// promise for properties, and does no harm elsewhere.
+// The copy is from malloc, since programs free what they get with leveldb_free or free. The zero behind the bytes is
+// LevelDB's promise for properties, and does no harm elsewhere.
 char* CopyForC(const Slice& bytes) {
   char* const copy = static_cast<char*>(malloc(bytes.size() + 1));
   if (copy == nullptr) abort();  // C has no way to tell
@@ -431,7 +431,7 @@ char* leveldb_env_get_test_directory(leveldb_env_t* env) {
 // ---- Other. ----
 
 void leveldb_free(void* ptr) { free(ptr); }
-// Of the LevelDB whose interface this is; miodb_major_version says whose library it is.
+// The version is that of the LevelDB whose interface this is; miodb_major_version says whose library it is.
 int leveldb_major_version() { return 1; }
 int leveldb_minor_version() { return 23; }
 

@@ -8,7 +8,7 @@
 #include "src/c_api/c_types.h"
 #include "src/util/no_throw.h"
 
-// What MioDB adds to LevelDB's C API, in the order of its header.
+// The functions that MioDB adds to LevelDB's C API, in the order of its header.
 
 using miodb::CopyForC;
 using miodb::SaveError;

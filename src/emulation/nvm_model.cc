@@ -11,6 +11,16 @@
 #include <new>
 #include <utility>
 
+// How long a read waits: the units of 256 bytes that it touches are looked up in the modelled cache. Each that is not
+// there costs the latency of a random unit, or the smaller one of a unit that goes on with a stream of this thread;
+// and its bytes go into the bucket of its region, which empties at the medium's bandwidth. The read ends when both
+// have passed, latency and queue. Writes have no latency, because stores do not wait for a medium: they fill a bucket,
+// and wait while it is too full.
+//
+// Everything here is approximate where exactness would cost more than the wait itself: tags, streams and buckets are
+// changed without locks and with relaxed order, since a wrong answer is a wait that is somewhat longer or shorter,
+// never wrong data.
+
 namespace miodb {
 
 namespace {
@@ -55,7 +65,8 @@ constexpr uint64_t kOwedShare = 4;
 
 std::atomic<uint64_t> g_models{0};
 
-// In large pages where there are any: to find a tag must not take longer than what it costs to read a unit.
+// The tags lie in large pages where there are any: to find a tag must not take longer than what it costs to read a
+// unit.
 std::atomic<uint16_t>* NewTags(size_t count) {
   constexpr size_t kLargePage = size_t{2} << 20;
   const size_t bytes = (count * sizeof(std::atomic<uint16_t>) + kLargePage - 1) / kLargePage * kLargePage;
@@ -183,7 +194,7 @@ Status NvmModelFigures::Parse(const std::string& model, NvmModelFigures* figures
   return Status::OK();
 }
 
-// What the property miodb.nvm-model and the info log say: with it a measurement can be repeated.
+// The property miodb.nvm-model and the info log show this line, so that a measurement can be repeated.
 std::string NvmModelFigures::Describe() const {
   std::string text = name;
   for (const Field& field : kFields) {

@@ -20,7 +20,7 @@ constexpr double kSleepSlackNanos = 100 * 1000;
 constexpr int kSpans = 9;
 constexpr uint64_t kSpanNanos = 500 * 1000;
 
-// What is measured in each span.
+// Each span measures so many looks at the clock, steps of a loop, and waits.
 constexpr int kLooks = 1000;
 constexpr int kSteps = 10000;
 constexpr int kWaits = 1000;
@@ -51,7 +51,7 @@ double Median(Measure measure) {
   return values[kSpans / 2];
 }
 
-// Of what interruptions can only make longer.
+// The least of several measurements, for values that interruptions can only make longer.
 template <typename Measure>
 double Least(Measure measure) {
   double least = measure();

@@ -66,7 +66,7 @@ inline bool BLinkTree::Before(const Entry* entry, const Target& target) const {
   return BeforeLikeHeads(entry, target);
 }
 
-// The same where the first 16 bytes, padded with zeros, do not decide or mean nothing.
+// The same comparison where the first 16 bytes, padded with zeros, do not decide or mean nothing.
 bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const {
   const size_t key_size = entry->key_place >> kKeyOffsetBits;
   if (target.bytewise && (key_size <= 16 || target.key.size() <= 16)) {
@@ -77,7 +77,7 @@ bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const 
   return c != 0 ? c < 0 : TagSequence(entry->tag) > target.sequence;
 }
 
-// Not of a leftmost page's slot 0, which has no key.
+// REQUIRES: the slot has a key, so it is not slot 0 of a leftmost page.
 inline bool BLinkTree::SlotBefore(const Page* page, uint32_t index, const Target& target) const {
   const Slot& slot = page->slots[index];
   if (target.bytewise) {

@@ -7,6 +7,11 @@
 #include <cstring>
 #include <new>
 
+// A memtable's DRAM comes in blocks, and blocks go round: the prepare thread makes them and faults their pages in, an
+// arena takes them in the middle of puts, and the memtable gives them back when its last reader has gone. So a put
+// takes no page faults and no memory from the system, as long as the prepare thread keeps up; where it does not, the
+// put makes its block itself.
+
 namespace miodb {
 
 namespace {
@@ -109,7 +114,7 @@ Arena::~Arena() {
   for (const Block& block : blocks_) pool_->GiveBack(block.bytes, block.size);
 }
 
-// What is left of the last block is given up: it is less than one allocation, and no allocation is larger than
+// The rest of the last block is given up: it is less than one allocation, and no allocation is larger than
 // kMaxAllocation of the tree.
 void Arena::NewBlock() {
   blocks_.reserve(blocks_.size() + 1);  // first: without memory there is no block to lose

@@ -117,8 +117,8 @@ int PunchHole(int fd, uint64_t offset, uint64_t size) {
   return Retry(punch) == 0 ? 0 : errno;
 }
 
-// By SEEK_HOLE and SEEK_DATA: a file system that does not tell holes from data says that everything is data, so an
-// empty list means no hole that anybody knows. The walk takes one or two system calls for each hole.
+// SEEK_HOLE and SEEK_DATA find the holes: a file system that does not tell holes from data says that everything is
+// data, so an empty list means no hole that anybody knows. The walk takes one or two system calls for each hole.
 std::vector<FileHole> HolesOf(int fd, uint64_t size) {
   std::vector<FileHole> holes;
   for (uint64_t at = 0; at < size;) {

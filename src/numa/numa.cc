@@ -29,7 +29,7 @@ struct NodeMask {
   unsigned long words[kMaxNodes / kBitsPerWord] = {};
 };
 
-// What the kernel's reclaim works on before a node is really empty.
+// Bytes that the kernel's reclaim works on before a node is really empty.
 uint64_t KernelShare(uint64_t total) { return std::max(uint64_t{32} << 20, total / 256); }
 
 // InvalidArgument and no IOError: the options ask for something that this process cannot have.
@@ -217,7 +217,7 @@ ThreadMemoryPolicy::~ThreadMemoryPolicy() {
   if (changed_) set_mempolicy(old_mode_, old_nodes_, kMaxNodes + 1);
 }
 
-// Of the calling thread. An empty list leaves it where it is.
+// The calling thread alone is bound. An empty list leaves it where it is.
 void RunOnCpus(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);

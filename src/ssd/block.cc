@@ -120,8 +120,8 @@ void BlockIterator::SeekToFirst() {
   ParseNext();
 }
 
-// From the last restart on, entry by entry: entries have no way back, since each is stored by what differs from the
-// one before.
+// The walk begins at the last restart and goes on entry by entry: entries have no way back, since each is stored by
+// what differs from the one before.
 void BlockIterator::SeekToLast() {
   if (!status_.ok() || block_->restart_count_ == 0) return;
   GoToRestart(block_->restart_count_ - 1);

@@ -4,6 +4,14 @@
 #include <cstring>
 #include <new>
 
+// A walk begins with reads as it asks for them. When a read begins where the last one ended, the walk is seen to go
+// on: the next read brings more than was asked for, first a little, then twice as much each time, up to the most.
+// There a helper reads the next piece while the walk works on this one. A read anywhere else begins all of that anew,
+// unless a start size was asked for.
+//
+// Two buffers are enough: now_, which the walk reads from, and next_, which the helper fills. What lies across the
+// border of the two is put in front of next_, where there is room for it (kRoom).
+
 namespace miodb {
 
 // expected_ is where the first read of a walk counts as going on: at the beginning of the file if the walk came from
@@ -57,9 +65,9 @@ Status ReadaheadFile::Fill(Buffer* buffer, uint64_t from, uint64_t end) const {
   return s;
 }
 
-// Only at the full size: before, it is not known whether the walk goes on. The task has next_ to itself until EndNext,
-// which waits for it; and the helper's error is dropped, because the same bytes are read again if the walk really gets
-// there.
+// Helpers read ahead only at the full size, because before that nobody knows whether the walk goes on. The task has
+// next_ to itself until EndNext, which waits for it; and the helper's error is dropped, because the same bytes are
+// read again if the walk really gets there.
 void ReadaheadFile::BeginNext() const {
   EndNext();
   next_.begin = next_.end = 0;
@@ -73,14 +81,14 @@ void ReadaheadFile::BeginNext() const {
         try {
           Fill(&next_, from, end).IgnoreError();  // a failure is met again where the bytes are needed
         } catch (const std::exception&) {
-          // So is this.
+          // This failure, too, is met again where the bytes are needed.
         }
       },
       1);
   options_.helpers->Begin(task_.get(), 1);
 }
 
-// Also the end of this object comes here first: no helper may write to a buffer that is gone.
+// The destructor comes here first, too: no helper may write to a buffer that is gone.
 void ReadaheadFile::EndNext() const {
   if (task_ == nullptr) return;
   options_.helpers->Finish(task_.get());

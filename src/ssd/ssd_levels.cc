@@ -38,7 +38,7 @@ uint64_t TotalBytes(const std::vector<SstRef>& files) {
   return sum;
 }
 
-// In each level one file can have the key. The first version found is the newest, because a level is older than those
+// One file of each level can have the key. The first version found is the newest, because a level is older than those
 // above it in all keys that both have.
 Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {

@@ -11,11 +11,26 @@
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
 
+// The life of a table file:
+//
+//   1 A job asks for its number, an id of the manifest that is never given out twice, and writes it (NewFile,
+//     SstWriter).
+//   2 The job syncs it, its name with it, and opens it: nothing is given up for a file that cannot be read.
+//   3 An edit names it. From here on an open needs it, with this size and this fingerprint.
+//   4 Reads find its table in the cache of open files, or open it (OpenTable).
+//   5 A later edit no longer names it. The last version that has it goes, and with it the SstFile, which notes the
+//     number.
+//   6 An SSD thread removes the file (RemoveDiscarded).
+//
+// What a crash leaves: between 1 and 3 and between 5 and 6 a file that no manifest names, an orphan. The next open
+// removes orphans, after it has seen by the mark that its pool is not an older copy, to which every newer file would
+// look like one.
+
 namespace miodb {
 
 namespace {
 
-// As LevelDB without a cache of the user's.
+// LevelDB's cache has this size, too, where the user gives none.
 constexpr size_t kOwnCacheBytes = 8 << 20;
 
 // A table cache has at least this many places, one for each of its parts.
@@ -24,7 +39,7 @@ constexpr int kLeastOpenFiles = 16;
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string LockPath(const std::string& path) { return path + "/LOCK"; }
 
-// What the caches call for entries that they let go of, in whatever thread.
+// The caches call these for entries that they let go of, in whatever thread.
 void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
@@ -142,8 +157,8 @@ Status SsdStore::Claim(uint64_t pool_id) {
     return Status::InvalidArgument(options_.path, owned ? "is the SSD tier of another pool (its file POOL says whose)"
                                                         : "holds table files, but no file POOL that says whose");
   }
-  // Without files it is nobody's, or that of a database whose making a crash cut off before its pool had a name.
-  // Synced with its name before there is any table file, whose name could be durable first.
+  // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
+  // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.
   return WriteMark({OwnerKind::kSsd, pool_id, 0}, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
 }
 
@@ -165,7 +180,8 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
   return s;
 }
 
-// At the open, so that options which the file system cannot serve are refused there and not by the first drain.
+// The open tries both, so that options which the file system cannot serve are refused there and not by the first
+// drain.
 Status SsdStore::CheckDirectAccess() const {
   const std::string path = PoolIdPath(options_.path);
   if (options_.direct_reads) {
@@ -246,8 +262,8 @@ Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id)
   return s;
 }
 
-// Only names as this store writes them: another spelling of a number could be a second file with it, and repair takes
-// each number once.
+// The list has only names as this store writes them: another spelling of a number could be a second file with it, and
+// repair takes each number once.
 Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -274,8 +290,8 @@ Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   return s;
 }
 
-// At every open, for every file that the manifest names: its length costs one system call, its content is looked at
-// when it is read. A file that is missing or cut is found out before anything is built on it.
+// Every open asks this for every file that the manifest names: a length costs one system call, and the content is
+// looked at when it is read. A file that is missing or cut is found out before anything is built on it.
 Status SsdStore::CheckFile(const SstMeta& meta) const {
   const std::string name = FileName(meta.number);
   uint64_t size;
@@ -310,8 +326,8 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   return s;
 }
 
-// At an open, when the manifest has been read and the mark's epoch says that this pool is not an older copy. What no
-// edit names was made by a job that a crash cut off.
+// An open calls this when the manifest has been read and the mark's epoch says that this pool is not an older copy.
+// Files that no edit names were made by a job that a crash cut off.
 Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -425,9 +441,9 @@ void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) cons
   bytes.release();  // the cache's
 }
 
-// From cheap to dear: the filter in memory, the record in the cache, the block in the cache, the disk. A record is
-// kept only if the read saw the newest version of the file (newest): one that an older snapshot found may be hidden by
-// others. A file is immutable, so what is kept stays right as long as the file has its number.
+// The get goes from cheap to dear: the filter in memory, the record in the cache, the block in the cache, the disk. A
+// record is kept only if the read saw the newest version of the file (newest): one that an older snapshot found may be
+// hidden by others. A file is immutable, so a record that is kept stays right as long as the file has its number.
 Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader::ReadMode& read_mode, bool newest,
                      BlockPin* pin, bool* found, RecordView* record) const {
   Pin table;

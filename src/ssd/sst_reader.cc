@@ -5,6 +5,16 @@
 #include "src/util/coding.h"
 #include "src/util/hash.h"
 
+// A table file as gets and walks read it. The footer leads to the index, which is in memory while the table is open,
+// and the index leads to blocks. A get needs one block: the filter says whether to look at all, the index says into
+// which block, the block cache has it or the file is read. A walk goes from block to block in the order of the index,
+// through a window of its own that reads ahead.
+//
+// What is believed of the bytes: the index is verified when the database is opened with paranoid_checks, the filter
+// always, blocks in reads that verify, and in drains and compactions. A handle must lead into the file, and every
+// length within a block is checked (CheckPlace, BlockIterator). Without verification a damaged block may give a wrong
+// answer, and never one from outside of it.
+
 namespace miodb {
 
 namespace {
@@ -195,7 +205,7 @@ Status SstReader::Load(bool verify) {
   return s;
 }
 
-// Without a filter, or with one that cannot be read, reads do without.
+// Reads do without a filter where the file has none, or one that cannot be read.
 void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   if (format_.filter_policy == nullptr) return;
   std::string contents;
@@ -216,7 +226,7 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   filter_covers_all_ = filter_->CoversAll(data_end_);
 }
 
-// Where the handle leads is checked when the block is read (CheckPlace).
+// The place that the handle names is checked when the block is read (CheckPlace).
 Status SstReader::DecodeHandle(const Slice& encoded, BlockHandle* handle) const {
   Slice input = encoded;
   return handle->DecodeFrom(&input) ? Status::OK() : source_.Corrupt(index_offset_, "damaged index entry");
@@ -230,9 +240,9 @@ Cache::Handle* SstReader::FindCached(const BlockHandle& handle, char* key) const
   return cache_->Lookup(Slice(key, kCacheKeyBytes));
 }
 
-// From the cache, from what was read side by side (blocks_read), or from the file. A block that is read for a get is
-// kept only if it was read a short while before as well (recent), because a get wants one record of it and keeps that.
-// Whoever has the pin has the block, whatever the cache does.
+// The block comes from the cache, from what was read side by side (blocks_read), or from the file. A block that is
+// read for a get is kept only if it was read a short while before as well (recent), because a get wants one record of
+// it and keeps that. The pin has the block, whatever the cache does.
 Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const BlockHandle& handle,
                            BlockPin* pin) const {
   pin->Reset();
@@ -315,7 +325,7 @@ Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bo
 // The reader outlives the iterator: walks of a level pin the open table for as long as they use it.
 Iterator* SstReader::NewIterator(const ReadMode& mode) const { return new SstIterator(this, mode); }
 
-// From the index alone, which is in memory, so it costs no read.
+// The index alone has the answer and is in memory, so this costs no read.
 uint64_t SstReader::ApproximateOffsetOf(const Slice& key) const {
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);

@@ -3,6 +3,10 @@
 #include "src/util/check.h"
 #include "src/util/hash.h"
 
+// The order of a file is the order of writing: data blocks, filter block, meta index, index, footer. Nothing is ever
+// written twice or out of order, so the file may be any that can be appended to. Until Finish the index is in memory,
+// a separator and a handle for each block, and so are the keys for the filter.
+
 namespace miodb {
 
 namespace {

@@ -88,7 +88,7 @@ bool SkipUncounted(unsigned char tag, Slice* rest, bool* damaged) {
   }
 }
 
-// What these keys take in a record, so that its size is known before it is made.
+// The bytes that these keys take in a record, so that its size is known before it is made.
 uint64_t LengthPrefixedBytes(const std::vector<Slice>& keys) {
   uint64_t bytes = 0;
   for (const Slice& key : keys) bytes += static_cast<uint64_t>(VarintLength(key.size())) + key.size();

@@ -11,6 +11,14 @@
 #include "src/util/coding.h"
 #include "src/util/no_throw.h"
 
+// A reader judges every record before it delivers it: its length by what the file still has, its bitmap by its type,
+// each member by the bytes of the payload, a batch by its updates, and everything since the last checksum by that. So
+// a program that works on records needs no checks of its own. What no checksum covers yet has been delivered when
+// damage is found: the status names the offset.
+//
+// A trace that a crash cut off and one whose length is damaged both end too early. They are told apart by the end of
+// the file: a trace that was ended has a checksum and an end record there.
+
 namespace miodb {
 
 namespace {

@@ -8,6 +8,14 @@
 #include "src/util/clock.h"
 #include "src/util/no_throw.h"
 
+// A recorded call, step by step: the caller sees by one relaxed load that a trace runs; under the mutex it is asked
+// whether the call passes the filter, the sampling and the size limit (Takes); the record is made in a string that is
+// used again and again, gets the time at which it is made, and goes to the writer; the chain of checksums goes on over
+// its bytes.
+//
+// Errors stay here: the first one is kept in status_, ends the recording, and is what End returns. No call of the
+// database fails or waits for a trace longer than for the mutex and one write into the writer's buffer.
+
 namespace miodb {
 
 namespace {
@@ -109,7 +117,8 @@ void Tracer::RecordChecksum() {
   Record([checksum](TraceEncoder encoder, uint64_t micros) { encoder.Checksum(micros, checksum); });
 }
 
-// By bytes and not by records, so that they cost the same share of a trace of small calls and of large ones.
+// Checksums are due by bytes and not by records, so that they cost the same share of a trace of small calls and of
+// large ones.
 void Tracer::RecordChecksumIfDue() {
   if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
 }
@@ -165,8 +174,8 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
   return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
 }
 
-// Neither filtered nor sampled: it goes with its seek. One that belongs to an earlier trace is dropped, as its seek is
-// not in this one.
+// A scan is neither filtered nor sampled: it goes with its seek. One that belongs to an earlier trace is dropped, as
+// its seek is not in this one.
 void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
   const MutexLock lock(&mutex_);
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;

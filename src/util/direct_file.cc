@@ -9,6 +9,11 @@
 #include "src/util/file_size_limit.h"
 #include "src/util/posix_writable.h"
 
+// Direct input and output wants three things to be multiples of a unit: the place in the file, the length, and the
+// address in memory. Readers get what they ask for out of a unit-aligned read, without a copy where they asked for
+// units. Writers gather units and write them when they are whole; the rest of the file, less than a unit, is written
+// with zeros behind it and cut off again.
+
 namespace miodb {
 
 namespace {
@@ -150,8 +155,8 @@ class DirectWritableFile final : public PosixWritable {
     return s;
   }
 
-  // Also writes the tail, so that what was flushed can be read by others and survives the process, as WritableFile
-  // promises.
+  // A flush also writes the tail, so that what was flushed can be read by others and survives the process, as
+  // WritableFile promises.
   Status Flush() override {
     Status s = Writable();
     if (s.ok()) s = WriteUnits();
@@ -177,7 +182,7 @@ class DirectWritableFile final : public PosixWritable {
     return Status::OK();
   }
 
-  // What is complete of the buffer goes to the file.
+  // Complete units of the buffer go to the file; the rest stays.
   Status WriteUnits() {
     const size_t whole = static_cast<size_t>(AlignDown(used_));
     if (whole == 0) return Status::OK();

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <system_error>
 
+// A task is an array of pieces and a counter of those that were taken; whoever works on it takes the next number until
+// there are no more. The helpers are told of a task by entries in a queue, and the caller works on it too, so helpers
+// only ever make it faster: with none, or with all of them busy, the caller does everything.
+
 namespace miodb {
 
 // REQUIRES: no task is begun and not finished. The threads are joined without the lock, which they take to see that it
@@ -48,7 +52,7 @@ void HelperThreads::Finish(Task* task) {
   while (task->helpers_ > 0) done_.Wait();
 }
 
-// Of one piece nobody else is told, since the caller would wait for it either way.
+// A single piece is done by the caller, who would have to wait for a helper either way.
 void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
   Task task([&work](size_t i) { work(i); }, count);
   if (count < 2) return Take(&task);

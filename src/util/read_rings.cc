@@ -109,7 +109,7 @@ bool ReadRings::Run(Read* reads, size_t count) {
   }
   for (size_t i = taken; i < count; i++) reads[i].got = -EIO;
   if (refused) return taken > 0;  // the ring goes with what the kernel did not take of it
-  // So say kernels whose rings cannot do this kind of read.
+  // Kernels whose rings cannot do this kind of read say EINVAL to every one.
   const bool unknown = std::all_of(reads, reads + count, [](const Read& read) { return read.got == -EINVAL; });
   if (unknown) {
     possible_.store(false, std::memory_order_relaxed);  // a hint

@@ -29,7 +29,8 @@ Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synce
 // that sync it.
 Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced) {
   const std::string unfinished = path + ".tmp";
-  // What has the name is of an attempt that was cut off, and goes: were it a link, the content would go elsewhere.
+  // A file of this name is left of an attempt that was cut off, and goes: were it a link, the content would go
+  // elsewhere.
   env->RemoveFile(unfinished).IgnoreError();
   Status s = WriteWhole(env, unfinished, content, synced);
   if (s.ok()) s = env->RenameFile(unfinished, path);
