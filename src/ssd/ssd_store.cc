@@ -11,20 +11,10 @@
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
 
-// The life of a table file:
-//
-//   1 A job asks for its number, an id of the manifest that is never given out twice, and writes it (NewFile,
-//     SstWriter).
-//   2 The job syncs it, its name with it, and opens it: nothing is given up for a file that cannot be read.
-//   3 An edit names it. From here on an open needs it, with this size and this fingerprint.
-//   4 Reads find its table in the cache of open files, or open it (OpenTable).
-//   5 A later edit no longer names it. The last version that has it goes, and with it the SstFile, which notes the
-//     number.
-//   6 An SSD thread removes the file (RemoveDiscarded).
-//
-// What a crash leaves: between 1 and 3 and between 5 and 6 a file that no manifest names, an orphan. The next open
-// removes orphans, after it has seen by the mark that its pool is not an older copy, to which every newer file would
-// look like one.
+// The life of a table file: a job writes it under a new id (NewFile), syncs it with its name, opens it, and an edit
+// names it. When the last version that has it is gone, its SstFile notes the number, and an SSD thread removes it
+// (RemoveDiscarded). A crash in between leaves a file that no manifest names, an orphan: the next open removes it,
+// once the mark has told that the pool is no older copy, to which every newer file would look like one.
 
 namespace miodb {
 
@@ -39,7 +29,6 @@ constexpr int kLeastOpenFiles = 16;
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string LockPath(const std::string& path) { return path + "/LOCK"; }
 
-// The caches call these for entries that they let go of, in whatever thread.
 void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
@@ -67,14 +56,10 @@ class MeteredFile final : public WritableFile {
 
 }  // namespace
 
-// The last version that names the file is gone. The file itself is removed by an SSD thread (RemoveDiscarded): this
-// destructor may run in a get that lets go of an old state, and must not wait for a disk.
 SstFile::~SstFile() {
   if (obsolete_.load(std::memory_order_relaxed)) store_->Discard(meta_->number);  // relaxed: see MarkObsolete
 }
 
-// Tables in the cache are counted as one each, so its capacity is the number of open files. The block cache may be
-// shared with other databases; records_id_ keeps the records of this one apart.
 SsdStore::SsdStore(const Options& options)
     : options_(options),
       comparator_(options.order),
@@ -108,7 +93,6 @@ std::string SsdStore::TableName(uint64_t number) {
   return name;
 }
 
-// LevelDB's newer suffix counts as well, so that its files are never taken for nobody's and written over.
 bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
   size_t digits = 0;
   while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') digits++;
@@ -118,8 +102,7 @@ bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
   return true;
 }
 
-// Locks before anything is looked at, so that two databases with one directory cannot both find it free. Makes one
-// folder and not its parents: a path that was misspelled or is not mounted is better refused.
+// The lock comes first, so that two databases with one directory cannot both find it free.
 Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store) {
   std::unique_ptr<SsdStore> fresh(new SsdStore(options));
   Env* const env = options.env;
@@ -170,8 +153,7 @@ Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
   return s.ok() && synced == Synced::kYes ? SyncExistingFile(options_.env, path) : s;
 }
 
-// Held over the replacement of the file, because two SSD threads may come by at once; the epoch rises only when it is
-// durable.
+// The lock is held over the replacement, because two SSD threads may come by at once.
 Status SsdStore::MarkEpoch(uint64_t epoch) {
   MutexLock lock(&mark_mutex_);
   if (epoch <= marked_epoch()) return Status::OK();
@@ -180,8 +162,6 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
   return s;
 }
 
-// The open tries both, so that options which the file system cannot serve are refused there and not by the first
-// drain.
 Status SsdStore::CheckDirectAccess() const {
   const std::string path = PoolIdPath(options_.path);
   if (options_.direct_reads) {
@@ -206,7 +186,6 @@ Status SsdStore::OpenForReading(const std::string& name, RandomAccessFile** file
                                : options_.env->NewRandomAccessFile(name, file);
 }
 
-// Every name that looks like a table, with or without leading zeros, ours or LevelDB's.
 Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const {
   std::vector<std::string> names;
   Status s = options_.env->GetChildren(options_.path, &names);
@@ -218,7 +197,6 @@ Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files
   return s;
 }
 
-// A directory without POOL is left alone: nothing says that its files are a database's.
 Status SsdStore::Destroy(Env* env, const std::string& path) {
   if (!env->FileExists(PoolIdPath(path))) return Status::OK();  // not ours, or not there
   HeldLock lock(env);
@@ -262,8 +240,6 @@ Status SsdStore::ReadOwner(Env* env, const std::string& path, uint64_t* pool_id)
   return s;
 }
 
-// The list has only names as this store writes them: another spelling of a number could be a second file with it, and
-// repair takes each number once.
 Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -274,8 +250,6 @@ Status SsdStore::ListFiles(std::vector<uint64_t>* numbers) const {
   return s;
 }
 
-// For repair, where no manifest says what the file should be: the index is verified, because the fingerprint that it
-// gives is going to be trusted.
 Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   const std::string name = FileName(number);
   meta->number = number;
@@ -290,8 +264,6 @@ Status SsdStore::ReadMeta(uint64_t number, SstMeta* meta) const {
   return s;
 }
 
-// Every open asks this for every file that the manifest names: a length costs one system call, and the content is
-// looked at when it is read. A file that is missing or cut is found out before anything is built on it.
 Status SsdStore::CheckFile(const SstMeta& meta) const {
   const std::string name = FileName(meta.number);
   uint64_t size;
@@ -304,7 +276,6 @@ Status SsdStore::CheckFile(const SstMeta& meta) const {
   return s;
 }
 
-// Both keys are verified, since levels are put together by them.
 Status SsdStore::ReadRange(SstMeta* meta) const {
   Pin table;
   Status s = OpenTable(*meta, &table);
@@ -326,8 +297,6 @@ Status SsdStore::ReadRange(SstMeta* meta) const {
   return s;
 }
 
-// An open calls this when the manifest has been read and the mark's epoch says that this pool is not an older copy.
-// Files that no edit names were made by a job that a crash cut off.
 Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
@@ -337,8 +306,6 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
   return s;
 }
 
-// Numbers are ids of the manifest and never given out twice, so a file of this name can only be an orphan, and is cut
-// to nothing.
 Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   WritableFile* opened = nullptr;
   const std::string name = FileName(number);
@@ -360,8 +327,7 @@ void SsdStore::Discard(uint64_t number) noexcept {
   }
 }
 
-// Removes outside of the lock. The open table goes first: a file that is removed while somebody has it open stays
-// readable, and who has it pinned goes on. A removal that fails leaves an orphan for the next open.
+// Who has the table pinned goes on reading the file that is removed. A removal that fails leaves an orphan.
 void SsdStore::RemoveDiscarded() {
   std::vector<uint64_t> numbers;
   {
@@ -376,9 +342,8 @@ void SsdStore::RemoveDiscarded() {
   }
 }
 
-// Two threads may open one file at once, and the later insert replaces the earlier table in the cache; both are good.
-// The fingerprint is compared here, once for each time that the file is opened: a file of the right name and size may
-// be another one's, put back from somewhere.
+// Two threads may open one file at once; the later table replaces the earlier in the cache, and both are good. A file
+// of the right name and size may still be another one's, put back from somewhere: the fingerprint tells.
 Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
   pin->Reset();
   char key[8];
@@ -430,7 +395,6 @@ bool SsdStore::GetCached(const Slice& cache_key, const LookupKey& key, BlockPin*
   return false;
 }
 
-// The key is not kept with the value, as it is the cache's key already. The charge counts what the entry really takes.
 void SsdStore::KeepRecord(const Slice& cache_key, const RecordView& record) const {
   auto bytes = std::make_unique<std::string>();
   bytes->reserve(kInternalTagBytes + record.value.size());
@@ -470,7 +434,6 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   return s;
 }
 
-// True also where the table cannot be opened: Get will meet the error in its own time.
 bool SsdStore::PlanGet(const SstFile& file, const LookupKey& key, BlockReads* reads) const {
   Pin table;
   if (!OpenTable(file.meta(), &table).ok()) return true;
