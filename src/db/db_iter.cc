@@ -120,6 +120,8 @@ class DBIterator final : public Iterator {
     FindForward(nullptr);
   }
 
+  // The upper bound is exclusive: the sources are put behind all versions of keys below it. Sequence order makes the
+  // greatest sequence the first of a key, hence kMaxSequence.
   void DoSeekToLast() {
     if (upper_ != nullptr) {
       versions_->Seek(*upper_, kMaxSequence);
@@ -130,12 +132,15 @@ class DBIterator final : public Iterator {
     FindBackward();
   }
 
+  // A target below the lower bound would meet keys that the user must not see.
   void DoSeek(const Slice& target) {
     const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
     versions_->Seek(below ? *lower_ : target, sequence_);
     FindForward(nullptr);
   }
 
+  // The key is kept before the sources move, because FindForward has to pass its older versions. Coming from the other
+  // direction, the sources stand before the current key or at no record at all.
   void DoNext() {
     Keep(&current_, &key_space_, nullptr);
     if (forward_) {
@@ -149,6 +154,7 @@ class DBIterator final : public Iterator {
     FindForward(&last);
   }
 
+  // Going forward, the sources stand on the current record; they have to pass all versions of its key first.
   void DoPrev() {
     if (forward_) {
       Keep(&current_, &key_space_, nullptr);
@@ -171,6 +177,7 @@ class DBIterator final : public Iterator {
     }
   }
 
+  // Sources that are not valid have passed their last record, or failed; only the first of the two can go on.
   void StepBack() {
     if (versions_->Valid()) {
       versions_->Prev();
@@ -257,6 +264,7 @@ class DBIterator final : public Iterator {
 
 }  // namespace
 
+// The sources may come in any order: versions of a key are told apart by their sequences alone.
 Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t sequence, bool verify,
                         const ReadOptions& options, Tracer* tracer) {
   std::vector<std::unique_ptr<InternalIterator>> sources;

@@ -79,6 +79,7 @@ class Destroyer {
   std::set<uint64_t> ids_;  // of the database's pools and SSD tiers, former ones too
 };
 
+// With a volatile pool there is no uuid that outlives the process; the id of the log is the database's.
 void Destroyer::AddIds(const StoreDescriptor& store) {
   for (const Uuid& uuid : {store.pool, store.successor}) {
     if (uuid != Uuid{}) ids_.insert(PoolIdOf(uuid));
@@ -87,6 +88,9 @@ void Destroyer::AddIds(const StoreDescriptor& store) {
   ids_.insert(store.former_ids.begin(), store.former_ids.end());
 }
 
+// A repair that was cut off has a database of its own in repair.tmp, whose parts are this database's as well. A STORE
+// that cannot be read for want of memory is an error: to go on without it would leave parts behind, or take somebody
+// else's.
 Status Destroyer::FindParts() {
   Status s = RefuseLink(RepairDirectory(name_));
   if (s.ok()) s = ReadStore(env_, name_, &store_);
@@ -103,6 +107,8 @@ Status Destroyer::FindParts() {
   return Status::OK();
 }
 
+// A pool that says nothing of itself is judged by its place: in the directory it is the database's if there is a STORE
+// at all, elsewhere only if STORE names this very path.
 Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
   std::string page;
   *owner = Owner::kNobody;
@@ -127,6 +133,7 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
   return s;
 }
 
+// A copied directory names the regions of the original, so for a copy only those beside it are looked for.
 Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
   if (owner != Owner::kUs) return Status::OK();
   if (MemoryEnv::Of(env_) != nullptr) return env_->RemoveFile(path);

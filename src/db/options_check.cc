@@ -65,6 +65,8 @@ Status CheckPoolSize(const Options& o, bool any_sizes) {
                         std::to_string(o.pool_size) + ": a full pool could not be emptied with larger ones");
 }
 
+// Each range ends where the code behind it does: sums and products of values in range do not overflow, and a job of the
+// least size makes progress.
 Status CheckSsdOptions(const Options& o, bool any_sizes) {
   const uint64_t least = any_sizes ? 64 : KiB;
   const uint64_t least_budget = any_sizes ? 1 : 64 * KiB;
@@ -107,6 +109,7 @@ Status CheckAnonymous(const Options& o) {
   return Status::InvalidArgument(what, "persist_mode has to be kPersistAuto or kPersistEmulated");
 }
 
+// Paths are compared as they are written; that two of them name one file is found out when the second is locked.
 Status CheckRegions(const Options& o, bool any_sizes) {
   constexpr size_t kMost = kMaxRegions - 1;
   Status s = CheckRange("nvm_regions.size()", o.nvm_regions.size(), 0, kMost);
@@ -130,6 +133,7 @@ Status CheckRegions(const Options& o, bool any_sizes) {
 
 }  // namespace
 
+// Only in libleveldb and the C API: in MioDB's own API nothing is clipped without a word.
 void ClipAsLevelDB(Options* options) {
   options->write_buffer_size = std::clamp<uint64_t>(options->write_buffer_size, 64 * KiB, GiB);
 }

@@ -10,6 +10,7 @@
 
 namespace miodb {
 
+// The file is bounded (ReadSmallFile), so a large or endless file in its place costs no memory.
 Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
   *store = StoreDescriptor();
   const std::string path = StorePath(name);
@@ -24,6 +25,7 @@ Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
   return s;
 }
 
+// The file is replaced as a whole and synced, then its folder: a crash leaves the old descriptor or the new one.
 Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store) {
   Status s = ReplaceFile(env, StorePath(name), store.Encode());
   return s.ok() ? SyncStore(env, name) : s;
@@ -33,6 +35,8 @@ Status SyncStore(Env* env, const std::string& name) {
   return MIODB_MUTATED(kLogFolderUnsynced) ? Status::OK() : SyncExistingFile(env, StorePath(name));
 }
 
+// Where a path cannot be resolved, because a part of it is missing or there is no memory, the path itself stands for
+// it.
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
   return real == nullptr ? path : std::string(real.get());
@@ -44,6 +48,7 @@ std::string LastPoolPath(const StoreDescriptor& store, const std::string& name) 
 
 uint64_t NewId() { return SystemRandom64(); }
 
+// 128 random bits: two pools have the same uuid only if one is a copy of the other.
 Uuid NewUuid() {
   const uint64_t random[] = {NewId(), NewId()};
   static_assert(sizeof(random) == kUuidBytes);

@@ -14,6 +14,8 @@ const void* ThisThread() {
 
 }  // namespace
 
+// A writer that cannot have the mutex at once goes on without being counted: meetings are many, and this must not
+// become one more place to meet.
 void WriteTurns::NoteMeeting() {
   if (!mutex_.TryLock()) return;
   const uint64_t now = NowNanos();
@@ -38,11 +40,14 @@ void WriteTurns::Begin(const void* holder, uint64_t now) {
   holder_.store(holder, std::memory_order_relaxed);
 }
 
+// Everybody who waits is woken, because without turns nobody passes one on.
 void WriteTurns::End() {
   taken_.store(false, std::memory_order_relaxed);  // relaxed: advice
   for (Waiter* waiter : waiting_) waiter->mine.Signal();
 }
 
+// A holder counts its puts without the mutex. Whoever waits sleeps until the turn of the one before it must be over, so
+// a holder that goes away delays the others by a turn and no more.
 void WriteTurns::WaitForTurn() {
   const void* const me = ThisThread();
   uint64_t now = NowNanos();
