@@ -88,7 +88,8 @@ WritePath::WritePath(DbContext& db, const Parts& parts)
 
 void WritePath::OpenFrames() {
   CHECK(frame_writer_ == nullptr);
-  frame_writer_ = std::make_unique<FrameWriter>(&db_.pool->persist(), db_.pool->secret());
+  persist_ = &db_.pool->persist();
+  frame_writer_ = std::make_unique<FrameWriter>(persist_, db_.pool->secret());
 }
 
 // Sequences only grow: a number that the log may hold is never given out again.
@@ -101,7 +102,8 @@ void WritePath::SetSequence(uint64_t last_sequence) {
 void WritePath::Begin() {
   CHECK(writable_ == nullptr && tree_->memtable != nullptr);
   writable_ = tree_->memtable.get();
-  takes_turns_ = logs_->to_write() == nullptr && !db_.pool->persist().fence_is_slow();
+  file_log_ = logs_->to_write();
+  takes_turns_ = file_log_ == nullptr && !persist_->fence_is_slow();
 }
 
 // The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for a single put.
@@ -254,15 +256,14 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   const uint64_t first = allocated_sequence_ + 1;
   allocated_sequence_ += group_records_.size();
   Status s;
-  if (logs_->to_write() != nullptr) s = logs_->to_write()->Append(group_records_, first, sync);
+  if (file_log_ != nullptr) s = file_log_->Append(group_records_, first, sync);
   if (s.ok()) {
     frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
     clock.Lap(&PerfContext::put_log);
     InsertGroup(first);
     clock.Lap(&PerfContext::put_memtable);
-    Persist& persist = db_.pool->persist();
     if (MIODB_MUTATED(kVisibleBeforeDurable)) tree_->last_sequence.store(allocated_sequence_);
-    if (chunk_->in_pool() && (sync || !persist.fence_is_slow())) s = persist.Fence(Purpose::kLog);
+    if (chunk_->in_pool() && (sync || !persist_->fence_is_slow())) s = persist_->Fence(Purpose::kLog);
     clock.Lap(&PerfContext::put_fence);
   }
   if (!s.ok()) {
@@ -298,7 +299,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  if ((seal || logs_->TooLarge()) && s.ok()) {
+  if ((seal || (file_log_ != nullptr && logs_->TooLarge())) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();
     // Nothing is won by sealing for the log's sake while an older memtable keeps an older file.

@@ -116,6 +116,8 @@ class WritePath {
 
   // The leader's.
   WriteQueue queue_;
+  Persist* persist_ = nullptr;   // the pool's
+  FileLog* file_log_ = nullptr;  // of logs_; null: writes go to no files
   std::unique_ptr<FrameWriter> frame_writer_;
   std::vector<LogRecord> group_records_;
   LogChunk* chunk_ = nullptr;     // receives frames; the memtable owns it

@@ -187,7 +187,7 @@ void WritePath::Seal() {
   tree_->Seal();
   writable_ = tree_->memtable.get();
   chunk_ = nullptr;
-  if (logs_->to_write() != nullptr) logs_->to_write()->EndFile();
+  if (file_log_ != nullptr) file_log_->EndFile();
   tree_->Publish();
   control_->Changed();
   control_->Wake(BackgroundStep::kFlush);
