@@ -1,0 +1,75 @@
+#include "src/util/shared_list.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "src/util/random.h"
+#include "tests/common/environment.h"
+
+namespace miodb::test {
+namespace {
+
+using Item = std::shared_ptr<const uint64_t>;
+using List = SharedList<Item, 4>;
+
+void ExpectSame(const std::vector<Item>& expected, const List& list) {
+  ASSERT_EQ(expected.size(), list.size());
+  ASSERT_EQ(expected.empty(), list.empty());
+  ASSERT_TRUE(std::equal(expected.begin(), expected.end(), list.begin(), list.end()));
+  for (size_t i = 0; i < expected.size(); i++) ASSERT_EQ(expected[i], list[i]);
+  if (expected.empty()) return;
+  EXPECT_EQ(expected.front(), list.front());
+  EXPECT_EQ(expected.back(), list.back());
+}
+
+TEST(SharedListTest, FollowsAVectorAndItsCopiesStayAsTheyWere) {
+  for (uint64_t seed : Seeds(ByScale(5, 20, 200))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    std::vector<Item> model;
+    List list;
+    std::vector<std::pair<std::vector<Item>, List>> copies;
+    for (int round = 0; round < 12; round++) {
+      const bool grows = random.OneIn(2);
+      for (uint64_t n = random.Uniform(150); n > 0; n--) {
+        if (model.empty() || random.OneIn(grows ? 4 : 2) != grows) {
+          const size_t i = random.OneIn(3) ? model.size() : random.Uniform(model.size() + 1);
+          const Item item = std::make_shared<const uint64_t>(n);
+          model.insert(model.begin() + static_cast<ptrdiff_t>(i), item);
+          list.Insert(i, item);
+        } else {
+          const size_t i = random.Uniform(model.size());
+          model.erase(model.begin() + static_cast<ptrdiff_t>(i));
+          list.Erase(i);
+        }
+        if (random.OneIn(40)) copies.emplace_back(model, list);
+      }
+      ExpectSame(model, list);
+      if (HasFatalFailure()) return;
+    }
+    for (const auto& [items, copy] : copies) ExpectSame(items, copy);
+    const Item last = model.empty() ? nullptr : model.back();
+    model.clear();
+    copies.clear();
+    EXPECT_EQ(last == nullptr ? 0 : 2, last.use_count()) << "held by the list alone";
+    list = List();
+    EXPECT_EQ(last == nullptr ? 0 : 1, last.use_count());
+  }
+}
+
+TEST(SharedListTest, CountsWhatGoesBeforeAPlace) {
+  for (const uint64_t size : {0, 1, 3, 4, 5, 16, 17, 300}) {
+    std::vector<Item> items;
+    for (uint64_t i = 0; i < size; i++) items.push_back(std::make_shared<const uint64_t>(2 * i));
+    const List list(items);
+    for (uint64_t key = 0; key <= 2 * size; key++) {
+      EXPECT_EQ((key + 1) / 2, list.CountBefore([&](const Item& item) { return *item < key; }));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test
