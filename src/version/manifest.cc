@@ -5,6 +5,7 @@
 #include <new>
 
 #include "src/format/manifest_area.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"
@@ -37,7 +38,7 @@ uint64_t Manifest::Seed() const { return AreaSeed(pool_->secret(), generation_);
 
 Status Manifest::Create(const std::string& comparator) {
   state_.comparator = comparator;
-  return pool_->is_volatile() ? Status::OK() : RollOver(state_);
+  return pool_->is_volatile() ? Status::OK() : RollOver(state_.Snapshot());
 }
 
 Status Manifest::Recover() {
@@ -121,13 +122,13 @@ void Manifest::Confirm() {
   pool_->persist().Copy(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
 }
 
-Status Manifest::RollOver(const ManifestState& state) {
+Status Manifest::RollOver(const VersionEdit& snapshot) {
   std::string payload;
-  state.Snapshot().EncodeTo(&payload);
+  snapshot.EncodeTo(&payload);
   const uint64_t least = ManifestRecordBytes(payload.size()) + kLeastRoom + kAreaFooterBytes;
   const uint64_t usual = pool_->capacity() < kSmallPool ? kSmallAreaSize : kAreaSize;
   const uint64_t wanted = std::max(usual, 4 * least);
-  ExtentRef fresh = std::move(spare_);
+  ExtentRef fresh = spare_;
   if (fresh == nullptr || fresh->size() < wanted) {
     ExtentRef larger;
     Status s = pool_->AllocateAtMost(wanted, least, Pool::Leave(), ExtentKind::kManifest, &larger);
@@ -137,12 +138,14 @@ Status Manifest::RollOver(const ManifestState& state) {
       return s.ok() ? Status::NoSpace(pool_->path(), "no room for the manifest") : s;
     }
   }
-  std::swap(area_, fresh);
   // Never one that was used before, not even by a roll-over that a crash cut off before its root was switched: its
   // records may still lie where the next area comes to be.
   generation_ = pool_->Random64();
+  std::swap(area_, fresh);
+  spare_ = std::move(fresh);
   position_ = 0;
   edit_number_ = 0;
+  CHECK(area_ != spare_);
   WriteFooter();
   Status s = NoThrow(pool_->path(), [&] {
     if (MIODB_MUTATED(kRootBeforeSnapshot)) {
@@ -154,13 +157,13 @@ Status Manifest::RollOver(const ManifestState& state) {
   });
   if (!s.ok()) {
     // Either area may rule after a crash: neither may be used for anything else.
-    if (fresh != nullptr) fresh->Abandon();
+    if (spare_ != nullptr) spare_->Abandon();
     area_->Abandon();
     return s;
   }
+  CHECK_EQ(edit_number_, 1u);
   Confirm();
   recovered_ = false;
-  spare_ = std::move(fresh);
   try {
     if (spare_ == nullptr)
       pool_->AllocateAtMost(area_->size(), least, Pool::Leave(), ExtentKind::kManifest, &spare_).IgnoreError();
@@ -171,19 +174,21 @@ Status Manifest::RollOver(const ManifestState& state) {
 }
 
 Status Manifest::Append(const VersionEdit& edit) {
-  ManifestState next = state_;
-  Status s = next.Apply(edit);
-  if (s.ok() && pool_->is_volatile()) state_ = std::move(next);
-  if (!s.ok() || pool_->is_volatile()) return s;
-  std::string payload;
-  edit.EncodeTo(&payload);
-  if (recovered_ || ManifestRecordBytes(payload.size()) > RecordsEnd() - position_) {
-    s = RollOver(next);
-  } else {
-    s = WriteRecord(payload);
-    if (s.ok()) Confirm();
+  ManifestState fresh;
+  Status s = state_.Prepare(edit, &fresh);
+  if (!s.ok()) return s;
+  if (!pool_->is_volatile()) {
+    CHECK(area_ != nullptr);
+    std::string payload;
+    edit.EncodeTo(&payload);
+    if (recovered_ || ManifestRecordBytes(payload.size()) > RecordsEnd() - position_) {
+      s = RollOver(state_.Snapshot(edit));
+    } else {
+      s = WriteRecord(payload);
+      if (s.ok()) Confirm();
+    }
   }
-  if (s.ok()) state_ = std::move(next);
+  if (s.ok()) state_.Commit(edit, &fresh);
   return s;
 }
 

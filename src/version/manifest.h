@@ -52,12 +52,13 @@ class Manifest {
   // Reads the state of an existing one.
   Status Recover();
 
-  // Makes the edit durable and part of the state. If it fails with NoSpace nothing happened; after any other failure
-  // the state on the medium is in doubt and nothing more may be appended.
+  // Makes the edit durable and part of the state, in a time that depends on the edit alone but for roll-overs. Unless
+  // it succeeds the state stays as it was. If it fails with NoSpace nothing happened; after any other failure, and if
+  // it throws, the state on the medium is in doubt and nothing more may be appended.
   Status Append(const VersionEdit& edit);
 
  private:
-  Status RollOver(const ManifestState& state);
+  Status RollOver(const VersionEdit& snapshot);
   void WriteFooter();
   Status WriteRecord(const std::string& payload);
   void Confirm();

@@ -1,5 +1,8 @@
 #include "src/version/version_edit.h"
 
+#include <set>
+
+#include "src/util/check.h"
 #include "src/util/coding.h"
 
 namespace miodb {
@@ -55,6 +58,49 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   place->level = static_cast<uint32_t>(level);
   place->meta = std::move(meta);
   return true;
+}
+
+uint64_t IdOf(const TablePlace& table) { return table.number; }
+uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
+uint64_t IdOf(const SstPlace& file) { return file.meta->number; }
+
+// What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them.
+template <typename Place>
+Status PreparePlaces(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
+                     const std::vector<Place>& added, const char* complaint, std::map<uint64_t, Place>* fresh) {
+  CHECK(fresh->empty());
+  std::set<uint64_t> once;
+  for (const uint64_t id : removed) {
+    if (places.count(id) == 0 || !once.insert(id).second) return Status::Corruption(complaint, std::to_string(id));
+  }
+  for (const Place& place : added) (*fresh)[IdOf(place)] = place;
+  CHECK_LE(fresh->size(), added.size());
+  return Status::OK();
+}
+
+template <typename Place>
+void CommitPlaces(const std::vector<uint64_t>& removed, std::map<uint64_t, Place>* fresh,
+                  std::map<uint64_t, Place>* places) noexcept {
+  for (const uint64_t id : removed) CHECK_EQ(places->erase(id), 1u);
+  for (const auto& [id, place] : *fresh) places->erase(id);
+  places->merge(*fresh);
+  CHECK(fresh->empty());
+}
+
+template <typename Place>
+std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
+                               const std::vector<Place>& added) {
+  std::set<uint64_t> changed(removed.begin(), removed.end());
+  for (const Place& place : added) changed.insert(IdOf(place));
+  std::vector<Place> result;
+  result.reserve(places.size() + added.size());
+  for (const auto& [id, place] : places) {
+    DCHECK_EQ(id, IdOf(place));
+    if (changed.count(id) == 0) result.push_back(place);
+  }
+  result.insert(result.end(), added.begin(), added.end());
+  CHECK_LE(result.size(), places.size() + added.size());
+  return result;
 }
 
 }  // namespace
@@ -166,34 +212,44 @@ bool VersionEdit::DecodeFrom(Slice input) {
   return true;
 }
 
-Status ManifestState::Apply(const VersionEdit& edit) {
-  if (edit.has_comparator) comparator = edit.comparator;
-  if (edit.has_next_id) next_id = edit.next_id;
-  if (edit.has_flushed_sequence) flushed_sequence = edit.flushed_sequence;
-  for (uint64_t number : edit.removed_tables) {
-    if (tables.erase(number) == 0) return Status::Corruption("manifest removes unknown table", std::to_string(number));
-  }
-  for (const TablePlace& t : edit.tables) tables[t.number] = t;
-  for (uint64_t id : edit.removed_chunks) {
-    if (chunks.erase(id) == 0) return Status::Corruption("manifest removes unknown log chunk", std::to_string(id));
-  }
-  for (const LogChunkPlace& c : edit.chunks) chunks[c.id] = c;
-  for (uint64_t number : edit.removed_files) {
-    if (files.erase(number) == 0) return Status::Corruption("manifest removes unknown file", std::to_string(number));
-  }
-  for (const SstPlace& f : edit.files) files[f.meta->number] = f;
-  return Status::OK();
+Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) const {
+  CHECK(fresh != this);
+  fresh->comparator = edit.has_comparator ? edit.comparator : comparator;
+  fresh->next_id = edit.has_next_id ? edit.next_id : next_id;
+  fresh->flushed_sequence = edit.has_flushed_sequence ? edit.flushed_sequence : flushed_sequence;
+  Status s = PreparePlaces(tables, edit.removed_tables, edit.tables, "manifest removes unknown table", &fresh->tables);
+  if (!s.ok()) return s;
+  s = PreparePlaces(chunks, edit.removed_chunks, edit.chunks, "manifest removes unknown log chunk", &fresh->chunks);
+  if (!s.ok()) return s;
+  return PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
 }
 
-VersionEdit ManifestState::Snapshot() const {
+void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexcept {
+  CHECK(fresh != this);
+  comparator.swap(fresh->comparator);
+  next_id = fresh->next_id;
+  flushed_sequence = fresh->flushed_sequence;
+  CommitPlaces(edit.removed_tables, &fresh->tables, &tables);
+  CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
+  CommitPlaces(edit.removed_files, &fresh->files, &files);
+}
+
+Status ManifestState::Apply(const VersionEdit& edit) {
+  ManifestState fresh;
+  Status s = Prepare(edit, &fresh);
+  if (s.ok()) Commit(edit, &fresh);
+  return s;
+}
+
+VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   VersionEdit edit;
   edit.has_comparator = true;
-  edit.comparator = comparator;
-  edit.SetNextId(next_id);
-  edit.SetFlushedSequence(flushed_sequence);
-  for (const auto& [number, place] : tables) edit.tables.push_back(place);
-  for (const auto& [id, place] : chunks) edit.chunks.push_back(place);
-  for (const auto& [number, place] : files) edit.files.push_back(place);
+  edit.comparator = next.has_comparator ? next.comparator : comparator;
+  edit.SetNextId(next.has_next_id ? next.next_id : next_id);
+  edit.SetFlushedSequence(next.has_flushed_sequence ? next.flushed_sequence : flushed_sequence);
+  edit.tables = PlacesAfter(tables, next.removed_tables, next.tables);
+  edit.chunks = PlacesAfter(chunks, next.removed_chunks, next.chunks);
+  edit.files = PlacesAfter(files, next.removed_files, next.files);
   return edit;
 }
 

@@ -88,11 +88,16 @@ struct ManifestState {
   std::map<uint64_t, LogChunkPlace> chunks;
   std::map<uint64_t, SstPlace> files;
 
-  // Takes one step. Corruption, if the edit removes what is not there.
+  // Takes one step. Corruption, if the edit removes what is not there: then nothing has changed.
   Status Apply(const VersionEdit& edit);
 
-  // An edit that leads from nothing to this state.
-  VersionEdit Snapshot() const;
+  // The two halves of it. What may fail comes first: *fresh gets what the edit adds, and this state stays as it is.
+  // Then Commit moves that in; it needs no memory, and its time is that of what the edit changes.
+  Status Prepare(const VersionEdit& edit, ManifestState* fresh) const;
+  void Commit(const VersionEdit& edit, ManifestState* fresh) noexcept;
+
+  // An edit that leads from nothing to what this state is after the next edit. REQUIRES: Prepare took it.
+  VersionEdit Snapshot(const VersionEdit& next = VersionEdit()) const;
 };
 
 }  // namespace miodb
