@@ -14,12 +14,6 @@ constexpr size_t kMaxCollectTables = 8;
 
 bool Busy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
 
-// Runs of the level that a job may take, oldest last; nothing if a job already takes runs from it.
-std::vector<RunRef> FreeRuns(const PickerInput& input, int level) {
-  if (input.busy_levels->count(level) > 0) return {};
-  return input.version->levels[static_cast<size_t>(level)];
-}
-
 std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const Version& version = *input.version;
   const int last_buffer = version.repository() - 1;
@@ -27,7 +21,8 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   int best = -1;
   double best_score = 0;
   for (int level = 0; level <= last_buffer; level++) {
-    const std::vector<RunRef> runs = FreeRuns(input, level);
+    if (input.busy_levels->count(level) > 0) continue;
+    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
     const size_t due_at = level == last_buffer ? 1 : trigger;
     if (runs.size() < due_at) continue;
     if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return Busy(input, *run); })) continue;

@@ -27,7 +27,7 @@ constexpr uint64_t kMostFileBytes = uint64_t{7} << 29;
 class Outputs {
  public:
   Outputs(const SsdMergeRequest& request, std::vector<SstRef>* files) : request_(request), files_(files) {
-    const std::vector<std::vector<SstRef>>& levels = request.levels->levels;
+    const std::vector<FileList>& levels = request.levels->levels;
     const size_t below = static_cast<size_t>(request.job->output_level) + 1;
     if (below < levels.size()) below_ = &levels[below];
   }
@@ -96,10 +96,10 @@ class Outputs {
 
   const SsdMergeRequest& request_;
   std::vector<SstRef>* const files_;
-  const std::vector<SstRef>* below_ = nullptr;  // files of the level below the output level
-  size_t next_below_ = 0;                       // the first of them that is not behind
-  uint64_t overlap_bytes_ = 0;                  // of those passed since the file was begun
-  std::shared_ptr<SstMeta> meta_;               // of the file that is being written; null: none
+  const FileList* below_ = nullptr;  // files of the level below the output level
+  size_t next_below_ = 0;            // the first of them that is not behind
+  uint64_t overlap_bytes_ = 0;       // of those passed since the file was begun
+  std::shared_ptr<SstMeta> meta_;    // of the file that is being written; null: none
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<SstWriter> writer_;
   std::string key_;
@@ -116,7 +116,7 @@ class SsdMerge {
       sources.push_back(NewRunIterator(&run_, request.order, true));
       result->bytes_read += run_.payload_bytes();
     }
-    for (const std::vector<SstRef>* files : {&job.upper, &job.lower}) {
+    for (const FileList* files : {&job.upper, &job.lower}) {
       if (!files->empty()) sources.push_back(request.store->NewMergeIterator(files));
       result->bytes_read += TotalBytes(*files);
     }

@@ -4,37 +4,78 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 namespace {
 
-void Widen(const KeyOrder& order, const std::string& smallest, const std::string& largest, SsdRange* range) {
-  if (order.Compare(smallest, range->smallest) < 0) range->smallest = smallest;
-  if (order.Compare(largest, range->largest) > 0) range->largest = largest;
+// Of so many partitions or files that may be moved the best is taken, so that a look takes no longer where there are
+// more. Small databases have fewer.
+constexpr size_t kMostCandidates = 1024;
+
+// Something that may be moved, and what overlaps it in the output level. The slices are the version's.
+struct Candidate {
+  const TableRef* table = nullptr;  // a drain's
+  const SstRef* file = nullptr;     // a compaction's
+  int first_level = -1;
+  int output_level = 0;
+  Slice smallest, largest;  // of all of these
+  uint64_t moved = 0;       // bytes
+  size_t lower = 0;         // index of the first file of the output level that overlaps
+  size_t lower_count = 0;
+  uint64_t rewritten = 0;  // bytes of these
+};
+
+Candidate DrainOf(const TableRef& table) {
+  CHECK_GT(table->entries(), 0u);
+  Candidate c;
+  c.table = &table;
+  c.smallest = table->smallest();
+  c.largest = table->largest();
+  c.moved = table->payload_bytes();
+  return c;
 }
 
-bool IsFree(const SsdPickerInput& input, const SsdRange& range) {
+Candidate CompactionOf(const SstRef& file, size_t level, int output_level) {
+  CHECK_GE(output_level, static_cast<int>(level));
+  Candidate c;
+  c.file = &file;
+  c.first_level = static_cast<int>(level);
+  c.output_level = output_level;
+  c.smallest = file->meta().smallest;
+  c.largest = file->meta().largest;
+  c.moved = file->meta().size;
+  return c;
+}
+
+bool IsFree(const SsdPickerInput& input, const Candidate& c) {
   return std::none_of(input.running->begin(), input.running->end(), [&](const SsdRange& other) {
-    return std::abs(other.first_level - range.first_level) <= 1 &&
-           input.order.Compare(range.smallest, other.largest) <= 0 &&
-           input.order.Compare(other.smallest, range.largest) <= 0;
+    return std::abs(other.first_level - c.first_level) <= 1 && input.order.Compare(c.smallest, other.largest) <= 0 &&
+           input.order.Compare(other.smallest, c.largest) <= 0;
   });
 }
 
 // Adds what overlaps in the output level.
-void Complete(const SsdPickerInput& input, SsdJob* job) {
-  const std::vector<SstRef>& below = input.version->ssd->levels[static_cast<size_t>(job->output_level)];
-  job->lower = OverlappingFiles(input.order, below, job->range.smallest, job->range.largest);
-  if (job->lower.empty()) return;
-  Widen(input.order, job->lower.front()->meta().smallest, job->lower.back()->meta().largest, &job->range);
+void Complete(const SsdPickerInput& input, Candidate* c) {
+  CHECK_LT(static_cast<size_t>(c->output_level), input.version->ssd->levels.size());
+  const FileList& below = input.version->ssd->levels[static_cast<size_t>(c->output_level)];
+  const Slice smallest = c->smallest, largest = c->largest;
+  c->lower = FindFile(input.order, below, smallest);
+  for (auto file = FileList::Iterator(&below, c->lower); file != below.end(); ++file) {
+    const SstMeta& meta = (*file)->meta();
+    if (input.order.Compare(meta.smallest, largest) > 0) break;
+    if (input.order.Compare(meta.smallest, c->smallest) < 0) c->smallest = meta.smallest;
+    if (input.order.Compare(meta.largest, c->largest) > 0) c->largest = meta.largest;
+    c->rewritten += meta.size;
+    c->lower_count++;
+  }
 }
 
 // Bytes to rewrite for each byte moved. Of drains that are to shorten the log, the age of the partition.
-double Cost(const SsdPickerInput& input, const SsdJob& job) {
-  if (job.is_drain() && input.oldest_first) return static_cast<double>(job.tables[0]->oldest_sequence());
-  uint64_t moved = TotalBytes(job.upper);
-  for (const TableRef& table : job.tables) moved += table->payload_bytes();
-  return static_cast<double>(TotalBytes(job.lower)) / static_cast<double>(std::max<uint64_t>(moved, 1));
+double Cost(const SsdPickerInput& input, const Candidate& c) {
+  if (c.table != nullptr && input.oldest_first) return static_cast<double>((*c.table)->oldest_sequence());
+  return static_cast<double>(c.rewritten) / static_cast<double>(std::max<uint64_t>(c.moved, 1));
 }
 
 // Whether a table or file is one of those that are to be purged.
@@ -47,69 +88,93 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
          input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
 }
 
-// The best of the jobs that were offered.
+// The best of the candidates that were offered.
 class Choice {
  public:
   explicit Choice(const SsdPickerInput& input) : input_(input) {}
 
-  // Takes the job if it may run now and costs less than the best one so far.
-  void Offer(SsdJob job) {
-    if (!IsFree(input_, job.range)) return;
-    const double cost = Cost(input_, job);
+  // Takes the candidate if it may run now and costs less than the best one so far.
+  void Offer(Candidate c) {
+    if (c.output_level > c.first_level) Complete(input_, &c);
+    if (!IsFree(input_, c)) return;
+    offered_++;
+    const double cost = Cost(input_, c);
     if (best_.has_value() && cost >= cost_) return;
     cost_ = cost;
-    best_ = std::move(job);
+    best_ = c;
   }
 
-  std::optional<SsdJob> Best() { return std::move(best_); }
+  // Whether there were so many that the best of them is good enough.
+  bool IsFull() const { return offered_ >= kMostCandidates; }
+
+  std::optional<SsdJob> Best() const {
+    CHECK_EQ(best_.has_value(), offered_ > 0);
+    if (!best_.has_value()) return std::nullopt;
+    SsdJob job;
+    job.output_level = best_->output_level;
+    if (best_->table != nullptr) job.tables.push_back(*best_->table);
+    if (best_->file != nullptr) job.upper.push_back(*best_->file);
+    const FileList& below = input_.version->ssd->levels[static_cast<size_t>(job.output_level)];
+    for (size_t i = 0; i < best_->lower_count; i++) job.lower.push_back(below[best_->lower + i]);
+    job.range = {best_->first_level, best_->smallest.ToString(), best_->largest.ToString()};
+    return job;
+  }
 
  private:
   const SsdPickerInput& input_;
-  std::optional<SsdJob> best_;
+  std::optional<Candidate> best_;
   double cost_ = 0;
+  size_t offered_ = 0;
 };
+
+// Has visit(item) called for the list's items, from one on that is another when the list has grown, until it says
+// false.
+template <typename List, typename Visit>
+void VisitFromAnywhere(const List& list, Visit visit) {
+  // Fibonacci hashing: neighbouring sizes begin far from each other.
+  const size_t start = list.size() <= kMostCandidates ? 0 : list.size() * 0x9e3779b97f4a7c15u % list.size();
+  auto item = typename List::Iterator(&list, start);
+  for (size_t left = list.size(); left > 0; left--) {
+    if (item == list.end()) item = list.begin();
+    if (!visit(*item)) return;
+    ++item;
+  }
+}
 
 // The drain with the least to rewrite.
 std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
   const Version& version = *input.version;
   Choice choice(input);
   if (!input.may_drain || version.levels.back().empty()) return std::nullopt;
-  for (const TableRef& table : version.levels.back()[0]->tables) {
-    if (input.busy_tables != nullptr && input.busy_tables->count(table->number()) > 0) continue;
-    if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest())) continue;
-    SsdJob job;
-    job.output_level = 0;
-    job.tables.push_back(table);
-    job.range = {-1, table->smallest().ToString(), table->largest().ToString()};
-    Complete(input, &job);
-    choice.Offer(std::move(job));
-  }
+  VisitFromAnywhere(version.levels.back()[0]->tables, [&](const TableRef& table) {
+    if (input.busy_tables != nullptr && input.busy_tables->count(table->number()) > 0) return true;
+    if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest()))
+      return true;
+    choice.Offer(DrainOf(table));
+    return input.oldest_first || !choice.IsFull();
+  });
   return choice.Best();
 }
 
 // The compaction out of this level with the least to rewrite.
 std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, bool purge) {
   Choice choice(input);
-  for (const SstRef& file : input.version->ssd->levels[level]) {
+  const int output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
+  VisitFromAnywhere(input.version->ssd->levels[level], [&](const SstRef& file) {
     const SstMeta& meta = file->meta();
-    if (purge && !IsPurged(input, meta.number, meta.tombstones, meta.smallest, meta.largest)) continue;
-    SsdJob job;
-    job.output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
-    job.upper.push_back(file);
-    job.range = {static_cast<int>(level), meta.smallest, meta.largest};
-    if (job.output_level > job.range.first_level) Complete(input, &job);
-    choice.Offer(std::move(job));
-  }
+    if (purge && !IsPurged(input, meta.number, meta.tombstones, meta.smallest, meta.largest)) return true;
+    choice.Offer(CompactionOf(file, level, output_level));
+    return !choice.IsFull();
+  });
   return choice.Best();
 }
 
 // The level that is furthest above its limit; others follow if it has nothing free.
 std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
-  const std::vector<std::vector<SstRef>>& levels = input.version->ssd->levels;
+  const SsdLevels& ssd = *input.version->ssd;
   std::vector<std::pair<double, size_t>> scores;
-  for (size_t level = 0; level + 1 < levels.size() && level < input.level_limits.size(); level++) {
-    const double score =
-        static_cast<double>(TotalBytes(levels[level])) / static_cast<double>(input.level_limits[level]);
+  for (size_t level = 0; level + 1 < ssd.levels.size() && level < input.level_limits.size(); level++) {
+    const double score = static_cast<double>(ssd.level_bytes[level]) / static_cast<double>(input.level_limits[level]);
     if (score > 1) scores.emplace_back(score, level);
   }
   std::sort(scores.rbegin(), scores.rend());

@@ -27,8 +27,8 @@ struct SsdRange {
 struct SsdJob {
   int output_level = 0;          // an SSD level
   std::vector<TableRef> tables;  // a drain's: partitions in key order
-  std::vector<SstRef> upper;     // a compaction's: files of the level above, a rewrite's: of the same
-  std::vector<SstRef> lower;     // files of the output level
+  FileList upper;                // a compaction's: files of the level above, a rewrite's: of the same
+  FileList lower;                // files of the output level
   SsdRange range;                // of all of these
 
   bool is_drain() const { return !tables.empty(); }

@@ -1,7 +1,5 @@
 #include "pmtable/run.h"
 
-#include <algorithm>
-
 namespace miodb {
 
 namespace {
@@ -107,9 +105,7 @@ class RunIterator final : public InternalIterator {
 
 // Binary over the largest keys, which are in DRAM: no table is touched that cannot have the key.
 size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
-  auto it = std::partition_point(tables.begin(), tables.end(),
-                                 [&](const TableRef& table) { return order.Compare(table->largest(), key) < 0; });
-  return static_cast<size_t>(it - tables.begin());
+  return tables.CountBefore([&](const TableRef& table) { return order.Compare(table->largest(), key) < 0; });
 }
 
 Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {

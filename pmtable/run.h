@@ -11,10 +11,14 @@
 
 #include "pmtable/pmtable.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/util/shared_list.h"
 
 namespace miodb {
 
 using TableRef = std::shared_ptr<const PMTable>;
+
+// Tables of one run in key order. Versions share what of it does not change.
+using TableList = SharedList<TableRef>;
 
 inline std::vector<uint64_t> Numbers(const std::vector<TableRef>& tables) {
   std::vector<uint64_t> numbers;
@@ -24,7 +28,7 @@ inline std::vector<uint64_t> Numbers(const std::vector<TableRef>& tables) {
 
 struct Run {
   uint64_t id = 0;  // of two runs of one level the higher id is newer
-  std::vector<TableRef> tables;
+  TableList tables;
 
   // The first table whose largest key is not before key, or tables.size().
   size_t FindTable(const KeyOrder& order, const Slice& key) const;

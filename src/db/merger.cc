@@ -99,7 +99,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     request.purpose = Purpose::kEvacuation;
     request.rewrite_all = true;
   } else {
-    for (const RunRef& run : job.inputs) request.inputs.push_back(run->tables);
+    for (const RunRef& run : job.inputs) request.inputs.emplace_back(run->tables.begin(), run->tables.end());
   }
   // Older than the inputs: the rest of the level below the oldest input, and all levels under it.
   const uint64_t oldest = job.inputs.back()->id;

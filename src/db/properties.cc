@@ -154,7 +154,7 @@ std::string Properties::StatsText() {
     AppendLevel(level, tables, bytes, db_.statistics.levels[level], &text);
   }
   for (size_t level = 0; version->ssd != nullptr && level < version->ssd->levels.size(); level++) {
-    const std::vector<SstRef>& files = version->ssd->levels[level];
+    const FileList& files = version->ssd->levels[level];
     AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), db_.statistics.ssd_levels[level],
                 &text);
   }

@@ -111,18 +111,19 @@ uint64_t SsdTier::NvmBytes() const {
 
 namespace {
 
-uint64_t RepositoryBytes(const Version& version) {
-  const std::vector<RunRef>& runs = version.levels.back();
-  return runs.empty() ? 0 : runs[0]->payload_bytes() + runs[0]->entries() * kIndexBytes;
+// Counted run by run, since there are far more tables in the repository.
+uint64_t BufferBytes(const Version& version) {
+  uint64_t sum = 0;
+  for (size_t level = 0; level + 1 < version.levels.size(); level++) {
+    for (const RunRef& run : version.levels[level]) sum += run->payload_bytes() + run->entries() * kIndexBytes;
+  }
+  return sum;
 }
 
 }  // namespace
 
 // Whether what came last is more of what the pool holds than it should be, once the pool is to shrink.
-bool SsdTier::BufferTooLarge() const {
-  return !tree_->versions->BufferEmpty() &&
-         NvmBytes() > RepositoryBytes(*tree_->versions->current()) + NvmBudget() / kBufferShare;
-}
+bool SsdTier::BufferTooLarge() const { return BufferBytes(*tree_->versions->current()) > NvmBudget() / kBufferShare; }
 
 // A tier that fails takes nothing, so what would be pushed down for it had better stay where merges cost less.
 bool SsdTier::WantsPushDown() const { return SettlesAll() && error_.ok() && BufferTooLarge(); }

@@ -23,7 +23,7 @@ class FileWalk final : public InternalIterator {
   FileWalk(SsdStore* store, std::shared_ptr<const SstMeta> meta, ReportProblem report)
       : name_(store->FileName(meta->number)),
         report_(std::move(report)),
-        files_{std::make_shared<SstFile>(store, std::move(meta))},
+        files_(std::vector<SstRef>{std::make_shared<SstFile>(store, std::move(meta))}),
         walk_(store->NewIterator(&files_, {true, false})) {}
 
   bool Valid() const override { return walk_->Valid(); }
@@ -50,7 +50,7 @@ class FileWalk final : public InternalIterator {
 
   const std::string name_;
   const ReportProblem report_;
-  const std::vector<SstRef> files_;
+  const FileList files_;
   const std::unique_ptr<InternalIterator> walk_;
   Status status_;
 };

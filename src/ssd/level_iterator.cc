@@ -14,7 +14,7 @@ class LevelIterator final : public InternalIterator {
  public:
   // The mode's readahead counter is this walk's own, so reading ahead goes on at full size from one file into the
   // next.
-  LevelIterator(const SsdStore* store, const std::vector<SstRef>* files, const SstReader::ReadMode& mode)
+  LevelIterator(const SsdStore* store, const FileList* files, const SstReader::ReadMode& mode)
       : store_(store), files_(files), mode_(mode), readahead_(mode.readahead_start), index_(files->size()) {
     mode_.readahead = &readahead_;
   }
@@ -112,7 +112,7 @@ class LevelIterator final : public InternalIterator {
   }
 
   const SsdStore* const store_;
-  const std::vector<SstRef>* const files_;
+  const FileList* const files_;
   SstReader::ReadMode mode_;
   size_t readahead_;  // see ReadMode
   size_t index_;
@@ -127,8 +127,7 @@ class LevelIterator final : public InternalIterator {
 
 // Defined here, so that the store itself does not need to know how a level is walked. The store's helpers read ahead
 // for all walks together.
-std::unique_ptr<InternalIterator> SsdStore::NewIterator(const std::vector<SstRef>* files,
-                                                        const SstReader::ReadMode& mode) const {
+std::unique_ptr<InternalIterator> SsdStore::NewIterator(const FileList* files, const SstReader::ReadMode& mode) const {
   SstReader::ReadMode with_readers = mode;
   with_readers.readers = &readers_;
   return std::make_unique<LevelIterator>(this, files, with_readers);

@@ -7,7 +7,7 @@ namespace miodb {
 namespace {
 
 // The file of a level whose range has the key, or nullptr.
-const SstFile* FileOf(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key) {
+const SstFile* FileOf(const KeyOrder& order, const FileList& files, const Slice& key) {
   const size_t i = FindFile(order, files, key);
   return i < files.size() && order.Compare(key, files[i]->meta().smallest) >= 0 ? files[i].get() : nullptr;
 }
@@ -15,16 +15,13 @@ const SstFile* FileOf(const KeyOrder& order, const std::vector<SstRef>& files, c
 }  // namespace
 
 // Binary over the largest keys, which the manifest's description of each file has in memory.
-size_t FindFile(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key) {
-  const auto it = std::partition_point(
-      files.begin(), files.end(), [&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
-  return static_cast<size_t>(it - files.begin());
+size_t FindFile(const KeyOrder& order, const FileList& files, const Slice& key) {
+  return files.CountBefore([&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
 }
 
 // Files of one level are in order and do not overlap, so those that overlap a range are neighbours.
-std::vector<SstRef> OverlappingFiles(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& smallest,
-                                     const Slice& largest) {
-  std::vector<SstRef> result;
+FileList OverlappingFiles(const KeyOrder& order, const FileList& files, const Slice& smallest, const Slice& largest) {
+  FileList result;
   for (size_t i = FindFile(order, files, smallest); i < files.size(); i++) {
     if (order.Compare(files[i]->meta().smallest, largest) > 0) break;
     result.push_back(files[i]);
@@ -32,7 +29,7 @@ std::vector<SstRef> OverlappingFiles(const KeyOrder& order, const std::vector<Ss
   return result;
 }
 
-uint64_t TotalBytes(const std::vector<SstRef>& files) {
+uint64_t TotalBytes(const FileList& files) {
   uint64_t sum = 0;
   for (const SstRef& file : files) sum += file->meta().size;
   return sum;
@@ -43,7 +40,7 @@ uint64_t TotalBytes(const std::vector<SstRef>& files) {
 Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {
   *found = false;
-  for (const std::vector<SstRef>& files : levels) {
+  for (const FileList& files : levels) {
     const SstFile* const file = FileOf(store->order(), files, key.key);
     if (file == nullptr) continue;
     Status s = store->Get(*file, key, mode, newest, pin, found, record);
@@ -55,7 +52,7 @@ Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, boo
 // Follows Get as far as filters and what is cached allow, and notes the one block that it would read first. If the key
 // is not in that block after all, the levels below are read by Get itself.
 void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
-  for (const std::vector<SstRef>& files : levels) {
+  for (const FileList& files : levels) {
     const SstFile* const file = FileOf(store->order(), files, key.key);
     if (file != nullptr && store->PlanGet(*file, key, reads)) return;
   }
@@ -65,7 +62,7 @@ void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
 // many files lie in them.
 void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
                              std::vector<std::unique_ptr<InternalIterator>>* iterators) const {
-  for (const std::vector<SstRef>& files : levels) {
+  for (const FileList& files : levels) {
     if (!files.empty()) iterators->push_back(store->NewIterator(&files, mode));
   }
 }
@@ -75,7 +72,7 @@ void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
 uint64_t SsdLevels::BytesIn(const Slice& start, const Slice& limit) const {
   const KeyOrder& order = store->order();
   uint64_t sum = 0;
-  for (const std::vector<SstRef>& files : levels) {
+  for (const FileList& files : levels) {
     for (const SstRef& file : OverlappingFiles(order, files, start, limit)) {
       const SstMeta& meta = file->meta();
       if (order.Compare(start, meta.smallest) <= 0 && order.Compare(meta.largest, limit) < 0) {
@@ -96,7 +93,7 @@ uint64_t SsdLevels::BytesIn(const Slice& start, const Slice& limit) const {
 // hides. The range alone is looked at, so the answer errs on the side of keeping it.
 bool SsdLevels::OverlapsFrom(size_t level, const Slice& smallest, const Slice& largest) const {
   for (; level < levels.size(); level++) {
-    const std::vector<SstRef>& files = levels[level];
+    const FileList& files = levels[level];
     const size_t i = FindFile(store->order(), files, smallest);
     if (i < files.size() && store->order().Compare(files[i]->meta().smallest, largest) <= 0) return true;
   }
@@ -105,13 +102,13 @@ bool SsdLevels::OverlapsFrom(size_t level, const Slice& smallest, const Slice& l
 
 uint64_t SsdLevels::bytes() const {
   uint64_t sum = 0;
-  for (const std::vector<SstRef>& files : levels) sum += TotalBytes(files);
+  for (const uint64_t bytes : level_bytes) sum += bytes;
   return sum;
 }
 
 size_t SsdLevels::file_count() const {
   size_t sum = 0;
-  for (const std::vector<SstRef>& files : levels) sum += files.size();
+  for (const FileList& files : levels) sum += files.size();
   return sum;
 }
 

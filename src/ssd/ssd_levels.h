@@ -15,17 +15,17 @@
 namespace miodb {
 
 // The first file whose largest key is not before key, or files.size().
-size_t FindFile(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& key);
+size_t FindFile(const KeyOrder& order, const FileList& files, const Slice& key);
 
 // The files with keys in [smallest, largest].
-std::vector<SstRef> OverlappingFiles(const KeyOrder& order, const std::vector<SstRef>& files, const Slice& smallest,
-                                     const Slice& largest);
+FileList OverlappingFiles(const KeyOrder& order, const FileList& files, const Slice& smallest, const Slice& largest);
 
-uint64_t TotalBytes(const std::vector<SstRef>& files);
+uint64_t TotalBytes(const FileList& files);
 
 struct SsdLevels {
   SsdStore* store = nullptr;
-  std::vector<std::vector<SstRef>> levels;
+  std::vector<FileList> levels;
+  std::vector<uint64_t> level_bytes;  // the same as TotalBytes(levels[i])
 
   // See SsdStore::Get.
   Status Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,

@@ -160,13 +160,12 @@ class SsdStore {
   // Notes what Get would read of this file. False if the file does not have the key for sure.
   bool PlanGet(const SstFile& file, const LookupKey& key, BlockReads* reads) const;
 
-  // Walks all versions in files that are in key order and do not overlap. The vector outlives the iterator. The
+  // Walks all versions in files that are in key order and do not overlap. The list outlives the iterator. The
   // records' bytes live until the iterator moves; their begin is null.
-  std::unique_ptr<InternalIterator> NewIterator(const std::vector<SstRef>* files,
-                                                const SstReader::ReadMode& mode) const;
+  std::unique_ptr<InternalIterator> NewIterator(const FileList* files, const SstReader::ReadMode& mode) const;
 
   // The same for drains and compactions: whatever is read is verified, nothing is kept.
-  std::unique_ptr<InternalIterator> NewMergeIterator(const std::vector<SstRef>* files) const {
+  std::unique_ptr<InternalIterator> NewMergeIterator(const FileList* files) const {
     return NewIterator(files, {true, false, options_.merge_readahead, options_.merge_readahead});
   }
 

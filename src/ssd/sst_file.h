@@ -13,6 +13,8 @@
 #include <memory>
 #include <string>
 
+#include "src/util/shared_list.h"
+
 namespace miodb {
 
 class SsdStore;
@@ -50,6 +52,9 @@ class SstFile {
 };
 
 using SstRef = std::shared_ptr<const SstFile>;
+
+// Files of one level in key order. Versions share what of it does not change.
+using FileList = SharedList<SstRef>;
 
 }  // namespace miodb
 

@@ -25,7 +25,7 @@
 
 namespace miodb {
 
-template <typename T, size_t kFanout = 16>
+template <typename T, size_t kFanout = 8>
 class SharedList {
   static_assert(kFanout >= 4);
 

@@ -32,16 +32,21 @@ Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {
   return Status::Corruption(pool_->path(), "manifest at offset " + std::to_string(offset) + ": " + what);
 }
 
-uint64_t Manifest::RecordsEnd() const { return area_->size() - kAreaFooterBytes; }
+uint64_t Manifest::RecordsEnd() const {
+  CHECK(area_ != nullptr && area_->size() > kAreaFooterBytes);
+  return area_->size() - kAreaFooterBytes;
+}
 
 uint64_t Manifest::Seed() const { return AreaSeed(pool_->secret(), generation_); }
 
 Status Manifest::Create(const std::string& comparator) {
+  CHECK(area_ == nullptr && state_.comparator.empty());
   state_.comparator = comparator;
   return pool_->is_volatile() ? Status::OK() : RollOver(state_.Snapshot());
 }
 
 Status Manifest::Recover() {
+  CHECK(area_ == nullptr && edit_number_ == 0);
   RootSlot root;
   Status s = pool_->ReadRoot(&root);
   if (s.ok()) s = pool_->Claim(root.manifest_offset, root.manifest_size, ExtentKind::kManifest, &area_);
@@ -61,6 +66,7 @@ Status Manifest::Recover() {
     edit_number_++;
   }
   if (edit_number_ == 0) return Corrupt(area_->offset(), "snapshot damaged");
+  CHECK_LE(position_, size);
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
   for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
@@ -91,9 +97,12 @@ Status Manifest::WriteRecord(const std::string& payload) {
   PutFixed64(&record, ManifestRecordChecksum(Seed(), edit_number_, payload));
   record.append(payload);
   record.resize(ManifestRecordBytes(payload.size()), '\0');
+  CHECK_EQ(position_ % 8, 0u);
+  CHECK_LE(position_ + record.size(), RecordsEnd());
   pool_->persist().Copy(Purpose::kManifest, area_->data() + position_, record.data(), record.size());
   Status s = pool_->persist().Fence(Purpose::kManifest);
   if (!s.ok()) return s;
+  CHECK_EQ(record.size() % 8, 0u);
   position_ += record.size();
   edit_number_++;
   return s;
@@ -101,6 +110,8 @@ Status Manifest::WriteRecord(const std::string& payload) {
 
 // Durable with the next record.
 void Manifest::WriteFooter() {
+  static_assert(sizeof(AreaFooter) <= kAreaFooterBytes);
+  CHECK(position_ == 0 && edit_number_ == 0);
   AreaFooter footer = {};
   footer.magic = kAreaMagic;
   footer.pool_id = pool_->id();
@@ -118,6 +129,7 @@ void Manifest::WriteFooter() {
 
 // Goes without a fence: the next record's fence covers it. A process that dies leaves it in the cache.
 void Manifest::Confirm() {
+  CHECK_GT(edit_number_, 0u);
   const uint64_t word = ConfirmedWord(Seed(), edit_number_);
   pool_->persist().Copy(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
 }
@@ -189,6 +201,7 @@ Status Manifest::Append(const VersionEdit& edit) {
     }
   }
   if (s.ok()) state_.Commit(edit, &fresh);
+  CHECK(area_ == nullptr || position_ <= RecordsEnd());
   return s;
 }
 

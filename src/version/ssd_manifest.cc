@@ -1,6 +1,7 @@
 #include "src/version/ssd_manifest.h"
 
 #include "src/format/sealed.h"
+#include "src/util/check.h"
 #include "src/util/replace_file.h"
 
 namespace miodb {
@@ -16,6 +17,7 @@ std::string SsdManifest::Encode() const {
   std::string content;
   PutFixed64(&content, store_id);
   PutFixed64(&content, log_reach);
+  CHECK_EQ(content.size(), kHeadBytes);
   state.EncodeTo(&content);
   return Sealed(kSeal, content);
 }

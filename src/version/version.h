@@ -15,6 +15,7 @@
 
 #include "pmtable/run.h"
 #include "src/ssd/ssd_levels.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -27,6 +28,7 @@ struct Version {
 
   // Of what is in the pool.
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+    DCHECK(!levels.empty());
     *found = false;
     for (const auto& level : levels) {
       for (const RunRef& run : level) {
@@ -46,7 +48,10 @@ struct Version {
     }
   }
 
-  int repository() const { return static_cast<int>(levels.size()) - 1; }
+  int repository() const {
+    DCHECK(!levels.empty());
+    return static_cast<int>(levels.size()) - 1;
+  }
 };
 
 using VersionRef = std::shared_ptr<const Version>;

@@ -28,7 +28,10 @@ enum Field : uint8_t {
 // as large as such keys are.
 constexpr size_t kMostRangeBytes = 1024;
 
-void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
+void PutField(std::string* dst, Field field) {
+  static_assert(kFileOfLongKeys <= 127);
+  dst->push_back(static_cast<char>(field));
+}
 
 bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
   for (uint64_t* number : numbers) {
@@ -82,9 +85,11 @@ template <typename Place>
 void CommitPlaces(const std::vector<uint64_t>& removed, std::map<uint64_t, Place>* fresh,
                   std::map<uint64_t, Place>* places) noexcept {
   for (const uint64_t id : removed) CHECK_EQ(places->erase(id), 1u);
-  for (const auto& [id, place] : *fresh) places->erase(id);
-  places->merge(*fresh);
-  CHECK(fresh->empty());
+  while (!fresh->empty()) {
+    auto node = fresh->extract(fresh->begin());
+    const auto place = places->insert(places->end(), std::move(node));  // at the end, if it is new
+    if (!node.empty()) place->second = std::move(node.mapped());
+  }
 }
 
 template <typename Place>
@@ -123,6 +128,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, number);
   }
   for (const TablePlace& t : tables) {
+    CHECK_LE(t.level, kRepositoryLevel);
     PutField(dst, kTable);
     PutNumbers(dst, {t.number, t.level, t.run, t.index_offset, t.index_size});
   }
@@ -131,6 +137,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, id);
   }
   for (const LogChunkPlace& c : chunks) {
+    CHECK(!c.sealed || c.sealed_size <= c.size);
     PutField(dst, c.sealed ? kSealedChunk : kChunk);
     PutNumbers(dst, {c.id, c.offset, c.size});
     if (c.sealed) PutVarint64(dst, c.sealed_size);
@@ -140,6 +147,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, number);
   }
   for (const SstPlace& f : files) {
+    CHECK_LT(f.level, kMaxSsdLevels);
     const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
     PutField(dst, has_range ? kFile : kFileOfLongKeys);
     PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});

@@ -18,24 +18,25 @@ constexpr uint64_t kMaxUnnamedIds = 1 << 16;
 }  // namespace
 
 Status VersionSet::Create() {
+  CHECK(current_ == nullptr);
   Status s = manifest_.Create(order_.comparator()->Name());
-  if (s.ok()) BuildSsdLevels();
-  if (s.ok()) BuildCurrent();
-  return s;
+  return s.ok() ? BuildCurrent() : s;
 }
 
 Status VersionSet::CreateFor(const VersionEdit& state) {
+  CHECK(current_ == nullptr);
+  CHECK(state.tables.empty() && state.chunks.empty());
   Status s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
   if (s.ok()) s = manifest_.Create(state.comparator);
   if (s.ok()) s = manifest_.Append(state);
   if (!s.ok()) return s;
   next_id_ = state.next_id + kMaxUnnamedIds;
   s = OpenFiles();
-  if (s.ok()) BuildCurrent();
-  return s;
+  return s.ok() ? BuildCurrent() : s;
 }
 
 Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
+  CHECK(current_ == nullptr && chunks->empty());
   Status s = manifest_.Recover();
   if (!s.ok()) return s;
   const ManifestState& state = manifest_.state();
@@ -52,8 +53,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   s = OpenTables(verify);
   if (s.ok()) s = OpenFiles();
   if (s.ok()) s = FitLevels();
-  if (s.ok()) BuildCurrent();
-  return s;
+  return s.ok() ? BuildCurrent() : s;
 }
 
 Status VersionSet::OpenTables(bool verify) {
@@ -84,9 +84,11 @@ Status VersionSet::OpenTables(bool verify) {
     TableRef table;
     s = PMTable::Open(pool_, order_, std::move(index), number, verify, claim, &table);
     if (!s.ok()) return s;
-    Enter(table);
+    for (const PayloadRef& p : table->payload()) payload_uses_[p.extent->offset()].extent = p.extent.get();
+    Enter(*table);
     tables_[number] = std::move(table);
   }
+  CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   return Status::OK();
 }
 
@@ -108,18 +110,7 @@ Status VersionSet::OpenFiles() {
     if (!s.ok()) return s;
     files_[number] = std::make_shared<SstFile>(ssd_, std::move(meta));
   }
-  BuildSsdLevels();
-  if (ssd_ == nullptr) return Status::OK();
-  for (const std::vector<SstRef>& level : ssd_levels_->levels) {
-    for (size_t i = 0; i < level.size(); i++) {
-      const SstMeta& meta = level[i]->meta();
-      if (order_.Compare(meta.smallest, meta.largest) > 0 ||
-          (i > 0 && order_.Compare(level[i - 1]->meta().largest, meta.smallest) >= 0)) {
-        return Status::Corruption(pool_->path(),
-                                  "manifest: file " + std::to_string(meta.number) + " has no proper key range");
-      }
-    }
-  }
+  CHECK_EQ(files_.size(), places.size());
   return Status::OK();
 }
 
@@ -147,38 +138,56 @@ Status VersionSet::FitLevels() {
     }
     runs.erase(oldest);
   }
+  CHECK(!edit.tables.empty());
   edit.SetNextId(next_id_);
   return manifest_.Append(edit);
 }
 
 void VersionSet::SkipId(uint64_t id) {
   if (next_id_ <= id) next_id_ = id + 1;
+  CHECK_LT(id, next_id_);
 }
 
-void VersionSet::Enter(const TableRef& table) {
-  entries_ += table->entries();
-  payload_references_ += table->payload().size();
-  for (const PayloadRef& p : table->payload()) {
+const TablePlace& VersionSet::PlaceOf(uint64_t number) const {
+  const auto place = manifest_.state().tables.find(number);
+  CHECK(place != manifest_.state().tables.end());
+  return place->second;
+}
+
+size_t VersionSet::LevelOf(const TablePlace& place) const {
+  const size_t repository = static_cast<size_t>(num_levels_ - 1);
+  if (place.level == kRepositoryLevel) return repository;
+  CHECK_LT(place.level, repository);
+  return place.level;
+}
+
+// REQUIRES: payload_uses_ knows the table's extents.
+void VersionSet::Enter(const PMTable& table) {
+  entries_ += table.entries();
+  payload_references_ += table.payload().size();
+  for (const PayloadRef& p : table.payload()) {
+    const auto use = payload_uses_.find(p.extent->offset());
+    CHECK(use != payload_uses_.end() && use->second.extent == p.extent.get());
     // relaxed: the counters are read for policy only, and change under the database mutex.
     p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
-    PayloadUse& use = payload_uses_[p.extent->offset()];
-    use.extent = p.extent.get();
-    if (use.tables++ == 0) payload_bytes_ += p.extent->payload_bytes();
+    if (use->second.tables++ == 0) payload_bytes_ += p.extent->payload_bytes();
     payload_live_bytes_ += p.live_bytes;
   }
 }
 
-void VersionSet::Leave(const TableRef& table) {
-  entries_ -= table->entries();
-  payload_references_ -= table->payload().size();
-  for (const PayloadRef& p : table->payload()) {
+void VersionSet::Leave(const PMTable& table) {
+  CHECK(entries_ >= table.entries() && payload_references_ >= table.payload().size());
+  entries_ -= table.entries();
+  payload_references_ -= table.payload().size();
+  for (const PayloadRef& p : table.payload()) {
     p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);  // relaxed: as above
-    auto uses = payload_uses_.find(p.extent->offset());
-    CHECK(uses != payload_uses_.end());
-    if (--uses->second.tables == 0) {
-      payload_uses_.erase(uses);
+    const auto use = payload_uses_.find(p.extent->offset());
+    CHECK(use != payload_uses_.end() && use->second.tables > 0);
+    if (--use->second.tables == 0) {
+      payload_uses_.erase(use);
       payload_bytes_ -= p.extent->payload_bytes();
     }
+    CHECK_GE(payload_live_bytes_, p.live_bytes);
     payload_live_bytes_ -= p.live_bytes;
   }
 }
@@ -187,8 +196,12 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
   Status s = NoThrow(pool_->path(), [&] {
+    Next next;
+    Prepare(edit, added, added_files, &next);
+    const size_t most = tables_.size() + added.size();
+    if (most > tables_.bucket_count()) tables_.reserve(2 * most);
     Status appended = manifest_.Append(edit);
-    if (appended.ok()) Install(edit, added, added_files);
+    if (appended.ok()) Install(edit, &next);
     return appended;
   });
   if (!s.ok() && !s.IsNoSpace()) {
@@ -196,83 +209,172 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
     pool_->StopReuse();
     failure_ = s;
   }
+  if (kChecksWhole && s.ok()) {
+    // Without memory for it the check is left out: the edit is done.
+    NoThrow(pool_->path(), [this] {
+      Check();
+      return Status::OK();
+    }).IgnoreError();
+  }
   return s;
 }
 
-void VersionSet::Install(const VersionEdit& edit, const std::vector<TableRef>& added,
-                         const std::vector<SstRef>& added_files) {
-  // Enter before leave: an extent that stays in use must not look unused in between.
+// What needs memory, before the edit is durable.
+void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& added,
+                         const std::vector<SstRef>& added_files, Next* next) const {
+  CHECK_LE(added.size(), edit.tables.size());
+  CHECK_LE(added_files.size(), edit.files.size());
   for (const TableRef& table : added) {
-    Enter(table);
-    CHECK(tables_.emplace(table->number(), table).second);
+    CHECK(tables_.count(table->number()) == 0);
+    CHECK(next->tables.emplace(table->number(), table).second);
+    for (const PayloadRef& p : table->payload()) next->uses[p.extent->offset()].extent = p.extent.get();
   }
-  std::vector<TableRef> removed;
-  for (uint64_t number : edit.removed_tables) {
-    auto it = tables_.find(number);
-    CHECK(it != tables_.end());
-    Leave(it->second);
-    it->second->index()->MarkDropped();
-    tables_.erase(it);
+  for (const SstRef& file : added_files) {
+    CHECK(files_.count(file->meta().number) == 0);
+    CHECK(next->files.emplace(file->meta().number, file).second);
   }
-  for (const SstRef& file : added_files) CHECK(files_.emplace(file->meta().number, file).second);
-  for (uint64_t number : edit.removed_files) {
-    auto it = files_.find(number);
-    CHECK(it != files_.end());
-    it->second->MarkObsolete();
-    files_.erase(it);
+  if (edit.tables.empty() && edit.removed_tables.empty() && edit.files.empty() && edit.removed_files.empty()) {
+    next->version = current_;
+    return;
   }
-  const bool files_changed = !edit.files.empty() || !edit.removed_files.empty();
-  if (files_changed) BuildSsdLevels();
-  if (files_changed || !edit.tables.empty() || !edit.removed_tables.empty()) BuildCurrent();
+  VersionBuilder builder(order_, current_, ssd_level_count_);
+  PlaceTables(edit, *next, &builder);
+  PlaceFiles(edit, *next, &builder);
+  next->version = builder.Finish();
+}
+
+// What leaves its place goes first, since what comes may overlap it.
+void VersionSet::PlaceTables(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const {
+  const auto remove = [&](uint64_t number) {
+    const auto table = tables_.find(number);
+    CHECK(table != tables_.end());
+    const TablePlace& place = PlaceOf(number);
+    builder->Remove(table->second, LevelOf(place), place.run);
+    return table;
+  };
+  for (const uint64_t number : edit.removed_tables) remove(number);
+  std::vector<const TableRef*> placed;
+  size_t moved = 0;
+  for (const TablePlace& place : edit.tables) {
+    const auto fresh = next.tables.find(place.number);
+    const bool known = fresh == next.tables.end();
+    placed.push_back(known ? &remove(place.number)->second : &fresh->second);
+    moved += known;
+  }
+  CHECK_EQ(next.tables.size() + moved, edit.tables.size());
+  for (size_t i = 0; i < placed.size(); i++) builder->Add(*placed[i], LevelOf(edit.tables[i]), edit.tables[i].run);
+}
+
+void VersionSet::PlaceFiles(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const {
+  const auto remove = [&](uint64_t number) {
+    const auto file = files_.find(number);
+    CHECK(file != files_.end());
+    builder->RemoveFile(file->second, manifest_.state().files.at(number).level);
+    return file;
+  };
+  for (const uint64_t number : edit.removed_files) remove(number);
+  std::vector<const SstRef*> placed;
+  size_t moved = 0;
+  for (const SstPlace& place : edit.files) {
+    const auto fresh = next.files.find(place.meta->number);
+    const bool known = fresh == next.files.end();
+    placed.push_back(known ? &remove(place.meta->number)->second : &fresh->second);
+    moved += known;
+  }
+  CHECK_EQ(next.files.size() + moved, edit.files.size());
+  for (size_t i = 0; i < placed.size(); i++) builder->AddFile(*placed[i], edit.files[i].level);
+}
+
+// Needs no memory, so that a durable edit becomes current whatever happens.
+void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
+  // Enter before leave: an extent that stays in use must not look unused in between.
+  payload_uses_.merge(next->uses);
+  for (const auto& [number, table] : next->tables) Enter(*table);
+  tables_.merge(next->tables);
+  files_.merge(next->files);
+  CHECK(next->tables.empty() && next->files.empty());
+  for (const uint64_t number : edit.removed_tables) {
+    const auto table = tables_.find(number);
+    Leave(*table->second);
+    table->second->index()->MarkDropped();
+    tables_.erase(table);
+  }
+  for (const uint64_t number : edit.removed_files) {
+    const auto file = files_.find(number);
+    file->second->MarkObsolete();
+    files_.erase(file);
+  }
+  current_ = std::move(next->version);
+  CHECK_EQ(tables_.size(), manifest_.state().tables.size());
+  CHECK_EQ(files_.size(), manifest_.state().files.size());
 }
 
 bool VersionSet::BufferEmpty() const {
+  CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   return std::all_of(current_->levels.begin(), current_->levels.end() - 1,
                      [](const std::vector<RunRef>& level) { return level.empty(); });
 }
 
-void VersionSet::BuildCurrent() {
-  std::map<std::pair<int, uint64_t>, std::shared_ptr<Run>> runs;
-  for (const auto& [number, table] : tables_) {
-    const TablePlace& place = PlaceOf(number);
-    std::shared_ptr<Run>& run = runs[{LevelIndex(place.level), place.run}];
-    if (run == nullptr) {
-      run = std::make_shared<Run>();
-      run->id = place.run;
-    }
-    run->tables.push_back(table);
+VersionRef VersionSet::Rebuilt() const {
+  auto empty = std::make_shared<Version>();
+  empty->levels.resize(static_cast<size_t>(num_levels_));
+  if (ssd_ != nullptr) {
+    auto levels = std::make_shared<SsdLevels>();
+    levels->store = ssd_;
+    levels->levels.resize(ssd_level_count_);
+    levels->level_bytes.resize(ssd_level_count_);
+    empty->ssd = std::move(levels);
   }
-  auto version = std::make_shared<Version>();
-  version->levels.resize(static_cast<size_t>(num_levels_));
-  for (auto& [key, run] : runs) {
-    std::sort(run->tables.begin(), run->tables.end(), [this](const TableRef& a, const TableRef& b) {
-      return order_.Compare(a->smallest(), b->smallest()) < 0;
-    });
-    auto& level = version->levels[static_cast<size_t>(key.first)];
-    level.insert(level.begin(), run);  // ids ascend, so the newest ends up first
+  VersionBuilder builder(order_, std::move(empty), ssd_level_count_);
+  for (const auto& [number, place] : manifest_.state().tables) {
+    builder.Add(tables_.at(number), LevelOf(place), place.run);
   }
-  CHECK_LE(version->levels.back().size(), 1u);
-  version->ssd = ssd_levels_;
-  current_ = std::move(version);
+  for (const auto& [number, place] : manifest_.state().files) builder.AddFile(files_.at(number), place.level);
+  VersionRef version = builder.Finish();
+  CHECK_EQ(version->ssd != nullptr, ssd_ != nullptr);
+  return version;
 }
 
-// Levels beyond those that are asked for stay while they have files.
-void VersionSet::BuildSsdLevels() {
-  if (ssd_ == nullptr) return;
-  auto levels = std::make_shared<SsdLevels>();
-  levels->store = ssd_;
-  levels->levels.resize(ssd_level_count_);
-  for (const auto& [number, file] : files_) {
-    const size_t level = manifest_.state().files.at(number).level;
-    if (level >= levels->levels.size()) levels->levels.resize(level + 1);
-    levels->levels[level].push_back(file);
+Status VersionSet::BuildCurrent() {
+  CHECK(current_ == nullptr);
+  VersionRef version = Rebuilt();
+  const std::string disorder = FindDisorder(order_, *version);
+  if (!disorder.empty()) return Status::Corruption(pool_->path(), "manifest: " + disorder);
+  current_ = std::move(version);
+  if (kChecksWhole) Check();
+  return Status::OK();
+}
+
+void VersionSet::Check() const {
+  CHECK_EQ(FindDisorder(order_, *current_), "");
+  CHECK(SameVersion(*current_, *Rebuilt()));
+  CHECK_EQ(tables_.size(), manifest_.state().tables.size());
+  CHECK_EQ(files_.size(), manifest_.state().files.size());
+  uint64_t entries = 0, references = 0, bytes = 0, live_bytes = 0;
+  std::map<PmRef, PayloadUse> uses;
+  std::map<PmRef, uint64_t> live;
+  for (const auto& [number, table] : tables_) {
+    CHECK_EQ(number, table->number());
+    CHECK_LT(number, next_id_);
+    entries += table->entries();
+    references += table->payload().size();
+    for (const PayloadRef& p : table->payload()) {
+      PayloadUse& use = uses[p.extent->offset()];
+      CHECK(use.extent == nullptr || use.extent == p.extent.get());
+      use.extent = p.extent.get();
+      use.tables++;
+      live[p.extent->offset()] += p.live_bytes;
+    }
   }
-  for (std::vector<SstRef>& level : levels->levels) {
-    std::sort(level.begin(), level.end(), [this](const SstRef& a, const SstRef& b) {
-      return order_.Compare(a->meta().smallest, b->meta().smallest) < 0;
-    });
+  CHECK_EQ(uses.size(), payload_uses_.size());
+  for (const auto& [offset, use] : payload_uses_) {
+    CHECK(use.extent == uses.at(offset).extent && use.tables == uses.at(offset).tables);
+    CHECK_EQ(use.extent->live_bytes.load(std::memory_order_relaxed), live.at(offset));  // relaxed: see Enter
+    bytes += use.extent->payload_bytes();
+    live_bytes += live.at(offset);
   }
-  ssd_levels_ = std::move(levels);
+  CHECK(entries == entries_ && references == payload_references_);
+  CHECK(bytes == payload_bytes_ && live_bytes == payload_live_bytes_);
 }
 
 }  // namespace miodb

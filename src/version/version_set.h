@@ -1,4 +1,9 @@
-// The current version and the way to the next: an edit becomes durable in the manifest, then a new version is made.
+// The current version and the way to the next.
+//
+// An edit:   1 make what it adds and the version after it, which shares all that stays with the current one   2 make
+// the edit durable in the manifest   3 move in what was made: the accounts, then the version Step 3 needs no memory, so
+// that what is durable is current. An edit that fails before leaves everything as it was. The time of each step is that
+// of what the edit changes, however many tables there are; but see Manifest::Append.
 //
 // Threads: all calls with the database mutex held.
 
@@ -8,22 +13,29 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "src/version/manifest.h"
-#include "src/version/version.h"
+#include "src/version/version_builder.h"
 
 namespace miodb {
 
 class VersionSet {
  public:
   VersionSet(Pool* pool, KeyOrder order, int num_levels)
-      : pool_(pool), order_(order), num_levels_(num_levels), manifest_(pool) {}
+      : pool_(pool), order_(order), num_levels_(num_levels), manifest_(pool) {
+    CHECK_GE(num_levels, 2);
+    CHECK_LE(num_levels, static_cast<int>(kMaxLevels) + 1);
+  }
   VersionSet(const VersionSet&) = delete;
   VersionSet& operator=(const VersionSet&) = delete;
 
   // Has the manifest name files of this store, in at least so many levels. Before Create or Recover.
   void UseSsd(SsdStore* store, int levels) {
+    CHECK(current_ == nullptr && store != nullptr);
+    CHECK_GT(levels, 0);
+    CHECK_LE(levels, static_cast<int>(kMaxSsdLevels));
     ssd_ = store;
     ssd_level_count_ = static_cast<size_t>(levels);
   }
@@ -43,7 +55,10 @@ class VersionSet {
   uint64_t manifest_bytes() const { return manifest_.space_bytes(); }
 
   // A number for a new table, run or log chunk, not used before. Durable with the next edit.
-  uint64_t NewId() { return next_id_++; }
+  uint64_t NewId() {
+    DCHECK_LT(next_id_, UINT64_MAX);
+    return next_id_++;
+  }
 
   // Makes the edit durable, then current. added, added_files: the tables and files that the edit places for the first
   // time. On failure the current version stays; see Manifest::Append.
@@ -53,7 +68,7 @@ class VersionSet {
   bool in_doubt() const { return !failure_.ok(); }
 
   // The place that the manifest gives a table of the current version.
-  const TablePlace& PlaceOf(uint64_t number) const { return manifest_.state().tables.at(number); }
+  const TablePlace& PlaceOf(uint64_t number) const;
 
   // Payload extents of the current version: the bytes written for records, and how many of those are live.
   uint64_t payload_bytes() const { return payload_bytes_; }
@@ -63,6 +78,7 @@ class VersionSet {
   template <typename Visit>
   void ForEachPayload(Visit visit) const {
     for (const auto& [offset, use] : payload_uses_) {
+      DCHECK(use.tables > 0 && use.extent->offset() == offset);
       // relaxed: changes under the database mutex only, which is held.
       visit(use.extent, static_cast<uint64_t>(use.extent->live_bytes.load(std::memory_order_relaxed)));
     }
@@ -78,17 +94,39 @@ class VersionSet {
   // Sum over all tables of the payload extents that they refer to.
   uint64_t payload_references() const { return payload_references_; }
 
+  // That the current version is in order and is the one that the manifest's state says, and that the accounts are those
+  // of a recount. Takes as long as there are tables.
+  void Check() const;
+
  private:
+  // A payload extent of the current version, and how many of its tables refer to it.
+  struct PayloadUse {
+    Extent* extent = nullptr;
+    uint64_t tables = 0;
+  };
+
+  // What an edit leads to, ready to be moved in.
+  struct Next {
+    VersionRef version;
+    std::unordered_map<uint64_t, TableRef> tables;  // added
+    std::map<uint64_t, SstRef> files;               // added
+    std::map<PmRef, PayloadUse> uses;               // extents of the added tables
+  };
+
   Status OpenTables(bool verify);
   Status OpenFiles();
   Status FitLevels();
+  Status BuildCurrent();
+  VersionRef Rebuilt() const;
   void SkipId(uint64_t id);
-  void Enter(const TableRef& table);
-  void Leave(const TableRef& table);
-  void Install(const VersionEdit& edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files);
-  void BuildCurrent();
-  void BuildSsdLevels();
-  int LevelIndex(uint32_t level) const { return level == kRepositoryLevel ? num_levels_ - 1 : static_cast<int>(level); }
+  void Enter(const PMTable& table);
+  void Leave(const PMTable& table);
+  void Prepare(const VersionEdit& edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
+               Next* next) const;
+  void PlaceTables(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const;
+  void PlaceFiles(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const;
+  void Install(const VersionEdit& edit, Next* next) noexcept;
+  size_t LevelOf(const TablePlace& place) const;
 
   Pool* const pool_;
   const KeyOrder order_;
@@ -97,18 +135,12 @@ class VersionSet {
   uint64_t next_id_ = 1;
   Status failure_;  // of an edit that may or may not be on the medium: no other may follow
   VersionRef current_;
-  std::map<uint64_t, TableRef> tables_;  // of the current version, by number
+  std::unordered_map<uint64_t, TableRef> tables_;  // of the current version, by number
 
   SsdStore* ssd_ = nullptr;
   size_t ssd_level_count_ = 0;
   std::map<uint64_t, SstRef> files_;  // of the current version, by number
-  std::shared_ptr<const SsdLevels> ssd_levels_;
 
-  // Payload extents of the current version, and how many of its tables refer to each.
-  struct PayloadUse {
-    Extent* extent = nullptr;
-    uint64_t tables = 0;
-  };
   std::map<PmRef, PayloadUse> payload_uses_;
   uint64_t payload_bytes_ = 0;
   uint64_t payload_live_bytes_ = 0;

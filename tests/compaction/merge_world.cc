@@ -72,12 +72,11 @@ std::vector<TableRef> MergeWorld::OlderTables() const {
 }
 
 miodb::Run MergeWorld::RunOf(const KeyOrder& order, const MergeResult& result) {
-  miodb::Run run;
-  run.tables = result.moved;
-  run.tables.insert(run.tables.end(), result.added.begin(), result.added.end());
-  std::sort(run.tables.begin(), run.tables.end(),
+  std::vector<TableRef> tables = result.moved;
+  tables.insert(tables.end(), result.added.begin(), result.added.end());
+  std::sort(tables.begin(), tables.end(),
             [&](const TableRef& a, const TableRef& b) { return order.Compare(a->smallest(), b->smallest()) < 0; });
-  return run;
+  return {0, tables};
 }
 
 // Connected components of overlap, found by joining until nothing joins any more.

@@ -13,7 +13,7 @@ namespace {
 class RunTest : public testing::TestWithParam<const Comparator* (*)()> {
  protected:
   void Make(const KeyShape& shape, size_t keys, size_t versions_per_table, Random* random) {
-    run_.tables.clear();
+    run_.tables = TableList();
     maker_ = std::make_unique<TableMaker>(&pool_, GetParam()());
     versions_ = std::make_unique<SortedVersions>(
         maker_->order(),

@@ -1,0 +1,177 @@
+#include "src/version/version_builder.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Tables and files have numbers and key ranges alike.
+uint64_t NumberOf(const TableRef& table) { return table->number(); }
+uint64_t NumberOf(const SstRef& file) { return file->meta().number; }
+Slice SmallestOf(const TableRef& table) { return table->smallest(); }
+Slice SmallestOf(const SstRef& file) { return file->meta().smallest; }
+Slice LargestOf(const TableRef& table) { return table->largest(); }
+Slice LargestOf(const SstRef& file) { return file->meta().largest; }
+
+template <typename Ref>
+size_t PlaceOf(const KeyOrder& order, const Ref& item, const SharedList<Ref>& list) {
+  const Slice smallest = SmallestOf(item);
+  const size_t place =
+      list.CountBefore([&](const Ref& other) { return order.Compare(SmallestOf(other), smallest) < 0; });
+  DCHECK(place == 0 || order.Compare(SmallestOf(list[place - 1]), smallest) < 0);
+  DCHECK(place == list.size() || order.Compare(SmallestOf(list[place]), smallest) >= 0);
+  return place;
+}
+
+template <typename Ref>
+void InsertInto(const KeyOrder& order, const Ref& item, SharedList<Ref>* list) {
+  CHECK(item != nullptr);
+  list->Insert(PlaceOf(order, item, *list), item);
+}
+
+template <typename Ref>
+void EraseFrom(const KeyOrder& order, const Ref& item, SharedList<Ref>* list) {
+  const size_t place = PlaceOf(order, item, *list);
+  CHECK_LT(place, list->size());
+  CHECK((*list)[place] == item);
+  list->Erase(place);
+}
+
+// The first item whose keys are not a range behind that of the item before it; null: none.
+template <typename Ref>
+const Ref* FindOverlap(const KeyOrder& order, const SharedList<Ref>& list) {
+  const Ref* before = nullptr;
+  for (const Ref& item : list) {
+    if (order.Compare(SmallestOf(item), LargestOf(item)) > 0) return &item;
+    if (before != nullptr && order.Compare(LargestOf(*before), SmallestOf(item)) >= 0) return &item;
+    before = &item;
+  }
+  DCHECK(list.empty() ? before == nullptr : *before == list.back());
+  return nullptr;
+}
+
+template <typename List>
+bool SameLists(const List& a, const List& b) {
+  DCHECK_EQ(a.empty(), a.size() == 0);
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+}  // namespace
+
+VersionBuilder::VersionBuilder(const KeyOrder& order, VersionRef base, size_t least_ssd_levels)
+    : order_(order),
+      base_(std::move(base)),
+      least_ssd_levels_(least_ssd_levels),
+      version_(std::make_shared<Version>(*base_)) {
+  CHECK(base_->ssd == nullptr || base_->ssd->levels.size() >= least_ssd_levels_);
+}
+
+// The run is the new version's own from here on.
+TableList* VersionBuilder::TablesOf(size_t level, uint64_t run) {
+  CHECK_LT(level, version_->levels.size());
+  std::shared_ptr<Run>& draft = drafts_[{level, run}];
+  if (draft == nullptr) {
+    std::vector<RunRef>& runs = version_->levels[level];
+    const auto at = std::partition_point(runs.begin(), runs.end(), [&](const RunRef& r) { return r->id > run; });
+    const bool known = at != runs.end() && (*at)->id == run;
+    draft = known ? std::make_shared<Run>(**at) : std::make_shared<Run>();
+    draft->id = run;
+    if (known) {
+      *at = draft;
+    } else {
+      runs.insert(at, draft);
+    }
+  }
+  CHECK_EQ(draft->id, run);
+  return &draft->tables;
+}
+
+void VersionBuilder::Add(const TableRef& table, size_t level, uint64_t run) {
+  CHECK(version_ != nullptr);
+  InsertInto(order_, table, TablesOf(level, run));
+}
+
+void VersionBuilder::Remove(const TableRef& table, size_t level, uint64_t run) {
+  CHECK(version_ != nullptr);
+  EraseFrom(order_, table, TablesOf(level, run));
+}
+
+SsdLevels* VersionBuilder::Ssd() {
+  CHECK(version_->ssd != nullptr);
+  if (ssd_ == nullptr) version_->ssd = ssd_ = std::make_shared<SsdLevels>(*version_->ssd);
+  CHECK_EQ(ssd_->levels.size(), ssd_->level_bytes.size());
+  return ssd_.get();
+}
+
+void VersionBuilder::AddFile(const SstRef& file, size_t level) {
+  SsdLevels* const ssd = Ssd();
+  if (level >= ssd->levels.size()) {
+    ssd->levels.resize(level + 1);
+    ssd->level_bytes.resize(level + 1);
+  }
+  InsertInto(order_, file, &ssd->levels[level]);
+  ssd->level_bytes[level] += file->meta().size;
+  CHECK_GE(ssd->level_bytes[level], file->meta().size);
+}
+
+void VersionBuilder::RemoveFile(const SstRef& file, size_t level) {
+  SsdLevels* const ssd = Ssd();
+  CHECK_LT(level, ssd->levels.size());
+  CHECK_GE(ssd->level_bytes[level], file->meta().size);
+  EraseFrom(order_, file, &ssd->levels[level]);
+  ssd->level_bytes[level] -= file->meta().size;
+}
+
+VersionRef VersionBuilder::Finish() {
+  CHECK(version_ != nullptr);
+  for (const auto& [place, draft] : drafts_) {
+    if (!draft->tables.empty()) continue;
+    CHECK_EQ(std::erase(version_->levels[place.first], RunRef(draft)), 1u);
+  }
+  CHECK_LE(version_->levels.back().size(), 1u);
+  while (ssd_ != nullptr && ssd_->levels.size() > least_ssd_levels_ && ssd_->levels.back().empty()) {
+    CHECK_EQ(ssd_->level_bytes.back(), 0u);
+    ssd_->levels.pop_back();
+    ssd_->level_bytes.pop_back();
+  }
+  return std::move(version_);
+}
+
+std::string FindDisorder(const KeyOrder& order, const Version& version) {
+  const auto no_range = [](const char* what, uint64_t number) {
+    return what + std::to_string(number) + " has no proper key range";
+  };
+  for (const std::vector<RunRef>& level : version.levels) {
+    for (size_t i = 0; i < level.size(); i++) {
+      if (i > 0 && level[i - 1]->id <= level[i]->id) return "run " + std::to_string(level[i]->id) + " is out of order";
+      if (level[i]->tables.empty()) return "run " + std::to_string(level[i]->id) + " has no tables";
+      const TableRef* const table = FindOverlap(order, level[i]->tables);
+      if (table != nullptr) return no_range("table ", NumberOf(*table));
+    }
+  }
+  if (version.ssd == nullptr) return std::string();
+  for (const FileList& level : version.ssd->levels) {
+    const SstRef* const file = FindOverlap(order, level);
+    if (file != nullptr) return no_range("file ", NumberOf(*file));
+  }
+  return std::string();
+}
+
+bool SameVersion(const Version& a, const Version& b) {
+  CHECK_EQ(a.levels.size(), b.levels.size());
+  CHECK_EQ(a.ssd == nullptr, b.ssd == nullptr);
+  for (size_t level = 0; level < a.levels.size(); level++) {
+    const bool same =
+        std::equal(a.levels[level].begin(), a.levels[level].end(), b.levels[level].begin(), b.levels[level].end(),
+                   [](const RunRef& x, const RunRef& y) { return x->id == y->id && SameLists(x->tables, y->tables); });
+    if (!same) return false;
+  }
+  return a.ssd == nullptr || (a.ssd->level_bytes == b.ssd->level_bytes &&
+                              std::equal(a.ssd->levels.begin(), a.ssd->levels.end(), b.ssd->levels.begin(),
+                                         b.ssd->levels.end(), SameLists<FileList>));
+}
+
+}  // namespace miodb

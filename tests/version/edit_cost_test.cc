@@ -1,0 +1,223 @@
+// An edit takes memory for what it changes, not for what there is, and if it does not get it nothing has changed.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "src/version/version_set.h"
+#include "tests/common/environment.h"
+#include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
+#include "tests/pmtable/table_maker.h"
+#include "tests/version/edit_maker.h"
+
+namespace {
+
+// Of this thread, while it counts.
+struct Allocations {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+};
+thread_local Allocations* counted = nullptr;
+thread_local uint64_t refused = 0;  // of those counted the one with this number fails, from 1 on
+
+void* Allocate(size_t size) {
+  if (counted != nullptr) {
+    counted->count++;
+    counted->bytes += size;
+    if (counted->count == refused) throw std::bad_alloc();
+  }
+  void* const p = std::malloc(size == 0 ? 1 : size);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Allocate(size); }
+void* operator new[](size_t size) { return Allocate(size); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+void operator delete[](void* p, size_t) noexcept { std::free(p); }
+
+namespace miodb::test {
+namespace {
+
+class EditCostTest : public testing::Test {
+ protected:
+  // A repository of so many tables.
+  void Fill(uint64_t tables) {
+    versions_.reset();
+    pool_.reset();
+    ASSERT_OK(Pool::Destroy(path_));
+    ASSERT_OK(Pool::Create(path_, Limits(), &pool_));
+    versions_ = std::make_unique<VersionSet>(pool_.get(), KeyOrder(BytewiseComparator()), 4);
+    ASSERT_OK(versions_->Create());
+    ASSERT_OK(pool_->Publish());
+    VersionEdit edit;
+    std::vector<TableRef> added;
+    for (uint64_t i = 0; i < tables; i++) {
+      added.push_back(MakeTable(i));
+      edit.tables.push_back(Place(*added.back(), kRepositoryLevel, 0));
+    }
+    ASSERT_OK(versions_->Apply(std::move(edit), added));
+  }
+
+  static Pool::Options Limits() {
+    Pool::Options options;
+    options.limit = uint64_t{256} << 20;
+    options.growth = uint64_t{1} << 20;
+    options.secret = kTestSecret;
+    return options;
+  }
+
+  void Reopen() {
+    versions_.reset();
+    pool_.reset();
+    ASSERT_OK(Pool::Open(path_, Limits(), &pool_));
+    versions_ = std::make_unique<VersionSet>(pool_.get(), KeyOrder(BytewiseComparator()), 4);
+    std::vector<ExtentRef> chunks;
+    ASSERT_OK(versions_->Recover(true, &chunks));
+    versions_->Check();
+  }
+
+  TableRef MakeTable(uint64_t key) {
+    TableMaker maker(pool_.get(), BytewiseComparator());
+    maker.SetLastNumber(versions_->NewId() - 1);
+    TableMaker::Options options;
+    options.extent_bytes = kExtentUnit;
+    return maker.Make(SortedVersions(maker.order(), {{std::to_string(1000000 + key), ++sequence_, kTypeValue, "v"}}),
+                      options);
+  }
+
+  static TablePlace Place(const PMTable& table, uint32_t level, uint64_t run) {
+    return {table.number(), level, run, table.index()->offset(), table.index()->size()};
+  }
+
+  // The usual cost of an edit: the median, as a few roll the manifest over.
+  template <typename Edit>
+  Allocations Usual(Edit edit) {
+    std::vector<uint64_t> counts, bytes;
+    for (int i = 0; i < 41; i++) {
+      std::vector<TableRef> added;
+      VersionEdit next = edit(&added);
+      Allocations taken;
+      counted = &taken;
+      const Status s = versions_->Apply(std::move(next), added);
+      counted = nullptr;
+      EXPECT_OK(s);
+      counts.push_back(taken.count);
+      bytes.push_back(taken.bytes);
+    }
+    std::sort(counts.begin(), counts.end());
+    std::sort(bytes.begin(), bytes.end());
+    return {counts[counts.size() / 2], bytes[bytes.size() / 2]};
+  }
+
+  Allocations OfAFlush() {
+    return Usual([&](std::vector<TableRef>* added) {
+      added->push_back(MakeTable(0));
+      VersionEdit edit;
+      edit.tables.push_back(Place(*added->back(), 0, versions_->NewId()));
+      if (!versions_->current()->levels[0].empty()) {
+        edit.removed_tables.push_back(versions_->current()->levels[0].back()->tables[0]->number());
+      }
+      return edit;
+    });
+  }
+
+  Allocations OfARewrite() {
+    Random random(1);
+    return Usual([&](std::vector<TableRef>* added) {
+      const TableList& repository = versions_->current()->levels.back()[0]->tables;
+      const uint64_t i = random.Uniform(repository.size());
+      added->push_back(MakeTable(i));
+      VersionEdit edit;
+      edit.removed_tables.push_back(repository[i]->number());
+      edit.tables.push_back(Place(*added->back(), kRepositoryLevel, 0));
+      return edit;
+    });
+  }
+
+  Allocations OfALogChunk() {
+    return Usual([&](std::vector<TableRef>*) {
+      VersionEdit edit;
+      edit.chunks.push_back({versions_->NewId(), kExtentUnit, kExtentUnit, false, 0});
+      return edit;
+    });
+  }
+
+  // An edit that replaces a table and adds another, whose allocation with this number fails.
+  Status ApplyWithout(uint64_t number, bool* was_refused) {
+    const VersionRef before = versions_->current();
+    const std::string state = TextOf(versions_->manifest());
+    const std::vector<TableRef> added = {MakeTable(7), MakeTable(7)};
+    VersionEdit edit;
+    edit.removed_tables.push_back(before->levels.back()[0]->tables[7]->number());
+    edit.tables.push_back(Place(*added[0], kRepositoryLevel, 0));
+    edit.tables.push_back(Place(*added[1], 0, versions_->NewId()));
+    Allocations taken;
+    refused = number;
+    counted = &taken;
+    Status s = versions_->Apply(std::move(edit), added);
+    counted = nullptr;
+    refused = 0;
+    *was_refused = taken.count >= number;
+    EXPECT_TRUE(s.ok() || *was_refused);
+    EXPECT_EQ(!s.ok(), versions_->in_doubt());
+    EXPECT_EQ(!s.ok(), before == versions_->current());
+    EXPECT_EQ(!s.ok(), state == TextOf(versions_->manifest()));
+    return s;
+  }
+
+  TestDir dir_;
+  const std::string path_ = dir_ / "pool";
+  uint64_t sequence_ = 0;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<VersionSet> versions_;
+};
+
+TEST_F(EditCostTest, AFewNodesMoreFortyTimesTheTables) {
+  if (kChecksWhole) GTEST_SKIP() << "every install is checked, which takes memory for all that there is";
+  Fill(100);
+  const Allocations few[] = {OfAFlush(), OfARewrite(), OfALogChunk()};
+  Fill(4000);
+  const Allocations many[] = {OfAFlush(), OfARewrite(), OfALogChunk()};
+  for (int i = 0; i < 3; i++) {
+    SCOPED_TRACE(i);
+    RecordProperty("allocations_" + std::to_string(i),
+                   std::to_string(few[i].count) + " to " + std::to_string(many[i].count));
+    RecordProperty("bytes_" + std::to_string(i), std::to_string(few[i].bytes) + " to " + std::to_string(many[i].bytes));
+    EXPECT_LE(2 * many[i].count, 3 * few[i].count);
+    EXPECT_LE(2 * many[i].bytes, 3 * few[i].bytes);
+  }
+  EXPECT_EQ(few[0].bytes, many[0].bytes) << "a flush does not look at the repository";
+}
+
+// The first edit after an open rolls the manifest over.
+TEST_F(EditCostTest, AnEditThatGetsNoMemoryChangesNothing) {
+  for (const bool rolls_over : {false, true}) {
+    SCOPED_TRACE(rolls_over);
+    uint64_t at = 0;
+    for (bool was_refused = true; was_refused && !HasFailure();) {
+      SCOPED_TRACE(++at);
+      Fill(30);
+      if (rolls_over) Reopen();
+      const Status s = ApplyWithout(at, &was_refused);
+      versions_->Check();
+      Reopen();
+      const size_t tables = versions_->manifest().tables.size();
+      EXPECT_TRUE(tables == 31 || (!s.ok() && tables == 30)) << tables;
+    }
+    EXPECT_GT(at, 10u);
+  }
+}
+
+}  // namespace
+}  // namespace miodb::test
