@@ -37,7 +37,7 @@ void OneThreadAllKeys(Workload* w) {
 void MixgraphValues(Workload* w) {
   w->value_sizes = ValueSizes::Fixed(static_cast<size_t>(w->mixgraph->mix_max_value_size));
 }
-void ZipfianKeys(Workload* w) { w->read_zipf = std::make_shared<Zipf>(w->key_space, w->zipf_theta); }
+void ZipfianKeys(Workload* w) { w->read_zipf = std::make_shared<Zipfian>(w->key_space, w->zipf_theta); }
 void HotKeys(Workload* w) { w->key_space = (w->key_space + 99) / 100; }
 
 // ---- Messages behind result lines ----

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "benchmarks/common/counters.h"
+#include "benchmarks/common/fnv.h"
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/config.h"
 #include "benchmarks/replay.h"
@@ -27,12 +28,8 @@ void Print(const std::string& text) {
 }
 
 // The stream of random numbers of a benchmark: its name matters, so that a read phase in a process of its own does not
-// draw the keys of the write phase in another; its place matters, so that a repeated name draws new ones. (FNV-1a)
-uint64_t RandomStream(std::string_view name, uint64_t place) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash ^ place;
-}
+// draw the keys of the write phase in another; its place matters, so that a repeated name draws new ones.
+uint64_t RandomStream(std::string_view name, uint64_t place) { return Fnv(name) ^ place; }
 
 }  // namespace
 

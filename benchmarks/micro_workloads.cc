@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/crc32c.h"
 #include "benchmarks/workload.h"
+#include "src/util/crc32c.h"
 
 #ifdef MIODB_WITH_SNAPPY
 #include <snappy.h>
@@ -121,13 +121,14 @@ void HashBlocks(ThreadState* thread) {
   }
 }
 
+uint32_t CastagnoliCrc(std::string_view block) { return Crc32c(block.data(), block.size()); }
 uint64_t XxHash(std::string_view block) { return XXH32(block.data(), block.size(), 0); }
 uint64_t XxHash64(std::string_view block) { return XXH64(block.data(), block.size(), 0); }
 uint64_t Xxh3(std::string_view block) { return XXH3_64bits(block.data(), block.size()); }
 
 }  // namespace
 
-void Crc32cBlocks(ThreadState* thread) { HashBlocks<Crc32c>(thread); }
+void Crc32cBlocks(ThreadState* thread) { HashBlocks<CastagnoliCrc>(thread); }
 void XxHashBlocks(ThreadState* thread) { HashBlocks<XxHash>(thread); }
 void XxHash64Blocks(ThreadState* thread) { HashBlocks<XxHash64>(thread); }
 void Xxh3Blocks(ThreadState* thread) { HashBlocks<Xxh3>(thread); }

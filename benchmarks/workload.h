@@ -19,10 +19,10 @@
 #include "benchmarks/common/interrupt.h"
 #include "benchmarks/common/random.h"
 #include "benchmarks/common/ticks.h"
+#include "benchmarks/common/zipfian.h"
 #include "benchmarks/generator.h"
 #include "benchmarks/rate_limiter.h"
 #include "benchmarks/stats.h"
-#include "benchmarks/zipf.h"
 
 namespace miodb::bench {
 
@@ -53,7 +53,7 @@ struct Workload {
   int64_t delete_percent;
   double read_exp_range;  // See ThreadState::ReadKey.
   double zipf_theta;
-  std::shared_ptr<const Zipf> read_zipf;  // of readzipfian only
+  std::shared_ptr<const Zipfian> read_zipf;  // of readzipfian only
   double overwrite_probability;
   uint64_t overwrite_window;
   int64_t write_rate_limit;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "benchmarks/common/random.h"
+#include "benchmarks/common/zipfian.h"
 #include "ycsbc/hash.h"
 #include "ycsbc/insert_counter.h"
-#include "ycsbc/zipfian.h"
 
 namespace miodb::ycsb {
 
@@ -55,7 +55,7 @@ class ZipfianChooser final : public Chooser {
 
  private:
   const uint64_t first_;
-  Zipfian zipfian_;
+  bench::Zipfian zipfian_;
 };
 
 // Zipf with the frequent numbers scattered over [first, first + count). As in the reference the ranks are drawn over
@@ -74,7 +74,7 @@ class ScrambledZipfianChooser final : public Chooser {
   const uint64_t first_;
   const uint64_t count_;
   const KeyHash hash_;
-  Zipfian ranks_;
+  bench::Zipfian ranks_;
 };
 
 // Zipf backwards from the last record that was inserted, while inserts go on. Nothing below "first".
@@ -91,7 +91,7 @@ class LatestChooser final : public Chooser {
  private:
   const uint64_t first_;
   const InsertCounter* const inserts_;
-  Zipfian zipfian_;
+  bench::Zipfian zipfian_;
 };
 
 // Two uniform sets: of [first, first + count) the first data_fraction gets op_fraction of the requests.

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <optional>
 
+#include "benchmarks/common/fnv.h"
+
 namespace miodb::ycsb {
 
 namespace {
@@ -100,12 +102,8 @@ std::string FindFile(const std::string& path, const fs::path& input_file) {
 }
 
 uint64_t StreamOf(const std::vector<std::string>& files) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::string& file : files) {
-    for (const char c : fs::path(file).filename().string() + "\n") {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    }
-  }
+  uint64_t hash = bench::kFnvOfNothing;
+  for (const std::string& file : files) hash = bench::Fnv(fs::path(file).filename().string() + "\n", hash);
   return hash;
 }
 

@@ -14,13 +14,15 @@
 #include <string>
 #include <string_view>
 
+#include "benchmarks/common/fnv.h"
+
 namespace miodb::ycsb {
 
 enum class KeyHash { kJava, kCpp };
 
 inline uint64_t Fnv64(uint64_t number) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (int i = 0; i < 8; i++, number >>= 8) hash = (hash ^ (number & 0xff)) * 0x100000001b3u;
+  uint64_t hash = bench::kFnvOfNothing;
+  for (int i = 0; i < 8; i++, number >>= 8) hash = bench::FnvStep(hash, static_cast<unsigned char>(number & 0xff));
   return hash;
 }
 

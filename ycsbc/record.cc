@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "benchmarks/common/fnv.h"
 #include "ycsbc/settings.h"
 
 namespace miodb::ycsb {
@@ -58,11 +59,11 @@ RecordShape::RecordShape(const Settings& settings)
 
 void FillVerifiable(std::string_view key, std::string_view field, char* out, size_t bytes) {
   size_t used = 0;
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = bench::kFnvOfNothing;
   const auto append = [&](std::string_view text) {
     for (const char c : text) {
       if (used == bytes) return;
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+      hash = bench::FnvStep(hash, static_cast<unsigned char>(c));
       out[used++] = c;
     }
   };

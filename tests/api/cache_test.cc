@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "miodb/slice.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

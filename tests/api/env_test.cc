@@ -15,7 +15,7 @@
 #include "miodb/comparator.h"
 #include "miodb/options.h"
 #include "src/util/mutex.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

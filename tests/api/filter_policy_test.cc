@@ -11,7 +11,7 @@
 #include "miodb/slice.h"
 #include "src/api/table_bloom.h"
 #include "src/util/coding.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

@@ -9,7 +9,7 @@
 #include "src/api/write_batch_internal.h"
 #include "src/format/value_type.h"
 #include "src/util/coding.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "benchmarks/common/random.h"
 #include "benchmarks/config.h"
-#include "benchmarks/crc32c.h"
 #include "benchmarks/permutation.h"
 
 namespace miodb::bench {
@@ -140,15 +139,6 @@ TEST(RandomTest, RandomFillLeaves63PercentOfTheKeys) {
   std::set<uint64_t> seen;
   for (int i = 0; i < 100000; i++) seen.insert(random.Uniform(100000));
   EXPECT_NEAR(static_cast<double>(seen.size()), 63212, 600);
-}
-
-TEST(Crc32cTest, KnownVectors) {
-  EXPECT_EQ(Crc32c("123456789"), 0xe3069283u);
-  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aau);
-  EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62a8ab43u);
-  EXPECT_EQ(Crc32c(""), 0u);
-  const std::string text = "an odd number of bytes, to reach the tail as well";
-  EXPECT_EQ(Crc32c(text), Crc32cPortable(text));
 }
 
 TEST(ValueSizesTest, NormalSizesGatherAroundTheMiddleAndStayInside) {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "benchmarks/replayer.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/no_threads.h"
+#include "tests/common/random.h"
 #include "tests/trace/trace_files.h"
 
 namespace miodb::test {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "benchmarks/replayer.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/program.h"
+#include "tests/common/random.h"
 #include "tests/trace/trace_files.h"
 
 namespace miodb::test {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "benchmarks/common/zipfian.h"
 #include "benchmarks/interval_report.h"
 #include "benchmarks/rate_limiter.h"
-#include "benchmarks/zipf.h"
 #include "tests/benchmarks/map_engine.h"
 
 namespace miodb::bench {
@@ -77,7 +77,7 @@ TEST_F(DriverTest, SkewedReadsAskForFewKeysMostOfTheTime) {
 TEST_F(DriverTest, ZipfianReadsAskForTheFirstRankAsOftenAsItsShare) {
   EXPECT_EQ(Run("fillseq,readzipfian"), 0);
   EXPECT_LT(store_.get_keys.size(), 450u);  // of 632 with all keys alike
-  const Zipf zipf(1000, 0.99);
+  const Zipfian zipf(1000, 0.99);
   double zeta = 0;
   for (int i = 1; i <= 1000; i++) zeta += std::pow(i, -0.99);
   std::vector<int> counts(1000);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/util/hash.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/nvm/pool_files.h"
 
 namespace miodb::test {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/compaction/merge_world.h"
 #include "tests/compaction/versions.h"
 

@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/compaction/versions.h"
 #include "tests/pmtable/table_maker.h"
 

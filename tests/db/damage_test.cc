@@ -13,10 +13,10 @@
 #include "miodb/env.h"
 #include "src/format/superblock.h"
 #include "src/util/hash.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/model.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "miodb/write_batch.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

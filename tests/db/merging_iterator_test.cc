@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "miodb/comparator.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/random.h"
 #include "src/util/read_rings.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -14,10 +14,10 @@
 #include "src/format/record.h"
 #include "src/format/superblock.h"
 #include "src/util/hash.h"
-#include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

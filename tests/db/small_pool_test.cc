@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

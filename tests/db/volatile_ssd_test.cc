@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/util/random.h"
 #include "src/version/ssd_manifest.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {

@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "src/db/db_impl.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "src/db/read_state.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

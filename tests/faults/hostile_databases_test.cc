@@ -25,9 +25,9 @@
 #include "src/db/region_places.h"
 #include "src/inspect/verify.h"
 #include "src/nvm/pool_image.h"
-#include "src/util/random.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/string_file.h"
 #include "tests/common/test_dir.h"
 

@@ -4,8 +4,8 @@
 
 #include "src/format/pm_ref.h"
 #include "src/format/record.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/format/superblock.h"
 #include "src/util/hash.h"
 #include "src/util/key_order.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "src/api/write_batch_internal.h"
 #include "src/log/frame_writer.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/test_secret.h"
 
 namespace miodb::test {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace {

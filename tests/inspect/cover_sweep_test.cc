@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

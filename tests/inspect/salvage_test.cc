@@ -12,10 +12,10 @@
 
 #include "miodb/env.h"
 #include "src/format/manifest_area.h"
-#include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

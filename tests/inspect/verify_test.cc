@@ -11,10 +11,10 @@
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
-#include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "src/log/frame_reader.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/test_secret.h"
 
 namespace miodb::test {

@@ -5,8 +5,8 @@
 
 #include "src/log/frame_reader.h"
 #include "src/log/frame_writer.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/test_secret.h"
 #include "tests/log/log_pool.h"
 

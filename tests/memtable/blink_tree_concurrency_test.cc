@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "src/memtable/blink_tree.h"
-#include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/memtable/record_arena.h"
 
 namespace miodb::test {

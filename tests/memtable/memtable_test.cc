@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
-#include "src/util/random.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/generator.h"
+#include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
 #include "tests/memtable/record_arena.h"

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "miodb/db.h"
-#include "src/util/random.h"
 #include "tests/common/generator.h"
 #include "tests/common/model.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/format/superblock.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

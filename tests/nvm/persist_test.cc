@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 
 namespace miodb::test {

@@ -10,8 +10,8 @@
 #include "src/nvm/pool.h"
 #include "src/util/coding.h"
 #include "src/util/hash.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/nvm/pool_files.h"
 

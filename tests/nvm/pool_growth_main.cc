@@ -22,7 +22,7 @@
 
 #include "miodb/db.h"
 #include "src/util/clock.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace {
 

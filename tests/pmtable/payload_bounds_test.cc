@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

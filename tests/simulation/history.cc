@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "src/format/superblock.h"
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb::sim {
 

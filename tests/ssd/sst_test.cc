@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/ssd/internal_key.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/ssd/sst_maker.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "src/util/random.h"
 #include "tests/common/program.h"
+#include "tests/common/random.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"
 

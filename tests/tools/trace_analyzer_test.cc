@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "src/util/random.h"
 #include "tests/common/program.h"
+#include "tests/common/random.h"
 #include "tests/common/test_dir.h"
 #include "tests/trace/trace_files.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

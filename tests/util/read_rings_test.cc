@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 namespace miodb {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "src/util/random.h"
 #include "src/version/version_edit.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "src/util/coding.h"
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 #include "tests/common/status_asserts.h"
 #include "tests/version/edit_maker.h"
 

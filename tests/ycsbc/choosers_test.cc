@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "tests/ycsbc/read_settings.h"
-#include "ycsbc/zipfian.h"
 
 namespace miodb::ycsb {
 namespace {
 
 using bench::Random;
+using bench::Zeta;
+using bench::Zipfian;
 
 constexpr int kDraws = 1000000;
 

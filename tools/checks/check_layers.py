@@ -36,6 +36,7 @@ class Table:
         self.compat = None
         self.programs = []
         self.shared = []  # what programs may include of each other
+        self.lent = []  # headers of layers that programs may include
         self.free = []
         self.doors = {}  # system header -> folders
         for number, line in enumerate(text.splitlines(), 1):
@@ -56,6 +57,8 @@ class Table:
                 self.programs += folders
             elif word == 'shared':
                 self.shared += folders
+            elif word == 'lent':
+                self.lent += folders
             elif word == 'free':
                 self.free += folders
             elif word == 'door':
@@ -148,6 +151,8 @@ def check(root, table):
                 continue
             folder = table.folder_of(target)
             reason = table.objection(source, folder) if folder else 'it lies in no layer'
+            if target in table.lent and source in table.programs:
+                reason = None
             if reason:
                 problems.append(place + reason)
     if judged == 0:
@@ -186,7 +191,7 @@ def self_test():
     """Plants each violation in a tree of its own and expects exactly that complaint."""
     table = Table('layer src/util\nlayer src/nvm\nlayer src/log src/memtable  # side by side\nlayer src/db\n'
                   'layer tools/inspect\npublic include/miodb\ncompat include/compat\nshared benchmarks/common\n'
-                  'program benchmarks tools tools/inspect\n'
+                  'program benchmarks tools tools/inspect\nlent src/util/hash.h\n'
                   'free tests\ndoor libpmem.h src/nvm\n')
     good = {
         'include/miodb/db.h': '#include <string>\n#include "miodb/status.h"\n',
@@ -194,13 +199,14 @@ def self_test():
         'include/compat/leveldb/db.h': '#include <string>\n#include "leveldb/status.h"\n#include "miodb/db.h"\n',
         'include/compat/leveldb/status.h': '#include "miodb/status.h"\n',
         'src/util/coding.h': '#include "miodb/status.h"\n',
+        'src/util/hash.h': '\n',
         'src/nvm/pool.cc': '#include <libpmem.h>\n#include "src/util/coding.h"\n',
         'src/db/db_impl.cc': '#include "src/nvm/../util/coding.h"\n#include "miodb/db.h"\n#include <vector>\n',
         'tests/a_test.cc': '#include "src/util/coding.h"\n#include <libpmem.h>\n#include "gtest/gtest.h"\n',
         'tools/dump.cc': '#include "miodb/db.h"\n#include "benchmarks/common/engine.h"\n',
         'tools/inspect/check.cc': '#include "benchmarks/common/engine.h"\n#include "src/db/db_impl.h"\n',
         'benchmarks/common/engine.h': '#include "miodb/db.h"\n',
-        'benchmarks/driver.h': '#include "benchmarks/common/engine.h"\n',
+        'benchmarks/driver.h': '#include "benchmarks/common/engine.h"\n#include "src/util/hash.h"\n',
         'src/log/frame.h': '\n',
         'src/memtable/list.h': '\n',
         'src/db/db_impl.h': '\n',
@@ -217,6 +223,7 @@ def self_test():
         ('tools/bad.cc', '#include "benchmarks/driver.h"\n', 'a program includes only'),
         ('benchmarks/common/bad.h', '#include "benchmarks/driver.h"\n', 'what programs share'),
         ('benchmarks/common/bad.h', '#include "src/util/coding.h"\n', 'what programs share'),
+        ('benchmarks/common/bad.h', '#include "src/util/hash.h"\n', 'what programs share'),
         ('src/util/bad.h', '#include "benchmarks/common/engine.h"\n', 'a layer does not include'),
         ('include/miodb/bad.h', '#include "src/util/coding.h"\n', 'a public header includes only'),
         ('include/miodb/bad.h', '#include <span>\n', 'not a header of C++11'),

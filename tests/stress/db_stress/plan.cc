@@ -6,8 +6,8 @@
 
 #include "src/util/coding.h"
 #include "src/util/hash.h"
-#include "src/util/random.h"
 #include "tests/common/option_sets.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 

@@ -8,8 +8,8 @@
 
 #include "miodb/write_batch.h"
 #include "src/util/hash.h"
-#include "src/util/random.h"
 #include "tests/common/option_sets.h"
+#include "tests/common/random.h"
 #include "tests/stress/db_stress/readers.h"
 
 namespace miodb::test {

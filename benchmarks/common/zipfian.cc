@@ -1,9 +1,9 @@
-#include "ycsbc/zipfian.h"
+#include "benchmarks/common/zipfian.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace miodb::ycsb {
+namespace miodb::bench {
 
 namespace {
 
@@ -45,7 +45,7 @@ Zipfian::Zipfian(uint64_t items, double theta)
 
 void Zipfian::Derive() {
   const double n = static_cast<double>(items_);
-  // With two items or fewer Next never gets as far as eta.
+  // With two items or fewer Rank never gets as far as eta.
   eta_ = items_ > 2 ? (1 - std::pow(2 / n, 1 - theta_)) / (1 - (1 + half_to_theta_) / zeta_) : 0;
 }
 
@@ -60,14 +60,13 @@ void Zipfian::Grow(uint64_t items) {
   Derive();
 }
 
-uint64_t Zipfian::Next(bench::Random* random) {
-  const double u = random->Unit();
-  const double scaled = u * zeta_;
+uint64_t Zipfian::Rank(double uniform) const {
+  const double scaled = uniform * zeta_;
   if (scaled < 1 || items_ == 1) return 0;
   if (scaled < 1 + half_to_theta_ || items_ == 2) return 1;
   const double n = static_cast<double>(items_);
-  const double rank = n * std::pow(eta_ * u - eta_ + 1, alpha_);
+  const double rank = n * std::pow(eta_ * uniform - eta_ + 1, alpha_);
   return std::min(static_cast<uint64_t>(rank), items_ - 1);
 }
 
-}  // namespace miodb::ycsb
+}  // namespace miodb::bench

@@ -2,16 +2,16 @@
 // Java YCSB uses (Gray and others, "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994): exact for the
 // two most frequent ranks, a closed form for the rest.
 //
-// Threads: one per generator. Theta lies in (0, 1).
+// Threads: any for Rank while nobody calls Grow. Theta lies in (0, 1).
 
-#ifndef MIODB_YCSBC_ZIPFIAN_H_
-#define MIODB_YCSBC_ZIPFIAN_H_
+#ifndef MIODB_BENCHMARKS_COMMON_ZIPFIAN_H_
+#define MIODB_BENCHMARKS_COMMON_ZIPFIAN_H_
 
 #include <cstdint>
 
 #include "benchmarks/common/random.h"
 
-namespace miodb::ycsb {
+namespace miodb::bench {
 
 // The sum of i^-theta for i = 1..n, to about 14 digits, in constant time.
 double Zeta(uint64_t n, double theta);
@@ -20,8 +20,9 @@ class Zipfian {
  public:
   Zipfian(uint64_t items, double theta);
 
-  // A rank in [0, items).
-  uint64_t Next(bench::Random* random);
+  // The rank in [0, items) for a uniform number in [0, 1).
+  uint64_t Rank(double uniform) const;
+  uint64_t Next(Random* random) const { return Rank(random->Unit()); }
 
   // Makes it a distribution over more items. Costs two powers for each new item, a little more for many at once.
   // REQUIRES: items >= the present number.
@@ -41,6 +42,6 @@ class Zipfian {
   double eta_ = 0;
 };
 
-}  // namespace miodb::ycsb
+}  // namespace miodb::bench
 
-#endif  // MIODB_YCSBC_ZIPFIAN_H_
+#endif  // MIODB_BENCHMARKS_COMMON_ZIPFIAN_H_

@@ -1,4 +1,4 @@
-#include "src/util/random.h"
+#include "tests/common/random.h"
 
 #include <gtest/gtest.h>
 
