@@ -91,7 +91,8 @@ class MIODB_EXPORT Iterator {
 
   // Has function(arg1, arg2) called when the iterator is destroyed, to let go of what it reads from. May be called
   // more than once; the last one registered runs first. Each one but the first takes memory, and throws std::bad_alloc
-  // without it. The function must not throw and must not use the iterator. REQUIRES: function != nullptr.
+  // without it. Of an iterator that was returned for lack of memory it is called at once: nothing is read there. The
+  // function must not throw and must not use the iterator. REQUIRES: function != nullptr.
   using CleanupFunction = void (*)(void* arg1, void* arg2);
   void RegisterCleanup(CleanupFunction function, void* arg1, void* arg2);
 
@@ -107,11 +108,12 @@ class MIODB_EXPORT Iterator {
   Cleanup newest_;
 };
 
-// An iterator over nothing whose status is OK: the one to return for an empty range. The caller deletes it.
+// An iterator over nothing whose status is OK: the one to return for an empty range. Without memory for it, as below.
+// The caller deletes it.
 MIODB_EXPORT Iterator* NewEmptyIterator();
 
 // An iterator over nothing whose status is the given one: what a function returns that must not return nullptr and has
-// met an error. The caller deletes it.
+// met an error. Where there is no memory for it, its status is IOError, "out of memory". The caller deletes it.
 MIODB_EXPORT Iterator* NewErrorIterator(const Status& status);
 
 }  // namespace miodb

@@ -1,6 +1,5 @@
 #include "miodb/iterator.h"
 
-#include <atomic>
 #include <cassert>
 #include <cstddef>
 #include <new>
@@ -23,68 +22,11 @@ Iterator::~Iterator() {
   }
 }
 
-// The new cleanup takes the place in the object, and the one that was there moves to the heap: the first allocation is
-// at the second cleanup.
-void Iterator::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2) {
-  assert(function != nullptr);
-  Cleanup* older = newest_.function == nullptr ? nullptr : new Cleanup(newest_);
-  newest_ = {function, arg1, arg2, older};
-}
-
 namespace {
 
-// Places for iterators that have to say that there is no memory.
-class EmergencyPlaces {
- public:
-  static constexpr size_t kPlaces = 256;
-  static constexpr size_t kBytes = 128;
-
-  // nullptr if all are taken.
-  static void* Take() {
-    for (size_t i = 0; i < kPlaces; i++) {
-      // acquire: pairs with Give; whoever had the place before is done with it.
-      if (!taken_[i].exchange(true, std::memory_order_acquire)) return places_[i].bytes;
-    }
-    return nullptr;
-  }
-
-  // False if p is none of the places.
-  static bool Give(void* p) {
-    for (size_t i = 0; i < kPlaces; i++) {
-      if (p != places_[i].bytes) continue;
-      taken_[i].store(false, std::memory_order_release);  // release: pairs with Take
-      return true;
-    }
-    return false;
-  }
-
- private:
-  struct Place {
-    alignas(std::max_align_t) char bytes[kBytes];
-  };
-  static Place places_[kPlaces];
-  static std::atomic<bool> taken_[kPlaces];
-};
-
-EmergencyPlaces::Place EmergencyPlaces::places_[kPlaces];
-std::atomic<bool> EmergencyPlaces::taken_[kPlaces];
-
 // Made where a call that must return an iterator cannot, so also when there is no memory.
-class EmptyIterator final : public Iterator {
+class EmptyIterator : public Iterator {
  public:
-  static void* operator new(size_t size) {
-    try {
-      return ::operator new(size);
-    } catch (const std::bad_alloc&) {
-      void* const place = EmergencyPlaces::Take();
-      if (place == nullptr) throw;
-      return place;
-    }
-  }
-  static void operator delete(void* p) {
-    if (!EmergencyPlaces::Give(p)) ::operator delete(p);
-  }
-
   explicit EmptyIterator(const Status& status) : status_(status) {}
 
   bool Valid() const override { return false; }
@@ -107,12 +49,49 @@ class EmptyIterator final : public Iterator {
   const Status status_;
 };
 
-static_assert(sizeof(EmptyIterator) <= EmergencyPlaces::kBytes);
+// The one iterator that everybody gets for whom there is no memory. To delete it does nothing, and it is never
+// destroyed: others may still have it.
+class NoMemoryIterator final : public EmptyIterator {
+ public:
+  static NoMemoryIterator* Get() {
+    alignas(NoMemoryIterator) static char place[sizeof(NoMemoryIterator)];
+    static NoMemoryIterator* const iterator = new (place) NoMemoryIterator;
+    return iterator;
+  }
+
+  static void operator delete(NoMemoryIterator*, std::destroying_delete_t) {}
+
+ private:
+  NoMemoryIterator() : EmptyIterator(Status::IOError("iterator", "out of memory")) {}
+  static void* operator new(size_t, void* place) { return place; }
+};
+
+template <typename Make>
+Iterator* OrNoMemory(Make make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return NoMemoryIterator::Get();
+  }
+}
 
 }  // namespace
 
-Iterator* NewEmptyIterator() { return new EmptyIterator(Status::OK()); }
+// The new cleanup takes the place in the object, and the one that was there moves to the heap: the first allocation is
+// at the second cleanup. The iterator that says that there is no memory is nobody's own, so nothing may be kept in it.
+void Iterator::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2) {
+  assert(function != nullptr);
+  if (this == NoMemoryIterator::Get()) return function(arg1, arg2);
+  Cleanup* older = newest_.function == nullptr ? nullptr : new Cleanup(newest_);
+  newest_ = {function, arg1, arg2, older};
+}
 
-Iterator* NewErrorIterator(const Status& status) { return new EmptyIterator(status); }
+Iterator* NewEmptyIterator() {
+  return OrNoMemory([] { return new EmptyIterator(Status::OK()); });
+}
+
+Iterator* NewErrorIterator(const Status& status) {
+  return OrNoMemory([&status] { return new EmptyIterator(status); });
+}
 
 }  // namespace miodb

@@ -79,8 +79,6 @@ uint32_t WriteBatchInternal::Count(const WriteBatch* batch) { return DecodeFixed
 
 void WriteBatchInternal::SetCount(WriteBatch* batch, uint32_t count) { EncodeFixed32(&batch->rep_[8], count); }
 
-uint64_t WriteBatchInternal::Sequence(const WriteBatch* batch) { return DecodeFixed64(batch->rep_.data()); }
-
 void WriteBatchInternal::SetSequence(WriteBatch* batch, uint64_t sequence) { EncodeFixed64(&batch->rep_[0], sequence); }
 
 // Walks the bytes before it takes them: what comes from a log or over a network must not become a batch that says one

@@ -35,8 +35,7 @@ class WriteBatchInternal {
   static uint32_t Count(const WriteBatch* batch);
   static void SetCount(WriteBatch* batch, uint32_t count);
 
-  // Sequence of the first update.
-  static uint64_t Sequence(const WriteBatch* batch);
+  // Of the first update.
   static void SetSequence(WriteBatch* batch, uint64_t sequence);
 
   // The batch's bytes. Valid until it changes.
@@ -45,9 +44,6 @@ class WriteBatchInternal {
   // Replaces the batch by a copy of these bytes. Corruption, and the batch unchanged, unless they are a whole batch
   // with as many updates as its header says.
   static Status SetContents(WriteBatch* batch, const Slice& contents);
-
-  // Bytes of the batch, header included.
-  static size_t ByteSize(const WriteBatch* batch) { return batch->rep_.size(); }
 
   // Adds the updates of *source behind those of *target. The sequence of *target stays.
   static void Append(WriteBatch* target, const WriteBatch* source);

@@ -51,6 +51,7 @@ std::string Read(const std::string& rep) {
 }
 
 std::string Bytes(const WriteBatch& batch) { return WriteBatchInternal::Contents(&batch).ToString(); }
+uint64_t Sequence(const WriteBatch& batch) { return DecodeFixed64(Bytes(batch).data()); }
 
 WriteBatch Example() {
   WriteBatch batch;
@@ -66,7 +67,7 @@ TEST(WriteBatchTest, ANewOneIsEmpty) {
   EXPECT_EQ("", Print(batch));
   EXPECT_EQ(0u, WriteBatchInternal::Count(&batch));
   EXPECT_EQ(12u, batch.ApproximateSize());
-  EXPECT_EQ(12u, WriteBatchInternal::ByteSize(&batch));
+  EXPECT_EQ(12u, Bytes(batch).size());
 }
 
 TEST(WriteBatchTest, UpdatesComeBackInTheirOrder) {
@@ -81,7 +82,7 @@ TEST(WriteBatchTest, HasTheDocumentedBytes) {
   batch.Put("k", "vv");
   batch.Delete("d");
   WriteBatchInternal::SetSequence(&batch, 0x0102030405060708);
-  EXPECT_EQ(0x0102030405060708u, WriteBatchInternal::Sequence(&batch));
+  EXPECT_EQ(0x0102030405060708u, Sequence(batch));
   EXPECT_EQ(std::string("\x08\x07\x06\x05\x04\x03\x02\x01"
                         "\x02\x00\x00\x00"
                         "\x01\x01k\x02vv"
@@ -126,7 +127,7 @@ TEST(WriteBatchTest, AppendAddsAndLeavesTheSourceAlone) {
   EXPECT_EQ("Put(a,va)Delete(c)", Print(a));
   EXPECT_EQ("Delete(c)", Print(b));
   EXPECT_EQ(2u, WriteBatchInternal::Count(&a));
-  EXPECT_EQ(200u, WriteBatchInternal::Sequence(&a));
+  EXPECT_EQ(200u, Sequence(a));
 }
 
 TEST(WriteBatchTest, CanBeAppendedToItself) {
