@@ -1,240 +1,36 @@
-// The Env of POSIX systems: plain system calls, one background thread, one table of held locks.
+// The Env of POSIX systems: names by plain system calls, files (posix_files.h), locks (posix_locks.h), and one
+// background thread.
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <deque>
-#include <map>
-#include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "miodb/env.h"
-#include "src/util/check.h"
+#include "src/api/posix_files.h"
+#include "src/api/posix_locks.h"
 #include "src/util/clock.h"
 #include "src/util/direct_file.h"
-#include "src/util/file_size_limit.h"
 #include "src/util/mutation.h"
 #include "src/util/mutex.h"
 #include "src/util/no_throw.h"
 #include "src/util/own_files.h"
-#include "src/util/posix_writable.h"
 #include "src/util/thread_annotations.h"
 
 namespace miodb {
 
 namespace {
-
-constexpr size_t kWriteBufferBytes = 64 * 1024;
-
-class PosixSequentialFile final : public SequentialFile {
- public:
-  PosixSequentialFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
-
-  Status Read(size_t n, Slice* result, char* scratch) override {
-    size_t done = 0;
-    while (done < n) {  // a pipe or a network file system may give less than there is
-      const ssize_t got = Retry([&] { return ::read(fd_.get(), scratch + done, n - done); });
-      if (got < 0) {
-        *result = Slice();
-        return PosixError(fname_, errno);
-      }
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-    }
-    *result = Slice(scratch, done);
-    return Status::OK();
-  }
-
-  Status Skip(uint64_t n) override {
-    if (::lseek(fd_.get(), static_cast<off_t>(n), SEEK_CUR) < 0) return PosixError(fname_, errno);
-    return Status::OK();
-  }
-
- private:
-  const std::string fname_;
-  const Descriptor fd_;
-};
-
-class PosixRandomAccessFile final : public RandomAccessFile {
- public:
-  PosixRandomAccessFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
-
-  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
-    size_t done = 0;
-    while (done < n) {
-      const auto at = static_cast<off_t>(offset + done);
-      const ssize_t got = Retry([&] { return ::pread(fd_.get(), scratch + done, n - done, at); });
-      if (got < 0) {
-        *result = Slice();
-        return PosixError(fname_, errno);
-      }
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-    }
-    *result = Slice(scratch, done);
-    return Status::OK();
-  }
-
-  RawFile Raw() const override { return {fd_.get(), 1}; }
-
- private:
-  const std::string fname_;
-  const Descriptor fd_;
-};
-
-class PosixWritableFile final : public PosixWritable {
- public:
-  PosixWritableFile(std::string fname, Descriptor fd)
-      : PosixWritable(std::move(fname), std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
-
-  ~PosixWritableFile() override {
-    if (fd_.valid()) Close().IgnoreError();
-  }
-
-  Status Append(const Slice& data) override {
-    Status s = Writable();
-    if (!s.ok()) return s;
-    const char* p = data.data();
-    size_t left = data.size();
-    const size_t fits = std::min(left, kWriteBufferBytes - used_);
-    std::memcpy(&buffer_[used_], p, fits);
-    used_ += fits;
-    p += fits;
-    left -= fits;
-    if (left == 0) return Status::OK();
-
-    // The buffer is full. What would fill it again goes to the file directly.
-    s = Flush();
-    if (!s.ok()) return s;
-    if (left >= kWriteBufferBytes) return WriteAll(p, left);
-    std::memcpy(&buffer_[0], p, left);
-    used_ = left;
-    return Status::OK();
-  }
-
-  Status Flush() override {
-    Status s = Writable();
-    if (!s.ok()) return s;
-    const size_t n = std::exchange(used_, 0);
-    return WriteAll(&buffer_[0], n);
-  }
-
-  Status RangeSync(uint64_t offset, uint64_t size) override {
-    Status s = Flush();
-    if (!s.ok()) return s;
-    const auto from = static_cast<off64_t>(offset), length = static_cast<off64_t>(size);
-    if (Retry([&] { return ::sync_file_range(fd_.get(), from, length, SYNC_FILE_RANGE_WRITE); }) == 0) return s;
-    // File systems without it lose nothing but time.
-    return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? s : Keep(PosixError(fname_, errno));
-  }
-
- private:
-  Status WriteAll(const char* p, size_t n) {
-    const NoFileSizeSignal no_signal;
-    while (n > 0) {
-      const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
-      if (written < 0) return Keep(PosixError(fname_, errno));
-      p += written;
-      n -= static_cast<size_t>(written);
-    }
-    return Status::OK();
-  }
-
-  const std::unique_ptr<char[]> buffer_;
-  size_t used_ = 0;  // bytes in the buffer
-};
-
-// Every message is one write to the end of the file, so threads and processes may share it without a lock.
-class PosixLogger final : public Logger {
- public:
-  explicit PosixLogger(Descriptor fd) : fd_(std::move(fd)) {}
-
-  void Logv(const char* format, std::va_list ap) override {
-    char prefix[96];
-    const int prefix_length = FormatPrefix(prefix, sizeof(prefix));
-
-    std::va_list measured;
-    va_copy(measured, ap);
-    const int length = std::vsnprintf(nullptr, 0, format, measured);
-    va_end(measured);
-    if (length < 0) return;  // a format that cannot be printed; there is nobody to tell
-
-    std::string line;
-    const auto make_room = [&] {
-      line.assign(prefix, static_cast<size_t>(prefix_length));
-      line.resize(line.size() + static_cast<size_t>(length) + 1);  // one more for the final zero
-      return Status::OK();
-    };
-    if (!NoThrow("log", make_room).ok()) return;  // a message less
-    std::vsnprintf(&line[static_cast<size_t>(prefix_length)], static_cast<size_t>(length) + 1, format, ap);
-    line.pop_back();
-    if (line.back() != '\n') line.push_back('\n');
-
-    const char* p = line.data();
-    size_t left = line.size();
-    const NoFileSizeSignal no_signal;
-    while (left > 0) {
-      const ssize_t written = Retry([&] { return ::write(fd_.get(), p, left); });
-      if (written <= 0) return;  // losing a message is better than stopping for it
-      p += written;
-      left -= static_cast<size_t>(written);
-    }
-  }
-
- private:
-  // "2024-01-31T13:05:09.123456Z 4711 ": UTC and the thread's number.
-  static int FormatPrefix(char* dst, size_t size) {
-    struct timespec now;
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    struct tm utc;
-    ::gmtime_r(&now.tv_sec, &utc);
-    return std::snprintf(dst, size, "%04d-%02d-%02dT%02d:%02d:%02d.%06ldZ %ld ", utc.tm_year + 1900, utc.tm_mon + 1,
-                         utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000,
-                         static_cast<long>(::syscall(SYS_gettid)));
-  }
-
-  const Descriptor fd_;
-};
-
-// What makes a file the same file under every name.
-using FileId = std::pair<dev_t, ino_t>;
-
-class PosixFileLock final : public FileLock {
- public:
-  PosixFileLock(std::string name, FileId file_id, Descriptor descriptor)
-      : fname(std::move(name)), id(file_id), fd(std::move(descriptor)) {}
-
-  const std::string fname;
-  const FileId id;
-  Descriptor fd;  // invalid in a child of the process that has the lock
-};
-
-// The files that this process holds locks on, whichever Env has locked them. Never destroyed, like these.
-struct LockedFiles {
-  Mutex mutex;
-  std::map<FileId, PosixFileLock*> files GUARDED_BY(mutex);
-};
-
-LockedFiles& Locked() {
-  static LockedFiles* const locked = new LockedFiles;
-  return *locked;
-}
 
 class PosixEnv final : public Env {
  public:
@@ -248,17 +44,15 @@ class PosixEnv final : public Env {
   // A child of fork() has locks and work of its own: it keeps none of its parent's, which would outlast the parent with
   // it, and starts a background thread anew. The mutexes are held over the fork, so that what they guard is whole.
   static void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
-    Locked().mutex.Lock();
+    PosixLocks::Instance()->BeforeFork();
     ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS { env->background_mu_.Lock(); });
   }
   static void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
     ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS { env->background_mu_.Unlock(); });
-    Locked().mutex.Unlock();
+    PosixLocks::Instance()->AfterFork();
   }
   static void AfterForkInChild() NO_THREAD_SAFETY_ANALYSIS {
-    // The lock of an open file ends with its last descriptor, so closing the child's leaves the parent's alone.
-    for (const auto& [id, lock] : Locked().files) ::close(lock->fd.release());
-    Locked().files.clear();
+    PosixLocks::Instance()->DropInChild();
     ForEach([](PosixEnv* env) NO_THREAD_SAFETY_ANALYSIS {
       env->background_work_.clear();
       env->background_started_ = false;
@@ -357,9 +151,9 @@ class PosixEnv final : public Env {
 
   Status LockFile(const std::string& fname, FileLock** lock) override {
     *lock = nullptr;
-    return NoThrow(fname, [&] { return Lock(fname, lock); });
+    return NoThrow(fname, [&] { return PosixLocks::Instance()->Lock(fname, access_, links_, lock); });
   }
-  Status UnlockFile(FileLock* lock) override;
+  Status UnlockFile(FileLock* lock) override { return PosixLocks::Instance()->Unlock(lock); }
 
   void Schedule(void (*function)(void* arg), void* arg) override {
     bool queued = false;
@@ -420,8 +214,6 @@ class PosixEnv final : public Env {
   }
 
  private:
-  Status Lock(const std::string& fname, FileLock** lock);
-
   template <typename Use>
   static void ForEach(Use use) {
     for (const FileAccess access : {FileAccess::kOwner, FileAccess::kGroupReads, FileAccess::kGroupWrites}) {
@@ -463,67 +255,6 @@ class PosixEnv final : public Env {
   bool background_started_ GUARDED_BY(background_mu_) = false;
   std::deque<std::pair<void (*)(void*), void*>> background_work_ GUARDED_BY(background_mu_);
 };
-
-// The lock is flock's: it belongs to the open file, so it ends when the process dies however it dies, and closing some
-// other descriptor of the same file does not end it, as it would with fcntl. Where flock is emulated with fcntl (NFS)
-// it does not keep callers of one process apart; the table does.
-Status PosixEnv::Lock(const std::string& fname, FileLock** lock) {
-  LockedFiles& locked = Locked();
-  MutexLock guard(&locked.mutex);
-  while (true) {
-    bool created;
-    Descriptor fd(-1);
-    const int opened = OpenOrCreateFile(fname, O_RDWR | kDontWait, access_, links_, &created);
-    // An error that is nobody else's lock leaves no file that was not there.
-    const auto fail = [&](int error_number) {
-      if (created) ::unlink(fname.c_str());
-      return PosixError(fname, error_number);
-    };
-    Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegular, &fd);
-    if (!s.ok()) {
-      if (created) ::unlink(fname.c_str());
-      return s;
-    }
-    struct stat mine;
-    if (::fstat(fd.get(), &mine) != 0) return fail(errno);
-    const FileId id(mine.st_dev, mine.st_ino);
-
-    if (locked.files.count(id) != 0) return Status::IOError("lock " + fname, "already held by process");
-    if (Retry([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
-      if (errno == EWOULDBLOCK) {
-        const std::string reason = std::system_category().message(EAGAIN);
-        return Status::IOError("lock " + fname, reason + " (another process has it)");
-      }
-      return fail(errno);
-    }
-
-    // Whoever held the lock before may have removed the file after we opened it. Then we hold a lock that no one else
-    // will ever meet, and have to take the one of the file that has the name now.
-    struct stat current;
-    if (::stat(fname.c_str(), &current) != 0) {
-      if (errno == ENOENT) continue;
-      return fail(errno);
-    }
-    if (FileId(current.st_dev, current.st_ino) != id) continue;
-
-    auto held = std::make_unique<PosixFileLock>(fname, id, std::move(fd));
-    locked.files.emplace(id, held.get());  // last: what throws for lack of memory leaves no lock behind
-    *lock = held.release();
-    return Status::OK();
-  }
-}
-
-Status PosixEnv::UnlockFile(FileLock* lock) {
-  LockedFiles& locked = Locked();
-  MutexLock guard(&locked.mutex);  // outlives the descriptor, so that no new lock meets a half-closed old one
-  std::unique_ptr<PosixFileLock> held(static_cast<PosixFileLock*>(lock));
-  if (!held->fd.valid()) return Status::IOError("lock " + held->fname, "held by the process that forked this one");
-  CHECK_EQ(locked.files.erase(held->id), 1u);
-  // Explicitly, because a child process may have inherited the descriptor and would keep the lock.
-  Status s;
-  if (Retry([&] { return ::flock(held->fd.get(), LOCK_UN); }) != 0) s = PosixError(held->fname, errno);
-  return s;
-}
 
 PosixEnv* PosixEnv::Instance(FileAccess access, Links links) {
   struct Pair {

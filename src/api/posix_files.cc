@@ -1,0 +1,159 @@
+#include "src/api/posix_files.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "src/util/check.h"
+#include "src/util/file_size_limit.h"
+#include "src/util/no_throw.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kWriteBufferBytes = 64 * 1024;
+
+// Reads n bytes, or fewer at the end of the file, by calls of read(to, bytes, done so far): a pipe or a network file
+// system may give less than there is.
+template <typename ReadSome>
+Status ReadAll(const std::string& fname, size_t n, Slice* result, char* scratch, ReadSome read) {
+  size_t done = 0;
+  while (done < n) {
+    const ssize_t got = Retry([&] { return read(scratch + done, n - done, done); });
+    if (got < 0) {
+      *result = Slice();
+      return PosixError(fname, errno);
+    }
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  DCHECK_LE(done, n);
+  *result = Slice(scratch, done);
+  return Status::OK();
+}
+
+// "2024-01-31T13:05:09.123456Z 4711 ": UTC and the thread's number.
+int FormatPrefix(char* dst, size_t size) {
+  struct timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  struct tm utc;
+  ::gmtime_r(&now.tv_sec, &utc);
+  return std::snprintf(dst, size, "%04d-%02d-%02dT%02d:%02d:%02d.%06ldZ %ld ", utc.tm_year + 1900, utc.tm_mon + 1,
+                       utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000,
+                       static_cast<long>(::syscall(SYS_gettid)));
+}
+
+}  // namespace
+
+Status PosixSequentialFile::Read(size_t n, Slice* result, char* scratch) {
+  return ReadAll(fname_, n, result, scratch,
+                 [this](char* to, size_t bytes, size_t) { return ::read(fd_.get(), to, bytes); });
+}
+
+Status PosixSequentialFile::Skip(uint64_t n) {
+  if (::lseek(fd_.get(), static_cast<off_t>(n), SEEK_CUR) < 0) return PosixError(fname_, errno);
+  return Status::OK();
+}
+
+Status PosixRandomAccessFile::Read(uint64_t offset, size_t n, Slice* result, char* scratch) const {
+  return ReadAll(fname_, n, result, scratch, [this, offset](char* to, size_t bytes, size_t done) {
+    return ::pread(fd_.get(), to, bytes, static_cast<off_t>(offset + done));
+  });
+}
+
+PosixWritableFile::PosixWritableFile(std::string fname, Descriptor fd)
+    : PosixWritable(std::move(fname), std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
+
+PosixWritableFile::~PosixWritableFile() {
+  if (fd_.valid()) Close().IgnoreError();
+}
+
+Status PosixWritableFile::Append(const Slice& data) {
+  Status s = Writable();
+  if (!s.ok()) return s;
+  const char* p = data.data();
+  size_t left = data.size();
+  const size_t fits = std::min(left, kWriteBufferBytes - used_);
+  std::memcpy(&buffer_[used_], p, fits);
+  used_ += fits;
+  p += fits;
+  left -= fits;
+  if (left == 0) return Status::OK();
+
+  // The buffer is full. What would fill it again goes to the file directly.
+  s = Flush();
+  if (!s.ok()) return s;
+  if (left >= kWriteBufferBytes) return WriteAll(p, left);
+  std::memcpy(&buffer_[0], p, left);
+  used_ = left;
+  return Status::OK();
+}
+
+Status PosixWritableFile::Flush() {
+  DCHECK_LE(used_, kWriteBufferBytes);
+  Status s = Writable();
+  if (!s.ok()) return s;
+  const size_t n = std::exchange(used_, 0);
+  return WriteAll(&buffer_[0], n);
+}
+
+Status PosixWritableFile::RangeSync(uint64_t offset, uint64_t size) {
+  Status s = Flush();
+  if (!s.ok()) return s;
+  const auto from = static_cast<off64_t>(offset), length = static_cast<off64_t>(size);
+  if (Retry([&] { return ::sync_file_range(fd_.get(), from, length, SYNC_FILE_RANGE_WRITE); }) == 0) return s;
+  // File systems without it lose nothing but time.
+  return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? s : Keep(PosixError(fname_, errno));
+}
+
+Status PosixWritableFile::WriteAll(const char* p, size_t n) {
+  const NoFileSizeSignal no_signal;
+  while (n > 0) {
+    const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
+    if (written < 0) return Keep(PosixError(fname_, errno));
+    p += written;
+    n -= static_cast<size_t>(written);
+  }
+  return Status::OK();
+}
+
+void PosixLogger::Logv(const char* format, std::va_list ap) {
+  char prefix[96];
+  const int prefix_length = FormatPrefix(prefix, sizeof(prefix));
+
+  std::va_list measured;
+  va_copy(measured, ap);
+  const int length = std::vsnprintf(nullptr, 0, format, measured);
+  va_end(measured);
+  if (length < 0) return;  // a format that cannot be printed; there is nobody to tell
+
+  std::string line;
+  const auto make_room = [&] {
+    line.assign(prefix, static_cast<size_t>(prefix_length));
+    line.resize(line.size() + static_cast<size_t>(length) + 1);  // one more for the final zero
+    return Status::OK();
+  };
+  if (!NoThrow("log", make_room).ok()) return;  // a message less
+  std::vsnprintf(&line[static_cast<size_t>(prefix_length)], static_cast<size_t>(length) + 1, format, ap);
+  line.pop_back();
+  if (line.back() != '\n') line.push_back('\n');
+
+  const char* p = line.data();
+  size_t left = line.size();
+  const NoFileSizeSignal no_signal;
+  while (left > 0) {
+    const ssize_t written = Retry([&] { return ::write(fd_.get(), p, left); });
+    if (written <= 0) return;  // losing a message is better than stopping for it
+    p += written;
+    left -= static_cast<size_t>(written);
+  }
+}
+
+}  // namespace miodb
