@@ -92,7 +92,7 @@ class World {
     auto chunk = std::make_unique<LogChunk>();
     chunk->id = ++chunk_id_;
     Check(pool_->Allocate(kChunkBytes, ExtentKind::kLog, &chunk->extent));
-    pool_->Populate(*chunk->extent);
+    chunk->extent->Populate();
     chunk->base = chunk->extent->data();
     chunk->capacity = chunk->extent->size();
     return chunk;

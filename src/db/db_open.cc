@@ -372,7 +372,7 @@ void DBImpl::LogOpened(uint64_t start_micros) const {
          static_cast<unsigned long long>(NowMicros() - start_micros));
   for (int i = 0; i < db.pool->regions().count(); i++) {
     const Region& region = *db.pool->regions().at(i).region;
-    if (!region.copies_on_write()) continue;
+    if (!region.file().copies_on_write()) continue;
     db.Log(
         "WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, chattr "
         "+C it, and copy the database there",

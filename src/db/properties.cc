@@ -107,11 +107,11 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   result.emplace_back("pool-bytes-used", db_.pool->used_bytes());
   result.emplace_back("pool-bytes-file", db_.pool->file_bytes());
   result.emplace_back("pool-bytes-capacity", db_.pool->capacity());
-  result.emplace_back("pool-bytes-given-back", get(db_.pool->growth().given_back));
-  result.emplace_back("pool-growths", get(db_.pool->growth().steps));
-  result.emplace_back("pool-growths-waited-for", get(db_.pool->growth().waited_for));
-  result.emplace_back("pool-growth-micros", get(db_.pool->growth().micros));
-  result.emplace_back("pool-growth-longest-micros", get(db_.pool->growth().longest_micros));
+  result.emplace_back("pool-bytes-given-back", get(db_.pool->space().growth().given_back));
+  result.emplace_back("pool-growths", get(db_.pool->space().growth().steps));
+  result.emplace_back("pool-growths-waited-for", get(db_.pool->space().growth().waited_for));
+  result.emplace_back("pool-growth-micros", get(db_.pool->space().growth().micros));
+  result.emplace_back("pool-growth-longest-micros", get(db_.pool->space().growth().longest_micros));
   result.emplace_back("drains", db_.statistics.drains.value());
   result.emplace_back("ssd-compactions", db_.statistics.ssd_compactions.value());
   result.emplace_back("ssd-micros", db_.statistics.ssd_micros.value());
@@ -227,9 +227,9 @@ std::string Properties::PlacementText() {
     line("found", region.Sample(kPages).Describe());
     line("page-bytes", std::to_string(region.granularity()));
     line("huge-pages", region.huge_pages() ? "asked for" : "no");
-    line("limit", db_.pool->limit_of(i) == 0 ? "none" : std::to_string(db_.pool->limit_of(i)));
+    line("limit", db_.pool->space().limit_of(i) == 0 ? "none" : std::to_string(db_.pool->space().limit_of(i)));
     line("bytes", std::to_string(region.size()));
-    line("bytes-used", std::to_string(db_.pool->used_in(i)));
+    line("bytes-used", std::to_string(db_.pool->space().used_in(i)));
   }
   return text;
 }

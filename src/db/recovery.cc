@@ -67,7 +67,7 @@ Status Recovery::ScanLog(std::vector<ExtentRef> extents, std::vector<LogScan>* s
     LogScan& scan = scans->emplace_back();
     scan.place = place;
     scan.extent = std::move(extents[i++]);
-    db_.pool->PopulateForReading(*scan.extent);
+    scan.extent->PopulateForReading();
     ScanChunk(db_.pool->secret(), &scan);
     scan.order = scan.first_sequence;
   }
@@ -282,7 +282,7 @@ Status Recovery::Replay() {
 // elsewhere.
 Status Recovery::CheckRegionLimits() {
   for (int i = 0; i < db_.pool->regions().count(); i++) {
-    const uint64_t limit = db_.pool->limit_of(i), used = db_.pool->used_in(i);
+    const uint64_t limit = db_.pool->space().limit_of(i), used = db_.pool->space().used_in(i);
     if (limit == 0 || used <= limit) continue;
     const std::string option = i == 0 ? "Options::pool_size" : "its limit in Options::nvm_regions";
     return Status::InvalidArgument(

@@ -374,7 +374,7 @@ Status Repairer::Swap() {
   if (s.ok()) s = SetRegionsAside();
   if (!s.ok()) return s;
   exchange_ = Exchange::kBegun;
-  s = Region::Replace(pool_path_, fresh_path_, kept);
+  s = RegionFile::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) s = SwapDirectories();

@@ -87,7 +87,7 @@ Status Repairer::FindLostRegions() {
   return Status::OK();
 }
 
-// Gives the damaged pool the second name that it has in the end (Region::Replace), for a moment.
+// Gives the damaged pool the second name that it has in the end (RegionFile::Replace), for a moment.
 Status Repairer::CheckSecondName() const {
   const std::string kept = FreeDamagedPath(env_, pool_path_);
   Status s;

@@ -148,7 +148,7 @@ Status Space::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::uni
   auto fresh = std::make_unique<LogChunk>();
   Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->extent);
   if (!s.ok()) return s;
-  db_.pool->Populate(*fresh->extent);
+  fresh->extent->Populate();
   fresh->id = tree_->NewId();
   fresh->base = fresh->extent->data();
   fresh->capacity = fresh->extent->size();

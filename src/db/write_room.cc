@@ -169,7 +169,7 @@ Status WritePath::NoRoom(bool* give_up) {
     return control_->error();
   }
   *give_up = true;
-  return Status::NoSpace(db_.pool->path(), db_.pool->DescribeFull());
+  return Status::NoSpace(db_.pool->path(), db_.pool->space().DescribeFull());
 }
 
 // The chunk belongs to the memtable whose records it will hold, and goes when that has been flushed and nobody reads it

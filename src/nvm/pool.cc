@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
-#include "src/nvm/pool_image.h"
 #include "src/nvm/pool_names.h"
+#include "src/nvm/pool_regions.h"
 #include "src/util/check.h"
+#include "src/util/clock.h"
 #include "src/util/mutation.h"
-#include "src/util/posix_file.h"
 #include "src/util/system_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
@@ -26,8 +25,6 @@ namespace miodb {
 
 namespace {
 
-uint64_t RoundUp(uint64_t n) { return (n + kExtentUnit - 1) / kExtentUnit * kExtentUnit; }
-
 // Addresses that had better be free behind a pool, for what it may become and for regions that are added while it is
 // open. Under the thread sanitizer a program has few.
 #if defined(__SANITIZE_THREAD__)
@@ -37,8 +34,8 @@ constexpr uint64_t kRoomBehind = uint64_t{4} << 40;
 #endif
 
 // Where the pool's own file is mapped. addresses: needed in all, for its regions.
-Region::Place FirstPlace(const Pool::Options& options, uint64_t addresses) {
-  Region::Place place;
+RegionPlace FirstPlace(const PoolOptions& options, uint64_t addresses) {
+  RegionPlace place;
   place.nodes = options.nodes;
   place.least = addresses;
   place.room = kRoomBehind;
@@ -47,30 +44,31 @@ Region::Place FirstPlace(const Pool::Options& options, uint64_t addresses) {
   return place;
 }
 
+// Maps the pool's own file, with addresses for the regions that it has.
+Status OpenFirst(const std::string& path, const PoolOptions& options, std::unique_ptr<Region>* region) {
+  if (options.memory != nullptr) {
+    const uint64_t split = options.memory->split;
+    *region = Region::OnCallersMemory(options.memory, split > 0 ? split : options.memory->capacity);
+    return Status::OK();
+  }
+  Status s = Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, 0));
+  if (!s.ok()) return s;
+  const uint64_t wanted = PoolRegions::AddressesWanted((*region)->base());
+  if ((*region)->range()->Extend(wanted, wanted)) return s;
+  region->reset();
+  return Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, wanted));
+}
+
 }  // namespace
 
-Extent::~Extent() {
-  if (abandoned_) return;
-  if (dropped_) pool_->EraseMagic(offset_);
-  pool_->Release(offset_, size_ + trimmed_);
-}
+uint64_t PoolOptions::DrawRandom() const { return memory != nullptr ? memory->random() : SystemRandom64(); }
 
-void Extent::Trim(uint64_t size) {
-  const uint64_t keep = std::max(RoundUp(size), kExtentUnit);
-  CHECK_LE(keep, size_);
-  trimmed_ += size_ - keep;
-  size_ = keep;
-}
-
-void Extent::ReleaseTrimmed() {
-  if (trimmed_ == 0) return;
-  pool_->Release(offset_ + size_, trimmed_);
-  trimmed_ = 0;
-}
-
-void Extent::Shrink(uint64_t size) {
-  Trim(size);
-  ReleaseTrimmed();
+std::array<uint8_t, kUuidBytes> PoolOptions::DrawUuid() const {
+  const uint64_t random[] = {DrawRandom(), DrawRandom()};
+  std::array<uint8_t, kUuidBytes> bytes;
+  static_assert(sizeof(random) == sizeof(bytes));
+  memcpy(bytes.data(), random, sizeof(random));
+  return bytes;
 }
 
 Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)
@@ -78,7 +76,9 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
       options_(options),
       base_(region->base()),
       space_(path, &regions_, options.growth),
-      persist_(region->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr) {
+      persist_(region->mode(), path, options.memory != nullptr ? options.memory->hook : nullptr),
+      head_(path, base_, &persist_),
+      further_(new PoolRegions(path_, options_, &regions_, &head_, &persist_, &space_)) {
   persist_.SetModel(options.model);
   const uint64_t range = RoundToRegion(region->max_size());
   const uint8_t no_uuid[kUuidBytes] = {};
@@ -86,6 +86,10 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
   space_.AddRegion(options.limit);
   if (options.model != nullptr) options.model->AddRegion(base_, range);
 }
+
+Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(options); }
+
+const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
 
 void Pool::UnpoisonAll() {
   for (int i = 0; i < regions_.count(); i++) {
@@ -100,97 +104,48 @@ Pool::~Pool() {
 
 void Pool::Remove() {
   if (removed_) return;
+  CHECK_GT(regions_.count(), 0);
   for (int i = regions_.count() - 1; i >= 0; i--) Discard(*regions_.at(i).region);
   removed_ = true;
 }
 
-Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
-  std::unique_ptr<Region> region;
-  Status s = Region::Open(path, 0, kPersistAuto, &region);
-  if (!s.ok()) return s;
-  const PoolHeader header = ReadPoolHeader(region->base(), region->size());
-  bool blank_roots = true;
-  for (const auto& of_parity : header.roots) {
-    for (const PoolHeader::Root& root : of_parity) blank_roots = blank_roots && root.blank;
-  }
-  const bool zero = std::all_of(region->base(), region->base() + kPoolHeaderSize, [](char c) { return c == 0; });
-  *exists = !(zero || (header.has_superblock && blank_roots));
-  return s;
-}
-
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
-  if (options.memory != nullptr || Region::IsDevice(path)) {
-    std::unique_ptr<Region> region;
-    Status opened = OpenFirst(path, options, &region);
-    return opened.ok() ? CreateOn(std::move(region), path, options, pool) : opened;
-  }
+  const PathKind kind = options.memory != nullptr ? PathKind::kAnonymous : KindOfPath(path);
+  const bool has_file = kind == PathKind::kFile;
   std::string temporary = path;
-  Status s = Region::IsAnonymous(path) ? Status::OK() : FreeTemporaryName(path, options.uuid.data(), &temporary);
+  Status s = has_file ? FreeTemporaryName(path, options.uuid.data(), &temporary) : Status::OK();
   if (!s.ok()) return s;
-  const uint64_t limit = options.limit / kExtentUnit * kExtentUnit;
-  const uint64_t size = limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
   try {
     std::unique_ptr<Region> region;
-    s = Region::Create(temporary, size, options.limit, options.persist_mode, &region, FirstPlace(options, 0));
-    if (s.ok()) s = CreateOn(std::move(region), path, options, pool);
+    s = options.memory != nullptr || kind == PathKind::kDevice
+            ? OpenFirst(path, options, &region)
+            : Region::Create(temporary, InitialRegionSize(options.limit), options.limit, options.persist_mode, &region,
+                             FirstPlace(options, 0));
+    if (!s.ok()) return s;
+    std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
+    p->MakeNew();
+    *pool = std::move(p);
   } catch (const std::exception&) {
-    if (!Region::IsAnonymous(path)) unlink(temporary.c_str());
+    if (has_file) unlink(temporary.c_str());
     throw;
   }
   return s;
 }
 
-// A name for a new file of the pool with this uuid. What an earlier attempt left under it is removed, if it says that
-// it is of this pool.
-Status Pool::FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name) {
-  Status s = RefuseLink(path);
-  if (!s.ok()) return s;  // one that leads nowhere
-  for (int n = 1; n <= kTemporaryNames; n++) {
-    *name = TemporaryName(path, n);
-    std::string page;
-    s = IsLink(*name) ? LinkRefused(*name) : ReadFirstPage(*name, &page);
-    if (s.IsNotFound()) return Status::OK();
-    if (!s.ok()) continue;  // a folder, say
-    RegionHeader region;
-    const PoolHeader pool = ReadPoolHeader(page.data(), page.size());
-    const bool ours = (pool.has_superblock && SameUuid(pool.uuid, uuid)) ||
-                      (ReadRegionHeader(page.data(), &region) && SameUuid(region.pool_uuid, uuid));
-    if (ours) return Region::Remove(*name);
-  }
-  return Status::IOError(
-      *name, "and the names before it are taken, so no new file can be made" + (s.ok() ? "" : ": " + s.ToString()));
-}
-
-Status Pool::CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
-                      std::unique_ptr<Pool>* pool) {
-  std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
-  p->WriteSuperblock();
-  p->missing_regions_ = options.regions;
-  *pool = std::move(p);
-  return Status::OK();
+void Pool::MakeNew() {
+  const auto uuid = options_.uuid == decltype(options_.uuid){} ? options_.DrawUuid() : options_.uuid;
+  const uint64_t secret = options_.secret != 0 ? options_.secret : Random64();
+  head_.Write(uuid, secret, options_.memory == nullptr ? WallMicros() : 0);
+  further_->SetNew();
 }
 
 Status Pool::Publish() {
-  Region& file = regions_.first();
-  if (options_.memory != nullptr || file.kind() == RegionKind::kDevdax || is_volatile()) return Status::OK();
-  Status s = MIODB_MUTATED(kPoolUnsynced) ? Status::OK() : file.SyncFile();
-  if (s.ok()) s = file.Rename(path_);
+  Region& first = regions_.first();
+  CHECK(!removed_);
+  if (first.file().keeps_storage() || is_volatile()) return Status::OK();
+  Status s = MIODB_MUTATED(kPoolUnsynced) ? Status::OK() : first.SyncFile();
+  if (s.ok()) s = first.Rename(path_);
   return s;
-}
-
-// Maps the pool's own file, with addresses for the regions that it has.
-Status Pool::OpenFirst(const std::string& path, const Options& options, std::unique_ptr<Region>* region) {
-  if (options.memory != nullptr) {
-    const uint64_t split = options.memory->split;
-    *region = Region::InMemory(options.memory, split > 0 ? split : options.memory->capacity);
-    return Status::OK();
-  }
-  Status s = Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, 0));
-  if (!s.ok()) return s;
-  const uint64_t wanted = AddressesWanted((*region)->base());
-  if ((*region)->range()->Extend(wanted, wanted)) return s;
-  region->reset();
-  return Region::Open(path, options.limit, options.persist_mode, region, FirstPlace(options, wanted));
 }
 
 Status Pool::Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
@@ -198,133 +153,21 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   Status s = OpenFirst(path, options, &region);
   if (!s.ok()) return s;
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
-  s = p->CheckSuperblock();
-  if (s.ok()) s = p->ReadRoot(&p->root_);
-  if (s.ok()) s = p->OpenRegions();
-  if (s.ok()) {
-    // A process that died between a store and its fence may have left what was read in a cache only. It is durable with
-    // the fence at the end of the manifest's recovery, before anything is built on it.
-    p->persist_.Flush(Purpose::kManifest, p->base_, kPoolHeaderSize);
-    if (!MIODB_MUTATED(kRootUnrepaired)) p->RepairRoots();
-    s = p->RepairRegionTable();
-  }
+  s = p->head_.Read();
+  if (s.ok()) s = p->further_->Open();
+  if (s.ok()) s = p->head_.Repair();
   if (s.ok()) *pool = std::move(p);
   return s;
 }
 
-uint64_t Pool::Random64() const {
-  if (options_.memory != nullptr) return options_.memory->random();
-  return SystemRandom64();
-}
-
-// Durable with the first fence of the manifest, which comes before Publish.
-void Pool::WriteSuperblock() {
-  Superblock& s = superblock_;
-  s.magic = kPoolMagic;
-  s.version = kPoolFormatVersion;
-  if (options_.uuid == decltype(options_.uuid){}) {
-    DrawUuid(s.uuid);
-  } else {
-    memcpy(s.uuid, options_.uuid.data(), sizeof(s.uuid));
-  }
-  s.secret = options_.secret != 0 ? options_.secret : Random64();
-  if (options_.memory == nullptr) {
-    s.created_micros = WallMicros();
-  }
-  s.checksum = SuperblockChecksum(s);
-  for (int copy = 0; copy < kSuperblockCopies; copy++) {
-    persist_.Copy(Purpose::kManifest, base_ + SuperblockOffset(copy), &s, sizeof(s));
-  }
-}
-
-Status Pool::CheckSuperblock() {
-  bool found = false;
-  for (int copy = 0; copy < kSuperblockCopies && !found; copy++) {
-    memcpy(&superblock_, base_ + SuperblockOffset(copy), sizeof(superblock_));
-    found = SuperblockChecks(superblock_);
-  }
-  // Another version may keep its checksum elsewhere, so the number is believed where nothing checks.
-  if (!found) memcpy(&superblock_, base_ + kSuperblockOffset, sizeof(superblock_));
-  if (superblock_.magic != kPoolMagic) return Status::Corruption(path_, "not a MioDB pool (bad magic at offset 0)");
-  if (superblock_.version != kPoolFormatVersion) {
-    return Status::NotSupported(path_, "pool format version " + std::to_string(superblock_.version) +
-                                           "; this library reads version " + std::to_string(kPoolFormatVersion));
-  }
-  if (!found && !MIODB_MUTATED(kSuperblockUnchecked)) {
-    return Status::Corruption(path_, "superblock checksum mismatch at offset 0, and no good copy");
-  }
-  return Status::OK();
-}
-
-Status Pool::ReadRoot(RootSlot* root) const {
-  *root = RootSlot{};
-  bool damaged[2] = {false, false};
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    bool written = false, good = false;
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      RootSlot slot;
-      memcpy(&slot, base_ + RootSlotOffset(parity, copy), sizeof(slot));
-      const RootSlot blank = {};
-      if (memcmp(&slot, &blank, sizeof(slot)) != 0) written = true;
-      if (!RootChecks(slot, parity, id())) continue;
-      good = true;
-      if (slot.epoch > root->epoch) *root = slot;
-    }
-    damaged[parity] = written && !good;
-  }
-  // Epoch 2 is the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn.
-  if (root->epoch == 1) damaged[0] = false;
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    if (damaged[parity]) {
-      return Status::Corruption(
-          path_, "both copies of the root at offset " + std::to_string(RootSlotOffset(parity, 0)) + " are damaged");
-    }
-  }
-  return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
-}
-
-// Makes torn copies whole again: as the other copy of their slot, or blank if that never was written. Otherwise the
-// next root, which has the same epoch, could be torn so that it completes the words that an earlier one left here, and
-// bring that one to life.
-void Pool::RepairRoots() {
-  for (uint64_t parity = 0; parity < 2; parity++) {
-    RootSlot slots[kRootCopies];
-    RootSlot whole = {};
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      memcpy(&slots[copy], base_ + RootSlotOffset(parity, copy), sizeof(RootSlot));
-      if (RootChecks(slots[copy], parity, id())) whole = slots[copy];
-    }
-    for (int copy = 0; copy < kRootCopies; copy++) {
-      if (RootChecks(slots[copy], parity, id()) || memcmp(&slots[copy], &whole, sizeof(whole)) == 0) continue;
-      persist_.Copy(Purpose::kManifest, base_ + RootSlotOffset(parity, copy), &whole, sizeof(whole));
-    }
-  }
-}
-
-Status Pool::SwitchRoot(const Extent& manifest, uint64_t generation) {
-  RootSlot slot;
-  slot.epoch = root_.epoch + 1;
-  slot.manifest_offset = manifest.offset();
-  slot.manifest_size = manifest.size();
-  slot.generation = generation;
-  slot.checksum = RootChecksum(slot, id());
-  for (int copy = 0; copy < kRootCopies; copy++) {
-    persist_.Copy(Purpose::kManifest, base_ + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
-    if (copy == 0 && MIODB_MUTATED(kRootCopiesTogether)) continue;
-    Status s = persist_.Fence(Purpose::kManifest);
-    if (!s.ok()) return s;
-  }
-  root_ = slot;
-  return Status::OK();
-}
-
 Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent) {
-  size = RoundUp(size);
-  min_size = std::min(RoundUp(min_size), size);
+  size = RoundToUnit(size);
+  min_size = std::min(RoundToUnit(min_size), size);
   PmRef offset;
   uint64_t taken;
   Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
   if (!s.ok()) return s;
+  DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
   MIODB_UNPOISON(At(offset), taken);
   MakeExtent(offset, taken, kind, extent);
   return s;
@@ -362,12 +205,8 @@ void Pool::GiveBackAll(uint64_t reserve) {
   space_.GiveBackAll(reserve);
 }
 
-void Pool::EraseMagic(PmRef offset) {
-  const uint64_t zero = 0;
-  persist_.Copy(Purpose::kManifest, At(offset), &zero, sizeof(zero));
-}
-
 void Pool::Release(PmRef offset, uint64_t size) {
+  DCHECK(Readable(offset, size));
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
   if (reuse_stopped_.load(std::memory_order_acquire)) return;
   MIODB_POISON(At(offset), size);

@@ -3,17 +3,22 @@
 // It is one file, or that and further regions (src/format/region_table.h): files or devices that hold the references
 // behind those of the file before. Which they are is written in the header page; where they are is found out at open.
 //
-// Ownership of space is ownership of an Extent. The manifest is the only durable owner: an extent that no manifest
-// record names is free after a crash, so neither allocating nor freeing writes anything. While the database is open an
-// ExtentRef keeps the space; when the last one goes, the space is free for reuse at once. Hence the rule for whoever
-// drops an extent: the manifest edit without it is durable before its last reference goes.
+// Pool holds the parts, each with a header of its own, and is what all other folders know of them:
+//
+//   region_set.h     the regions by the references that belong to them     region.h
+//   pool_head.h      the header page: superblock, roots, entries of further regions
+//   pool_regions.h   which further regions there are, and adding one
+//   pool_space.h     which space is free, and how files grow and shrink
+//   persist.h        the door through which all is stored
+//
+// Ownership of space is ownership of an Extent (extent.h). An extent that no manifest record names is free after a
+// crash, so neither allocating nor freeing writes anything.
 //
 // Threads: all functions by any number at once, except where noted.
 
 #ifndef MIODB_SRC_NVM_POOL_H_
 #define MIODB_SRC_NVM_POOL_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -23,102 +28,21 @@
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
+#include "src/nvm/extent.h"
 #include "src/nvm/persist.h"
+#include "src/nvm/pool_head.h"
+#include "src/nvm/pool_options.h"
 #include "src/nvm/pool_space.h"
-#include "src/nvm/region.h"
-#include "src/nvm/region_finder.h"
 #include "src/nvm/region_set.h"
-#include "src/util/mutex.h"
 
 namespace miodb {
 
-class Pool;
-
-enum class ExtentKind : uint8_t {
-  kManifest = 0,
-  kIndex = 1,    // packed index of one table
-  kLog = 2,      // log chunk, later the payload of the tables flushed from it
-  kSettled = 3,  // payload that a lazy copy or an evacuation wrote in key order
-};
-
-// A run of pool space. Freed when the last reference goes.
-class Extent {
- public:
-  Extent(Pool* pool, PmRef offset, uint64_t size, ExtentKind kind)
-      : pool_(pool), offset_(offset), size_(size), kind_(kind) {}
-  ~Extent();
-  Extent(const Extent&) = delete;
-  Extent& operator=(const Extent&) = delete;
-
-  PmRef offset() const { return offset_; }
-  uint64_t size() const { return size_; }
-  PmRef end() const { return offset_ + size_; }
-  ExtentKind kind() const { return kind_; }
-  char* data() const;
-  bool Contains(PmRef ref) const { return ref >= offset_ && ref < offset_ + size_; }
-
-  // Gives the tail beyond the first size bytes (rounded up to kExtentUnit) back. Only before the extent is named in
-  // the manifest or shared between threads.
-  void Shrink(uint64_t size);
-
-  // The same in two steps, for an extent that the manifest still names at its full size: the tail stays taken until
-  // ReleaseTrimmed, which comes after the edit that names the shorter extent.
-  void Trim(uint64_t size);
-  void ReleaseTrimmed();
-
-  // Never gives the space back while the database is open: its state on the medium is in doubt.
-  void Abandon() { abandoned_ = true; }
-
-  // The manifest names this index extent no more, durably: when its last reader is gone its magic number is erased, so
-  // that a repair which has no manifest to go by does not take it for a table. By any thread.
-  void MarkDropped() { dropped_.store(true, std::memory_order_relaxed); }  // relaxed: ordered by the reference count
-
-  // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
-  std::atomic<int64_t> live_bytes{0};
-
-  // Payload extents: bytes that were written for records. Garbage is what of them is not live; the rest of the extent
-  // is rounding. Set before the extent is shared.
-  uint64_t payload_bytes() const { return payload_bytes_; }
-  void SetPayloadBytes(uint64_t bytes) { payload_bytes_ = bytes; }
-
-  // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
-  std::atomic<bool> evacuate{false};
-
- private:
-  Pool* const pool_;
-  const PmRef offset_;
-  uint64_t size_;
-  uint64_t payload_bytes_ = 0;
-  uint64_t trimmed_ = 0;  // bytes behind the extent that are still taken for it
-  const ExtentKind kind_;
-  bool abandoned_ = false;
-  std::atomic<bool> dropped_{false};
-};
-
-using ExtentRef = std::shared_ptr<Extent>;
+class PoolRegions;
 
 class Pool {
  public:
-  struct RegionOptions {
-    std::string path;
-    uint64_t limit = 0;  // most bytes; 0: what its file system has
-    RegionNodes nodes = {};
-  };
-
-  struct Options {
-    uint64_t limit = 0;   // most bytes of the pool's own file; 0: what the file system has
-    uint64_t growth = 0;  // see Options::pool_growth
-    PersistMode persist_mode = kPersistAuto;
-    MemoryMedium* memory = nullptr;           // not null: the pool lies there, its path is only a name
-    RegionNodes nodes = {};                   // where the memory of its own file has to lie
-    NvmModel* model = nullptr;                // not null: what stores and reads are charged to; outlives the pool
-    std::vector<RegionOptions> regions = {};  // further regions
-    RegionPlaces search = {};                 // where to look for those that are not where regions says
-    bool huge_pages = true;
-    FileAccess access = FileAccess::kOwner;     // of files that are made
-    std::array<uint8_t, kUuidBytes> uuid = {};  // of a new pool; zeros: drawn
-    uint64_t secret = 0;  // of a new pool; 0: a random one, as it has to be wherever others choose values
-  };
+  using RegionOptions = PoolRegionOptions;
+  using Options = PoolOptions;
 
   // Whether a DAX device holds a pool, from its first root on, or anything else: only a device whose first page is
   // zero, or on which making a pool was cut short, does not.
@@ -150,7 +74,7 @@ class Pool {
 
   // Of Options::regions, those that the pool did not have when it was opened or made. They are to be added when its
   // recovery has found nothing amiss.
-  const std::vector<RegionOptions>& missing_regions() const { return missing_regions_; }
+  const std::vector<RegionOptions>& missing_regions() const;
 
   // Removes the file of a new pool that is not wanted after all. What is mapped stays usable.
   void Remove();
@@ -173,9 +97,6 @@ class Pool {
   // Whether [ref, ref + size) lies inside one of the pool's files, so that reading it cannot fault.
   bool Readable(PmRef ref, uint64_t size) const { return regions_.Readable(ref, size); }
 
-  // The end of the file that ref lies in.
-  const char* ReadableEnd(PmRef ref) const { return At(regions_.Of(ref).end()); }
-
   using Leave = PoolSpace::Leave;
 
   // Takes size bytes (rounded up to kExtentUnit), growing the file as needed. NoSpace if the pool does not have them.
@@ -197,90 +118,54 @@ class Pool {
   bool GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve);
   void GiveBackAll(uint64_t reserve);
 
-  // Faults the extent in for writing.
-  void Populate(const Extent& extent) {
-    const RegionSet::Member& m = regions_.Of(extent.offset());
-    m.region->Populate(extent.offset() - m.base, extent.size());
-  }
-
-  // Maps the extent in for reading from end to end.
-  void PopulateForReading(const Extent& extent) {
-    const RegionSet::Member& m = regions_.Of(extent.offset());
-    m.region->PopulateForReading(extent.offset() - m.base, extent.size());
-  }
-
   // From now on no space is given to anybody else: it is in doubt what the manifest on the medium names.
   // release: see Release.
   void StopReuse() { reuse_stopped_.store(true, std::memory_order_release); }
 
   // The current root; Corruption if neither slot is valid. Epoch 0 in a new pool.
-  Status ReadRoot(RootSlot* root) const;
+  Status ReadRoot(RootSlot* root) const { return head_.ReadRoot(root); }
 
   // Durably makes this manifest area the current one. One thread at a time.
-  Status SwitchRoot(const Extent& manifest, uint64_t generation);
+  Status SwitchRoot(const Extent& manifest, uint64_t generation) {
+    return head_.SwitchRoot(manifest.offset(), manifest.size(), generation);
+  }
 
   // A number that no pool has drawn before.
-  uint64_t Random64() const;
+  uint64_t Random64() const { return options_.DrawRandom(); }
 
   // Marks what belongs to this pool and no other.
-  uint64_t id() const { return PoolId(superblock_); }
+  uint64_t id() const { return head_.id(); }
+  const uint8_t* uuid() const { return head_.uuid(); }
 
   // What the checksums of all that lies in extents start with. Never to be shown.
-  uint64_t secret() const { return superblock_.secret; }
+  uint64_t secret() const { return head_.secret(); }
 
   // Epoch of the root in force, 0 in a new pool. It rises with every SwitchRoot.
-  uint64_t epoch() const { return root_.epoch; }
+  uint64_t epoch() const { return head_.epoch(); }
 
   // Epoch of the root that the next SwitchRoot writes.
-  uint64_t next_epoch() const { return root_.epoch + 1; }
+  uint64_t next_epoch() const { return head_.epoch() + 1; }
 
   const RegionSet& regions() const { return regions_; }
-  const uint8_t* uuid() const { return superblock_.uuid; }
-  const PoolSpace::Growth& growth() const { return space_.growth(); }
   uint64_t file_bytes() const { return regions_.size(); }
+
+  // Figures of the space, in all and by region.
+  const PoolSpace& space() const { return space_; }
   uint64_t used_bytes() const { return space_.used(); }  // of extents in use, and header pages
-  uint64_t used_in(int region) const { return space_.used_in(region); }
-  uint64_t limit_of(int region) const { return space_.limit_of(region); }
 
   // The limits, or file sizes plus what the file systems could give.
   uint64_t capacity() const { return space_.capacity(); }
   uint64_t free_bytes() const { return space_.free_bytes(); }  // capacity - used
-
-  // "the pool is full: ..." with these figures and what its nodes have.
-  std::string DescribeFull() const { return space_.DescribeFull(); }
 
  private:
   friend class Extent;
 
   Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region);
 
-  static Status CreateOn(std::unique_ptr<Region> region, const std::string& path, const Options& options,
-                         std::unique_ptr<Pool>* pool);
-  static Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name);
-  static Status OpenFirst(const std::string& path, const Options& options, std::unique_ptr<Region>* region);
-  Status CheckSuperblock();
-  void WriteSuperblock();
-  void RepairRoots();
+  void MakeNew();
   void UnpoisonAll();
-  void EraseMagic(PmRef offset);
   void MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent);
   void Release(PmRef offset, uint64_t size);
-
-  // ---- pool_regions.cc
-  static uint64_t AddressesWanted(const char* header_page);
-  Status OpenRegions();
-  Status RepairRegionTable();
-  Status MatchRegions(const std::vector<RegionEntry>& entries, std::vector<RegionOptions>* found);
-  Status OpenRegion(const RegionEntry& entry, const RegionOptions& options);
-  Status CheckRegion(const Region& region, const RegionEntry& entry) const;
-  Status CheckMode(const Region& region) const;
-  Status CheckFree(const std::string& path);
-  Status PlanRegion(const RegionOptions& options, RegionEntry* entry) const;
-  Status MakeRegion(const RegionOptions& options, const RegionEntry& entry, std::unique_ptr<Region>* region);
-  Status WriteRegionHeader(const Region& region, const RegionEntry& entry);
-  Status WriteEntry(const RegionEntry& entry);
-  void Discard(const Region& region);
-  void DrawUuid(uint8_t* uuid) const;
 
   const std::string path_;
   const Options options_;
@@ -288,9 +173,8 @@ class Pool {
   char* const base_;
   PoolSpace space_;
   Persist persist_;
-  Superblock superblock_ = {};
-  RootSlot root_ = {};
-  std::vector<RegionOptions> missing_regions_;
+  PoolHead head_;
+  const std::unique_ptr<PoolRegions> further_;
   std::atomic<bool> reuse_stopped_{false};
   bool removed_ = false;
 };

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -29,6 +30,7 @@ Status TooLarge(const std::string& path, uint64_t size, uint64_t most) {
 
 // The file of one region, open and locked.
 Status PoolImage::Part::Open(const std::string& path) {
+  CHECK_EQ(fd, -1);
   Descriptor opened(-1);
   Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &opened);
   if (!s.ok()) return s;
@@ -57,9 +59,10 @@ PoolImage::Part::~Part() {
 // Opens the file or device and maps it where its references say. It may have no more than most bytes: others come
 // behind it.
 Status PoolImage::Add(const std::string& path, PmRef base, uint64_t most) {
+  CHECK(range_ != nullptr && base % kRegionAlignment == 0);
   Part part;
   part.base = base;
-  if (Region::IsDevice(path)) {
+  if (KindOfPath(path) == PathKind::kDevice) {
     RegionPlace place;
     place.range = range_;
     place.offset = base;
@@ -96,7 +99,7 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
     if (!s.ok()) i->missing_.push_back(s.ToString());
   }
   uint64_t addresses = 0;
-  s = Region::SizeOf(path, &addresses);
+  s = RegionFile::SizeOf(path, &addresses);
   if (!s.ok()) return s;
   if (!entries.empty() && addresses > entries.front().base) {
     i->missing_.push_back(TooLarge(path, addresses, entries.front().base).ToString() + "; no region is looked for");
@@ -157,6 +160,7 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
       offset = end;
       begin = std::max(begin, kPoolHeaderSize);
       if (begin >= end) continue;
+      CHECK_LE(end, part.size);
       Range* const last = ranges.empty() || ranges.back().begin < part.base ? nullptr : &ranges.back();
       if (last != nullptr && part.base + begin - last->end < kLeastHole) {
         last->end = part.base + end;
@@ -168,7 +172,10 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
   return ranges;
 }
 
-PoolHeader PoolImage::Header() const { return ReadPoolHeader(base_, parts_[0].size); }
+PoolHeader PoolImage::Header() const {
+  CHECK(!parts_.empty());
+  return ReadPoolHeader(base_, parts_[0].size);
+}
 
 uint64_t PoolImage::size() const {
   uint64_t bytes = 0;

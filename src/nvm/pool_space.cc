@@ -26,7 +26,7 @@ constexpr uint64_t kLeastPiece = uint64_t{64} << 10;
 // What a region may lack storage for, rounded up to units.
 void AddHoles(const RegionSet::Member& m, ExtentAllocator* holes) {
   uint64_t known = kPoolHeaderSize;
-  for (const FileHole& hole : m.region->holes_at_open()) {
+  for (const FileHole& hole : m.region->file().holes_at_open()) {
     const uint64_t first = std::max(hole.begin / kExtentUnit * kExtentUnit, known);
     known = std::max((hole.end + kExtentUnit - 1) / kExtentUnit * kExtentUnit, known);
     if (known > first) holes->Free(m.base + first, known - first);
@@ -67,10 +67,10 @@ void PoolSpace::MeasureFileSystems() {
   for (int i = 0; i < count; i++) {
     const Region& region = *regions_.at(i).region;
     auto* const end = available + known;
-    auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file_system(); });
-    if (found == end || region.file_system() == 0) {
+    auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file().file_system(); });
+    if (found == end || region.file().file_system() == 0) {
       found = available + known++;
-      *found = {region.file_system(), region.FileSystemAvailable()};
+      *found = {region.file().file_system(), region.FileSystemAvailable()};
     }
     const uint64_t size = region.size(), holes = size - std::min(size, region.stored_bytes());
     const uint64_t filled = std::min(found->second, holes);

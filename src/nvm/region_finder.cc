@@ -75,7 +75,7 @@ void RegionPlaces::AddNeighbourhood(const std::string& path) {
 
 Status ReadFirstPage(const std::string& path, std::string* page) {
   page->assign(kPoolHeaderSize, '\0');
-  if (Region::IsDevice(path)) {
+  if (KindOfPath(path) == PathKind::kDevice) {
     std::unique_ptr<Region> device;
     Status s = Region::Open(path, 0, kPersistAuto, &device);
     if (s.ok()) memcpy(page->data(), device->base(), kPoolHeaderSize);
@@ -102,7 +102,7 @@ Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeade
   if (ReadRegionHeader(page.data(), header)) {
     *content = RegionContent::kRegion;
   } else {
-    *content = Region::IsDevice(path) && IsBlank(page) ? RegionContent::kBlank : RegionContent::kOther;
+    *content = KindOfPath(path) == PathKind::kDevice && IsBlank(page) ? RegionContent::kBlank : RegionContent::kOther;
   }
   return s;
 }

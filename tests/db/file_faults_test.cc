@@ -534,7 +534,7 @@ TEST(GivenBackFaultsTest, WhereNoHolesCanBeMadeAllIsKept) {
     ArmCallFault({1, true, error, "fallocate"});
     for (uint64_t now = 1; now < 10; now++) EXPECT_FALSE(pool->GiveBackIdle(now, 0, 0));
     const uint64_t asked = DisarmCallFault();
-    EXPECT_EQ(0u, pool->growth().given_back.load());
+    EXPECT_EQ(0u, pool->space().growth().given_back.load());
     if (error == EOPNOTSUPP) {
       EXPECT_EQ(1u, asked) << "a file system that cannot is asked again";
     }
@@ -553,7 +553,7 @@ TEST(GivenBackFaultsTest, WhatCannotBeHadAgainIsNoSpaceAndTheRestIsUsed) {
   large.reset();
   while (pool->GiveBackIdle(1, 0, 0)) {
   }
-  ASSERT_GT(pool->growth().given_back.load(), 8 * kMiB);
+  ASSERT_GT(pool->space().growth().given_back.load(), 8 * kMiB);
   const uint64_t used = pool->used_bytes();
   ArmCallFault({1, true, ENOSPC, "posix_fallocate"});
   ExtentRef extent, stored;
@@ -589,7 +589,7 @@ TEST_F(FullFileSystemTest, HolesThatCannotBeFilledAreNoRoom) {
     ASSERT_OK(pool->Allocate(kMiB, ExtentKind::kLog, &small));
     large.reset();
     while (pool->GiveBackIdle(1, 0, 2 * kMiB)) continue;
-    ASSERT_GT(pool->growth().given_back.load(), 20 * kMiB);
+    ASSERT_GT(pool->space().growth().given_back.load(), 20 * kMiB);
     FillMount("full");
     Pool::Leave leave;
     leave.bytes = 20 * kMiB;

@@ -39,7 +39,7 @@ class BtrfsTest : public testing::Test {
     if (!mounted_) GTEST_SKIP() << "no btrfs can be made and mounted here";
     ASSERT_OK(Region::Create(path_, kSize, kSize, kPersistAuto, &region_));
     EXPECT_EQ(kPersistFile, region_->mode());
-    EXPECT_FALSE(region_->copies_on_write());
+    EXPECT_FALSE(region_->file().copies_on_write());
     memset(region_->base(), 'x', kSize);
     Persist persist(region_->mode());
     persist.Flush(Purpose::kFlush, region_->base(), kSize);
@@ -88,7 +88,7 @@ TEST_F(BtrfsTest, ACopyIsOpenedOnlyWithRoomForItsStores) {
   ASSERT_EQ(0, unlink(path_.c_str()));
   WriteFileBytes(path_, bytes);
   ASSERT_OK(Region::Open(path_, kSize, kPersistAuto, &region_));
-  EXPECT_TRUE(region_->copies_on_write());
+  EXPECT_TRUE(region_->file().copies_on_write());
   region_.reset();
   EXPECT_EQ(0, InChild([this] { return OpenAndStore(); }));
   FillMount();

@@ -83,7 +83,7 @@ TEST_F(CopyOnWriteTest, NoPoolIsMadeWhereItCannotBeTurnedOff) {
 
 TEST_F(CopyOnWriteTest, ACopyIsOpenedIfThereIsRoomForTheStoresOfAnOpen) {
   ASSERT_OK(Region::Create(path_, kMiB, kMiB, kPersistAuto, &region_));
-  EXPECT_FALSE(region_->copies_on_write());
+  EXPECT_FALSE(region_->file().copies_on_write());
   region_.reset();
   PretendBtrfs(kMiB - kBlock);
   const Status s = Region::Open(path_, kMiB, kPersistAuto, &region_);
@@ -92,7 +92,7 @@ TEST_F(CopyOnWriteTest, ACopyIsOpenedIfThereIsRoomForTheStoresOfAnOpen) {
   EXPECT_TRUE(Mentions(s, "chattr +C")) << s.ToString();
   PretendBtrfs(kMiB);
   ASSERT_OK(Region::Open(path_, kMiB, kPersistAuto, &region_));
-  EXPECT_TRUE(region_->copies_on_write());
+  EXPECT_TRUE(region_->file().copies_on_write());
 }
 
 }  // namespace

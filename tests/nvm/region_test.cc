@@ -196,12 +196,12 @@ TEST_F(RegionTest, RefusesASecondOpener) {
 }
 
 TEST_F(RegionTest, RemovesAFileUnlessItIsInUse) {
-  EXPECT_OK(Region::Remove(path_));
+  EXPECT_OK(RegionFile::Remove(path_));
   ASSERT_OK(Create(kMiB, kMiB));
-  EXPECT_STATUS(IOError, Region::Remove(path_));
+  EXPECT_STATUS(IOError, RegionFile::Remove(path_));
   EXPECT_TRUE(std::filesystem::exists(path_));
   region_.reset();
-  EXPECT_OK(Region::Remove(path_));
+  EXPECT_OK(RegionFile::Remove(path_));
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 

@@ -50,7 +50,7 @@ Explorer::Explorer(const Settings& settings) : settings_(settings) {
     if (purpose == Purpose::kMerge) totals_.merges++;
     if (purpose == Purpose::kLazyCopy) totals_.lazy_copies++;
     if (purpose == Purpose::kEvacuation) totals_.evacuations++;
-    if (purpose == Purpose::kManifest && Sites::Name(site).starts_with("Pool::SwitchRoot")) totals_.rollovers++;
+    if (purpose == Purpose::kManifest && Sites::Name(site).starts_with("PoolHead::SwitchRoot")) totals_.rollovers++;
   });
 }
 

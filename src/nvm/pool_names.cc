@@ -1,0 +1,144 @@
+#include "src/nvm/pool_names.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "src/nvm/persist.h"
+#include "src/nvm/pool.h"
+#include "src/nvm/pool_image.h"
+#include "src/util/check.h"
+#include "src/util/posix_file.h"
+
+namespace miodb {
+
+namespace {
+
+// Clears the first page of a device, so that it counts as empty.
+void ClearDevice(const Region& region) {
+  CHECK(region.kind() == RegionKind::kDevdax);
+  Persist persist(region.mode());
+  const std::string zeros(kPoolHeaderSize, '\0');
+  persist.Copy(Purpose::kManifest, region.base(), zeros.data(), zeros.size());
+  persist.Fence(Purpose::kManifest).IgnoreError();  // fails for files alone
+}
+
+// Removes what lies at path if it is a region of the pool.
+Status DestroyRegion(const std::string& path) {
+  if (KindOfPath(path) != PathKind::kDevice) return RegionFile::Remove(path);
+  std::unique_ptr<Region> region;
+  Status s = Region::Open(path, 0, kPersistAuto, &region);
+  if (s.ok()) ClearDevice(*region);
+  return s;
+}
+
+// Removes what a crash left of adding a region.
+void DestroyUnfinished(const std::string& pool, const uint8_t* uuid, const RegionPlaces& places) {
+  for (const std::string& candidate : places.paths) {
+    RegionContent content;
+    RegionHeader region;
+    if (candidate == pool) continue;
+    for (const std::string& file : {candidate, TemporaryName(candidate, 1)}) {
+      if (LookAtRegion(file, &content, &region).ok() && content == RegionContent::kRegion &&
+          SameUuid(region.pool_uuid, uuid)) {
+        DestroyRegion(file).IgnoreError();
+      }
+    }
+  }
+}
+
+// Removes the regions that the header page of a pool names. Of several failures the first is returned.
+Status DestroyRegions(const std::string& path, const std::string& page, const RegionPlaces& places) {
+  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+  if (!header.has_superblock) return Status::OK();
+  std::vector<RegionEntry> entries;
+  Status result = ReadRegionTable(page.data(), header.pool_id, path, &entries);
+  for (const RegionEntry& entry : entries) {
+    std::string found;
+    Status s = FindRegion(places, header.uuid, entry, &found);
+    if (s.ok()) s = DestroyRegion(found);
+    if (result.ok()) result = s;
+  }
+  DestroyUnfinished(path, header.uuid, places);
+  return result;
+}
+
+}  // namespace
+
+uint64_t InitialRegionSize(uint64_t limit) {
+  limit = limit / kExtentUnit * kExtentUnit;
+  return limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
+}
+
+Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name) {
+  CHECK(!IsAnonymousPath(path));
+  Status s = RefuseLink(path);
+  if (!s.ok()) return s;  // one that leads nowhere
+  for (int n = 1; n <= kTemporaryNames; n++) {
+    *name = TemporaryName(path, n);
+    std::string page;
+    s = IsLink(*name) ? LinkRefused(*name) : ReadFirstPage(*name, &page);
+    if (s.IsNotFound()) return Status::OK();
+    if (!s.ok()) continue;  // a folder, say
+    RegionHeader region;
+    const PoolHeader pool = ReadPoolHeader(page.data(), page.size());
+    const bool ours = (pool.has_superblock && SameUuid(pool.uuid, uuid)) ||
+                      (ReadRegionHeader(page.data(), &region) && SameUuid(region.pool_uuid, uuid));
+    if (ours) return RegionFile::Remove(*name);
+  }
+  return Status::IOError(
+      *name, "and the names before it are taken, so no new file can be made" + (s.ok() ? "" : ": " + s.ToString()));
+}
+
+void Discard(const Region& region) {
+  switch (region.kind()) {
+    case RegionKind::kCallersMemory:
+    case RegionKind::kAnonymous:
+      return;  // has no name
+    case RegionKind::kDevdax:
+      return ClearDevice(region);
+    default:
+      unlink(region.path().c_str());
+  }
+}
+
+Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
+  std::unique_ptr<Region> region;
+  Status s = Region::Open(path, 0, kPersistAuto, &region);
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(region->base(), region->size());
+  bool blank_roots = true;
+  for (const auto& of_parity : header.roots) {
+    for (const PoolHeader::Root& root : of_parity) blank_roots = blank_roots && root.blank;
+  }
+  const bool zero = std::all_of(region->base(), region->base() + kPoolHeaderSize, [](char c) { return c == 0; });
+  *exists = !(zero || (header.has_superblock && blank_roots));
+  return s;
+}
+
+Status Pool::Destroy(const std::string& path, const RegionPlaces& places) {
+  const PathKind kind = KindOfPath(path);
+  if (kind == PathKind::kAnonymous) return Status::OK();  // it was gone with its process
+  std::string page;
+  Status s = ReadFirstPage(path, &page);
+  if (!s.ok() && !s.IsNotFound()) return s;
+  if (kind == PathKind::kDevice) {
+    if (!ReadPoolHeader(page.data(), page.size()).has_superblock) return s;
+    const Status regions = DestroyRegions(path, page, places);
+    s = DestroyRegion(path);
+    return s.ok() ? regions : s;
+  }
+  const bool exists = s.ok();
+  Status regions;
+  if (exists) {
+    s = RegionFile::CheckUnused(path);
+    if (!s.ok()) return s;
+    regions = DestroyRegions(path, page, places);
+  }
+  s = RegionFile::Remove(path);
+  return s.ok() ? regions : s;
+}
+
+}  // namespace miodb

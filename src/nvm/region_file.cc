@@ -1,0 +1,351 @@
+#include "src/nvm/region_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "src/format/superblock.h"
+#include "src/util/check.h"
+#include "src/util/file_size_limit.h"
+#include "src/util/mutation.h"
+#include "src/util/no_throw.h"
+#include "src/util/posix_file.h"
+#include "src/util/process_lock.h"
+
+namespace miodb {
+
+namespace {
+
+// How the options call memory without a name.
+constexpr char kAnonymousPath[] = "anonymous";
+
+// Of a file that is copied on write, what its file system must have left for an open: enough for the stores of the open
+// itself.
+constexpr uint64_t kRoomToCopy = uint64_t{64} << 20;
+constexpr char kHowToStopCopies[] = "Make room, or make a folder, chattr +C it, and copy the database there";
+
+}  // namespace
+
+const char* RegionKindName(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::kFsdax:
+      return "fsdax";
+    case RegionKind::kDevdax:
+      return "devdax";
+    case RegionKind::kTmpfs:
+      return "tmpfs";
+    case RegionKind::kHugetlbfs:
+      return "hugetlbfs";
+    case RegionKind::kOtherFile:
+      return "file";
+    case RegionKind::kAnonymous:
+      return "anonymous";
+    case RegionKind::kCallersMemory:
+      return "memory";
+  }
+  return "";
+}
+
+bool IsAnonymousPath(const std::string& path) { return path == kAnonymousPath; }
+
+PathKind KindOfPath(const std::string& path) {
+  if (IsAnonymousPath(path)) return PathKind::kAnonymous;
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && S_ISCHR(st.st_mode) ? PathKind::kDevice : PathKind::kFile;
+}
+
+RegionFile::RegionFile(MemoryMedium* medium)
+    : path_("memory"), medium_(medium), kind_(RegionKind::kCallersMemory), granularity_(kExtentUnit) {
+  CHECK(medium != nullptr && medium->base != nullptr);
+}
+
+RegionFile::~RegionFile() {
+  if (fd_ < 0) return;
+  UnlockForProcess(fd_);
+  close(fd_);
+}
+
+Status RegionFile::Error(const char* what) const {
+  const int error = errno;
+  DCHECK_NE(error, 0);
+  const std::string reason = std::string(what) + ": " + strerror(error);
+  if (error == ENOSPC || error == EDQUOT) return Status::NoSpace(path_, reason);
+  if (error != EFBIG) return Status::IOError(path_, reason);
+  const uint64_t limit = FileSizeLimit();
+  return Status::NoSpace(path_, limit == UINT64_MAX ? reason
+                                                    : reason + ": files of this process may have " +
+                                                          std::to_string(limit) + " bytes (ulimit -f)");
+}
+
+// ---- Opening
+
+Status RegionFile::Create(FileAccess access) {
+  CHECK_EQ(fd_, -1);
+  const bool anonymous = IsAnonymousPath(path_);
+  if (anonymous) kind_ = RegionKind::kAnonymous;
+  fd_ = anonymous ? memfd_create("miodb", MFD_CLOEXEC) : CreateNewFile(path_, O_RDWR, access);
+  if (fd_ < 0) return Status::IOError(path_, strerror(errno));
+  Status s = Lock();
+  if (s.ok()) s = FindKind();
+  if (s.ok()) s = WriteInPlace();
+  if (!s.ok() && !anonymous) unlink(path_.c_str());
+  return s;
+}
+
+Status RegionFile::Open(uint64_t* size) {
+  Status s = OpenExisting();
+  if (s.ok()) s = Lock();
+  if (s.ok()) s = Measure(size);
+  return s;
+}
+
+Status RegionFile::OpenExisting() {
+  CHECK_EQ(fd_, -1);
+  Descriptor fd(-1);
+  Status s = OpenTyped(path_, O_RDWR, FileType::kRegularOrDevice, &fd);
+  fd_ = fd.release();
+  return s.IsNotFound() ? Status::IOError(path_, strerror(ENOENT)) : s;
+}
+
+Status RegionFile::Lock() const {
+  CHECK_GE(fd_, 0);
+  if (kind_ == RegionKind::kAnonymous) return Status::OK();  // nobody else can open it
+  if (LockForProcess(fd_) == 0) return Status::OK();
+  return errno == EWOULDBLOCK ? Status::IOError(path_, "the pool is in use by another open database") : Error("flock");
+}
+
+Status RegionFile::Measure(uint64_t* size) {
+  struct stat st;
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  if (S_ISCHR(st.st_mode)) return MeasureDevice(major(st.st_rdev), minor(st.st_rdev), size);
+  Status s = FindKind();
+  return s.ok() ? MeasureFile(size) : s;
+}
+
+Status RegionFile::FindKind() {
+  struct statfs fs;
+  struct stat st;
+  if (fstatfs(fd_, &fs) != 0) return Error("statfs");
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  if (kind_ != RegionKind::kAnonymous) {
+    kind_ = fs.f_type == TMPFS_MAGIC       ? RegionKind::kTmpfs
+            : fs.f_type == HUGETLBFS_MAGIC ? RegionKind::kHugetlbfs
+                                           : RegionKind::kOtherFile;
+  }
+  granularity_ = kind_ == RegionKind::kHugetlbfs ? static_cast<uint64_t>(fs.f_bsize) : kExtentUnit;
+  file_system_ = st.st_dev;
+  return Status::OK();
+}
+
+Status RegionFile::MeasureFile(uint64_t* size) {
+  struct stat st;
+  if (fstat(fd_, &st) != 0) return Error("stat");
+  if (!S_ISREG(st.st_mode)) {
+    return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
+  }
+  *size = static_cast<uint64_t>(st.st_size) / granularity_ * granularity_;
+  if (*size < 2 * kPoolHeaderSize) return Status::Corruption(path_, "too short to be a pool");
+  return OwnAllBlocks(*size, static_cast<uint64_t>(st.st_blocks) * 512);
+}
+
+// A copy may share blocks with the original, or be copied on write, and it or a pool that gave space back may have
+// holes. On a full file system a store would be a SIGBUS then.
+Status RegionFile::OwnAllBlocks(uint64_t size, uint64_t allocated) {
+  FileSystemSize file_system;
+  Status s = MeasureFileSystem(fd_, path_, &file_system);
+  if (s.ok()) s = FindHoles(size, allocated);
+  if (!s.ok()) return s;
+  uint64_t begin = 0;
+  for (size_t i = 0; i <= holes_at_open_.size(); i++) {
+    const FileHole hole = i < holes_at_open_.size() ? holes_at_open_[i] : FileHole{size, size};
+    CHECK(begin <= hole.begin && hole.begin <= hole.end);
+    errno = Unshare(fd_, begin, hole.begin - begin);
+    if (errno != 0) return Error("cannot give the file blocks of its own");
+    begin = hole.end;
+  }
+  copies_on_write_ = CopiesOnWrite(fd_);
+  if (!copies_on_write_ || file_system.available >= std::min(size, kRoomToCopy)) return Status::OK();
+  return Status::NoSpace(path_, "its file system copies on write and has " + std::to_string(file_system.available) +
+                                    " bytes left: a store into the pool could end the process. " + kHowToStopCopies);
+}
+
+// Holes that nobody uses stay what they are: what is in use is filled when recovery claims it.
+Status RegionFile::FindHoles(uint64_t size, uint64_t allocated) {
+  CHECK(holes_at_open_.empty());
+  // Only shared memory says exactly what it has taken. Others count what they keep for themselves, too.
+  if (allocated != size || kind_ == RegionKind::kOtherFile) holes_at_open_ = HolesOf(fd_, size);
+  if (allocated < size && holes_at_open_.empty()) holes_at_open_.push_back({0, size});
+  if (holes_at_open_.empty() || holes_at_open_.front().begin >= kPoolHeaderSize) return Status::OK();
+  FileHole& first = holes_at_open_.front();
+  errno = Allocate(fd_, 0, kPoolHeaderSize);
+  if (errno != 0) return Error("cannot fill a hole at its beginning");
+  first.begin = kPoolHeaderSize;
+  if (first.end <= first.begin) holes_at_open_.erase(holes_at_open_.begin());
+  return Status::OK();
+}
+
+// A new file must not be copied on write.
+Status RegionFile::WriteInPlace() {
+  if (kind_ == RegionKind::kAnonymous || !CopiesOnWrite(fd_)) return Status::OK();
+  const int error = StopCopyOnWrite(fd_);
+  if (error == 0) return Status::OK();
+  return Status::NotSupported(path_, std::string("its file system copies on write, and that cannot be turned off: ") +
+                                         strerror(error) +
+                                         "; a store could end the process when there is no space. "
+                                         "Use another file system, or mount this one with nodatacow");
+}
+
+// sysfs knows what a device cannot be asked.
+Status RegionFile::MeasureDevice(unsigned major, unsigned minor, uint64_t* size) {
+  const std::string folder = "/sys/dev/char/" + std::to_string(major) + ":" + std::to_string(minor);
+  uint64_t alignment = 0;
+  *size = 0;
+  std::ifstream(folder + "/size") >> *size;
+  std::ifstream(folder + "/align") >> alignment;
+  if (*size < 2 * kPoolHeaderSize || alignment == 0) {
+    return Status::InvalidArgument(path_, "the pool is neither a regular file nor a DAX device");
+  }
+  kind_ = RegionKind::kDevdax;
+  granularity_ = alignment;
+  return Status::OK();
+}
+
+void RegionFile::SetDax() {
+  CHECK(kind_ != RegionKind::kAnonymous && kind_ != RegionKind::kCallersMemory);
+  if (kind_ != RegionKind::kDevdax) kind_ = RegionKind::kFsdax;
+}
+
+// ---- Storage
+
+Status RegionFile::LargestSize(uint64_t* bytes) const {
+  FileSystemSize file_system;
+  Status s = MeasureFileSystem(fd_, path_, &file_system);
+  *bytes = file_system.total;
+  return s;
+}
+
+Status RegionFile::Store(uint64_t offset, uint64_t size, const std::string& what) {
+  CHECK(!keeps_storage());
+  CHECK_GT(size, 0u);
+  errno = Allocate(fd_, offset, size);
+  return errno == 0 ? Status::OK() : Error(what.c_str());
+}
+
+// Large pages are kept: a file on hugetlbfs does not tell its holes.
+Status RegionFile::Punch(uint64_t offset, uint64_t size) {
+  if (keeps_storage() || kind_ == RegionKind::kHugetlbfs) return Status::NotSupported(path_, "keeps its storage");
+  CHECK(offset % granularity_ == 0 && size % granularity_ == 0);
+  errno = PunchHole(fd_, offset, size);
+  if (errno == 0) return Status::OK();
+  const bool never = errno == EOPNOTSUPP || errno == ENOSYS;
+  return never ? Status::NotSupported(path_, "its file system makes no holes") : Error("cannot make a hole");
+}
+
+Status RegionFile::Cut(uint64_t size) {
+  CHECK(!keeps_storage());
+  return Retry([&] { return ftruncate(fd_, static_cast<off_t>(size)); }) == 0 ? Status::OK() : Error("ftruncate");
+}
+
+uint64_t RegionFile::StoredBytes(uint64_t size) const {
+  struct stat st;
+  if (keeps_storage() || fstat(fd_, &st) != 0) return size;
+  return std::min(size, static_cast<uint64_t>(st.st_blocks) * 512);
+}
+
+bool RegionFile::HasStorageAt(uint64_t offset) const {
+  DCHECK_GE(fd_, 0);
+  return lseek(fd_, static_cast<off_t>(offset), SEEK_DATA) == static_cast<off_t>(offset);
+}
+
+uint64_t RegionFile::Available(uint64_t size) const {
+  FileSystemSize file_system;
+  if (keeps_storage() || !MeasureFileSystem(fd_, path_, &file_system).ok()) return 0;
+  const uint64_t limit = FileSizeLimit();
+  return std::min(file_system.available, limit - std::min(limit, size));
+}
+
+Status RegionFile::Sync() {
+  if (keeps_storage()) return Status::OK();  // it has nothing but its bytes
+  return Retry([this] { return fsync(fd_); }) == 0 ? Status::OK() : Error("fsync");
+}
+
+// ---- Names
+
+Status RegionFile::Rename(const std::string& to) {
+  CHECK(!keeps_storage() && kind_ != RegionKind::kAnonymous);
+  std::string name = to;  // before the file has it: without memory a file keeps the name by which it can be removed
+  if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0 &&
+      // File systems that do not know the flag: a second creator is kept out by the check alone.
+      (errno != EINVAL || access(to.c_str(), F_OK) == 0 || rename(path_.c_str(), to.c_str()) != 0)) {
+    return Error(("cannot rename to " + to).c_str());
+  }
+  path_.swap(name);
+  const Status s =
+      NoThrow(path_, [this] { return MIODB_MUTATED(kPoolNameUnsynced) ? Status::OK() : SyncNames(path_); });
+  if (!s.ok()) unlink(path_.c_str());  // a name that may not last is worse than none
+  return s;
+}
+
+Status RegionFile::SizeOf(const std::string& path, uint64_t* bytes) {
+  if (KindOfPath(path) == PathKind::kDevice) return LargestSizeOf(path, bytes);
+  struct stat st;
+  if (stat(path.c_str(), &st) != 0) return Status::IOError(path, strerror(errno));
+  *bytes = static_cast<uint64_t>(st.st_size);
+  return Status::OK();
+}
+
+Status RegionFile::LargestSizeOf(const std::string& path, uint64_t* bytes) {
+  const PathKind kind = KindOfPath(path);
+  *bytes = 0;
+  if (kind == PathKind::kDevice) {
+    RegionFile device(path);
+    Status s = device.OpenExisting();
+    return s.ok() ? device.Measure(bytes) : s;
+  }
+  FileSystemSize file_system;
+  // Nameless memory has what shared memory has.
+  Status s = MeasureFileSystemOf(kind == PathKind::kAnonymous ? "/proc" : path, &file_system);
+  *bytes = file_system.total;
+  return s;
+}
+
+Status RegionFile::CheckUnused(const std::string& path) {
+  RegionFile file(path);
+  Status s = file.OpenExisting();
+  return s.ok() ? file.Lock() : s;
+}
+
+Status RegionFile::Remove(const std::string& path) {
+  RegionFile file(path);
+  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) return Status::OK();
+  Status s = file.OpenExisting();
+  if (s.ok()) s = file.Lock();
+  if (s.ok() && unlink(path.c_str()) != 0) s = file.Error("unlink");
+  return s;
+}
+
+Status RegionFile::Replace(const std::string& path, const std::string& fresh, const std::string& kept) {
+  CHECK(path != fresh && path != kept);
+  if (link(path.c_str(), kept.c_str()) != 0) return Status::IOError(kept, std::string("link: ") + strerror(errno));
+  Status s = SyncNames(kept);
+  if (s.ok() && rename(fresh.c_str(), path.c_str()) != 0) {
+    s = Status::IOError(path, "cannot rename " + fresh + " to it: " + strerror(errno));
+  }
+  if (!s.ok()) {
+    unlink(kept.c_str());
+    return s;
+  }
+  return SyncNames(path);
+}
+
+}  // namespace miodb

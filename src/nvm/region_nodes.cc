@@ -1,0 +1,72 @@
+#include "src/nvm/region_nodes.h"
+
+#include <cstdint>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// DAX decides by itself where memory lies.
+bool IsDax(const RegionFile& file) { return file.kind() == RegionKind::kFsdax || file.kind() == RegionKind::kDevdax; }
+
+uint64_t AvailableOnOne(const NumaTopology& topology, const RegionFile& file, int node) {
+  DCHECK_NE(node, kAnyNode);
+  return file.kind() == RegionKind::kHugetlbfs ? topology.AvailableHugePages(node, file.granularity())
+                                               : topology.AvailableBytes(node);
+}
+
+}  // namespace
+
+Status CheckBindable(const RegionNodes& nodes, const RegionFile& file) {
+  if (!nodes.bound() || file.kind() != RegionKind::kOtherFile) return Status::OK();
+  return Status::InvalidArgument(
+      file.path(),
+      "memory of this file system cannot be bound to NUMA node " + std::to_string(nodes.node) +
+          " (nvm_node): it lies in the page cache. Use a tmpfs, or a DAX file system on a device of that node");
+}
+
+Status BindStorage(const RegionNodes& nodes, const RegionFile& file, char* at, uint64_t size, int* node) {
+  CHECK_GT(size, 0u);
+  *node = kAnyNode;
+  if (!nodes.bound() || IsDax(file)) return Status::OK();
+  const NumaTopology topology;
+  for (const int candidate : {nodes.node, nodes.next_node}) {
+    if (candidate == kAnyNode || AvailableOnOne(topology, file, candidate) < size) continue;
+    *node = candidate;
+    return BindMemory(at, size, candidate);
+  }
+  return Status::NoSpace(file.path(),
+                         "cannot grow by " + std::to_string(size) + " bytes: " + DescribeNodes(nodes, file));
+}
+
+uint64_t AvailableOn(const RegionNodes& nodes, const RegionFile& file) {
+  if (!nodes.bound() || file.kind() == RegionKind::kFsdax) return UINT64_MAX;
+  const NumaTopology topology;
+  uint64_t bytes = AvailableOnOne(topology, file, nodes.node);
+  if (nodes.next_node != kAnyNode) bytes += AvailableOnOne(topology, file, nodes.next_node);
+  return bytes;
+}
+
+std::string DescribeNodes(const RegionNodes& nodes, const RegionFile& file) {
+  std::string text;
+  if (!nodes.bound()) return text;
+  const NumaTopology topology;
+  for (const int node : {nodes.node, nodes.next_node}) {
+    if (node == kAnyNode) continue;
+    text += (text.empty() ? "" : ", ") + std::string("NUMA node ") + std::to_string(node) + " has " +
+            std::to_string(AvailableOnOne(topology, file, node)) + " bytes available";
+  }
+  return text;
+}
+
+Status CheckSample(const RegionNodes& nodes, const std::string& path, const PageSample& sample) {
+  if (!nodes.bound()) return Status::OK();
+  if (sample.looked_at > 0 && sample.Elsewhere(nodes.node, nodes.next_node) == 0) return Status::OK();
+  std::string asked = "nvm_node is " + std::to_string(nodes.node);
+  if (nodes.next_node != kAnyNode) asked += ", nvm_next_node " + std::to_string(nodes.next_node);
+  return Status::InvalidArgument(path, asked + ", but its memory lies on " + sample.Describe());
+}
+
+}  // namespace miodb
