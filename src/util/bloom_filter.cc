@@ -36,7 +36,9 @@ void BloomFilter::Free::operator()(void* p) const {
 BloomFilter::BloomFilter(uint64_t keys, int bits_per_key, Pages pages)
     : line_count_(
           std::max<uint64_t>(1, (keys * static_cast<uint64_t>(bits_per_key) + kLineBytes * 8 - 1) / (kLineBytes * 8))),
-      probes_(std::clamp(bits_per_key * 69 / 100, 1, 7)) {  // ln 2 bits set per key are best; 7 x 9 bits fit a product
+      probes_(std::clamp(bits_per_key * 69 / 100, 1, kMostProbes)) {  // ln 2 bits set per key are best
+  CHECK(bits_per_key >= 1 && bits_per_key <= 32);
+  CHECK_LE(line_count_, uint64_t{1} << 32);  // hashes tell so many apart
   static_assert(sizeof(Word) == sizeof(uint64_t) && Word::is_always_lock_free);
   const uint64_t bytes = (line_count_ + 1) * kLineBytes;
   if (pages == Pages::kAsUsed && bytes >= kLeastMapped) {
@@ -50,6 +52,7 @@ BloomFilter::BloomFilter(uint64_t keys, int bits_per_key, Pages pages)
   if (memory_ == nullptr) throw std::bad_alloc();
   const uintptr_t begin = reinterpret_cast<uintptr_t>(memory_.get());
   lines_ = reinterpret_cast<Word*>((begin + kLineBytes - 1) / kLineBytes * kLineBytes);
+  CHECK_LE(reinterpret_cast<uintptr_t>(lines_) + line_count_ * kLineBytes, begin + bytes);
   memset(static_cast<void*>(lines_), 0, line_count_ * kLineBytes);  // zeros are a word's empty state
 }
 

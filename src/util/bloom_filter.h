@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 class BloomFilter {
@@ -29,6 +31,7 @@ class BloomFilter {
   void Populate() const;
 
   void Add(uint32_t hash) {
+    DCHECK(probes_ >= 1 && probes_ <= kMostProbes);
     Word* const line = Line(hash);
     uint64_t bits = hash * kSpread;
     for (int i = 0; i < probes_; i++, bits >>= 9) {
@@ -56,9 +59,15 @@ class BloomFilter {
  private:
   using Word = std::atomic<uint64_t>;
   static constexpr uint64_t kLineBytes = 64;
+  static constexpr int kMostProbes = 7;
+  static_assert(kMostProbes * 9 < 64 &&
+                kLineBytes * 8 == 1 << 9);                    // each takes 9 bits, a place in a line, of a product
   static constexpr uint64_t kSpread = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio, odd
 
-  Word* Line(uint32_t hash) const { return lines_ + (hash * line_count_ >> 32) * (kLineBytes / sizeof(Word)); }
+  Word* Line(uint32_t hash) const {
+    DCHECK_LT(hash * line_count_ >> 32, line_count_);
+    return lines_ + (hash * line_count_ >> 32) * (kLineBytes / sizeof(Word));
+  }
 
   struct Free {
     Free() : mapped_bytes(0) {}

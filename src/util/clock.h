@@ -14,6 +14,8 @@ inline uint64_t NowNanos() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
+static_assert(std::chrono::steady_clock::is_steady);  // what is later is never less
+
 inline uint64_t NowMicros() { return NowNanos() / 1000; }
 
 // Microseconds since 1970.

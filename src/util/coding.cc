@@ -10,6 +10,7 @@ namespace {
 // value never wraps and at most ceil(Bits / 7) bytes are looked at.
 template <int Bits, typename T>
 const char* ReadVarint(const char* p, const char* limit, T* value) {
+  static_assert(Bits == sizeof(T) * 8);
   T result = 0;
   for (int shift = 0; shift < Bits && p < limit; shift += 7) {
     const auto byte = static_cast<unsigned char>(*p++);
@@ -49,6 +50,7 @@ void PutVarint32(std::string* dst, uint32_t value) { PutVarint64(dst, value); }
 void PutVarint64(std::string* dst, uint64_t value) {
   char buffer[kMaxVarint64Bytes];
   const char* end = EncodeVarint64(buffer, value);
+  DCHECK_EQ(end - buffer, VarintLength(value));
   dst->append(buffer, static_cast<size_t>(end - buffer));
 }
 

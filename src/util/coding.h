@@ -24,6 +24,7 @@ static_assert(std::endian::native == std::endian::little, "fixed integers are co
 // The most bytes a varint takes.
 inline constexpr int kMaxVarint32Bytes = 5;
 inline constexpr int kMaxVarint64Bytes = 10;
+static_assert(kMaxVarint32Bytes * 7 >= 32 && kMaxVarint64Bytes * 7 >= 64);
 
 // ---- Fixed width
 // -----------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ constexpr auto kSteps = [] {
   return steps;
 }();
 
+static_assert(kSteps[0][0] == 0 && kSteps[0][1] == 0xf26b8303);  // of the reversed Castagnoli polynomial
+
 uint32_t AddByte(uint32_t state, char c) { return (state >> 8) ^ kSteps[0][(state ^ static_cast<uint8_t>(c)) & 0xff]; }
 
 #if defined(__x86_64__)

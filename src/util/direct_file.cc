@@ -19,9 +19,11 @@ namespace miodb {
 namespace {
 
 constexpr size_t kWriteBufferBytes = 1 << 20;
+static_assert(kWriteBufferBytes % kDirectAlignment == 0);
 
 // No device has smaller sectors.
 constexpr size_t kLeastAlignment = 512;
+static_assert(kDirectAlignment % kLeastAlignment == 0);
 
 // A thread keeps its buffer for reads up to this size.
 constexpr size_t kKeptBytes = 256 * 1024;
@@ -93,6 +95,7 @@ class DirectRandomAccessFile final : public RandomAccessFile {
     const size_t wanted = (lead + n + unit_ - 1) / unit_ * unit_;
     char* const bytes = buffer.Get(static_cast<size_t>(AlignUp(wanted)));
     Status s = ReadAligned(start, wanted, bytes, &got);
+    CHECK(lead < unit_ && got <= wanted);
     const size_t usable = got > lead ? std::min(n, got - lead) : 0;
     memcpy(scratch, bytes + lead, usable);
     *result = Slice(scratch, usable);
@@ -105,6 +108,7 @@ class DirectRandomAccessFile final : public RandomAccessFile {
  private:
   // *got is less than n only at the end of the file, and after an error.
   Status ReadAligned(uint64_t offset, size_t n, char* bytes, size_t* got) const {
+    CHECK(offset % unit_ == 0 && n % unit_ == 0 && reinterpret_cast<uintptr_t>(bytes) % unit_ == 0);
     *got = 0;
     while (*got < n) {
       const auto at = static_cast<off_t>(offset + *got);
@@ -143,6 +147,7 @@ class DirectWritableFile final : public PosixWritable {
     const char* p = data.data();
     size_t left = data.size();
     while (left > 0) {
+      CHECK_LT(used_, kWriteBufferBytes);
       const size_t fits = std::min(left, kWriteBufferBytes - used_);
       memcpy(buffer_.get() + used_, p, fits);
       used_ += fits;
@@ -170,6 +175,7 @@ class DirectWritableFile final : public PosixWritable {
   // REQUIRES: p, n and offset are aligned. A write that ends inside of a unit cannot be gone on with, so it is an
   // error for good.
   Status WriteAll(const char* p, size_t n, uint64_t offset) {
+    CHECK(Aligned(n) && Aligned(offset) && Aligned(reinterpret_cast<uintptr_t>(p)));
     const NoFileSizeSignal no_signal;
     while (n > 0) {
       const ssize_t written = Retry([&] { return ::pwrite(fd_.get(), p, n, static_cast<off_t>(offset)); });
@@ -186,6 +192,8 @@ class DirectWritableFile final : public PosixWritable {
   Status WriteUnits() {
     const size_t whole = static_cast<size_t>(AlignDown(used_));
     if (whole == 0) return Status::OK();
+    CHECK_LE(used_, kWriteBufferBytes);
+    CHECK(Aligned(offset_));
     Status s = WriteAll(buffer_.get(), whole, offset_);
     if (!s.ok()) return s;
     offset_ += whole;
@@ -199,6 +207,7 @@ class DirectWritableFile final : public PosixWritable {
   // their own end. The tail stays in the buffer, and the next write goes over it.
   Status WriteTail() {
     if (used_ == 0) return Status::OK();
+    CHECK_LT(used_, kDirectAlignment);
     memset(buffer_.get() + used_, 0, kDirectAlignment - used_);
     Status s = WriteAll(buffer_.get(), kDirectAlignment, offset_);
     if (!s.ok()) return s;

@@ -9,6 +9,7 @@
 #ifndef MIODB_SRC_UTIL_DIRECT_FILE_H_
 #define MIODB_SRC_UTIL_DIRECT_FILE_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,12 +19,14 @@
 
 #include "miodb/env.h"
 #include "miodb/status.h"
+#include "src/util/check.h"
 #include "src/util/own_files.h"
 
 namespace miodb {
 
 // What offsets, lengths and addresses are multiples of: enough for every device of today.
 inline constexpr size_t kDirectAlignment = 4096;
+static_assert(std::has_single_bit(kDirectAlignment));
 
 inline constexpr uint64_t AlignDown(uint64_t n) { return n & ~uint64_t{kDirectAlignment - 1}; }
 inline constexpr uint64_t AlignUp(uint64_t n) { return AlignDown(n + kDirectAlignment - 1); }
@@ -36,6 +39,7 @@ using AlignedBytes = std::unique_ptr<char[], AlignedDelete>;
 
 // REQUIRES: size is a multiple of kDirectAlignment.
 inline AlignedBytes NewAlignedBytes(size_t size) {
+  CHECK(size > 0 && size % kDirectAlignment == 0);
   char* const p = static_cast<char*>(aligned_alloc(kDirectAlignment, size));
   if (p == nullptr) throw std::bad_alloc();
   return AlignedBytes(p);

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_always_lock_free);
@@ -33,6 +35,9 @@ bool FutexWaitFor(const std::atomic<int>* word, int expected, uint64_t micros) {
 
 // May be called with the address of a word that is gone, which happens when the sleeper has seen the change and
 // returned before: then it wakes nobody, or somebody who looks again.
-void FutexWake(const std::atomic<int>* word, int count) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count); }
+void FutexWake(const std::atomic<int>* word, int count) {
+  DCHECK_GT(count, 0);
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count);
+}
 
 }  // namespace miodb

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 // XXH3 with 64 bits of the n bytes at p. Different seeds give independent functions.
@@ -44,8 +46,11 @@ inline uint64_t Unmix64(uint64_t mixed, uint64_t b) {
     x ^= x >> 30 ^ x >> 60;
     return x;
   };
+  static_assert(0xbf58476d1ce4e5b9u * 0x96de1b173f119089u == 1 && 0x94d049bb133111ebu * 0x319642b2d24d8ec3u == 1);
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  return undo(undo(mixed) - b - kGolden) - kGolden;
+  const uint64_t a = undo(undo(mixed) - b - kGolden) - kGolden;
+  DCHECK_EQ(Mix64(a, b), mixed);
+  return a;
 }
 
 }  // namespace miodb

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "miodb/env.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -17,7 +18,10 @@ class HeldLock {
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
 
-  Status Lock(const std::string& path) { return env_->LockFile(path, &lock_); }
+  Status Lock(const std::string& path) {
+    CHECK(!held());
+    return env_->LockFile(path, &lock_);
+  }
   void Unlock() {
     if (lock_ != nullptr) env_->UnlockFile(lock_).IgnoreError();
     lock_ = nullptr;

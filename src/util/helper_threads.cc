@@ -15,6 +15,7 @@ HelperThreads::~HelperThreads() {
   std::vector<std::thread> threads;
   {
     MutexLock lock(&mutex_);
+    CHECK(tasks_.empty());
     closing_ = true;
     threads.swap(threads_);
     wake_.SignalAll();
@@ -36,6 +37,7 @@ void HelperThreads::Take(Task* task) {
 void HelperThreads::Begin(Task* task, size_t helpers) {
   if (most_ == 0) return;
   MutexLock lock(&mutex_);
+  CHECK(!closing_);
   Start(std::min(most_, busy_ + tasks_.size() + helpers));
   const size_t wanted = std::min(helpers, threads_.size());
   tasks_.insert(tasks_.end(), wanted, task);
@@ -50,6 +52,7 @@ void HelperThreads::Finish(Task* task) {
   MutexLock lock(&mutex_);
   tasks_.erase(std::remove(tasks_.begin(), tasks_.end(), task), tasks_.end());
   while (task->helpers_ > 0) done_.Wait();
+  CHECK_GE(task->next_.load(std::memory_order_relaxed), task->count_);  // relaxed: this thread has seen its end
 }
 
 // A single piece is done by the caller, who would have to wait for a helper either way.
@@ -63,6 +66,7 @@ void HelperThreads::Run(size_t count, const std::function<void(size_t)>& work) {
 // Where the system gives no more threads, those that there are do the work; where it gives none, the caller does it
 // alone.
 void HelperThreads::Start(size_t wanted) {
+  CHECK_LE(wanted, most_);
   try {
     while (threads_.size() < wanted) threads_.emplace_back([this] { Loop(); });
   } catch (const std::exception&) {
@@ -85,6 +89,7 @@ void HelperThreads::Loop() {
       const MutexUnlock unlock(&mutex_);
       Take(task);
     }
+    CHECK(busy_ > 0 && task->helpers_ > 0);
     busy_--;
     if (--task->helpers_ == 0) done_.SignalAll();
   }

@@ -17,13 +17,16 @@
 #include <utility>
 #include <vector>
 
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
 
 class HelperThreads {
  public:
-  explicit HelperThreads(int most) : most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {}
+  explicit HelperThreads(int most) : most_(static_cast<size_t>(most)), wake_(&mutex_), done_(&mutex_) {
+    CHECK_GE(most, 0);
+  }
   ~HelperThreads();
   HelperThreads(const HelperThreads&) = delete;
   HelperThreads& operator=(const HelperThreads&) = delete;
@@ -34,7 +37,12 @@ class HelperThreads {
   // Work in pieces: what Run is given, or what is begun now and waited for later.
   class Task {
    public:
-    Task(std::function<void(size_t)> work, size_t count) : work_(std::move(work)), count_(count) {}
+    Task(std::function<void(size_t)> work, size_t count) : work_(std::move(work)), count_(count) {
+      CHECK(work_ != nullptr);
+    }
+    ~Task() { CHECK_EQ(helpers_, 0u); }  // it lives until Finish
+    Task(const Task&) = delete;
+    Task& operator=(const Task&) = delete;
 
    private:
     friend class HelperThreads;

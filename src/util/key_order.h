@@ -8,6 +8,7 @@
 
 #include "miodb/comparator.h"
 #include "miodb/slice.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -15,7 +16,9 @@ class KeyOrder {
  public:
   // The comparator must outlive every copy.
   explicit KeyOrder(const Comparator* comparator)
-      : comparator_(comparator), bytewise_(comparator == BytewiseComparator()) {}
+      : comparator_(comparator), bytewise_(comparator == BytewiseComparator()) {
+    DCHECK(comparator_ != nullptr);
+  }
 
   const Comparator* comparator() const { return comparator_; }
 

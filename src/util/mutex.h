@@ -28,12 +28,14 @@ class CAPABILITY("mutex") Mutex {
 
   // Waits until no other thread holds the mutex and takes it. REQUIRES: this thread does not hold it.
   void Lock() ACQUIRE() {
+    DCHECK(!IsHeldByThisThread());
     mu_.lock();
     SetOwner(std::this_thread::get_id());
   }
 
   // REQUIRES: this thread holds it.
   void Unlock() RELEASE() {
+    DCHECK(IsHeldByThisThread());
     SetOwner(std::thread::id());
     mu_.unlock();
   }
@@ -134,7 +136,8 @@ class CondVar {
 
   void Leave() NO_THREAD_SAFETY_ANALYSIS {  // for its callers the mutex was held all the time
     mu_->Lock();
-    waiting_.fetch_sub(1);
+    [[maybe_unused]] const int waiting = waiting_.fetch_sub(1);
+    DCHECK_GT(waiting, 0);
   }
 
   // Sequentially consistent, as is the increment in Enter: either this sees the thread that waits, or that thread finds

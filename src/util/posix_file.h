@@ -17,6 +17,7 @@
 
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/util/check.h"
 #include "src/util/own_files.h"
 
 namespace miodb {
@@ -84,6 +85,7 @@ inline Status RefuseLink(const std::string& path) { return IsLink(path) ? LinkRe
 // that is not there. So asked, the system also keeps files of other users out in folders that are everybody's.
 inline int OpenOrCreateFile(const std::string& fname, int flags, FileAccess access, Links links,
                             bool* created = nullptr) {
+  CHECK_EQ(flags & (O_CREAT | O_EXCL), 0);
   const int fresh = CreateNewFile(fname, flags, access);
   if (created != nullptr) *created = fresh >= 0;
   if (fresh >= 0 || errno != EEXIST) return fresh;
@@ -137,6 +139,7 @@ inline Status CheckOpened(const std::string& fname, Descriptor opened, FileType 
   }
   const int flags = ::fcntl(opened.get(), F_GETFL);
   if (flags < 0 || ::fcntl(opened.get(), F_SETFL, flags & ~O_NONBLOCK) != 0) return PosixError(fname, errno);
+  CHECK(!fd->valid());  // nobody would close it
   fd->Swap(&opened);
   return Status::OK();
 }

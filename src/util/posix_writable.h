@@ -39,12 +39,13 @@ class PosixWritable : public WritableFile {
   }
 
  protected:
-  PosixWritable(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+  PosixWritable(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) { CHECK(fd_.valid()); }
 
   // What stands in the way of writing, if anything.
   Status Writable() const { return error_.ok() && !fd_.valid() ? Closed() : error_; }
 
   Status Keep(const Status& s) {
+    CHECK(!s.ok());
     error_ = s;
     return s;
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 #include "src/util/posix_file.h"
 
@@ -24,11 +25,13 @@ class ProcessLocks {
   }
 
   void Add(int fd, Descriptor* holder) {
+    CHECK(fd >= 0 && holder->valid());
     MutexLock lock(&mutex_);
     holders_.insert_or_assign(fd, holder->get());
     holder->release();  // last: what throws for lack of memory leaves no lock behind
   }
   void Remove(int fd) {
+    CHECK_GE(fd, 0);
     MutexLock lock(&mutex_);
     const auto held = holders_.find(fd);
     if (held == holders_.end()) return;

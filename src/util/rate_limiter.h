@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutex.h"
 
@@ -30,6 +31,7 @@ class RateLimiter {
       MutexLock lock(&mutex_);
       start = std::max(next_micros_, now - std::min(now, kBurstMicros));
       next_micros_ = start + bytes * 1000000 / bytes_per_second_;
+      DCHECK_GE(next_micros_, start);
     }
     if (start > now) std::this_thread::sleep_for(std::chrono::microseconds(start - now));
   }

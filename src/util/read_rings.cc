@@ -80,6 +80,7 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
 // to take more: what it has is waited for, what it never took gets an error, and the ring, with entries in it that
 // nobody submitted, is thrown away instead of being used again.
 bool ReadRings::Run(Read* reads, size_t count) {
+  DCHECK(std::none_of(reads, reads + count, [](const Read& read) { return read.bytes == nullptr; }));
   std::unique_ptr<Ring> owned = Take();
   if (owned == nullptr) return false;
   io_uring* const ring = &owned->ring;
@@ -101,6 +102,7 @@ bool ReadRings::Run(Read* reads, size_t count) {
       // A kernel that is short of something may take more when it has ended what it has.
       refused = submitted < 0 && submitted != -EINTR && ended == taken;
     }
+    CHECK(ended <= taken && taken <= begun && begun <= count);
     if (ended < taken) {
       ended += Reap(ring);
     } else if (taken == count || refused) {
@@ -115,6 +117,7 @@ bool ReadRings::Run(Read* reads, size_t count) {
     possible_.store(false, std::memory_order_relaxed);  // a hint
     return false;
   }
+  CHECK_EQ(ended, count);  // the kernel writes no more into what the caller gave
   MutexLock lock(&mutex_);
   if (idle_.size() < kIdleRings) idle_.push_back(std::move(owned));
   return true;
