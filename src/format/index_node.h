@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "src/format/pm_ref.h"
+#include "src/util/check.h"
 #include "src/util/hash.h"
 
 namespace miodb {
@@ -27,6 +28,8 @@ inline constexpr size_t kMaxKnownBytes = kMaxNodePrefix + kHeadSize;
 
 // suffix_size when the keys of a node differ in length or go on after their heads.
 inline constexpr uint8_t kSuffixUnknown = 255;
+static_assert(kHeadSize == sizeof(uint64_t) && kHeadSize < kSuffixUnknown);
+static_assert(kNodeFanout == 64);  // matches in a leaf are the bits of a word
 
 struct NodeHeader {
   uint64_t checksum;    // Hash64 of the rest of the node, seeded with NodeSeed
@@ -61,6 +64,7 @@ struct LeafNode {
   uint8_t hash_low[kNodeFanout][3];
 
   uint32_t Hash(int i) const {
+    DCHECK(i >= 0 && i < kNodeFanout);
     return uint32_t{fingerprint[i]} << 24 | uint32_t{hash_low[i][2]} << 16 | uint32_t{hash_low[i][1]} << 8 |
            uint32_t{hash_low[i][0]};
   }
@@ -69,6 +73,7 @@ struct LeafNode {
     hash_low[i][2] = static_cast<uint8_t>(hash >> 16);
     hash_low[i][1] = static_cast<uint8_t>(hash >> 8);
     hash_low[i][0] = static_cast<uint8_t>(hash);
+    DCHECK_EQ(Hash(i), hash);
   }
 };
 static_assert(sizeof(LeafNode) == 1344 && offsetof(LeafNode, fingerprint) == 64 && offsetof(LeafNode, head) == 128 &&

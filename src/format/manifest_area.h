@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "miodb/slice.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
@@ -23,6 +24,7 @@
 namespace miodb {
 
 inline constexpr uint64_t kManifestRecordHeader = 24;
+static_assert(kManifestRecordHeader % 8 == 0);  // records begin at words, as stores do that are whole or not there
 
 inline constexpr uint64_t kAreaMagic = 0x316165724154504dULL;  // "MPTArea1"
 
@@ -43,6 +45,7 @@ static_assert(sizeof(AreaFooter) == 64 && offsetof(AreaFooter, pool_id) == 8 && 
 
 inline constexpr uint64_t kAreaFooterBytes = 128;  // with the line of the confirmed count
 inline constexpr uint64_t kConfirmedInFooter = 64;
+static_assert(sizeof(AreaFooter) <= kConfirmedInFooter && kConfirmedInFooter + sizeof(uint64_t) <= kAreaFooterBytes);
 
 inline uint64_t AreaFooterChecksum(const AreaFooter& footer) {
   return Hash64(&footer, offsetof(AreaFooter, checksum), footer.secret);
@@ -59,6 +62,7 @@ inline uint64_t AreaSeed(uint64_t secret, uint64_t generation) { return secret ^
 
 // The confirmed count as it is stored: the count above, 32 bits of a checksum below.
 inline uint64_t ConfirmedWord(uint64_t seed, uint64_t records) {
+  DCHECK_LE(records, UINT32_MAX);
   return records << 32 | (Mix64(seed, records) & UINT32_MAX);
 }
 
@@ -93,6 +97,7 @@ inline bool ParseManifestRecord(const char* area, uint64_t size, uint64_t positi
   if (DecodeFixed32(p + 4) != 0 || ManifestRecordBytes(payload_size) > size - position) return false;
   record->edit_number = DecodeFixed64(p + 8);
   record->payload = Slice(p + kManifestRecordHeader, payload_size);
+  DCHECK_LE(position + ManifestRecordBytes(payload_size), size);
   return true;
 }
 

@@ -18,6 +18,7 @@ std::string OwnerMark::Encode() const {
   PutFixed64(&content, static_cast<uint64_t>(kind));
   PutFixed64(&content, id);
   PutFixed64(&content, detail);
+  CHECK_EQ(content.size(), kContentBytes);
   return Sealed(kSeal, content);
 }
 

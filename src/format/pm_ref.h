@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 using PmRef = uint64_t;
@@ -22,7 +24,10 @@ class IndexWord {
   IndexWord() = default;
   explicit IndexWord(uint64_t bits) : bits_(bits) {}
   IndexWord(PmRef ref, bool tombstone, uint64_t record_size)
-      : bits_(ref | uint64_t{tombstone} << kRefBits | SizeClass(record_size) << 48) {}
+      : bits_(ref | uint64_t{tombstone} << kRefBits | SizeClass(record_size) << 48) {
+    DCHECK(this->ref() == ref && this->tombstone() == tombstone);
+    DCHECK_GE(size(), record_size);
+  }
 
   PmRef ref() const { return bits_ & kMaxRef; }
   bool tombstone() const { return (bits_ >> kRefBits & 1) != 0; }
@@ -36,7 +41,10 @@ class IndexWord {
     return (kMantissa + (size_class & (kMantissa - 1))) << ((size_class >> kMantissaBits & 15) + kLeastExponent);
   }
 
-  IndexWord WithRef(PmRef ref) const { return IndexWord((bits_ & ~kMaxRef) | ref); }
+  IndexWord WithRef(PmRef ref) const {
+    DCHECK_LE(ref, kMaxRef);
+    return IndexWord((bits_ & ~kMaxRef) | ref);
+  }
 
  private:
   // Size class: below kLarge the size itself; else kLarge, 4 bits of exponent e and 11 bits of mantissa m, which stand
@@ -45,6 +53,8 @@ class IndexWord {
   static constexpr int kMantissaBits = 11;
   static constexpr int kLeastExponent = 4;
   static constexpr uint64_t kMantissa = uint64_t{1} << kMantissaBits;
+  static_assert(kMantissa << kLeastExponent == kLarge);  // sizes go on where they begin to be rounded
+  static_assert(kRefBits + 1 + 16 == 64);
   static uint64_t SizeClass(uint64_t size) {
     if (size < kLarge) return size;
     int exponent = 64 - __builtin_clzll(size) - 1 - kMantissaBits;
@@ -53,6 +63,7 @@ class IndexWord {
       mantissa = kMantissa;
       exponent++;
     }
+    DCHECK(exponent >= kLeastExponent && exponent - kLeastExponent < 16);
     return kLarge | static_cast<uint64_t>(exponent - kLeastExponent) << kMantissaBits | (mantissa - kMantissa);
   }
 

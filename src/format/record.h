@@ -26,6 +26,7 @@
 
 #include "miodb/slice.h"
 #include "src/format/value_type.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
@@ -40,8 +41,12 @@ inline constexpr uint64_t kMaxSequence = (uint64_t{1} << 56) - 1;
 inline constexpr size_t kRecordFixedSize = 4 + 8;  // check and tag
 inline constexpr size_t kMaxRecordHeader = kRecordFixedSize + 5 + 5;
 inline constexpr size_t kMaxFrameHeader = 8 + 5;
+static_assert(kMaxRecordHeader + kMaxKeySize + kMaxValueSize <= kMaxFrameBody);
 
-inline uint64_t PackTag(uint64_t sequence, ValueType type) { return sequence << 8 | static_cast<uint8_t>(type); }
+inline uint64_t PackTag(uint64_t sequence, ValueType type) {
+  DCHECK_LE(sequence, kMaxSequence);
+  return sequence << 8 | static_cast<uint8_t>(type);
+}
 inline uint64_t TagSequence(uint64_t tag) { return tag >> 8; }
 inline ValueType TagType(uint64_t tag) { return static_cast<ValueType>(tag & 0xff); }
 
@@ -53,13 +58,17 @@ inline size_t RecordSize(size_t key_size, size_t value_size) {
 // Where the key starts in the record of a key of this size; record_size as from RecordSize.
 inline size_t RecordHeaderSize(size_t key_size, size_t record_size) {
   const size_t fixed = kRecordFixedSize + VarintLength(key_size);
+  DCHECK_GT(record_size, fixed + key_size);
   for (size_t length = 1;; length++) {
     const size_t value_size = record_size - fixed - length - key_size;
     if (static_cast<size_t>(VarintLength(value_size)) <= length) return fixed + length;
   }
 }
 
-inline size_t FrameHeaderSize(uint64_t body_size) { return 8 + VarintLength(body_size); }
+inline size_t FrameHeaderSize(uint64_t body_size) {
+  DCHECK_LE(body_size, kMaxFrameBody);
+  return 8 + VarintLength(body_size);
+}
 
 // The 64-bit hash of a record: of everything between check and value, seeded with the pool's secret, then of the value
 // seeded with the former.
@@ -77,6 +86,7 @@ inline uint64_t FrameFold(uint64_t sum, uint64_t record_hash) { return Mix64(sum
 // stores its hash in *hash. Returns the end; the value belongs there.
 inline char* EncodeRecordHead(char* dst, uint64_t tag, const Slice& key, const Slice& value, uint64_t secret,
                               uint64_t* hash) {
+  DCHECK(key.size() <= kMaxKeySize && value.size() <= kMaxValueSize);
   char* const body = dst + 4;
   EncodeFixed64(body, tag);
   char* p = EncodeVarint32(body + 8, static_cast<uint32_t>(key.size()));
@@ -85,6 +95,7 @@ inline char* EncodeRecordHead(char* dst, uint64_t tag, const Slice& key, const S
   p += key.size();
   *hash = RecordHash(body, static_cast<size_t>(p - body), value, secret);
   EncodeFixed32(dst, static_cast<uint32_t>(*hash));
+  DCHECK_EQ(static_cast<size_t>(p - dst) + value.size(), RecordSize(key.size(), value.size()));
   return p;
 }
 
@@ -121,6 +132,7 @@ inline bool ParseRecord(const char* p, const char* limit, RecordView* record) {
   }
   record->key = Slice(q, key_size);
   record->value = Slice(q + key_size, value_size);
+  DCHECK_LE(record->size(), static_cast<size_t>(limit - p));
   return true;
 }
 

@@ -51,6 +51,7 @@ static_assert(sizeof(RegionEntry) == 64 && offsetof(RegionEntry, uuid) == 8 && o
               offsetof(RegionEntry, checksum) == 56);
 
 inline constexpr int kEntryCopies = 2;
+static_assert(kRegionAlignment % kExtentUnit == 0 && sizeof(Superblock::uuid) == kUuidBytes);
 inline constexpr uint64_t RegionEntryOffset(int ordinal, int copy) {
   return (copy == 0 ? 256 : 3328) + sizeof(RegionEntry) * static_cast<uint64_t>(ordinal - 1);
 }
@@ -97,6 +98,7 @@ inline bool RegionHeaderChecks(const RegionHeader& h) {
 }
 
 // Copies of the header lie where those of the superblock do.
+static_assert(SuperblockOffset(1) + sizeof(RegionHeader) <= kPoolHeaderSize && kRegionMagic != kPoolMagic);
 inline constexpr int kRegionHeaderCopies = kSuperblockCopies;
 inline constexpr uint64_t RegionHeaderOffset(int copy) { return SuperblockOffset(copy); }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "miodb/slice.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
 
@@ -30,6 +31,7 @@ inline std::string Sealed(const Seal& seal, const std::string& content) {
   std::string bytes(seal.magic, kSealMagicBytes);
   PutFixed32(&bytes, seal.version);
   PutFixed32(&bytes, MaskedCrc(Crc32c(content.data(), content.size())));
+  CHECK_EQ(bytes.size(), kSealBytes);
   return bytes + content;
 }
 

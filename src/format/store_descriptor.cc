@@ -73,6 +73,8 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
 
 // The order of the fields is that of docs/format.md. Equal descriptors have equal bytes.
 std::string StoreDescriptor::Encode() const {
+  CHECK(state == StoreState::kMaking || state == StoreState::kInUse);
+  CHECK_LT(regions.size(), static_cast<size_t>(kMaxRegions));
   std::string content;
   content.push_back(static_cast<char>(state));
   content.push_back(log.in_use ? 1 : 0);

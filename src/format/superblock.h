@@ -68,6 +68,11 @@ inline constexpr uint64_t RootSlotOffset(uint64_t epoch, int copy) {
   return 1024 + 1024 * (epoch % 2) + 512 * static_cast<uint64_t>(copy);
 }
 
+static_assert(kPoolHeaderSize % kExtentUnit == 0 && SuperblockOffset(1) + sizeof(Superblock) <= kPoolHeaderSize);
+static_assert(RootSlotOffset(0, 0) >= kSuperblockOffset + sizeof(Superblock));
+static_assert(RootSlotOffset(1, 1) + sizeof(RootSlot) <= SuperblockOffset(1));
+static_assert(RootSlotOffset(0, 1) - RootSlotOffset(0, 0) >= 256);  // copies are in units of their own
+
 inline uint64_t SuperblockChecksum(const Superblock& s) { return Hash64(&s, offsetof(Superblock, checksum)); }
 
 // Whether these bytes are an undamaged superblock, whatever its version.
