@@ -16,6 +16,8 @@ constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 // The kernel counts addresses in pages; none of any kind is larger where a range may end.
 constexpr uint64_t kGrain = uint64_t{2} << 20;
+constexpr uint64_t kPage = 4096;
+static_assert(AddressRange::kAlignment % kGrain == 0 && kGrain % kPage == 0);
 
 // Of the addresses that a limit leaves the process, a range takes no more than this part unless it has to: the program
 // needs them for its memory.
@@ -27,6 +29,7 @@ uint64_t LimitOfAddresses() {
 }
 
 void GiveBack(uintptr_t begin, uintptr_t end) {
+  DCHECK(begin <= end);
   if (begin < end) munmap(reinterpret_cast<void*>(begin), end - begin);
 }
 
@@ -39,6 +42,7 @@ char* TryReserve(uint64_t size, uint64_t room) {
   if (reserved == MAP_FAILED) return nullptr;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(reserved);
   const uintptr_t aligned = (begin + alignment - 1) & ~(uintptr_t{alignment} - 1);
+  CHECK(aligned >= begin && aligned + size + room <= begin + all);
   GiveBack(begin, aligned);
   GiveBack(aligned + size, begin + all);
   return reinterpret_cast<char*>(aligned);
@@ -46,6 +50,7 @@ char* TryReserve(uint64_t size, uint64_t room) {
 
 // Reserves just these addresses, if they are nobody's.
 bool TryReserveAt(char* at, uint64_t size) {
+  CHECK_GT(size, 0u);
   void* const reserved = mmap(at, size, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
   if (reserved == at) return true;
   if (reserved != MAP_FAILED) munmap(reserved, size);  // kernels before 4.17 take the address for a hint
@@ -53,7 +58,10 @@ bool TryReserveAt(char* at, uint64_t size) {
 }
 
 // Half of what is wanted beyond least, to be tried next.
-uint64_t Less(uint64_t least, uint64_t wanted) { return least + (wanted - least) / 2 / kGrain * kGrain; }
+uint64_t Less(uint64_t least, uint64_t wanted) {
+  CHECK_LT(least, wanted);
+  return least + (wanted - least) / 2 / kGrain * kGrain;
+}
 
 }  // namespace
 
@@ -64,6 +72,7 @@ Status AddressRange::Reserve(uint64_t least, uint64_t wanted, uint64_t room, std
   for (wanted = std::max(least, std::min(wanted, affordable));;) {
     char* const base = TryReserve(wanted, room);
     if (base != nullptr) {
+      CHECK_GE(wanted, least);
       range->reset(new AddressRange(base, wanted));
       return Status::OK();
     }
@@ -88,6 +97,7 @@ bool AddressRange::Extend(uint64_t least, uint64_t wanted) {
   least = (least + kGrain - 1) / kGrain * kGrain;
   const uint64_t affordable = std::min(old_size + LimitOfAddresses() / kPartOfLimit, UINT64_MAX - kGrain);
   for (wanted = std::max(least, std::min(wanted, affordable) / kGrain * kGrain);; wanted = Less(least, wanted)) {
+    CHECK(wanted >= least && least > old_size);
     if (TryReserveAt(base_ + old_size, wanted - old_size)) {
       size_.store(wanted, std::memory_order_release);  // release: pairs with size()
       return true;
@@ -99,6 +109,7 @@ bool AddressRange::Extend(uint64_t least, uint64_t wanted) {
 AddressRange::~AddressRange() { munmap(base_, size()); }
 
 void AddressRange::Clear(uint64_t offset, uint64_t size) const {
+  CHECK(offset % kPage == 0 && offset <= this->size() && size <= this->size() - offset);
   mmap(base_ + offset, size, PROT_NONE, kFlags | MAP_FIXED, -1, 0);
 }
 

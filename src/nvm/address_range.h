@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "miodb/status.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -43,7 +44,9 @@ class AddressRange {
   void Clear(uint64_t offset, uint64_t size) const;
 
  private:
-  AddressRange(char* base, uint64_t size) : base_(base), size_(size) {}
+  AddressRange(char* base, uint64_t size) : base_(base), size_(size) {
+    CHECK_EQ(reinterpret_cast<uintptr_t>(base_) % kAlignment, 0u);
+  }
 
   char* const base_;
   Mutex mutex_;                 // of Extend

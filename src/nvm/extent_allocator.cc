@@ -4,14 +4,25 @@
 #include <iterator>
 #include <new>
 
+#include "src/format/superblock.h"
 #include "src/util/check.h"
 
 namespace miodb {
 
+namespace {
+
+bool InUnits(uint64_t offset, uint64_t size) {
+  return size > 0 && size % kExtentUnit == 0 && offset % kExtentUnit == 0 && size <= UINT64_MAX - offset;
+}
+
+}  // namespace
+
 void ExtentAllocator::Insert(uint64_t offset, uint64_t size) {
-  const auto it = by_offset_.emplace(offset, size).first;
+  CHECK(InUnits(offset, size));
+  const auto [it, is_new] = by_offset_.emplace(offset, size);
+  CHECK(is_new);
   try {
-    by_size_.emplace(size, offset);
+    CHECK(by_size_.emplace(size, offset).second);
   } catch (const std::exception&) {
     by_offset_.erase(it);  // both maps or neither
     throw;
@@ -20,25 +31,28 @@ void ExtentAllocator::Insert(uint64_t offset, uint64_t size) {
 }
 
 void ExtentAllocator::Erase(OffsetMap::iterator it) {
+  CHECK_GE(free_bytes_, it->second);
   free_bytes_ -= it->second;
-  by_size_.erase({it->second, it->first});
+  CHECK_EQ(by_size_.erase({it->second, it->first}), 1u);
   by_offset_.erase(it);
 }
 
 void ExtentAllocator::Resize(OffsetMap::iterator it, uint64_t offset, uint64_t size) {
+  CHECK(InUnits(offset, size));
   auto by_size = by_size_.extract({it->second, it->first});
+  CHECK(!by_size.empty());
   by_size.value() = {size, offset};
-  by_size_.insert(std::move(by_size));
+  CHECK(by_size_.insert(std::move(by_size)).inserted);
   free_bytes_ += size;
   free_bytes_ -= it->second;
   auto by_offset = by_offset_.extract(it);
   by_offset.key() = offset;
   by_offset.mapped() = size;
-  by_offset_.insert(std::move(by_offset));
+  CHECK(by_offset_.insert(std::move(by_offset)).inserted);
 }
 
 void ExtentAllocator::Free(uint64_t offset, uint64_t size) {
-  CHECK_GT(size, 0u);
+  CHECK(InUnits(offset, size));
   const auto next = by_offset_.lower_bound(offset);
   const auto prev = next == by_offset_.begin() ? by_offset_.end() : std::prev(next);
   CHECK(next == by_offset_.end() || offset + size <= next->first);
@@ -57,9 +71,11 @@ void ExtentAllocator::Free(uint64_t offset, uint64_t size) {
   } else {
     Insert(offset, size);
   }
+  DCHECK(RunOf(offset).offset <= offset);
 }
 
 bool ExtentAllocator::Allocate(uint64_t size, uint64_t* offset) {
+  CHECK_GT(size, 0u);
   auto fit = by_size_.lower_bound({size, 0});
   if (fit == by_size_.end()) return false;
   *offset = fit->second;
@@ -68,6 +84,7 @@ bool ExtentAllocator::Allocate(uint64_t size, uint64_t* offset) {
 }
 
 bool ExtentAllocator::Take(uint64_t offset, uint64_t size) {
+  CHECK_GT(size, 0u);
   auto it = by_offset_.upper_bound(offset);
   if (it == by_offset_.begin()) return false;
   --it;
@@ -89,6 +106,7 @@ bool ExtentAllocator::Take(uint64_t offset, uint64_t size) {
 uint64_t ExtentAllocator::UsedEnd(uint64_t limit) const {
   if (by_offset_.empty()) return limit;
   const auto& last = *by_offset_.rbegin();
+  CHECK_LE(last.first + last.second, limit);
   return last.first + last.second == limit ? last.first : limit;
 }
 
@@ -97,6 +115,7 @@ bool ExtentAllocator::LastBelow(uint64_t limit, Run* run) const {
   if (it == by_offset_.begin()) return false;
   const auto& [offset, size] = *std::prev(it);
   *run = {offset, std::min(offset + size, limit) - offset};
+  CHECK(run->size > 0 && run->end() <= limit);
   return true;
 }
 
@@ -106,12 +125,36 @@ bool ExtentAllocator::FirstIn(uint64_t offset, uint64_t size, Run* run) const {
   if (it == by_offset_.end() || it->first >= offset + size) return false;
   const uint64_t begin = std::max(it->first, offset);
   *run = {begin, std::min(it->first + it->second, offset + size) - begin};
+  CHECK(run->size > 0 && run->offset >= offset && run->end() <= offset + size);
   return true;
 }
 
 ExtentAllocator::Run ExtentAllocator::RunOf(uint64_t offset) const {
-  const auto it = std::prev(by_offset_.upper_bound(offset));
-  return {it->first, it->second};
+  const auto behind = by_offset_.upper_bound(offset);
+  CHECK(behind != by_offset_.begin());
+  const Run run = {std::prev(behind)->first, std::prev(behind)->second};
+  CHECK_LT(offset, run.end());
+  return run;
+}
+
+bool ExtentAllocator::Overlaps(const ExtentAllocator& other) const {
+  Run shared;
+  return std::any_of(by_offset_.begin(), by_offset_.end(),
+                     [&](const auto& run) { return other.FirstIn(run.first, run.second, &shared); });
+}
+
+void ExtentAllocator::Check(uint64_t begin, uint64_t end) const {
+  CHECK_EQ(by_offset_.size(), by_size_.size());
+  uint64_t sum = 0, last = 0;
+  for (const auto& [offset, size] : by_offset_) {
+    CHECK(InUnits(offset, size));
+    CHECK(sum == 0 || offset > last);  // what touches is one run
+    CHECK(offset >= begin && offset + size <= end);
+    CHECK_EQ(by_size_.count({size, offset}), 1u);
+    last = offset + size;
+    sum += size;
+  }
+  CHECK_EQ(sum, free_bytes_);
 }
 
 }  // namespace miodb

@@ -48,6 +48,13 @@ class ExtentAllocator {
   // The whole run that a free byte lies in.
   Run RunOf(uint64_t offset) const;
 
+  // Whether some byte is free in both.
+  bool Overlaps(const ExtentAllocator& other) const;
+
+  // What must hold at any time of runs that lie in [begin, end): they lie apart and do not touch, both maps name the
+  // same, and free_bytes() is their sum.
+  void Check(uint64_t begin, uint64_t end) const;
+
  private:
   using OffsetMap = std::map<uint64_t, uint64_t>;  // offset -> size
 

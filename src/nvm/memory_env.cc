@@ -21,6 +21,7 @@ namespace {
 // Less than this is no use to a pool that has no limit.
 constexpr uint64_t kLeastUnlimitedBytes = 64 * 1024 * 1024;
 constexpr uint64_t kPageBytes = 4096;
+static_assert(kPageBytes % kExtentUnit == 0 && kLeastUnlimitedBytes >= kInitialRegionSize);
 
 Status NoFile(const std::string& fname) { return PosixError(fname, ENOENT); }
 
@@ -44,9 +45,11 @@ MemoryEnv::Memory MapMemory(uint64_t limit) {
         ::munmap(base, capacity);
         delete m;
       });
+      CHECK(capacity % kPageBytes == 0 && reinterpret_cast<uintptr_t>(base) % kPageBytes == 0);
       memory->base = static_cast<char*>(base);
       memory->capacity = capacity;
       memory->size = std::min(capacity, kInitialRegionSize);
+      CHECK(memory->size > 0 && memory->size <= memory->capacity);
       memory->random = SystemRandom64;
       return memory;
     }
@@ -77,6 +80,7 @@ class MemoryEnv::Content {
     MutexLock lock(&mutex_);
     if (offset >= bytes_.size()) return Slice(scratch, 0);
     const size_t length = std::min<size_t>(n, bytes_.size() - offset);
+    CHECK(length == 0 || scratch != nullptr);
     memcpy(scratch, bytes_.data() + offset, length);
     return Slice(scratch, length);
   }
@@ -88,7 +92,7 @@ class MemoryEnv::Content {
 
 class MemoryEnv::Reader final : public SequentialFile, public RandomAccessFile {
  public:
-  explicit Reader(std::shared_ptr<Content> content) : content_(std::move(content)) {}
+  explicit Reader(std::shared_ptr<Content> content) : content_(std::move(content)) { CHECK(content_ != nullptr); }
 
   Status Read(size_t n, Slice* result, char* scratch) override {
     *result = content_->Read(position_, n, scratch);
@@ -111,7 +115,7 @@ class MemoryEnv::Reader final : public SequentialFile, public RandomAccessFile {
 
 class MemoryEnv::Writer final : public WritableFile {
  public:
-  explicit Writer(std::shared_ptr<Content> content) : content_(std::move(content)) {}
+  explicit Writer(std::shared_ptr<Content> content) : content_(std::move(content)) { CHECK(content_ != nullptr); }
 
   Status Append(const Slice& data) override {
     content_->Append(data);
@@ -163,6 +167,7 @@ Status MemoryEnv::PoolMemory(const std::string& path, const Options& options, Me
 }
 
 void MemoryEnv::AddPool(const std::string& path, const Memory& memory) {
+  CHECK(memory->base != nullptr && memory->size <= memory->capacity);
   MutexLock lock(&mutex_);
   files_[path] = File{nullptr, memory};
 }
@@ -272,7 +277,7 @@ Status MemoryEnv::RenameFile(const std::string& src, const std::string& target) 
   if (file == files_.end()) return NoFile(src);
   if (src == target) return Status::OK();
   files_[target] = file->second;
-  files_.erase(src);
+  CHECK_EQ(files_.erase(src), 1u);
   return Status::OK();
 }
 
@@ -282,7 +287,7 @@ Status MemoryEnv::LockFile(const std::string& fname, FileLock** lock) {
   MutexLock guard(&mutex_);
   if (locked_.count(fname) > 0) return Status::IOError("lock " + fname, "already held by process");
   if (files_.count(fname) == 0) files_[fname] = File{std::make_shared<Content>(), nullptr};
-  locked_.insert(fname);
+  CHECK(locked_.insert(fname).second);
   *lock = held.release();
   return Status::OK();
 }

@@ -20,6 +20,7 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "src/nvm/persist_hook.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -64,6 +65,11 @@ class MemoryEnv final : public EnvWrapper {
 
   // What a name stands for: bytes, or a pool.
   struct File {
+    File() = default;
+    File(std::shared_ptr<Content> bytes, Memory memory) : content(std::move(bytes)), pool(std::move(memory)) {
+      CHECK_NE(content == nullptr, pool == nullptr);
+    }
+
     std::shared_ptr<Content> content;
     Memory pool;
   };

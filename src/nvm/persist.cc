@@ -15,14 +15,21 @@ namespace {
 
 // From here on non-temporal stores beat cached stores and write-back, and do not displace the cache.
 constexpr size_t kNonTemporalMinBytes = 512;
+static_assert(kNonTemporalMinBytes % 64 == 0);
 
 // More dirty ranges than this are folded into one that covers them all; msync skips what is clean.
 constexpr size_t kMaxDirtyRanges = 256;
 
 uint64_t BlocksTouched(const char* addr, size_t n, unsigned shift) {
+  DCHECK_GT(n, 0u);
   const uintptr_t first = reinterpret_cast<uintptr_t>(addr) >> shift;
   const uintptr_t last = (reinterpret_cast<uintptr_t>(addr) + n - 1) >> shift;
   return last - first + 1;
+}
+
+bool LieApart(const char* a, const char* b, size_t n) {
+  const uintptr_t x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+  return x + n <= y || y + n <= x;
 }
 
 // Adds without a locked instruction where the caller is the only writer.
@@ -40,6 +47,7 @@ void Add(std::atomic<uint64_t>& counter, uint64_t n, bool only_writer) {
 const char* PurposeName(Purpose purpose) {
   static const char* const names[] = {"log", "flush", "merge", "lazy-copy", "evacuation", "manifest"};
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<size_t>(Purpose::kCount));
+  CHECK_LT(purpose, Purpose::kCount);
   return names[static_cast<int>(purpose)];
 }
 
@@ -55,6 +63,7 @@ const char* PersistModeName(PersistMode mode) {
 }
 
 void Persist::Count(Purpose purpose, const char* dst, size_t n) {
+  DCHECK_LT(purpose, Purpose::kCount);
   PersistCounters& c = counters_[static_cast<int>(purpose)];
   const bool only_writer = purpose == Purpose::kLog;
   Add(c.bytes, n, only_writer);
@@ -64,6 +73,7 @@ void Persist::Count(Purpose purpose, const char* dst, size_t n) {
 
 void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
+  DCHECK(LieApart(dst, static_cast<const char*>(src), n));
   Count(purpose, dst, n);
   if (model_ != nullptr) model_->Write(dst, n);
 #ifdef MIODB_SIMULATOR
@@ -84,6 +94,7 @@ void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_S
 
 void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
+  DCHECK(addr != nullptr);
   Count(purpose, addr, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
@@ -119,6 +130,7 @@ Status Persist::SyncDirty() {
       const uint64_t round = ++rounds_begun_;
       std::array<DirtyRange, kMaxDirtyRanges> taken;
       const size_t count = dirty_.size();
+      CHECK_LE(count, taken.size());
       std::copy(dirty_.begin(), dirty_.end(), taken.begin());
       dirty_.clear();
       int error = 0;
@@ -129,6 +141,7 @@ Status Persist::SyncDirty() {
       if (failure_ == 0) failure_ = error;
       while (rounds_ended_ != round - 1) round_ended_.Wait();
       rounds_ended_ = round;
+      CHECK_LE(rounds_ended_, rounds_begun_);
       round_ended_.SignalAll();
     }
     // Whoever is told of a failure may rely on it that nothing is written any more.
@@ -140,6 +153,7 @@ Status Persist::SyncDirty() {
 
 // Returns an error number, or 0.
 int Persist::SyncRange(const DirtyRange& range) const {
+  CHECK_LT(range.begin, range.end);
   const size_t size = range.end - range.begin;
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
@@ -158,6 +172,7 @@ void Persist::MarkDirty(const char* addr, size_t n) {
 #endif
   const DirtyRange added{reinterpret_cast<uintptr_t>(addr) & ~page_mask,
                          (reinterpret_cast<uintptr_t>(addr) + n + page_mask) & ~page_mask};
+  CHECK(added.begin < added.end && mode_ == kPersistFile);
   MutexLock lock(&dirty_mutex_);
   if (!dirty_.empty()) {
     DirtyRange& last = dirty_.back();
@@ -171,6 +186,7 @@ void Persist::MarkDirty(const char* addr, size_t n) {
   for (const DirtyRange& range : dirty_) {
     hull = {std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
   }
+  CHECK(hull.begin <= added.begin && hull.end >= added.end);
   dirty_.assign(1, hull);
 }
 

@@ -26,6 +26,7 @@
 #include "miodb/status.h"
 #include "src/emulation/nvm_model.h"
 #include "src/nvm/persist_hook.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -45,6 +46,7 @@ struct alignas(64) PersistCounters {
   std::atomic<uint64_t> units{0};   // 256-byte units touched: what the medium inside Optane writes
   std::atomic<uint64_t> fences{0};  // in file mode: msync rounds
 };
+static_assert(sizeof(PersistCounters) == 64);  // writers of one purpose disturb no others
 
 class Persist {
  public:
@@ -52,6 +54,7 @@ class Persist {
   // in the simulator build.
   explicit Persist(PersistMode mode, std::string path = "pool", [[maybe_unused]] PersistHook* hook = nullptr)
       : mode_(mode), path_(std::move(path)) {
+    CHECK_NE(mode_, kPersistAuto);
 #ifdef MIODB_SIMULATOR
     hook_ = hook;
 #endif
@@ -62,7 +65,10 @@ class Persist {
   PersistMode mode() const { return mode_; }
 
   // Charges every store to a model of other memory, which outlives this. Before the first store.
-  void SetModel(NvmModel* model) { model_ = model; }
+  void SetModel(NvmModel* model) {
+    CHECK_EQ(TotalBytes(), 0u);
+    model_ = model;
+  }
 
   // Whether a fence costs a system call, so that an unsynced write should go without.
   bool fence_is_slow() const { return mode_ == kPersistFile; }
@@ -79,7 +85,10 @@ class Persist {
   // well.
   Status Fence(Purpose purpose MIODB_SITE_PARAMETER);
 
-  const PersistCounters& counters(Purpose purpose) const { return counters_[static_cast<int>(purpose)]; }
+  const PersistCounters& counters(Purpose purpose) const {
+    DCHECK_LT(purpose, Purpose::kCount);
+    return counters_[static_cast<int>(purpose)];
+  }
 
   // Bytes stored for all purposes.
   uint64_t TotalBytes() const;

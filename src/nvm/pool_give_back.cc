@@ -20,6 +20,7 @@ namespace {
 // least: files of many small holes are slow.
 constexpr uint64_t kMostGivenBack = uint64_t{16} << 20;
 constexpr uint64_t kLeastGivenBack = uint64_t{64} << 10;
+static_assert(kLeastGivenBack % kExtentUnit == 0 && kLeastGivenBack <= kMostGivenBack);
 
 // This share of what is in use stays free with storage: merges come and go.
 constexpr uint64_t kKeptShare = 4;
@@ -39,7 +40,9 @@ uint64_t PoolSpace::StoredFree() const {
 // they have to go on.
 uint64_t PoolSpace::Keep(uint64_t reserve) const {
   const uint64_t used = UsedBytes();
-  return std::max(used / kKeptShare, std::min(used, std::max(growth_ / 2, reserve)));
+  const uint64_t keep = std::max(used / kKeptShare, std::min(used, std::max(growth_ / 2, reserve)));
+  CHECK_LE(keep, used);
+  return keep;
 }
 
 // The last free space below *below that has storage, or the end of it. Has *below go down to it.
@@ -47,6 +50,7 @@ bool PoolSpace::LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::
   const Part& part = parts_[i];
   const uint64_t unit = regions_.at(i).region->granularity();
   const PmRef base = regions_.at(i).base;
+  CHECK(unit > 0 && unit % kExtentUnit == 0);
   ExtentAllocator::Run free, hole;
   for (PmRef end = *below; part.free.LastBelow(end, &free);) {
     end = free.end();
@@ -59,6 +63,8 @@ bool PoolSpace::LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::
     if (last >= first + std::max(kLeastGivenBack, unit)) {
       const uint64_t bytes = std::min(last - first, std::max(most / unit * unit, unit));
       *run = {last - bytes, bytes};
+      CHECK(run->offset >= free.offset && run->end() <= free.end());
+      CHECK((run->offset - base) % unit == 0 && run->size % unit == 0);
       *below = run->offset;
       return true;
     }
@@ -81,15 +87,20 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
       if (i >= count_ || part.keeps_storage || !LastStored(i, most, &looked_at_, &run)) continue;
       part.holes.Free(run.offset, run.size);  // first, so that no hole is ever unknown
       CHECK(part.free.Take(run.offset, run.size));
+      CHECK_EQ(part.away, 0u);
       part.away = run.size;
     }
     const Status s = NoThrow(path_, [&] { return m.region->Punch(run.offset - m.base, run.size); });
     MutexLock lock(&mutex_);
+    CHECK_EQ(parts_[i].away, run.size);
     parts_[i].keeps_storage = s.IsNotSupportedError();
-    if (parts_[i].keeps_storage) CHECK(parts_[i].holes.Take(run.offset, run.size));
     parts_[i].away = 0;
+    NoteTaken(run.offset, run.size);  // until it is in the map
+    if (parts_[i].keeps_storage) CHECK(parts_[i].holes.Take(run.offset, run.size));
     parts_[i].free.Free(run.offset, run.size);
+    NoteFree(run.offset, run.size);
     if (!s.ok()) continue;
+    CHECK(run.size > 0 && regions_.IndexOf(run.offset) == i);
     growth_counters_.given_back.fetch_add(run.size, std::memory_order_relaxed);  // relaxed: a statistic
     return run.size;
   }
@@ -101,6 +112,7 @@ bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64
   bool scarce;
   {
     MutexLock lock(&mutex_);
+    CHECK_GE(now_micros, window_began_);
     if (window_began_ == 0) {
       window_began_ = now_micros;
       least_stored_free_ = UINT64_MAX;
@@ -119,6 +131,7 @@ bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64
   }
   if (most >= kLeastGivenBack) {
     given = GiveBack(most);
+    if (kChecksWhole) Check();
     MutexLock lock(&mutex_);
     surplus_ = given > 0 ? surplus_ - std::min(surplus_, given) : 0;
   }
@@ -136,12 +149,14 @@ void PoolSpace::CutFile(int i, uint64_t most) {
   ExtentAllocator::Run free, hole;
   if (!part.free.LastBelow(end, &free) || free.end() != end || !m.region->can_grow()) return;
   PmRef from = free.size > most ? end - most : free.offset;
+  CHECK_EQ(part.away, 0u);  // nobody gives back beside this
   if (part.holes.LastBelow(from, &hole) && hole.end() == from) from = std::max(hole.offset, free.offset);
   const uint64_t unit = m.region->granularity();
   uint64_t size = std::max((from - m.base + unit - 1) / unit * unit, 2 * kPoolHeaderSize);
   if (size >= part.total || !m.region->Cut(size).ok()) return;
   size = m.region->size();
   if (size >= part.total) return;
+  CHECK(size >= free.offset - m.base && size % kExtentUnit == 0);
   growth_counters_.given_back.fetch_add(part.total - size, std::memory_order_relaxed);  // relaxed: a statistic
   CHECK(part.free.Take(m.base + size, part.total - size));
   while (part.holes.FirstIn(m.base + size, part.total - size, &hole)) CHECK(part.holes.Take(hole.offset, hole.size));
@@ -164,6 +179,7 @@ void PoolSpace::GiveBackAll(uint64_t reserve) {
     if (most < kLeastGivenBack || GiveBack(most) == 0) break;
   }
   for (int i = regions_.count() - 1; i >= 0; i--) CutFile(i, 0);
+  if (kChecksWhole) Check();
 }
 
 }  // namespace miodb

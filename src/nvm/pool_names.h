@@ -9,6 +9,7 @@
 #include <string>
 
 #include "miodb/status.h"
+#include "src/format/superblock.h"
 #include "src/nvm/region.h"
 
 namespace miodb {
@@ -16,11 +17,13 @@ namespace miodb {
 // A new file starts with this much or its limit, whichever is less.
 inline constexpr uint64_t kInitialRegionSize = uint64_t{256} << 10;
 uint64_t InitialRegionSize(uint64_t limit);
+static_assert(kInitialRegionSize % kExtentUnit == 0 && kInitialRegionSize > kPoolHeaderSize);
 
 // What a file is called until it is whole: the n-th such name, n >= 1. A file that is left behind under one is removed
 // by whoever makes the next, if it says itself that it is one of the same pool; otherwise the next name is taken.
 inline constexpr int kTemporaryNames = 100;
 inline std::string TemporaryName(const std::string& path, int n) {
+  CHECK(n >= 1 && n <= kTemporaryNames);
   return path + ".tmp" + (n == 1 ? "" : "." + std::to_string(n));
 }
 

@@ -22,6 +22,7 @@ constexpr uint64_t kPieceWaitedFor = uint64_t{4} << 20;
 
 // Small pools grow by what is in use already, and at least by this.
 constexpr uint64_t kLeastPiece = uint64_t{64} << 10;
+static_assert(kLeastPiece % kExtentUnit == 0 && kLeastPiece <= kPieceWaitedFor && kPieceWaitedFor <= kPieceAhead);
 
 // What a region may lack storage for, rounded up to units.
 void AddHoles(const RegionSet::Member& m, ExtentAllocator* holes) {
@@ -31,6 +32,7 @@ void AddHoles(const RegionSet::Member& m, ExtentAllocator* holes) {
     known = std::max((hole.end + kExtentUnit - 1) / kExtentUnit * kExtentUnit, known);
     if (known > first) holes->Free(m.base + first, known - first);
   }
+  holes->Check(m.base + kPoolHeaderSize, m.end());
 }
 
 }  // namespace
@@ -41,6 +43,7 @@ void PoolSpace::AddRegion(uint64_t limit) {
   {
     MutexLock lock(&mutex_);
     CHECK_EQ(count_ + 1, regions_.count());
+    CHECK(m.region->size() > kPoolHeaderSize && m.region->size() % kExtentUnit == 0);
     Part& part = parts_[count_];
     part.limit = limit == 0 ? 0 : std::min(limit, m.region->max_size());
     part.total = m.region->size();
@@ -49,6 +52,7 @@ void PoolSpace::AddRegion(uint64_t limit) {
     count_++;
   }
   MeasureFileSystems();
+  if (kChecksWhole) Check();
 }
 
 // What files without a limit may still grow by, and what all lack for their holes. Regions of one file system share
@@ -69,6 +73,7 @@ void PoolSpace::MeasureFileSystems() {
     auto* const end = available + known;
     auto* found = std::find_if(available, end, [&](const auto& a) { return a.first == region.file().file_system(); });
     if (found == end || region.file().file_system() == 0) {
+      CHECK_LE(known, i);
       found = available + known++;
       *found = {region.file().file_system(), region.FileSystemAvailable()};
     }
@@ -76,6 +81,7 @@ void PoolSpace::MeasureFileSystems() {
     const uint64_t filled = std::min(found->second, holes);
     const uint64_t more = unlimited[i] ? region.max_size() - std::min(region.max_size(), size) : 0;
     const uint64_t grown = std::min(found->second - filled, more);
+    CHECK_LE(filled + grown, found->second);
     found->second -= filled + grown;
     lacking += holes - filled;
     room += grown;
@@ -93,7 +99,9 @@ bool PoolSpace::RefreshCapacity() {
 }
 
 uint64_t PoolSpace::UsedIn(int i) const {
+  CHECK(i >= 0 && i < count_);
   const Part& part = parts_[i];
+  CHECK_LE(part.free.free_bytes() + part.away + part.aside, part.total);
   return part.total - part.free.free_bytes() - part.away - part.aside;
 }
 
@@ -104,7 +112,10 @@ uint64_t PoolSpace::UsedBytes() const {
 }
 
 // What a file grows by beyond what is asked for.
-uint64_t PoolSpace::Step(uint64_t most) const { return std::min({growth_, most, std::max(UsedBytes(), kLeastPiece)}); }
+uint64_t PoolSpace::Step(uint64_t most) const {
+  CHECK_GE(most, kLeastPiece);
+  return std::min({growth_, most, std::max(UsedBytes(), kLeastPiece)});
+}
 
 uint64_t PoolSpace::Capacity() const {
   // relaxed: as above.
@@ -119,47 +130,12 @@ uint64_t PoolSpace::LargestFree() const {
   return largest;
 }
 
-uint64_t PoolSpace::used() const {
-  MutexLock lock(&mutex_);
-  return UsedBytes();
-}
-
-uint64_t PoolSpace::used_in(int i) const {
-  MutexLock lock(&mutex_);
-  return i < count_ ? UsedIn(i) : 0;
-}
-
-uint64_t PoolSpace::limit_of(int i) const {
-  MutexLock lock(&mutex_);
-  return i < count_ ? parts_[i].limit : 0;
-}
-
-uint64_t PoolSpace::capacity() const {
-  MutexLock lock(&mutex_);
-  return Capacity();
-}
-
-uint64_t PoolSpace::free_bytes() const {
-  MutexLock lock(&mutex_);
-  const uint64_t used = UsedBytes(), all = Capacity();
-  return used < all ? all - used : 0;
-}
-
-std::string PoolSpace::DescribeFull() const {
-  std::string text =
-      "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
-  for (int i = 0; i < regions_.count(); i++) {
-    const std::string shortage = regions_.at(i).region->DescribeShortage();
-    if (!shortage.empty()) text += "; " + shortage;
-  }
-  return text;
-}
-
 Status PoolSpace::Full(uint64_t size) const {
   return Status::NoSpace(path_, DescribeFull() + ", " + std::to_string(size) + " wanted");
 }
 
 uint64_t PoolSpace::EndOf(int i) const {
+  CHECK(i >= 0 && i < count_);
   const Region& region = *regions_.at(i).region;
   const uint64_t limit = parts_[i].limit > 0 ? parts_[i].limit : UINT64_MAX;
   const uint64_t unit = region.granularity();
@@ -187,19 +163,25 @@ bool PoolSpace::RoomForRun(uint64_t run) const {
 // Takes up to size bytes, at least min_size, from the files as they are. *part: the region to grow.
 PoolSpace::Outcome PoolSpace::TryAllocate(uint64_t size, uint64_t min_size, Leave leave, uint32_t stuck, PmRef* offset,
                                           uint64_t* taken, int* part) {
+  CHECK(min_size > 0 && min_size <= size);
   MutexLock lock(&mutex_);
   const uint64_t all = Capacity();
   const uint64_t used = UsedBytes() + leave.bytes;
   const uint64_t room = used < all ? (all - used) / kExtentUnit * kExtentUnit : 0;
   if (room < min_size) return Outcome::kNoRoom;
   *taken = std::min(size, room);
+  CHECK(*taken >= min_size && *taken % kExtentUnit == 0);
   for (int i = 0; i < count_; i++) {
     if (RoomIn(i) < *taken) continue;
     if (parts_[i].free.Allocate(*taken, offset)) {
       least_stored_free_ = std::min(least_stored_free_, StoredFree());
-      if (RoomForRun(leave.run)) return Outcome::kTaken;
-      parts_[i].free.Free(*offset, *taken);
-      return Outcome::kNoRoom;
+      if (!RoomForRun(leave.run)) {
+        parts_[i].free.Free(*offset, *taken);
+        return Outcome::kNoRoom;
+      }
+      NoteTaken(*offset, *taken);
+      CHECK_EQ(regions_.IndexOf(*offset), i);
+      return Outcome::kTaken;
     }
     if ((stuck >> i & 1) == 0 && parts_[i].total < EndOf(i)) {
       *part = i;
@@ -221,7 +203,10 @@ bool PoolSpace::TakeWhatThereIs(uint64_t size, uint64_t min_size, PmRef* offset,
     *taken = here;
   }
   if (best < 0 || *taken < min_size) return false;
+  CHECK_LE(*taken, size);
   CHECK(parts_[best].free.Allocate(*taken, offset));
+  CHECK_EQ(regions_.IndexOf(*offset), best);
+  NoteTaken(*offset, *taken);
   least_stored_free_ = std::min(least_stored_free_, StoredFree());
   return true;
 }
@@ -235,8 +220,9 @@ class PoolSpace::Aside {
     try {
       for (const ExtentAllocator::Run& run : runs_) {
         Part& part = space_->parts_[space_->regions_.IndexOf(run.offset)];
-        part.aside -= run.size;
+        CHECK_GE(part.aside, run.size);
         part.free.Free(run.offset, run.size);
+        part.aside -= run.size;
       }
     } catch (const std::exception&) {
       // What has no memory to be remembered as free is free again after the next open.
@@ -245,7 +231,11 @@ class PoolSpace::Aside {
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
-  void Add(const ExtentAllocator::Run& run) { runs_.push_back(run); }
+  void MakeRoom() { runs_.reserve(runs_.size() + 1); }
+  void Add(const ExtentAllocator::Run& run) {
+    CHECK_LT(runs_.size(), runs_.capacity());  // nothing is taken out of the free map that cannot be named here
+    runs_.push_back(run);
+  }
 
  private:
   PoolSpace* const space_;
@@ -262,6 +252,7 @@ Status PoolSpace::FillHoles(PmRef offset, uint64_t size) {
       if (!parts_[i].holes.FirstIn(offset, size, &hole)) return Status::OK();
     }
     const RegionSet::Member& m = regions_.at(i);
+    CHECK(hole.offset >= offset && hole.end() <= offset + size);
     Status s = NoThrow(path_, [&] { return m.region->Fill(hole.offset - m.base, hole.size); });
     const auto forget = [&] {
       MutexLock lock(&mutex_);
@@ -278,10 +269,13 @@ void PoolSpace::LeaveHoles(PmRef offset, uint64_t size, Aside* aside) {
   MutexLock lock(&mutex_);
   Part& part = parts_[regions_.IndexOf(offset)];
   part.free.Free(offset, size);
+  NoteFree(offset, size);
   ExtentAllocator::Run hole;
   for (PmRef from = offset; from < offset + size && part.holes.FirstIn(from, offset + size - from, &hole);
        from = hole.end()) {
     const ExtentAllocator::Run whole = part.holes.RunOf(hole.offset);
+    CHECK(whole.offset <= hole.offset && whole.end() >= hole.end());
+    aside->MakeRoom();
     if (part.free.Take(whole.offset, whole.size)) {
       hole = whole;
     } else if (!part.free.Take(hole.offset, hole.size)) {
@@ -305,6 +299,7 @@ bool PoolSpace::WaitForGivenBack() {
 }
 
 Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef* offset, uint64_t* taken) {
+  CHECK(size % kExtentUnit == 0 && min_size % kExtentUnit == 0);
   uint32_t stuck = 0;  // regions that cannot grow now
   Status failure;
   Aside aside(this);
@@ -315,7 +310,9 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
       outcome = Outcome::kTaken;
     }
     if (outcome == Outcome::kTaken) {
+      CHECK(*taken >= min_size && regions_.Readable(*offset, *taken));
       Status s = FillHoles(*offset, *taken);
+      if (kChecksWhole) Check();
       if (s.ok()) return s;
       if (failure.ok()) failure = s;
       LeaveHoles(*offset, *taken, &aside);
@@ -330,6 +327,7 @@ Status PoolSpace::Allocate(uint64_t size, uint64_t min_size, Leave leave, PmRef*
       Status s = Grow(part, *taken, min_size);
       if (s.ok()) continue;
       if (failure.ok()) failure = s;
+      CHECK_EQ(stuck >> part & 1, 0u);
       stuck |= uint32_t{1} << part;
       continue;
     }
@@ -348,6 +346,7 @@ Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
     old_size = part.total;
     const PmRef old_end = regions_.at(i).base + old_size;
     tail = old_end - part.free.UsedEnd(old_end);
+    CHECK_LT(tail, size);  // or it would be a run of that length
     end = EndOf(i);
     step = Step(kPieceWaitedFor);
   }
@@ -356,6 +355,7 @@ Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
   const uint64_t wanted = old_size + std::max(size - std::min(tail, size), step);
   growth_counters_.waited_for.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   uint64_t new_size = std::min(wanted, end);
+  CHECK(new_size > old_size && new_size >= least);
   Status s = GrowFile(i, new_size);
   if (!s.ok() && least > old_size && least < new_size) s = GrowFile(i, least);
   MeasureFileSystems();
@@ -365,6 +365,7 @@ Status PoolSpace::Grow(int i, uint64_t size, uint64_t min_size) {
 Status PoolSpace::GrowFile(int i, uint64_t new_size) {
   const RegionSet::Member& m = regions_.at(i);
   const uint64_t old_size = m.region->size();
+  CHECK_GT(new_size, old_size);
   const uint64_t start = NowMicros();
   Status s = m.region->Grow(new_size);
   const uint64_t micros = NowMicros() - start;
@@ -381,8 +382,12 @@ Status PoolSpace::GrowFile(int i, uint64_t new_size) {
     growth_counters_.longest_micros.store(micros, std::memory_order_relaxed);
   }
   MutexLock lock(&mutex_);
+  CHECK_EQ(parts_[i].total, old_size);
   parts_[i].total = m.region->size();
+  CHECK_GT(parts_[i].total, old_size);
+  NoteTaken(m.base + old_size, parts_[i].total - old_size);  // until it is in the map
   parts_[i].free.Free(m.base + old_size, parts_[i].total - old_size);
+  NoteFree(m.base + old_size, parts_[i].total - old_size);
   return s;
 }
 
@@ -406,6 +411,7 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
   }
   if (enough && lacks_storage) MeasureFileSystems();  // the rest is holes: the disk may be full by now
   if (enough || region < 0) return false;
+  CHECK(step > 0 && old_size < end);
   const Status s = GrowFile(region, std::min(end, old_size + step));
   // Whoever needs space at once will try again, by as much as is needed. What succeeds then ends this.
   if (!s.ok()) cannot_grow_ahead_ |= uint32_t{1} << region;
@@ -414,11 +420,13 @@ bool PoolSpace::GrowAhead(uint64_t bytes) {
 }
 
 Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
+  CHECK(regions_.Readable(offset, size));
   {
     MutexLock lock(&mutex_);
     if (!parts_[regions_.IndexOf(offset)].free.Take(offset, size)) {
       return Status::Corruption(path_, name + " is referenced twice");
     }
+    NoteTaken(offset, size);
   }
   Status s = FillHoles(offset, size);
   if (!s.ok()) Free(offset, size);
@@ -426,8 +434,13 @@ Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
 }
 
 void PoolSpace::Free(PmRef offset, uint64_t size) {
-  MutexLock lock(&mutex_);
-  parts_[regions_.IndexOf(offset)].free.Free(offset, size);
+  CHECK(regions_.Readable(offset, size));
+  {
+    MutexLock lock(&mutex_);
+    parts_[regions_.IndexOf(offset)].free.Free(offset, size);
+    NoteFree(offset, size);
+  }
+  if (kChecksWhole) Check();
 }
 
 }  // namespace miodb

@@ -25,6 +25,7 @@
 #include "src/format/pm_ref.h"
 #include "src/nvm/extent_allocator.h"
 #include "src/nvm/region_set.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -48,7 +49,9 @@ class PoolSpace {
 
   // path is what errors name, growth the step.
   PoolSpace(std::string path, const RegionSet* regions, uint64_t growth)
-      : path_(std::move(path)), regions_(*regions), growth_(growth) {}
+      : path_(std::move(path)), regions_(*regions), growth_(growth) {
+    static_assert(kMaxRegions <= 32);  // sets of them are words of 32 bits
+  }
 
   // Takes in the region that was added to the set last, all of it free but for its header page. limit: most bytes of
   // it; 0: what it may grow to.
@@ -84,10 +87,15 @@ class PoolSpace {
 
   const Growth& growth() const { return growth_counters_; }
 
+  // What must hold at any time: what is free, taken, given back just now or put aside makes up the regions, and none of
+  // it overlaps.
+  void Check() const;
+
  private:
   struct Part {
     ExtentAllocator free;
     ExtentAllocator holes;       // of what is free: has no storage, or may have none
+    ExtentAllocator taken;       // what was handed out, noted for Check alone
     uint64_t away = 0;           // bytes that are free but not in the map: they are being given back,
     uint64_t aside = 0;          // or an allocation leaves them alone
     bool keeps_storage = false;  // the medium takes none back
@@ -117,6 +125,8 @@ class PoolSpace {
   void MeasureFileSystems();
   bool RefreshCapacity();
   bool WaitForGivenBack();
+  void NoteTaken(PmRef offset, uint64_t size) REQUIRES(mutex_);
+  void NoteFree(PmRef offset, uint64_t size) REQUIRES(mutex_);
   Status FillHoles(PmRef offset, uint64_t size);
   void LeaveHoles(PmRef offset, uint64_t size, Aside* aside);
   uint64_t StoredFree() const REQUIRES(mutex_);
@@ -137,6 +147,7 @@ class PoolSpace {
   mutable Mutex mutex_;
   Part parts_[kMaxRegions] GUARDED_BY(mutex_);
   int count_ GUARDED_BY(mutex_) = 0;
+  bool notes_ GUARDED_BY(mutex_) = kChecksWhole;  // what is taken is noted, and there was memory for it so far
   uint64_t least_stored_free_ GUARDED_BY(mutex_) = UINT64_MAX;  // in the window
   uint64_t window_began_ GUARDED_BY(mutex_) = 0;
   uint64_t surplus_ GUARDED_BY(mutex_) = 0;  // found at the end of the last window, not given back yet

@@ -11,6 +11,7 @@
 
 #include "src/format/pm_ref.h"
 #include "src/nvm/region.h"
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -27,6 +28,7 @@ bool AllZero(const char* p, uint64_t n) {
 // Whether a device has nothing on it: its first page is zero but for the copies of a header, of which the first was cut
 // off before the second began.
 bool IsBlank(const std::string& page) {
+  CHECK_EQ(page.size(), kPoolHeaderSize);
   return AllZero(page.data() + sizeof(RegionHeader), kPoolHeaderSize - sizeof(RegionHeader)) &&
          (AllZero(page.data(), sizeof(RegionHeader)) || memcmp(page.data(), &kRegionMagic, sizeof(kRegionMagic)) == 0 ||
           AllZero(page.data(), sizeof(kRegionMagic)));
@@ -89,6 +91,7 @@ Status ReadFirstPage(const std::string& path, std::string* page) {
     if (n < 0) s = Status::IOError(path, strerror(errno));
     if (n <= 0) break;
     done += static_cast<size_t>(n);
+    CHECK_LE(done, kPoolHeaderSize);
   }
   return s;
 }
@@ -135,7 +138,9 @@ Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& pa
       return Status::Corruption(path, RegionName(whole) + " overlaps the one before it, or is no range of references");
     }
     entries->push_back(whole);
+    CHECK_EQ(entries->back().ordinal, entries->size());
   }
+  CHECK_LT(entries->size(), static_cast<size_t>(kMaxRegions));
   return Status::OK();
 }
 
@@ -145,6 +150,7 @@ Status FindRegion(const RegionPlaces& places, const uint8_t* pool_uuid, const Re
     *path = candidate;
     return Status::OK();
   }
+  CHECK(entry.ordinal >= 1 && entry.ordinal < kMaxRegions);
   const std::string name = RegionName(entry);
   path->clear();
   for (const std::string& folder : places.folders) {

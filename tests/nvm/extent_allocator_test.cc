@@ -55,6 +55,7 @@ void Compare(const ExtentAllocator& allocator, const BitmapModel& model, uint64_
     largest = std::max(largest, size);
     if (offset + size == limit) used_end = offset;
   }
+  allocator.Check(kUnit, limit);
   ASSERT_EQ(sum, allocator.free_bytes());
   ASSERT_EQ(largest, allocator.largest_free());
   ASSERT_EQ(used_end, allocator.UsedEnd(limit));

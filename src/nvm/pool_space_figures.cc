@@ -1,0 +1,83 @@
+// What a pool's free space tells of itself: its figures, and what must hold of them.
+
+#include <new>
+
+#include "src/nvm/pool_space.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+uint64_t PoolSpace::used() const {
+  MutexLock lock(&mutex_);
+  return UsedBytes();
+}
+
+uint64_t PoolSpace::used_in(int i) const {
+  MutexLock lock(&mutex_);
+  return i < count_ ? UsedIn(i) : 0;
+}
+
+uint64_t PoolSpace::limit_of(int i) const {
+  MutexLock lock(&mutex_);
+  return i < count_ ? parts_[i].limit : 0;
+}
+
+uint64_t PoolSpace::capacity() const {
+  MutexLock lock(&mutex_);
+  return Capacity();
+}
+
+uint64_t PoolSpace::free_bytes() const {
+  MutexLock lock(&mutex_);
+  const uint64_t used = UsedBytes(), all = Capacity();
+  return used < all ? all - used : 0;
+}
+
+std::string PoolSpace::DescribeFull() const {
+  std::string text =
+      "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
+  for (int i = 0; i < regions_.count(); i++) {
+    const std::string shortage = regions_.at(i).region->DescribeShortage();
+    if (!shortage.empty()) text += "; " + shortage;
+  }
+  return text;
+}
+
+// Notes are for Check alone. Without memory for them there are none any more.
+void PoolSpace::NoteTaken(PmRef offset, uint64_t size) {
+  if (!notes_) return;
+  try {
+    parts_[regions_.IndexOf(offset)].taken.Free(offset, size);
+  } catch (const std::exception&) {
+    notes_ = false;
+  }
+}
+
+void PoolSpace::NoteFree(PmRef offset, uint64_t size) {
+  if (!notes_) return;
+  try {
+    CHECK(parts_[regions_.IndexOf(offset)].taken.Take(offset, size));
+  } catch (const std::exception&) {
+    notes_ = false;
+  }
+}
+
+void PoolSpace::Check() const {
+  MutexLock lock(&mutex_);
+  CHECK_LE(count_, regions_.count());
+  for (int i = 0; i < count_; i++) {
+    const Part& part = parts_[i];
+    const RegionSet::Member& m = regions_.at(i);
+    const PmRef begin = m.base + kPoolHeaderSize, end = m.base + part.total;
+    CHECK(part.total % kExtentUnit == 0 && part.total <= m.region->size());
+    part.free.Check(begin, end);
+    part.holes.Check(begin, end);
+    CHECK_GE(UsedIn(i), kPoolHeaderSize);
+    if (!notes_) continue;
+    part.taken.Check(begin, end);
+    CHECK(!part.taken.Overlaps(part.free));
+    CHECK_EQ(kPoolHeaderSize + part.taken.free_bytes(), UsedIn(i));
+  }
+}
+
+}  // namespace miodb
