@@ -68,7 +68,8 @@ inline bool BLinkTree::Before(const Entry* entry, const Target& target) const {
 
 // The same comparison where the first 16 bytes, padded with zeros, do not decide or mean nothing.
 bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const {
-  const size_t key_size = entry->key_place >> kKeyOffsetBits;
+  DCHECK(entry != head_);
+  const size_t key_size = entry->key_size();
   if (target.bytewise && (key_size <= 16 || target.key.size() <= 16)) {
     if (key_size != target.key.size()) return key_size < target.key.size();  // the shorter is a prefix of the longer
     return TagSequence(entry->tag) > target.sequence;
@@ -79,6 +80,7 @@ bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const 
 
 // REQUIRES: the slot has a key, so it is not slot 0 of a leftmost page.
 inline bool BLinkTree::SlotBefore(const Page* page, uint32_t index, const Target& target) const {
+  DCHECK_LT(index, kFanout);
   const Slot& slot = page->slots[index];
   if (target.bytewise) {
     const auto join = [](uint64_t high, uint64_t low) { return static_cast<unsigned __int128>(high) << 64 | low; };
@@ -96,6 +98,7 @@ inline bool BLinkTree::FirstBefore(const Page* page, const Target& target) const
 
 // REQUIRES: slot 0 is before the target.
 inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, const Target& target) const {
+  DCHECK(count > 0 && count <= kFanout);
   uint32_t base = 0;
   while (count > 1) {
     const uint32_t half = count / 2;
@@ -132,6 +135,7 @@ BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
       Prefetch(child);
       if (slot == 0 || FirstBefore(child, target)) break;
     }
+    DCHECK_EQ(child->level + 1, page->level);
     page = child;
   }
 }
@@ -143,6 +147,7 @@ BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) con
   Page* page = root_.load(std::memory_order_relaxed);
   for (;;) {
     const uint32_t slot = LastSlotBefore(page, page->count.load(std::memory_order_relaxed), target);
+    DCHECK_LT(page->level, kMaxLevels);
     path->steps[page->level] = {page, slot};
     void* const place = page->slots[slot].place.load(std::memory_order_relaxed);
     if (page->level == 0) return static_cast<Entry*>(place);
@@ -155,6 +160,7 @@ BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) con
 BLinkTree::Entry* BLinkTree::FindEnd(Path* path) const {
   Page* page = root_.load(std::memory_order_relaxed);
   for (;;) {
+    DCHECK(page->right.load(std::memory_order_relaxed) == nullptr);
     const uint32_t slot = page->count.load(std::memory_order_relaxed) - 1;
     path->steps[page->level] = {page, slot};
     void* const place = page->slots[slot].place.load(std::memory_order_relaxed);
@@ -178,7 +184,11 @@ void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_
   entry->record = record;
   entry->record_size = static_cast<uint32_t>(record_size);
   entry->key_place = static_cast<uint32_t>(key.size() << kKeyOffsetBits | RecordHeaderSize(key.size(), record_size));
+  DCHECK(KeyOf(entry).size() == key.size() && entry->key_offset() + key.size() <= record_size);
   Entry* const next = previous->next.load(std::memory_order_relaxed);
+  DCHECK(previous == head_ || previous->head[0] <= target.head[0]);
+  DCHECK(next == nullptr || next->head[0] >= target.head[0]);
+  DCHECK_EQ(next == nullptr, previous == last_);
   entry->next.store(next, std::memory_order_relaxed);  // nobody sees it yet
   // release: publishes the entry and its record to readers' acquire loads in Next.
   previous->next.store(entry, std::memory_order_release);
@@ -196,6 +206,7 @@ void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* 
   uint32_t at = path->steps[level].slot + 1;
   if (page->count.load(std::memory_order_relaxed) == kFanout) page = Split(path, level, &at);
   const uint32_t count = page->count.load(std::memory_order_relaxed);
+  DCHECK(at > 0 && at <= count && count < kFanout && page->level == level);  // slot 0 never changes
   for (uint32_t i = count; i > at; i--) page->slots[i].Copy(page->slots[i - 1]);
   page->slots[at].Set(head[0], head[1], place);
   page->count.store(count + 1, std::memory_order_release);  // release: pairs with the acquire in Find
@@ -210,6 +221,7 @@ void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* 
 // everything through its neighbours.
 BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   Page* const page = path->steps[level].page;
+  CHECK_EQ(page->count.load(std::memory_order_relaxed), kFanout);
   Page* const neighbour = page->right.load(std::memory_order_relaxed);
   const uint32_t stays = neighbour == nullptr && *at == kFanout ? kFanout - 1 : kFanout / 2;
   void* const place = page->slots[stays].place.load(std::memory_order_relaxed);
@@ -236,6 +248,7 @@ BLinkTree::Page* BLinkTree::Split(Path* path, uint32_t level, uint32_t* at) {
   page->count.store(stays, std::memory_order_release);
   if (*at <= stays) return page;
   *at -= stays;
+  CHECK_LE(*at, right->count.load(std::memory_order_relaxed));
   return right;
 }
 
@@ -247,6 +260,32 @@ BLinkTree::Entry* BLinkTree::SeekBefore(const Slice& key, uint64_t sequence) con
   Entry* entry = Find(target);
   for (Entry* next = entry->Next(); next != nullptr && Before(next, target); next = next->Next()) entry = next;
   return entry == head_ ? nullptr : entry;
+}
+
+void BLinkTree::Check() const {
+  uint64_t count = 0;
+  const Entry* last = nullptr;
+  for (const Entry* entry = First(); entry != nullptr; last = entry, entry = entry->Next(), count++) {
+    CHECK_LE(entry->key_offset() + entry->key_size(), entry->record_size);
+    CHECK(last == nullptr || last->head[0] < entry->head[0] ||
+          (last->head[0] == entry->head[0] && last->head[1] <= entry->head[1]));
+  }
+  CHECK_EQ(count, this->count());
+  CHECK(last == nullptr ? last_ == head_ : last == last_);
+  const Page* page = root_.load(std::memory_order_acquire);
+  for (;;) {
+    uint64_t slots = 0;
+    for (const Page* p = page; p != nullptr; p = p->right.load(std::memory_order_acquire)) {
+      CHECK_EQ(p->level, page->level);
+      CHECK(p == page ? p->first == head_ : p->first != head_);
+      slots += p->count.load(std::memory_order_acquire);
+    }
+    if (page->level == 0) {
+      CHECK_EQ(slots, count + 1);  // and that of head_
+      return;
+    }
+    page = static_cast<const Page*>(page->slots[0].place.load(std::memory_order_acquire));
+  }
 }
 
 BLinkTree::Entry* BLinkTree::Seek(const Slice& key, uint64_t sequence) const {

@@ -29,6 +29,7 @@
 #include "miodb/slice.h"
 #include "src/format/record.h"
 #include "src/memtable/block_pool.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -45,6 +46,9 @@ class BLinkTree {
     uint32_t record_size;
     uint32_t key_place;  // size of the key << kKeyOffsetBits | its offset from record
     std::atomic<Entry*> next;
+
+    size_t key_size() const { return key_place >> kKeyOffsetBits; }
+    size_t key_offset() const { return key_place & ((1U << kKeyOffsetBits) - 1); }
 
     // Acquire: pairs with the release in Link; whoever sees an entry sees what is in it.
     Entry* Next() const { return next.load(std::memory_order_acquire); }
@@ -70,10 +74,15 @@ class BLinkTree {
   Entry* Before(const Entry* entry) const { return SeekBefore(KeyOf(entry), TagSequence(entry->tag)); }
 
   static Slice KeyOf(const Entry* entry) {
-    return Slice(entry->record + (entry->key_place & ((1U << kKeyOffsetBits) - 1)), entry->key_place >> kKeyOffsetBits);
+    DCHECK(entry->record != nullptr && entry->key_offset() + entry->key_size() <= entry->record_size);
+    return Slice(entry->record + entry->key_offset(), entry->key_size());
   }
 
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a statistic
+
+  // What must hold while nobody inserts: the entries are as many as were inserted, the heads in their order, and each
+  // page's first comes before that of the page on its right. Reads no record.
+  void Check() const;
 
  private:
   static constexpr uint32_t kFanout = 32;
@@ -104,6 +113,8 @@ class BLinkTree {
     std::atomic<Page*> right;
     Slot slots[kFanout];  // ascending; slot 0 is first's
   };
+  static_assert(kFanout >= 2 && kFanout % 2 == 0);
+  static_assert(sizeof(Entry) == 64);  // one line
 
  public:
   // The longest allocation, so that an arena's blocks can be made long enough.

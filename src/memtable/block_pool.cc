@@ -23,6 +23,7 @@ constexpr size_t kPage = 4096;
 
 // Blocks of arenas that are still in use are not here, so memtables have to be gone before the pool is.
 BlockPool::~BlockPool() {
+  DCHECK_EQ(out_.load(std::memory_order_relaxed), 0);  // relaxed: ordered by whatever ended the memtables
   for (char* block : free_) free(block);
 }
 
@@ -30,6 +31,7 @@ BlockPool::~BlockPool() {
 // instead of each 4 KiB. Without a node that was asked for there is no block at all, rather than one elsewhere: memory
 // of another node would show as latency that nobody could explain.
 char* BlockPool::NewBlock(size_t block_bytes) const {
+  CHECK(block_bytes > 0 && block_bytes <= block_bytes_);
   const bool huge = block_bytes % kHugePage == 0;
   const size_t alignment = huge ? kHugePage : kPage;
   const size_t bytes = (block_bytes + alignment - 1) / alignment * alignment;
@@ -53,8 +55,10 @@ char* BlockPool::TakeFree() {
 }
 
 char* BlockPool::Take() {
-  char* const block = TakeFree();
-  return block != nullptr ? block : NewBlock(block_bytes_);
+  char* block = TakeFree();
+  if (block == nullptr) block = NewBlock(block_bytes_);
+  out_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+  return block;
 }
 
 // Doubles what the arena has, from kFirstBytes up, until a whole block is worth it: a database of a few keys then
@@ -63,23 +67,36 @@ char* BlockPool::Take() {
 char* BlockPool::TakeNext(size_t have, size_t* bytes) {
   if (have > block_bytes_ / 4) in_use_.store(true, std::memory_order_relaxed);  // relaxed: a hint
   *bytes = block_bytes_;
-  char* const block = TakeFree();
-  if (block != nullptr) return block;
-  if (have < block_bytes_) *bytes = std::min(std::max(have, kFirstBytes), block_bytes_);
-  return NewBlock(*bytes);
+  char* block = TakeFree();
+  if (block == nullptr) {
+    if (have < block_bytes_) *bytes = std::min(std::max(have, kFirstBytes), block_bytes_);
+    block = NewBlock(*bytes);
+  }
+  out_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+  return block;
 }
 
 // Small blocks are freed, since only whole ones fit every arena.
 void BlockPool::GiveBack(char* block, size_t bytes) {
+  CHECK(bytes > 0 && bytes <= block_bytes_);
   if (bytes == block_bytes_) return Give(block);
+  out_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a count
   free(block);
 }
 
 // Called by destructors: free_ has its room since the constructor, so that nothing here needs memory or throws.
 void BlockPool::Give(char* block) {
+  CHECK_GT(out_.fetch_sub(1, std::memory_order_relaxed), 0);  // relaxed: a count
+  Keep(block);
+}
+
+void BlockPool::Keep(char* block) {
+  CHECK(block != nullptr);
   {
     MutexLock lock(&mutex_);
+    DCHECK(std::find(free_.begin(), free_.end(), block) == free_.end());
     if (free_.size() < keep_) {
+      CHECK_LT(free_.size(), free_.capacity());  // destructors come here: it needs no memory
       free_.push_back(block);
       return;
     }
@@ -98,7 +115,7 @@ void BlockPool::Prepare(size_t count) {
     char* const block = NewBlock(block_bytes_);
     // Touching every page faults it in here, in the background, and not in a put.
     memset(block, 0, block_bytes_);
-    Give(block);
+    Keep(block);
   }
 }
 
@@ -123,6 +140,7 @@ void Arena::NewBlock() {
   blocks_.push_back(block);
   next_ = block.bytes;
   end_ = block.bytes + block.size;
+  CHECK_EQ(reinterpret_cast<uintptr_t>(next_) % kCacheLine, 0u);
   memory_bytes_.store(memory_bytes() + block.size, std::memory_order_relaxed);  // relaxed: a statistic
 }
 

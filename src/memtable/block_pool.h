@@ -10,19 +10,24 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "src/numa/numa.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
 
 class BlockPool {
  public:
+  static constexpr size_t kCacheLine = 64;
+
   // block_bytes: a multiple of Arena::kCacheLine. keep: free blocks to hold on to; more go back to the system. node:
   // the NUMA node of all of them; kAnyNode: wherever.
   BlockPool(size_t block_bytes, size_t keep, int node = kAnyNode)
       : block_bytes_(block_bytes), keep_(keep), node_(node) {
+    CHECK_GT(block_bytes_, 0u);
     free_.reserve(keep);  // so that Give, which destructors call, needs no memory
   }
   ~BlockPool();
@@ -50,13 +55,16 @@ class BlockPool {
 
  private:
   static constexpr size_t kFirstBytes = 16 * 1024;
+  static_assert(kFirstBytes % kCacheLine == 0);
 
   char* TakeFree();
+  void Keep(char* block);
   char* NewBlock(size_t block_bytes) const;
 
   const size_t block_bytes_;
   const size_t keep_;
   const int node_;
+  std::atomic<int64_t> out_{0};  // blocks that were handed out and have not come back
   Mutex mutex_;
   std::vector<char*> free_ GUARDED_BY(mutex_);
   std::atomic<bool> in_use_{false};
@@ -65,9 +73,9 @@ class BlockPool {
 // Bump allocation from blocks. One thread allocates at a time; what was allocated lives until the arena dies.
 class Arena {
  public:
-  static constexpr size_t kCacheLine = 64;
+  static constexpr size_t kCacheLine = BlockPool::kCacheLine;
 
-  explicit Arena(BlockPool* pool) : pool_(pool) {}
+  explicit Arena(BlockPool* pool) : pool_(pool) { CHECK(pool_ != nullptr); }
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -76,6 +84,7 @@ class Arena {
   char* Allocate(size_t n) {
     n = (n + kCacheLine - 1) & ~(kCacheLine - 1);
     if (n > static_cast<size_t>(end_ - next_)) NewBlock();
+    DCHECK_LE(n, static_cast<size_t>(end_ - next_));
     char* const result = next_;
     next_ += n;
     return result;

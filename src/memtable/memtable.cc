@@ -28,15 +28,24 @@ Status View(const BLinkTree::Entry* entry, RecordView* record) {
 // its own sequence.
 class MemTableIterator final : public InternalIterator {
  public:
-  explicit MemTableIterator(const BLinkTree* tree) : tree_(tree) {}
+  explicit MemTableIterator(const BLinkTree* tree) : tree_(tree) { CHECK(tree_ != nullptr); }
 
   bool Valid() const override { return entry_ != nullptr; }
   void SeekToFirst() override { Go(tree_->First()); }
   void SeekToLast() override { Go(tree_->Last()); }
   void Seek(const Slice& key, uint64_t sequence) override { Go(tree_->Seek(key, sequence)); }
-  void Next() override { Go(entry_->Next()); }
-  void Prev() override { Go(tree_->Before(entry_)); }
-  const RecordView& record() const override { return record_; }
+  void Next() override {
+    DCHECK(Valid());
+    Go(entry_->Next());
+  }
+  void Prev() override {
+    DCHECK(Valid());
+    Go(tree_->Before(entry_));
+  }
+  const RecordView& record() const override {
+    DCHECK(Valid());
+    return record_;
+  }
   Status status() const override { return status_; }
 
  private:
@@ -71,6 +80,7 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
 // is asked first and may be asked without any order of memory: its bits are set before the entry is linked, and the
 // sequence that makes the entry visible is published after both.
 Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  DCHECK_LE(key.sequence, kMaxSequence);
   *found = false;
   if (filter_ != nullptr && !filter_->MayContain(key.hash)) return Status::OK();
   const BLinkTree::Entry* const entry = tree_.Seek(key.key, key.sequence);

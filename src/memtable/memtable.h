@@ -15,6 +15,7 @@
 #include "src/log/log_chunk.h"
 #include "src/memtable/blink_tree.h"
 #include "src/util/bloom_filter.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -31,10 +32,13 @@ class MemTable {
   // Adds the record at place; key is the record's key wherever it is at hand. Sequences ascend from call to call.
   void Add(const Slice& key, uint64_t tag, const char* place, size_t record_size) {
     // First, so that whoever finds the entry, or the sequence that makes it visible, finds these bits.
+    DCHECK_GT(TagSequence(tag), max_sequence_);
+    DCHECK_LE(TagType(tag), kTypeValue);
     if (filter_ != nullptr) filter_->Add(KeyHash(key));
     tree_.Insert(key, tag, place, record_size);
     if (min_sequence_ == 0) min_sequence_ = TagSequence(tag);
     max_sequence_ = TagSequence(tag);
+    DCHECK(min_sequence_ > 0 && min_sequence_ <= max_sequence_);
   }
 
   // Of the records added; 0 while empty. Sealed memtables and the adder only.

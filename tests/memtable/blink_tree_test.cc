@@ -64,6 +64,7 @@ class TreeAgainstModel {
     }
     ASSERT_EQ(nullptr, entry);
     ASSERT_EQ(before, tree_.Last());
+    tree_.Check();
   }
 
  private:
