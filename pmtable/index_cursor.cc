@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 // Merges read indexes from the first entry to the last, so the cursor has no Seek, keeps one leaf in view, and
@@ -10,12 +12,15 @@ namespace miodb {
 // not notice would be damage for ever.
 IndexCursor::IndexCursor(std::vector<std::shared_ptr<const PMTable>> tables, bool* failed)
     : tables_(std::move(tables)), failed_(failed) {
+  CHECK(!tables_.empty());
+  CHECK(failed_ != nullptr);
   EnterTable();
 }
 
 // Ends the walk. *failed is shared by all cursors of a merge, which then stops: merging on without one input would
 // bring back what that input hides. The first error stays.
 void IndexCursor::Fail(Status status) {
+  CHECK(!status.ok());
   if (status_.ok()) status_ = std::move(status);
   valid_ = false;
   *failed_ = true;
@@ -25,6 +30,7 @@ void IndexCursor::EnterTable() {
   valid_ = table_index_ < tables_.size();
   if (!valid_) return;
   table_ = tables_[table_index_].get();
+  CHECK_GT(table_->leaf_count(), 0u);
   leaf_ = 0;
   EnterLeaf();
 }
@@ -32,6 +38,7 @@ void IndexCursor::EnterTable() {
 // Sets what all entries of the leaf have in common, so that LoadEntry copies 8 bytes of key only. known is padded with
 // zeros, which KnownOrder relies on.
 void IndexCursor::EnterLeaf() {
+  CHECK_LT(leaf_, table_->leaf_count());
   Status s = table_->CheckLeaf(leaf_, true);
   if (!s.ok()) {
     Fail(std::move(s));
@@ -39,6 +46,7 @@ void IndexCursor::EnterLeaf() {
   }
   node_ = &table_->Leaf(leaf_);
   leaf_entries_ = table_->LeafEntries(leaf_);
+  CHECK(leaf_entries_ > 0 && leaf_entries_ <= kNodeFanout);
   position_ = 0;
   const NodeHeader& header = node_->header;
   memcpy(entry_.known, header.prefix, header.prefix_size);
@@ -46,12 +54,14 @@ void IndexCursor::EnterLeaf() {
   entry_.complete = header.suffix_size != kSuffixUnknown;
   entry_.known_size =
       static_cast<uint8_t>(header.prefix_size + (entry_.complete ? size_t{header.suffix_size} : kHeadSize));
+  DCHECK(entry_.Sound());
   LoadEntry();
 }
 
 // The head is stored as an integer in the machine's order, its highest byte being the key's first, so it is turned
 // around to be bytes again.
 void IndexCursor::LoadEntry() {
+  DCHECK(position_ >= 0 && position_ < leaf_entries_);
   const uint64_t head = __builtin_bswap64(node_->head[position_]);
   memcpy(entry_.known + node_->header.prefix_size, &head, kHeadSize);
   entry_.word = IndexWord(node_->word[position_]);
@@ -59,6 +69,7 @@ void IndexCursor::LoadEntry() {
 }
 
 void IndexCursor::Next() {
+  DCHECK(valid_);
   if (++position_ < leaf_entries_) {
     LoadEntry();
     return;
@@ -84,6 +95,7 @@ bool IndexCursor::ReadRecord(RecordView* record) {
 // both keys are complete, and then the shorter key comes first, because a zero of the key and a zero of the padding
 // look alike.
 bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order) {
+  DCHECK(a.Sound() && b.Sound());
   // Both are padded with zeros to what is known: a complete key is known for ever.
   const size_t a_known = a.complete ? kMaxKnownBytes : a.known_size;
   const size_t b_known = b.complete ? kMaxKnownBytes : b.known_size;
@@ -98,6 +110,7 @@ bool KnownOrder(const IndexEntry& a, const IndexEntry& b, int* order) {
 // merge ends, and the answer does not matter.
 int IndexCursor::CompareKeys(IndexCursor* a, IndexCursor* b) {
   const KeyOrder& order = a->table_->order();
+  DCHECK(a != b && order.comparator() == b->table_->order().comparator());
   int c;
   if (order.bytewise() && KnownOrder(a->entry_, b->entry_, &c)) return c;
   RecordView ra, rb;

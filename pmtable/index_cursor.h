@@ -23,7 +23,10 @@ class IndexCursor {
   void Next();  // REQUIRES: Valid()
 
   // What is known of this entry without reading its record. same_key_as_last is not set.
-  const IndexEntry& entry() const { return entry_; }
+  const IndexEntry& entry() const {
+    DCHECK(valid_);
+    return entry_;
+  }
 
   // The table of this entry, or the last one that the cursor was in.
   const PMTable& table() const { return *table_; }

@@ -12,6 +12,7 @@
 
 #include "miodb/slice.h"
 #include "src/format/index_node.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -24,6 +25,7 @@ struct HeadRange {
 
 // The sign of target's first prefix_size bytes, padded with zeros, against the node's prefix.
 inline int ComparePrefix(const Slice& target, const NodeHeader& node) {
+  DCHECK_LE(node.prefix_size, kMaxNodePrefix);
   const size_t n = std::min<size_t>(target.size(), node.prefix_size);
   const int c = memcmp(target.data(), node.prefix, n);
   if (c != 0) return c;
@@ -35,6 +37,7 @@ inline int ComparePrefix(const Slice& target, const NodeHeader& node) {
 
 // The first i in [0, count) with head[i] >= value, or count. Without branches that depend on the heads.
 inline int LowerBoundHead(const uint64_t* head, int count, uint64_t value) {
+  DCHECK(count >= 0 && count <= kNodeFanout);
   int base = 0;
   for (int n = count; n > 1;) {
     const int half = n / 2;
@@ -53,6 +56,7 @@ inline HeadRange FindHeads(const NodeHeader& node, const uint64_t* head, const S
   const int low = LowerBoundHead(head, node.count, value);
   int high = low;
   while (high < node.count && head[high] == value) high++;
+  DCHECK(low >= 0 && low <= high && high <= node.count);
   // Whole keys of one length, alike up to padding: the shorter one comes first; of equal ones the search stops before
   // the first.
   if (node.suffix_size != kSuffixUnknown && high > low) {

@@ -34,17 +34,22 @@ class PayloadBounds {
     span_ = 0;
     if (bounds_.empty()) return;
     for (size_t i = 0; i < bounds_.size(); i++) {
-      CHECK(bounds_[i].begin < bounds_[i].end && (i == 0 || bounds_[i - 1].end <= bounds_[i].begin));
+      CHECK_LT(bounds_[i].begin, bounds_[i].end);
+      CHECK(i == 0 || bounds_[i - 1].end <= bounds_[i].begin);
     }
     begin_ = bounds_.front().begin;
     span_ = bounds_.back().end - begin_;
+    CHECK_LE(bounds_.back().end - 1, IndexWord::kMaxRef);
     shift_ = std::bit_width((span_ - 1) / (kSlotsPerExtent * bounds_.size()));
     uint32_t extent = 0;
     for (uint64_t slot = 0; slot <= (span_ - 1) >> shift_; slot++) {
       while (bounds_[extent].end <= begin_ + (slot << shift_)) extent++;
       first_.push_back(extent);
     }
+    CHECK_LT(extent, bounds_.size());
+    CHECK_EQ(first_.size(), ((span_ - 1) >> shift_) + 1);
     first_.push_back(static_cast<uint32_t>(bounds_.size() - 1));
+    DCHECK_EQ(EndOf(bounds_.back().begin), bounds_.back().end);
   }
 
   // The end of the extent that ref lies in; 0: it lies in none. Every get comes here, so there is no branch for the
@@ -53,6 +58,7 @@ class PayloadBounds {
     const uint64_t distance = ref - begin_;
     if (distance >= span_) return 0;
     const uint32_t* const slot = &first_[distance >> shift_];
+    DCHECK(slot[0] <= slot[1] && slot[1] < bounds_.size());
     const Bounds* extent = &bounds_[slot[0]];
     for (uint32_t n = slot[1] - slot[0] + 1; n > 1; n -= n / 2) extent += extent[n / 2].begin <= ref ? n / 2 : 0;
     return ref >= extent->begin && ref < extent->end ? extent->end : 0;

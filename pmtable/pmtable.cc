@@ -42,6 +42,12 @@ bool LeafChecks(const LeafNode& leaf, uint64_t seed) {
 
 }  // namespace
 
+PMTable::PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {
+  CHECK(index_ != nullptr);
+  CHECK_EQ(index_->kind(), ExtentKind::kIndex);
+  CHECK_EQ(index_->offset() % alignof(LeafNode), 0u);
+}
+
 std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count) {
   std::vector<uint64_t> sizes;
   for (uint64_t n = leaf_count; n > 1;) {
@@ -64,6 +70,7 @@ Status PMTable::Corrupt(const std::string& what) const {
 // DRAM.
 Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t number, bool verify,
                      const ClaimPayload& claim, std::shared_ptr<const PMTable>* table) {
+  CHECK(claim != nullptr);
   std::shared_ptr<PMTable> t(new PMTable(pool, order, std::move(index)));
   Status s = t->Load(number, verify, claim);
   if (s.ok()) *table = std::move(t);
@@ -80,8 +87,10 @@ Status PMTable::Open(Pool* pool, KeyOrder order, ExtentRef index, uint64_t numbe
 Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   const char* const base = index_->data();
   const uint64_t size = index_->size();
+  CHECK(leaves_ == nullptr && payload_.empty());
   header_.number = number;  // for messages
   TableHeader header;
+  static_assert(kExtentUnit >= sizeof(header));  // so every extent has one
   memcpy(&header, base, sizeof(header));
   if (header.magic != kTableMagic ||
       ((header.secret != pool_->secret() || header.checksum != TableHeaderChecksum(header)) &&
@@ -102,6 +111,10 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
       header.meta_size > size || header.meta_offset > size - header.meta_size) {
     return Corrupt("header does not fit its extent of " + std::to_string(size) + " bytes");
   }
+  if (header.tombstones > header.entries || header.min_sequence > header.max_sequence ||
+      header.max_sequence > kMaxSequence) {
+    return Corrupt("header with impossible figures");
+  }
   if (((header.flags & kTableBytewise) != 0) != order_.bytewise()) return Corrupt("was built under another key order");
   header_ = header;
   oldest_sequence_ = header.min_sequence;
@@ -118,6 +131,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
     ExtentRef extent;
     Status s = claim(p, &extent);
     if (!s.ok()) return s;
+    CHECK_EQ(extent->offset(), p.offset);
     payload_.push_back({std::move(extent), p.live_bytes});
     payload_bytes_ += p.live_bytes;
   }
@@ -131,13 +145,19 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
 // never to bytes of another table or outside of the pool.
 void PMTable::NotePayloadBounds() {
   std::vector<PayloadBounds::Bounds> extents;
-  for (const PayloadRef& p : payload_) extents.push_back({p.extent->offset(), p.extent->end()});
+  uint64_t live = 0;
+  for (const PayloadRef& p : payload_) {
+    extents.push_back({p.extent->offset(), p.extent->end()});
+    live += p.live_bytes;
+  }
+  CHECK_EQ(live, payload_bytes_);
   payload_bounds_.Set(std::move(extents));
 }
 
 // The two keys bound the table in runs and clusters. They come from records, since the index may know only their
 // beginnings; so an open reads two records of each table, and no other payload.
 Status PMTable::LoadKeyRange(bool verify) {
+  CHECK_GT(header_.entries, 0u);
   RecordView record;
   Status s = RecordAt(0, verify, &record);
   if (!s.ok()) return s;
@@ -152,6 +172,7 @@ Status PMTable::LoadKeyRange(bool verify) {
 // one for all of them, as all are read here; leaves have one each. Every node is checked for what a search needs, so
 // FindLeaf checks nothing.
 Status PMTable::LoadInner(bool verify) {
+  CHECK(inner_.empty() && level_start_.empty());
   const char* const inner = index_->data() + header_.inner_offset;
   const uint64_t inner_bytes = header_.inner_count * sizeof(InnerNode);
   const uint64_t seed = TableSeed(pool_->secret(), header_.number);
@@ -172,6 +193,7 @@ Status PMTable::LoadInner(bool verify) {
     below = nodes;
     level++;
   }
+  CHECK_EQ(start, inner_.size());
   if (!verify) return Status::OK();
   for (uint64_t i = 0; i < header_.leaf_count; i++) {
     Status s = CheckLeaf(i, true);
@@ -196,6 +218,7 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
 // leads nowhere.
 Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   const PmRef end = payload_bounds_.EndOf(ref);
+  DCHECK(end == 0 || ref < end);
   if (end == 0 || !ParseRecord(pool_->At(ref), pool_->At(end), record)) {
     return Corrupt("bad record at offset " + std::to_string(ref));
   }
@@ -210,6 +233,7 @@ template <typename RefOf>
 // where heads mean nothing; node search has narrowed [low, high) to such entries before.
 Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
                               int* result) const {
+  DCHECK(low >= 0 && low <= high && high <= kNodeFanout);
   while (low < high) {
     const int middle = low + (high - low) / 2;
     RecordView record;
@@ -231,6 +255,7 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
 Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const {
   uint64_t node = 0;
   for (size_t level = level_start_.size(); level-- > 0;) {
+    DCHECK_LT(level_start_[level] + node, inner_.size());
     const InnerNode& inner = inner_[level_start_[level] + node];
     HeadRange range{0, inner.header.count};
     if (order_.bytewise()) {
@@ -253,6 +278,7 @@ Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t*
     }
     node = node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);
   }
+  DCHECK_LT(node, header_.leaf_count);
   *leaf = node;
   return Status::OK();
 }
@@ -264,6 +290,7 @@ Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int
   const LeafNode& node = Leaf(leaf);
   HeadRange range{0, node.header.count};
   if (order_.bytewise()) range = FindHeads(node.header, node.head, key);
+  DCHECK(range.low >= 0 && range.high <= kNodeFanout);
   *position = range.low;
   if (range.low == range.high) return s;
   return SearchRecords(
@@ -279,6 +306,7 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
   Status s = FindLeaf(key, false, verify, &leaf);
   if (s.ok()) s = LeafLowerBound(leaf, key, verify, &in_leaf);
   if (!s.ok()) return s;
+  DCHECK(in_leaf >= 0 && in_leaf <= LeafEntries(leaf));
   uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
   // Versions of the key that are too new come first.
   for (; p < header_.entries && sequence < header_.max_sequence; p++) {
@@ -288,6 +316,7 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
     if (!s.ok()) return s;
     if (record.sequence() <= sequence || !order_.Equal(record.key, key)) break;
   }
+  DCHECK_LE(p, header_.entries);
   *position = p;
   return s;
 }
@@ -299,6 +328,7 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
 Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const {
   const LeafNode& node = Leaf(leaf);
   const int count = LeafEntries(leaf);
+  DCHECK(count > 0 && count <= kNodeFanout);
   pool_->ChargeRead(&node.fingerprint, sizeof(node.fingerprint));
   const uint8_t fingerprint = static_cast<uint8_t>(key.hash >> 24);
   uint64_t matches = 0;
@@ -321,6 +351,8 @@ Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bo
 // fingerprint a get reads one leaf, so it may be used only where all versions of the key lie in one leaf
 // (kTableSpanning is not set) and equal keys have equal hashes (bytewise order); else by Seek.
 Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  DCHECK_LE(key.sequence, kMaxSequence);
+  DCHECK_EQ(key.hash, order_.bytewise() ? KeyHash(key.key) : 0);
   *found = false;
   if (key.sequence < header_.min_sequence) return Status::OK();
   Status s;
@@ -358,6 +390,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
 // never by two at once.
 void PMTable::BuildFilter(int bits_per_key) const {
   if (bits_per_key <= 0 || !order_.bytewise() || has_filter()) return;
+  CHECK_GT(header_.entries, 0u);
   auto filter = std::make_unique<BloomFilter>(header_.entries, bits_per_key);
   for (uint64_t leaf = 0; leaf < header_.leaf_count; leaf++) {
     if (!CheckLeaf(leaf, true).ok()) return;  // a wrong hash would hide a key; reads will find the damage
@@ -369,6 +402,7 @@ void PMTable::BuildFilter(int bits_per_key) const {
 
 void PMTable::SetFilter(std::unique_ptr<BloomFilter> filter) const {
   CHECK(!has_filter());
+  CHECK(filter != nullptr && order_.bytewise());
   filter_.store(filter.release(), std::memory_order_release);  // release: see filter_
 }
 

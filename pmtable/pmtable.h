@@ -31,6 +31,7 @@
 #include "src/iterator/lookup_key.h"
 #include "src/nvm/pool.h"
 #include "src/util/bloom_filter.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -89,12 +90,17 @@ class PMTable {
   }
   Status ReadRecord(PmRef ref, bool verify, RecordView* record) const;
   IndexWord WordAt(uint64_t position) const {
+    DCHECK_LT(position, header_.entries);
     return IndexWord(Leaf(position / kNodeFanout).word[position % kNodeFanout]);
   }
 
   uint64_t leaf_count() const { return header_.leaf_count; }
-  const LeafNode& Leaf(uint64_t i) const { return leaves_[i]; }
+  const LeafNode& Leaf(uint64_t i) const {
+    DCHECK_LT(i, header_.leaf_count);
+    return leaves_[i];
+  }
   int LeafEntries(uint64_t leaf) const {
+    DCHECK_LT(leaf, header_.leaf_count);
     return leaf + 1 < header_.leaf_count ? kNodeFanout : static_cast<int>(header_.entries - leaf * kNodeFanout);
   }
 
@@ -114,7 +120,7 @@ class PMTable {
  private:
   friend class PMTableBuilder;
 
-  PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {}
+  PMTable(Pool* pool, KeyOrder order, ExtentRef index);
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
   void NotePayloadBounds();

@@ -1,5 +1,7 @@
 #include "pmtable/run.h"
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 namespace {
@@ -44,6 +46,7 @@ class RunIterator final : public InternalIterator {
   }
 
   void Next() override {
+    DCHECK(Valid());
     if (++position_ < table_->entries()) {
       Load(kPrefetchDistance);
     } else if (index_ + 1 < run_->tables.size()) {
@@ -54,6 +57,7 @@ class RunIterator final : public InternalIterator {
   }
 
   void Prev() override {
+    DCHECK(Valid());
     if (position_ > 0) {
       position_--;
       Load(-kPrefetchDistance);
@@ -64,21 +68,27 @@ class RunIterator final : public InternalIterator {
     }
   }
 
-  const RecordView& record() const override { return record_; }
+  const RecordView& record() const override {
+    DCHECK(Valid());
+    return record_;
+  }
   Status status() const override { return status_; }
 
  private:
   // A position is all the state there is: entries are numbered through all leaves of a table.
   void Enter(size_t index, uint64_t position) {
+    DCHECK_LT(index, run_->tables.size());
     index_ = index;
     table_ = run_->tables[index].get();
     position_ = position;
+    DCHECK_GT(table_->entries(), 0u);
     Load(0);
   }
 
   // ahead is the direction and the distance of the walk, 0 after a jump. A leaf is verified where the walk crosses
   // into it, which is at its first entry forward and at its last one backward.
   void Load(int ahead) {
+    DCHECK_LT(position_, table_->entries());
     const uint64_t next = position_ + static_cast<uint64_t>(static_cast<int64_t>(ahead));
     if (next < table_->entries()) __builtin_prefetch(table_->pool()->At(table_->WordAt(next).ref()));
     Status s;
@@ -105,7 +115,10 @@ class RunIterator final : public InternalIterator {
 
 // Binary over the largest keys, which are in DRAM: no table is touched that cannot have the key.
 size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
-  return tables.CountBefore([&](const TableRef& table) { return order.Compare(table->largest(), key) < 0; });
+  const size_t i = tables.CountBefore([&](const TableRef& table) { return order.Compare(table->largest(), key) < 0; });
+  DCHECK(i == tables.size() || order.Compare(tables[i]->largest(), key) >= 0);
+  DCHECK(i == 0 || order.Compare(tables[i - 1]->largest(), key) < 0);
+  return i;
 }
 
 Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
@@ -132,6 +145,7 @@ uint64_t Run::payload_bytes() const {
 
 // The run, and so its tables and their payload, is kept by whoever pinned the version; the iterator keeps nothing.
 std::unique_ptr<InternalIterator> NewRunIterator(const Run* run, const KeyOrder& order, bool verify) {
+  CHECK(run != nullptr);
   return std::make_unique<RunIterator>(run, order, verify);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pmtable/index_cursor.h"
 #include "src/util/check.h"
 #include "src/util/hash.h"
 
@@ -25,12 +26,14 @@ namespace {
 
 // Meta block: a count, and per extent five numbers of at most 6, 6, 1, 7 and 7 bytes.
 constexpr uint64_t kMetaFixedBytes = 10;
+static_assert(sizeof(TableHeader) % 64 == 0 && sizeof(LeafNode) % 64 == 0 && sizeof(InnerNode) % 64 == 0);
 static_assert(PMTableBuilder::kBytesPerExtent == 6 + 6 + 1 + 7 + 7);
 
 // The bytes that an index of so many entries takes at most, whatever the keys are: nodes have a fixed size, so nothing
 // depends on keys but the heads inside. Start sizes the extent by it, and the reserve of the pool is an estimate of
 // the same.
 uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
+  CHECK_GT(entries, 0u);
   const uint64_t leaves = (entries + kNodeFanout - 1) / kNodeFanout;
   extents = std::min(extents, entries);  // an entry refers to one
   uint64_t bytes =
@@ -43,6 +46,7 @@ uint64_t IndexBytes(uint64_t entries, uint64_t extents) {
 // bytes after it are known for every key. Entry is IndexEntry or FirstKey.
 template <typename Entry>
 size_t CommonPrefix(const Entry* entries, size_t count) {
+  CHECK_GT(count, 0u);
   size_t limit = kMaxNodePrefix;
   for (size_t i = 0; i < count; i++) {
     const size_t known = entries[i].known_size;
@@ -58,6 +62,7 @@ template <typename Entry>
 // whole keys, equal heads are equal keys, and a search of the node needs no record.
 uint8_t SuffixSize(const Entry* entries, size_t count, size_t prefix) {
   const size_t size = entries[0].known_size;
+  CHECK_LE(prefix, size);
   if (size - prefix > kHeadSize) return kSuffixUnknown;
   for (size_t i = 0; i < count; i++) {
     if (!entries[i].complete || entries[i].known_size != size) return kSuffixUnknown;
@@ -68,6 +73,7 @@ uint8_t SuffixSize(const Entry* entries, size_t count, size_t prefix) {
 // Fills in header and heads of a node; everything else of it is there, unused parts zero.
 template <typename Entry, typename Node>
 void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int level, Node* node) {
+  CHECK_LE(count, size_t{kNodeFanout});
   NodeHeader& header = node->header;
   header.count = static_cast<uint8_t>(count);
   header.level = static_cast<uint8_t>(level);
@@ -77,7 +83,10 @@ void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int lev
   header.prefix_size = static_cast<uint8_t>(prefix);
   header.suffix_size = SuffixSize(entries, count, prefix);
   memcpy(header.prefix, entries[0].known, prefix);
-  for (size_t i = 0; i < count; i++) node->head[i] = KeyHead(Slice(entries[i].known, kMaxKnownBytes), prefix);
+  for (size_t i = 0; i < count; i++) {
+    node->head[i] = KeyHead(Slice(entries[i].known, kMaxKnownBytes), prefix);
+    CHECK(i == 0 || node->head[i - 1] <= node->head[i]);
+  }
 }
 
 template <typename Node>
@@ -92,6 +101,7 @@ void SealNode(Node* node, uint64_t seed) {
 // Takes no space yet: Start does, once the caller knows how much.
 PMTableBuilder::PMTableBuilder(Pool* pool, KeyOrder order, Purpose purpose, uint64_t number, int filter_bits)
     : pool_(pool), order_(order), purpose_(purpose), number_(number), filter_bits_(filter_bits) {
+  CHECK(pool_ != nullptr && filter_bits_ >= 0);
   pending_.reserve(kNodeFanout);
 }
 
@@ -103,7 +113,8 @@ PMTableBuilder::~PMTableBuilder() = default;
 // want of space; what is not needed goes back in Finish. Leave() is empty, because the index is what the reserve is
 // kept for.
 Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents) {
-  CHECK(index_ == nullptr);
+  CHECK(index_ == nullptr && entries_ == 0);
+  CHECK(max_entries > 0 && max_entries <= may_come);
   const uint64_t want = IndexBytes(max_entries, max_extents);
   const uint64_t least = IndexBytes(1, max_extents);
   Status s = pool_->AllocateAtMost(want, least, Pool::Leave(), ExtentKind::kIndex, &index_);
@@ -112,19 +123,29 @@ Status PMTableBuilder::Start(uint64_t max_entries, uint64_t may_come, uint64_t m
   while (capacity_ > 1 && IndexBytes(capacity_, max_extents) > index_->size()) {
     capacity_ -= std::max<uint64_t>(1, capacity_ / 64);
   }
+  CHECK(capacity_ > 0 && IndexBytes(capacity_, max_extents) <= index_->size());
   shortened_ = capacity_ < may_come;
   if (filter_bits_ > 0 && order_.bytewise()) filter_ = std::make_unique<BloomFilter>(capacity_, filter_bits_);
   return s;
+}
+
+// Whether the entry may follow the one added last, as far as their known bytes say.
+bool PMTableBuilder::ComesNext(const IndexEntry& entry) const {
+  int c;
+  if (entries_ == 0 || !order_.bytewise() || !KnownOrder(last_, entry, &c)) return true;
+  return entry.same_key_as_last ? c == 0 : c < 0;
 }
 
 // Notes on the way what readers want to know of the table: whether a key has several versions, whether these lie in
 // two leaves (then a get by fingerprint would miss some), and how many records lie behind the record before them,
 // which says whether a lazy copy has something to put in order.
 void PMTableBuilder::Add(const IndexEntry& entry) {
-  DCHECK(HasRoom());
-  const PmRef ref = entry.word.ref();
-  if (ref > last_ref_) ascending_++;
-  last_ref_ = ref;
+  CHECK(HasRoom());
+  CHECK(entry.Sound());
+  CHECK(ComesNext(entry));
+  if (entry.word.ref() > last_.word.ref()) ascending_++;
+  last_ = entry;
+  live_bytes_ += entry.word.size();
   if (entry.same_key_as_last && entries_ > 0) {
     flags_ |= kTableDuplicates;
     if (pending_.empty()) flags_ |= kTableSpanning;
@@ -140,6 +161,7 @@ void PMTableBuilder::Add(const IndexEntry& entry) {
 // DRAM for the levels above. The store is not fenced here: nothing refers to the leaf before the edit, and the caller
 // fences once for the whole table.
 void PMTableBuilder::EmitLeaf() {
+  CHECK(!pending_.empty() && pending_.size() <= kNodeFanout);
   LeafNode node = {};
   FillNode(order_, pending_.data(), pending_.size(), 0, &node);
   for (size_t i = 0; i < pending_.size(); i++) {
@@ -147,6 +169,7 @@ void PMTableBuilder::EmitLeaf() {
     node.SetHash(static_cast<int>(i), pending_[i].hash);
   }
   const uint64_t offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
+  CHECK_LE(offset + sizeof(node), index_->size());
   SealNode(&node, NodeSeed(pool_->secret(), offset));
   pool_->persist().Copy(purpose_, index_->data() + offset, &node, sizeof(node));
   const IndexEntry& first = pending_.front();
@@ -163,6 +186,7 @@ void PMTableBuilder::EmitLeaf() {
 // pointers. The nodes lie behind the leaves in this order, and their seeds are their places there.
 void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   const uint64_t inner_offset = sizeof(TableHeader) + leaf_count_ * sizeof(LeafNode);
+  CHECK_EQ(first_keys_.size(), leaf_count_);
   std::vector<FirstKey> below = std::move(first_keys_);
   for (int level = 1; below.size() > 1; level++) {
     std::vector<FirstKey> here;
@@ -179,12 +203,36 @@ void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
   }
 }
 
+// The meta block of these extents, which have to be those that the entries refer to.
+std::string PMTableBuilder::MetaBlock(const std::vector<PayloadRef>& payload) const {
+  TableMeta meta;
+  PmRef end = 0;
+  uint64_t live_bytes = 0;
+  for (const PayloadRef& p : payload) {
+    CHECK_GT(p.live_bytes, 0u);
+    meta.payload.push_back(
+        {p.extent->offset(), p.extent->size(), p.extent->kind(), p.extent->payload_bytes(), p.live_bytes});
+    CHECK(meta.payload.back().Fits(end));
+    end = meta.payload.back().end();
+    live_bytes += p.live_bytes;
+  }
+  CHECK_EQ(live_bytes, live_bytes_);
+  std::string block;
+  meta.EncodeTo(&block);
+  CHECK_LE(block.size(), kMetaFixedBytes + meta.payload.size() * kBytesPerExtent);
+  DCHECK(TableMeta().DecodeFrom(block));
+  return block;
+}
+
 // The header is stored last, but that is no publication: up to the caller's fence any part of the table may be
 // missing, and the manifest names it only afterwards. The PMTable that comes back is opened from what is in DRAM,
 // without a look at the medium but for the first and the last key.
 Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
   CHECK_GT(entries_, 0u);
+  CHECK_LE(tombstones_, entries_);
+  CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
   if (!pending_.empty()) EmitLeaf();
+  CHECK_EQ(leaf_count_, (entries_ + kNodeFanout - 1) / kNodeFanout);
   std::shared_ptr<PMTable> t(new PMTable(pool_, order_, index_));
   t->header_.number = number_;  // for messages
   BuildInner(&t->inner_);
@@ -193,15 +241,9 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
     t->level_start_.push_back(start);
     start += nodes;
   }
-  TableMeta meta;
-  for (const PayloadRef& p : summary.payload) {
-    meta.payload.push_back(
-        {p.extent->offset(), p.extent->size(), p.extent->kind(), p.extent->payload_bytes(), p.live_bytes});
-    t->payload_bytes_ += p.live_bytes;
-  }
-  std::string meta_block;
-  meta.EncodeTo(&meta_block);
-
+  CHECK_EQ(start, t->inner_.size());
+  const std::string meta_block = MetaBlock(summary.payload);
+  t->payload_bytes_ = live_bytes_;
   TableHeader& h = t->header_;
   h.magic = kTableMagic;
   h.version = kTableFormatVersion;

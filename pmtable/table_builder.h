@@ -27,11 +27,15 @@ struct IndexEntry {
   uint32_t hash;
   IndexWord word;
 
+  // Whether the figures fit each other.
+  bool Sound() const { return known_size <= kMaxKnownBytes && (complete || known_size >= kHeadSize); }
+
   void SetKey(const Slice& key) {
     complete = key.size() <= kMaxKnownBytes;
     known_size = static_cast<uint8_t>(complete ? key.size() : kMaxKnownBytes);
     memcpy(known, key.data(), known_size);
     memset(known + known_size, 0, kMaxKnownBytes - known_size);
+    static_assert(kMaxKnownBytes <= UINT8_MAX);
   }
 };
 
@@ -57,6 +61,7 @@ class PMTableBuilder {
   // Whether so little room is left that the next key is better put into another table, because a key's versions have to
   // stay together. Never so if there was room for all that may come.
   bool NearlyFull() const {
+    DCHECK_LE(entries_, capacity_);
     return shortened_ && capacity_ - entries_ < std::min<uint64_t>(kNodeFanout, capacity_ / 4);
   }
 
@@ -66,7 +71,10 @@ class PMTableBuilder {
   uint64_t entries() const { return entries_; }
 
   // Of the extent taken by Start.
-  uint64_t index_bytes() const { return index_->size(); }
+  uint64_t index_bytes() const {
+    CHECK(index_ != nullptr);
+    return index_->size();
+  }
 
   // What the entries added refer to, for Finish.
   struct Summary {
@@ -87,8 +95,10 @@ class PMTableBuilder {
     PmRef ref;
   };
 
+  bool ComesNext(const IndexEntry& entry) const;
   void EmitLeaf();
   void BuildInner(std::vector<InnerNode>* inner);
+  std::string MetaBlock(const std::vector<PayloadRef>& payload) const;
 
   Pool* const pool_;
   const KeyOrder order_;
@@ -102,8 +112,9 @@ class PMTableBuilder {
   uint64_t tombstones_ = 0;
   uint64_t ascending_ = 0;
   uint64_t leaf_count_ = 0;
+  uint64_t live_bytes_ = 0;
   uint32_t flags_ = 0;
-  PmRef last_ref_ = 0;
+  IndexEntry last_ = {};
   std::vector<IndexEntry> pending_;   // of the leaf being filled
   std::vector<FirstKey> first_keys_;  // of the leaves written
   std::unique_ptr<BloomFilter> filter_;

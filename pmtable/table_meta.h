@@ -17,6 +17,7 @@
 #include "miodb/slice.h"
 #include "src/format/superblock.h"
 #include "src/nvm/pool.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 
 namespace miodb {
@@ -27,6 +28,14 @@ struct PayloadMeta {
   ExtentKind kind;
   uint64_t payload_bytes;
   uint64_t live_bytes;
+
+  PmRef end() const { return offset + size; }
+
+  // Whether this may stand behind what ends at `from`.
+  bool Fits(PmRef from) const {
+    return (kind == ExtentKind::kLog || kind == ExtentKind::kSettled) && offset >= from && size > 0 &&
+           payload_bytes <= size;
+  }
 };
 
 struct TableMeta {
@@ -35,6 +44,7 @@ struct TableMeta {
   void EncodeTo(std::string* dst) const {
     PutVarint64(dst, payload.size());
     for (const PayloadMeta& p : payload) {
+      CHECK(p.offset % kExtentUnit == 0 && p.size % kExtentUnit == 0);
       PutVarint64(dst, p.offset / kExtentUnit);
       PutVarint64(dst, p.size / kExtentUnit);
       dst->push_back(static_cast<char>(p.kind));
@@ -51,17 +61,14 @@ struct TableMeta {
     PmRef end = 0;
     for (PayloadMeta& p : payload) {
       if (!GetVarint64(&input, &p.offset) || !GetVarint64(&input, &p.size) || input.empty()) return false;
-      const uint8_t kind = static_cast<uint8_t>(input[0]);
+      p.kind = static_cast<ExtentKind>(static_cast<uint8_t>(input[0]));
       input.remove_prefix(1);
-      if (kind != static_cast<uint8_t>(ExtentKind::kLog) && kind != static_cast<uint8_t>(ExtentKind::kSettled))
-        return false;
       if (!GetVarint64(&input, &p.payload_bytes) || !GetVarint64(&input, &p.live_bytes)) return false;
       if (p.offset > IndexWord::kMaxRef / kExtentUnit || p.size > IndexWord::kMaxRef / kExtentUnit) return false;
       p.offset *= kExtentUnit;
       p.size *= kExtentUnit;
-      if (p.offset < end || p.size == 0 || p.payload_bytes > p.size) return false;
-      end = p.offset + p.size;
-      p.kind = static_cast<ExtentKind>(kind);
+      if (!p.Fits(end)) return false;
+      end = p.end();
     }
     return input.empty();
   }

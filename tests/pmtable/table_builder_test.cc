@@ -136,6 +136,43 @@ TEST_F(TableBuilderTest, SaysWhenItIsNearlyFullIfMoreMayCome) {
   EXPECT_EQ(kNodeFanout - 1, nearly);
 }
 
+// Adds two entries that refer to the same record.
+void AddBoth(Pool* pool, const Slice& first, const Slice& second, bool same_key) {
+  PMTableBuilder builder(pool, KeyOrder(BytewiseComparator()), Purpose::kMerge, 1, 10);
+  ASSERT_OK(builder.Start(2, 2, 1));
+  IndexEntry entry = {};
+  entry.word = IndexWord(kExtentUnit, false, 10);
+  entry.SetKey(first);
+  builder.Add(entry);
+  entry.SetKey(second);
+  entry.same_key_as_last = same_key;
+  builder.Add(entry);
+}
+
+TEST(TableBuilderDeathTest, RefusesEntriesOutOfOrder) {
+  TestPool pool;
+  AddBoth(pool.get(), "a", "b", false);
+  AddBoth(pool.get(), "a", "a", true);
+  const std::string beginning(kMaxKnownBytes, 'k');
+  AddBoth(pool.get(), beginning + "b", beginning + "a", false);  // nobody knows
+  EXPECT_DEATH(AddBoth(pool.get(), "b", "a", false), "ComesNext");
+  EXPECT_DEATH(AddBoth(pool.get(), "a", "a", false), "ComesNext");
+  EXPECT_DEATH(AddBoth(pool.get(), "a", "b", true), "ComesNext");
+}
+
+TEST(TableBuilderDeathTest, RefusesAnAccountThatIsNotThatOfItsEntries) {
+  TestPool pool;
+  const ExtentRef extent = pool.Allocate(kExtentUnit);
+  PMTableBuilder builder(pool.get(), KeyOrder(BytewiseComparator()), Purpose::kMerge, 1, 10);
+  ASSERT_OK(builder.Start(1, 1, 1));
+  IndexEntry entry = {};
+  entry.SetKey("key");
+  entry.word = IndexWord(extent->offset(), false, 17);
+  builder.Add(entry);
+  TableRef table;
+  EXPECT_DEATH(builder.Finish(PMTableBuilder::Summary{1, 1, {{extent, 16}}}, &table).IgnoreError(), "live_bytes_");
+}
+
 TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   TestPool pool(1 << 20);
   const KeyOrder order(BytewiseComparator());
@@ -157,7 +194,7 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   ASSERT_OK(builder.Start(100000, 100000, 3));
   EXPECT_EQ(2 * kExtentUnit, builder.index_bytes());
   // All that is promised must fit: the header, leaves, one inner node and the meta block.
-  PayloadRef payload{extents[2], 10};
+  PayloadRef payload{extents[2], 0};
   payload.extent->SetPayloadBytes(kExtentUnit);
   char* const place = payload.extent->data();
   uint64_t hash;
@@ -165,8 +202,9 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   uint64_t added = 0;
   for (; builder.HasRoom(); added++) {
     IndexEntry entry = {};
-    entry.SetKey("key");
+    entry.SetKey(std::to_string(added + 1000));
     entry.word = IndexWord(payload.extent->offset(), false, 17);
+    payload.live_bytes += 17;
     builder.Add(entry);
   }
   EXPECT_GT(added, 4u * kNodeFanout) << "two units hold a header, five leaves and an inner node";
