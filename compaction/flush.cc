@@ -19,9 +19,11 @@ class PayloadMap {
   void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
+      CHECK_LE(chunk->used, chunk->capacity);
       ExtentRef extent = chunk->extent;
       if (extent == nullptr) {
         extent = chunk->reserved;
+        CHECK(extent != nullptr && chunk->used <= extent->size());
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
       }
       extent->Trim(chunk->used);
@@ -31,9 +33,11 @@ class PayloadMap {
       tracker->AddExtent(extent);
     }
     std::sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+    for (size_t i = 1; i < pieces_.size(); i++) CHECK(pieces_[i - 1].end <= pieces_[i].begin);
   }
 
-  PmRef RefOf(const char* p) {
+  // Of the record at p.
+  PmRef RefOf(const char* p, uint64_t size) {
     if (p < pieces_[last_].begin || p >= pieces_[last_].end) {
       auto after = std::upper_bound(pieces_.begin(), pieces_.end(), p,
                                     [](const char* q, const Piece& piece) { return q < piece.begin; });
@@ -41,6 +45,7 @@ class PayloadMap {
       last_ = static_cast<size_t>(after - pieces_.begin()) - 1;
       CHECK(p < pieces_[last_].end);
     }
+    CHECK_LE(size, static_cast<uint64_t>(pieces_[last_].end - p));
     return pieces_[last_].offset + static_cast<PmRef>(p - pieces_[last_].begin);
   }
 
@@ -54,12 +59,20 @@ class PayloadMap {
   size_t last_ = 0;
 };
 
+// Whether the entry comes behind the one before it. Its key lies where the log is: in bytes of a medium.
+bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkTree::Entry& entry) {
+  const int c = order.Compare(BLinkTree::KeyOf(&before), BLinkTree::KeyOf(&entry));
+  return c < 0 || (c == 0 && TagSequence(before.tag) > TagSequence(entry.tag));
+}
+
 }  // namespace
 
 Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables) {
+  CHECK(request.pool != nullptr && request.filter != nullptr);
   tables->clear();
   const BLinkTree& tree = request.memtable->tree();
   if (tree.count() == 0) return Status::OK();
+  if (kChecksWhole) tree.Check();
   Pool* const pool = request.pool;
   const KeyOrder& order = request.order;
   PayloadTracker tracker;
@@ -73,9 +86,16 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   TableSink sink(std::move(options), &tracker);
 
   IndexEntry entry;
+  uint64_t kept = 0;
   const BLinkTree::Entry* last = nullptr;
   for (const BLinkTree::Entry* from = tree.First(); from != nullptr; last = from, from = from->Next()) {
     if (const BLinkTree::Entry* const next = from->Next(); next != nullptr) __builtin_prefetch(next->record);
+    DCHECK(TagSequence(from->tag) >= request.memtable->min_sequence());
+    DCHECK(TagSequence(from->tag) <= request.memtable->max_sequence());
+    if (last != nullptr && !InOrder(order, *last, *from)) {
+      return Status::Corruption(pool->path(),
+                                "log record of write " + std::to_string(TagSequence(from->tag)) + " is out of order");
+    }
     const Slice key = BLinkTree::KeyOf(from);
     const bool same_key = last != nullptr && order.Equal(key, BLinkTree::KeyOf(last));
     if (same_key && !request.filter->VisibleBelow(TagSequence(from->tag), TagSequence(last->tag))) continue;
@@ -83,12 +103,15 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
     // The newest version of a key is always kept, so the one added last has this key.
     entry.same_key_as_last = same_key;
     entry.hash = order.bytewise() ? KeyHash(key) : 0;
-    entry.word = IndexWord(payload.RefOf(from->record), TagType(from->tag) == kTypeDeletion, from->record_size);
+    const PmRef ref = payload.RefOf(from->record, from->record_size);
+    entry.word = IndexWord(ref, TagType(from->tag) == kTypeDeletion, from->record_size);
     Status s = sink.MakeRoom(same_key);
     if (!s.ok()) return s;
     sink.Add(entry, TagSequence(from->tag));
+    kept++;
   }
   Status s = sink.Finish(tables);
+  CHECK(!s.ok() || Run({0, *tables}).entries() == kept);
   if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);
   return s;
 }

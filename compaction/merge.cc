@@ -50,14 +50,19 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
     cluster.table_count++;
     if (order.Compare(table->largest(), cluster.largest) > 0) cluster.largest = table->largest();
   }
+  size_t count = 0;
   for (Cluster& cluster : clusters) {
     std::erase_if(cluster.inputs, [](const std::vector<TableRef>& tables) { return tables.empty(); });
+    CHECK_LE(cluster.inputs.size(), cluster.table_count);
+    count += cluster.table_count;
   }
+  CHECK_EQ(count, items.size());
   return clusters;
 }
 
 // Whether something older than the inputs has keys in this range.
 bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
+  DCHECK(request.order.Compare(smallest, largest) <= 0);
   return std::any_of(request.older.begin(), request.older.end(),
                      [&](const TableRef& t) {
                        return request.order.Compare(t->smallest(), largest) <= 0 &&
@@ -72,6 +77,7 @@ class RecordCopier {
   RecordCopier(const MergeRequest& request, PayloadTracker* tracker) : request_(request), tracker_(tracker) {}
 
   bool Wanted(const Extent& extent, const IndexWord& word) const {
+    DCHECK(extent.Contains(word.ref()));
     if (full_) return false;
     // relaxed: policy only; an entry that misses the mark is caught by the next merge.
     if (extent.evacuate.load(std::memory_order_relaxed)) return true;
@@ -81,6 +87,7 @@ class RecordCopier {
   // Copies the record and points *word at the copy. Without space nothing happens, and nothing is wanted any more.
   void Copy(const RecordView& record, bool evacuated, IndexWord* word) {
     const size_t size = record.size();
+    CHECK(extent_ == nullptr || used_ <= extent_->size());
     if (extent_ == nullptr || extent_->size() - used_ < size) {
       Finish();
       if (extents_left_ == 0) {
@@ -96,18 +103,21 @@ class RecordCopier {
         full_ = true;
         return;
       }
+      CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
       tracker_->AddExtent(extent_);
       used_ = 0;
     }
     char* const to = extent_->data() + used_;
     request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
     *word = word->WithRef(extent_->offset() + used_);
+    CHECK(extent_->Contains(word->ref()));
     used_ += size;
     bytes_copied_ += size;
   }
 
   // Tells of an index extent that the job has taken or cut, for a table with room for this many more payload extents.
   void CountIndex(int64_t bytes, uint64_t extents) {
+    CHECK(bytes >= 0 || index_taken_ >= static_cast<uint64_t>(-bytes));
     index_taken_ += static_cast<uint64_t>(bytes);
     extents_left_ = extents;
   }
@@ -115,6 +125,7 @@ class RecordCopier {
   // Gives back the unused tail of the extent being filled, before a table names it.
   void Finish() {
     if (extent_ == nullptr) return;
+    CHECK(used_ > 0 && used_ <= extent_->size());
     extent_->Shrink(used_);
     extent_->SetPayloadBytes(used_);
     extent_.reset();
@@ -147,12 +158,22 @@ bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
   return false;
 }
 
+// Whether tables lie side by side in the range of their cluster. Their keys were read from the pool.
+bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<TableRef>& tables) {
+  for (size_t i = 0; i < tables.size(); i++) {
+    if (i > 0 && order.Compare(tables[i - 1]->largest(), tables[i]->smallest()) >= 0) return false;
+  }
+  return tables.empty() || (order.Compare(cluster.smallest, tables.front()->smallest()) <= 0 &&
+                            order.Compare(tables.back()->largest(), cluster.largest) <= 0);
+}
+
 class ClusterMerge {
  public:
   // guess_sizes: take space for tables of average size rather than for all entries.
   ClusterMerge(const MergeRequest& request, const Cluster& cluster, bool guess_sizes, PayloadTracker* tracker,
                RecordCopier* copier, MergeResult* result)
       : request_(request),
+        cluster_(cluster),
         tracker_(tracker),
         copier_(copier),
         result_(result),
@@ -165,6 +186,7 @@ class ClusterMerge {
     options.new_table_number = request.new_table_number;
     options.before_finish = [copier] { copier->Finish(); };
     options.index_taken = [copier](int64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
+    CHECK(!cluster.inputs.empty());
     uint64_t payload_bytes = 0;
     for (const std::vector<TableRef>& tables : cluster.inputs) {
       for (const TableRef& table : tables) {
@@ -176,7 +198,10 @@ class ClusterMerge {
       }
       cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
     }
+    entries_ = options.max_entries;
+    CHECK(entries_ >= cluster.table_count && options.min_sequence <= options.max_sequence);
     if (may_copy_) {
+      CHECK_GT(request.copy_extent_bytes, 0u);
       // A copy extent is at least a quarter of the usual size.
       const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
       options.max_new_extents = 4 * most / request.copy_extent_bytes + 4;
@@ -191,6 +216,7 @@ class ClusterMerge {
   bool overflowed() const { return sink_->overflowed(); }
 
   Status Run() {
+    const uint64_t read = result_->entries_read, dropped = result_->entries_dropped;
     BuildHeap();
     while (!heap_.empty() && !failed_) {
       IndexCursor* const cursor = cursors_[heap_.front()].get();
@@ -206,13 +232,22 @@ class ClusterMerge {
     for (const auto& cursor : cursors_) {
       if (!cursor->status().ok()) return cursor->status();
     }
+    CHECK(!failed_);
+    CHECK_EQ(result_->entries_read - read, entries_);
     std::vector<TableRef> tables;
     Status s = sink_->Finish(&tables);
+    if (!s.ok()) return s;
+    CHECK_EQ(miodb::Run({0, tables}).entries(), entries_ - (result_->entries_dropped - dropped));
+    if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(tables.front()->number());
     result_->added.insert(result_->added.end(), tables.begin(), tables.end());
     return s;
   }
 
  private:
+  Status OutOfOrder(uint64_t table) const {
+    return Status::Corruption(request_.pool->path(), "table " + std::to_string(table) + " is out of order");
+  }
+
   // The heap holds indexes of cursors; on top the smallest key, of equal keys the newest input (lowest index).
   bool Less(size_t a, size_t b) {
     const int c = IndexCursor::CompareKeys(cursors_[a].get(), cursors_[b].get());
@@ -227,6 +262,7 @@ class ClusterMerge {
   }
 
   void SiftDown() {
+    CHECK(!heap_.empty());
     if (!cursors_[heap_.front()]->Valid()) {
       heap_.front() = heap_.back();
       heap_.pop_back();
@@ -252,24 +288,25 @@ class ClusterMerge {
     return s;
   }
 
-  // Whether the cursor's entry has the key of the entry taken before it.
+  // Whether the cursor's entry has the key of the entry taken before it. Corruption if it comes before that one.
   Status SameKey(IndexCursor* cursor, bool* same) {
     *same = false;
     if (!any_) return Status::OK();
     int c;
-    if (request_.order.bytewise() && KnownOrder(last_, cursor->entry(), &c)) {
-      *same = c == 0;
-      return Status::OK();
+    if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
+      RecordView a, b;
+      Status s = last_table_->ReadRecord(last_ref_, true, &a);
+      if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), true, &b);
+      if (!s.ok()) return s;
+      c = request_.order.Compare(a.key, b.key);
     }
-    RecordView a, b;
-    Status s = last_table_->ReadRecord(last_ref_, true, &a);
-    if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), true, &b);
-    if (s.ok()) *same = request_.order.Equal(a.key, b.key);
-    return s;
+    *same = c == 0;
+    return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
   }
 
   // Decides about the entry on top and adds it to the output if it is kept.
   Status Take(IndexCursor* cursor) {
+    CHECK(cursor->Valid());
     bool same_key;
     Status s = SameKey(cursor, &same_key);
     if (!s.ok()) return s;
@@ -305,6 +342,7 @@ class ClusterMerge {
                                                            " refers to offset " + std::to_string(entry->word.ref()) +
                                                            ", outside of its payload");
     }
+    CHECK(!entry->same_key_as_last || last_added_same_);
     Status s = sink_->MakeRoom(entry->same_key_as_last);
     if (!s.ok()) return s;
     uint64_t oldest = cursor->table().oldest_sequence();
@@ -322,11 +360,13 @@ class ClusterMerge {
   }
 
   const MergeRequest& request_;
+  const Cluster& cluster_;
   PayloadTracker* const tracker_;
   RecordCopier* const copier_;
   MergeResult* const result_;
-  const bool may_copy_;  // marks set later are left to the next merge: there is no room for more extents in the index
-  const bool bottom_;    // nothing older than the inputs lies in the cluster's range
+  const bool may_copy_;   // marks set later are left to the next merge: there is no room for more extents in the index
+  const bool bottom_;     // nothing older than the inputs lies in the cluster's range
+  uint64_t entries_ = 0;  // of the inputs
   std::vector<std::unique_ptr<IndexCursor>> cursors_;
   bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
   std::vector<size_t> heap_;
@@ -340,6 +380,7 @@ class ClusterMerge {
 
 // Whether a table that overlaps no other must be rewritten all the same.
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
+  DCHECK_GT(table.entries(), 0u);
   if (request.rewrite_all) return true;
   if (table.has(kTableDuplicates) && !request.filter->has_snapshots()) return true;
   if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
@@ -357,6 +398,8 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
 }  // namespace
 
 Status MergeRuns(const MergeRequest& request, MergeResult* result) {
+  CHECK(request.pool != nullptr && request.filter != nullptr && !request.inputs.empty());
+  CHECK_GT(request.payload_limit, 0u);
   PayloadTracker tracker;
   RecordCopier copier(request, &tracker);
   for (const Cluster& cluster : FindClusters(request)) {
@@ -380,6 +423,8 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     }
   }
   copier.Finish();
+  CHECK_LE(result->entries_dropped, result->entries_read);
+  CHECK(request.copies || copier.bytes_copied() == 0);
   result->bytes_copied = copier.bytes_copied();
   result->copies_refused = copier.full();
   return request.pool->persist().Fence(request.purpose);

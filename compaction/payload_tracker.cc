@@ -5,9 +5,15 @@
 namespace miodb {
 
 void PayloadTracker::AddExtent(const ExtentRef& extent) {
+  CHECK(extent != nullptr);
   const PmRef begin = extent->offset();
   auto at = std::lower_bound(slots_.begin(), slots_.end(), begin, [](const Slot& s, PmRef b) { return s.begin < b; });
-  if (at != slots_.end() && at->begin == begin) return;
+  if (at != slots_.end() && at->begin == begin) {
+    CHECK(at->extent == extent);  // space has one owner, whom all share
+    return;
+  }
+  CHECK(at == slots_.end() || extent->end() <= at->begin);
+  CHECK(at == slots_.begin() || std::prev(at)->extent->end() <= begin);
   slots_.insert(at, Slot{begin, extent, 0});
   last_ = 0;
 }
@@ -22,12 +28,29 @@ Extent* PayloadTracker::Find(PmRef ref) {
   return slots_[i].extent.get();
 }
 
+void PayloadTracker::Check() const {
+  uint64_t live = 0;
+  PmRef end = 0;
+  for (const Slot& slot : slots_) {
+    CHECK_EQ(slot.begin, slot.extent->offset());
+    CHECK_LE(end, slot.begin);
+    end = slot.extent->end();
+    live += slot.live;
+  }
+  CHECK_EQ(live, live_);
+  CHECK_LE(last_, slots_.size());
+}
+
 std::vector<PayloadRef> PayloadTracker::Take() {
+  if (kChecksWhole) Check();
   std::vector<PayloadRef> result;
   for (Slot& slot : slots_) {
-    if (slot.live > 0) result.push_back({slot.extent, slot.live});
+    if (slot.live == 0) continue;
+    result.push_back({slot.extent, slot.live});
+    live_ -= slot.live;
     slot.live = 0;
   }
+  CHECK_EQ(live_, 0u);
   return result;
 }
 

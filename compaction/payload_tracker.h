@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pmtable/pmtable.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -22,12 +23,19 @@ class PayloadTracker {
   Extent* Find(PmRef ref);
 
   // Accounts bytes to the extent that Find returned last.
-  void AddLive(uint64_t bytes) { slots_[last_].live += bytes; }
+  void AddLive(uint64_t bytes) {
+    CHECK_LT(last_, slots_.size());
+    slots_[last_].live += bytes;
+    live_ += bytes;
+  }
 
   // What was accounted since the last call, sorted by offset.
   std::vector<PayloadRef> Take();
 
   size_t extent_count() const { return slots_.size(); }
+
+  // What must hold at any time: the extents ascend and lie apart, and what was accounted is the sum of theirs.
+  void Check() const;
 
  private:
   struct Slot {
@@ -38,6 +46,7 @@ class PayloadTracker {
 
   std::vector<Slot> slots_;  // by begin
   size_t last_ = 0;
+  uint64_t live_ = 0;  // bytes accounted since the last Take
 };
 
 }  // namespace miodb

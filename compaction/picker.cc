@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 namespace {
@@ -17,6 +19,7 @@ bool Busy(const PickerInput& input, const Run& run) { return input.busy_runs->co
 std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const Version& version = *input.version;
   const int last_buffer = version.repository() - 1;
+  CHECK(last_buffer >= 0 && input.level_trigger > 0);
   const size_t trigger = static_cast<size_t>(input.level_trigger);
   int best = -1;
   double best_score = 0;
@@ -37,6 +40,7 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(best)];
   MergeJob job{best == last_buffer ? MergeKind::kLazyCopy : MergeKind::kZeroCopy, best, best + 1, {}, {}};
   const size_t width = best == last_buffer ? 1 : std::min(runs.size(), kMaxMergeWidth);
+  CHECK_GE(runs.size(), width);
   job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
   if (best == last_buffer) {
     const std::vector<RunRef>& repository = version.levels.back();
@@ -84,6 +88,7 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
         if (job.collect.size() == kMaxCollectTables) break;
         if (!Busy(input, *table) && RefersToEvacuated(*table)) job.collect.push_back(table);
       }
+      CHECK_LE(job.collect.size(), kMaxCollectTables);
       if (!job.collect.empty()) return job;
     }
   }
@@ -105,6 +110,7 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
     job.inputs.insert(job.inputs.end(), runs.begin(), runs.end());
   }
   const std::vector<RunRef>& repository = version.levels.back();
+  CHECK_LE(repository.size(), 1u);
   if (job.inputs.empty()) {
     const bool any = !input.snapshots && !repository.empty() &&
                      std::any_of(repository[0]->tables.begin(), repository[0]->tables.end(),
@@ -131,7 +137,33 @@ const char* MergeKindName(MergeKind kind) {
   return "";
 }
 
+void CheckJob(const PickerInput& input, const MergeJob& job) {
+  const auto& levels = input.version->levels;
+  CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
+  CHECK(!job.inputs.empty());
+  CHECK_EQ(job.kind == MergeKind::kCollect, job.level == job.output_level);
+  CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
+  CHECK(job.kind != MergeKind::kSettle || !input.jobs_running);
+  std::vector<RunRef> by_age;
+  for (int level = job.level; level <= job.output_level; level++) {
+    const auto& runs = levels[static_cast<size_t>(level)];
+    by_age.insert(by_age.end(), runs.begin(), runs.end());
+  }
+  const auto first = std::find(by_age.begin(), by_age.end(), job.inputs.front());
+  CHECK_LE(static_cast<ptrdiff_t>(job.inputs.size()), by_age.end() - first);
+  CHECK(std::equal(job.inputs.begin(), job.inputs.end(), first));
+  const size_t newer = static_cast<size_t>(first - by_age.begin());
+  CHECK(job.kind == MergeKind::kCollect || newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
+  CHECK(std::none_of(job.inputs.begin(), job.inputs.end(), [&](const RunRef& run) { return Busy(input, *run); }));
+  const auto& tables = job.inputs.front()->tables;
+  for (const TableRef& table : job.collect) {
+    CHECK(!Busy(input, *table));
+    CHECK(std::find(tables.begin(), tables.end(), table) != tables.end());
+  }
+}
+
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
+  CHECK(input.busy_runs != nullptr && input.busy_levels != nullptr);
   if (!input.merges_blocked) {
     std::optional<MergeJob> job;
     if (input.settle) {
@@ -148,8 +180,10 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
 
 std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,
                                     uint64_t slack, uint64_t budget) {
+  CHECK_LE(goal_percent, start_percent);
   uint64_t used = 0, live = 0;
   for (const ExtentUse& e : extents) {
+    CHECK(e.extent != nullptr);
     used += e.payload;
     live += std::min(e.live, e.payload);
   }
@@ -161,6 +195,7 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t sta
   });
   for (const ExtentUse& e : extents) {
     if (used * 100 <= live * goal_percent || e.live >= e.payload || e.live > budget) break;
+    CHECK_GE(used, live);
     budget -= e.live;
     used -= e.payload - e.live;
     result.push_back(e.extent);

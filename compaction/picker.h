@@ -51,6 +51,10 @@ struct PickerInput {
 // The next job, or nothing if none is due or all that are due have to wait for running ones.
 std::optional<MergeJob> PickMerge(const PickerInput& input);
 
+// What must hold of a job that was picked: what it takes is free, neighbours in the order of age, and its output comes
+// where the oldest of it was.
+void CheckJob(const PickerInput& input, const MergeJob& job);
+
 // Of these payload extents (each once), the ones to evacuate so that used bytes come down to goal_percent of live ones,
 // emptiest first. Nothing if they are not above start_percent, or if less than slack bytes of garbage are there. The
 // live bytes of those picked, which have to be copied, do not exceed budget.

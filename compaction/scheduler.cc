@@ -6,6 +6,13 @@
 
 namespace miodb {
 
+Scheduler::Scheduler(int repository, const SchedulePolicy& policy) : repository_(repository), policy_(policy) {
+  CHECK_GT(repository_, 0);
+  CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
+  CHECK(policy_.plenty_share > 0 && policy_.short_share > 0);
+  CHECK(policy_.short_goal_percent >= 100 && policy_.short_start_percent >= policy_.short_goal_percent);
+}
+
 // ---- what runs
 
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
@@ -17,11 +24,17 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.settle = settling();
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
-  return PickMerge(input);
+  std::optional<MergeJob> job = PickMerge(input);
+  if (kChecksWhole && job.has_value()) CheckJob(input, *job);
+  return job;
 }
 
 void Scheduler::Hold(const JobHold& hold) {
-  const auto hold_level = [this](int level) { CHECK(busy_levels_.insert(level).second); };
+  const auto hold_level = [this](int level) {
+    CHECK(level >= 0 && level <= repository_);
+    CHECK(busy_levels_.insert(level).second);
+  };
+  CHECK(hold.kind != MergeKind::kSettle || running_ == 0);
   running_++;
   drains_ += hold.is_drain;
   for (const uint64_t run : hold.runs) CHECK(busy_runs_.insert(run).second);
@@ -38,19 +51,24 @@ void Scheduler::Hold(const JobHold& hold) {
 }
 
 void Scheduler::Release(const JobHold& hold) {
+  const auto free_level = [this](int level) { CHECK_EQ(busy_levels_.erase(level), 1u); };
+  CHECK_GT(running_, 0);
+  CHECK_LE(hold.installed, installed_);
   running_--;
   drains_ -= hold.is_drain;
   for (const uint64_t run : hold.runs) CHECK_EQ(busy_runs_.erase(run), 1u);
   for (const uint64_t table : hold.tables) CHECK_EQ(busy_tables_.erase(table), 1u);
   if (TakesPartOfRepository(hold)) {
-    if (--repository_shares_ == 0) busy_levels_.erase(repository_);
+    CHECK_GT(repository_shares_, 0);
+    if (--repository_shares_ == 0) free_level(repository_);
   } else if (hold.kind == MergeKind::kSettle) {
     settles_finished_++;
-    busy_levels_.clear();
+    for (int level = 0; level <= repository_; level++) free_level(level);
   } else {
-    busy_levels_.erase(hold.level);
-    if (hold.kind == MergeKind::kLazyCopy) busy_levels_.erase(hold.output_level);
+    free_level(hold.level);
+    if (hold.kind == MergeKind::kLazyCopy) free_level(hold.output_level);
   }
+  if (kChecksWhole) Check();
 }
 
 JobHold Scheduler::BeginMerge(const MergeJob& job) {
@@ -63,10 +81,12 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
   if (TakesPartOfRepository(hold)) hold.tables = Numbers(job.collect);
   Hold(hold);
+  if (kChecksWhole) Check();
   return hold;
 }
 
 void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
+  CHECK(!hold.is_drain);
   Release(hold);
   attempts_++;
   const bool collection = hold.kind == MergeKind::kCollect;
@@ -97,6 +117,7 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
 // What other jobs freed meanwhile came too late for this one, or was held by it: it is tried again at once. Jobs that
 // failed freed nothing: with them two would keep each other going for ever.
 void Scheduler::NoSpace(const JobHold& hold) {
+  CHECK(!hold.is_drain);
   if (installed_ != hold.installed) return;
   if (hold.kind == MergeKind::kCollect) {
     CollectionRefused();
@@ -108,6 +129,7 @@ void Scheduler::NoSpace(const JobHold& hold) {
 // It is tried again with fewer extents, the emptiest: a small copy may free a lot.
 void Scheduler::CollectionRefused() {
   refusals_ = std::min(refusals_ + 1, policy_.collection_attempts + 1);
+  CHECK_GT(refusals_, 0);
   collections_.On(refusals_ > policy_.collection_attempts ? CollectionEvent::kRefusedTooOften
                                                           : CollectionEvent::kRefused);
 }
@@ -138,6 +160,7 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   // wait for the space that is collected here.
   if (settling() && !pressed && !merges_blocked() && !marks_ && !f.buffer_is_empty) return std::nullopt;
   const uint64_t percent = static_cast<uint64_t>(f.amplification), extra = percent - 100;
+  CHECK_GE(f.amplification, 100);
   const bool patient = f.free > f.capacity / policy_.plenty_share && WritersAreBusy(now_micros);
   const uint64_t limit = pressed ? policy_.short_start_percent : patient ? 100 + policy_.patience * extra : percent;
   MarkRequest request;
@@ -147,6 +170,8 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
   request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
+  CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
+  CHECK_LE(request.budget, f.free);
   return request;
 }
 
@@ -156,6 +181,7 @@ bool Scheduler::BeginMarks(bool marked) {
 }
 
 void Scheduler::SeeSequence(uint64_t sequence, uint64_t now_micros) {
+  CHECK(sequence >= sequence_ && now_micros >= sequence_micros_);
   if (sequence == sequence_) return;
   sequence_ = sequence;
   sequence_micros_ = now_micros;
@@ -178,6 +204,7 @@ JobHold Scheduler::BeginDrain(const SsdJob& job) {
   hold.is_drain = true;
   hold.tables = Numbers(job.tables);
   Hold(hold);
+  if (kChecksWhole) Check();
   return hold;
 }
 
@@ -212,11 +239,19 @@ void Scheduler::SpaceAdded() {
 }
 
 void Scheduler::Check() const {
-  CHECK(running_ >= drains_ && drains_ >= 0 && repository_shares_ >= drains_);
+  CHECK(running_ >= drains_ && drains_ >= 0);
+  CHECK(repository_shares_ >= drains_ && repository_shares_ <= running_);
   CHECK(repository_shares_ == 0 || busy_levels_.count(repository_) == 1);
-  CHECK(running_ > 0 || (busy_runs_.empty() && busy_levels_.empty() && busy_tables_.empty()));
-  CHECK(settles_started_ - settles_finished_ <= (running_ > 0 ? 1 : 0));
-  CHECK(settles_ >= 0 && marked_at_ <= attempts_ && looked_at_ <= attempts_);
+  CHECK(repository_shares_ > 0 || busy_tables_.empty());
+  CHECK_EQ(running_ == 0, busy_levels_.empty());
+  CHECK(running_ > drains_ || busy_runs_.empty());
+  CHECK(busy_levels_.empty() || (*busy_levels_.begin() >= 0 && *busy_levels_.rbegin() <= repository_));
+  CHECK_LE(settles_finished_, settles_started_);
+  CHECK_LE(settles_started_ - settles_finished_, running_ > 0 ? 1 : 0);
+  CHECK(settles_started_ == settles_finished_ || running_ == 1);
+  CHECK(settles_ >= 0 && installed_ <= attempts_);
+  CHECK(marked_at_ <= attempts_ && looked_at_ <= attempts_);
+  CHECK_GE(refusals_, 0);
   CHECK(collections_ == CollectionState::kBlocked ? refusals_ > policy_.collection_attempts
                                                   : refusals_ <= policy_.collection_attempts);
 }

@@ -49,6 +49,7 @@ inline constexpr std::array<Move<MergeState, MergeEvent>, 9> kMergeMoves = {{
     {MergeState::kBlocked, MergeEvent::kNoSpace, MergeState::kBlocked},
     {MergeState::kBlocked, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
 }};
+static_assert(IsDeterministic(kMergeMoves) && AllComeBack(kMergeMoves));
 
 // A garbage collection that found too little space is tried again with half as many bytes to copy, some times.
 enum class CollectionState { kReady, kBlocked };
@@ -62,6 +63,7 @@ inline constexpr std::array<Move<CollectionState, CollectionEvent>, 6> kCollecti
     {CollectionState::kBlocked, CollectionEvent::kRefused, CollectionState::kBlocked},
     {CollectionState::kBlocked, CollectionEvent::kRefusedTooOften, CollectionState::kBlocked},
 }};
+static_assert(IsDeterministic(kCollectionMoves) && AllComeBack(kCollectionMoves));
 
 // One memtable is flushed at a time. A flush that found no space waits for some.
 enum class FlushState { kIdle, kRunning, kBlocked };
@@ -75,6 +77,7 @@ inline constexpr std::array<Move<FlushState, FlushEvent>, 6> kFlushMoves = {{
     {FlushState::kRunning, FlushEvent::kRetry, FlushState::kRunning},
     {FlushState::kBlocked, FlushEvent::kRetry, FlushState::kIdle},
 }};
+static_assert(IsDeterministic(kFlushMoves) && AllComeBack(kFlushMoves));
 
 // Whether the last attempt to get space for a log chunk found some.
 enum class SpaceState { kFound, kFull };
@@ -86,6 +89,7 @@ inline constexpr std::array<Move<SpaceState, SpaceEvent>, 4> kSpaceMoves = {{
     {SpaceState::kFull, SpaceEvent::kFound, SpaceState::kFound},
     {SpaceState::kFull, SpaceEvent::kRefused, SpaceState::kFull},
 }};
+static_assert(IsDeterministic(kSpaceMoves) && AllComeBack(kSpaceMoves));
 
 // What a running merge or drain holds, so that the scheduler gets it back when the job itself is gone.
 struct JobHold {
@@ -153,8 +157,7 @@ struct SchedulePolicy {
 class Scheduler {
  public:
   // repository: its level.
-  explicit Scheduler(int repository, const SchedulePolicy& policy = SchedulePolicy())
-      : repository_(repository), policy_(policy) {}
+  explicit Scheduler(int repository, const SchedulePolicy& policy = SchedulePolicy());
 
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -185,7 +188,10 @@ class Scheduler {
   // The marks of these figures were looked at, and may be changed if the result says so: merges that run copy by those
   // that there are. marked: there are some.
   bool BeginMarks(bool marked);
-  void EndMarks(bool any) { marks_ = any; }
+  void EndMarks(bool any) {
+    CHECK_EQ(marked_at_, attempts_);
+    marks_ = any;
+  }
 
   // The last write at this time. While there are writes, and nobody waits for all work to be done, more garbage is
   // borne where space is plentiful.
@@ -203,8 +209,14 @@ class Scheduler {
 
   // ---- space for the log
 
-  void BeginPreparing() { preparing_ = true; }
-  void EndPreparing() { preparing_ = false; }
+  void BeginPreparing() {
+    CHECK(!preparing_);
+    preparing_ = true;
+  }
+  void EndPreparing() {
+    CHECK(preparing_);
+    preparing_ = false;
+  }
   bool preparing() const { return preparing_; }
 
   // An attempt to get space begins. What frees some from now on makes its result out of date.
@@ -219,7 +231,10 @@ class Scheduler {
 
   // A drain takes from the repository, which merges put into: it counts as a merge.
   JobHold BeginDrain(const SsdJob& job);
-  void EndDrain(const JobHold& hold) { Release(hold); }
+  void EndDrain(const JobHold& hold) {
+    CHECK(hold.is_drain);
+    Release(hold);
+  }
 
   // A job of the SSD tier has ended.
   void EndSsd(Outcome outcome);

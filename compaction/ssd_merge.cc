@@ -27,6 +27,7 @@ constexpr uint64_t kMostFileBytes = uint64_t{7} << 29;
 class Outputs {
  public:
   Outputs(const SsdMergeRequest& request, std::vector<SstRef>* files) : request_(request), files_(files) {
+    CHECK(request.job->output_level >= 0 && request.file_bytes > 0);
     const std::vector<FileList>& levels = request.levels->levels;
     const size_t below = static_cast<size_t>(request.job->output_level) + 1;
     if (below < levels.size()) below_ = &levels[below];
@@ -40,6 +41,7 @@ class Outputs {
 
   // record: the next in order; new_key: not of the same user key as the last one.
   Status Add(const RecordView& record, bool new_key) {
+    CHECK(new_key || writer_ != nullptr);  // all versions of a key are in one file
     Status s;
     if (writer_ != nullptr && new_key && IsFull(record.key)) s = Finish();
     if (s.ok() && writer_ == nullptr) s = Start(record.key);
@@ -61,6 +63,11 @@ class Outputs {
     meta_->size = writer_->file_size();
     meta_->entries = writer_->entries();
     meta_->fingerprint = writer_->fingerprint();
+    CHECK(meta_->entries > 0 && meta_->tombstones <= meta_->entries);
+    CHECK(request_.order.Compare(meta_->smallest, meta_->largest) <= 0);
+    CHECK(files_->empty() || request_.order.Compare(files_->back()->meta().largest, meta_->smallest) < 0);
+    CHECK(files_->empty() || files_->back()->meta().number < meta_->number);
+    entries_ += meta_->entries;
     files_->push_back(std::make_shared<SstFile>(request_.store, meta_));
     meta_.reset();  // only now: what throws for lack of memory leaves the file to the destructor
     writer_.reset();
@@ -70,8 +77,11 @@ class Outputs {
     return request_.store->OpenTable(files_->back()->meta(), &table);
   }
 
+  uint64_t entries() const { return entries_; }  // in finished files
+
  private:
   Status Start(const Slice& smallest) {
+    CHECK(meta_ == nullptr && file_ == nullptr);
     auto meta = std::make_shared<SstMeta>();
     meta->number = request_.new_file_number();
     meta->smallest.assign(smallest.data(), smallest.size());
@@ -84,6 +94,7 @@ class Outputs {
   }
 
   bool IsFull(const Slice& key) {
+    CHECK(writer_ != nullptr);
     if (writer_->size_estimate() >= std::min(request_.file_bytes, kMostFileBytes)) return true;
     if (below_ == nullptr) return false;
     for (; next_below_ < below_->size(); next_below_++) {
@@ -103,6 +114,7 @@ class Outputs {
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<SstWriter> writer_;
   std::string key_;
+  uint64_t entries_ = 0;
 };
 
 class SsdMerge {
@@ -110,6 +122,7 @@ class SsdMerge {
   SsdMerge(const SsdMergeRequest& request, SsdMergeResult* result)
       : request_(request), result_(result), outputs_(request, &result->files) {
     const SsdJob& job = *request.job;
+    CHECK_NE(job.tables.empty(), job.upper.empty());
     std::vector<std::unique_ptr<InternalIterator>> sources;
     if (job.is_drain()) {
       run_.tables = job.tables;
@@ -136,12 +149,20 @@ class SsdMerge {
       result_->inputs_damaged = true;
       return input_->status();
     }
-    return outputs_.Finish();
+    Status s = outputs_.Finish();
+    CHECK(!s.ok() || outputs_.entries() == result_->entries_read - result_->entries_dropped);
+    return s;
   }
 
  private:
   Status Take(const RecordView& record) {
-    const bool same_key = any_ && request_.order.Equal(record.key, last_key_);
+    const int c = any_ ? request_.order.Compare(last_key_, record.key) : -1;
+    const bool same_key = c == 0;
+    if (c > 0 || (same_key && record.sequence() > last_sequence_)) {
+      result_->inputs_damaged = true;
+      return Status::Corruption(request_.store->path(),
+                                "write " + std::to_string(record.sequence()) + " is out of order");
+    }
     bool keep = !same_key || request_.filter->VisibleBelow(record.sequence(), last_sequence_);
     if (keep && record.type() == kTypeDeletion && request_.filter->TombstoneDroppable(record.sequence()) &&
         !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, record.key, record.key)) {
@@ -176,6 +197,9 @@ class SsdMerge {
 }  // namespace
 
 Status RunSsdMerge(const SsdMergeRequest& request, SsdMergeResult* result) {
+  CHECK(request.store != nullptr && request.job != nullptr && request.levels != nullptr);
+  CHECK(request.filter != nullptr && request.stop != nullptr);
+  CHECK(result->files.empty());
   return SsdMerge(request, result).Execute();
 }
 

@@ -49,10 +49,13 @@ Candidate CompactionOf(const SstRef& file, size_t level, int output_level) {
   return c;
 }
 
-bool IsFree(const SsdPickerInput& input, const Candidate& c) {
+// Whether no running job holds a range that overlaps, in this level or one beside it. range: a candidate, or a job's.
+template <typename Range>
+bool IsFree(const SsdPickerInput& input, const Range& range) {
   return std::none_of(input.running->begin(), input.running->end(), [&](const SsdRange& other) {
-    return std::abs(other.first_level - c.first_level) <= 1 && input.order.Compare(c.smallest, other.largest) <= 0 &&
-           input.order.Compare(other.smallest, c.largest) <= 0;
+    return std::abs(other.first_level - range.first_level) <= 1 &&
+           input.order.Compare(range.smallest, other.largest) <= 0 &&
+           input.order.Compare(other.smallest, range.largest) <= 0;
   });
 }
 
@@ -82,6 +85,7 @@ double Cost(const SsdPickerInput& input, const Candidate& c) {
 bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const Slice& smallest,
               const Slice& largest) {
   const PurgeRequest& purge = *input.purge;
+  CHECK_GE(purge.level, -1);
   return tombstones > 0 && number < purge.before &&
          (purge.begin == nullptr || input.order.Compare(largest, *purge.begin) >= 0) &&
          (purge.end == nullptr || input.order.Compare(smallest, *purge.end) <= 0) &&
@@ -99,6 +103,7 @@ class Choice {
     if (!IsFree(input_, c)) return;
     offered_++;
     const double cost = Cost(input_, c);
+    CHECK_GE(cost, 0);
     if (best_.has_value() && cost >= cost_) return;
     cost_ = cost;
     best_ = c;
@@ -117,6 +122,7 @@ class Choice {
     const FileList& below = input_.version->ssd->levels[static_cast<size_t>(job.output_level)];
     for (size_t i = 0; i < best_->lower_count; i++) job.lower.push_back(below[best_->lower + i]);
     job.range = {best_->first_level, best_->smallest.ToString(), best_->largest.ToString()};
+    if (kChecksWhole) CheckJob(input_, job);
     return job;
   }
 
@@ -158,6 +164,7 @@ std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
 
 // The compaction out of this level with the least to rewrite.
 std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, bool purge) {
+  CHECK_LT(level, input.version->ssd->levels.size());
   Choice choice(input);
   const int output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
   VisitFromAnywhere(input.version->ssd->levels[level], [&](const SstRef& file) {
@@ -186,7 +193,26 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
 
 }  // namespace
 
+void CheckJob(const SsdPickerInput& input, const SsdJob& job) {
+  const auto inside = [&](const Slice& smallest, const Slice& largest) {
+    return input.order.Compare(job.range.smallest, smallest) <= 0 &&
+           input.order.Compare(largest, job.range.largest) <= 0;
+  };
+  CHECK_NE(job.tables.empty(), job.upper.empty());
+  CHECK_EQ(job.is_drain(), job.range.first_level == -1);
+  CHECK(job.output_level - job.range.first_level <= 1 && job.output_level >= job.range.first_level);
+  CHECK(job.output_level > job.range.first_level || job.lower.empty());
+  CHECK(IsFree(input, job.range));
+  for (const TableRef& table : job.tables) {
+    CHECK(inside(table->smallest(), table->largest()));
+    CHECK(input.busy_tables == nullptr || input.busy_tables->count(table->number()) == 0);
+  }
+  for (const SstRef& file : job.upper) CHECK(inside(file->meta().smallest, file->meta().largest));
+  for (const SstRef& file : job.lower) CHECK(inside(file->meta().smallest, file->meta().largest));
+}
+
 std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_bytes, int levels, int multiplier) {
+  CHECK(levels > 0 && multiplier > 0);
   const double budget = static_cast<double>(std::max<uint64_t>(pool_budget, 1));
   const double ratio = std::max(1.0, static_cast<double>(ssd_bytes) / budget);
   int used = 1;
@@ -198,6 +224,8 @@ std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_by
     limit *= step;
     limits.push_back(static_cast<uint64_t>(limit));
   }
+  CHECK(std::is_sorted(limits.begin(), limits.end()));
+  CHECK_LT(limits.size(), static_cast<size_t>(levels));
   return limits;
 }
 
@@ -211,6 +239,7 @@ std::optional<SsdJob> PickPurge(const SsdPickerInput& input) {
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr) return std::nullopt;
+  CHECK(input.running != nullptr);
   // Room in the pool first, because writers wait for that.
   std::optional<SsdJob> job;
   if (input.purge_first) job = PickPurge(input);

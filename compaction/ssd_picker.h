@@ -69,6 +69,9 @@ std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_by
 
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input);
 
+// What must hold of a job that was picked: its range is free and holds all that it takes, of neighbouring levels.
+void CheckJob(const SsdPickerInput& input, const SsdJob& job);
+
 // The part of it that only input.purge asks for.
 std::optional<SsdJob> PickPurge(const SsdPickerInput& input);
 

@@ -11,6 +11,7 @@
 
 #include "compaction/scheduler.h"
 #include "compaction/ssd_picker.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -24,7 +25,9 @@ struct SsdPolicy {
 
 class SsdSchedule {
  public:
-  explicit SsdSchedule(const SsdPolicy& policy = SsdPolicy()) : policy_(policy) {}
+  explicit SsdSchedule(const SsdPolicy& policy = SsdPolicy()) : policy_(policy) {
+    CHECK(policy_.least_pause_micros > 0 && policy_.least_pause_micros <= policy_.most_pause_micros);
+  }
 
   SsdSchedule(const SsdSchedule&) = delete;
   SsdSchedule& operator=(const SsdSchedule&) = delete;

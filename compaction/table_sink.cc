@@ -6,7 +6,16 @@
 
 namespace miodb {
 
+TableSink::TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {
+  CHECK(options_.pool != nullptr && tracker_ != nullptr);
+  CHECK(options_.new_table_number != nullptr);
+  CHECK(options_.min_sequence <= options_.max_sequence && options_.max_sequence <= kMaxSequence);
+  CHECK_GT(options_.entries_per_table, 0u);
+}
+
 Status TableSink::StartTable() {
+  CHECK(builder_ == nullptr);
+  CHECK_LT(taken_, options_.max_entries);
   builder_ = std::make_unique<PMTableBuilder>(options_.pool, options_.order, options_.purpose,
                                               options_.new_table_number(), options_.filter_bits);
   payload_bytes_ = 0;
@@ -26,6 +35,7 @@ Status TableSink::MakeRoom(bool same_key) {
     if (!s.ok()) return s;
   }
   if (builder_ == nullptr) {
+    CHECK(!same_key);  // all versions of a key are in one table
     Status s = StartTable();
     if (!s.ok()) return s;
   }
@@ -37,6 +47,8 @@ Status TableSink::MakeRoom(bool same_key) {
 }
 
 void TableSink::Add(const IndexEntry& entry, uint64_t oldest) {
+  CHECK(builder_ != nullptr && builder_->HasRoom());
+  CHECK_LT(taken_ + builder_->entries(), options_.max_entries);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   tracker_->AddLive(entry.word.size());
   payload_bytes_ += entry.word.size();
@@ -45,6 +57,7 @@ void TableSink::Add(const IndexEntry& entry, uint64_t oldest) {
 }
 
 Status TableSink::FinishTable() {
+  CHECK_GT(builder_->entries(), 0u);
   taken_ += builder_->entries();
   if (options_.before_finish != nullptr) options_.before_finish();
   PMTableBuilder::Summary summary;
@@ -52,9 +65,12 @@ Status TableSink::FinishTable() {
   summary.max_sequence = options_.max_sequence;
   summary.oldest_sequence = oldest_;
   summary.payload = tracker_->Take();
+  CHECK_LE(summary.payload.size(), builder_->entries());
   TableRef table;
   const int64_t taken = static_cast<int64_t>(builder_->index_bytes());
   Status s = builder_->Finish(std::move(summary), &table);
+  CHECK(!s.ok() || table->payload_bytes() == payload_bytes_);
+  CHECK(!s.ok() || tables_.empty() || table->number() > tables_.back()->number());
   if (s.ok() && options_.index_taken != nullptr) {
     options_.index_taken(static_cast<int64_t>(table->index()->size()) - taken, 0);
   }
@@ -66,7 +82,11 @@ Status TableSink::FinishTable() {
 Status TableSink::Finish(std::vector<TableRef>* tables) {
   Status s;
   if (builder_ != nullptr) s = FinishTable();
-  if (s.ok()) *tables = std::move(tables_);
+  if (!s.ok()) return s;
+  uint64_t entries = 0;
+  for (const TableRef& table : tables_) entries += table->entries();
+  CHECK_EQ(entries, taken_);
+  *tables = std::move(tables_);
   return s;
 }
 

@@ -38,7 +38,7 @@ class TableSink {
   };
 
   // tracker knows the extents that entries refer to; its account is taken whenever a table is finished.
-  TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {}
+  TableSink(Options options, PayloadTracker* tracker);
 
   // Sees to a table with room for one more entry, a new one if the last is full. same_key: the entry to come has the
   // key of the one added last.

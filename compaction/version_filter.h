@@ -13,12 +13,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 class VersionFilter {
  public:
   // snapshots: registered sequences, ascending.
-  explicit VersionFilter(std::vector<uint64_t> snapshots) : snapshots_(std::move(snapshots)) {}
+  explicit VersionFilter(std::vector<uint64_t> snapshots) : snapshots_(std::move(snapshots)) {
+    CHECK(std::is_sorted(snapshots_.begin(), snapshots_.end()));
+  }
 
   // Whether sequences matter at all. If not, only the newest version of a key is kept.
   bool has_snapshots() const { return !snapshots_.empty(); }
@@ -26,6 +30,7 @@ class VersionFilter {
   // Whether a version that is not the newest of its key is visible to a snapshot; newer: of the version just before it.
   bool VisibleBelow(uint64_t sequence, uint64_t newer) const {
     auto it = std::lower_bound(snapshots_.begin(), snapshots_.end(), sequence);
+    DCHECK(it == snapshots_.end() || *it >= sequence);
     return it != snapshots_.end() && *it < newer;
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "src/log/frame_writer.h"
@@ -223,6 +224,15 @@ TEST(FlushTest, AnEmptyMemtableMakesNoTable) {
 }
 
 // With the log off a chunk needs its space in one piece.
+TEST(FlushTest, RecordsOutOfOrderAreDamage) {
+  FlushWorld world(FlushShape(), 1);
+  const Slice key = BLinkTree::KeyOf(world.memtable().tree().First());
+  memset(const_cast<char*>(key.data()), 0xff, key.size());
+  std::vector<TableRef> tables;
+  EXPECT_STATUS(Corruption, world.Flush({}, &tables));
+  EXPECT_TRUE(tables.empty());
+}
+
 TEST(FlushTest, ScatteredSpaceMakesSeveralTables) {
   FlushShape shape;
   shape.updates = 5000;

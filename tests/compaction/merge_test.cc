@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
+#include "tests/common/test_secret.h"
 #include "tests/compaction/merge_world.h"
 
 namespace miodb::test {
@@ -186,6 +189,34 @@ TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
     EXPECT_FALSE(MergeRuns(request, &result).ok());
   }
   EXPECT_EQ(before, world.pool()->used_bytes());
+}
+
+// Has two entries of a leaf change places, and gives it the checksum that is right then.
+void SwapEntries(LeafNode* leaf, int a, int b) {
+  const uint32_t hash = leaf->Hash(a);
+  leaf->SetHash(a, leaf->Hash(b));
+  leaf->SetHash(b, hash);
+  std::swap(leaf->head[a], leaf->head[b]);
+  std::swap(leaf->word[a], leaf->word[b]);
+  leaf->header.checksum =
+      Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(*leaf) - 8, NodeSeed(kTestSecret, sizeof(TableHeader)));
+}
+
+TEST(MergeTest, ATableOutOfOrderIsDamage) {
+  for (const bool beginning : {true, false}) {
+    SCOPED_TRACE(beginning);
+    MergeShape shape;
+    shape.most_versions = 1;
+    MergeWorld world(shape, 1);
+    MergeRequest request = world.Request();
+    request.rewrite_all = true;
+    const TableRef victim = world.InputTables()[0];
+    ASSERT_GT(victim->LeafEntries(0), 3);
+    const int first = beginning ? 0 : 1;
+    SwapEntries(reinterpret_cast<LeafNode*>(victim->index()->data() + sizeof(TableHeader)), first, first + 1);
+    MergeResult result;
+    EXPECT_STATUS(Corruption, MergeRuns(request, &result));
+  }
 }
 
 TEST(MergeTest, DamageEndsItWithCorruption) {

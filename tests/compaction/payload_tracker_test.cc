@@ -38,6 +38,7 @@ TEST(PayloadTrackerTest, AccountsEveryByteToTheExtentThatHoldsIt) {
       live[extent->offset()] += bytes;
       for (const ExtentRef& other : unknown) ASSERT_EQ(nullptr, tracker.Find(other->offset()));
       ASSERT_EQ(extents.size(), tracker.extent_count());
+      tracker.Check();
       if (!random.OneIn(50)) continue;
       std::erase_if(live, [](const auto& item) { return item.second == 0; });
       const std::vector<PayloadRef> taken = tracker.Take();

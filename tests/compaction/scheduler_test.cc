@@ -263,6 +263,16 @@ TEST_F(SchedulerTest, WhileADatabaseIsSettledGarbageWaitsForItsMerges) {
   scheduler_.EndSettle();
 }
 
+// ---- The tables of moves
+
+using SpaceMove = Move<SpaceState, SpaceEvent>;
+constexpr SpaceMove kFill = {SpaceState::kFound, SpaceEvent::kRefused, SpaceState::kFull};
+constexpr SpaceMove kStay = {SpaceState::kFound, SpaceEvent::kRefused, SpaceState::kFound};
+constexpr SpaceMove kEmpty = {SpaceState::kFull, SpaceEvent::kFound, SpaceState::kFound};
+static_assert(!IsDeterministic(std::array<SpaceMove, 2>{kFill, kStay}));
+static_assert(!AllComeBack(std::array<SpaceMove, 1>{kFill}));
+static_assert(AllComeBack(std::array<SpaceMove, 2>{kFill, kEmpty}));
+
 // ---- Random histories
 
 // A tree of runs, of which the repository's has tables. What happens to it and to the scheduler, and what has to hold.
