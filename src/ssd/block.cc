@@ -11,6 +11,7 @@ namespace miodb {
 // last_key_ is put together from the same two parts that are stored, so what a reader rebuilds is what was compared
 // here.
 void BlockBuilder::Add(const Slice& key, const Slice& value) {
+  CHECK_LE(since_restart_, restart_interval_);
   size_t shared = 0;
   if (since_restart_ < restart_interval_) {
     const size_t most = std::min(last_key_.size(), key.size());
@@ -26,11 +27,14 @@ void BlockBuilder::Add(const Slice& key, const Slice& value) {
   buffer_.append(value.data(), value.size());
   last_key_.resize(shared);
   last_key_.append(key.data() + shared, key.size() - shared);
+  DCHECK(key == Slice(last_key_));
   since_restart_++;
 }
 
 // The restarts come last, so that the builder needs no second pass and a reader finds them from the end.
 Slice BlockBuilder::Finish() {
+  CHECK(restarts_.front() == 0 && restarts_.back() <= buffer_.size());
+  DCHECK(std::is_sorted(restarts_.begin(), restarts_.end()));
   for (uint32_t restart : restarts_) PutFixed32(&buffer_, restart);
   PutFixed32(&buffer_, static_cast<uint32_t>(restarts_.size()));
   return buffer_;
@@ -54,10 +58,12 @@ Block::Block(std::string contents) : contents_(std::move(contents)) {
   restarts_offset_ = static_cast<uint32_t>(contents_.size() - (1 + size_t{restart_count_}) * sizeof(uint32_t));
   // A block without entries may or may not have a restart.
   valid_ = restart_count_ > 0 ? DecodeFixed32(contents_.data() + restarts_offset_) == 0 : restarts_offset_ == 0;
+  CHECK_LE(restarts_offset_ + (1 + size_t{restart_count_}) * sizeof(uint32_t), contents_.size());
 }
 
 // A block that is none gets the status here, so every positioning on it ends at once and says why.
 void BlockIterator::Enter(const Block* block, const SstSource* source, uint64_t offset) {
+  DCHECK(block != nullptr && source != nullptr);
   block_ = block;
   source_ = source;
   offset_ = offset;
@@ -69,6 +75,7 @@ void BlockIterator::Enter(const Block* block, const SstSource* source, uint64_t 
 // Damage leaves the walk without a position, as its end does, and with a status. It is forgotten with the block: the
 // next one may be whole.
 void BlockIterator::Fail(const char* what) {
+  CHECK(status_.ok());  // a walk ends at the first damage
   status_ = source_->Corrupt(offset_, std::string("damaged block: ") + what);
   current_ = next_ = block_->restarts_offset_;
   key_.clear();
@@ -76,6 +83,7 @@ void BlockIterator::Fail(const char* what) {
 }
 
 uint32_t BlockIterator::RestartPoint(uint32_t index) const {
+  DCHECK_LT(index, block_->restart_count_);
   return DecodeFixed32(block_->contents_.data() + block_->restarts_offset_ + index * sizeof(uint32_t));
 }
 
@@ -110,11 +118,13 @@ bool BlockIterator::ParseNext() {
   key_.append(p, unshared);
   value_ = Slice(p + unshared, value_size);
   next_ = static_cast<uint32_t>(p + unshared + value_size - block_->contents_.data());
+  DCHECK(next_ > current_ && next_ <= end);
   while (restart_index_ + 1 < block_->restart_count_ && RestartPoint(restart_index_ + 1) <= current_) restart_index_++;
   return true;
 }
 
 void BlockIterator::SeekToFirst() {
+  DCHECK(block_ != nullptr);
   if (!status_.ok() || block_->restart_count_ == 0) return;
   GoToRestart(0);
   ParseNext();
@@ -123,6 +133,7 @@ void BlockIterator::SeekToFirst() {
 // The walk begins at the last restart and goes on entry by entry: entries have no way back, since each is stored by
 // what differs from the one before.
 void BlockIterator::SeekToLast() {
+  DCHECK(block_ != nullptr);
   if (!status_.ok() || block_->restart_count_ == 0) return;
   GoToRestart(block_->restart_count_ - 1);
   while (ParseNext() && next_ < block_->restarts_offset_) continue;
@@ -131,6 +142,7 @@ void BlockIterator::SeekToLast() {
 // Binary over restarts, whose keys are whole, then entry by entry. Damage in between ends the search at once: a wrong
 // turn would lead to an entry that is not the first at or behind the target.
 void BlockIterator::Seek(const Slice& target) {
+  DCHECK(block_ != nullptr);
   if (!status_.ok() || block_->restart_count_ == 0) return;
   // The last restart with a key before the target.
   uint32_t low = 0, high = block_->restart_count_ - 1;
@@ -168,6 +180,7 @@ void BlockIterator::Prev() {
     }
     restart_index_--;
   }
+  DCHECK_LT(RestartPoint(restart_index_), original);
   GoToRestart(restart_index_);
   while (ParseNext() && next_ < original) continue;
 }

@@ -18,12 +18,13 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/ssd/table_format.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
 class BlockBuilder {
  public:
-  explicit BlockBuilder(int restart_interval) : restart_interval_(restart_interval) {}
+  explicit BlockBuilder(int restart_interval) : restart_interval_(restart_interval) { CHECK_GT(restart_interval_, 0); }
 
   // Keys come in ascending order.
   void Add(const Slice& key, const Slice& value);
@@ -77,8 +78,14 @@ class BlockIterator {
   void Seek(const Slice& target);
   void Next();  // REQUIRES: Valid()
   void Prev();  // REQUIRES: Valid()
-  Slice key() const { return key_; }
-  Slice value() const { return value_; }
+  Slice key() const {
+    DCHECK(Valid());
+    return key_;
+  }
+  Slice value() const {
+    DCHECK(Valid());
+    return value_;
+  }
   const Status& status() const { return status_; }
 
  private:

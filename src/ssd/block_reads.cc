@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 // Two keys in one block note it once. One file that cannot be read past its object makes the whole call come through
 // Read: half of the reads side by side would leave the other half to be waited for anyway.
 void BlockReads::Add(std::shared_ptr<const RandomAccessFile> file, uint64_t offset, size_t size) {
+  CHECK_GT(size, 0u);
   const RawFile raw = file->Raw();
   if (raw.descriptor < 0) possible_ = false;
   const auto is_it = [&](const Read& read) { return read.file == file && read.offset == offset && read.size == size; };
@@ -36,8 +39,10 @@ bool BlockReads::Run(ReadRings* rings) {
     piece.bytes = bytes;
     bytes += AlignUp(piece.size);
   }
+  CHECK(bytes == space_.get() + total);
   if (!rings->Run(pieces.data(), pieces.size())) return false;
   for (size_t i = 0; i < reads_.size(); i++) {
+    CHECK_GE(reads_[i].offset, pieces[i].offset);
     const auto lead = static_cast<size_t>(reads_[i].offset - pieces[i].offset);
     const bool has_all = pieces[i].got >= static_cast<int64_t>(lead + reads_[i].size);
     reads_[i].bytes = has_all ? pieces[i].bytes + lead : nullptr;

@@ -47,6 +47,7 @@ void FilterBlockBuilder::MakeFilter() {
 // and a reader finds all of it from the last five bytes.
 Slice FilterBlockBuilder::Finish() {
   if (!starts_.empty()) MakeFilter();
+  CHECK(keys_.empty());
   const uint32_t list_offset = static_cast<uint32_t>(result_.size());
   for (uint32_t offset : offsets_) PutFixed32(&result_, offset);
   PutFixed32(&result_, list_offset);
@@ -66,12 +67,14 @@ FilterBlockReader::FilterBlockReader(const FilterPolicy* policy, std::string con
   list_offset_ = list_offset;
   base_log_ = base_log;
   count_ = (size - 5 - list_offset) / sizeof(uint32_t);
+  CHECK_LE(list_offset_ + count_ * sizeof(uint32_t), size - 5);
 }
 
 // A filter that does not fit into the block is taken for damage and says "perhaps". Only an empty one says "no"
 // without being asked.
 bool FilterBlockReader::KeyMayMatch(uint64_t block_offset, const Slice& key) const {
   const uint64_t index = block_offset >> base_log_;
+  DCHECK(base_log_ >= 0 && base_log_ < 64);
   if (index >= count_) return true;
   // The list's own offset stands behind the last one, so there is an end for every filter.
   const char* const entry = contents_.data() + list_offset_ + index * sizeof(uint32_t);

@@ -14,12 +14,13 @@
 
 #include "miodb/filter_policy.h"
 #include "miodb/slice.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
 class FilterBlockBuilder {
  public:
-  explicit FilterBlockBuilder(const FilterPolicy* policy) : policy_(policy) {}
+  explicit FilterBlockBuilder(const FilterPolicy* policy) : policy_(policy) { CHECK(policy_ != nullptr); }
 
   // A data block begins at this offset of the file; keys added from now on are in it.
   void StartBlock(uint64_t offset);

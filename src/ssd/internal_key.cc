@@ -40,6 +40,7 @@ void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
 // Filters are of user keys: a get does not know the sequence of the version that it is going to find. A key with
 // several versions is given as often.
 void InternalFilterPolicy::CreateFilter(const Slice* keys, int n, std::string* dst) const {
+  CHECK_GE(n, 0);
   std::vector<Slice> user_keys;
   user_keys.reserve(static_cast<size_t>(n));
   for (int i = 0; i < n; i++) user_keys.push_back(UserKeyOf(keys[i]));

@@ -15,11 +15,13 @@
 #include "miodb/comparator.h"
 #include "miodb/filter_policy.h"
 #include "src/format/record.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
 
 inline constexpr size_t kInternalTagBytes = 8;
+static_assert(kInternalTagBytes == sizeof(RecordView::tag) && kMaxSequence == UINT64_MAX >> 8);
 
 inline void AppendInternalKey(std::string* dst, const Slice& user_key, uint64_t tag) {
   dst->append(user_key.data(), user_key.size());
@@ -36,6 +38,7 @@ inline uint64_t TagOf(const Slice& key) {
 
 // The key at which a search for a user key at a sequence begins: sequences at or below it come after.
 inline std::string SeekKey(const Slice& user_key, uint64_t sequence) {
+  DCHECK_LE(sequence, kMaxSequence);
   std::string key;
   key.reserve(user_key.size() + kInternalTagBytes);
   AppendInternalKey(&key, user_key, PackTag(sequence, kTypeValue));
@@ -61,7 +64,7 @@ class InternalKeyComparator final : public Comparator {
 class InternalFilterPolicy final : public FilterPolicy {
  public:
   // The policy outlives this.
-  explicit InternalFilterPolicy(const FilterPolicy* policy) : policy_(policy) {}
+  explicit InternalFilterPolicy(const FilterPolicy* policy) : policy_(policy) { CHECK(policy_ != nullptr); }
 
   const char* Name() const override { return policy_->Name(); }
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override;

@@ -16,6 +16,7 @@ class LevelIterator final : public InternalIterator {
   // next.
   LevelIterator(const SsdStore* store, const FileList* files, const SstReader::ReadMode& mode)
       : store_(store), files_(files), mode_(mode), readahead_(mode.readahead_start), index_(files->size()) {
+    CHECK(store_ != nullptr);
     mode_.readahead = &readahead_;
   }
 
@@ -40,16 +41,21 @@ class LevelIterator final : public InternalIterator {
   }
 
   void Next() override {
+    DCHECK(valid_);
     it_->Next();
     SettleForward();
   }
 
   void Prev() override {
+    DCHECK(valid_);
     it_->Prev();
     SettleBackward();
   }
 
-  const RecordView& record() const override { return record_; }
+  const RecordView& record() const override {
+    DCHECK(valid_);
+    return record_;
+  }
   Status status() const override { return status_; }
 
  private:
@@ -66,6 +72,7 @@ class LevelIterator final : public InternalIterator {
     if (it_ != nullptr && index == index_ && status_.ok()) return;
     it_.reset();
     index_ = index;
+    DCHECK_LE(index, files_->size());
     if (index >= files_->size()) return;
     status_ = store_->OpenTable((*files_)[index]->meta(), &table_);
     if (status_.ok()) it_.reset(table_->NewIterator(mode_));
@@ -99,6 +106,7 @@ class LevelIterator final : public InternalIterator {
       status_ = it_->status();
       return;
     }
+    DCHECK_LT(index_, files_->size());
     const Slice key = it_->key();
     record_.begin = nullptr;
     record_.tag = TagOf(key);

@@ -47,6 +47,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
     Status s = SstReader::Open(FormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
                                options.block_cache, &rep->reader);
     if (!s.ok()) return s;
+    CHECK(rep->reader != nullptr);
     *table = new Table(rep.get());
     rep.release();
     return s;

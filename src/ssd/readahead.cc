@@ -22,7 +22,10 @@ ReadaheadFile::ReadaheadFile(const RandomAccessFile* file, uint64_t file_size, c
       options_(options),
       own_ahead_(options.start_bytes),
       ahead_(options.ahead != nullptr ? options.ahead : &own_ahead_),
-      expected_(*ahead_ > options.start_bytes ? 0 : UINT64_MAX) {}
+      expected_(*ahead_ > options.start_bytes ? 0 : UINT64_MAX) {
+  CHECK(file_ != nullptr);
+  static_assert(kRoom % kDirectAlignment == 0);
+}
 
 ReadaheadFile::~ReadaheadFile() { EndNext(); }
 
@@ -48,6 +51,7 @@ Status ReadaheadFile::Read(uint64_t offset, size_t n, Slice* result, char* scrat
 
 // Aligned at both ends, so that direct reads need no copy.
 Status ReadaheadFile::Fill(Buffer* buffer, uint64_t from, uint64_t end) const {
+  CHECK(from < end && from == AlignDown(from));
   const size_t wanted = static_cast<size_t>(end - from);
   buffer->begin = buffer->end = 0;
   if (wanted > buffer->capacity) {
@@ -70,6 +74,7 @@ Status ReadaheadFile::Fill(Buffer* buffer, uint64_t from, uint64_t end) const {
 // read again if the walk really gets there.
 void ReadaheadFile::BeginNext() const {
   EndNext();
+  CHECK(task_ == nullptr);  // it would write where this one does
   next_.begin = next_.end = 0;
   const uint64_t from = now_.end;
   if (options_.helpers == nullptr || *ahead_ < options_.most_bytes || from >= file_size_ || from != AlignDown(from)) {
@@ -101,6 +106,7 @@ bool ReadaheadFile::TakeNext(uint64_t offset, size_t n) const {
   EndNext();
   const size_t kept = static_cast<size_t>(now_.end - offset);
   if (next_.begin != now_.end || next_.end < offset + n || kept > kRoom) return false;
+  CHECK_EQ(next_.read_from, now_.end);
   memcpy(next_.space.get() + kRoom - kept, now_.at(offset), kept);
   next_.begin = offset;
   std::swap(now_, next_);

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "miodb/env.h"
+#include "src/util/check.h"
 #include "src/util/direct_file.h"
 #include "src/util/helper_threads.h"
 
@@ -49,7 +50,11 @@ class ReadaheadFile final : public RandomAccessFile {
     uint64_t end = 0;
     uint64_t read_from = 0;  // of what lies behind the room
 
-    const char* at(uint64_t offset) const { return space.get() + kRoom + offset - read_from; }
+    const char* at(uint64_t offset) const {
+      DCHECK(offset >= begin && offset <= end);
+      DCHECK(offset + kRoom >= read_from && end - read_from <= capacity);
+      return space.get() + kRoom + offset - read_from;
+    }
   };
 
   // A block is hardly larger; one that is, and lies across the end of a buffer, is read by itself.

@@ -28,6 +28,7 @@ class RecentBlocks {
  private:
   static constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // odd, so no two blocks of one table are taken for one
   static constexpr int kPlacesLog = 10;
+  static_assert(kMultiplier % 2 == 1 && kPlacesLog > 0 && kPlacesLog < 64);
 
   std::array<std::atomic<uint64_t>, size_t{1} << kPlacesLog> places_{};
 };

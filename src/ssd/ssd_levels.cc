@@ -16,7 +16,9 @@ const SstFile* FileOf(const KeyOrder& order, const FileList& files, const Slice&
 
 // Binary over the largest keys, which the manifest's description of each file has in memory.
 size_t FindFile(const KeyOrder& order, const FileList& files, const Slice& key) {
-  return files.CountBefore([&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
+  const size_t i = files.CountBefore([&](const SstRef& file) { return order.Compare(file->meta().largest, key) < 0; });
+  DCHECK(i == files.size() || order.Compare(files[i]->meta().largest, key) >= 0);
+  return i;
 }
 
 // Files of one level are in order and do not overlap, so those that overlap a range are neighbours.
@@ -39,6 +41,7 @@ uint64_t TotalBytes(const FileList& files) {
 // above it in all keys that both have.
 Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, bool newest, BlockPin* pin, bool* found,
                       RecordView* record) const {
+  DCHECK(store != nullptr);
   *found = false;
   for (const FileList& files : levels) {
     const SstFile* const file = FileOf(store->order(), files, key.key);

@@ -156,6 +156,7 @@ Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
 // The lock is held over the replacement, because two SSD threads may come by at once.
 Status SsdStore::MarkEpoch(uint64_t epoch) {
   MutexLock lock(&mark_mutex_);
+  CHECK(lock_ != nullptr);  // the directory is this store's
   if (epoch <= marked_epoch()) return Status::OK();
   Status s = WriteMark({OwnerKind::kSsd, pool_id_, epoch}, Synced::kYes);
   if (s.ok()) marked_epoch_.store(epoch, std::memory_order_relaxed);  // relaxed: as in marked_epoch
@@ -320,6 +321,7 @@ Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
 
 void SsdStore::Discard(uint64_t number) noexcept {
   MutexLock lock(&mutex_);
+  CHECK(std::find(discarded_.begin(), discarded_.end(), number) == discarded_.end());  // a file has one owner
   try {
     discarded_.push_back(number);
   } catch (const std::exception&) {
@@ -386,6 +388,7 @@ bool SsdStore::GetCached(const Slice& cache_key, const LookupKey& key, BlockPin*
   if (handle == nullptr) return false;
   pin->Hold(block_cache_, handle);
   const std::string& bytes = *static_cast<const std::string*>(block_cache_->Value(handle));
+  DCHECK_GE(bytes.size(), kInternalTagBytes);
   record->begin = nullptr;
   record->tag = DecodeFixed64(bytes.data());
   record->key = key.key;

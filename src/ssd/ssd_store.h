@@ -33,6 +33,7 @@
 #include "src/ssd/internal_key.h"
 #include "src/ssd/sst_file.h"
 #include "src/ssd/sst_reader.h"
+#include "src/util/check.h"
 #include "src/util/helper_threads.h"
 #include "src/util/mutex.h"
 #include "src/util/rate_limiter.h"
@@ -133,7 +134,10 @@ class SsdStore {
       if (cache_ != nullptr) cache_->Release(handle_);
       cache_ = nullptr;
     }
-    const SstReader* operator->() const { return reader_; }
+    const SstReader* operator->() const {
+      DCHECK(cache_ != nullptr);
+      return reader_;
+    }
 
    private:
     friend class SsdStore;

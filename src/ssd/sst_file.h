@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "src/util/check.h"
 #include "src/util/shared_list.h"
 
 namespace miodb {
@@ -34,7 +35,9 @@ struct SstMeta {
 
 class SstFile {
  public:
-  SstFile(SsdStore* store, std::shared_ptr<const SstMeta> meta) : store_(store), meta_(std::move(meta)) {}
+  SstFile(SsdStore* store, std::shared_ptr<const SstMeta> meta) : store_(store), meta_(std::move(meta)) {
+    CHECK(store_ != nullptr && meta_ != nullptr);
+  }
   ~SstFile();
   SstFile(const SstFile&) = delete;
   SstFile& operator=(const SstFile&) = delete;

@@ -27,6 +27,7 @@ void DeleteBlock(const Slice&, void* value) { delete static_cast<const Block*>(v
 }  // namespace
 
 BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
+  DCHECK(this != &other);
   Reset();
   std::swap(block_, other.block_);
   std::swap(cache_, other.cache_);
@@ -36,6 +37,7 @@ BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
 
 // A block of the cache is let go of there; one that the cache did not want is the pin's own and deleted.
 void BlockPin::Reset() {
+  DCHECK_EQ(cache_ != nullptr, handle_ != nullptr);
   if (cache_ != nullptr) {
     cache_->Release(handle_);
   } else {
@@ -128,6 +130,7 @@ class SstIterator final : public Iterator {
     in_block_ = false;
     data_.Leave();
     pin_.Reset();
+    DCHECK(!data_.Valid());
   }
 
   // On to the first entry of a later block if this one has no more; no further than damage.
@@ -167,7 +170,9 @@ SstReader::SstReader(const SstFormat& format, SstSource source, std::shared_ptr<
       source_(std::move(source)),
       file_(std::move(file)),
       cache_(cache),
-      cache_id_(cache != nullptr ? cache->NewId() : 0) {}
+      cache_id_(cache != nullptr ? cache->NewId() : 0) {
+  CHECK(file_ != nullptr && format_.comparator != nullptr);
+}
 
 Status SstReader::Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
                        uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader) {
@@ -200,6 +205,7 @@ Status SstReader::Load(bool verify) {
   fingerprint_ = Hash64(tail.data(), tail.size());
   index_offset_ = footer.index.offset;
   data_end_ = footer.meta_index.offset;
+  CHECK(index_ == nullptr);
   index_ = std::make_unique<const Block>(std::move(contents));
   LoadFilter(footer.meta_index, verify);
   return s;
@@ -221,6 +227,7 @@ void SstReader::LoadFilter(const BlockHandle& meta_index, bool verify) {
   std::string filters;
   // A filter that lies would hide keys, so it is always verified.
   if (!handle.DecodeFrom(&value) || !ReadBlock(source_, handle, true, &filters).ok()) return;
+  CHECK(filter_ == nullptr);
   filter_bytes_ = filters.size();
   filter_ = std::make_unique<const FilterBlockReader>(format_.filter_policy, std::move(filters));
   filter_covers_all_ = filter_->CoversAll(data_end_);
@@ -236,6 +243,7 @@ Status SstReader::DecodeHandle(const Slice& encoded, BlockHandle* handle) const 
 Cache::Handle* SstReader::FindCached(const BlockHandle& handle, char* key) const {
   if (cache_ == nullptr) return nullptr;
   EncodeFixed64(key, cache_id_);
+  static_assert(kCacheKeyBytes == sizeof(cache_id_) + sizeof(handle.offset));
   EncodeFixed64(key + 8, handle.offset);
   return cache_->Lookup(Slice(key, kCacheKeyBytes));
 }
@@ -253,6 +261,7 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
     pin->block_ = static_cast<const Block*>(cache_->Value(pin->handle_));
     return Status::OK();
   }
+  DCHECK(!pin->holds_any());
   const size_t stored = static_cast<size_t>(handle.size) + kBlockTrailerBytes;
   const char* const bytes =
       mode.blocks_read == nullptr ? nullptr : mode.blocks_read->Find(file_.get(), handle.offset, stored);
@@ -275,6 +284,7 @@ Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const 
 // them, after it.
 Status SstReader::Locate(const Slice& key, bool* any, BlockHandle* handle) const {
   *any = false;
+  DCHECK(index_ != nullptr);
   if (!MayHave(key)) return Status::OK();
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);
@@ -316,6 +326,7 @@ Status SstReader::Find(const ReadMode& mode, const Slice& key, BlockPin* pin, bo
   data.Enter(pin->get(), &source_, handle.offset);
   data.Seek(key);
   if (!data.Valid()) return data.status();
+  DCHECK(pin->get() != nullptr);
   *found = true;
   found_key->assign(data.key().data(), data.key().size());
   *value = data.value();
@@ -327,6 +338,7 @@ Iterator* SstReader::NewIterator(const ReadMode& mode) const { return new SstIte
 
 // The index alone has the answer and is in memory, so this costs no read.
 uint64_t SstReader::ApproximateOffsetOf(const Slice& key) const {
+  DCHECK(index_ != nullptr);
   BlockIterator index(format_.comparator);
   index.Enter(index_.get(), &source_, index_offset_);
   index.Seek(key);

@@ -22,6 +22,7 @@
 #include "src/ssd/filter_block.h"
 #include "src/ssd/recent_blocks.h"
 #include "src/ssd/table_format.h"
+#include "src/util/check.h"
 #include "src/util/helper_threads.h"
 
 namespace miodb {
@@ -41,6 +42,7 @@ class BlockPin {
 
   // Keeps what this handle stands for, which becomes the pin's to release.
   void Hold(Cache* cache, Cache::Handle* handle) {
+    DCHECK(cache != nullptr && handle != nullptr);
     Reset();
     cache_ = cache;
     handle_ = handle;

@@ -22,6 +22,7 @@ SstWriter::SstWriter(const SstFormat& format, WritableFile* file)
       file_(file),
       data_block_(format.restart_interval),
       index_block_(1) {  // every entry of the index is whole, so that a search in it is binary to the end
+  CHECK(file_ != nullptr && format_.comparator != nullptr);
   if (format.filter_policy != nullptr) {
     filter_ = std::make_unique<FilterBlockBuilder>(format.filter_policy);
     filter_->StartBlock(0);
@@ -32,7 +33,8 @@ SstWriter::SstWriter(const SstFormat& format, WritableFile* file)
 // either.
 void SstWriter::Add(const Slice& key, const Slice& value) {
   if (!status_.ok()) return;
-  if (entries_ > 0) DCHECK_GT(format_.comparator->Compare(key, last_key_), 0);
+  CHECK_EQ(fingerprint_, 0u);  // not finished
+  CHECK(entries_ == 0 || format_.comparator->Compare(key, last_key_) > 0);
   if (index_pending_) {
     format_.comparator->FindShortestSeparator(&last_key_, key);
     AddToIndex(last_key_);
@@ -58,6 +60,7 @@ void SstWriter::Flush() {
 // The separator is not before any key of its block and before every key of the next one, so one search in the index
 // finds the only block that can have a key.
 void SstWriter::AddToIndex(const std::string& separator) {
+  CHECK(index_pending_);
   std::string handle;
   pending_handle_.EncodeTo(&handle);
   index_block_.Add(separator, handle);
@@ -78,6 +81,7 @@ void SstWriter::WriteBlock(const Slice& block, CompressionType type, BlockHandle
   const bool worth_it = CompressBlock(type, format_.zstd_level, block, &compressed_);
   const Slice bytes = worth_it ? Slice(compressed_) : block;
   const std::string trailer = BlockTrailer(worth_it ? type : kNoCompression, bytes);
+  CHECK(bytes.size() <= block.size() && trailer.size() == kBlockTrailerBytes);
   *handle = {offset_, bytes.size()};
   status_ = file_->Append(bytes);
   if (status_.ok()) status_ = file_->Append(trailer);
@@ -91,6 +95,7 @@ void SstWriter::WriteBlock(const Slice& block, CompressionType type, BlockHandle
 // another one.
 Status SstWriter::Finish() {
   Flush();
+  CHECK(!status_.ok() || index_pending_ == (entries_ > 0));
   Footer footer;
   BlockBuilder meta_index(1);
   if (status_.ok() && filter_ != nullptr) {
@@ -112,6 +117,7 @@ Status SstWriter::Finish() {
   if (!status_.ok()) return status_;
   std::string encoded;
   footer.EncodeTo(&encoded);
+  CHECK_EQ(footer.index.offset + footer.index.size + kBlockTrailerBytes, offset_);
   status_ = file_->Append(encoded);
   if (!status_.ok()) return status_;
   offset_ += encoded.size();

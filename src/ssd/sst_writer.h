@@ -15,6 +15,7 @@
 #include "src/ssd/block.h"
 #include "src/ssd/filter_block.h"
 #include "src/ssd/table_format.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -25,7 +26,10 @@ class SstWriter {
   SstWriter& operator=(const SstWriter&) = delete;
 
   // Block size, restart interval of later blocks and compression may change on the way.
-  void SetFormat(const SstFormat& format) { format_ = format; }
+  void SetFormat(const SstFormat& format) {
+    CHECK(format.comparator == format_.comparator && format.filter_policy == format_.filter_policy);
+    format_ = format;
+  }
   const SstFormat& format() const { return format_; }
 
   // REQUIRES: key comes after the last one; Finish was not called.

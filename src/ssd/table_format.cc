@@ -3,6 +3,7 @@
 #include <snappy.h>
 #include <zstd.h>
 
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
 #include "src/util/mutation.h"
@@ -52,12 +53,14 @@ void Footer::EncodeTo(std::string* dst) const {
   const size_t start = dst->size();
   meta_index.EncodeTo(dst);
   index.EncodeTo(dst);
+  CHECK_LE(dst->size() - start, kFooterBytes - 8);
   dst->resize(start + kFooterBytes - 8);
   PutFixed64(dst, kSstMagic);
 }
 
 // The magic number first: a file that is cut, or no table at all, is told from a damaged one by it.
 bool Footer::DecodeFrom(const Slice& bytes) {
+  CHECK_GE(bytes.size(), kFooterBytes);
   if (DecodeFixed64(bytes.data() + kFooterBytes - 8) != kSstMagic) return false;
   Slice handles(bytes.data(), kFooterBytes - 8);
   return meta_index.DecodeFrom(&handles) && index.DecodeFrom(&handles);
@@ -92,6 +95,7 @@ std::string BlockTrailer(CompressionType type, const Slice& stored) {
   std::string trailer(1, static_cast<char>(type));
   const uint32_t crc = Crc32c(trailer.data(), 1, Crc32c(stored.data(), stored.size()));
   PutFixed32(&trailer, MaskedCrc(crc));
+  CHECK_EQ(trailer.size(), kBlockTrailerBytes);
   return trailer;
 }
 
@@ -122,6 +126,7 @@ Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify
     if (read.size() != size) return source.Corrupt(handle.offset, "the file ends inside of a block");
   }
   if (stored_copy != nullptr) stored_copy->assign(read.data(), read.size());
+  CHECK_EQ(read.size(), handle.size + kBlockTrailerBytes);
   const Slice stored(read.data(), static_cast<size_t>(handle.size));
   const uint8_t type = static_cast<uint8_t>(read[stored.size()]);
   if (verify) {

@@ -35,6 +35,7 @@ struct SstFormat {
 inline constexpr uint64_t kSstMagic = 0xdb4775248b80fb57;
 inline constexpr size_t kFooterBytes = 48;
 inline constexpr size_t kBlockTrailerBytes = 5;
+static_assert(kFooterBytes == 4 * 10 + sizeof(kSstMagic));  // four varints of 64 bits fit in front of the magic number
 
 // Where a block lies in its file, its trailer not counted.
 struct BlockHandle {
