@@ -11,6 +11,8 @@
 #include <new>
 #include <utility>
 
+#include "src/util/check.h"
+
 // How long a read waits: the units of 256 bytes that it touches are looked up in the modelled cache. Each that is not
 // there costs the latency of a random unit, or the smaller one of a unit that goes on with a stream of this thread;
 // and its bytes go into the bucket of its region, which empties at the medium's bandwidth. The read ends when both
@@ -42,6 +44,7 @@ class Streams {
 
  private:
   static constexpr unsigned kStreams = 4;
+  static_assert(std::has_single_bit(kStreams));  // so that the count may begin at 0 again
   uint64_t last_[kStreams] = {};
   unsigned next_ = 0;
 };
@@ -118,6 +121,8 @@ constexpr Field kFields[] = {
     {"remote_factor", &NvmModelFigures::remote_factor, 1, 100},
 };
 
+static_assert(std::all_of(std::begin(kFields), std::end(kFields), [](const Field& f) { return f.least <= f.most; }));
+
 // Ticks that a byte takes. 0: none, without a limit.
 // remote_factor divides the bandwidth as it multiplies latencies: memory behind a link is slower in both.
 double TicksPerByte(const SpinClock& clock, double bytes_per_second, double remote_factor) {
@@ -133,6 +138,7 @@ uint64_t Pour(std::atomic<uint64_t>* until, uint64_t now, uint64_t ticks, uint64
   do {
     next = std::max(before, now) + ticks;
   } while (!until->compare_exchange_weak(before, next, std::memory_order_relaxed));
+  DCHECK_GE(next, ticks);
   return next - std::min(next, burst_ticks);
 }
 
@@ -218,7 +224,10 @@ NvmModel::NvmModel(const NvmModelFigures& figures)
       read_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * read_ticks_per_byte_)),
       write_burst_ticks_(static_cast<uint64_t>(figures.burst_bytes * write_ticks_per_byte_)),
       tag_shift_(std::bit_width(static_cast<uint64_t>(figures.cache_bytes) >> kUnitShift) - 1),
-      tags_(NewTags(size_t{1} << tag_shift_)) {}
+      tags_(NewTags(size_t{1} << tag_shift_)) {
+  CHECK(tag_shift_ >= 0 && tag_shift_ < 48);
+  CHECK(read_ticks_per_byte_ >= 0 && write_ticks_per_byte_ >= 0);
+}
 
 void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(tags); }
 
@@ -227,6 +236,7 @@ void NvmModel::FreeTags::operator()(std::atomic<uint16_t>* tags) const { free(ta
 void NvmModel::AddRegion(const char* begin, uint64_t size) {
   // relaxed: one thread adds; release: pairs with RegionOf
   const int i = regions_.load(std::memory_order_relaxed);
+  CHECK(i >= 0 && i <= kMaxRegions && size > 0);
   if (i == kMaxRegions) return;
   buckets_[i].begin = reinterpret_cast<uintptr_t>(begin);
   buckets_[i].size = size;
@@ -250,6 +260,7 @@ bool NvmModel::InCache(uint64_t unit) {
   // Enough to tell all units of a place apart in regions up to 65535 times the cache. 0 is none.
   const uint16_t wanted = static_cast<uint16_t>((unit >> tag_shift_) % UINT16_MAX + 1);
   // relaxed, and in two steps: a wrong answer now and then is a wait more or less
+  DCHECK_GT(wanted, 0);
   std::atomic<uint16_t>& tag = tags_[unit & ((uint64_t{1} << tag_shift_) - 1)];
   if (tag.load(std::memory_order_relaxed) == wanted) return true;
   tag.store(wanted, std::memory_order_relaxed);
@@ -271,6 +282,7 @@ void NvmModel::Read(const void* p, size_t size) {
     if (InCache(unit)) continue;
     (follows ? sequential : random)++;
   }
+  DCHECK_LE(random + sequential, last - first + 1);
   const uint64_t cached = last - first + 1 - random - sequential;
   // relaxed: statistics
   if (random > 0) random_units_.fetch_add(random, std::memory_order_relaxed);
@@ -293,6 +305,7 @@ void NvmModel::Read(const void* p, size_t size) {
 
 // Puts units that are read from now on into the bucket of their region. Returns when the medium has served them.
 uint64_t NvmModel::ChargeRead(uintptr_t address, uint64_t units, uint64_t now) {
+  DCHECK_GT(units, 0u);
   const double bytes = static_cast<double>(units << kUnitShift);
   return Pour(&buckets_[RegionOf(address)].read_until, now, static_cast<uint64_t>(bytes * read_ticks_per_byte_),
               read_burst_ticks_);
@@ -306,6 +319,7 @@ void NvmModel::Write(const void* p, size_t size) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(p);
   const uint64_t first = address >> kUnitShift;
   const uint64_t last = (address + size - 1) >> kUnitShift;
+  DCHECK_LE(first, last);
   const double bytes = static_cast<double>((last - first + 1) << kUnitShift);
   const int region = RegionOf(address);
   Owed& owed = t_owed;
@@ -319,6 +333,7 @@ void NvmModel::Write(const void* p, size_t size) {
 
 // Puts writes into a region's bucket, and waits while it is too full.
 void NvmModel::Charge(int region, uint64_t ticks) {
+  DCHECK(region >= 0 && region < kMaxRegions);
   const uint64_t now = clock_.Now();
   const uint64_t end = Pour(&buckets_[region].written_until, now, ticks, write_burst_ticks_);
   if (end <= now) return;

@@ -18,6 +18,8 @@ constexpr double kSleepSlackNanos = 100 * 1000;
 
 // The rate is the median of so many spans: whoever is interrupted in one of them measures that one wrong.
 constexpr int kSpans = 9;
+static_assert(kSpans % 2 == 1);  // one is in the middle
+static_assert(kSleepSlackNanos < kSleepFromNanos);
 constexpr uint64_t kSpanNanos = 500 * 1000;
 
 // Each span measures so many looks at the clock, steps of a loop, and waits.
@@ -96,6 +98,7 @@ SpinClock::SpinClock() : counter_(HasConstantRateCounter()) {
 
 // One clock for all models of the process, measured by whoever comes first; others wait for it.
 const SpinClock& SpinClock::Get() {
+  static_assert(kLooks > 0 && kSteps > 0 && kWaits > 0);
   static const SpinClock clock;
   return clock;
 }

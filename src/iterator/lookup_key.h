@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "miodb/slice.h"
+#include "src/util/check.h"
 #include "src/util/hash.h"
 #include "src/util/key_order.h"
 
@@ -16,7 +17,9 @@ inline uint32_t KeyHash(const Slice& key) { return static_cast<uint32_t>(Hash64(
 
 struct LookupKey {
   LookupKey(const KeyOrder& order, const Slice& user_key, uint64_t seq)
-      : key(user_key), sequence(seq), hash(order.bytewise() ? KeyHash(user_key) : 0) {}
+      : key(user_key), sequence(seq), hash(order.bytewise() ? KeyHash(user_key) : 0) {
+    DCHECK_LE(sequence, UINT64_MAX >> 8);  // as much as a tag holds
+  }
 
   Slice key;
   uint64_t sequence;

@@ -55,7 +55,10 @@ class MergingIterator final : public InternalIterator {
     Restore();
   }
 
-  const RecordView& record() const override { return current_->record(); }
+  const RecordView& record() const override {
+    DCHECK(Valid());
+    return current_->record();
+  }
 
   // The first error of a source, in the order from new to old. It stays as long as that source keeps it.
   Status status() const override {
@@ -108,6 +111,7 @@ class MergingIterator final : public InternalIterator {
       }
       if (source->Valid()) heap_.push_back(source.get());
     }
+    DCHECK_LE(heap_.size(), sources_.size());
     std::make_heap(heap_.begin(), heap_.end(), [this](auto* a, auto* b) { return HeapLess(a, b); });
     current_ = heap_.empty() ? nullptr : heap_.front();
   }
@@ -116,6 +120,7 @@ class MergingIterator final : public InternalIterator {
   // Sifts down by hand: std::pop_heap and push_heap would sift twice, while most steps leave the source on top,
   // because runs of keys come from one source.
   void Restore() {
+    DCHECK(!heap_.empty() && heap_.front() == current_);
     if (!current_->Valid()) {
       if (!current_->status().ok()) {
         Fail();
@@ -132,11 +137,13 @@ class MergingIterator final : public InternalIterator {
       std::swap(heap_[i], heap_[child]);
       i = child;
     }
+    DCHECK(heap_.empty() || heap_.front()->Valid());
     current_ = heap_.empty() ? nullptr : heap_.front();
   }
 
   // Changes direction: puts every other source on the other side of the current version.
   void Turn(bool forward) {
+    DCHECK(current_ != nullptr && forward != forward_);
     InternalIterator* const pivot = current_;
     const std::string key = pivot->record().key.ToString();
     const uint64_t sequence = pivot->record().sequence();
@@ -171,6 +178,7 @@ class MergingIterator final : public InternalIterator {
 
 std::unique_ptr<InternalIterator> NewMergingIterator(const KeyOrder& order,
                                                      std::vector<std::unique_ptr<InternalIterator>> sources) {
+  CHECK(std::none_of(sources.begin(), sources.end(), [](const auto& source) { return source == nullptr; }));
   if (sources.size() == 1) return std::move(sources.front());
   return std::make_unique<MergingIterator>(order, std::move(sources));
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "src/util/check.h"
 #include "src/util/file_size_limit.h"
 #include "src/util/posix_file.h"
 
@@ -72,6 +73,7 @@ Status SyncNames(const std::string& path) {
 // would be a SIGBUS in the middle of a put. The limit of the process is asked first, because going beyond it is a
 // signal as well.
 int Allocate(int fd, uint64_t offset, uint64_t size) {
+  CHECK(fd >= 0 && size > 0);
   struct stat st;
   const uint64_t limit = FileSizeLimit();
   if (offset + size > limit && fstat(fd, &st) == 0 && static_cast<uint64_t>(st.st_size) < offset + size) return EFBIG;
@@ -85,6 +87,7 @@ int Allocate(int fd, uint64_t offset, uint64_t size) {
 // Only three errors mean that a store could fail later for want of space or of a sound disk; every other one says that
 // the file system has no shared blocks, and nothing to do.
 int Unshare(int fd, uint64_t offset, uint64_t size) {
+  CHECK_GE(fd, 0);
   const auto call = [&] {
     return fallocate(fd, FALLOC_FL_UNSHARE_RANGE, static_cast<off_t>(offset), static_cast<off_t>(size));
   };
@@ -110,6 +113,7 @@ int StopCopyOnWrite(int fd) {
 }
 
 int PunchHole(int fd, uint64_t offset, uint64_t size) {
+  CHECK(fd >= 0 && size > 0 && size <= UINT64_MAX - offset);
   const auto punch = [&] {
     return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                      static_cast<off_t>(size));
@@ -129,6 +133,7 @@ std::vector<FileHole> HolesOf(int fd, uint64_t size) {
     if (data < 0 && errno != ENXIO) return {};  // ENXIO: a hole up to the end
     at = data < 0 ? size : std::min(static_cast<uint64_t>(data), size);
     holes.push_back({static_cast<uint64_t>(hole), at});
+    CHECK_LE(holes.back().end, size);
   }
   return holes;
 }

@@ -22,10 +22,14 @@ constexpr uint64_t kPage = 4096;
 // Nodes are numbered below this (the kernel's largest CONFIG_NODES_SHIFT is 10).
 constexpr int kMaxNodes = 1024;
 constexpr int kBitsPerWord = 64;
+static_assert(sizeof(unsigned long) * 8 == kBitsPerWord && kMaxNodes % kBitsPerWord == 0);
 
 // A set of nodes with one in it, as the kernel's calls want it.
 struct NodeMask {
-  explicit NodeMask(int node) { words[node / kBitsPerWord] = 1UL << (node % kBitsPerWord); }
+  explicit NodeMask(int node) {
+    CHECK(node >= 0 && node < kMaxNodes);
+    words[node / kBitsPerWord] = 1UL << (node % kBitsPerWord);
+  }
   unsigned long words[kMaxNodes / kBitsPerWord] = {};
 };
 
@@ -39,7 +43,7 @@ Status CannotBind(int node, const char* call) {
 }
 
 Status Bind(void* addr, uint64_t size, int node, unsigned flags) {
-  DCHECK(node >= 0 && node < kMaxNodes);
+  CHECK(addr != nullptr && size > 0);
   const NodeMask mask(node);
   // The kernel takes one bit less than it is told.
   if (mbind(addr, size, MPOL_BIND, mask.words, kMaxNodes + 1, flags) == 0) return Status::OK();
@@ -55,6 +59,7 @@ std::string FormatIntList(const std::vector<int>& numbers) {
     size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) last++;
     if (!text.empty()) text += ",";
+    CHECK(last >= i && last < numbers.size());
     text += std::to_string(numbers[i]);
     if (last > i) text += "-" + std::to_string(numbers[last]);
     i = last + 1;
@@ -229,6 +234,7 @@ void RunOnCpus(const std::vector<int>& cpus) {
 
 // Pages that the kernel says nothing of are in none of the counts, so 0 means that none was found elsewhere.
 uint64_t PageSample::Elsewhere(int node, int other) const {
+  CHECK(pages.size() <= looked_at);
   uint64_t elsewhere = 0;
   for (const auto& [id, count] : pages) {
     if (id != node && id != other) elsewhere += count;
@@ -252,6 +258,7 @@ void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, P
   for (uint64_t i = 0; i < count; i++) {
     // The first and the last page, and what lies between.
     const uint64_t page = count == 1 ? 0 : i * (pages - 1) / (count - 1);
+    CHECK_LT(page, pages);
     if (wanted != nullptr && !wanted(page * kPage)) continue;
     char* const address = const_cast<char*>(base) + page * kPage;
     if (touch == Touch::kForWriting) madvise(address, kPage, MADV_POPULATE_WRITE);
@@ -261,6 +268,7 @@ void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, P
     sample->pages[node]++;
     sample->looked_at++;
   }
+  CHECK_GE(sample->looked_at, sample->pages.size());
 }
 
 }  // namespace miodb

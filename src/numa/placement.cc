@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 namespace {
@@ -12,6 +14,7 @@ namespace {
 // Whether the kernel lets this process bind memory at all: containers often do not.
 Status TryToBind(int node) {
   constexpr size_t kPage = 4096;
+  CHECK_GE(node, 0);
   void* const page = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return Status::IOError("mmap", "no memory");
   Status s = BindMemory(page, kPage, node);
