@@ -75,9 +75,11 @@ class Shard {
       MutexLock lock(&mu_);
       for (auto& [key, entry] : map_) {
         CHECK_EQ(entry->handles, 0u);  // a handle was not released
+        usage_ -= entry->charge;
         entry->next = dead;
         dead = entry;
       }
+      CHECK_EQ(usage_, 0u);  // what was charged is the sum of what was there
       map_.clear();
     }
     Destroy(dead);
@@ -95,11 +97,13 @@ class Shard {
     Entry* dead = nullptr;
     {
       MutexLock lock(&mu_);
+      DCHECK(entry->handles == 0 && !entry->in_map);
       entry->handles = 1;
       if (capacity_ > 0) {
         DetachLocked(key, &dead);
         // The map's key refers to the bytes in the entry, which live as long as it is in the map.
-        map_.emplace(HashedKey{entry->key, key.hash}, entry);
+        const bool is_new = map_.emplace(HashedKey{entry->key, key.hash}, entry).second;
+        CHECK(is_new);
         entry->in_map = true;
         usage_ += entry->charge;
         EvictLocked(capacity_, &dead);
@@ -114,6 +118,7 @@ class Shard {
     auto found = map_.find(key);
     if (found == map_.end()) return nullptr;
     Entry* entry = found->second;
+    DCHECK(entry->in_map);
     if (entry->handles++ == 0) UnlinkLocked(entry);
     return entry;
   }
@@ -163,12 +168,14 @@ class Shard {
 
  private:
   void UnlinkLocked(Entry* entry) REQUIRES(mu_) {
+    DCHECK(entry->prev->next == entry && entry->next->prev == entry);
     entry->prev->next = entry->next;
     entry->next->prev = entry->prev;
     entry->prev = entry->next = nullptr;
   }
 
   void LinkNewestLocked(Entry* entry) REQUIRES(mu_) {
+    DCHECK(entry->handles == 0 && entry->prev == nullptr);
     entry->prev = idle_.prev;
     entry->next = &idle_;
     entry->prev->next = entry;
@@ -181,6 +188,7 @@ class Shard {
     if (found == map_.end()) return;
     Entry* entry = found->second;
     map_.erase(found);
+    CHECK(entry->in_map);
     entry->in_map = false;
     usage_ -= entry->charge;
     if (entry->handles == 0) {
@@ -196,6 +204,7 @@ class Shard {
       const Entry* oldest = idle_.next;
       DetachLocked(HashedKey{oldest->key, oldest->hash}, dead);
     }
+    DCHECK(usage_ <= limit || idle_.next == &idle_);
   }
 
   mutable Mutex mu_;
@@ -270,7 +279,10 @@ class ShardedLRUCache final : public Cache {
   static constexpr size_t kShards = size_t{1} << kShardBits;
 
   // By the top bits, because the map in the shard goes by the low ones.
-  Shard& ShardOf(uint64_t hash) { return shards_[hash >> (64 - kShardBits)]; }
+  Shard& ShardOf(uint64_t hash) {
+    static_assert(UINT64_MAX >> (64 - kShardBits) == kShards - 1);
+    return shards_[hash >> (64 - kShardBits)];
+  }
 
   Shard shards_[kShards];
   std::atomic<uint64_t> last_id_{0};

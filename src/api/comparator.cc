@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "miodb/slice.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -31,6 +32,7 @@ class BytewiseComparatorImpl final : public Comparator {
     if (mine + 1 < other) {
       (*start)[i] = static_cast<char>(mine + 1);
       start->resize(i + 1);
+      DCHECK(Compare(*start, limit) < 0);
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include "miodb/slice.h"
 #include "src/api/table_bloom.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 
 namespace miodb {
@@ -44,7 +45,9 @@ class BloomFilterPolicy final : public FilterPolicy {
       : odd_sizes_(odd_sizes),
         bits_per_key_(static_cast<size_t>(std::max(bits_per_key, 0))),
         probes_(static_cast<uint8_t>(
-            std::clamp(static_cast<double>(bits_per_key_) * 0.69, 1.0, static_cast<double>(kMaxProbes)))) {}
+            std::clamp(static_cast<double>(bits_per_key_) * 0.69, 1.0, static_cast<double>(kMaxProbes)))) {
+    CHECK(probes_ >= 1 && probes_ <= kMaxProbes);
+  }
 
   const char* Name() const override { return "leveldb.BuiltinBloomFilter2"; }
 
@@ -53,7 +56,9 @@ class BloomFilterPolicy final : public FilterPolicy {
     const size_t wanted_bits = std::max<size_t>(static_cast<size_t>(n) * bits_per_key_, 64);
     const size_t bytes = (wanted_bits + 7) / 8 | (odd_sizes_ ? 1 : 0);
     const size_t bits = bytes * 8;
+    CHECK(bits >= wanted_bits && (!odd_sizes_ || bytes % 2 == 1));
 
+    CHECK_GE(n, 0);
     const size_t start = dst->size();
     dst->resize(start + bytes, '\0');
     dst->push_back(static_cast<char>(probes_));
@@ -63,6 +68,7 @@ class BloomFilterPolicy final : public FilterPolicy {
       const uint32_t step = std::rotr(h, 17);
       for (uint8_t probe = 0; probe < probes_; ++probe, h += step) {
         const size_t bit = h % bits;
+        DCHECK_LT(bit / 8, bytes);
         array[bit / 8] = static_cast<char>(array[bit / 8] | (1 << (bit % 8)));
       }
     }
@@ -82,6 +88,7 @@ class BloomFilterPolicy final : public FilterPolicy {
     const uint32_t step = std::rotr(h, 17);
     for (uint8_t probe = 0; probe < probes; ++probe, h += step) {
       const size_t bit = h % bits;
+      DCHECK_LT(bit / 8, filter.size() - 1);
       if ((filter[bit / 8] & (1 << (bit % 8))) == 0) return false;
     }
     return true;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <new>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 // No function in newest_ means that nothing was registered.
@@ -33,14 +35,14 @@ class EmptyIterator : public Iterator {
   void SeekToFirst() override {}
   void SeekToLast() override {}
   void Seek(const Slice&) override {}
-  void Next() override { assert(false); }
-  void Prev() override { assert(false); }
+  void Next() override { DCHECK(Valid()); }
+  void Prev() override { DCHECK(Valid()); }
   Slice key() const override {
-    assert(false);
+    DCHECK(Valid());
     return Slice();
   }
   Slice value() const override {
-    assert(false);
+    DCHECK(Valid());
     return Slice();
   }
   Status status() const override { return status_; }

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "src/util/check.h"
 #include "src/util/perf_clock.h"
 
 namespace miodb {
@@ -56,6 +57,7 @@ std::string Line(const char* name, const PerfContext& context, uint64_t calls, u
     line += std::string(" ") + stage.name + " " + Per(context.*stage.nanos, calls) + ",";
     rest -= context.*stage.nanos < rest ? context.*stage.nanos : rest;
   }
+  DCHECK_LE(rest, total);
   return line + " rest " + Per(rest, calls);
 }
 
@@ -67,12 +69,14 @@ thread_local constinit PerfContext* t_perf = nullptr;
 // Out of line: a put with the level off runs past a branch and no more code.
 void PerfClock::AddLap(Field stage) {
   const uint64_t now = NowNanos();
+  DCHECK(start_ <= last_ && last_ <= now);
   context_->*stage += now - last_;
   last_ = now;
 }
 
 // The total is measured by itself and not summed up from the stages, so that what no stage covers can be shown.
 void PerfClock::AddTotal(Field total, Field calls) {
+  DCHECK_GE(last_, start_);
   context_->*total += NowNanos() - start_;
   context_->*calls += 1;
 }

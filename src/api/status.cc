@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 // Behind a pointer and not in the header, so that an OK is a null pointer and the layout may change without programs
@@ -21,11 +23,14 @@ const Status::State* Status::Brief(Code code) {
                                 {kInvalidArgument, "no memory"},
                                 {kIOError, "out of memory"},
                                 {kNoSpace, "no memory"}};
+  CHECK_LT(static_cast<size_t>(code), sizeof(brief) / sizeof(brief[0]));
   return &brief[code];
 }
 
 // A status is made where something has failed already, perhaps for want of memory, so making one must not fail:
 // without memory the kind stays and the words go.
+static_assert(sizeof(Status) == sizeof(void*));  // what is no error takes no memory
+
 Status::Status(Code code, const Slice& msg, const Slice& msg2) {
   try {
     std::string message = msg.ToString();
@@ -39,7 +44,10 @@ Status::Status(Code code, const Slice& msg, const Slice& msg2) {
   }
 }
 
-Status::Code Status::CodeOf(const State* state) { return state->code; }
+Status::Code Status::CodeOf(const State* state) {
+  DCHECK(state != nullptr);
+  return state->code;
+}
 
 // A copy that finds no memory is the brief error of the same kind: callers decide by the kind.
 const Status::State* Status::Clone(const State* state) {

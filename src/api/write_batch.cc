@@ -12,6 +12,9 @@ namespace {
 
 // The length is written as 64 bits: the same bytes for every length that is allowed, while one beyond 32 bits makes a
 // batch that every reader refuses instead of one that reads as something else.
+constexpr size_t kCountOffset = 8;
+static_assert(kCountOffset == sizeof(uint64_t) && kBatchHeaderBytes == kCountOffset + sizeof(uint32_t));
+
 void PutString(std::string* rep, const Slice& s) {
   PutVarint64(rep, s.size());
   rep->append(s.data(), s.size());
@@ -75,11 +78,20 @@ Status WriteBatch::Iterate(Handler* handler) const {
   return Status::OK();
 }
 
-uint32_t WriteBatchInternal::Count(const WriteBatch* batch) { return DecodeFixed32(batch->rep_.data() + 8); }
+uint32_t WriteBatchInternal::Count(const WriteBatch* batch) {
+  DCHECK_GE(batch->rep_.size(), kBatchHeaderBytes);
+  return DecodeFixed32(batch->rep_.data() + kCountOffset);
+}
 
-void WriteBatchInternal::SetCount(WriteBatch* batch, uint32_t count) { EncodeFixed32(&batch->rep_[8], count); }
+void WriteBatchInternal::SetCount(WriteBatch* batch, uint32_t count) {
+  DCHECK_GE(batch->rep_.size(), kBatchHeaderBytes);
+  EncodeFixed32(&batch->rep_[kCountOffset], count);
+}
 
-void WriteBatchInternal::SetSequence(WriteBatch* batch, uint64_t sequence) { EncodeFixed64(&batch->rep_[0], sequence); }
+void WriteBatchInternal::SetSequence(WriteBatch* batch, uint64_t sequence) {
+  DCHECK_GE(batch->rep_.size(), kBatchHeaderBytes);
+  EncodeFixed64(&batch->rep_[0], sequence);
+}
 
 // Walks the bytes before it takes them: what comes from a log or over a network must not become a batch that says one
 // thing and holds another.
@@ -99,6 +111,7 @@ void WriteBatchInternal::Append(WriteBatch* target, const WriteBatch* source) {
   const uint32_t count = Count(target) + Count(source);
   const size_t source_bytes = source->rep_.size();
   DCHECK_GE(source_bytes, kBatchHeaderBytes);
+  DCHECK_GE(target->rep_.size(), kBatchHeaderBytes);
   target->rep_.append(source->rep_, kBatchHeaderBytes, source_bytes - kBatchHeaderBytes);
   SetCount(target, count);
 }

@@ -17,6 +17,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "miodb/write_batch.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 
 namespace miodb {
@@ -70,6 +71,7 @@ class BatchReader {
   // False at the end and at damage, and the three are then unspecified.
   bool Next(uint8_t* type, Slice* key, Slice* value) {
     if (corrupt_) return false;
+    DCHECK(p_ <= limit_);
     if (p_ == limit_) {
       corrupt_ = remaining_ != 0;
       return false;
@@ -102,6 +104,7 @@ class BatchReader {
     if (start == nullptr || static_cast<size_t>(limit_ - start) < length) return false;
     *result = Slice(start, length);
     p_ = start + length;
+    DCHECK(p_ <= limit_);
     return true;
   }
 

@@ -25,6 +25,7 @@ enum PayloadBit : int {
   kPayloadBits = 11,
 };
 
+static_assert(kPayloadBits <= 64);
 constexpr uint64_t Bit(PayloadBit bit) { return uint64_t{1} << bit; }
 
 constexpr size_t kFamilyBytes = 4;  // of a column family in a list
@@ -139,6 +140,7 @@ const char* DecodeMultiGet(uint32_t count, Slice families, Slice keys, std::vect
     }
     result->push_back(key);
   }
+  CHECK_EQ(result->size(), count);
   return keys.empty() ? nullptr : "bytes behind the keys of a multi-get";
 }
 
@@ -267,11 +269,13 @@ void TraceEncoder::Start(uint64_t micros, TraceType type) {
   PutFixed64(out_, micros);
   out_->push_back(static_cast<char>(type));
   PutFixed32(out_, 0);  // Finish fills it in.
+  CHECK_EQ(out_->size(), kTraceHeadBytes);
 }
 
 // The payload's length is known only now, so the head is made with none and corrected here, in the string that is
 // written as a whole afterwards.
 void TraceEncoder::Finish() {
+  CHECK_GE(out_->size(), kTraceHeadBytes);
   EncodeFixed32(&(*out_)[kTraceHeadBytes - 4], static_cast<uint32_t>(out_->size() - kTraceHeadBytes));
 }
 
@@ -312,15 +316,19 @@ void TraceEncoder::Put(uint64_t micros, const Slice& key, const Slice& value) {
   const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size() +
                             static_cast<size_t>(VarintLength(value.size())) + value.size();
   StartBatchOfOne(micros, kBatchPut, body_bytes);
+  const size_t body = out_->size() - 1;  // its tag was put
   PutLengthPrefixedSlice(out_, key);
   PutLengthPrefixedSlice(out_, value);
+  CHECK_EQ(out_->size() - body, body_bytes);
   Finish();
 }
 
 void TraceEncoder::Delete(uint64_t micros, const Slice& key) {
   const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
   StartBatchOfOne(micros, kBatchDeletion, body_bytes);
+  const size_t body = out_->size() - 1;  // its tag was put
   PutLengthPrefixedSlice(out_, key);
+  CHECK_EQ(out_->size() - body, body_bytes);
   Finish();
 }
 
@@ -339,6 +347,7 @@ uint64_t TraceEncoder::MultiGetPayload(const std::vector<Slice>& keys) {
 
 void TraceEncoder::MultiGet(uint64_t micros, const std::vector<Slice>& keys) {
   const size_t count = keys.size();
+  CHECK_LE(MultiGetPayload(keys), kMaxTracePayload);
   Start(micros, kTraceMultiGet);
   PutFixed64(out_, Bit(kMultiGetSize) | Bit(kMultiGetColumnFamilies) | Bit(kMultiGetKeys));
   PutFixed32(out_, static_cast<uint32_t>(count));
@@ -346,11 +355,13 @@ void TraceEncoder::MultiGet(uint64_t micros, const std::vector<Slice>& keys) {
   out_->append(kFamilyBytes * count, '\0');  // all of the default one
   PutVarint32(out_, static_cast<uint32_t>(LengthPrefixedBytes(keys)));
   for (const Slice& key : keys) PutLengthPrefixedSlice(out_, key);
+  CHECK_LE(out_->size() - kTraceHeadBytes, MultiGetPayload(keys));
   Finish();
 }
 
 // An empty bound is written as none: the format cannot tell the two apart, and an empty lower bound bounds nothing.
 void TraceEncoder::Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
+  CHECK(type == kTraceSeek || type == kTraceSeekForPrev || type == kTraceSeekToFirst || type == kTraceSeekToLast);
   const bool has_lower = lower != nullptr && !lower->empty();
   const bool has_upper = upper != nullptr && !upper->empty();
   Start(micros, type);
@@ -378,6 +389,7 @@ void TraceEncoder::Checksum(uint64_t micros, uint64_t checksum) {
   Start(micros, kTraceChecksum);
   PutFixed64(out_, 0);
   Finish();
+  CHECK_EQ(out_->size(), kTraceHeadBytes + sizeof(checksum));
   EncodeFixed64(&(*out_)[kTraceHeadBytes], ChainChecksum(checksum, Slice(out_->data(), kTraceHeadBytes)));
 }
 

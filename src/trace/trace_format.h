@@ -26,11 +26,13 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "miodb/trace.h"
+#include "src/util/check.h"
 #include "src/util/hash.h"
 
 namespace miodb {
 
 inline constexpr size_t kTraceHeadBytes = 13;
+static_assert(kTraceHeadBytes == sizeof(TraceRecord::micros) + 1 + sizeof(uint32_t));
 
 // No payload is larger: a batch is below 2 GiB.
 inline constexpr uint64_t kMaxTracePayload = (uint64_t{2} << 30) + 4096;
@@ -56,7 +58,7 @@ inline uint64_t ChainChecksum(uint64_t before, const Slice& bytes) {
 // a batch, or are one put or deletion.
 class TraceEncoder {
  public:
-  explicit TraceEncoder(std::string* out) : out_(out) {}
+  explicit TraceEncoder(std::string* out) : out_(out) { CHECK(out_ != nullptr); }
 
   void Begin(uint64_t micros, int major, int minor);
   void End(uint64_t micros);

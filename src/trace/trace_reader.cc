@@ -8,6 +8,7 @@
 #include "miodb/env.h"
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/no_throw.h"
 
@@ -80,6 +81,7 @@ Status TraceReader::Rep::OpenFile() {
   s = env->NewSequentialFile(path, &opened);
   file.reset(opened);
   begin = end = 0;
+  static_assert(kTraceHeadBytes <= kReadBytes);
   window.resize(std::clamp<uint64_t>(file_bytes, kTraceHeadBytes, kReadBytes));
   offset = 0;
   checksum = 0;
@@ -114,6 +116,7 @@ bool TraceReader::Rep::StopAtCut(const std::string& reason) {
 
 // Has at least this many bytes in the window, or all that the file has.
 Status TraceReader::Rep::Fill(size_t bytes) {
+  CHECK(begin <= end && end <= window.size());
   if (end - begin >= bytes) return Status::OK();
   std::memmove(window.data(), window.data() + begin, end - begin);
   end -= begin;
@@ -127,6 +130,7 @@ Status TraceReader::Rep::Fill(size_t bytes) {
     if (piece.empty()) break;
     if (piece.data() != window.data() + end) std::memcpy(window.data() + end, piece.data(), piece.size());
     end += piece.size();
+    CHECK_LE(end, window.size());
   }
   return Status::OK();
 }
@@ -166,6 +170,7 @@ Status TraceReader::Rep::ReadBegin() {
     return Status::NotSupported(path, "offset 0: trace version " + std::to_string(format_version / 10) + "." +
                                           std::to_string(format_version % 10) + "; 0.1 and 0.2 can be read");
   }
+  CHECK(begin == 0 && offset == 0);  // it is the first record
   start_micros = head.micros;
   checksum = ChainChecksum(checksum, record);
   begin += record.size();
@@ -176,6 +181,7 @@ Status TraceReader::Rep::ReadBegin() {
 // The chain covers everything since the beginning, so a record that was left out or put elsewhere is found as well as
 // a changed one. What lies behind the last checksum is covered by the next, which End writes.
 bool TraceReader::Rep::CheckChecksum(const Slice& head, const Slice& payload) {
+  CHECK_EQ(head.size(), kTraceHeadBytes);
   if (payload.size() != 8) return Stop("a checksum record of the wrong size");
   if (DecodeFixed64(payload.data()) != ChainChecksum(checksum, head)) {
     return Stop("the checksum of what lies before does not match: some record since the last checksum is damaged");
@@ -208,6 +214,7 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
     checksum = ChainChecksum(checksum, whole);
     begin += whole.size();
     offset += whole.size();
+    CHECK_LE(begin, end);
     if (is_delivered) return true;
     if (head.type == kTraceEnd) {
       ended = true;
@@ -218,7 +225,7 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
 }
 
 // The state is behind a pointer, so that the public header names no file and no window.
-TraceReader::TraceReader(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
+TraceReader::TraceReader(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) { CHECK(rep_->file != nullptr); }
 TraceReader::~TraceReader() = default;
 
 Status TraceReader::Open(const std::string& path, std::unique_ptr<TraceReader>* reader) {

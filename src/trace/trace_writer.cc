@@ -5,6 +5,7 @@
 
 #include "miodb/env.h"
 #include "miodb/trace.h"
+#include "src/util/check.h"
 #include "src/util/no_throw.h"
 
 namespace miodb {
@@ -15,7 +16,7 @@ namespace {
 // one. The bytes are counted here, because the file's own length lags behind its buffer.
 class FileTraceWriter final : public TraceWriter {
  public:
-  explicit FileTraceWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) {}
+  explicit FileTraceWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) { CHECK(file_ != nullptr); }
 
   Status Write(const Slice& data) override {
     Status s = file_->Append(data);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "miodb/db.h"
+#include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/no_throw.h"
 
@@ -80,13 +81,18 @@ Status Tracer::End() {
 
 // The date comes from the wall clock once; from there on the monotonic clock counts, so times never go back when
 // somebody sets the date.
-uint64_t Tracer::Micros() const { return start_wall_micros_ + (NowMicros() - start_micros_); }
+uint64_t Tracer::Micros() const {
+  const uint64_t now = NowMicros();
+  CHECK_GE(now, start_micros_);
+  return start_wall_micros_ + (now - start_micros_);
+}
 
 // The filter comes before the sampling.
 bool Tracer::Takes(TraceFilter type) {
   if (writer_ == nullptr || !status_.ok()) return false;
   if ((options_.filter & static_cast<uint64_t>(type)) != 0) return false;
   if (writer_->GetFileSize() > options_.max_trace_file_size) return false;
+  CHECK_LT(skipped_, options_.sampling_frequency);
   if (++skipped_ < options_.sampling_frequency) return false;
   skipped_ = 0;
   return true;
@@ -94,6 +100,7 @@ bool Tracer::Takes(TraceFilter type) {
 
 // The checksum goes on before the write, so it covers what was meant to be written.
 Status Tracer::WriteScratch() {
+  CHECK_GE(scratch_.size(), kTraceHeadBytes);
   checksum_ = ChainChecksum(checksum_, scratch_);
   return writer_->Write(scratch_);
 }
@@ -103,6 +110,7 @@ template <typename Encode>
 // read.
 uint64_t Tracer::Record(Encode encode) {
   if (!status_.ok()) return 0;
+  CHECK(writer_ != nullptr);
   const uint64_t micros = Micros();
   status_ = NoThrow("trace", [&] {
     encode(TraceEncoder(&scratch_), micros);
@@ -112,6 +120,7 @@ uint64_t Tracer::Record(Encode encode) {
 }
 
 void Tracer::RecordChecksum() {
+  CHECK(options_.own_records);
   checksummed_bytes_ = writer_->GetFileSize();
   const uint64_t checksum = checksum_;
   Record([checksum](TraceEncoder encoder, uint64_t micros) { encoder.Checksum(micros, checksum); });
@@ -164,6 +173,7 @@ void Tracer::MultiGet(const std::vector<Slice>& keys) {
 // The time of the record is the seek's name, by which a reader finds the scan that belongs to it; two seeks of one
 // microsecond may share it, and are told apart by their keys.
 Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
+  CHECK(type == kTraceSeek || type == kTraceSeekForPrev || type == kTraceSeekToFirst || type == kTraceSeekToLast);
   const MutexLock lock(&mutex_);
   const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;
   if (is_own && !options_.own_records) return {};
@@ -177,7 +187,9 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
 // A scan is neither filtered nor sampled: it goes with its seek. One that belongs to an earlier trace is dropped, as
 // its seek is not in this one.
 void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
+  CHECK_GT(seek.trace, 0u);
   const MutexLock lock(&mutex_);
+  CHECK_LE(seek.trace, trace_);
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
   Record([&](TraceEncoder encoder, uint64_t micros) { encoder.Scan(micros, seek.micros, key, nexts, prevs); });
   RecordChecksumIfDue();
@@ -186,6 +198,7 @@ void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t
 // The scan before ends where the iterator is sent elsewhere, and is recorded then: how far it went is not known
 // earlier.
 void SeekTrace::Begin(TraceType type, const Slice& key) {
+  CHECK(tracer_ != nullptr);
   if (seek_.trace != 0) EndScan();
   nexts_ = prevs_ = 0;
   try {
