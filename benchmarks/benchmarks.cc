@@ -99,7 +99,7 @@ std::string MixgraphCounts(const Config&, const Stats& stats) {
 }
 
 std::string BytesPerOp(const Config& config, const Stats&) {
-  return config.block_size == 4096 ? "(4K per op)" : "(" + Number(config.block_size) + " per op)";
+  return config.options.block_size == 4096 ? "(4K per op)" : "(" + Number(config.options.block_size) + " per op)";
 }
 
 std::string LoadsPerOp(const Config&, const Stats&) { return "(1000 loads per op)"; }

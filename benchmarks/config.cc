@@ -150,7 +150,7 @@ std::string FinishConfig(const FlagSet& flags, Config* config) {
         OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),
-        FinishEngineConfig(config), KeyFormat(*config).Problem(config->num),
+        FinishEngineConfig(flags, config), KeyFormat(*config).Problem(config->num),
         FinishMixgraph(flags, config->num, &config->mixgraph)}) {
     if (!problem.empty()) return problem;
   }

@@ -30,7 +30,7 @@ Workload::Workload(const Config& config, const ExistingKeys* existing)
       key_space(existing != nullptr ? existing->count() : static_cast<uint64_t>(config.num)),
       batch_size(config.batch_size),
       value_sizes(config),
-      block_size(static_cast<size_t>(config.block_size)),
+      block_size(config.options.block_size),
       duration_seconds(config.duration),
       multiread_stride(config.multiread_stride),
       seek_nexts(config.seek_nexts),
@@ -48,7 +48,7 @@ Workload::Workload(const Config& config, const ExistingKeys* existing)
       reverse(config.reverse_iterator),
       touch_values(config.touch_values),
       compression(config.Compression() == "none" ? "snappy" : config.Compression()),
-      zstd_level(static_cast<int>(config.zstd_compression_level)),
+      zstd_level(config.options.zstd_compression_level),
       mixgraph(&config.mixgraph) {}
 
 RunState::RunState(const Workload& workload, uint64_t shared_seed)

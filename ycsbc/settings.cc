@@ -316,7 +316,7 @@ std::string Settings::Read(const Properties& properties) {
   engine.engine = db;
   engine.db = dbpath.empty() ? bench::DefaultDatabasePath("ycsb", db) : dbpath;
   for (const std::string& problem :
-       {CheckWords(*this), CheckNumbers(*this), AsProperty(bench::FinishEngineConfig(&engine)),
+       {CheckWords(*this), CheckNumbers(*this), AsProperty(bench::FinishEngineConfig(flags, &engine)),
         ParsePercentiles(hdrhistogram_percentiles, &percentiles)}) {
     if (!problem.empty()) return problem;
   }

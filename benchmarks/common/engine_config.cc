@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace miodb::bench {
@@ -27,87 +28,92 @@ constexpr std::pair<const char*, const char*> kEngineSections[] = {
     {"miodb", kMioDbSection}, {"leveldb", kLevelDbSection}, {"rocksdb", kRocksDbSection}};
 
 void RegisterCommon(FlagSet* f, EngineConfig* c) {
+  Options* const o = &c->options;
   f->Section("Every engine");
   f->Bool("sync", &c->sync, "sync each write");
   f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
   f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
-  f->Int("write_buffer_size", &c->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
+  f->Int("write_buffer_size", &o->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
   f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes; negative: 8 MiB");
   f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");
   f->Int("open_files", &c->open_files, -1, kMaxInt, "open files; -1: rocksdb no limit, others 1000");
-  f->Int("block_size", &c->block_size, 64, 1 << 30, "bytes of a table block, and of crc32c, snappycomp");
+  f->Int("block_size", &o->block_size, 64, 1 << 30, "bytes of a table block, and of crc32c, snappycomp");
   f->Int("num_levels", &c->num_levels, -1, 64, "levels of miodb and rocksdb; -1: the engine's default");
   f->Bool("compression", &c->compression, "the same as compression_type=snappy");
   f->Text("compression_type", &c->compression_type, "none, snappy, zlib, bzip2, lz4, lz4hc or zstd");
-  f->Int("zstd_compression_level", &c->zstd_compression_level, 1, 22, "of zstd");
+  f->Int("zstd_compression_level", &o->zstd_compression_level, 1, 22, "of zstd");
   f->Int("perf_level", &c->perf_level, 1, 6, "2 and above: count reads of the medium (rocksdb, miodb)");
 }
 
-void RegisterLogFiles(FlagSet* f, EngineConfig* c) {
+void RegisterFiles(FlagSet* f, EngineConfig* c) {
+  Options* const o = &c->options;
   f->Section(kLogFileSection);
-  f->Text("wal_dir", &c->wal_dir, "folder of log files; empty: the database directory");
-  f->Int("wal_bytes_per_sync", &c->wal_bytes_per_sync, 0, kMax, "background range sync of the log; 0: off");
-  f->Int("wal_ttl_seconds", &c->wal_ttl_seconds, 0, kMax, "archive old log files and keep them so long");
-  f->Int("wal_size_limit_MB", &c->wal_size_limit_mb, 0, kMax >> 20, "archive old log files and keep so many MiB");
-  f->Int("max_total_wal_size", &c->max_total_wal_size, 0, kMax, "bytes of log files that force a flush; 0: no limit");
-}
+  f->Text("wal_dir", &o->wal_dir, "folder of log files; empty: the database directory");
+  f->Option("wal_bytes_per_sync", &o->wal_bytes_per_sync, "background range sync of the log; 0: off");
+  f->Option("wal_ttl_seconds", &o->wal_ttl_seconds, "archive old log files and keep them so long");
+  f->Int("wal_size_limit_MB", &o->wal_size_limit_mb, 0, kMax >> 20, "archive old log files and keep so many MiB");
+  f->Option("max_total_wal_size", &o->max_total_wal_size, "bytes of log files that force a flush; 0: no limit");
 
-void RegisterTableFiles(FlagSet* f, EngineConfig* c) {
   f->Section(kTableFileSection);
-  f->Bool("use_direct_reads", &c->use_direct_reads, "read tables past the page cache");
-  f->Bool("use_direct_io_for_flush_and_compaction", &c->use_direct_io_for_flush_and_compaction, "and write them so");
-  f->Int("compaction_readahead_size", &c->compaction_readahead_size, -1, 64 << 20,
-         "bytes that compactions read ahead; -1: the engine's default");
+  f->Bool("use_direct_reads", &o->use_direct_reads, "read tables past the page cache");
+  f->Bool("use_direct_io_for_flush_and_compaction", &o->use_direct_io_for_flush_and_compaction, "and write them so");
+  f->Option("compaction_readahead_size", &o->compaction_readahead_size,
+            "bytes that compactions read ahead; not given: rocksdb's own default");
   f->Int("readahead_size", &c->readahead_size, 0, 64 << 20, "bytes that iterators read ahead; 0: the engine's choice");
 }
 
 void RegisterMioDb(FlagSet* f, EngineConfig* c) {
+  Options* const o = &c->options;
   f->Section(kMioDbSection);
-  f->Text("pool_path", &c->pool_path, "pool file; empty: in the database directory");
-  f->Int("pool_size", &c->pool_size, 0, kMax, "limit of the pool in bytes; 0: the file system's");
-  f->Text("persist_mode", &c->persist_mode, "auto, pmem, emulated or file");
-  f->Text("file_access", &c->file_access,
+  f->Text("pool_path", &o->pool_path, "pool file; empty: in the database directory");
+  f->Option("pool_size", &o->pool_size, "limit of the pool in bytes; 0: the file system's");
+  f->Word("persist_mode", &o->persist_mode,
+          {{"auto", kPersistAuto}, {"pmem", kPersistPmem}, {"emulated", kPersistEmulated}, {"file", kPersistFile}},
+          "auto, pmem, emulated or file");
+  f->Word("file_access", &o->file_access,
+          {{"owner", FileAccess::kOwner},
+           {"group_reads", FileAccess::kGroupReads},
+           {"group_writes", FileAccess::kGroupWrites}},
           "who may use the files besides their owner: owner, group_reads, group_writes");
-  f->Text("log_mode", &c->log_mode, "pmem, file or off");
-  f->Int("log_chunk_size", &c->log_chunk_size, 0, kMax, "bytes of a prepared piece of log; 0: the library's choice");
-  f->Int("wal_block_size", &c->wal_block_size, 0, kMaxInt, "bytes of a block of a log file, a power of two");
-  f->Bool("wal_padding", &c->wal_padding, "pad blocks of log files so that no small record is split");
-  f->Int("level_trigger", &c->level_trigger, -1, kMaxInt, "runs that start a merge of a level");
-  f->Int("partition_size", &c->partition_size, -1, kMax, "bytes at which a repository partition splits");
-  f->Int("max_background_merges", &c->max_background_merges, 0, kMaxInt, "merges at once; 0: by the number of CPUs");
-  f->Int("lazy_copy_limit", &c->lazy_copy_limit, -1, kMax, "largest record in bytes that lazy copy moves");
+  f->Word("log_mode", &o->log_mode, {{"pmem", kLogPmem}, {"file", kLogFile}, {"off", kLogOff}}, "pmem, file or off");
+  f->Option("log_chunk_size", &o->log_chunk_size, "bytes of a prepared piece of log; 0: the library's choice");
+  f->Option("wal_block_size", &o->wal_block_size, "bytes of a block of a log file, a power of two");
+  f->Bool("wal_padding", &o->wal_padding, "pad blocks of log files so that no small record is split");
+  f->Option("level_trigger", &o->level_trigger, "runs that start a merge of a level");
+  f->Option("partition_size", &o->partition_size, "bytes at which a repository partition splits");
+  f->Option("max_background_merges", &o->max_background_merges, "merges at once; 0: by the number of CPUs");
+  f->Option("lazy_copy_limit", &o->lazy_copy_limit, "largest record in bytes that lazy copy moves");
   f->Int("perf_sampling", &c->perf_sampling, 0, kMax,
          "take the times of the stages of every Nth put and get; stats shows them; 0: of none");
-  f->Int("space_amplification_percent", &c->space_amplification_percent, -1, kMaxInt, "where collection starts");
-  f->Int("bits_per_key", &c->bits_per_key, -1, 32, "filter bits per key when bloom_bits is not given");
-  f->Int("keys_per_datatable", &c->keys_per_datatable, 0, kMax, "no effect: filters are sized by their tables");
-  f->Int("keys_per_pmtable", &c->keys_per_pmtable, 0, kMax, "another name of keys_per_datatable");
-  f->Int("dram_node", &c->dram_node, -1, 1023, "NUMA node of memtables, filters, background threads; -1: any");
-  f->Int("nvm_node", &c->nvm_node, -1, 1023, "NUMA node of the pool, strictly; -1: any");
-  f->Int("nvm_next_node", &c->nvm_next_node, -1, 1023, "NUMA node for when nvm_node is full; -1: none");
+  f->Option("space_amplification_percent", &o->space_amplification_percent, "where collection starts");
+  f->Option("bits_per_key", &o->filter_bits_per_key, "filter bits per key when bloom_bits is not given");
+  f->Option("keys_per_datatable", &c->keys_per_datatable, "no effect: filters are sized by their tables");
+  f->Option("keys_per_pmtable", &c->keys_per_datatable, "another name of keys_per_datatable");
+  f->Option("dram_node", &o->dram_node, "NUMA node of memtables, filters, background threads; -1: any");
+  f->Option("nvm_node", &o->nvm_node, "NUMA node of the pool, strictly; -1: any");
+  f->Option("nvm_next_node", &o->nvm_next_node, "NUMA node for when nvm_node is full; -1: none");
   f->Text("nvm_regions", &c->nvm_regions,
           "further regions of the pool: PATH[:SIZE[:NODE]],... with SIZE like 64m or 2g");
   f->Text("nvm_region_search", &c->nvm_region_search, "folders to look for regions in: FOLDER,...");
-  f->Bool("nvm_huge_pages", &c->nvm_huge_pages, "ask for huge pages where the pool may have them");
-  f->Int("pool_growth", &c->pool_growth, -1, kMax, "bytes by which the pool's files grow");
-  f->Text("ssd_path", &c->ssd_path, "directory of the SSD tier; empty: none");
-  f->Int("nvm_budget", &c->nvm_budget, 0, kMax, "bytes in the pool above which it drains; 0: 9/16 of the pool");
-  f->Int("ssd_levels", &c->ssd_levels, -1, 8, "levels on SSD");
-  f->Int("ssd_level_size", &c->ssd_level_size, -1, kMax, "bytes of the first of them; 0: by what there is");
-  f->Int("ssd_level_multiplier", &c->ssd_level_multiplier, -1, 100, "each further one has so many times more");
-  f->Int("ssd_file_size", &c->ssd_file_size, -1, kMax, "bytes of a table file");
-  f->Int("max_background_ssd_jobs", &c->max_background_ssd_jobs, -1, 64, "drains and compactions at once");
-  f->Int("ssd_rate_limit", &c->ssd_rate_limit, 0, kMax, "bytes a second that they may write; 0: no limit");
-  f->Bool("multi_get_io_uring", &c->multi_get_io_uring, "read table files for one multireadrandom with io_uring");
-  f->Int("multi_get_threads", &c->multi_get_threads, -1, 64,
-         "that read table files for one multireadrandom without it");
-  f->Text("nvm_model", &c->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
+  f->Bool("nvm_huge_pages", &o->nvm_huge_pages, "ask for huge pages where the pool may have them");
+  f->Option("pool_growth", &o->pool_growth, "bytes by which the pool's files grow");
+  f->Text("ssd_path", &o->ssd_path, "directory of the SSD tier; empty: none");
+  f->Option("nvm_budget", &o->nvm_budget, "bytes in the pool above which it drains; 0: 9/16 of the pool");
+  f->Option("ssd_levels", &o->ssd_levels, "levels on SSD");
+  f->Option("ssd_level_size", &o->ssd_level_size, "bytes of the first of them; 0: by what there is");
+  f->Option("ssd_level_multiplier", &o->ssd_level_multiplier, "each further one has so many times more");
+  f->Option("ssd_file_size", &o->ssd_file_size, "bytes of a table file");
+  f->Option("max_background_ssd_jobs", &o->max_background_ssd_jobs, "drains and compactions at once");
+  f->Option("ssd_rate_limit", &o->ssd_rate_limit, "bytes a second that they may write; 0: no limit");
+  f->Bool("multi_get_io_uring", &o->multi_get_io_uring, "read table files for one multireadrandom with io_uring");
+  f->Option("multi_get_threads", &o->multi_get_threads, "that read table files for one multireadrandom without it");
+  f->Text("nvm_model", &o->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
 }
 
 void RegisterPeers(FlagSet* f, EngineConfig* c) {
   f->Section(kLevelDbSection);
-  f->Int("max_file_size", &c->max_file_size, 1 << 20, 1 << 30, "bytes of a table file");
-  f->Bool("reuse_logs", &c->reuse_logs, "go on with the old log after a reopen");
+  f->Int("max_file_size", &c->options.max_file_size, 1 << 20, 1 << 30, "bytes of a table file");
+  f->Bool("reuse_logs", &c->options.reuse_logs, "go on with the old log after a reopen");
 
   f->Section(kRocksDbSection);
   f->Int("max_background_jobs", &c->max_background_jobs, 1, 1024, "flushes and compactions at once");
@@ -164,15 +170,13 @@ bool ParseBytes(const std::string& text, uint64_t* bytes) {
   return true;
 }
 
-// Takes nvm_regions apart. Returns what is wrong with it, or nothing.
+// Takes nvm_regions and nvm_region_search apart. Returns what is wrong with them, or nothing.
 std::string ParseRegions(EngineConfig* config) {
-  config->regions.clear();
-  config->region_search.clear();
-  if (!config->nvm_region_search.empty()) config->region_search = Split(config->nvm_region_search, ',');
+  if (!config->nvm_region_search.empty()) config->options.nvm_region_search = Split(config->nvm_region_search, ',');
   if (config->nvm_regions.empty()) return "";
   for (const std::string& text : Split(config->nvm_regions, ',')) {
     const std::vector<std::string> parts = Split(text, ':');
-    EngineConfig::Region region;
+    NvmRegion region;
     region.path = parts[0];
     uint64_t node = 0;
     const bool good = !region.path.empty() && parts.size() <= 3 &&
@@ -180,7 +184,7 @@ std::string ParseRegions(EngineConfig* config) {
                       (parts.size() < 3 || parts[2] == "-1" || (ParseBytes(parts[2], &node) && node <= 1023));
     if (!good) return "Invalid flag '--nvm_regions': \"" + text + "\" is not PATH[:SIZE[:NODE]]";
     if (parts.size() == 3 && parts[2] != "-1") region.node = static_cast<int>(node);
-    config->regions.push_back(region);
+    config->options.nvm_regions.push_back(region);
   }
   return "";
 }
@@ -192,10 +196,19 @@ std::string EngineConfig::Compression() const {
   return compression ? "snappy" : "none";
 }
 
+bool EngineConfig::operator==(const EngineConfig& other) const {
+  const auto settings = [](EngineConfig config) {
+    FlagSet flags;
+    RegisterEngineFlags(&flags, &config);  // whose defaults are the values
+    return std::tuple(config.engine, config.db, config.pinned_get, config.comparisons, config.readonly,
+                      config.create_if_missing, config.table_flags, flags.Help());
+  };
+  return settings(*this) == settings(other);
+}
+
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config) {
   RegisterCommon(flags, config);
-  RegisterLogFiles(flags, config);
-  RegisterTableFiles(flags, config);
+  RegisterFiles(flags, config);
   RegisterMioDb(flags, config);
   RegisterPeers(flags, config);
 }
@@ -209,17 +222,13 @@ std::string OneOf(const std::string& name, const std::string& value, std::initia
   return "Invalid flag '--" + name + "=" + value + "': one of " + list;
 }
 
-std::string FinishEngineConfig(EngineConfig* config) {
+std::string FinishEngineConfig(const FlagSet& flags, EngineConfig* config) {
+  config->table_flags = flags.SetInSection(kTableFileSection);
   config->compression_type = PlainCompressionName(config->compression_type);
-  for (const std::string& problem :
-       {OneOf("persist_mode", config->persist_mode, {"auto", "pmem", "emulated", "file"}),
-        OneOf("file_access", config->file_access, {"owner", "group_reads", "group_writes"}),
-        OneOf("log_mode", config->log_mode, {"pmem", "file", "off"}),
-        OneOf("compression_type", config->compression_type,
-              {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"})}) {
-    if (!problem.empty()) return problem;
-  }
-  if (config->disable_wal) config->log_mode = "off";
+  const std::string problem =
+      OneOf("compression_type", config->compression_type, {"none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"});
+  if (!problem.empty()) return problem;
+  if (config->disable_wal) config->options.log_mode = kLogOff;
   return ParseRegions(config);
 }
 
@@ -237,7 +246,7 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
     if (config.engine != engine) add_section(title, "");
   }
   if (config.engine == "miodb") {
-    if (config.ssd_path.empty()) {                         // no table files
+    if (config.options.ssd_path.empty()) {                 // no table files
       if (config.perf_level < 2) add("cache_size", kSsd);  // else a modelled cache
       for (const char* name : {"open_files", "block_size", "zstd_compression_level", "nvm_budget", "ssd_levels",
                                "ssd_level_size", "ssd_level_multiplier", "ssd_file_size", "max_background_ssd_jobs",
@@ -248,7 +257,7 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
       if (config.Compression() != "none") idle.push_back({"compression_type", kSsd});
     }
     for (const char* name : {"keys_per_datatable", "keys_per_pmtable"}) add(name, "");
-    if (config.log_mode != "file") {
+    if (config.options.log_mode != kLogFile) {
       add_section(kLogFileSection, kLogInFiles);
       for (const char* name : {"wal_block_size", "wal_padding"}) add(name, kLogInFiles);
     }
@@ -262,7 +271,9 @@ std::vector<IdleFlag> IdleEngineFlags(const FlagSet& flags, const EngineConfig& 
 
 std::string FileModeNote(const EngineConfig& config, const std::string& persist_mode) {
   const bool is_file = persist_mode == "file" || persist_mode.starts_with("file,");
-  if (!is_file || config.persist_mode != "auto" || !config.pool_path.empty() || !config.ssd_path.empty()) return "";
+  const Options& options = config.options;
+  const bool asked = options.persist_mode != kPersistAuto || !options.pool_path.empty() || !options.ssd_path.empty();
+  if (!is_file || asked) return "";
   return "note: " + config.db + " is on a disk, and so the pool is a file there, with msync (persist mode file; " +
          "persist_mode=file says that this is meant). Where the prototype's SSD branch is told a path on an SSD, "
          "give " +

@@ -1,5 +1,6 @@
 // Which engine a program drives, where its database lies, and how the engine is set up. The programs bind the fields to
-// their own command lines; names, ranges and help texts of the options are the same in all of them.
+// their own command lines; names, ranges and help texts of the options are the same in all of them. An option of MioDB
+// is one line in engine_config.cc, which binds a flag to the member of Options.
 //
 // Threads: filled before the first thread starts, read-only afterwards.
 // Units: sizes are bytes unless the name says otherwise.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "benchmarks/common/flags.h"
+#include "miodb/options.h"
 
 namespace miodb::bench {
 
@@ -25,114 +27,62 @@ struct EngineConfig {
   bool create_if_missing = true;  // The program may begin with an empty database.
   int64_t perf_sampling = 0;
 
+  // What MioDB has as an option, and what other engines call the same.
+  Options options;
+
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;
   bool disable_wal = false;
   bool verify_checksum = false;
-  int64_t write_buffer_size = 64 << 20;
   int64_t cache_size = -1;
   int64_t bloom_bits = -1;
   int64_t open_files = -1;
-  int64_t block_size = 4096;
   int64_t num_levels = -1;
   bool compression = false;
   std::string compression_type = "none";
-  int64_t zstd_compression_level = 1;
-
-  // ---- Log files of RocksDB, and of MioDB with log_mode file ------------------------------------------------------
-  std::string wal_dir;
-  int64_t wal_bytes_per_sync = 0;
-  int64_t wal_ttl_seconds = 0;
-  int64_t wal_size_limit_mb = 0;
-  int64_t max_total_wal_size = 0;
-
-  // ---- Table files of RocksDB, and of MioDB with an SSD tier ------------------------------------------------------
-  bool use_direct_reads = false;
-  bool use_direct_io_for_flush_and_compaction = false;
-  int64_t compaction_readahead_size = -1;
-  int64_t readahead_size = 0;
+  int perf_level = 1;
+  size_t readahead_size = 0;
 
   // ---- MioDB -------------------------------------------------------------------------------------------------------
-  std::string pool_path;
-  int64_t pool_size = 0;
-  std::string persist_mode = "auto";
-  std::string file_access = "owner";
-  std::string log_mode = "pmem";
-  int64_t log_chunk_size = 0;
-  int64_t wal_block_size = 32768;
-  bool wal_padding = false;
-  int64_t level_trigger = -1;
-  int64_t partition_size = -1;
-  int64_t max_background_merges = 0;
-  int64_t lazy_copy_limit = -1;
-  int64_t space_amplification_percent = -1;
-  int64_t bits_per_key = -1;
-  int64_t keys_per_datatable = 2097152;
-  int64_t keys_per_pmtable = 2097152;
-  int64_t dram_node = -1;
-  int64_t nvm_node = -1;
-  int64_t nvm_next_node = -1;
-  std::string nvm_regions;        // as given
-  std::string nvm_region_search;  // as given
-  bool nvm_huge_pages = true;
-  int64_t pool_growth = -1;
-
-  struct Region {
-    std::string path;
-    uint64_t limit = 0;
-    int node = -1;
-
-    bool operator==(const Region&) const = default;
-  };
-  std::vector<Region> regions;  // of nvm_regions, by FinishEngineConfig
-  std::vector<std::string> region_search;
-  std::string ssd_path;
-  int64_t nvm_budget = 0;
-  int64_t ssd_levels = -1;
-  int64_t ssd_level_size = -1;
-  int64_t ssd_level_multiplier = -1;
-  int64_t ssd_file_size = -1;
-  int64_t max_background_ssd_jobs = -1;
-  int64_t ssd_rate_limit = 0;
-  bool multi_get_io_uring = true;
-  int64_t multi_get_threads = -1;
-  std::string nvm_model = "none";
-
-  // ---- LevelDB -----------------------------------------------------------------------------------------------------
-  int64_t max_file_size = 2 << 20;
-  bool reuse_logs = false;
+  uint64_t keys_per_datatable = 2097152;
+  std::string nvm_regions;        // as given; taken apart in options
+  std::string nvm_region_search;  // as given; taken apart in options
 
   // ---- RocksDB -----------------------------------------------------------------------------------------------------
-  int64_t max_background_jobs = 2;
-  int64_t perf_level = 1;
-  int64_t subcompactions = 1;
-  int64_t max_write_buffer_number = 2;
-  int64_t min_write_buffer_number_to_merge = 1;
-  int64_t level0_file_num_compaction_trigger = 4;
-  int64_t level0_slowdown_writes_trigger = 20;
-  int64_t level0_stop_writes_trigger = 36;
-  int64_t target_file_size_base = 64 << 20;
-  int64_t max_bytes_for_level_base = 256 << 20;
+  int max_background_jobs = 2;
+  uint32_t subcompactions = 1;
+  int max_write_buffer_number = 2;
+  int min_write_buffer_number_to_merge = 1;
+  int level0_file_num_compaction_trigger = 4;
+  int level0_slowdown_writes_trigger = 20;
+  int level0_stop_writes_trigger = 36;
+  uint64_t target_file_size_base = 64 << 20;
+  uint64_t max_bytes_for_level_base = 256 << 20;
   bool level_compaction_dynamic_level_bytes = true;
   bool disable_auto_compactions = false;
   bool enable_pipelined_write = false;
   bool mmap_read = false;
   bool mmap_write = false;
-  int64_t bytes_per_sync = 0;
+  uint64_t bytes_per_sync = 0;
 
   // ---- Derived -----------------------------------------------------------------------------------------------------
   // "none" or the algorithm asked for by compression_type or compression.
   std::string Compression() const;
 
-  bool operator==(const EngineConfig&) const = default;
+  // The flags of table files that are given: without them an engine has its own defaults, which may not be those of
+  // options. By FinishEngineConfig.
+  std::vector<std::string> table_flags;
+
+  // Whether both are the same engine, at the same place, with the same values of all flags.
+  bool operator==(const EngineConfig& other) const;
 };
 
-// Binds the fields from "Every engine" on to flags of the same names, under headings of their own. The first five
-// fields are named differently by each program.
+// Binds options and the fields from "Every engine" on to flags of the same names, under headings of their own. What
+// stands before is named differently by each program.
 void RegisterEngineFlags(FlagSet* flags, EngineConfig* config);
 
 // Checks what one flag alone cannot, and brings names to one spelling. Returns what is wrong, or nothing.
-std::string FinishEngineConfig(EngineConfig* config);
+std::string FinishEngineConfig(const FlagSet& flags, EngineConfig* config);
 
 struct IdleFlag {
   std::string name;

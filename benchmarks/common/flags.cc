@@ -34,15 +34,6 @@ bool ParseBool(const std::string& text, bool* value) {
   return false;
 }
 
-// Plain decimal with an optional sign; no blanks, no other base, no suffix.
-bool ParseInt(const std::string& text, int64_t* value) {
-  const size_t digits = text[0] == '-' || text[0] == '+' ? 1 : 0;
-  if (digits == text.size() || text.find_first_not_of("0123456789", digits) != std::string::npos) return false;
-  errno = 0;
-  *value = std::strtoll(text.c_str(), nullptr, 10);
-  return errno == 0;
-}
-
 bool ParseReal(const std::string& text, double* value) {
   if (text.empty() || text.find_first_not_of("0123456789+-.eE") != std::string::npos) return false;
   char* end = nullptr;
@@ -59,64 +50,58 @@ std::string RealText(double value) {
 
 }  // namespace
 
-bool FlagSet::Flag::TakesNextWord() const {
-  if (const auto* ignored = std::get_if<Ignored>(&kind)) return ignored->takes_value;
-  return !std::holds_alternative<bool*>(kind);
+// Plain decimal with an optional sign; no blanks, no other base, no suffix.
+std::string FlagSet::ParseInt(const std::string& text, int64_t min, int64_t max, int64_t* value) {
+  const size_t digits = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+  errno = 0;
+  *value = std::strtoll(text.c_str(), nullptr, 10);
+  const bool decimal = digits < text.size() && text.find_first_not_of("0123456789", digits) == std::string::npos;
+  if (decimal && errno == 0 && *value >= min && *value <= max) return "";
+  return "'" + text + "' is not a decimal integer from " + std::to_string(min) + " to " + std::to_string(max);
 }
 
-// Returns what is wrong with the value, or nothing.
 std::string FlagSet::Flag::Assign(const std::string& value) {
-  is_set = true;
-  if (auto* target = std::get_if<bool*>(&kind)) {
-    return ParseBool(value, *target) ? "" : "'" + value + "' is not a boolean";
-  }
-  if (auto* integer = std::get_if<IntFlag>(&kind)) {
-    int64_t parsed = 0;
-    if (value.empty() || !ParseInt(value, &parsed) || parsed < integer->min || parsed > integer->max) {
-      return "'" + value + "' is not a decimal integer from " + std::to_string(integer->min) + " to " +
-             std::to_string(integer->max);
-    }
-    *integer->target = parsed;
-    return "";
-  }
-  if (auto* real = std::get_if<RealFlag>(&kind)) {
-    double parsed = 0;
-    if (!ParseReal(value, &parsed) || parsed < real->min || parsed > real->max) {
-      return "'" + value + "' is not a number from " + RealText(real->min) + " to " + RealText(real->max);
-    }
-    *real->target = parsed;
-    return "";
-  }
-  if (auto* target = std::get_if<std::string*>(&kind)) **target = value;
-  return "";
+  is_set = kind != Kind::kOption || value != "-1";
+  return IsIgnored() ? "" : assign(value);
 }
 
 void FlagSet::Add(const std::string& name, Flag flag) {
-  if (!std::holds_alternative<Ignored>(flag.kind)) order_.emplace_back(name, "");
+  if (!flag.IsIgnored()) order_.emplace_back(name, "");
   flags_.emplace(name, std::move(flag));
 }
 
 void FlagSet::Bool(const std::string& name, bool* target, const std::string& help) {
-  Add(name, Flag{target, *target ? "true" : "false", help});
-}
-
-void FlagSet::Int(const std::string& name, int64_t* target, int64_t min, int64_t max, const std::string& help) {
-  Add(name, Flag{IntFlag{target, min, max}, std::to_string(*target), help});
+  const auto assign = [=](const std::string& text) {
+    return ParseBool(text, target) ? "" : "'" + text + "' is not a boolean";
+  };
+  Add(name, Flag{Kind::kBool, assign, *target ? "true" : "false", help});
 }
 
 void FlagSet::Real(const std::string& name, double* target, double min, double max, const std::string& help) {
-  Add(name, Flag{RealFlag{target, min, max}, RealText(*target), help});
+  const auto assign = [=](const std::string& text) -> std::string {
+    double value = 0;
+    if (!ParseReal(text, &value) || value < min || value > max) {
+      return "'" + text + "' is not a number from " + RealText(min) + " to " + RealText(max);
+    }
+    *target = value;
+    return "";
+  };
+  Add(name, Flag{Kind::kValue, assign, RealText(*target), help});
 }
 
 void FlagSet::Text(const std::string& name, std::string* target, const std::string& help) {
-  Add(name, Flag{target, "\"" + *target + "\"", help});
+  const auto assign = [=](const std::string& text) {
+    *target = text;
+    return "";
+  };
+  Add(name, Flag{Kind::kValue, assign, '"' + *target + '"', help});
 }
 
 void FlagSet::Section(const std::string& title) { order_.emplace_back("", title); }
 
-void FlagSet::IgnoreBool(const std::string& name) { Add(name, Flag{Ignored{false}, "", ""}); }
+void FlagSet::IgnoreBool(const std::string& name) { Add(name, Flag{Kind::kIgnoredBool, nullptr, "", ""}); }
 
-void FlagSet::IgnoreValue(const std::string& name) { Add(name, Flag{Ignored{true}, "", ""}); }
+void FlagSet::IgnoreValue(const std::string& name) { Add(name, Flag{Kind::kIgnoredValue, nullptr, "", ""}); }
 
 FlagSet::Flag* FlagSet::Find(const std::string& name) {
   auto it = flags_.find(name);
@@ -177,7 +162,7 @@ std::string FlagSet::ParseWord(const std::string& word, const std::string* next,
     value = *next;
     *used_next = true;
   }
-  if (std::holds_alternative<Ignored>(flag->kind) && !flag->is_set) ignored_seen_.push_back(name);
+  if (flag->IsIgnored() && !flag->is_set) ignored_seen_.push_back(name);
   const std::string problem = flag->Assign(value);
   return problem.empty() ? "" : invalid + ": " + problem;
 }

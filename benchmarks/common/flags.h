@@ -19,11 +19,14 @@
 #ifndef MIODB_BENCHMARKS_COMMON_FLAGS_H_
 #define MIODB_BENCHMARKS_COMMON_FLAGS_H_
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
-#include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 namespace miodb::bench {
@@ -41,9 +44,52 @@ class FlagSet {
   // Each call adds a flag; the value of *target at that moment is the default that Help shows. A value outside
   // [min, max] is an error when parsed. Names are unique.
   void Bool(const std::string& name, bool* target, const std::string& help);
-  void Int(const std::string& name, int64_t* target, int64_t min, int64_t max, const std::string& help);
   void Real(const std::string& name, double* target, double min, double max, const std::string& help);
   void Text(const std::string& name, std::string* target, const std::string& help);
+
+  template <std::integral T>
+  void Int(const std::string& name, T* target, int64_t min, int64_t max, const std::string& help) {
+    const auto assign = [=](const std::string& text) {
+      int64_t value = 0;
+      std::string problem = ParseInt(text, min, max, &value);
+      if (problem.empty()) *target = static_cast<T>(value);
+      return problem;
+    };
+    Add(name, Flag{Kind::kValue, assign, std::to_string(*target), help});
+  }
+
+  // An option whose range is checked where it is used. -1 stands for the default, as if the flag was not given.
+  template <std::integral T>
+  void Option(const std::string& name, T* target, const std::string& help) {
+    const auto assign = [=, initial = *target](const std::string& text) {
+      constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
+      int64_t value = 0;
+      std::string problem = ParseInt(text, -1, std::min<uint64_t>(kMost, std::numeric_limits<T>::max()), &value);
+      if (problem.empty()) *target = value < 0 ? initial : static_cast<T>(value);
+      return problem;
+    };
+    Add(name, Flag{Kind::kOption, assign, std::to_string(*target), help});
+  }
+
+  // One word of a table, each of which stands for a value.
+  template <typename T>
+  void Word(const std::string& name, T* target, const std::vector<std::pair<const char*, T>>& table,
+            const std::string& help) {
+    const auto assign = [=](const std::string& text) {
+      std::string words;
+      for (const auto& [word, value] : table) {
+        if (text == word) {
+          *target = value;
+          return std::string();
+        }
+        words += (words.empty() ? "one of " : ", ") + std::string(word);
+      }
+      return words;
+    };
+    const auto initial =
+        std::find_if(table.begin(), table.end(), [&](const auto& row) { return row.second == *target; });
+    Add(name, Flag{Kind::kValue, assign, '"' + std::string(initial->first) + '"', help});
+  }
 
   // A heading that Help prints before the flags added next.
   void Section(const std::string& title);
@@ -70,29 +116,21 @@ class FlagSet {
   std::string Help(const std::string& dashes = "--") const;
 
  private:
-  struct Ignored {
-    bool takes_value;
-  };
-  struct IntFlag {
-    int64_t* target;
-    int64_t min;
-    int64_t max;
-  };
-  struct RealFlag {
-    double* target;
-    double min;
-    double max;
-  };
+  enum class Kind { kBool, kValue, kOption, kIgnoredBool, kIgnoredValue };
+
   struct Flag {
-    std::variant<bool*, IntFlag, RealFlag, std::string*, Ignored> kind;
+    Kind kind;
+    std::function<std::string(const std::string& value)> assign;  // returns what is wrong with the value, or nothing
     std::string default_text;
     std::string help;
     bool is_set = false;
 
-    bool TakesNextWord() const;
+    bool IsIgnored() const { return kind == Kind::kIgnoredBool || kind == Kind::kIgnoredValue; }
+    bool TakesNextWord() const { return kind != Kind::kBool && kind != Kind::kIgnoredBool; }
     std::string Assign(const std::string& value);
   };
 
+  static std::string ParseInt(const std::string& text, int64_t min, int64_t max, int64_t* value);
   void Add(const std::string& name, Flag flag);
   Flag* Find(const std::string& name);
   std::string ParseWord(const std::string& word, const std::string* next, bool* used_next, Result* result);

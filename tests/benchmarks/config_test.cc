@@ -44,7 +44,7 @@ TEST(ConfigTest, DefaultsArePublished) {
   EXPECT_EQ(config.Reads(), 1000000);
   EXPECT_EQ(config.value_size, 100);
   EXPECT_EQ(config.key_size, 16);
-  EXPECT_EQ(config.write_buffer_size, 67108864);
+  EXPECT_EQ(config.options.write_buffer_size, 67108864u);
   EXPECT_EQ(config.Compression(), "none");
   EXPECT_EQ(config.db.substr(config.db.rfind('/')), "/dbbench");
 }
@@ -99,17 +99,35 @@ TEST(ConfigTest, IntervalFilesAndHdrLogsHaveTheNamesOfYcsb) {
 TEST(ConfigTest, NodesAreMioDbsAndAnywhereByDefault) {
   const Parsed parsed({"--nvm_node=1", "--nvm_next_node=5"});
   EXPECT_EQ(parsed.notes, "");
-  EXPECT_EQ(parsed.config.dram_node, -1);
-  EXPECT_EQ(parsed.config.nvm_node, 1);
-  EXPECT_EQ(parsed.config.nvm_next_node, 5);
+  EXPECT_EQ(parsed.config.options.dram_node, -1);
+  EXPECT_EQ(parsed.config.options.nvm_node, 1);
+  EXPECT_EQ(parsed.config.options.nvm_next_node, 5);
   EXPECT_EQ(Parsed({"--nvm_node=1", "--engine=leveldb"}).notes, "no effect on leveldb: --nvm_node\n");
   EXPECT_NE(Parsed({"--nvm_node=-2"}).problem, "");
+}
+
+TEST(ConfigTest, FlagsOfOptionsHaveTheLibrarysDefaults) {
+  const Options options = Parsed({"--lazy_copy_limit=-1", "--ssd_levels=2"}).config.options;
+  EXPECT_EQ(options.lazy_copy_limit, Options().lazy_copy_limit);
+  EXPECT_EQ(options.ssd_levels, 2);
+  const std::string help = Parsed({}).flags.Help();
+  const std::string limit = std::to_string(Options().lazy_copy_limit);
+  EXPECT_NE(help.find("--lazy_copy_limit=" + limit + " "), std::string::npos);
+}
+
+TEST(ConfigTest, ConfigurationsAreEqualIfAllFlagsOfTheEngineAre) {
+  const Config plain = Parsed({}).config;
+  EXPECT_TRUE(Parsed({"--num=5", "--lazy_copy_limit=-1"}).config == plain);
+  for (const char* other : {"--lazy_copy_limit=5", "--persist_mode=emulated", "--nvm_regions=/a", "--db=/x", "--sync",
+                            "--compaction_readahead_size=1048576", "--mmap_read", "--pinned_get", "--engine=leveldb"}) {
+    EXPECT_FALSE(Parsed({other}).config == plain) << other;
+  }
 }
 
 TEST(ConfigTest, RegionsAreTakenApart) {
   const Parsed parsed({"--nvm_regions=/a:64m:1,/b,/c::2,/d:5", "--nvm_region_search=/x,/y"});
   EXPECT_EQ(parsed.problem, "");
-  const std::vector<Config::Region>& regions = parsed.config.regions;
+  const std::vector<NvmRegion>& regions = parsed.config.options.nvm_regions;
   ASSERT_EQ(regions.size(), 4u);
   EXPECT_EQ(regions[0].path, "/a");
   EXPECT_EQ(regions[0].limit, uint64_t{64} << 20);
@@ -119,7 +137,7 @@ TEST(ConfigTest, RegionsAreTakenApart) {
   EXPECT_EQ(regions[1].node, -1);
   EXPECT_EQ(regions[2].node, 2);
   EXPECT_EQ(regions[3].limit, 5u);
-  EXPECT_EQ(parsed.config.region_search, (std::vector<std::string>{"/x", "/y"}));
+  EXPECT_EQ(parsed.config.options.nvm_region_search, (std::vector<std::string>{"/x", "/y"}));
   for (const char* bad : {"/a:", ":5", "/a:5x", "/a:5:", "/a:5:1024", "/a:5:1:2", "/a,,/b", "/a:9999999999999t"}) {
     const bool empty_size = std::string(bad) == "/a:";
     const std::string flag = std::string("--nvm_regions=") + bad;
@@ -183,9 +201,9 @@ TEST(ConfigTest, CountsFollowNumUnlessGiven) {
 }
 
 TEST(ConfigTest, WithoutALogMioDbsLogModeIsOff) {
-  EXPECT_EQ(Parsed({"--disable_wal"}).config.log_mode, "off");
-  EXPECT_EQ(Parsed({"--log_mode=off"}).config.log_mode, "off");
-  EXPECT_EQ(Parsed({}).config.log_mode, "pmem");
+  EXPECT_EQ(Parsed({"--disable_wal"}).config.options.log_mode, kLogOff);
+  EXPECT_EQ(Parsed({"--log_mode=off"}).config.options.log_mode, kLogOff);
+  EXPECT_EQ(Parsed({}).config.options.log_mode, kLogPmem);
 }
 
 TEST(ConfigTest, EveryEngineHasItsOwnDefaultDirectory) {

@@ -127,7 +127,7 @@ TEST_F(DriverTest, APoolThatHasBecomeAFileIsNotedOnce) {
   store_.persist_mode = "file";
   EXPECT_EQ(Run("fillseq,readrandom,fillrandom"), 0);
   EXPECT_EQ(CountOf(err_, "note: "), 1u) << err_;
-  config_.pool_path = "/mnt/x/pool";
+  config_.options.pool_path = "/mnt/x/pool";
   EXPECT_EQ(Run("fillseq"), 0);
   EXPECT_EQ(err_.find("note: "), std::string::npos) << err_;
 }

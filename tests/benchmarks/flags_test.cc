@@ -68,6 +68,33 @@ TEST_F(FlagsTest, TheValueMayBeTheNextWord) {
   EXPECT_EQ(num_, -1);
 }
 
+TEST_F(FlagsTest, MinusOneGivesAnOptionItsDefaultBack) {
+  size_t bytes = 4096;
+  int node = -1;
+  flags_.Option("bytes", &bytes, "size");
+  flags_.Option("node", &node, "where");
+  EXPECT_NE(flags_.Help().find("--bytes=4096 "), std::string::npos);
+  ExpectTaken({"--bytes=9223372036854775807", "--node=2147483647"});
+  EXPECT_EQ(bytes, 9223372036854775807u);
+  EXPECT_EQ(node, 2147483647);
+  EXPECT_TRUE(flags_.IsSet("bytes"));
+  ExpectTaken({"--bytes=5", "--bytes=-1", "--node=-1"});
+  EXPECT_EQ(bytes, 4096u);
+  EXPECT_EQ(node, -1);
+  EXPECT_FALSE(flags_.IsSet("bytes"));
+  for (const char* bad : {"--bytes=-2", "--node=2147483648", "--bytes=", "--bytes=9223372036854775808"}) Refused({bad});
+}
+
+TEST_F(FlagsTest, AWordStandsForAValue) {
+  enum class Color { kRed, kBlue } color = Color::kBlue;
+  flags_.Word("color", &color, {{"red", Color::kRed}, {"blue", Color::kBlue}}, "of it");
+  EXPECT_NE(flags_.Help().find("--color=\"blue\" "), std::string::npos);
+  ExpectTaken({"--color", "red"});
+  EXPECT_EQ(color, Color::kRed);
+  EXPECT_EQ(Refused({"--color=green"}), "Invalid flag '--color=green': one of red, blue");
+  EXPECT_EQ(color, Color::kRed);
+}
+
 TEST_F(FlagsTest, AValueMayBeEmptyOrHoldAnEqualsSign) {
   ExpectTaken({"--db="});
   EXPECT_EQ(db_, "");

@@ -18,8 +18,8 @@ class TraceBenchmarkTest : public DriverTest {
  protected:
   TraceBenchmarkTest() {
     config_.trace.trace_file = trace_;
-    config_.write_buffer_size = 64 << 10;
-    config_.pool_size = 64 << 20;
+    config_.options.write_buffer_size = 64 << 10;
+    config_.options.pool_size = 64 << 20;
     config_.mixgraph.mix_get_ratio = 0.4;
     config_.mixgraph.mix_put_ratio = 0.5;
     config_.mixgraph.mix_seek_ratio = 0.1;

@@ -83,8 +83,8 @@ TEST(SettingsTest, EngineOptionsMayCarryTheNameOfTheirEngine) {
                                    {"rocksdb.mmap_read", "true"},
                                    {"miodb.dbname", "/tmp/x"}});
   EXPECT_EQ(s.engine.engine, "miodb");
-  EXPECT_EQ(s.engine.write_buffer_size, 1048576);
-  EXPECT_EQ(s.engine.pool_size, 123456789);
+  EXPECT_EQ(s.engine.options.write_buffer_size, 1048576u);
+  EXPECT_EQ(s.engine.options.pool_size, 123456789u);
   EXPECT_FALSE(s.engine.mmap_read);  // Meant for another engine.
   EXPECT_EQ(s.engine.db, "/tmp/x");
   EXPECT_TRUE(ReadSettings({{"db", "rocksdb"}, {"rocksdb.mmap_read", "true"}}).engine.mmap_read);
@@ -107,13 +107,13 @@ TEST(SettingsTest, PropertyFilesOfYcsbCppAreUnderstood) {
                                          {"leveldb.block_restart_interval", "16"}});
   EXPECT_EQ(leveldb.engine.db, "/tmp/x");
   EXPECT_TRUE(leveldb.destroy);
-  EXPECT_EQ(leveldb.engine.write_buffer_size, 4194304);
-  EXPECT_EQ(leveldb.engine.max_file_size, 8388608);
+  EXPECT_EQ(leveldb.engine.options.write_buffer_size, 4194304u);
+  EXPECT_EQ(leveldb.engine.options.max_file_size, 8388608u);
   EXPECT_EQ(leveldb.engine.open_files, 77);
   EXPECT_EQ(leveldb.engine.Compression(), "snappy");
   EXPECT_EQ(leveldb.engine.cache_size, 1000000);
   EXPECT_EQ(leveldb.engine.bloom_bits, 9);
-  EXPECT_EQ(leveldb.engine.block_size, 8192);
+  EXPECT_EQ(leveldb.engine.options.block_size, 8192u);
   EXPECT_EQ(leveldb.notes, std::vector<std::string>{"no effect: property leveldb.block_restart_interval"});
 
   const Settings rocksdb = ReadSettings({{"db", "rocksdb"},
@@ -131,8 +131,8 @@ TEST(SettingsTest, PropertyFilesOfYcsbCppAreUnderstood) {
   EXPECT_FALSE(rocksdb.engine.mmap_write);
   EXPECT_EQ(rocksdb.engine.Compression(), "none");
   EXPECT_EQ(rocksdb.engine.bloom_bits, -1);
-  EXPECT_EQ(rocksdb.engine.target_file_size_base, 1048576);
-  EXPECT_TRUE(rocksdb.engine.use_direct_io_for_flush_and_compaction);
+  EXPECT_EQ(rocksdb.engine.target_file_size_base, 1048576u);
+  EXPECT_TRUE(rocksdb.engine.options.use_direct_io_for_flush_and_compaction);
   EXPECT_EQ(rocksdb.notes,
             (std::vector<std::string>{"no effect: property rocksdb.format", "no effect: property rocksdb.optionsfile",
                                       "no effect: property rocksdb.target_file_size_multiplier"}));

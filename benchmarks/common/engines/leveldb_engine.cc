@@ -133,11 +133,11 @@ class LevelDbEngine final : public Engine {
     options.create_if_missing = config_.create_if_missing;
     options.block_cache = cache_.get();
     options.filter_policy = filter_.get();
-    options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
-    options.max_file_size = static_cast<size_t>(config_.max_file_size);
-    options.block_size = static_cast<size_t>(config_.block_size);
+    options.write_buffer_size = config_.options.write_buffer_size;
+    options.max_file_size = config_.options.max_file_size;
+    options.block_size = config_.options.block_size;
     if (config_.open_files >= 0) options.max_open_files = static_cast<int>(config_.open_files);
-    options.reuse_logs = config_.reuse_logs;
+    options.reuse_logs = config_.options.reuse_logs;
     options.compression = config_.Compression() == "snappy" ? leveldb::kSnappyCompression : leveldb::kNoCompression;
     if (config_.comparisons) options.comparator = &counter_;
     return options;

@@ -1,5 +1,6 @@
 // MioDB through its public headers.
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -64,6 +65,12 @@ struct Traits {
 
 using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
 
+// False if MioDB has no such compression; it then uses none.
+bool FindCompression(const std::string& name, CompressionType* type) {
+  *type = name == "snappy" ? kSnappyCompression : name == "zstd" ? kZstdCompression : kNoCompression;
+  return name == "none" || *type != kNoCompression;
+}
+
 class MioDbEngine final : public Engine {
  public:
   explicit MioDbEngine(const EngineConfig& config)
@@ -90,7 +97,7 @@ class MioDbEngine final : public Engine {
     write_options.sync = options.sync;
     ReadOptions read_options;
     read_options.verify_checksums = config_.verify_checksum;
-    read_options.readahead_size = static_cast<size_t>(config_.readahead_size);
+    read_options.readahead_size = config_.readahead_size;
     std::unique_ptr<Session> session;
     if (config_.pinned_get) {
       session = std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
@@ -174,94 +181,23 @@ class MioDbEngine final : public Engine {
     return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
   }
 
-  // Stores a flag's value unless it says "the library's default".
-  template <class Option>
-  static void Override(int64_t flag, Option* option) {
-    if (flag >= 0) *option = static_cast<Option>(flag);
-  }
-
-  static enum PersistMode ParsePersistMode(const std::string& name) {
-    if (name == "pmem") return kPersistPmem;
-    if (name == "emulated") return kPersistEmulated;
-    if (name == "file") return kPersistFile;
-    return kPersistAuto;
-  }
-
   Options MakeOptions() const {
-    Options options;
+    Options options = config_.options;
     options.create_if_missing = config_.create_if_missing;
-    options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
-    options.pool_path = config_.pool_path;
-    options.pool_size = static_cast<uint64_t>(config_.pool_size);
-    options.persist_mode = ParsePersistMode(config_.persist_mode);
-    options.file_access = config_.file_access == "group_writes"  ? FileAccess::kGroupWrites
-                          : config_.file_access == "group_reads" ? FileAccess::kGroupReads
-                                                                 : FileAccess::kOwner;
-    options.dram_node = static_cast<int>(config_.dram_node);
-    options.nvm_node = static_cast<int>(config_.nvm_node);
-    options.nvm_model = config_.nvm_model;
-    if (config_.perf_level > 1 && (config_.nvm_model.empty() || config_.nvm_model == "none")) {
+    options.block_cache = cache_.get();
+    FindCompression(config_.Compression(), &options.compression);
+    if (config_.open_files >= 0) options.max_open_files = static_cast<int>(config_.open_files);
+    if (config_.num_levels >= 0) options.num_levels = static_cast<int>(config_.num_levels);
+    if (config_.bloom_bits >= 0) options.filter_bits_per_key = static_cast<int>(config_.bloom_bits);
+    if (config_.comparisons) options.comparator = &counter_;
+    if (config_.perf_level > 1 && (options.nvm_model.empty() || options.nvm_model == "none")) {
       constexpr int64_t kLeastCache = 4096, kMostCache = 10000000000;
       options.nvm_model = "count";
       if (config_.cache_size >= 0) {
         options.nvm_model += ":" + std::to_string(std::clamp(config_.cache_size, kLeastCache, kMostCache));
       }
     }
-    options.nvm_next_node = static_cast<int>(config_.nvm_next_node);
-    for (const EngineConfig::Region& region : config_.regions) {
-      NvmRegion& r = options.nvm_regions.emplace_back();
-      r.path = region.path;
-      r.limit = region.limit;
-      r.node = region.node;
-    }
-    options.nvm_region_search = config_.region_search;
-    options.nvm_huge_pages = config_.nvm_huge_pages;
-    Override(config_.pool_growth, &options.pool_growth);
-    options.log_mode = config_.log_mode == "off" ? kLogOff : config_.log_mode == "file" ? kLogFile : kLogPmem;
-    options.wal_dir = config_.wal_dir;
-    options.wal_block_size = static_cast<size_t>(config_.wal_block_size);
-    options.wal_padding = config_.wal_padding;
-    options.wal_bytes_per_sync = static_cast<uint64_t>(config_.wal_bytes_per_sync);
-    options.wal_ttl_seconds = static_cast<uint64_t>(config_.wal_ttl_seconds);
-    options.wal_size_limit_mb = static_cast<uint64_t>(config_.wal_size_limit_mb);
-    options.max_total_wal_size = static_cast<uint64_t>(config_.max_total_wal_size);
-    options.log_chunk_size = static_cast<size_t>(config_.log_chunk_size);
-    options.max_background_merges = static_cast<int>(config_.max_background_merges);
-    Override(config_.num_levels, &options.num_levels);
-    Override(config_.level_trigger, &options.level_trigger);
-    Override(config_.partition_size, &options.partition_size);
-    Override(config_.lazy_copy_limit, &options.lazy_copy_limit);
-    Override(config_.space_amplification_percent, &options.space_amplification_percent);
-    Override(config_.bloom_bits >= 0 ? config_.bloom_bits : config_.bits_per_key, &options.filter_bits_per_key);
-    SetSsdOptions(&options);
-    if (config_.comparisons) options.comparator = &counter_;
     return options;
-  }
-
-  static CompressionType ParseCompression(const std::string& name) {
-    if (name == "snappy") return kSnappyCompression;
-    return name == "zstd" ? kZstdCompression : kNoCompression;
-  }
-
-  void SetSsdOptions(Options* options) const {
-    options->ssd_path = config_.ssd_path;
-    options->nvm_budget = static_cast<uint64_t>(config_.nvm_budget);
-    options->ssd_rate_limit = static_cast<uint64_t>(config_.ssd_rate_limit);
-    options->block_cache = cache_.get();
-    options->block_size = static_cast<size_t>(config_.block_size);
-    options->compression = ParseCompression(config_.Compression());
-    options->zstd_compression_level = static_cast<int>(config_.zstd_compression_level);
-    Override(config_.open_files, &options->max_open_files);
-    Override(config_.ssd_levels, &options->ssd_levels);
-    Override(config_.ssd_level_size, &options->ssd_level_size);
-    Override(config_.ssd_level_multiplier, &options->ssd_level_multiplier);
-    Override(config_.ssd_file_size, &options->ssd_file_size);
-    Override(config_.max_background_ssd_jobs, &options->max_background_ssd_jobs);
-    Override(config_.compaction_readahead_size, &options->compaction_readahead_size);
-    options->multi_get_io_uring = config_.multi_get_io_uring;
-    Override(config_.multi_get_threads, &options->multi_get_threads);
-    options->use_direct_reads = config_.use_direct_reads;
-    options->use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;
   }
 
   const EngineConfig& config_;
@@ -275,9 +211,9 @@ class MioDbEngine final : public Engine {
 
 std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error) {
   error->clear();
-  const std::string compression = config.Compression();
-  if (!config.ssd_path.empty() && compression != "none" && compression != "snappy" && compression != "zstd") {
-    *error = "miodb has no compression type '" + compression + "'";
+  CompressionType type;
+  if (!config.options.ssd_path.empty() && !FindCompression(config.Compression(), &type)) {
+    *error = "miodb has no compression type '" + config.Compression() + "'";
     return nullptr;
   }
   return std::make_unique<MioDbEngine>(config);

@@ -116,7 +116,7 @@ class RocksDbEngine final : public Engine {
     write_options.disableWAL = config_.disable_wal;
     rocksdb::ReadOptions read_options;
     read_options.verify_checksums = config_.verify_checksum;
-    read_options.readahead_size = static_cast<size_t>(config_.readahead_size);
+    read_options.readahead_size = config_.readahead_size;
     if (config_.pinned_get) {
       return std::make_unique<ApiSession<Traits, rocksdb::PinnableSlice>>(db_.get(), write_options, read_options);
     }
@@ -199,47 +199,51 @@ class RocksDbEngine final : public Engine {
     return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
   }
 
+  bool TableFlagGiven(const char* name) const {
+    return std::count(config_.table_flags.begin(), config_.table_flags.end(), name) > 0;
+  }
+
   rocksdb::Options MakeOptions() const {
     rocksdb::Options options;
     options.create_if_missing = config_.create_if_missing;
-    options.write_buffer_size = static_cast<size_t>(config_.write_buffer_size);
-    options.max_write_buffer_number = static_cast<int>(config_.max_write_buffer_number);
-    options.min_write_buffer_number_to_merge = static_cast<int>(config_.min_write_buffer_number_to_merge);
-    options.max_background_jobs = static_cast<int>(config_.max_background_jobs);
-    options.max_subcompactions = static_cast<uint32_t>(config_.subcompactions);
-    options.level0_file_num_compaction_trigger = static_cast<int>(config_.level0_file_num_compaction_trigger);
-    options.level0_slowdown_writes_trigger = static_cast<int>(config_.level0_slowdown_writes_trigger);
-    options.level0_stop_writes_trigger = static_cast<int>(config_.level0_stop_writes_trigger);
-    options.target_file_size_base = static_cast<uint64_t>(config_.target_file_size_base);
-    options.max_bytes_for_level_base = static_cast<uint64_t>(config_.max_bytes_for_level_base);
+    options.write_buffer_size = config_.options.write_buffer_size;
+    options.max_write_buffer_number = config_.max_write_buffer_number;
+    options.min_write_buffer_number_to_merge = config_.min_write_buffer_number_to_merge;
+    options.max_background_jobs = config_.max_background_jobs;
+    options.max_subcompactions = config_.subcompactions;
+    options.level0_file_num_compaction_trigger = config_.level0_file_num_compaction_trigger;
+    options.level0_slowdown_writes_trigger = config_.level0_slowdown_writes_trigger;
+    options.level0_stop_writes_trigger = config_.level0_stop_writes_trigger;
+    options.target_file_size_base = config_.target_file_size_base;
+    options.max_bytes_for_level_base = config_.max_bytes_for_level_base;
     options.level_compaction_dynamic_level_bytes = config_.level_compaction_dynamic_level_bytes;
     options.disable_auto_compactions = config_.disable_auto_compactions;
     options.enable_pipelined_write = config_.enable_pipelined_write;
     options.allow_mmap_reads = config_.mmap_read;
     options.allow_mmap_writes = config_.mmap_write;
-    if (config_.compaction_readahead_size >= 0) {
-      options.compaction_readahead_size = static_cast<size_t>(config_.compaction_readahead_size);
+    if (TableFlagGiven("compaction_readahead_size")) {
+      options.compaction_readahead_size = config_.options.compaction_readahead_size;
     }
-    options.use_direct_reads = config_.use_direct_reads;
-    options.use_direct_io_for_flush_and_compaction = config_.use_direct_io_for_flush_and_compaction;
-    options.bytes_per_sync = static_cast<uint64_t>(config_.bytes_per_sync);
-    options.wal_dir = config_.wal_dir;
-    options.wal_bytes_per_sync = static_cast<uint64_t>(config_.wal_bytes_per_sync);
-    options.WAL_ttl_seconds = static_cast<uint64_t>(config_.wal_ttl_seconds);
-    options.WAL_size_limit_MB = static_cast<uint64_t>(config_.wal_size_limit_mb);
-    options.max_total_wal_size = static_cast<uint64_t>(config_.max_total_wal_size);
+    options.use_direct_reads = config_.options.use_direct_reads;
+    options.use_direct_io_for_flush_and_compaction = config_.options.use_direct_io_for_flush_and_compaction;
+    options.bytes_per_sync = config_.bytes_per_sync;
+    options.wal_dir = config_.options.wal_dir;
+    options.wal_bytes_per_sync = config_.options.wal_bytes_per_sync;
+    options.WAL_ttl_seconds = config_.options.wal_ttl_seconds;
+    options.WAL_size_limit_MB = config_.options.wal_size_limit_mb;
+    options.max_total_wal_size = config_.options.max_total_wal_size;
     options.max_open_files = config_.open_files >= 0 ? static_cast<int>(config_.open_files) : -1;
     if (config_.num_levels >= 0) options.num_levels = static_cast<int>(config_.num_levels);
     options.compression = compression_;
     options.compression_opts.level = compression_ == rocksdb::kZSTD
-                                         ? static_cast<int>(config_.zstd_compression_level)
+                                         ? config_.options.zstd_compression_level
                                          : rocksdb::CompressionOptions::kDefaultCompressionLevel;
     if (config_.comparisons) options.comparator = &counter_;
     options.statistics = statistics_;
 
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = cache_;
-    table.block_size = static_cast<size_t>(config_.block_size);
+    table.block_size = config_.options.block_size;
     if (config_.bloom_bits > 0) {
       table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(static_cast<double>(config_.bloom_bits)));
     }
