@@ -45,100 +45,57 @@ extern "C" {
 int miodb_major_version() { return MIODB_VERSION_MAJOR; }
 int miodb_minor_version() { return MIODB_VERSION_MINOR; }
 
-// ---- Options. ----
+// ---- Options. A setter stores into the member of its name, whose range DB::Open checks. ----
 
 // Values are stored as they come; leveldb_open checks all of them together and says what is wrong. Paths are copied.
-void miodb_options_set_pool_path(leveldb_options_t* options, const char* path) { options->rep.pool_path = path; }
-void miodb_options_set_pool_size(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_size = bytes; }
-void miodb_options_set_pool_growth(leveldb_options_t* options, uint64_t bytes) { options->rep.pool_growth = bytes; }
-
-// The ranges of modes and access are checked where the database is opened.
-void miodb_options_set_persist_mode(leveldb_options_t* options, int mode) {
-  options->rep.persist_mode = static_cast<miodb::PersistMode>(mode);
-}
-
-void miodb_options_set_log_mode(leveldb_options_t* options, int mode) {
-  options->rep.log_mode = static_cast<miodb::LogMode>(mode);
-}
-
-void miodb_options_set_file_access(leveldb_options_t* options, int access) {
-  options->rep.file_access = static_cast<miodb::FileAccess>(access);
-}
-
-void miodb_options_set_dram_node(leveldb_options_t* options, int node) { options->rep.dram_node = node; }
-void miodb_options_set_nvm_node(leveldb_options_t* options, int node) { options->rep.nvm_node = node; }
-void miodb_options_set_nvm_next_node(leveldb_options_t* options, int node) { options->rep.nvm_next_node = node; }
-
-void miodb_options_set_wal_dir(leveldb_options_t* options, const char* path) { options->rep.wal_dir = path; }
-void miodb_options_set_wal_block_size(leveldb_options_t* options, size_t bytes) { options->rep.wal_block_size = bytes; }
 // Flags come as bytes, as LevelDB's C API passes them; everything but 0 is true.
-void miodb_options_set_wal_padding(leveldb_options_t* options, uint8_t v) { options->rep.wal_padding = v != 0; }
+#define SETTER(type, name)                                                  \
+  void miodb_options_set_##name(leveldb_options_t* options, type value) {   \
+    options->rep.name = static_cast<decltype(miodb::Options::name)>(value); \
+  }
 
-void miodb_options_set_log_chunk_size(leveldb_options_t* options, size_t bytes) { options->rep.log_chunk_size = bytes; }
+SETTER(const char*, pool_path)
+SETTER(uint64_t, pool_size)
+SETTER(uint64_t, pool_growth)
+SETTER(int, persist_mode)
+SETTER(int, file_access)
 
-void miodb_options_set_max_immutable_memtables(leveldb_options_t* options, int n) {
-  options->rep.max_immutable_memtables = n;
-}
+SETTER(int, dram_node)
+SETTER(int, nvm_node)
+SETTER(int, nvm_next_node)
 
-void miodb_options_set_num_levels(leveldb_options_t* options, int n) { options->rep.num_levels = n; }
-void miodb_options_set_level_trigger(leveldb_options_t* options, int n) { options->rep.level_trigger = n; }
+SETTER(int, log_mode)
+SETTER(const char*, wal_dir)
+SETTER(size_t, wal_block_size)
+SETTER(uint8_t, wal_padding)
+SETTER(size_t, log_chunk_size)
+SETTER(int, max_immutable_memtables)
 
-void miodb_options_set_max_background_merges(leveldb_options_t* options, int n) {
-  options->rep.max_background_merges = n;
-}
+SETTER(int, num_levels)
+SETTER(int, level_trigger)
+SETTER(int, max_background_merges)
+SETTER(uint64_t, partition_size)
+SETTER(size_t, lazy_copy_limit)
+SETTER(int, space_amplification_percent)
+SETTER(int, filter_bits_per_key)
+SETTER(uint8_t, reuse_logs)
 
-void miodb_options_set_partition_size(leveldb_options_t* options, uint64_t bytes) {
-  options->rep.partition_size = bytes;
-}
+SETTER(const char*, ssd_path)
+SETTER(uint64_t, nvm_budget)
+SETTER(int, ssd_levels)
+SETTER(uint64_t, ssd_level_size)
+SETTER(int, ssd_level_multiplier)
+SETTER(uint64_t, ssd_file_size)
+SETTER(int, max_background_ssd_jobs)
+SETTER(uint64_t, ssd_rate_limit)
+SETTER(uint8_t, use_direct_reads)
+SETTER(uint8_t, use_direct_io_for_flush_and_compaction)
+SETTER(size_t, compaction_readahead_size)
+SETTER(uint8_t, multi_get_io_uring)
+SETTER(int, multi_get_threads)
+SETTER(int, zstd_compression_level)
 
-void miodb_options_set_lazy_copy_limit(leveldb_options_t* options, size_t bytes) {
-  options->rep.lazy_copy_limit = bytes;
-}
-
-void miodb_options_set_space_amplification_percent(leveldb_options_t* options, int n) {
-  options->rep.space_amplification_percent = n;
-}
-
-void miodb_options_set_filter_bits_per_key(leveldb_options_t* options, int n) { options->rep.filter_bits_per_key = n; }
-void miodb_options_set_reuse_logs(leveldb_options_t* options, uint8_t v) { options->rep.reuse_logs = v != 0; }
-
-void miodb_options_set_ssd_path(leveldb_options_t* options, const char* path) { options->rep.ssd_path = path; }
-void miodb_options_set_nvm_budget(leveldb_options_t* options, uint64_t bytes) { options->rep.nvm_budget = bytes; }
-void miodb_options_set_ssd_levels(leveldb_options_t* options, int n) { options->rep.ssd_levels = n; }
-void miodb_options_set_ssd_level_size(leveldb_options_t* options, uint64_t n) { options->rep.ssd_level_size = n; }
-
-void miodb_options_set_ssd_level_multiplier(leveldb_options_t* options, int n) {
-  options->rep.ssd_level_multiplier = n;
-}
-
-void miodb_options_set_ssd_file_size(leveldb_options_t* options, uint64_t bytes) { options->rep.ssd_file_size = bytes; }
-
-void miodb_options_set_max_background_ssd_jobs(leveldb_options_t* options, int n) {
-  options->rep.max_background_ssd_jobs = n;
-}
-
-void miodb_options_set_ssd_rate_limit(leveldb_options_t* options, uint64_t n) { options->rep.ssd_rate_limit = n; }
-void miodb_options_set_use_direct_reads(leveldb_options_t* options, uint8_t v) {
-  options->rep.use_direct_reads = v != 0;
-}
-
-void miodb_options_set_use_direct_io_for_flush_and_compaction(leveldb_options_t* options, uint8_t v) {
-  options->rep.use_direct_io_for_flush_and_compaction = v != 0;
-}
-
-void miodb_options_set_compaction_readahead_size(leveldb_options_t* options, size_t bytes) {
-  options->rep.compaction_readahead_size = bytes;
-}
-
-void miodb_options_set_multi_get_io_uring(leveldb_options_t* options, uint8_t v) {
-  options->rep.multi_get_io_uring = v != 0;
-}
-
-void miodb_options_set_multi_get_threads(leveldb_options_t* options, int n) { options->rep.multi_get_threads = n; }
-
-void miodb_options_set_zstd_compression_level(leveldb_options_t* options, int n) {
-  options->rep.zstd_compression_level = n;
-}
+#undef SETTER
 
 void miodb_readoptions_set_readahead_size(leveldb_readoptions_t* options, size_t bytes) {
   options->rep.readahead_size = bytes;
