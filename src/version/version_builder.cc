@@ -49,13 +49,11 @@ const Ref* FindOverlap(const KeyOrder& order, const SharedList<Ref>& list) {
     if (before != nullptr && order.Compare(LargestOf(*before), SmallestOf(item)) >= 0) return &item;
     before = &item;
   }
-  DCHECK(list.empty() ? before == nullptr : *before == list.back());
   return nullptr;
 }
 
 template <typename List>
 bool SameLists(const List& a, const List& b) {
-  DCHECK_EQ(a.empty(), a.size() == 0);
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 

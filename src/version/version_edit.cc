@@ -28,10 +28,7 @@ enum Field : uint8_t {
 // as large as such keys are.
 constexpr size_t kMostRangeBytes = 1024;
 
-void PutField(std::string* dst, Field field) {
-  static_assert(kFileOfLongKeys <= 127);
-  dst->push_back(static_cast<char>(field));
-}
+void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
 
 bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
   for (uint64_t* number : numbers) {
@@ -62,10 +59,6 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   place->meta = std::move(meta);
   return true;
 }
-
-uint64_t IdOf(const TablePlace& table) { return table.number; }
-uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
-uint64_t IdOf(const SstPlace& file) { return file.meta->number; }
 
 // What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them.
 template <typename Place>

@@ -49,6 +49,10 @@ struct SstPlace {
   std::shared_ptr<const SstMeta> meta;
 };
 
+inline uint64_t IdOf(const TablePlace& table) { return table.number; }
+inline uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
+inline uint64_t IdOf(const SstPlace& file) { return file.meta->number; }
+
 // SSD levels are below this.
 inline constexpr uint32_t kMaxSsdLevels = 16;
 

@@ -7,6 +7,7 @@
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"
+#include "src/version/version_builder.h"
 
 namespace miodb {
 
@@ -14,6 +15,30 @@ namespace {
 
 // More numbers than are ever drawn from one edit to the next.
 constexpr uint64_t kMaxUnnamedIds = 1 << 16;
+
+// Has each item put where it is placed, which is one of known or of fresh. What leaves its place goes first, since what
+// comes may overlap it.
+template <typename Items, typename Place, typename Remove, typename Add>
+void PlaceAll(const std::vector<uint64_t>& removed, const std::vector<Place>& places, const Items& known,
+              const Items& fresh, Remove remove, Add add) {
+  const auto take = [&](uint64_t number) {
+    const auto item = known.find(number);
+    CHECK(item != known.end());
+    remove(item->second);
+    return &item->second;
+  };
+  for (const uint64_t number : removed) take(number);
+  std::vector<const typename Items::mapped_type*> placed;
+  size_t moved = 0;
+  for (const Place& place : places) {
+    const auto item = fresh.find(IdOf(place));
+    const bool is_known = item == fresh.end();
+    placed.push_back(is_known ? take(IdOf(place)) : &item->second);
+    moved += is_known;
+  }
+  CHECK_EQ(fresh.size() + moved, places.size());
+  for (size_t i = 0; i < placed.size(); i++) add(*placed[i], places[i]);
+}
 
 }  // namespace
 
@@ -238,51 +263,18 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
     return;
   }
   VersionBuilder builder(order_, current_, ssd_level_count_);
-  PlaceTables(edit, *next, &builder);
-  PlaceFiles(edit, *next, &builder);
+  PlaceAll(
+      edit.removed_tables, edit.tables, tables_, next->tables,
+      [&](const TableRef& table) {
+        const TablePlace& place = PlaceOf(table->number());
+        builder.Remove(table, LevelOf(place), place.run);
+      },
+      [&](const TableRef& table, const TablePlace& place) { builder.Add(table, LevelOf(place), place.run); });
+  PlaceAll(
+      edit.removed_files, edit.files, files_, next->files,
+      [&](const SstRef& file) { builder.RemoveFile(file, manifest_.state().files.at(file->meta().number).level); },
+      [&](const SstRef& file, const SstPlace& place) { builder.AddFile(file, place.level); });
   next->version = builder.Finish();
-}
-
-// What leaves its place goes first, since what comes may overlap it.
-void VersionSet::PlaceTables(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const {
-  const auto remove = [&](uint64_t number) {
-    const auto table = tables_.find(number);
-    CHECK(table != tables_.end());
-    const TablePlace& place = PlaceOf(number);
-    builder->Remove(table->second, LevelOf(place), place.run);
-    return table;
-  };
-  for (const uint64_t number : edit.removed_tables) remove(number);
-  std::vector<const TableRef*> placed;
-  size_t moved = 0;
-  for (const TablePlace& place : edit.tables) {
-    const auto fresh = next.tables.find(place.number);
-    const bool known = fresh == next.tables.end();
-    placed.push_back(known ? &remove(place.number)->second : &fresh->second);
-    moved += known;
-  }
-  CHECK_EQ(next.tables.size() + moved, edit.tables.size());
-  for (size_t i = 0; i < placed.size(); i++) builder->Add(*placed[i], LevelOf(edit.tables[i]), edit.tables[i].run);
-}
-
-void VersionSet::PlaceFiles(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const {
-  const auto remove = [&](uint64_t number) {
-    const auto file = files_.find(number);
-    CHECK(file != files_.end());
-    builder->RemoveFile(file->second, manifest_.state().files.at(number).level);
-    return file;
-  };
-  for (const uint64_t number : edit.removed_files) remove(number);
-  std::vector<const SstRef*> placed;
-  size_t moved = 0;
-  for (const SstPlace& place : edit.files) {
-    const auto fresh = next.files.find(place.meta->number);
-    const bool known = fresh == next.files.end();
-    placed.push_back(known ? &remove(place.meta->number)->second : &fresh->second);
-    moved += known;
-  }
-  CHECK_EQ(next.files.size() + moved, edit.files.size());
-  for (size_t i = 0; i < placed.size(); i++) builder->AddFile(*placed[i], edit.files[i].level);
 }
 
 // Needs no memory, so that a durable edit becomes current whatever happens.

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "src/version/manifest.h"
-#include "src/version/version_builder.h"
+#include "src/version/version.h"
 
 namespace miodb {
 
@@ -123,8 +123,6 @@ class VersionSet {
   void Leave(const PMTable& table);
   void Prepare(const VersionEdit& edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
                Next* next) const;
-  void PlaceTables(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const;
-  void PlaceFiles(const VersionEdit& edit, const Next& next, VersionBuilder* builder) const;
   void Install(const VersionEdit& edit, Next* next) noexcept;
   size_t LevelOf(const TablePlace& place) const;
 
