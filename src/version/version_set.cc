@@ -224,7 +224,7 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
     Next next;
     Prepare(edit, added, added_files, &next);
     const size_t most = tables_.size() + added.size();
-    if (most > tables_.bucket_count()) tables_.reserve(2 * most);
+    if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
     Status appended = manifest_.Append(edit);
     if (appended.ok()) Install(edit, &next);
     return appended;
