@@ -10,7 +10,6 @@
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
 #include "src/db/repairer.h"
-#include "src/db/ssd_options.h"
 #include "src/inspect/find_secret.h"
 #include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
@@ -175,7 +174,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   }
   Status s;
   if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
-  if (s.ok()) s = SsdStore::Open(SsdStoreOptions(options_), pool_id, &ssd_);
+  if (s.ok()) s = SsdStore::Open(options_, pool_id, &ssd_);
   if (!s.ok()) return s;
   std::unique_ptr<InternalIterator> walk;
   s = NewSsdSalvage(

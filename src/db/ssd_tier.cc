@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "src/db/file_names.h"
-#include "src/db/ssd_options.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -50,7 +49,7 @@ constexpr uint64_t kBufferShare = 6;
 
 Status SsdTier::Open() {
   if (db_.options.ssd_path.empty()) return Status::OK();
-  Status s = SsdStore::Open(SsdStoreOptions(db_.options), floor_->manifest().store_id, &db_.ssd);
+  Status s = SsdStore::Open(db_.options, floor_->manifest().store_id, &db_.ssd);
   return s.ok() ? CheckEpoch() : s;
 }
 

@@ -14,19 +14,6 @@ namespace miodb {
 
 namespace {
 
-// No internal keys here: the comparator and the policy see the keys that the program gave. An interval below 1 means
-// 1.
-SstFormat FormatOf(const Options& options) {
-  SstFormat format;
-  format.comparator = options.comparator;
-  format.filter_policy = options.filter_policy;
-  format.block_size = options.block_size;
-  format.restart_interval = options.block_restart_interval > 0 ? options.block_restart_interval : 1;
-  format.compression = options.compression;
-  format.zstd_level = options.zstd_compression_level;
-  return format;
-}
-
 // These classes have no file name to tell, since the file is the program's.
 Status OutOfMemory() { return Status::IOError("table", "out of memory"); }
 
@@ -44,7 +31,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
     auto rep = std::make_unique<Rep>();
     // The file stays the caller's, so this owner never deletes it.
     const std::shared_ptr<const RandomAccessFile> borrowed(file, [](const RandomAccessFile*) {});
-    Status s = SstReader::Open(FormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
+    Status s = SstReader::Open(SstFormatOf(options), borrowed, "table", file_size, options.paranoid_checks,
                                options.block_cache, &rep->reader);
     if (!s.ok()) return s;
     CHECK(rep->reader != nullptr);
@@ -71,7 +58,7 @@ uint64_t Table::ApproximateOffsetOf(const Slice& key) const { return rep_->reade
 // The order of keys is checked here and not in SstWriter, which the engine feeds from a merge that is in order by
 // itself.
 struct TableBuilder::Rep {
-  Rep(const Options& options, WritableFile* file) : writer(FormatOf(options), file) {}
+  Rep(const Options& options, WritableFile* file) : writer(SstFormatOf(options), file) {}
 
   SstWriter writer;
   Status error;  // the first that is not the file's
@@ -99,7 +86,7 @@ Status TableBuilder::ChangeOptions(const Options& options) {
   if (options.filter_policy != now.filter_policy) {
     return Status::InvalidArgument("TableBuilder::ChangeOptions", "the filter policy cannot change");
   }
-  rep_->writer.SetFormat(FormatOf(options));
+  rep_->writer.SetFormat(SstFormatOf(options));
   return Status::OK();
 }
 

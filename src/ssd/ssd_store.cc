@@ -62,18 +62,18 @@ SstFile::~SstFile() {
 
 SsdStore::SsdStore(const Options& options)
     : options_(options),
-      comparator_(options.order),
+      comparator_(KeyOrder(options.comparator)),
       own_cache_(options.block_cache == nullptr ? NewLRUCache(kOwnCacheBytes) : nullptr),
       block_cache_(options.block_cache == nullptr ? own_cache_.get() : options.block_cache),
       tables_(NewLRUCache(static_cast<size_t>(std::max(options.max_open_files, kLeastOpenFiles)))),
-      limiter_(options.bytes_per_second),
+      limiter_(options.ssd_rate_limit),
       records_id_(block_cache_->NewId()) {
-  const FilterPolicy* policy = options.format.filter_policy;
-  if (policy == nullptr && options.filter_bits > 0 && options.order.bytewise()) {
-    own_policy_ = NewTableBloomPolicy(options.filter_bits);
+  const FilterPolicy* policy = options.filter_policy;
+  if (policy == nullptr && options.filter_bits_per_key > 0 && order().bytewise()) {
+    own_policy_ = NewTableBloomPolicy(options.filter_bits_per_key);
     policy = own_policy_.get();
   }
-  format_ = options.format;
+  format_ = SstFormatOf(options);
   format_.comparator = &comparator_;
   format_.filter_policy = nullptr;
   if (policy != nullptr) {
@@ -106,11 +106,11 @@ bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
 Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store) {
   std::unique_ptr<SsdStore> fresh(new SsdStore(options));
   Env* const env = options.env;
-  if (!env->FileExists(options.path)) {
-    Status s = env->CreateDir(options.path);
-    if (!s.ok()) return Status::IOError(options.path, "cannot create the directory: " + s.ToString());
+  if (!env->FileExists(options.ssd_path)) {
+    Status s = env->CreateDir(options.ssd_path);
+    if (!s.ok()) return Status::IOError(options.ssd_path, "cannot create the directory: " + s.ToString());
   }
-  Status s = env->LockFile(LockPath(options.path), &fresh->lock_);
+  Status s = env->LockFile(LockPath(options.ssd_path), &fresh->lock_);
   if (s.ok()) s = fresh->Claim(pool_id);
   if (s.ok()) s = fresh->CheckDirectAccess();
   if (s.ok()) *store = std::move(fresh);
@@ -120,12 +120,12 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
 // Makes sure that the directory is this pool's, and marks a new one as such.
 Status SsdStore::Claim(uint64_t pool_id) {
   Env* const env = options_.env;
-  const std::string path = PoolIdPath(options_.path);
+  const std::string path = PoolIdPath(options_.ssd_path);
   const bool owned = env->FileExists(path);
   pool_id_ = pool_id;
   if (owned) {
     OwnerMark mark;
-    Status s = ReadMark(env, options_.path, &mark);
+    Status s = ReadMark(env, options_.ssd_path, &mark);
     if (!s.ok()) return s;
     if (mark.id == pool_id) {
       marked_epoch_.store(mark.detail, std::memory_order_relaxed);  // relaxed: as in marked_epoch
@@ -136,9 +136,10 @@ Status SsdStore::Claim(uint64_t pool_id) {
   std::vector<std::pair<uint64_t, std::string>> files;
   Status s = TableFiles(&files);
   if (!s.ok()) return s;
-  if (!files.empty() || env->FileExists(options_.path + "/CURRENT")) {
-    return Status::InvalidArgument(options_.path, owned ? "is the SSD tier of another pool (its file POOL says whose)"
-                                                        : "holds table files, but no file POOL that says whose");
+  if (!files.empty() || env->FileExists(options_.ssd_path + "/CURRENT")) {
+    return Status::InvalidArgument(options_.ssd_path, owned
+                                                          ? "is the SSD tier of another pool (its file POOL says whose)"
+                                                          : "holds table files, but no file POOL that says whose");
   }
   // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
   // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.
@@ -148,7 +149,7 @@ Status SsdStore::Claim(uint64_t pool_id) {
 // Synced twice, as a file and by its name: table files may only be made when it is durable whose they are, or the next
 // open would refuse them as nobody's.
 Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
-  const std::string path = PoolIdPath(options_.path);
+  const std::string path = PoolIdPath(options_.ssd_path);
   Status s = ReplaceFile(options_.env, path, mark.Encode(), synced);
   return s.ok() && synced == Synced::kYes ? SyncExistingFile(options_.env, path) : s;
 }
@@ -164,14 +165,14 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
 }
 
 Status SsdStore::CheckDirectAccess() const {
-  const std::string path = PoolIdPath(options_.path);
-  if (options_.direct_reads) {
+  const std::string path = PoolIdPath(options_.ssd_path);
+  if (options_.use_direct_reads) {
     RandomAccessFile* opened = nullptr;
     Status s = options_.env->NewDirectRandomAccessFile(path, &opened);
     delete opened;
     if (!s.ok()) return s;
   }
-  if (options_.direct_writes) {
+  if (options_.use_direct_io_for_flush_and_compaction) {
     const std::string probe = path + ".tmp";
     WritableFile* opened = nullptr;
     Status s = options_.env->NewDirectWritableFile(probe, &opened);
@@ -183,17 +184,17 @@ Status SsdStore::CheckDirectAccess() const {
 }
 
 Status SsdStore::OpenForReading(const std::string& name, RandomAccessFile** file) const {
-  return options_.direct_reads ? options_.env->NewDirectRandomAccessFile(name, file)
-                               : options_.env->NewRandomAccessFile(name, file);
+  return options_.use_direct_reads ? options_.env->NewDirectRandomAccessFile(name, file)
+                                   : options_.env->NewRandomAccessFile(name, file);
 }
 
 Status SsdStore::TableFiles(std::vector<std::pair<uint64_t, std::string>>* files) const {
   std::vector<std::string> names;
-  Status s = options_.env->GetChildren(options_.path, &names);
+  Status s = options_.env->GetChildren(path(), &names);
   if (!s.ok()) return s;
   for (const std::string& name : names) {
     uint64_t number;
-    if (ParseTableName(name, &number)) files->emplace_back(number, options_.path + "/" + name);
+    if (ParseTableName(name, &number)) files->emplace_back(number, path() + "/" + name);
   }
   return s;
 }
@@ -310,8 +311,8 @@ Status SsdStore::RemoveOrphans(const std::set<uint64_t>& named) const {
 Status SsdStore::NewFile(uint64_t number, std::unique_ptr<WritableFile>* file) {
   WritableFile* opened = nullptr;
   const std::string name = FileName(number);
-  Status s = options_.direct_writes ? options_.env->NewDirectWritableFile(name, &opened)
-                                    : options_.env->NewWritableFile(name, &opened);
+  Status s = options_.use_direct_io_for_flush_and_compaction ? options_.env->NewDirectWritableFile(name, &opened)
+                                                             : options_.env->NewWritableFile(name, &opened);
   if (!s.ok()) return s;
   std::unique_ptr<WritableFile> target(opened);
   *file = std::make_unique<MeteredFile>(target.get(), &limiter_, &bytes_written_);
@@ -358,7 +359,7 @@ Status SsdStore::OpenTable(const SstMeta& meta, Pin* pin) const {
     if (!s.ok()) return s.IsNotFound() ? Status::Corruption(name, "missing: the manifest names it") : s;
     const std::shared_ptr<const RandomAccessFile> file(opened);
     std::unique_ptr<SstReader> reader;
-    s = SstReader::Open(format_, file, name, meta.size, options_.verify_on_open, block_cache_, &reader);
+    s = SstReader::Open(format_, file, name, meta.size, options_.paranoid_checks, block_cache_, &reader);
     if (!s.ok()) return s;
     if (reader->fingerprint() != meta.fingerprint && !MIODB_MUTATED(kSsdFileUnidentified)) {
       return Status::Corruption(name, "is not the file that the manifest means");
@@ -427,7 +428,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   std::string found_key;
   bool any;
   s = table->Find(mode, seek_key, pin, &any, &found_key, &record->value);
-  if (!s.ok() || !any || !options_.order.Equal(UserKeyOf(found_key), key.key)) return s;
+  if (!s.ok() || !any || !order().Equal(UserKeyOf(found_key), key.key)) return s;
   record->begin = nullptr;
   record->tag = TagOf(found_key);
   record->key = key.key;

@@ -27,6 +27,7 @@
 
 #include "miodb/cache.h"
 #include "miodb/env.h"
+#include "miodb/options.h"
 #include "src/format/owner_mark.h"
 #include "src/iterator/internal_iterator.h"
 #include "src/iterator/lookup_key.h"
@@ -43,23 +44,8 @@ namespace miodb {
 
 class SsdStore {
  public:
-  struct Options {
-    Env* env = nullptr;
-    std::string path;
-    KeyOrder order{BytewiseComparator()};
-    SstFormat format;              // but for the comparator; the filter policy is that of user keys
-    int filter_bits = 0;           // without a filter policy: bits per key of the default one, 0 for none
-    Cache* block_cache = nullptr;  // nullptr: an own one
-    int max_open_files = 1000;
-    uint64_t bytes_per_second = 0;  // of all writing together; 0: no limit
-    bool verify_on_open = false;    // check the index of a table when it is opened
-    bool direct_reads = false;      // past the page cache of the system
-    bool direct_writes = false;
-    size_t merge_readahead = 0;  // bytes that NewMergeIterator reads ahead
-  };
-
-  // Opens or makes the directory of the pool with this id. InvalidArgument if it holds table files of another
-  // pool, or of nobody's. Whether they are a newer pool's is the caller's to find out, by marked_epoch.
+  // Opens or makes the directory ssd_path for the pool with this id. InvalidArgument if the directory holds table files
+  // of another pool, or of nobody's. Whether they are a newer pool's is the caller's to find out, by marked_epoch.
   static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store);
 
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
@@ -76,10 +62,10 @@ class SsdStore {
   SsdStore(const SsdStore&) = delete;
   SsdStore& operator=(const SsdStore&) = delete;
 
-  const std::string& path() const { return options_.path; }
-  const KeyOrder& order() const { return options_.order; }
+  const std::string& path() const { return options_.ssd_path; }
+  const KeyOrder& order() const { return comparator_.order(); }
   const SstFormat& format() const { return format_; }
-  std::string FileName(uint64_t number) const { return options_.path + "/" + TableName(number); }
+  std::string FileName(uint64_t number) const { return path() + "/" + TableName(number); }
 
   // The name of a table file in the directory, and whether a name is one, ours or LevelDB's.
   static std::string TableName(uint64_t number);
@@ -170,7 +156,8 @@ class SsdStore {
 
   // The same for drains and compactions: whatever is read is verified, nothing is kept.
   std::unique_ptr<InternalIterator> NewMergeIterator(const FileList* files) const {
-    return NewIterator(files, {true, false, options_.merge_readahead, options_.merge_readahead});
+    const size_t ahead = options_.compaction_readahead_size;
+    return NewIterator(files, {true, false, ahead, ahead});
   }
 
   // ---- Figures

@@ -32,6 +32,17 @@ struct SstFormat {
   int zstd_level = 1;
 };
 
+inline SstFormat SstFormatOf(const Options& options) {
+  SstFormat format;
+  format.comparator = options.comparator;
+  format.filter_policy = options.filter_policy;
+  format.block_size = options.block_size;
+  format.restart_interval = options.block_restart_interval > 0 ? options.block_restart_interval : 1;
+  format.compression = options.compression;
+  format.zstd_level = options.zstd_compression_level;
+  return format;
+}
+
 inline constexpr uint64_t kSstMagic = 0xdb4775248b80fb57;
 inline constexpr size_t kFooterBytes = 48;
 inline constexpr size_t kBlockTrailerBytes = 5;

@@ -62,9 +62,8 @@ class VolatileRepairTest : public VolatileSsdTestBase {
   }
 
   void TakeFromFiles(const SsdManifest& manifest, NewestVersions* newest) {
-    SsdStore::Options options;
-    options.env = Env::Default();
-    options.path = ssd_;
+    Options options;
+    options.ssd_path = ssd_;
     std::unique_ptr<SsdStore> store;
     ASSERT_OK(SsdStore::Open(options, manifest.store_id, &store));
     ManifestState state;

@@ -18,9 +18,9 @@ namespace {
 class SsdStoreTest : public testing::Test {
  protected:
   SsdStoreTest() {
-    options_.env = Env::Default();
-    options_.path = dir_ / "ssd";
-    options_.format.compression = kNoCompression;
+    options_.ssd_path = dir_ / "ssd";
+    options_.compression = kNoCompression;
+    options_.filter_bits_per_key = 0;
     Reopen();
   }
 
@@ -37,7 +37,7 @@ class SsdStoreTest : public testing::Test {
   }
 
   TestDir dir_;
-  SsdStore::Options options_;
+  Options options_;
   std::unique_ptr<SsdStore> store_;
 };
 
