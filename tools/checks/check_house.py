@@ -6,8 +6,9 @@
   tools/checks/check_house.py --list        print every class, and the longest functions, besides
   tools/checks/check_house.py --self-test   prove on a small made-up tree that each figure is counted, and can fail
 
-The figures are of the engine: src, pmtable, compaction. Text is counted, not what a compiler sees: a statement of a
-class is a function if it has parentheses besides those of annotations, template arguments and initial values.
+The figures are of the engine: src, pmtable, compaction; those of options also of the programs. Text is counted, not what
+a compiler sees: a statement of a class is a function if it has parentheses besides those of annotations, template
+arguments and initial values.
 """
 
 import os
@@ -24,6 +25,11 @@ ASSERTED = {  # figure -> folders
 ASSERTION = re.compile(r'\b(D?CHECK(_EQ|_NE|_LT|_LE|_GT|_GE)?|static_assert)\s*\(')
 ANNOTATION = re.compile(r'\b(GUARDED_BY|PT_GUARDED_BY|REQUIRES|EXCLUDES|ACQUIRE|RELEASE|RETURN_CAPABILITY|alignas|'
                         r'__attribute__|CAPABILITY|decltype)\s*\((?:[^()]|\([^()]*\))*\)')
+# Options whose way is counted, in the files that every new option touches: not in those of the C API and of RocksDB,
+# which only some have.
+SAMPLE_OPTIONS = ('compaction_readahead_size', 'lazy_copy_limit')
+OPTION_FILES = re.compile(r'(?!include/miodb/c\.h|src/c_api/|benchmarks/common/engines/rocksdb_engine\.cc)'
+                          r'(include/miodb|src|pmtable|compaction|benchmarks|ycsbc)/')
 LARGER_IS_BETTER = {'assertions per 100 functions', 'comment lines in percent'}
 
 
@@ -150,6 +156,15 @@ def pulled_in(root, path):
     return seen
 
 
+def files_of_option(root, paths, name):
+    """How many of the files that a new option touches mention this one."""
+    number = 0
+    for path in filter(OPTION_FILES.match, paths):
+        with open(os.path.join(root, path), encoding='utf-8') as file:
+            number += re.search(r'\b%s\b' % name, file.read()) is not None
+    return number
+
+
 def percent(part, whole):
     return 100 * part // max(whole, 1)
 
@@ -162,7 +177,8 @@ def measure(root, report=None):
               'DBImpl: booleans': 0}
     most_members = most_functions = code = 0
     longest_function, longest_file = (0, ''), (0, '')
-    for path in tree_files(root):
+    paths = tree_files(root)
+    for path in paths:
         is_public = path.startswith('include/miodb/')
         if not (path.startswith(ENGINE) or is_public):
             continue
@@ -198,6 +214,8 @@ def measure(root, report=None):
     impl = 'src/db/db_impl.h'
     result['headers that db_impl.h pulls in'] = len(pulled_in(root, impl)) if os.path.exists(
         os.path.join(root, impl)) else 0
+    for name in SAMPLE_OPTIONS:
+        result['files of an option: ' + name] = files_of_option(root, paths, name)
     result['lines of code'] = code
     result['longest function'], result['longest file'] = longest_function[0], longest_file[0]
     for group, (count, number) in asserted.items():
@@ -253,9 +271,13 @@ class DBImpl final : public DB {
         'src/db/part.h': 'struct Part {\n  int x, y;\n  int z{3};\n};\n',
         'pmtable/a.cc': '// A comment.\nint F(int a) {\n  CHECK_GT(a, 0);\n  DCHECK(a < 9);\n  return a;\n}\n'
                         'void G() {}\n',
+        'src/c_api/types.h': 'lazy_copy_limit\n',
+        'include/miodb/options.h': '// An option.\nint lazy_copy_limit;\n',
+        'benchmarks/common/flags.cc': 'lazy_copy_limit = compaction_readahead_size_of;\n',
     }
     expected = {'DBImpl: members': 4, 'DBImpl: functions': 3, 'DBImpl: members under its mutex': 2,
                 'DBImpl: booleans': 1, 'any other class: members': 2, 'headers that db_impl.h pulls in': 2,
+                'files of an option: lazy_copy_limit': 2, 'files of an option: compaction_readahead_size': 0,
                 'longest function': 5, 'assertions per 100 functions: core': 100,
                 'comment lines in percent: include/miodb': 50, 'comment lines in percent: engine .cc': 14}
     with tempfile.TemporaryDirectory() as root:
