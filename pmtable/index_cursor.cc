@@ -78,6 +78,7 @@ void IndexCursor::Next() {
     EnterLeaf();
     return;
   }
+  CHECK_LT(table_index_, tables_.size());
   table_index_++;
   EnterTable();
 }

@@ -49,6 +49,7 @@ PMTable::PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), ord
 }
 
 std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count) {
+  static_assert(kNodeFanout > 1);  // so that each level is smaller than the one below
   std::vector<uint64_t> sizes;
   for (uint64_t n = leaf_count; n > 1;) {
     n = (n + kNodeFanout - 1) / kNodeFanout;
@@ -276,6 +277,7 @@ Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t*
           key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
       if (!s.ok()) return s;
     }
+    DCHECK(position >= 0 && position <= inner.header.count);
     node = node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);
   }
   DCHECK_LT(node, header_.leaf_count);
@@ -335,6 +337,7 @@ Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bo
   for (int i = 0; i < kNodeFanout; i++) matches |= uint64_t{node.fingerprint[i] == fingerprint} << i;
   if (count < kNodeFanout) matches &= (uint64_t{1} << count) - 1;
   for (; matches != 0; matches &= matches - 1) {
+    DCHECK_LT(__builtin_ctzll(matches), count);
     const uint64_t& word = node.word[__builtin_ctzll(matches)];
     pool_->ChargeRead(&word, sizeof(word));
     Status s = ReadRecord(IndexWord(word).ref(), verify, record);

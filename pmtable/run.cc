@@ -36,6 +36,7 @@ class RunIterator final : public InternalIterator {
     if (index == run_->tables.size()) return;
     uint64_t position;
     Status s = run_->tables[index]->Seek(key, sequence, verify_, &position);
+    DCHECK(!s.ok() || position <= run_->tables[index]->entries());
     if (!s.ok()) {
       status_ = std::move(s);
     } else if (position < run_->tables[index]->entries()) {

@@ -199,8 +199,11 @@ void PMTableBuilder::BuildInner(std::vector<InnerNode>* inner) {
       inner->push_back(node);
       here.push_back(below[i]);
     }
+    CHECK_LT(here.size(), below.size());
     below = std::move(here);
   }
+  CHECK_EQ(below.size(), 1u);
+  CHECK_LE(inner_offset + inner->size() * sizeof(InnerNode), index_->size());
 }
 
 // The meta block of these extents, which have to be those that the entries refer to.
@@ -229,7 +232,8 @@ std::string PMTableBuilder::MetaBlock(const std::vector<PayloadRef>& payload) co
 // without a look at the medium but for the first and the last key.
 Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
   CHECK_GT(entries_, 0u);
-  CHECK_LE(tombstones_, entries_);
+  CHECK(tombstones_ <= entries_ && ascending_ <= entries_);
+  CHECK((flags_ & kTableSpanning) == 0 || (flags_ & kTableDuplicates) != 0);
   CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
   if (!pending_.empty()) EmitLeaf();
   CHECK_EQ(leaf_count_, (entries_ + kNodeFanout - 1) / kNodeFanout);
@@ -274,6 +278,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   persist.Copy(purpose_, base + h.meta_offset, meta_block.data(), meta_block.size());
   persist.Copy(purpose_, base, &h, sizeof(h));
   index_->Shrink(h.meta_offset + h.meta_size);
+  CHECK_GE(index_->size(), h.meta_offset + h.meta_size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->payload_ = std::move(summary.payload);
   t->NotePayloadBounds();
