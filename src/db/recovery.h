@@ -8,6 +8,8 @@
 #ifndef MIODB_SRC_DB_RECOVERY_H_
 #define MIODB_SRC_DB_RECOVERY_H_
 
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "src/db/flusher.h"
@@ -16,7 +18,7 @@
 #include "src/db/space.h"
 #include "src/db/tree.h"
 #include "src/db/write_path.h"
-#include "src/inspect/log_scan.h"
+#include "src/log/log_history.h"
 
 namespace miodb {
 
@@ -45,11 +47,12 @@ class Recovery {
  private:
   Status CheckRegionLimits();
   Status ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) REQUIRES(db_mutex);
-  Status ScanLog(std::vector<ExtentRef> extents, std::vector<LogScan>* scans) REQUIRES(db_mutex);
+  Status ReplayHistory(const LogHistory& log, const std::map<uint64_t, ExtentRef>& extents, VersionEdit* edit,
+                       const LogPiece** last_sealed) REQUIRES(db_mutex);
   Status RemoveOrphans() REQUIRES(db_mutex);
-  Status JudgeScan(const LogScan& scan, uint64_t last_sequence, bool* ended);
-  Status ReplayChunk(const LogScan& scan, MemTable* memtable);
-  Status ReplayFile(const LogScan& scan, MemTable* memtable);
+  std::unique_ptr<LogHistory> NewHistory(LogPolicy policy) const;
+  static void ReplayChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable);
+  Status ReplayBatch(const Slice& batch, MemTable* memtable);
 
   const DbContext& db_;
   Tree* const tree_;
@@ -58,7 +61,7 @@ class Recovery {
   Flusher* const flusher_;
   LogFloor* const floor_;
   WritePath* const write_;
-  std::vector<LogFile> to_replay_;
+  std::unique_ptr<LogHistory> to_replay_;  // of a volatile pool, between RecoverVolatile and Replay
 };
 
 }  // namespace miodb

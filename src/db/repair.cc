@@ -11,7 +11,6 @@
 #include "src/db/region_places.h"
 #include "src/db/repairer.h"
 #include "src/inspect/find_secret.h"
-#include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/log/file_log.h"
 #include "src/nvm/pool.h"
@@ -92,7 +91,7 @@ Status Repairer::Run() {
   if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);
   if (s.ok()) s = JudgeLog(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = CheckRoom(*image, &salvage);
-  if (s.ok()) s = Write(&salvage, salvage.flushed_sequence());
+  if (s.ok()) s = Write(&salvage);
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = Swap();
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
@@ -214,8 +213,7 @@ Status Repairer::RemoveFresh() {
   return s.ok() ? env_->RemoveDir(directory) : s;
 }
 
-// flushed_sequence: what the log has up to this write is in tables.
-Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
+Status Repairer::Write(Salvage* salvage) {
   Options options = options_;
   options.create_if_missing = true;
   options.error_if_exists = true;
@@ -249,55 +247,31 @@ Status Repairer::Write(Salvage* salvage, uint64_t flushed_sequence) {
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   if (s.ok()) s = write_batch();
-  if (s.ok()) s = ApplyLogFiles(db.get(), flushed_sequence);
+  if (s.ok()) s = ApplyLogFiles(*salvage->log(), db.get());
   if (s.ok()) s = db->Flush();
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
 }
 
 // Finds the log files, and judges all that there is of the log.
 Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
-  Status s;
-  bool ours = true;
-  if (!volatile_ && !wal_folder_.empty()) s = FileLog::IsOwnedBy(env_, wal_folder_, store_.log.id, &ours);
-  if (!s.ok()) return s;
-  if (!ours) {
-    Report({wal_folder_, "does not hold the log of this database: writes that only the log had are lost"});
-  } else if (!wal_folder_.empty()) {
-    s = FileLog::List(env_, wal_folder_, &log_files_);
-  }
-  std::vector<LogPiece> pieces;
-  for (const LogFile& file : log_files_) {
-    LogScan scan;
-    scan.file = file;
-    if (s.ok()) s = ScanLogFile(env_, wal_folder_, flushed_sequence, &scan);
-    if (!s.ok()) return s;
-    if (scan.damaged) Report({wal_folder_ + ": " + scan.Where(), "damaged, what follows in this file is lost"});
-    if (scan.first_sequence == 0) continue;
-    LogPiece& piece = pieces.emplace_back();
-    piece.name = wal_folder_ + "/" + file.name();
-    piece.first_sequence = scan.first_sequence;
-    piece.last_sequence = scan.last_sequence;
-    log_begin_ = std::min(log_begin_, scan.first_sequence);
-  }
-  const uint64_t last_sequence = salvage->JudgeLog(std::move(pieces), flushed_sequence);
-  if (s.ok() && last_sequence < log_reach_) {
-    Report({wal_folder_, "writes " + std::to_string(last_sequence + 1) + " to " + std::to_string(log_reach_) +
-                             " are missing, but for those that are in table files"});
+  const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
+  Status s = salvage->log()->AddFiles(env_, wal_folder_, log_id);
+  if (s.ok()) s = salvage->JudgeLog(flushed_sequence, log_reach_);
+  for (const LogPiece& piece : salvage->log()->pieces()) {
+    if (piece.in_file() && piece.replayed()) log_begin_ = std::min(log_begin_, piece.first_sequence);
   }
   return s;
 }
 
-Status Repairer::ApplyLogFiles(DB* db, uint64_t flushed_sequence) {
+Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
   Status s;
-  for (const LogFile& file : log_files_) {
-    LogScan scan;
-    scan.file = file;
-    if (s.ok()) s = ScanLogFile(env_, wal_folder_, flushed_sequence, &scan);
-    for (size_t i = 0; s.ok() && i < scan.batches.size(); i++) {
+  for (const LogPiece& piece : log.pieces()) {
+    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
+    s = log.ForEachBatch(piece, [&](const Slice& contents) {
       WriteBatch batch;
-      LeaveOutOlder(scan.batches[i], &batch);
-      s = db->Write(WriteOptions(), &batch);
-    }
+      LeaveOutOlder(contents, &batch);
+      return db->Write(WriteOptions(), &batch);
+    });
   }
   return s;
 }

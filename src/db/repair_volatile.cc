@@ -58,7 +58,7 @@ Status Repairer::RunVolatile() {
   Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
   s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
   if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
-  if (s.ok()) s = Write(&salvage, state.flushed_sequence);
+  if (s.ok()) s = Write(&salvage);
   if (s.ok()) s = WriteLost(salvage.counts());
   if (s.ok()) s = SwapVolatile(manifest.store_id);
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());

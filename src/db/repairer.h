@@ -17,7 +17,7 @@
 #include "miodb/write_batch.h"
 #include "src/db/file_names.h"
 #include "src/db/store_file.h"
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 #include "src/inspect/salvage.h"
 #include "src/log/file_log.h"
 #include "src/nvm/pool_image.h"
@@ -67,10 +67,10 @@ class Repairer {
   Status Lock();
   Status FinishSwap(uint64_t pool_id, bool* finished);
   Status AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage);
-  Status Write(Salvage* salvage, uint64_t flushed_sequence);
+  Status Write(Salvage* salvage);
   Status HasTables(const std::string& directory, bool* has) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
-  Status ApplyLogFiles(DB* db, uint64_t flushed_sequence);
+  Status ApplyLogFiles(const LogHistory& log, DB* db);
   void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;
@@ -124,8 +124,7 @@ class Repairer {
   StoreDescriptor store_;                     // what STORE said, or what was found out without it
   bool exchanged_ = false;                    // an earlier repair has put the new pool in its place
   uint64_t log_reach_ = 0;                    // the log went at least this far
-  std::vector<LogFile> log_files_;            // what there is of the log in files
-  uint64_t log_begin_ = UINT64_MAX;           // its first write; from here on newest_ is kept
+  uint64_t log_begin_ = UINT64_MAX;           // the first write of the log files; from here on newest_ is kept
   NewestWrites newest_;                       // outside of log files
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   Exchange exchange_ = Exchange::kNotBegun;

@@ -334,7 +334,7 @@ Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
 
 // The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open
 // that is cut off replays it again.
-Status WritePath::Replay(const std::string& batch) {
+Status WritePath::Replay(const Slice& batch) {
   group_records_.clear();
   const uint64_t body_bytes = AppendRecords(batch, &group_records_);
   const uint64_t first = DecodeFixed64(batch.data());

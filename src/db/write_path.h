@@ -69,7 +69,7 @@ class WritePath {
   void Begin() REQUIRES(db_mutex);
 
   // Writes a batch of the log once more, with the numbers that it has. REQUIRES: it follows the last sequence.
-  Status Replay(const std::string& batch) EXCLUDES(db_mutex);
+  Status Replay(const Slice& batch) EXCLUDES(db_mutex);
 
   // Adds the updates of a batch, and returns the bytes that their records have.
   static uint64_t AppendRecords(const Slice& batch, std::vector<LogRecord>* records);

@@ -8,7 +8,7 @@
 #define MIODB_SRC_INSPECT_FIND_SECRET_H_
 
 #include "miodb/status.h"
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 #include "src/nvm/pool_image.h"
 
 namespace miodb {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/format/manifest_area.h"
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 #include "src/nvm/pool_image.h"
 #include "src/version/version_edit.h"
 

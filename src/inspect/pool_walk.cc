@@ -1,7 +1,7 @@
 #include "src/inspect/pool_walk.h"
 
 #include "miodb/comparator.h"
-#include "src/inspect/log_image.h"
+#include "src/log/log_piece.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -29,7 +29,7 @@ Status PoolWalk::Chunk(const LogChunkPlace& place) {
   if (!image_.IsExtent(place.offset, place.size) || place.sealed_size > place.size) {
     return visitor_->OnDamage(ChunkName(place), "lies outside of the pool");
   }
-  const ChunkImage chunk = ReadChunk(image_, place);
+  const LogPiece chunk = ReadLogChunk(place, image_.At(place.offset), image_.secret());
   for (const FrameView& frame : chunk.frames) {
     Status s = visitor_->OnFrame(image_.RefOf(frame.begin), frame);
     RecordView record;
@@ -37,10 +37,11 @@ Status PoolWalk::Chunk(const LogChunkPlace& place) {
          p += record.size()) {
       s = visitor_->OnRecord(record);
     }
+    if (s.ok() && frame.has_unknown_type) s = visitor_->OnDamage(chunk.NameOf(frame), kUnknownValueType);
     if (!s.ok()) return s;
   }
-  for (const Problem& problem : chunk.problems) {
-    Status s = visitor_->OnDamage(problem.place, problem.reason);
+  for (const Problem& hole : chunk.holes) {
+    Status s = visitor_->OnDamage(hole.place, hole.reason);
     if (!s.ok()) return s;
   }
   return Status::OK();

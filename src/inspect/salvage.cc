@@ -97,7 +97,10 @@ class Salvage::TableWalk {
 };
 
 Salvage::Salvage(const PoolImage* image, const KeyOrder& order, ReportProblem report)
-    : image_(image), order_(order), report_(std::move(report)) {}
+    : image_(image),
+      order_(order),
+      report_(std::move(report)),
+      history_({LogPolicy::kRepair}, [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }) {}
 
 void Salvage::Report(std::string place, std::string reason) {
   counts_.problems++;
@@ -111,7 +114,7 @@ Status Salvage::Find() {
     FindNamed(manifest_->state);
   } else {
     Search();
-    if (tables_.empty() && pieces_.empty()) {
+    if (tables_.empty() && history_.pieces().empty()) {
       return Status::Corruption(image_->path(), "holds no table and no log frame that could be kept");
     }
   }
@@ -182,52 +185,25 @@ void Salvage::FindNamed(const ManifestState& state) {
       Report(ChunkName(place), "lost: lies outside of the pool");
       continue;
     }
-    ChunkImage chunk = ReadChunk(*image_, place);
-    for (const Problem& problem : chunk.problems) Report(problem.place, problem.reason);
-    if (chunk.frames.empty()) continue;
-    LogPiece& piece = pieces_.emplace_back();
-    piece.name = ChunkName(place);
-    piece.first_sequence = chunk.first_sequence();
-    piece.last_sequence = chunk.last_sequence();
-    piece.chunk_id = id;
-    piece.frames = std::move(chunk.frames);
+    history_.AddChunk(place, image_->At(place.offset), image_->secret());
   }
 }
 
-uint64_t Salvage::JudgeLog(std::vector<LogPiece> files, uint64_t flushed_sequence) {
-  std::vector<LogPiece> pieces = std::move(pieces_);
-  for (LogPiece& file : files) {
-    if (file.first_sequence != 0) pieces.push_back(std::move(file));
-  }
-  SortPieces(&pieces);
-  uint64_t last_sequence = flushed_sequence;
-  for (const LogPiece& piece : pieces) {
-    // What a manifest or a file name leads to was not replaced, but frames that were found may have been: sequences
-    // that a recovery did not keep were given out again, to frames of a later chunk.
-    if (manifest_ == nullptr && piece.chunk_id != 0 && piece.first_sequence <= last_sequence) {
-      Report(piece.name, "left out: its writes were replaced by other ones");
-      continue;
+Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
+  Status s = history_.Judge(flushed_sequence, reach);
+  RecordView record;
+  for (const LogPiece& piece : history_.pieces()) {
+    if (!piece.replayed()) continue;
+    for (const FrameView& frame : piece.frames) {
+      for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
+        if (record.type() <= kTypeValue) log_.push_back(record);
+      }
     }
-    if (piece.first_sequence > last_sequence + 1) {
-      Report(piece.name, "writes " + std::to_string(last_sequence + 1) + " to " +
-                             std::to_string(piece.first_sequence - 1) + " are missing before it");
-    }
-    last_sequence = std::max(last_sequence, piece.last_sequence);
-    AddFrames(piece);
   }
   counts_.writes = log_.size();
   std::stable_sort(log_.begin(), log_.end(),
                    [this](const RecordView& a, const RecordView& b) { return Before(order_, a, b); });
-  return last_sequence;
-}
-
-void Salvage::AddFrames(const LogPiece& piece) {
-  RecordView record;
-  for (const FrameView& frame : piece.frames) {
-    for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
-      if (record.type() <= kTypeValue) log_.push_back(record);
-    }
-  }
+  return s;
 }
 
 void Salvage::Search() {
@@ -289,12 +265,7 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
     const char* const end = image_->At(range.end);
     for (const char* p = image_->At(range.begin); search.Next(p, end, &frame, &chunk_id); p = frame.end) {
       if (frame.first_sequence <= flushed_sequence) continue;
-      LogPiece& piece = pieces_.emplace_back();
-      piece.name = "log frame at offset " + std::to_string(image_->RefOf(frame.begin));
-      piece.first_sequence = frame.first_sequence;
-      piece.last_sequence = frame.first_sequence + frame.count - 1;
-      piece.chunk_id = chunk_id;
-      piece.frames.push_back(frame);
+      history_.AddFrame("log frame at offset " + std::to_string(image_->RefOf(frame.begin)), frame, chunk_id);
     }
   }
   counts_.hashed_bytes = search.hashed_bytes();

@@ -23,13 +23,12 @@
 #include <string>
 #include <vector>
 
+#include "src/format/problem.h"
 #include "src/inspect/cover_sweep.h"
-#include "src/inspect/log_image.h"
-#include "src/inspect/log_piece.h"
 #include "src/inspect/manifest_image.h"
-#include "src/inspect/problem.h"
 #include "src/inspect/table_image.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/log/log_history.h"
 
 namespace miodb {
 
@@ -41,10 +40,10 @@ class Salvage {
   // Looks for tables and frames. NotSupported, InvalidArgument or Corruption as RepairDB says.
   Status Find();
 
-  // Judges the log, in order of sequence: what was found of it in the pool, and these files, which the caller applies.
-  // Reports what is missing and what counts no more. Sequences up to flushed_sequence are in tables. Returns the last
-  // sequence that is there. After Find.
-  uint64_t JudgeLog(std::vector<LogPiece> files, uint64_t flushed_sequence);
+  // The history of the log: what Find found of it in the pool, and the files that the caller adds to it, and applies.
+  LogHistory* log() { return &history_; }
+  // Judges it, and takes the writes that the pool has of it. Arguments as of LogHistory::Judge. After Find.
+  Status JudgeLog(uint64_t flushed_sequence, uint64_t reach);
 
   // What a whole manifest says, or null. After Find.
   const ManifestState* state() const { return manifest_ != nullptr ? &manifest_->state : nullptr; }
@@ -86,7 +85,6 @@ class Salvage {
   void SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers);
   void SearchFrames(uint64_t flushed_sequence);
   Status Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit);
-  void AddFrames(const LogPiece& piece);
   bool Measure(const TableImage& table, Cover* cover) const;
   void Report(std::string place, std::string reason);
 
@@ -98,9 +96,9 @@ class Salvage {
   std::vector<ManifestImage> areas_;         // all that were found
   const ManifestImage* manifest_ = nullptr;  // the one that rules, if it is whole
   std::vector<TableImage> tables_;
-  std::vector<Cover> covers_;                // of undamaged tables, when searching
-  std::vector<LogPiece> pieces_;             // of the log, in the pool
-  std::vector<RecordView> log_;              // what of them counts
+  std::vector<Cover> covers_;  // of undamaged tables, when searching
+  LogHistory history_;
+  std::vector<RecordView> log_;              // what counts of the log's pieces in the pool
   std::unique_ptr<InternalIterator> other_;  // null: none
 };
 

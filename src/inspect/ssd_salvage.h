@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 #include "src/iterator/internal_iterator.h"
 #include "src/ssd/ssd_store.h"
 #include "src/version/version_edit.h"

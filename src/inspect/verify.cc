@@ -3,16 +3,23 @@
 #include <algorithm>
 
 #include "miodb/comparator.h"
+#include "miodb/env.h"
 #include "src/inspect/unknown_order.h"
-#include "src/inspect/verify_log.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
+#include "src/log/file_log.h"
+#include "src/log/log_history.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
 namespace {
 
 std::string At(const char* what, PmRef offset) { return std::string(what) + " at offset " + std::to_string(offset); }
+
+ReportProblem Into(std::vector<Problem>* problems) {
+  return [problems](Problem p) { problems->push_back(std::move(p)); };
+}
 
 // How much of the work is done, in bytes of the pool and of table files.
 class Progress {
@@ -61,11 +68,26 @@ void CheckFiles(const VerifyOptions& options, uint64_t store_id, const ManifestS
                                  result->order_checked,
                                  result->last_sequence,
                                  [progress](uint64_t bytes) { progress->AddFile(bytes); }};
-  const SsdCheck check = VerifySsd(
-      request, [result](Problem p) { result->problems.push_back(std::move(p)); },
-      [result](Problem p) { result->notes.push_back(std::move(p)); });
+  const SsdCheck check = VerifySsd(request, Into(&result->problems), Into(&result->notes));
   result->ssd_entries = check.entries;
   result->ssd_bytes = check.bytes;
+}
+
+LogRules RulesOfCheck(const VerifyOptions& options) {
+  const LogHoles holes = options.holes_end_log ? LogHoles::kEndTheLog : LogHoles::kAreDamage;
+  return {LogPolicy::kVerify, holes, holes};
+}
+
+// Adds the log files, if there is a folder for them, to the chunks of a log, and checks that all are whole and follow
+// one another from the first write that is not flushed on.
+void CheckHistory(const VerifyOptions& options, uint64_t log_id, uint64_t flushed_sequence, uint64_t reach,
+                  LogHistory* log, VerifyResult* result) {
+  Status s = log->AddFiles(Env::Default(), options.wal_folder, log_id);
+  if (s.ok()) s = log->Judge(flushed_sequence, reach);
+  CHECK(s.ok());  // everything is told
+  result->log_files = log->files();
+  result->log_writes = log->writes();
+  result->last_sequence = log->last_sequence();
 }
 
 class Verifier {
@@ -174,25 +196,13 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
 }
 
 void Verifier::CheckLog() {
-  std::vector<LogPiece> pieces;
+  LogHistory log(RulesOfCheck(options_), Into(&result_.problems));
   for (const auto& [id, place] : state_.chunks) {
     if (!Claim(place.offset, place.size, ChunkName(place))) continue;
-    ChunkImage chunk = ReadChunk(image_, place);
-    result_.frames += chunk.frames.size();
-    LogPiece piece{ChunkName(place),
-                   chunk.first_sequence(),
-                   chunk.last_sequence(),
-                   0,
-                   place.sealed,
-                   std::move(chunk.problems),
-                   place.id,
-                   {}};
-    for (const FrameView& frame : chunk.frames) piece.writes += frame.count;
-    pieces.push_back(std::move(piece));
+    result_.frames += log.AddChunk(place, image_.At(place.offset), image_.secret()).frames.size();
   }
   result_.chunks = state_.chunks.size();
-  AddLogFiles(options_, options_.log_id, state_.flushed_sequence, &pieces, &result_);
-  JudgeLog(options_, state_.flushed_sequence, std::move(pieces), &result_);
+  CheckHistory(options_, options_.log_id, state_.flushed_sequence, 0, &log, &result_);
 }
 
 void Verifier::CheckTables(Progress* progress) {
@@ -205,9 +215,8 @@ void Verifier::CheckTables(Progress* progress) {
       Report(table.Name(), table.header_problem());
       continue;
     }
-    const TableCheck check = VerifyTable(
-        image_, table, order_, result_.order_checked, [this](Problem p) { result_.problems.push_back(std::move(p)); },
-        [progress] { progress->AddLeaf(); });
+    const TableCheck check = VerifyTable(image_, table, order_, result_.order_checked, Into(&result_.problems),
+                                         [progress] { progress->AddLeaf(); });
     result_.entries += check.entries;
     result_.tombstones += check.tombstones;
     if (check.complete) ranges_[number] = {check.smallest, check.largest};
@@ -298,14 +307,8 @@ VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* compa
   }
   result.comparator = state.comparator;
   result.order_checked = result.comparator == comparator->Name();
-  std::vector<LogPiece> pieces;
-  AddLogFiles(options, manifest.store_id, state.flushed_sequence, &pieces, &result);
-  JudgeLog(options, state.flushed_sequence, std::move(pieces), &result);
-  if (result.last_sequence < manifest.log_reach) {
-    result.problems.push_back({options.wal_folder, "the log ends with write " + std::to_string(result.last_sequence) +
-                                                       "; it went on to " + std::to_string(manifest.log_reach) +
-                                                       " when files on SSD were made"});
-  }
+  LogHistory log(RulesOfCheck(options), Into(&result.problems));
+  CheckHistory(options, manifest.store_id, state.flushed_sequence, manifest.log_reach, &log, &result);
   Progress progress(options, state, 0);
   CheckFiles(options, manifest.store_id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress,
              &result);

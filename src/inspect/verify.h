@@ -25,9 +25,8 @@
 #include <string>
 #include <vector>
 
-#include "src/inspect/log_image.h"
+#include "src/format/problem.h"
 #include "src/inspect/manifest_image.h"
-#include "src/inspect/problem.h"
 #include "src/inspect/table_image.h"
 #include "src/nvm/pool.h"
 #include "src/version/ssd_manifest.h"

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "miodb/env.h"
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 #include "src/util/key_order.h"
 #include "src/version/version_edit.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "pmtable/table_meta.h"
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 #include "src/inspect/table_image.h"
 
 namespace miodb {

@@ -6,6 +6,8 @@
 
 #include "src/api/write_batch_internal.h"
 #include "src/log/log_file_bytes.h"
+#include "src/log/log_piece.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/held_lock.h"
 #include "src/util/mutation.h"
@@ -162,23 +164,31 @@ Status FileLog::Cut(const LogFile& file, uint64_t bytes) {
     content.append(piece.data(), piece.size());
   }
   if (s.ok()) s = from->status();
+  DCHECK_LE(content.size(), bytes);
   return s.ok() ? ReplaceFile(options_.env, Path(file), content) : s;
 }
 
-Status FileLog::Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>& unwanted) {
+Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
   Env* const env = options_.env;
   std::vector<Archived> archived;
   Status s = ListArchive(env, ArchiveFolder(), &archived);
   if (!s.ok()) return s;
   if (!archived.empty()) next_number_ = archived.back().file.number + 1;
-  for (const Kept& k : kept) {
-    next_number_ = std::max(next_number_, k.file.number + 1);
+  std::vector<LogFile> unwanted;
+  for (const LogPiece& piece : pieces) {
+    if (!piece.in_file()) continue;
+    next_number_ = std::max(next_number_, piece.file.number + 1);
+    if (piece.verdict == LogVerdict::kDrop) {
+      unwanted.push_back(piece.file);
+      continue;
+    }
+    const std::string path = Path(piece.file);
     Ended ended;
-    ended.file = k.file;
-    ended.last_sequence = k.last_sequence;
-    if (k.damaged && !MIODB_MUTATED(kLogFileUncut)) s = Cut(k.file, k.valid_bytes);
-    if (s.ok()) s = env->GetFileSize(Path(k.file), &ended.bytes);
-    if (s.ok() && !MIODB_MUTATED(kLogFileKeptUnsynced)) s = SyncExistingFile(env, Path(k.file));
+    ended.file = piece.file;
+    ended.last_sequence = piece.last_sequence;
+    if (piece.damaged() && !MIODB_MUTATED(kLogFileUncut)) s = Cut(piece.file, piece.valid_bytes);
+    if (s.ok()) s = env->GetFileSize(path, &ended.bytes);
+    if (s.ok() && !MIODB_MUTATED(kLogFileKeptUnsynced)) s = SyncExistingFile(env, path);
     if (!s.ok()) return s;
     live_bytes_.fetch_add(ended.bytes, std::memory_order_relaxed);  // relaxed: a statistic
     MutexLock lock(&mutex_);
@@ -188,7 +198,6 @@ Status FileLog::Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>&
   // The newest first, so that what a crash leaves is still without a gap.
   bool had_content = false;
   for (auto file = unwanted.rbegin(); s.ok() && file != unwanted.rend(); ++file) {
-    next_number_ = std::max(next_number_, file->number + 1);
     uint64_t bytes = 0;
     had_content = had_content || !env->GetFileSize(Path(*file), &bytes).ok() || bytes > 0;
     s = env->RemoveFile(Path(*file));
@@ -201,6 +210,7 @@ Status FileLog::Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>&
 }
 
 Status FileLog::StartFile() {
+  CHECK(file_ == nullptr && IsLogBlockSize(options_.block_size));
   current_ = {next_number_, options_.block_size};
   WritableFile* file = nullptr;
   Status s = options_.env->NewWritableFile(Path(current_), &file);
@@ -215,8 +225,10 @@ Status FileLog::StartFile() {
 
 Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_sequence, bool sync) {
   Status s;
+  CHECK(!records.empty());
   if (file_ == nullptr) s = StartFile();
   if (!s.ok()) return s;
+  CHECK_GT(first_sequence, last_sequence_);
   batch_.clear();
   PutFixed64(&batch_, first_sequence);
   PutFixed32(&batch_, static_cast<uint32_t>(records.size()));
@@ -267,6 +279,7 @@ Status FileLog::SyncEnded() {
 // Older files first, so that what is durable has no gap.
 Status FileLog::SyncAll() {
   Status s = SyncEnded();
+  CHECK(file_ != nullptr);
   if (s.ok() && !MIODB_MUTATED(kLogFileUnsynced)) s = file_->Sync();
   syncs_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
   if (s.ok()) unsynced_ = false;
@@ -276,6 +289,7 @@ Status FileLog::SyncAll() {
 
 void FileLog::EndFile() {
   if (file_ == nullptr) return;
+  CHECK(writer_ != nullptr);
   Ended ended;
   ended.file = current_;
   ended.bytes = writer_->bytes();

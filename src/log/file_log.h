@@ -33,13 +33,7 @@
 
 namespace miodb {
 
-// A log file by its name.
-struct LogFile {
-  uint64_t number = 0;
-  size_t block_size = kUsualLogBlock;
-
-  std::string name() const { return LogFileName(number, block_size); }
-};
+struct LogPiece;
 
 class FileLog {
  public:
@@ -86,18 +80,10 @@ class FileLog {
     uint64_t second = 0;  // of its move there
   };
 
-  // A file that recovery keeps. Behind its valid bytes, if it is damaged, lie batches that do not count.
-  struct Kept {
-    LogFile file;
-    uint64_t last_sequence = 0;
-    bool damaged = false;
-    uint64_t valid_bytes = 0;
-  };
-
-  // Recovery: the log files that are there. Those that it kept are cut if they are damaged, because the next recovery
-  // would take what comes in later files for what lies behind a gap, and made durable; those it did not are removed,
-  // also durably, before anything is appended.
-  Status Adopt(const std::vector<Kept>& kept, const std::vector<LogFile>& unwanted);
+  // Recovery: goes on behind the files among these pieces of a log that was judged (log_history.h). Those that are kept
+  // are cut if they are damaged, because the next recovery would take what comes in later files for what lies behind a
+  // gap, and made durable; those that are dropped are removed, also durably, before anything is appended.
+  Status Adopt(const std::vector<LogPiece>& pieces);
 
   // Appends these updates as one batch, numbered from first_sequence on. After a failure nobody knows what the file
   // holds, and the caller must append nothing more.

@@ -41,6 +41,14 @@ inline bool IsLogBlockSize(uint64_t size) {
 
 std::string LogFileName(uint64_t number, size_t block_size);
 
+// A log file by its name.
+struct LogFile {
+  uint64_t number = 0;
+  size_t block_size = kUsualLogBlock;
+
+  std::string name() const { return LogFileName(number, block_size); }
+};
+
 // False for names of other files.
 bool ParseLogFileName(const std::string& name, uint64_t* number, size_t* block_size);
 

@@ -4,6 +4,7 @@
 
 #include "src/api/write_batch_internal.h"
 #include "src/log/file_log_format.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
 #include "src/util/mutation.h"
@@ -50,6 +51,7 @@ bool FileLogReader::ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload
     }
     if (*type > kLastFragment || !CheckFragment(header, rest.size(), payload)) return false;
     *offset += kFragmentHeaderBytes + payload->size();
+    DCHECK_LE(*offset, bytes_->size());
     return true;
   }
 }
@@ -72,6 +74,7 @@ bool FileLogReader::Next(Slice* record, std::string* scratch) {
     scratch->append(payload.data(), payload.size());
   } while (type != kLastFragment);
   *record = *scratch;
+  DCHECK_GT(offset, valid_bytes_);
   valid_bytes_ = offset;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/log/file_log_format.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
 
@@ -14,6 +15,7 @@ Status FileLogWriter::Add(const Slice& record) {
   size_t left = record.size();
   bool first = true;
   do {
+    DCHECK_LE(used_, block_size_);
     const size_t room = block_size_ - used_;
     const bool would_split = used_ > 0 && room < kFragmentHeaderBytes + left;
     if (room < kFragmentHeaderBytes || (padding_ && first && would_split)) {
@@ -41,6 +43,7 @@ Status FileLogWriter::EndBlock() {
 }
 
 Status FileLogWriter::AddFragment(uint8_t type, const char* payload, size_t size) {
+  DCHECK_LE(used_ + kFragmentHeaderBytes + size, block_size_);
   char header[kFragmentHeaderBytes];
   header[4] = static_cast<char>(size & 0xff);
   header[5] = static_cast<char>(size >> 8);

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "src/util/check.h"
 #include "src/util/mutation.h"
 
 namespace miodb {
@@ -23,12 +24,14 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
   RecordView record, next;
   if (!ParseRecord(body, end, &record)) return false;
   frame->first_sequence = record.sequence();
+  frame->has_unknown_type = false;
   for (frame->count = 1;; frame->count++) {
     const char* const q = record.begin + record.size();
     if (q != end && (!ParseRecord(q, end, &next) || next.sequence() != frame->first_sequence + frame->count)) {
       return false;
     }
     if (!take(record)) return false;
+    frame->has_unknown_type = frame->has_unknown_type || record.type() > kTypeValue;
     if (q == end) break;
     record = next;
   }
@@ -93,6 +96,7 @@ bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint6
     return Read(begin, limit, frame, chunk_id);
   };
   const bool found = (p == last_end_ && read(p)) || FindFrame(p, limit, 0, kMaxSequence, read) != nullptr;
+  DCHECK(!found || (frame->begin >= p && frame->end <= limit));
   if (found) last_end_ = frame->end;
   searched_ = searched_before + static_cast<uint64_t>((found ? frame->end : limit) - p);
   return found;
@@ -120,6 +124,7 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
     return RecordChecks(record, hashes_.back());
   });
   hashed_bytes_ += hashed;
+  DCHECK(!good || hashes_.size() == frame->count);
   if (good) {
     // Undo the fold, and then the seed.
     uint64_t sum = DecodeFixed64(begin);

@@ -18,6 +18,10 @@ struct FrameView {
   const char* end = nullptr;
   uint64_t first_sequence = 0;
   uint64_t count = 0;
+  bool has_unknown_type = false;  // a record of it has a value type of a later version
+
+  uint64_t last_sequence() const { return first_sequence + count - 1; }
+  uint64_t bytes() const { return static_cast<uint64_t>(end - begin); }
 };
 
 // Reads the frame at p in the chunk with this id, of which limit is the end. False if the bytes are not a whole,

@@ -33,6 +33,7 @@ char* FrameWriter::Reserve(size_t n) {
 }
 
 void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t body_size, uint64_t first_sequence) {
+  DCHECK(!records->empty());
   DCHECK_GE(chunk->room(), FrameSize(body_size));
   if (!chunk->in_pool()) {
     WriteToMemory(chunk, records, first_sequence);
@@ -70,6 +71,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
     persist_->Copy(Purpose::kLog, copied_to, record.value.data(), record.value.size());
     copied_to += record.value.size();
   }
+  DCHECK_EQ(static_cast<uint64_t>(copied_to + staged_ - frame), FrameSize(body_size));
   if (!in_pieces) EncodeFixed64(staging_.data(), checksum);
   persist_->Copy(Purpose::kLog, copied_to, staging_.data(), staged_);
   if (in_pieces) {
@@ -91,6 +93,7 @@ void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records
     memcpy(p, record.value.data(), record.value.size());
     p += record.value.size();
   }
+  DCHECK_LE(p, chunk->base + chunk->capacity);
   chunk->used.store(static_cast<uint64_t>(p - chunk->base), std::memory_order_relaxed);  // relaxed: for estimates
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 namespace {
@@ -36,6 +38,7 @@ Slice LogFileBytes::At(uint64_t offset, uint64_t n) {
       window_.clear();
     }
   }
+  DCHECK_GE(offset, window_begin_);
   const uint64_t lead = std::min<uint64_t>(offset - window_begin_, window_.size());
   return Slice(window_.data() + lead, std::min<uint64_t>(n, window_.size() - lead));
 }

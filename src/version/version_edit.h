@@ -15,6 +15,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
+#include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
 
 namespace miodb {
@@ -32,15 +33,6 @@ struct TablePlace {
   uint64_t run = 0;
   PmRef index_offset = 0;
   uint64_t index_size = 0;
-};
-
-// A log chunk: an extent in which recovery looks for frames.
-struct LogChunkPlace {
-  uint64_t id = 0;
-  PmRef offset = 0;
-  uint64_t size = 0;
-  bool sealed = false;  // recovered once: frames end exactly at sealed_size, nothing is ever appended
-  uint64_t sealed_size = 0;
 };
 
 // A table file of the SSD tier, and the SSD level it belongs to: 0 is the first below the repository.

@@ -11,6 +11,7 @@
 #include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "src/inspect/verify.h"
+#include "src/log/log_piece.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 
@@ -79,7 +80,7 @@ class CorruptionTest : public DbTestBase {
     const uint64_t area_end = manifest.offset + manifest.size;
     manifest_.push_back({"footer", area_end - kAreaFooterBytes, area_end});
     for (const auto& [id, place] : manifest.state.chunks) {
-      const ChunkImage chunk = ReadChunk(*image, place);
+      const LogPiece chunk = ReadLogChunk(place, image->At(place.offset), image->secret());
       for (const FrameView& frame : chunk.frames) {
         frames_.push_back({"frame", image->RefOf(frame.begin), image->RefOf(frame.end)});
       }

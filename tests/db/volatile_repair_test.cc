@@ -11,8 +11,8 @@
 
 #include "miodb/env.h"
 #include "src/api/write_batch_internal.h"
-#include "src/inspect/log_scan.h"
 #include "src/inspect/ssd_salvage.h"
+#include "src/log/log_piece.h"
 #include "src/util/coding.h"
 #include "src/version/ssd_manifest.h"
 #include "tests/common/ssd_test_base.h"
@@ -84,11 +84,10 @@ class VolatileRepairTest : public VolatileSsdTestBase {
     std::vector<LogFile> files;
     EXPECT_OK(FileLog::List(Env::Default(), logs_, &files));
     for (size_t i = 0; i < count; i++) {
-      LogScan scan;
-      scan.file = files[i];
-      EXPECT_OK(ScanLogFile(Env::Default(), logs_, above, &scan));
-      for (const std::string& batch : scan.batches) {
-        BatchReader reader{Slice(batch)};
+      LogPiece piece;
+      piece.file = files[i];
+      const auto take = [&](const Slice& batch) {
+        BatchReader reader(batch);
         uint64_t sequence = DecodeFixed64(batch.data());
         uint8_t type;
         Slice key, value;
@@ -96,7 +95,9 @@ class VolatileRepairTest : public VolatileSsdTestBase {
           const std::string shown = type == kTypeValue ? value.ToString() : std::string(kNotFound);
           older += Take(key.ToString(), sequence, shown, newest) ? 0 : 1;
         }
-      }
+        return Status::OK();
+      };
+      EXPECT_OK(ReadLogFile(Env::Default(), logs_, above, take, &piece));
     }
     return older;
   }

@@ -49,7 +49,7 @@ class SalvageTest : public DbTestBase {
     Salvage salvage(image.get(), KeyOrder(options_.comparator), [](const Problem&) {});
     EXPECT_OK(salvage.Find());
     EXPECT_EQ(nullptr, salvage.state()) << "there is a manifest";
-    salvage.JudgeLog({}, salvage.flushed_sequence());
+    EXPECT_OK(salvage.JudgeLog(salvage.flushed_sequence(), 0));
     const uint64_t live_bytes = salvage.LiveBytes();
     uint64_t found_bytes = 0;
     EXPECT_OK(salvage.ForEach([&](const RecordView& record) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/log/file_log_reader.h"
+#include "src/log/log_piece.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 
@@ -163,7 +164,7 @@ TEST_F(FileLogTest, TheArchiveIsTrimmedByAge) {
   log_->TrimArchive();
   EXPECT_EQ(List{"000002.log.1060"}, Archive());
   Open();
-  ASSERT_OK(log_->Adopt({}, {}));
+  ASSERT_OK(log_->Adopt({}));
   Append(3);
   EXPECT_EQ(List{"000003.log"}, Files()) << "numbers go on behind those of the archive";
   now_ = 1160 + 50;
@@ -229,8 +230,14 @@ TEST_F(FileLogTest, WhatRecoveryRefusedIsGoneBeforeAnythingIsAppended) {
   }
   Open();
   env_.synced.clear();
-  ASSERT_OK(log_->Adopt({{LogFile{1, kUsualLogBlock}, 1, false, 0}},
-                        {LogFile{2, kUsualLogBlock}, LogFile{3, kUsualLogBlock}}));
+  std::vector<LogPiece> pieces(3);
+  for (uint64_t i = 0; i < 3; i++) {
+    pieces[i].kind = LogPiece::Kind::kFile;
+    pieces[i].file = {i + 1, kUsualLogBlock};
+    pieces[i].last_sequence = i + 1;
+  }
+  pieces[0].verdict = LogVerdict::kKeep;
+  ASSERT_OK(log_->Adopt(pieces));
   EXPECT_EQ((List{"000001.log", "000004.log"}), Files());
   EXPECT_EQ(List{"000004.log"}, env_.synced) << "this sync makes the removals durable";
   Append(2);

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "src/util/random.h"
 #include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {

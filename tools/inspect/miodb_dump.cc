@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "src/api/write_batch_internal.h"
-#include "src/inspect/log_scan.h"
 #include "src/inspect/pool_walk.h"
 #include "src/inspect/verify.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_table.h"
+#include "src/log/file_log.h"
+#include "src/log/log_piece.h"
 #include "src/ssd/ssd_store.h"
 #include "src/util/coding.h"
 #include "tools/inspect/arguments.h"
@@ -279,13 +280,11 @@ void Dumper::PrintLogFiles() {
   Status s = FileLog::List(Env::Default(), what_.wal, &files);
   if (!s.ok()) Damage(what_.wal, s.ToString());
   for (const LogFile& file : files) {
-    const std::string name = what_.wal + "/" + file.name();
-    LogScan scan;
-    scan.file = file;
-    s = ScanLogFile(Env::Default(), what_.wal, 0, &scan);
-    printf("log file %s: block_size %zu\n", name.c_str(), file.block_size);
-    if (!s.ok()) Damage(name, s.ToString());
-    for (const std::string& batch : scan.batches) {
+    LogPiece piece;
+    piece.file = file;
+    piece.name = what_.wal + "/" + file.name();
+    printf("log file %s: block_size %zu\n", piece.name.c_str(), file.block_size);
+    const auto print = [this](const Slice& batch) {
       RecordView record;
       uint64_t sequence = DecodeFixed64(batch.data());
       printf("  batch: sequence %" PRIu64 " records %" PRIu32 " bytes %zu\n", sequence, DecodeFixed32(batch.data() + 8),
@@ -296,9 +295,11 @@ void Dumper::PrintLogFiles() {
         printf("    ");
         PrintRecord(record);
       }
-    }
-    if (scan.damaged)
-      Damage(name + " at offset " + std::to_string(scan.valid_bytes), "damaged batch, later ones follow");
+      return Status::OK();
+    };
+    s = ReadLogFile(Env::Default(), what_.wal, 0, print, &piece);
+    if (!s.ok()) Damage(piece.name, s.ToString());
+    for (const Problem& hole : piece.holes) Damage(hole.place, hole.reason);
   }
 }
 

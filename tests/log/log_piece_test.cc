@@ -1,6 +1,6 @@
-// What recovery takes from one log chunk or log file: frames and batches that follow one another, and no others.
+// What is read of one log chunk or log file: frames and batches that follow one another, and where the first hole is.
 
-#include "src/inspect/log_scan.h"
+#include "src/log/log_piece.h"
 
 #include <gtest/gtest.h>
 
@@ -32,12 +32,16 @@ class ChunkScanTest : public testing::Test {
       WriteFrame(&writer_, chunk_.get(), {{kTypeValue, "key", "value"}, {kTypeDeletion, "key", ""}}, first);
     }
   }
-  LogScan Scan() {
-    LogScan scan;
-    scan.place.id = kChunk;
-    scan.place.size = chunk_->extent->size();
-    scan.extent = chunk_->extent;
-    ScanChunk(pool_->secret(), &scan);
+  LogPiece Scan() {
+    LogChunkPlace place;
+    place.id = kChunk;
+    place.size = chunk_->extent->size();
+    return ReadLogChunk(place, chunk_->base, pool_->secret());
+  }
+  // What lies before the first hole.
+  LogPiece Whole() {
+    LogPiece scan = Scan();
+    scan.CutAtHole();
     return scan;
   }
 
@@ -48,40 +52,82 @@ class ChunkScanTest : public testing::Test {
 
 TEST_F(ChunkScanTest, TakesFramesThatFollowOneAnother) {
   Fill({5, 7, 9});
-  const LogScan scan = Scan();
+  const LogPiece scan = Whole();
   EXPECT_EQ(5u, scan.first_sequence);
   EXPECT_EQ(10u, scan.last_sequence);
   EXPECT_EQ(3u, scan.frames.size());
   EXPECT_EQ(chunk_->used, scan.valid_bytes);
-  EXPECT_FALSE(scan.damaged);
+  EXPECT_FALSE(scan.damaged());
 }
 
 TEST_F(ChunkScanTest, AFrameThatDoesNotFollowIsDamage) {
   for (const uint64_t next : {6, 8, 5, 100}) {
     Fill({5, next});
-    const LogScan scan = Scan();
+    const LogPiece scan = Whole();
     EXPECT_EQ(1u, scan.frames.size()) << next;
     EXPECT_EQ(6u, scan.last_sequence) << next;
-    EXPECT_TRUE(scan.damaged) << next;
+    EXPECT_TRUE(scan.damaged()) << next;
   }
 }
 
 TEST_F(ChunkScanTest, ADamagedFrameBeforeALaterOneIsDamage) {
   Fill({5, 7, 9});
-  const LogScan good = Scan();
+  const LogPiece good = Scan();
   chunk_->base[static_cast<size_t>(good.frames[1].body - chunk_->base)] ^= 1;
-  const LogScan scan = Scan();
+  const LogPiece scan = Whole();
   EXPECT_EQ(1u, scan.frames.size());
-  EXPECT_TRUE(scan.damaged);
+  EXPECT_TRUE(scan.damaged());
+}
+
+// For those who repair and check: what comes behind a hole is read as well.
+TEST_F(ChunkScanTest, FramesBehindHolesAreFound) {
+  Fill({5, 7, 9, 11, 13, 20});
+  const LogPiece good = Scan();
+  ASSERT_EQ(6u, good.frames.size());
+  for (const size_t frame : {1, 3}) chunk_->base[static_cast<size_t>(good.frames[frame].body - chunk_->base)] ^= 1;
+  const LogPiece scan = Scan();
+  EXPECT_EQ(1u, scan.whole_frames);
+  EXPECT_EQ(4u, scan.frames.size());
+  EXPECT_EQ(5u, scan.first_sequence);
+  EXPECT_EQ(21u, scan.last_sequence);
+  EXPECT_EQ(8u, scan.writes);
+  EXPECT_EQ(static_cast<uint64_t>(good.frames[0].end - chunk_->base), scan.valid_bytes);
+  ASSERT_EQ(5u, scan.holes.size()) << "two damaged frames, two that do not follow them, and one that follows nothing";
+  EXPECT_EQ("writes 15 to 19 are missing before it", scan.holes.back().reason);
+}
+
+TEST_F(ChunkScanTest, ASealedChunkHasNoTornEnd) {
+  Fill({5, 7});
+  LogChunkPlace place;
+  place.id = kChunk;
+  place.size = chunk_->extent->size();
+  place.sealed = true;
+  place.sealed_size = chunk_->used;
+  EXPECT_FALSE(ReadLogChunk(place, chunk_->base, pool_->secret()).damaged());
+  chunk_->base[chunk_->used - 1] ^= 1;
+  const LogPiece torn = ReadLogChunk(place, chunk_->base, pool_->secret());
+  EXPECT_TRUE(torn.damaged());
+  EXPECT_EQ(6u, torn.last_sequence);
+}
+
+TEST_F(ChunkScanTest, FramesOfAnotherChunkOrPoolAreNotFound) {
+  Fill({5, 7});
+  LogChunkPlace place;
+  place.id = kChunk + 1;
+  place.size = chunk_->extent->size();
+  EXPECT_TRUE(ReadLogChunk(place, chunk_->base, pool_->secret()).empty());
+  place.id = kChunk;
+  EXPECT_TRUE(ReadLogChunk(place, chunk_->base, pool_->secret() + 1).empty());
+  EXPECT_FALSE(ReadLogChunk(place, chunk_->base, pool_->secret()).empty());
 }
 
 TEST_F(ChunkScanTest, ADamagedLastFrameIsTheEnd) {
   Fill({5, 7});
-  const LogScan good = Scan();
+  const LogPiece good = Scan();
   chunk_->base[static_cast<size_t>(good.frames[1].body - chunk_->base)] ^= 1;
-  const LogScan scan = Scan();
+  const LogPiece scan = Whole();
   EXPECT_EQ(1u, scan.frames.size());
-  EXPECT_FALSE(scan.damaged);
+  EXPECT_FALSE(scan.damaged());
 }
 
 class FileScanTest : public testing::Test {
@@ -103,10 +149,18 @@ class FileScanTest : public testing::Test {
     }
     ASSERT_OK(file->Close());
   }
-  LogScan Scan(uint64_t flushed) {
-    LogScan scan;
+  struct FileScan : LogPiece {
+    std::vector<std::string> batches;
+  };
+  FileScan Scan(uint64_t flushed) {
+    FileScan scan;
     scan.file = file_;
-    EXPECT_OK(ScanLogFile(env_, dir_.path(), flushed, &scan));
+    const auto add = [&](const Slice& batch) {
+      scan.batches.push_back(batch.ToString());
+      return Status::OK();
+    };
+    EXPECT_OK(ReadLogFile(env_, dir_.path(), flushed, add, &scan));
+    EXPECT_EQ(scan.batches.size(), scan.writes);
     return scan;
   }
 
@@ -117,20 +171,20 @@ class FileScanTest : public testing::Test {
 
 TEST_F(FileScanTest, TakesBatchesThatFollowOneAnotherAboveWhatIsFlushed) {
   Fill({5, 6, 7});
-  const LogScan scan = Scan(5);
+  const FileScan scan = Scan(5);
   EXPECT_EQ(6u, scan.first_sequence);
   EXPECT_EQ(7u, scan.last_sequence);
   EXPECT_EQ(2u, scan.batches.size());
-  EXPECT_FALSE(scan.damaged);
+  EXPECT_FALSE(scan.damaged());
 }
 
 TEST_F(FileScanTest, ABatchThatDoesNotFollowIsDamage) {
   for (const uint64_t next : {7, 5, 100}) {
     Fill({5, next});
-    const LogScan scan = Scan(0);
+    const FileScan scan = Scan(0);
     EXPECT_EQ(1u, scan.batches.size()) << next;
     EXPECT_EQ(5u, scan.last_sequence) << next;
-    EXPECT_TRUE(scan.damaged) << next;
+    EXPECT_TRUE(scan.damaged()) << next;
   }
 }
 
@@ -144,9 +198,9 @@ TEST_F(FileScanTest, ATornBatchOfManyBlocksIsTheEnd) {
     const size_t least = first ? 0 : content.size() / 2;
     for (size_t size = content.size() - 1; size > least; size -= std::min<size_t>(500, size)) {
       ASSERT_OK(WriteStringToFile(env_, content.substr(0, size), dir_ / file_.name()));
-      const LogScan scan = Scan(3);
+      const FileScan scan = Scan(3);
       EXPECT_EQ(first ? 0u : 1u, scan.batches.size()) << size;
-      EXPECT_FALSE(scan.damaged) << size;
+      EXPECT_FALSE(scan.damaged()) << size;
     }
   }
 }
@@ -157,9 +211,9 @@ TEST_F(FileScanTest, ATornBatchBeforeALaterOneIsDamage) {
   ASSERT_OK(ReadFileToString(env_, dir_ / file_.name(), &content));
   content[5000] ^= 1;
   ASSERT_OK(WriteStringToFile(env_, content, dir_ / file_.name()));
-  const LogScan scan = Scan(3);
+  const FileScan scan = Scan(3);
   EXPECT_EQ(0u, scan.batches.size());
-  EXPECT_TRUE(scan.damaged);
+  EXPECT_TRUE(scan.damaged());
 }
 
 // Whatever length a file says it has, only the bytes that it holds are read.
@@ -170,10 +224,10 @@ TEST_F(FileScanTest, HolesAreNotRead) {
   std::string content;
   ASSERT_OK(ReadFileToString(env_, path, &content));
   std::filesystem::resize_file(path, kSparseBytes);
-  LogScan scan = Scan(0);
+  FileScan scan = Scan(0);
   EXPECT_EQ(3u, scan.batches.size());
   EXPECT_EQ(content.size(), scan.valid_bytes);
-  EXPECT_FALSE(scan.damaged);
+  EXPECT_FALSE(scan.damaged());
 
   // A batch behind the hole is a later one, and the sign of damage.
   Fill({9}, 1000);
@@ -188,7 +242,7 @@ TEST_F(FileScanTest, HolesAreNotRead) {
   scan = Scan(0);
   EXPECT_EQ(3u, scan.batches.size());
   EXPECT_EQ(content.size(), scan.valid_bytes);
-  EXPECT_TRUE(scan.damaged);
+  EXPECT_TRUE(scan.damaged());
 }
 
 }  // namespace

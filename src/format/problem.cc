@@ -1,4 +1,4 @@
-#include "src/inspect/problem.h"
+#include "src/format/problem.h"
 
 #include "src/util/escape.h"
 

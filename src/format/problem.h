@@ -1,7 +1,7 @@
-// What is wrong with a pool, and where.
+// A problem: what is wrong with bytes of a pool, of a log or of a table file, and where they lie.
 
-#ifndef MIODB_SRC_INSPECT_PROBLEM_H_
-#define MIODB_SRC_INSPECT_PROBLEM_H_
+#ifndef MIODB_SRC_FORMAT_PROBLEM_H_
+#define MIODB_SRC_FORMAT_PROBLEM_H_
 
 #include <functional>
 #include <string>
@@ -25,4 +25,4 @@ using ReportProblem = std::function<void(Problem)>;
 
 }  // namespace miodb
 
-#endif  // MIODB_SRC_INSPECT_PROBLEM_H_
+#endif  // MIODB_SRC_FORMAT_PROBLEM_H_

@@ -1,0 +1,130 @@
+#include "src/log/log_piece.h"
+
+#include <algorithm>
+
+#include "src/api/write_batch_internal.h"
+#include "src/log/file_log_reader.h"
+#include "src/util/check.h"
+#include "src/util/coding.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+namespace {
+
+// Whether these bytes are a whole batch with at least one update.
+bool CheckBatch(const Slice& batch, uint64_t* first_sequence, uint64_t* count) {
+  if (batch.size() < kBatchHeaderBytes) return false;
+  *first_sequence = DecodeFixed64(batch.data());
+  *count = DecodeFixed32(batch.data() + 8);
+  BatchReader reader(batch);
+  uint8_t type;
+  Slice key, value;
+  while (reader.Next(&type, &key, &value)) {
+  }
+  return !reader.corrupt() && *count > 0;
+}
+
+}  // namespace
+
+std::string TextOfGap(uint64_t last, uint64_t next) {
+  DCHECK_NE(last + 1, next);
+  if (next <= last) {
+    return "begins with write " + std::to_string(next) + "; writes up to " + std::to_string(last) + " come before it";
+  }
+  return "writes " + std::to_string(last + 1) + " to " + std::to_string(next - 1) + " are missing before it";
+}
+
+void LogPiece::AddFrame(const FrameView& frame) {
+  DCHECK(!in_file());
+  DCHECK_GT(frame.count, 0u);
+  DCHECK_LT(frame.begin, frame.end);
+  if (frames.empty()) first_sequence = frame.first_sequence;
+  frames.push_back(frame);
+  last_sequence = frame.last_sequence();
+  writes += frame.count;
+  if (!damaged()) whole_frames = frames.size();
+}
+
+void LogPiece::CutAtHole() {
+  DCHECK_LE(whole_frames, frames.size());
+  if (in_file() || !damaged()) return;  // nothing behind a hole was read, or there is none
+  const std::vector<FrameView> found = std::move(frames);
+  frames.clear();
+  first_sequence = last_sequence = writes = 0;
+  for (size_t i = 0; i < whole_frames; i++) AddFrame(found[i]);
+  CHECK_EQ(whole_frames, frames.size());
+}
+
+LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t secret, const std::string& where) {
+  CHECK_LE(place.frame_limit(), place.size);
+  LogPiece piece;
+  piece.name = where + ChunkName(place);
+  piece.place = place;
+  const char* const end = base + place.frame_limit();
+  const auto offset = [&](const char* p) { return std::to_string(place.offset + static_cast<uint64_t>(p - base)); };
+  FrameView frame;
+  for (const char* p = base; p < end;) {
+    if (ReadFrame(p, end, secret, place.id, &frame)) {
+      DCHECK(frame.begin == p && frame.end <= end);
+      if (!piece.empty() && frame.first_sequence != piece.last_sequence + 1 &&
+          !MIODB_MUTATED(kFrameSequenceUnchecked)) {
+        piece.holes.push_back(
+            {piece.name + ", frame at offset " + offset(p), TextOfGap(piece.last_sequence, frame.first_sequence)});
+      }
+      piece.AddFrame(frame);
+      p = frame.end;
+      if (!piece.damaged()) piece.valid_bytes = static_cast<uint64_t>(p - base);
+      continue;
+    }
+    const char* const later = FindLaterFrame(p, end, secret, place.id, piece.last_sequence);
+    DCHECK(later == nullptr || later > p);
+    if (later != nullptr || place.sealed) {
+      piece.holes.push_back({piece.name, "damaged from offset " + offset(p) + " to " +
+                                             offset(later != nullptr ? later : end) +
+                                             (later != nullptr ? ", later frames follow" : "")});
+    }
+    if (later == nullptr) break;
+    p = later;
+  }
+  CHECK_LE(piece.valid_bytes, place.frame_limit());
+  return piece;
+}
+
+Status ReadLogFile(Env* env, const std::string& folder, uint64_t flushed_sequence, const VisitBatch& visit,
+                   LogPiece* piece) {
+  CHECK(IsLogBlockSize(piece->file.block_size));
+  CHECK_EQ(0u, piece->valid_bytes);
+  piece->kind = LogPiece::Kind::kFile;
+  const std::string path = folder + "/" + piece->file.name();
+  if (piece->name.empty()) piece->name = path;
+  std::unique_ptr<LogFileBytes> bytes;
+  Status s = LogFileBytes::Open(env, path, &bytes);
+  if (!s.ok()) return s;
+  FileLogReader reader(bytes.get(), piece->file.block_size);
+  std::string scratch;
+  Slice batch;
+  bool later = false;
+  while (!later && reader.Next(&batch, &scratch)) {
+    uint64_t first, count;
+    const bool good = CheckBatch(batch, &first, &count);
+    later = !good || (piece->last_sequence != 0 && first != piece->last_sequence + 1 &&
+                      !MIODB_MUTATED(kLogFileSequenceUnchecked));
+    if (later) break;
+    piece->last_sequence = first + count - 1;
+    piece->valid_bytes = reader.valid_bytes();
+    if (piece->last_sequence <= flushed_sequence) continue;
+    if (piece->first_sequence == 0) piece->first_sequence = first;
+    piece->writes += count;
+    if (visit != nullptr) s = visit(batch);
+    if (!s.ok()) return s;
+  }
+  if (!later && !MIODB_MUTATED(kLogFileLaterUnseen)) {
+    later = reader.HasLaterBatch(std::max(piece->last_sequence, flushed_sequence));
+  }
+  if (later) piece->holes.push_back({piece->End(), "damaged batch, later batches follow"});
+  DCHECK_LE(piece->valid_bytes, bytes->size());
+  return bytes->status();
+}
+
+}  // namespace miodb
