@@ -12,6 +12,7 @@
 #include "miodb/env.h"
 #include "src/api/write_batch_internal.h"
 #include "src/inspect/ssd_salvage.h"
+#include "src/log/file_log.h"
 #include "src/log/log_piece.h"
 #include "src/util/coding.h"
 #include "src/version/ssd_manifest.h"

@@ -71,7 +71,7 @@ class PMTableDamage : public testing::TestWithParam<std::tuple<OrderFunction, bo
 
   // Walks both ways. A verifying walk yields the true versions up to the damage.
   void ProbeWalks(const TableRef& table) const {
-    const miodb::Run run{1, {table}};
+    const miodb::Run run{1, std::vector<TableRef>{table}};
     for (bool verify : {true, false}) {
       const auto it = NewRunIterator(&run, maker_.order(), verify);
       size_t i = 0;
@@ -237,7 +237,7 @@ TEST_P(PMTableDamage, HostileBytesWithGoodChecksumsStayInsideOfThePool) {
       opened->Seek(key, random.Uniform(200), random.OneIn(2), &position).IgnoreError();
       opened->Get(LookupKey(maker_.order(), key, random.Uniform(200)), random.OneIn(2), &found, &record).IgnoreError();
     }
-    const miodb::Run run{1, {opened}};
+    const miodb::Run run{1, std::vector<TableRef>{opened}};
     const auto it = NewRunIterator(&run, maker_.order(), random.OneIn(2));
     for (it->SeekToFirst(); it->Valid(); it->Next()) continue;
     bool failed = false;
