@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pmtable/node_search.h"
+#include "pmtable/table_header.h"
 #include "src/util/check.h"
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
@@ -101,22 +102,8 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   if (header.version != kTableFormatVersion) {
     return Status::NotSupported(pool_->path(), "table format version " + std::to_string(header.version));
   }
-  if (header.number != number) return Corrupt("holds table " + std::to_string(header.number));
-  const uint64_t leaf_end = sizeof(TableHeader) + header.leaf_count * sizeof(LeafNode);
-  const std::vector<uint64_t> levels = InnerLevelSizes(header.leaf_count);
-  uint64_t inner_count = 0;
-  for (uint64_t n : levels) inner_count += n;
-  if (header.leaf_count == 0 || header.leaf_count > size / sizeof(LeafNode) ||
-      header.leaf_count != (header.entries + kNodeFanout - 1) / kNodeFanout || header.inner_offset != leaf_end ||
-      header.inner_count != inner_count || header.meta_offset != leaf_end + inner_count * sizeof(InnerNode) ||
-      header.meta_size > size || header.meta_offset > size - header.meta_size) {
-    return Corrupt("header does not fit its extent of " + std::to_string(size) + " bytes");
-  }
-  if (header.tombstones > header.entries || header.min_sequence > header.max_sequence ||
-      header.max_sequence > kMaxSequence) {
-    return Corrupt("header with impossible figures");
-  }
-  if (((header.flags & kTableBytewise) != 0) != order_.bytewise()) return Corrupt("was built under another key order");
+  const std::string problem = TableHeaderProblem(header, size, number, order_.bytewise());
+  if (!problem.empty()) return Corrupt(problem);
   header_ = header;
   oldest_sequence_ = header.min_sequence;
   leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "pmtable/pmtable.h"
+#include "pmtable/table_header.h"
 
 namespace miodb {
 
@@ -26,21 +27,7 @@ TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offs
 std::string TableImage::CheckHeader() const {
   const TableHeader& h = header_;
   if (h.version != kTableFormatVersion) return "format version " + std::to_string(h.version);
-  if (h.number != number_) return "holds table " + std::to_string(h.number);
-  if (h.leaf_count == 0 || h.leaf_count > size_ / sizeof(LeafNode) || h.entries > h.leaf_count * kNodeFanout ||
-      h.entries <= (h.leaf_count - 1) * kNodeFanout) {
-    return "header does not fit its extent of " + std::to_string(size_) + " bytes";
-  }
-  uint64_t inner_count = 0;
-  for (uint64_t n : InnerLevelSizes(h.leaf_count)) inner_count += n;
-  const uint64_t inner_offset = sizeof(TableHeader) + h.leaf_count * sizeof(LeafNode);
-  if (h.inner_offset != inner_offset || h.inner_count != inner_count ||
-      h.meta_offset != inner_offset + inner_count * sizeof(InnerNode) || h.meta_size > size_ ||
-      h.meta_offset > size_ - h.meta_size) {
-    return "header does not fit its extent of " + std::to_string(size_) + " bytes";
-  }
-  if (((h.flags & kTableBytewise) != 0) != order_.bytewise()) return "was built under another key order";
-  return std::string();
+  return TableHeaderProblem(h, size_, number_, order_.bytewise());
 }
 
 std::string TableImage::LeafProblem(uint64_t i) const {

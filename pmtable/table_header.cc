@@ -1,0 +1,34 @@
+#include "pmtable/table_header.h"
+
+#include "pmtable/pmtable.h"
+
+namespace miodb {
+
+// The extent's size bounds the number of leaves before anything is computed of it. All leaves but the last are full,
+// and inner nodes and meta block follow without a gap, so every place in the index is a function of the number of
+// entries.
+std::string TableHeaderProblem(const TableHeader& header, uint64_t extent_bytes, uint64_t number, bool bytewise) {
+  if (header.number != number) return "holds table " + std::to_string(header.number);
+  const std::string misfit = "header does not fit its extent of " + std::to_string(extent_bytes) + " bytes";
+  const uint64_t leaves = header.leaf_count;
+  if (leaves == 0 || leaves > extent_bytes / sizeof(LeafNode) || header.entries > leaves * kNodeFanout ||
+      header.entries <= (leaves - 1) * kNodeFanout) {
+    return misfit;
+  }
+  uint64_t inner_count = 0;
+  for (uint64_t nodes : InnerLevelSizes(leaves)) inner_count += nodes;
+  const uint64_t inner_offset = sizeof(TableHeader) + leaves * sizeof(LeafNode);
+  if (header.inner_offset != inner_offset || header.inner_count != inner_count ||
+      header.meta_offset != inner_offset + inner_count * sizeof(InnerNode) || header.meta_size > extent_bytes ||
+      header.meta_offset > extent_bytes - header.meta_size) {
+    return misfit;
+  }
+  if (header.tombstones > header.entries || header.min_sequence > header.max_sequence ||
+      header.max_sequence > kMaxSequence) {
+    return "header with figures that no table has";
+  }
+  if (((header.flags & kTableBytewise) != 0) != bytewise) return "was built under another key order";
+  return std::string();
+}
+
+}  // namespace miodb
