@@ -209,16 +209,6 @@ class Scheduler {
 
   // ---- space for the log
 
-  void BeginPreparing() {
-    CHECK(!preparing_);
-    preparing_ = true;
-  }
-  void EndPreparing() {
-    CHECK(preparing_);
-    preparing_ = false;
-  }
-  bool preparing() const { return preparing_; }
-
   // An attempt to get space begins. What frees some from now on makes its result out of date.
   void LookForSpace() { looked_at_ = attempts_; }
   void FoundSpace(bool found) { space_.On(found ? SpaceEvent::kFound : SpaceEvent::kRefused); }
@@ -294,7 +284,6 @@ class Scheduler {
   uint64_t marked_at_ = 0;        // attempts_ when they were made
   uint64_t sequence_ = 0;         // of the last write that was seen
   uint64_t sequence_micros_ = 0;  // when it was new
-  bool preparing_ = false;        // a log chunk is on its way
   uint64_t looked_at_ = 0;        // attempts_ when space for the log was last looked for
   uint64_t attempts_ = 0;         // jobs and flushes that have ended: each may have freed space
   uint64_t installed_ = 0;        // those that were installed

@@ -216,9 +216,9 @@ Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   return Status::OK();
 }
 
-template <typename RefOf>
 // A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
 // where heads mean nothing; node search has narrowed [low, high) to such entries before.
+template <typename RefOf>
 Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
                               int* result) const {
   DCHECK(low >= 0 && low <= high && high <= kNodeFanout);

@@ -57,9 +57,9 @@ size_t CommonPrefix(const Entry* entries, size_t count) {
   return n;
 }
 
-template <typename Entry>
 // The bytes of every key behind the prefix, if that is one number and no more than a head: then the heads have the
 // whole keys, equal heads are equal keys, and a search of the node needs no record.
+template <typename Entry>
 uint8_t SuffixSize(const Entry* entries, size_t count, size_t prefix) {
   const size_t size = entries[0].known_size;
   CHECK_LE(prefix, size);
@@ -89,9 +89,9 @@ void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int lev
   }
 }
 
-template <typename Node>
 // Each node has a checksum of its own, over all of it but the checksum, so that a reader can verify the one leaf that
 // it is in and a repair can keep the leaves that are whole.
+template <typename Node>
 void SealNode(Node* node, uint64_t seed) {
   node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, seed);
 }

@@ -46,9 +46,9 @@ std::string Per(uint64_t sum, uint64_t calls) {
   return text;
 }
 
-template <size_t kCount>
 // The rest is what lies between the stages; it is never negative, although clock readings are taken at slightly
 // different places.
+template <size_t kCount>
 std::string Line(const char* name, const PerfContext& context, uint64_t calls, uint64_t total,
                  const Stage (&stages)[kCount]) {
   std::string line = std::string(name) + ": " + Per(total, calls) + " ns of " + std::to_string(calls) + " sampled:";

@@ -213,14 +213,15 @@ bool Space::PrepareChunk() {
         static_cast<uint64_t>(spares) >= SpareTarget(bytes, db_.pool->used_bytes(), db_.pool->capacity())) {
       return false;
     }
-    scheduler_->BeginPreparing();
+    CHECK(!preparing_);  // one thread prepares
+    preparing_ = true;
     scheduler_->LookForSpace();
   }
   const WriteTurns::Work work(turns_);
   std::unique_ptr<LogChunk> chunk;
   Status s = db_.WithMemory([&] { return NewChunk(bytes, least, Demand::kAny, &chunk); });
   DbLock lock(control_);
-  scheduler_->EndPreparing();
+  preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);

@@ -66,6 +66,9 @@ class Space {
   std::unique_ptr<LogChunk> TakeSpare(uint64_t frame_bytes) REQUIRES(db_mutex);
   const std::deque<std::unique_ptr<LogChunk>>& spares() const REQUIRES(db_mutex) { return spares_; }
 
+  // A log chunk is on its way.
+  bool preparing() const REQUIRES(db_mutex) { return preparing_; }
+
   // Takes a chunk that the manifest names. Without memory its space stays taken, because nobody else may have it.
   template <typename Chunks>
   static void KeepChunk(Chunks* chunks, std::unique_ptr<LogChunk>* chunk) {
@@ -93,6 +96,7 @@ class Space {
   WriteTurns* const turns_;
 
   std::deque<std::unique_ptr<LogChunk>> spares_ GUARDED_BY(db_mutex);
+  bool preparing_ GUARDED_BY(db_mutex) = false;
   std::atomic<uint64_t> reclaimed_at_{UINT64_MAX};
 };
 

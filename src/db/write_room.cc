@@ -139,7 +139,7 @@ bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
 
 // The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
 Status WritePath::NoRoom(bool* give_up) {
-  if (scheduler_->flushing() || scheduler_->running() > 0 || scheduler_->preparing() || flusher_->filtering() ||
+  if (scheduler_->flushing() || scheduler_->running() > 0 || space_->preparing() || flusher_->filtering() ||
       (!tree_->immutables.empty() && !scheduler_->flush_blocked())) {
     workers_->Wait(0);
     return Status::OK();

@@ -146,8 +146,7 @@ Status SsdStore::Claim(uint64_t pool_id) {
   return WriteMark({OwnerKind::kSsd, pool_id, 0}, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
 }
 
-// Synced twice, as a file and by its name: table files may only be made when it is durable whose they are, or the next
-// open would refuse them as nobody's.
+// Synced twice, as a file and by its name: else the next open could refuse the table files as nobody's.
 Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
   const std::string path = PoolIdPath(options_.ssd_path);
   Status s = ReplaceFile(options_.env, path, mark.Encode(), synced);

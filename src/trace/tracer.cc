@@ -105,14 +105,15 @@ Status Tracer::WriteScratch() {
   return writer_->Write(scratch_);
 }
 
-template <typename Encode>
 // After the first error nothing is written any more: behind a piece that is missing, the rest of the file could not be
 // read.
+template <typename Encode>
 uint64_t Tracer::Record(Encode encode) {
   if (!status_.ok()) return 0;
   CHECK(writer_ != nullptr);
   const uint64_t micros = Micros();
   status_ = NoThrow("trace", [&] {
+    mutex_.AssertHeld();  // for the analysis, which does not see that the call is made at once
     encode(TraceEncoder(&scratch_), micros);
     return WriteScratch();
   });

@@ -67,7 +67,7 @@ class SchedulerTest : public testing::Test {
 
   static constexpr uint64_t kLongAfter = uint64_t{1} << 40;
   const std::vector<std::vector<uint64_t>> kTwoRuns = {{2, 1}, {}, {}};
-  const SchedulePolicy policy_;
+  const SchedulePolicy policy_{};
   Scheduler scheduler_{2};
 };
 

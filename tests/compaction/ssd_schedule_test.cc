@@ -23,7 +23,7 @@ class SsdScheduleTest : public testing::Test {
   }
 
   const SsdRange range_ = {0, "a", "b"};
-  const SsdPolicy policy_;
+  const SsdPolicy policy_{};
   SsdSchedule schedule_;
 };
 
