@@ -13,9 +13,10 @@ arguments and initial values.
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from tree import tree_files
 
 ENGINE = ('src/', 'pmtable/', 'compaction/')
 ASSERTED = {  # figure -> folders
@@ -132,16 +133,6 @@ def functions(text):
         i += 1
 
 
-def tree_files(root):
-    git = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=root,
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
-    if git.returncode == 0:
-        paths = git.stdout.splitlines()
-    else:
-        paths = [os.path.relpath(os.path.join(f, n), root) for f, _, names in os.walk(root) for n in names]
-    return sorted(p for p in paths if p.endswith(('.cc', '.h')) and os.path.isfile(os.path.join(root, p)))
-
-
 def pulled_in(root, path):
     """Headers of the tree that this one includes, and those they include."""
     seen, todo = set(), [path]
@@ -177,7 +168,7 @@ def measure(root, report=None):
               'DBImpl: booleans': 0}
     most_members = most_functions = code = 0
     longest_function, longest_file = (0, ''), (0, '')
-    paths = tree_files(root)
+    paths = tree_files(root, ('.cc', '.h'))
     for path in paths:
         is_public = path.startswith('include/miodb/')
         if not (path.startswith(ENGINE) or is_public):

@@ -11,9 +11,10 @@ nothing, and when the floors that docs/architecture.md draws are not those of th
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from tree import tree_files
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -98,21 +99,6 @@ class Table:
         return None
 
 
-def source_files(root):
-    """All C++ files of the tree, relative to root; what git ignores is left out."""
-    if os.path.exists(os.path.join(root, '.git')):
-        git = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=root,
-                             stdout=subprocess.PIPE, universal_newlines=True)
-        if git.returncode == 0:
-            paths = git.stdout.splitlines()
-            return sorted(p for p in paths if p.endswith(('.cc', '.h')) and os.path.isfile(os.path.join(root, p)))
-    paths = []
-    for folder, subfolders, names in os.walk(root):
-        subfolders[:] = [s for s in subfolders if not s.startswith(('.', 'build'))]
-        paths += [os.path.relpath(os.path.join(folder, n), root) for n in names if n.endswith(('.cc', '.h'))]
-    return sorted(paths)
-
-
 def resolve(root, table, path, name):
     """The file of the tree that `path` means by the include `name`, relative to root, or None."""
     for base in [os.path.dirname(path), '', os.path.dirname(table.public)] + [table.compat] * bool(table.compat):
@@ -126,7 +112,7 @@ def check(root, table):
     """Returns (problems, number of includes judged)."""
     problems = []
     judged = 0
-    for path in source_files(root):
+    for path in tree_files(root, ('.cc', '.h')):
         source = table.folder_of(path)
         if source is None:
             problems.append('%s: lies in no layer' % path)

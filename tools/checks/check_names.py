@@ -12,9 +12,10 @@ looked at. Fails as well when it looked at nothing.
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
+
+from tree import tree_files
 
 SOURCES = ('.cc', '.h', '.c', '.py', '.sh', '.cmake', '.txt')
 SPAN = re.compile(r'`([^`\n]+)`')
@@ -22,16 +23,6 @@ FILE = re.compile(r'(?:[A-Za-z0-9_.-]+/)*[A-Za-z0-9_-]+\.(?:cc|h|py|sh|cmake)$')
 CONSTANT = re.compile(r'k[A-Z][A-Za-z0-9]+$')
 MEMBER = re.compile(r'([A-Z]\w+)::(~?\w+)(?:\(\))?$')
 WORD = re.compile(r'\w+')
-
-
-def tree_files(root):
-    git = subprocess.run(['git', 'ls-files', '--cached', '--others', '--exclude-standard'], cwd=root,
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
-    if git.returncode == 0:
-        paths = git.stdout.splitlines()
-    else:
-        paths = [os.path.relpath(os.path.join(f, n), root) for f, _, names in os.walk(root) for n in names]
-    return sorted(p for p in paths if os.path.isfile(os.path.join(root, p)))
 
 
 def read(root, path):
