@@ -3,8 +3,7 @@
 //   1 Walk all inputs side by side in key order, newest version of a key first. Whatever is read is verified.
 //   2 Drop versions that no read can need, and tombstones with nothing older below.
 //   3 Write the rest into new files, each cut at the target size and where it would overlap too much of the level
-//   below;
-//     never inside of a key.
+//     below; never inside of a key.
 //   4 Sync each file; the first sync of a file takes the directory with it. The caller then writes one manifest edit:
 //     inputs removed, outputs placed.
 //

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/micro/check.h"
 #include "benchmarks/micro/keys.h"
 #include "pmtable/table_builder.h"
 #include "src/version/version_set.h"
@@ -27,12 +27,6 @@ constexpr size_t kValueBytes = 100;
 constexpr size_t kMostRecordBytes = 256;
 constexpr int kLevels = 8;
 constexpr uint64_t kJobs = 1024;  // made at a time
-
-void Check(const Status& s) {
-  if (s.ok()) return;
-  fprintf(stderr, "micro_bench: %s\n", s.ToString().c_str());
-  exit(1);
-}
 
 // A version set whose tables share one payload extent.
 class World {

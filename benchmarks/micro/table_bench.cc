@@ -3,11 +3,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "benchmarks/micro/check.h"
 #include "benchmarks/micro/keys.h"
 #include "compaction/flush.h"
 #include "compaction/merge.h"
@@ -19,12 +19,6 @@ namespace {
 
 constexpr size_t kValueBytes = 100;
 constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
-
-void Check(const Status& s) {
-  if (s.ok()) return;
-  fprintf(stderr, "micro_bench: %s\n", s.ToString().c_str());
-  exit(1);
-}
 
 // A pool, and memtables that are filled through its log.
 class World {

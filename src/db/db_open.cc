@@ -14,8 +14,8 @@
 // An open, step by step:
 //
 //   1 Check the options, and whether there is a database (store_keeper.h). Lock the directory, and look once more.
-//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.cc), or
-//     make a new pool. It has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
+//   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.cc), or make a new pool. It
+//     has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
 //   3 Start the background threads. With a volatile pool, write once more what only the log has. Then STORE says that
 //     the database is in use.
 //

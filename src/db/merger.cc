@@ -80,7 +80,7 @@ bool Merger::Step() {
 MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
-  uint64_t reserve, partition_bytes = tier_->PartitionBytes();
+  uint64_t partition_bytes = tier_->PartitionBytes();
   bool pressed, settles_all;
   request.copies = hold.copies;
   {
@@ -91,7 +91,6 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     }
     *version = tree_->versions->current();
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
-    reserve = space_->Reserve(Space::Demand::kAny);
     pressed = scheduler_->full();
   }
   if (job.kind == MergeKind::kCollect) {
@@ -118,7 +117,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     if (!pressed) request.settle_limit = settles_all ? UINT64_MAX : db_.options.lazy_copy_limit;
     request.payload_limit = partition_bytes;
   }
-  request.leave_free = job.kind != MergeKind::kCollect ? reserve - std::min(reserve, request.index_reserve)
+  request.leave_free = job.kind != MergeKind::kCollect ? space_->ChunkReserve()
                        : pressed                       ? 0
                                                        : kCopyReserveChunks * db_.chunk_bytes;
   request.copy_extent_bytes = space_->NextChunkBytes();

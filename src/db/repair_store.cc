@@ -11,8 +11,7 @@
 //   before  STORE says which pool is to be repaired and where the log is. Without it a pool in the database directory
 //           counts, or one that says itself that it is one; and a log that says that it is that pool's.
 //   7       Before the pools are exchanged, STORE names the new one as the successor. When nothing is left to do, it
-//   names
-//           it as the pool, and no log. A volatile pool's database has an id instead.
+//           names it as the pool, and no log. A volatile pool's database has an id instead.
 //
 // What a crash leaves between the two: with the damaged pool in place nothing has happened; with the new one in place
 // the log is one that was already applied, and the next repair removes it.

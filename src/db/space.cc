@@ -100,7 +100,7 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
 uint64_t Space::Reserve(Demand demand) const {
   switch (demand) {
     case Demand::kAny:
-      return IndexReserve(demand, 0) + kReserveChunks * db_.chunk_bytes;
+      return IndexReserve(demand, 0) + ChunkReserve();
     case Demand::kDeletes:
       return IndexReserve(demand, db_.chunk_bytes);
     case Demand::kDeletesAtLast:
@@ -109,13 +109,15 @@ uint64_t Space::Reserve(Demand demand) const {
   return 0;
 }
 
+uint64_t Space::ChunkReserve() const { return kReserveChunks * db_.chunk_bytes; }
+
 // The figures are of one moment of the database's mutex; those of the pool may be older by an allocation.
 SpaceFigures Space::Figures() const {
   SpaceFigures figures;
   figures.free = db_.pool->free_bytes();
   figures.capacity = db_.pool->capacity();
-  figures.reserve = Reserve(Demand::kAny);
   figures.index_reserve = IndexReserve(Demand::kAny, 0);
+  figures.reserve = figures.index_reserve + ChunkReserve();
   figures.payload = tree_->versions->payload_bytes();
   figures.live = tree_->versions->payload_live_bytes();
   figures.chunk = db_.chunk_bytes;

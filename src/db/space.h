@@ -40,6 +40,9 @@ class Space {
 
   uint64_t IndexReserve(Demand demand, uint64_t delete_bytes) const REQUIRES(db_mutex);
   uint64_t Reserve(Demand demand) const REQUIRES(db_mutex);
+
+  // What Reserve keeps besides the index reserve when puts ask for log: chunks for records on the move.
+  uint64_t ChunkReserve() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
 
   // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is

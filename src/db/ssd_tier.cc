@@ -129,12 +129,13 @@ bool SsdTier::WantsPushDown() const { return SettlesAll() && error_.ok() && Buff
 
 bool SsdTier::SettlesAll() const { return db_.ssd != nullptr && NvmBytes() > NvmBudget() / 2; }
 
-// The reasons in order: the log has to get shorter; writers or merges have nowhere to go; tables take more than their
-// budget. For the last one the buffer goes first, because it is rewritten with what drains.
-bool SsdTier::WantsDrain() const {
-  if (db_.ssd == nullptr) return false;
+// The log has to get shorter, which only a table of the repository can bring about, or there has to be more room.
+bool SsdTier::WantsDrain() const { return db_.ssd != nullptr && (floor_->WantsDrain() || WantsRoom()); }
+
+// The reasons in order: writers or merges have nowhere to go; tables take more than their budget. For the last one the
+// buffer goes first, because it is rewritten with what drains.
+bool SsdTier::WantsRoom() const {
   if (tree_->versions->current()->levels.back().empty()) return false;
-  if (floor_->WantsDrain()) return true;
   // When there is nothing else left to make room with. Writers may be so slow by then that they never fill the pool.
   const uint64_t least = space_->Reserve(Space::Demand::kAny) + db_.pool->capacity() / kLastShare;
   if (scheduler_->full() || scheduler_->anything_blocked() || db_.pool->free_bytes() < least) return true;
@@ -179,8 +180,8 @@ SsdPickerInput SsdTier::MakePickerInput() {
   SsdPickerInput input;
   input.version = tree_->versions->current();
   input.order = db_.order;
-  input.drain = WantsDrain();
   input.oldest_first = floor_->WantsDrain();
+  input.drain = input.oldest_first || WantsRoom();
   input.may_drain = scheduler_->MayDrain(tree_->versions->BufferEmpty());
   input.busy_tables = &scheduler_->busy_tables();
   schedule_->Fill(&input);

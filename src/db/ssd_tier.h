@@ -101,6 +101,7 @@ class SsdTier {
   uint64_t NvmBytes() const REQUIRES(db_mutex);
   bool BufferTooLarge() const REQUIRES(db_mutex);
   bool WantsDrain() const REQUIRES(db_mutex);
+  bool WantsRoom() const REQUIRES(db_mutex);
   std::vector<uint64_t> LevelLimits(const SsdLevels& ssd) const;
   SsdPickerInput MakePickerInput() REQUIRES(db_mutex);
   std::optional<SsdJob> Pick() REQUIRES(db_mutex);

@@ -14,8 +14,7 @@
 //      and the place of another; what it leads to is compared once more, and if it is not before the target the slot on
 //      its left is taken.
 //   4. A page that is split names its new right neighbour before it lets go of the upper half, and a search that ends
-//   at
-//      the last slot of a page looks to the right.
+//      at the last slot of a page looks to the right.
 //
 // Pages and entries hold the first 16 key bytes, so that most comparisons touch no record.
 

@@ -1,6 +1,6 @@
 // NUMA nodes: which there are, where memory is to lie, and where it lies.
 //
-// Asks the kernel by its system calls and by sysfs, so no library is needed. Nodes are the kernel's numbers; a node of
+// The kernel is asked by its system calls, which libnuma wraps, and by sysfs. Nodes are the kernel's numbers; a node of
 // CXL or persistent memory has no CPUs of its own.
 //
 // Threads: any number at once; a ThreadMemoryPolicy belongs to the thread that made it.

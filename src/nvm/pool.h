@@ -5,7 +5,7 @@
 //
 // Pool holds the parts, each with a header of its own, and is what all other folders know of them:
 //
-//   region_set.h     the regions by the references that belong to them     region.h
+//   region_set.h     the regions (region.h) by the references that belong to them
 //   pool_head.h      the header page: superblock, roots, entries of further regions
 //   pool_regions.h   which further regions there are, and adding one
 //   pool_space.h     which space is free, and how files grow and shrink

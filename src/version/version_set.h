@@ -1,9 +1,13 @@
 // The current version and the way to the next.
 //
-// An edit:   1 make what it adds and the version after it, which shares all that stays with the current one   2 make
-// the edit durable in the manifest   3 move in what was made: the accounts, then the version Step 3 needs no memory, so
-// that what is durable is current. An edit that fails before leaves everything as it was. The time of each step is that
-// of what the edit changes, however many tables there are; but see Manifest::Append.
+// An edit, step by step:
+//
+//   1 Make what it adds, and the version after it, which shares all that stays with the current one.
+//   2 Make the edit durable in the manifest.
+//   3 Move in what was made: the accounts, then the version. This needs no memory, so that what is durable is current.
+//
+// An edit that fails before step 3 leaves everything as it was. The time of each step is that of what the edit changes,
+// however many tables there are; but see Manifest::Append.
 //
 // Threads: all calls with the database mutex held.
 
