@@ -95,10 +95,16 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
   return std::nullopt;
 }
 
-// Whether a merge of this table of the repository alone would drop something, now that no snapshot needs it.
-bool HoldsHidden(const Version& version, const PMTable& table) {
-  return table.has(kTableDuplicates) ||
-         (table.tombstones() > 0 && (version.ssd == nullptr || version.ssd->file_count() == 0));
+// Whether a merge of the repository alone would drop something, now that no snapshot needs it.
+bool HoldsHidden(const Version& version, const Run& repository) {
+  const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
+  bool holds = false;
+  repository.tables.Search(
+      [&](const TableSummary& part) { return !holds && (part.duplicates || (part.tombstones && tombstones_end_here)); },
+      [&](const TableRef& table) {
+        holds = holds || table->has(kTableDuplicates) || (table->tombstones() > 0 && tombstones_end_here);
+      });
+  return holds;
 }
 
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
@@ -111,11 +117,8 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
   }
   const std::vector<RunRef>& repository = version.levels.back();
   CHECK_LE(repository.size(), 1u);
-  if (job.inputs.empty()) {
-    const bool any = !input.snapshots && !repository.empty() &&
-                     std::any_of(repository[0]->tables.begin(), repository[0]->tables.end(),
-                                 [&](const TableRef& table) { return HoldsHidden(version, *table); });
-    if (!any) return std::nullopt;
+  if (job.inputs.empty() && (input.snapshots || repository.empty() || !HoldsHidden(version, *repository[0]))) {
+    return std::nullopt;
   }
   job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
   return job;

@@ -5,6 +5,7 @@
 #ifndef MIODB_PMTABLE_RUN_H_
 #define MIODB_PMTABLE_RUN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,8 +18,26 @@ namespace miodb {
 
 using TableRef = std::shared_ptr<const PMTable>;
 
+// What the pickers and the log floor look for in a part of a run.
+struct TableSummary {
+  void Add(const TableRef& table) {
+    oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
+    duplicates = duplicates || table->has(kTableDuplicates);
+    tombstones = tombstones || table->tombstones() > 0;
+  }
+  void Add(const TableSummary& other) {
+    oldest_sequence = std::min(oldest_sequence, other.oldest_sequence);
+    duplicates = duplicates || other.duplicates;
+    tombstones = tombstones || other.tombstones;
+  }
+
+  uint64_t oldest_sequence = UINT64_MAX;
+  bool duplicates = false;  // a table has several versions of a key
+  bool tombstones = false;
+};
+
 // Tables of one run in key order. Versions share what of it does not change.
-using TableList = SharedList<TableRef>;
+using TableList = SharedList<TableRef, TableSummary>;
 
 inline std::vector<uint64_t> Numbers(const std::vector<TableRef>& tables) {
   std::vector<uint64_t> numbers;

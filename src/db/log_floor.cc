@@ -48,11 +48,15 @@ const PMTable* OldestTable(const Version& version, bool* in_buffer) {
   const PMTable* oldest = nullptr;
   for (size_t level = 0; level < version.levels.size(); level++) {
     for (const RunRef& run : version.levels[level]) {
-      for (const TableRef& table : run->tables) {
-        if (oldest != nullptr && oldest->oldest_sequence() <= table->oldest_sequence()) continue;
-        oldest = table.get();
-        *in_buffer = level + 1 < version.levels.size();
-      }
+      run->tables.Search(
+          [&](const TableSummary& part) {
+            return oldest == nullptr || part.oldest_sequence < oldest->oldest_sequence();
+          },
+          [&](const TableRef& table) {
+            if (oldest != nullptr && oldest->oldest_sequence() <= table->oldest_sequence()) return;
+            oldest = table.get();
+            *in_buffer = level + 1 < version.levels.size();
+          });
     }
   }
   return oldest;
@@ -86,10 +90,12 @@ uint64_t LogFloor::Without(const std::vector<uint64_t>& drained) const {
   uint64_t floor = tree_->versions->manifest().flushed_sequence;
   for (const auto& level : tree_->versions->current()->levels) {
     for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) {
-        if (std::find(drained.begin(), drained.end(), table->number()) != drained.end()) continue;
-        floor = std::min(floor, table->oldest_sequence() - 1);
-      }
+      run->tables.Search([&](const TableSummary& part) { return part.oldest_sequence - 1 < floor; },
+                         [&](const TableRef& table) {
+                           const bool stays =
+                               std::find(drained.begin(), drained.end(), table->number()) == drained.end();
+                           if (stays) floor = std::min(floor, table->oldest_sequence() - 1);
+                         });
     }
   }
   return floor;

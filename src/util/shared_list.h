@@ -4,6 +4,10 @@
 // A change makes new nodes from the changed leaf up to the root and shares all others. Nodes that no other list has are
 // changed where they are, so many changes of one copy cost little more than one.
 //
+// A summary of items, kept for each part of the tree, lets a search leave out the parts that cannot have what it is
+// for. Summary: has void Add(const T&) and void Add(const Summary&); made anew it is that of no items. What it says of
+// an item must never change.
+//
 // Threads: a list that does not change may be read and copied by any number of threads. A list that another thread may
 // have a copy of is changed by making a copy first, changing that, and keeping the original meanwhile.
 //
@@ -25,7 +29,13 @@
 
 namespace miodb {
 
-template <typename T, size_t kFanout = 8>
+template <typename T>
+struct NoSummary {
+  void Add(const T&) {}
+  void Add(const NoSummary&) {}
+};
+
+template <typename T, typename Summary = NoSummary<T>, size_t kFanout = 8>
 class SharedList {
   static_assert(kFanout >= 4);
 
@@ -61,20 +71,28 @@ class SharedList {
 
     // After the node or what is below it has changed.
     void Refresh() {
+      DCHECK_GT(node->size, 0u);
+      summary = Summary();
       if (node->height == 0) {
-        count = node->size;
-        first = &As<T>(*node).entries[0];
+        const NodeOf<T>& leaf = As<T>(*node);
+        count = leaf.size;
+        first = &leaf.entries[0];
+        for (size_t i = 0; i < leaf.size; i++) summary.Add(leaf.entries[i]);
         return;
       }
       const NodeOf<Child>& inner = As<Child>(*node);
       count = 0;
-      for (size_t i = 0; i < inner.size; i++) count += inner.entries[i].count;
       first = inner.entries[0].first;
+      for (size_t i = 0; i < inner.size; i++) {
+        count += inner.entries[i].count;
+        summary.Add(inner.entries[i].summary);
+      }
     }
 
     NodeRef node;
     size_t count = 0;          // items below
     const T* first = nullptr;  // of these
+    [[no_unique_address]] Summary summary;
   };
 
  public:
@@ -153,6 +171,13 @@ class SharedList {
     return passed + static_cast<size_t>(std::partition_point(items, items + node->size, before) - items);
   }
 
+  // Calls visit(item) in order for the items of each part of which wants(summary) is true when the search comes to it.
+  // A search whose wishes shrink with what it has seen visits few.
+  template <typename Wants, typename Visit>
+  void Search(Wants wants, Visit visit) const {
+    if (root_ != nullptr) SearchBelow(*root_, wants, visit);
+  }
+
   // REQUIRES: i <= size()
   void Insert(size_t i, T item) {
     CHECK_LE(i, size_);
@@ -192,6 +217,19 @@ class SharedList {
   static NodeOf<Entry>& Own(NodeRef* node) {
     if (node->use_count() > 1) *node = std::make_shared<NodeOf<Entry>>(As<Entry>(**node));
     return As<Entry>(**node);
+  }
+
+  template <typename Wants, typename Visit>
+  static void SearchBelow(const Node& node, Wants& wants, Visit& visit) {
+    if (node.height == 0) {
+      const NodeOf<T>& leaf = As<T>(node);
+      for (size_t i = 0; i < leaf.size; i++) visit(leaf.entries[i]);
+      return;
+    }
+    const NodeOf<Child>& inner = As<Child>(node);
+    for (size_t i = 0; i < inner.size; i++) {
+      if (wants(inner.entries[i].summary)) SearchBelow(*inner.entries[i].node, wants, visit);
+    }
   }
 
   // Of the items from *i on below the node: those in the leaf that has it.

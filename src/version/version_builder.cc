@@ -16,8 +16,9 @@ Slice SmallestOf(const SstRef& file) { return file->meta().smallest; }
 Slice LargestOf(const TableRef& table) { return table->largest(); }
 Slice LargestOf(const SstRef& file) { return file->meta().largest; }
 
-template <typename Ref>
-size_t PlaceOf(const KeyOrder& order, const Ref& item, const SharedList<Ref>& list) {
+template <typename List>
+size_t PlaceOf(const KeyOrder& order, const typename List::value_type& item, const List& list) {
+  using Ref = typename List::value_type;
   const Slice smallest = SmallestOf(item);
   const size_t place =
       list.CountBefore([&](const Ref& other) { return order.Compare(SmallestOf(other), smallest) < 0; });
@@ -26,14 +27,14 @@ size_t PlaceOf(const KeyOrder& order, const Ref& item, const SharedList<Ref>& li
   return place;
 }
 
-template <typename Ref>
-void InsertInto(const KeyOrder& order, const Ref& item, SharedList<Ref>* list) {
+template <typename List>
+void InsertInto(const KeyOrder& order, const typename List::value_type& item, List* list) {
   CHECK(item != nullptr);
   list->Insert(PlaceOf(order, item, *list), item);
 }
 
-template <typename Ref>
-void EraseFrom(const KeyOrder& order, const Ref& item, SharedList<Ref>* list) {
+template <typename List>
+void EraseFrom(const KeyOrder& order, const typename List::value_type& item, List* list) {
   const size_t place = PlaceOf(order, item, *list);
   CHECK_LT(place, list->size());
   CHECK((*list)[place] == item);
@@ -41,10 +42,10 @@ void EraseFrom(const KeyOrder& order, const Ref& item, SharedList<Ref>* list) {
 }
 
 // The first item whose keys are not a range behind that of the item before it; null: none.
-template <typename Ref>
-const Ref* FindOverlap(const KeyOrder& order, const SharedList<Ref>& list) {
-  const Ref* before = nullptr;
-  for (const Ref& item : list) {
+template <typename List>
+const typename List::value_type* FindOverlap(const KeyOrder& order, const List& list) {
+  const typename List::value_type* before = nullptr;
+  for (const auto& item : list) {
     if (order.Compare(SmallestOf(item), LargestOf(item)) > 0) return &item;
     if (before != nullptr && order.Compare(LargestOf(*before), SmallestOf(item)) >= 0) return &item;
     before = &item;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -13,13 +14,39 @@ namespace miodb::test {
 namespace {
 
 using Item = std::shared_ptr<const uint64_t>;
-using List = SharedList<Item, 4>;
+
+struct Least {
+  void Add(const Item& item) { value = std::min(value, *item); }
+  void Add(const Least& other) { value = std::min(value, other.value); }
+  uint64_t value = UINT64_MAX;
+};
+
+using List = SharedList<Item, Least, 4>;
+
+// Of the items below a limit. Also how many items were looked at.
+std::vector<Item> FindBelow(const List& list, uint64_t limit, size_t* seen) {
+  std::vector<Item> found;
+  *seen = 0;
+  list.Search([&](const Least& part) { return part.value < limit; },
+              [&](const Item& item) {
+                ++*seen;
+                if (*item < limit) found.push_back(item);
+              });
+  return found;
+}
 
 void ExpectSame(const std::vector<Item>& expected, const List& list) {
   ASSERT_EQ(expected.size(), list.size());
   ASSERT_EQ(expected.empty(), list.empty());
   ASSERT_TRUE(std::equal(expected.begin(), expected.end(), list.begin(), list.end()));
   for (size_t i = 0; i < expected.size(); i++) ASSERT_EQ(expected[i], list[i]);
+  for (const uint64_t limit : {0, 1, 20, 1000}) {
+    std::vector<Item> below;
+    std::copy_if(expected.begin(), expected.end(), std::back_inserter(below),
+                 [&](const Item& i) { return *i < limit; });
+    size_t seen;
+    EXPECT_EQ(below, FindBelow(list, limit, &seen));
+  }
   if (expected.empty()) return;
   EXPECT_EQ(expected.front(), list.front());
   EXPECT_EQ(expected.back(), list.back());
@@ -69,6 +96,14 @@ TEST(SharedListTest, CountsWhatGoesBeforeAPlace) {
       EXPECT_EQ((key + 1) / 2, list.CountBefore([&](const Item& item) { return *item < key; }));
     }
   }
+}
+
+TEST(SharedListTest, ASearchLeavesOutThePartsThatHaveNothingForIt) {
+  std::vector<Item> items;
+  for (uint64_t i = 0; i < 4096; i++) items.push_back(std::make_shared<const uint64_t>(i * 2654435761 % 4096));
+  size_t seen;
+  EXPECT_EQ(3u, FindBelow(List(items), 3, &seen).size());
+  EXPECT_LE(seen, 3u * 4);
 }
 
 }  // namespace
