@@ -15,7 +15,8 @@ namespace {
 // Where the payload of a memtable's chunks lies in the pool.
 class PayloadMap {
  public:
-  // Copies what is in DRAM into the pool.
+  // Copies what is in DRAM into the pool. Of what is there, writes without sync have left records that are not durable;
+  // the fence at the end of the flush covers them.
   void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
@@ -25,6 +26,8 @@ class PayloadMap {
         extent = chunk->reserved;
         CHECK(extent != nullptr && chunk->used <= extent->size());
         pool->persist().Copy(Purpose::kFlush, extent->data(), chunk->base, chunk->used);
+      } else if (!MIODB_MUTATED(kFlushedLogUnsynced)) {
+        pool->persist().Cover(Purpose::kFlush, chunk->base, chunk->used);
       }
       extent->Trim(chunk->used);
       if (MIODB_MUTATED(kFlushFreesEarly)) extent->ReleaseTrimmed();

@@ -60,10 +60,10 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status
     if (MIODB_MUTATED(kFlushInTwoEdits)) {
       VersionEdit first;
       first.removed_chunks.swap(edit.removed_chunks);
-      CHECK(tree_->versions->Apply(std::move(first), {}).ok());
+      CHECK(tree_->Apply(std::move(first), {}).ok());
     }
     if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable->max_sequence());
-    s = tree_->versions->Apply(std::move(edit), tables);
+    s = tree_->Apply(std::move(edit), tables);
   }
   scheduler_->EndFlush(OutcomeOf(s));
   if (s.ok()) {

@@ -90,7 +90,7 @@ uint64_t LogFloor::Without(const std::vector<uint64_t>& drained) const {
   uint64_t floor = tree_->versions->manifest().flushed_sequence;
   for (const auto& level : tree_->versions->current()->levels) {
     for (const RunRef& run : level) {
-      run->tables.Search([&](const TableSummary& part) { return part.oldest_sequence - 1 < floor; },
+      run->tables.Search([&](const TableSummary& part) { return part.oldest_sequence <= floor; },
                          [&](const TableRef& table) {
                            const bool stays =
                                std::find(drained.begin(), drained.end(), table->number()) == drained.end();

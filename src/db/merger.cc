@@ -201,9 +201,9 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   if (MIODB_MUTATED(kMergeInTwoEdits)) {
     VersionEdit first;
     first.removed_tables.swap(edit.removed_tables);
-    CHECK(tree_->versions->Apply(std::move(first), {}).ok());
+    CHECK(tree_->Apply(std::move(first), {}).ok());
   }
-  Status s = tree_->versions->Apply(std::move(edit), result.added);
+  Status s = tree_->Apply(std::move(edit), result.added);
   if (!s.ok()) return s;
   tree_->Publish();
   return s;

@@ -40,7 +40,7 @@ Status Recovery::Recover() {
   VersionEdit edit;
   uint64_t last_sequence = tree_->versions->manifest().flushed_sequence;
   s = ReplayLog(std::move(extents), &last_sequence, &edit);
-  if (s.ok() && !(edit.chunks.empty() && edit.removed_chunks.empty())) s = tree_->versions->Apply(std::move(edit), {});
+  if (s.ok() && !(edit.chunks.empty() && edit.removed_chunks.empty())) s = tree_->Apply(std::move(edit), {});
   if (!s.ok()) return s;
   floor_->RetireLog();
   s = RemoveOrphans();

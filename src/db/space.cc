@@ -136,6 +136,42 @@ uint64_t Space::NextChunkBytes() const {
 }
 
 Status Space::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
+  std::vector<std::unique_ptr<LogChunk>> chunks;
+  Status s = NewChunks(size, min_size, demand, 1, &chunks);
+  if (s.ok()) *chunk = std::move(chunks[0]);
+  return s;
+}
+
+// The edit is durable before anybody writes to one of the chunks: recovery reads no others.
+Status Space::NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t count,
+                        std::vector<std::unique_ptr<LogChunk>>* chunks) {
+  CHECK(count > 0 && chunks->empty());
+  Status s;
+  VersionEdit edit;
+  while (s.ok() && chunks->size() < count) {
+    std::unique_ptr<LogChunk> fresh;
+    s = AllocateChunk(size, min_size, demand, &fresh);
+    if (!s.ok()) break;
+    if (fresh->in_pool()) {
+      LogChunkPlace place;
+      place.id = fresh->id;
+      place.offset = fresh->extent->offset();
+      place.size = fresh->extent->size();
+      edit.chunks.push_back(place);
+    }
+    chunks->push_back(std::move(fresh));
+  }
+  if (chunks->empty()) return s;
+  if (edit.chunks.empty() || MIODB_MUTATED(kChunkUnnamed)) return Status::OK();
+  DbLock lock(control_);
+  s = tree_->Apply(std::move(edit), {});
+  if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
+  return s;
+}
+
+// The chunk's memory is populated: no put takes a page fault.
+Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
+  CHECK(min_size > 0 && min_size <= size);
   Pool::Leave leave;
   {
     DbLock lock(control_);
@@ -154,23 +190,10 @@ Status Space::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::uni
   fresh->id = tree_->NewId();
   fresh->base = fresh->extent->data();
   fresh->capacity = fresh->extent->size();
-  VersionEdit edit;
-  LogChunkPlace place;
-  place.id = fresh->id;
-  place.offset = fresh->extent->offset();
-  place.size = fresh->extent->size();
-  edit.chunks.push_back(place);
-  DbLock lock(control_);
-  if (!MIODB_MUTATED(kChunkUnnamed)) s = tree_->versions->Apply(std::move(edit), {});
-  if (!s.ok()) {
-    if (!s.IsNoSpace()) control_->SetError(s);
-    return s;
-  }
   *chunk = std::move(fresh);
   return s;
 }
 
-// A chunk of DRAM, with the space for its flush.
 Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk) {
   auto fresh = std::make_unique<LogChunk>();
   Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
@@ -184,7 +207,7 @@ Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave
 }
 
 bool Space::Prepare() {
-  const bool prepared = PrepareChunk();  // first, as a writer may be waiting for it
+  const bool prepared = PrepareChunks();  // first, as a writer may be waiting for it
   if (db_.blocks->in_use()) db_.blocks->Prepare(2);
   tree_->PrepareMemTable();
   // One piece at a time, so that chunks come in between.
@@ -204,31 +227,40 @@ bool Space::Prepare() {
   return given;
 }
 
-bool Space::PrepareChunk() {
+size_t Space::MissingSpares(uint64_t bytes) const {
+  const uint64_t target = SpareTarget(bytes, db_.pool->used_bytes(), db_.pool->capacity());
+  const auto spares = std::count_if(spares_.begin(), spares_.end(),
+                                    [&](const auto& chunk) { return chunk->capacity >= bytes / kChunkShare; });
+  return target - std::min(target, static_cast<uint64_t>(spares));
+}
+
+// One chunk at a time, as a writer may be waiting for it; but all that are missing where the edit that names them takes
+// longer than they do.
+bool Space::PrepareChunks() {
   const uint64_t bytes = NextChunkBytes();
-  const uint64_t least = bytes / kChunkShare;
+  size_t count;
   {
     DbLock lock(control_);
-    const auto spares =
-        std::count_if(spares_.begin(), spares_.end(), [least](const auto& chunk) { return chunk->capacity >= least; });
-    if (!control_->error().ok() || control_->closing() ||
-        static_cast<uint64_t>(spares) >= SpareTarget(bytes, db_.pool->used_bytes(), db_.pool->capacity())) {
-      return false;
-    }
+    count = MissingSpares(bytes);
+    if (!control_->error().ok() || control_->closing() || count == 0) return false;
+    // The reserve counts spares, not chunks on their way, so only where there is much more room than that.
+    const bool edit_is_slow = db_.options.log_mode == kLogPmem && db_.pool->persist().fence_is_slow();
+    const uint64_t plenty = 2 * (Reserve(Demand::kAny) + kMaxSpares * bytes);
+    if (!edit_is_slow || db_.pool->free_bytes() < plenty) count = 1;
     CHECK(!preparing_);  // one thread prepares
     preparing_ = true;
     scheduler_->LookForSpace();
   }
   const WriteTurns::Work work(turns_);
-  std::unique_ptr<LogChunk> chunk;
-  Status s = db_.WithMemory([&] { return NewChunk(bytes, least, Demand::kAny, &chunk); });
+  std::vector<std::unique_ptr<LogChunk>> chunks;
+  Status s = db_.WithMemory([&] { return NewChunks(bytes, bytes / kChunkShare, Demand::kAny, count, &chunks); });
   DbLock lock(control_);
   preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
   // manifest's.
   if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
   scheduler_->FoundSpace(!s.IsNoSpace() || !spares_.empty());
-  if (s.ok()) KeepChunk(&spares_, &chunk);
+  if (s.ok()) KeepChunks(&spares_, chunks);
   control_->Changed();
   control_->SignalDone();
   return s.ok();
@@ -243,7 +275,7 @@ Status Space::GiveBack() {
     if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
   }
   Status s = control_->error();
-  if (s.ok() && !edit.removed_chunks.empty()) s = tree_->versions->Apply(std::move(edit), {});
+  if (s.ok() && !edit.removed_chunks.empty()) s = tree_->Apply(std::move(edit), {});
   if (!s.ok()) return s;
   spares_.clear();
   db_.pool->GiveBackAll(Reserve(Demand::kAny));

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "compaction/scheduler.h"
 #include "src/db/tree.h"
@@ -72,13 +74,15 @@ class Space {
   // A log chunk is on its way.
   bool preparing() const REQUIRES(db_mutex) { return preparing_; }
 
-  // Takes a chunk that the manifest names. Without memory its space stays taken, because nobody else may have it.
+  // Takes chunks that the manifest names. Without memory their space stays taken, because nobody else may have it.
   template <typename Chunks>
-  static void KeepChunk(Chunks* chunks, std::unique_ptr<LogChunk>* chunk) {
+  static void KeepChunks(Chunks* to, std::span<std::unique_ptr<LogChunk>> chunks) {
     try {
-      chunks->push_back(std::move(*chunk));
+      for (auto& chunk : chunks) to->push_back(std::move(chunk));
     } catch (const std::exception&) {
-      if ((*chunk)->in_pool()) (*chunk)->extent->Abandon();
+      for (const auto& chunk : chunks) {
+        if (chunk != nullptr && chunk->in_pool()) chunk->extent->Abandon();
+      }
       throw;
     }
   }
@@ -90,7 +94,13 @@ class Space {
   Status GiveBack() EXCLUDES(db_mutex);
 
  private:
-  bool PrepareChunk();
+  // Adds up to count chunks, which one edit names; OK if it was at least one.
+  Status NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t count,
+                   std::vector<std::unique_ptr<LogChunk>>* chunks) EXCLUDES(db_mutex);
+  Status AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk)
+      EXCLUDES(db_mutex);
+  size_t MissingSpares(uint64_t bytes) const REQUIRES(db_mutex);
+  bool PrepareChunks();
 
   const DbContext& db_;
   Control* const control_;

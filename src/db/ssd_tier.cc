@@ -81,7 +81,7 @@ Status SsdTier::MarkEpoch() {
     if (db_.ssd->marked_epoch() > floor_->opened_epoch()) return Status::OK();
     if (floor_->epoch() <= floor_->opened_epoch()) {
       Status s = floor_->MakeFilesDurable(VersionEdit());
-      if (s.ok()) s = tree_->versions->Apply(VersionEdit(), {});
+      if (s.ok()) s = tree_->Apply(VersionEdit(), {});
       if (!s.ok() && tree_->versions->in_doubt()) control_->SetError(s);
       if (!s.ok()) return s;
     }
@@ -309,10 +309,10 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
     VersionEdit first;
     first.removed_tables.swap(edit.removed_tables);
     first.removed_files.swap(edit.removed_files);
-    CHECK(tree_->versions->Apply(std::move(first), {}).ok());
+    CHECK(tree_->Apply(std::move(first), {}).ok());
   }
   Status s = floor_->MakeFilesDurable(edit);
-  if (s.ok()) s = tree_->versions->Apply(std::move(edit), {}, result.files);
+  if (s.ok()) s = tree_->Apply(std::move(edit), {}, result.files);
   if (s.ok()) {
     tree_->Publish();
   } else if (tree_->versions->in_doubt()) {

@@ -14,6 +14,9 @@ constexpr uint64_t kMemTableInUse = 16;
 // A memtable's filter has this share of write_buffer_size: 10 bits for each of the records of 80 bytes that fill it.
 constexpr size_t kFilterShare = 64;
 
+// A thread whose edit waits for another one's looks again after so long, should it miss the other's end.
+constexpr uint64_t kTurnMicros = 1000;
+
 // A memtable may have so many blocks of DRAM, however small write_buffer_size is.
 constexpr uint64_t kLeastBlocks = 4;
 
@@ -30,6 +33,13 @@ MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
 
 void Tree::Begin() {
   CHECK(memtable == nullptr);
+  if (db_.pool->persist().fence_is_slow()) {
+    versions->FenceBy([this] {
+      control_->AssertHeld();  // for the analysis: edits are applied with the mutex held
+      const DbUnlock unlock(control_);
+      return db_.pool->persist().Fence(Purpose::kManifest);
+    });
+  }
   memtable = NewMemTable(BloomFilter::Pages::kAsUsed);
   Publish();
 }
@@ -74,6 +84,15 @@ void Tree::Seal() {
 void Tree::DropFlushed(const MemTableRef& flushed) {
   CHECK(!immutables.empty() && immutables.back() == flushed);  // flushes go by age
   immutables.pop_back();
+}
+
+Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
+  while (applying_) control_->SleepUntilDone(kTurnMicros);
+  applying_ = true;
+  Status s = versions->Apply(std::move(edit), added, added_files);
+  applying_ = false;
+  control_->SignalDone();
+  return s;
 }
 
 // The state is made before anything changes, so that without memory readers go on with the old one.

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "src/db/control.h"
 #include "src/db/db_context.h"
@@ -54,6 +55,12 @@ class Tree {
   // Lets go of the oldest immutable memtable, which has been flushed.
   void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
 
+  // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow the mutex is
+  // let go of meanwhile, so what the caller knows of other parts' state may have changed; what it holds has not. On
+  // failure see VersionSet::Apply.
+  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {})
+      REQUIRES(db_mutex);
+
   // Readers see the memtables and the version of now.
   void Publish() REQUIRES(db_mutex);
 
@@ -81,7 +88,8 @@ class Tree {
  private:
   const DbContext& db_;
   Control* const control_;
-  MemTableRef spare_ GUARDED_BY(db_mutex);  // the next memtable; null while it is being prepared
+  MemTableRef spare_ GUARDED_BY(db_mutex);      // the next memtable; null while it is being prepared
+  bool applying_ GUARDED_BY(db_mutex) = false;  // an edit is under way
 };
 
 }  // namespace miodb

@@ -176,7 +176,7 @@ Status WritePath::NoRoom(bool* give_up) {
 // any more.
 void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
   LogChunk* const used = chunk.get();
-  Space::KeepChunk(&tree_->memtable->segment().chunks, &chunk);
+  Space::KeepChunks(&tree_->memtable->segment().chunks, {&chunk, 1});
   chunk_ = used;
   control_->Changed();
 }

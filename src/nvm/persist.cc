@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 namespace miodb {
 
@@ -17,7 +18,7 @@ namespace {
 constexpr size_t kNonTemporalMinBytes = 512;
 static_assert(kNonTemporalMinBytes % 64 == 0);
 
-// More dirty ranges than this are folded into one that covers them all; msync skips what is clean.
+// More dirty ranges than this in a stream are joined with their neighbours; msync skips what is clean between them.
 constexpr size_t kMaxDirtyRanges = 256;
 
 uint64_t BlocksTouched(const char* addr, size_t n, unsigned shift) {
@@ -51,6 +52,17 @@ const char* PurposeName(Purpose purpose) {
   return names[static_cast<int>(purpose)];
 }
 
+SyncStream StreamOf(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::kLog:
+      return SyncStream::kLog;
+    case Purpose::kManifest:
+      return SyncStream::kManifest;
+    default:
+      return SyncStream::kTables;
+  }
+}
+
 const char* PersistModeName(PersistMode mode) {
   switch (mode) {
     case kPersistPmem:
@@ -71,25 +83,38 @@ void Persist::Count(Purpose purpose, const char* dst, size_t n) {
   Add(c.units, BlocksTouched(dst, n, 8), only_writer);
 }
 
-void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
-  if (n == 0) return;
+// Whether a fence has to sync what was stored: in file mode, if nothing keeps it from the medium.
+bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+  if (n == 0) return false;
   DCHECK(LieApart(dst, static_cast<const char*>(src), n));
   Count(purpose, dst, n);
   if (model_ != nullptr) model_->Write(dst, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
     const bool streamed = mode_ != kPersistFile && n >= kNonTemporalMinBytes;
-    if (hook_->OnCopy(site, purpose, dst, src, n, streamed) && mode_ == kPersistFile) MarkDirty(dst, n);
-    return;
+    return hook_->OnCopy(site, purpose, dst, src, n, streamed) && mode_ == kPersistFile;
   }
 #endif
   if (mode_ == kPersistFile) {
     memcpy(dst, src, n);
-    MarkDirty(dst, n);
-    return;
+    return true;
   }
   pmem_memcpy(dst, src, n,
               PMEM_F_MEM_NODRAIN | (n < kNonTemporalMinBytes ? PMEM_F_MEM_TEMPORAL : PMEM_F_MEM_NONTEMPORAL));
+  return false;
+}
+
+void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+  if (Store(purpose, dst, src, n MIODB_SITE_PASSED)) MarkDirty(StreamOf(purpose), dst, n);
+}
+
+void Persist::CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+  [[maybe_unused]] const bool syncable = Store(purpose, dst, src, n MIODB_SITE_PASSED);
+#ifdef MIODB_SIMULATOR
+  // The simulated kernel writes it with what is synced next. At other times it would double the crash images of all
+  // that follows.
+  if (syncable) MarkDirty(StreamOf(purpose), dst, n);
+#endif
 }
 
 void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
@@ -98,15 +123,19 @@ void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   Count(purpose, addr, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
-    if (hook_->OnFlush(site, addr, n) && mode_ == kPersistFile) MarkDirty(addr, n);
+    if (hook_->OnFlush(site, addr, n) && mode_ == kPersistFile) MarkDirty(StreamOf(purpose), addr, n);
     return;
   }
 #endif
   if (mode_ == kPersistFile) {
-    MarkDirty(addr, n);
+    MarkDirty(StreamOf(purpose), addr, n);
   } else {
     pmem_flush(addr, n);
   }
+}
+
+void Persist::Cover(Purpose purpose, const char* addr, size_t n) {
+  if (mode_ == kPersistFile && n > 0) MarkDirty(StreamOf(purpose), addr, n);
 }
 
 Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
@@ -118,37 +147,54 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
     pmem_drain();
     return Status::OK();
   }
-  return SyncDirty();
+  return SyncDirty(StreamOf(purpose));
 }
 
 // Between the beginning and the end of a round nothing may be thrown: later rounds wait for it.
-Status Persist::SyncDirty() {
+//
+// A flush covers the part of the log that it turns into tables, so when its round has ended a synced write need not
+// sync that part once more. What was stored there meanwhile stays dirty.
+Status Persist::SyncDirty(SyncStream which) {
   int failure;
   {
     MutexLock lock(&dirty_mutex_);
     if (failure_ == 0) {
-      const uint64_t round = ++rounds_begun_;
+      Stream& stream = StreamAt(which);
+      const uint64_t round = ++stream.rounds_begun, marks = marks_;
       std::array<DirtyRange, kMaxDirtyRanges> taken;
-      const size_t count = dirty_.size();
+      const size_t count = stream.dirty.size();
       CHECK_LE(count, taken.size());
-      std::copy(dirty_.begin(), dirty_.end(), taken.begin());
-      dirty_.clear();
+      std::copy(stream.dirty.begin(), stream.dirty.end(), taken.begin());
+      stream.dirty.clear();
       int error = 0;
       {
         MutexUnlock unlock(&dirty_mutex_);
         for (size_t i = 0; i < count && error == 0; i++) error = SyncRange(taken[i]);
       }
       if (failure_ == 0) failure_ = error;
-      while (rounds_ended_ != round - 1) round_ended_.Wait();
-      rounds_ended_ = round;
-      CHECK_LE(rounds_ended_, rounds_begun_);
+      while (stream.rounds_ended != round - 1) round_ended_.Wait();
+      stream.rounds_ended = round;
+      CHECK_LE(stream.rounds_ended, stream.rounds_begun);
+      if (failure_ == 0 && which != SyncStream::kLog) {
+        std::erase_if(StreamAt(SyncStream::kLog).dirty, [&](const DirtyRange& log) {
+          return log.marked <= marks &&
+                 std::any_of(taken.begin(), taken.begin() + count, [&](const DirtyRange& synced) {
+                   return synced.begin <= log.begin && log.end <= synced.end;
+                 });
+        });
+      }
       round_ended_.SignalAll();
     }
     // Whoever is told of a failure may rely on it that nothing is written any more.
-    while (failure_ != 0 && rounds_ended_ != rounds_begun_) round_ended_.Wait();
+    while (failure_ != 0 && RoundRuns()) round_ended_.Wait();
     failure = failure_;
   }
   return failure == 0 ? Status::OK() : Status::IOError(path_, std::string("msync: ") + strerror(failure));
+}
+
+bool Persist::RoundRuns() const {
+  return std::any_of(std::begin(streams_), std::end(streams_),
+                     [](const Stream& stream) { return stream.rounds_begun != stream.rounds_ended; });
 }
 
 // Returns an error number, or 0.
@@ -164,30 +210,54 @@ int Persist::SyncRange(const DirtyRange& range) const {
   return msync(reinterpret_cast<void*>(range.begin), size, MS_SYNC) == 0 ? 0 : errno;
 }
 
-void Persist::MarkDirty(const char* addr, size_t n) {
+void Persist::MarkDirty(SyncStream stream, const char* addr, size_t n) {
 #ifdef MIODB_SIMULATOR
   constexpr uintptr_t page_mask = 63;  // what lies on the same page gains nothing by the company
 #else
   static const uintptr_t page_mask = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
 #endif
-  const DirtyRange added{reinterpret_cast<uintptr_t>(addr) & ~page_mask,
-                         (reinterpret_cast<uintptr_t>(addr) + n + page_mask) & ~page_mask};
-  CHECK(added.begin < added.end && mode_ == kPersistFile);
+  CHECK_EQ(mode_, kPersistFile);
   MutexLock lock(&dirty_mutex_);
-  if (!dirty_.empty()) {
-    DirtyRange& last = dirty_.back();
-    if (added.begin <= last.end && last.begin <= added.end) {
-      last = {std::min(last.begin, added.begin), std::max(last.end, added.end)};
-      return;
+  const DirtyRange added{reinterpret_cast<uintptr_t>(addr) & ~page_mask,
+                         (reinterpret_cast<uintptr_t>(addr) + n + page_mask) & ~page_mask, ++marks_};
+  CHECK_LT(added.begin, added.end);
+  std::vector<DirtyRange>& dirty = StreamAt(stream).dirty;
+  // Chunks of the log that touch stay apart, so that each is left out when it has been flushed.
+  const uintptr_t apart = stream == SyncStream::kLog ? 1 : 0;
+  if (!dirty.empty() && added.begin + apart <= dirty.back().end && dirty.back().begin + apart <= added.end) {
+    DirtyRange& last = dirty.back();
+    last = {std::min(last.begin, added.begin), std::max(last.end, added.end), added.marked};
+    return;
+  }
+  if (dirty.size() == kMaxDirtyRanges) JoinRanges(&dirty);
+  dirty.push_back(added);
+}
+
+// Joins what touches; then, if that leaves more than half as many, what lies nearest to each other. Needs no memory.
+void Persist::JoinRanges(std::vector<DirtyRange>* ranges) {
+  CHECK_LE(ranges->size(), kMaxDirtyRanges);
+  std::sort(ranges->begin(), ranges->end(), [](const DirtyRange& a, const DirtyRange& b) { return a.begin < b.begin; });
+  const auto join = [ranges](uintptr_t most_apart) {
+    size_t last = 0;
+    for (size_t i = 1; i < ranges->size(); i++) {
+      DirtyRange& before = (*ranges)[last];
+      const DirtyRange& range = (*ranges)[i];
+      if (range.begin <= before.end || range.begin - before.end <= most_apart) {
+        before = {before.begin, std::max(before.end, range.end), std::max(before.marked, range.marked)};
+      } else {
+        (*ranges)[++last] = range;
+      }
     }
-  }
-  if (dirty_.size() < kMaxDirtyRanges) return dirty_.push_back(added);
-  DirtyRange hull = added;
-  for (const DirtyRange& range : dirty_) {
-    hull = {std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
-  }
-  CHECK(hull.begin <= added.begin && hull.end >= added.end);
-  dirty_.assign(1, hull);
+    ranges->resize(last + 1);
+  };
+  join(0);
+  if (ranges->size() <= kMaxDirtyRanges / 2) return;
+  std::array<uintptr_t, kMaxDirtyRanges> apart;
+  const size_t gaps = ranges->size() - 1, joins = ranges->size() - kMaxDirtyRanges / 2;
+  for (size_t i = 0; i < gaps; i++) apart[i] = (*ranges)[i + 1].begin - (*ranges)[i].end;
+  std::nth_element(apart.begin(), apart.begin() + joins - 1, apart.begin() + gaps);
+  join(apart[joins - 1]);
+  CHECK_LE(ranges->size(), kMaxDirtyRanges / 2);
 }
 
 uint64_t Persist::TotalBytes() const {

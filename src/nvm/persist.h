@@ -6,7 +6,8 @@
 //
 // What a call leaves if the power fails right after it:
 //   Copy    any subset of the 8-byte words written, until the same thread's Fence returned OK
-//   Fence   everything this thread stored before it
+//   Fence   everything this thread stored before it; in file mode what was stored for purposes of the same stream, by
+//           any thread
 // Nothing above 8 bytes is atomic, so whoever publishes does it with one checksummed record, after a Fence.
 //
 // Threads: any number at once, on disjoint bytes. Counters of Purpose::kLog are kept by one thread at a time (the
@@ -35,6 +36,11 @@ namespace miodb {
 enum class Purpose : int { kLog, kFlush, kMerge, kLazyCopy, kEvacuation, kManifest, kCount };
 
 const char* PurposeName(Purpose purpose);
+
+// What one fence of file mode syncs, so that a write waits for no table, an edit for no log, and neither for the other.
+enum class SyncStream : int { kLog, kTables, kManifest, kCount };
+
+SyncStream StreamOf(Purpose purpose);
 
 // "pmem", "emulated" or "file".
 const char* PersistModeName(PersistMode mode);
@@ -76,13 +82,20 @@ class Persist {
   // Stores n bytes at dst and starts their way to the medium.
   void Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
 
+  // Copy of what is only a hint after a crash: in file mode no fence waits for it, and the kernel writes it when it likes.
+  void CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
+
   // Starts the way to the medium of n bytes that are already at addr: stores of a process that died before its fence.
   void Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_PARAMETER);
 
-  // Returns when everything this thread copied before is durable. Fails only in file mode, with the error of msync;
-  // what was copied since the last good fence is then in doubt. The kernel drops pages that it could not write and
-  // tells nobody twice, so a second msync would succeed for what is lost: after a failure every later fence fails as
-  // well.
+  // Has the next fence of this purpose cover n bytes at addr that other threads copied for the log without a fence.
+  // That happens in file mode only; elsewhere this does nothing.
+  void Cover(Purpose purpose, const char* addr, size_t n);
+
+  // Returns when everything this thread copied before for purposes of this one's stream is durable; outside of file
+  // mode for all purposes. Fails only in file mode, with the error of msync; what was copied since the last good fence
+  // is then in doubt. The kernel drops pages that it could not write and tells nobody twice, so a second msync would
+  // succeed for what is lost: after a failure every later fence fails as well.
   Status Fence(Purpose purpose MIODB_SITE_PARAMETER);
 
   const PersistCounters& counters(Purpose purpose) const {
@@ -97,12 +110,25 @@ class Persist {
   struct DirtyRange {
     uintptr_t begin;
     uintptr_t end;
+    uint64_t marked;  // marks_ when a store was last added
+  };
+
+  // A round of msync takes all ranges of a stream that are dirty when it begins. Rounds end in the order in which they
+  // began, so whatever was marked before a fence is durable when the round of that fence ends, also what others took.
+  struct Stream {
+    std::vector<DirtyRange> dirty;
+    uint64_t rounds_begun = 0;
+    uint64_t rounds_ended = 0;
   };
 
   void Count(Purpose purpose, const char* dst, size_t n);
-  void MarkDirty(const char* addr, size_t n);
-  Status SyncDirty();
+  bool Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
+  void MarkDirty(SyncStream stream, const char* addr, size_t n);
+  Status SyncDirty(SyncStream stream);
   int SyncRange(const DirtyRange& range) const;
+  static void JoinRanges(std::vector<DirtyRange>* ranges);
+  bool RoundRuns() const REQUIRES(dirty_mutex_);
+  Stream& StreamAt(SyncStream stream) REQUIRES(dirty_mutex_) { return streams_[static_cast<int>(stream)]; }
 
   const PersistMode mode_;
   const std::string path_;
@@ -114,13 +140,9 @@ class Persist {
 
   // File mode only. Whoever stores waits for this mutex and never for an msync.
   Mutex dirty_mutex_;
-  std::vector<DirtyRange> dirty_ GUARDED_BY(dirty_mutex_);
-
-  // A round of msync takes all ranges that are dirty when it begins. Rounds end in the order in which they began, so
-  // whatever was marked before a fence is durable when the round of that fence ends, also what others took.
+  Stream streams_[static_cast<int>(SyncStream::kCount)] GUARDED_BY(dirty_mutex_);
+  uint64_t marks_ GUARDED_BY(dirty_mutex_) = 0;
   CondVar round_ended_{&dirty_mutex_};
-  uint64_t rounds_begun_ GUARDED_BY(dirty_mutex_) = 0;
-  uint64_t rounds_ended_ GUARDED_BY(dirty_mutex_) = 0;
   int failure_ GUARDED_BY(dirty_mutex_) = 0;  // errno of the first round that failed; 0: none did
 };
 

@@ -82,9 +82,11 @@ struct MemoryMedium {
 #ifdef MIODB_SIMULATOR
 #define MIODB_SITE_PARAMETER , const ::miodb::PersistSite& site = ::miodb::PersistSite::current()
 #define MIODB_SITE_ARGUMENT , const ::miodb::PersistSite& site
+#define MIODB_SITE_PASSED , site
 #else
 #define MIODB_SITE_PARAMETER
 #define MIODB_SITE_ARGUMENT
+#define MIODB_SITE_PASSED
 #endif
 
 #endif  // MIODB_SRC_NVM_PERSIST_HOOK_H_

@@ -35,6 +35,7 @@ namespace miodb {
   X(kFlushInTwoEdits, "flush drops the log in an edit before the one that adds the table")     \
   X(kFlushedSequenceUnset, "flush leaves the flushed sequence as it was")                      \
   X(kFlushFreesEarly, "unused tail of a log chunk freed before the edit without it")           \
+  X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")           \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output") \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                       \
   X(kTableMetaUnchecked, "table meta block accepted without its checksum")                     \

@@ -100,7 +100,7 @@ Status Manifest::WriteRecord(const std::string& payload) {
   CHECK_EQ(position_ % 8, 0u);
   CHECK_LE(position_ + record.size(), RecordsEnd());
   pool_->persist().Copy(Purpose::kManifest, area_->data() + position_, record.data(), record.size());
-  Status s = pool_->persist().Fence(Purpose::kManifest);
+  Status s = fence_ != nullptr ? fence_() : pool_->persist().Fence(Purpose::kManifest);
   if (!s.ok()) return s;
   CHECK_EQ(record.size() % 8, 0u);
   position_ += record.size();
@@ -127,11 +127,12 @@ void Manifest::WriteFooter() {
   pool_->persist().Copy(Purpose::kManifest, at, line, sizeof(line));
 }
 
-// Goes without a fence: the next record's fence covers it. A process that dies leaves it in the cache.
+// Goes without a fence: a process that dies leaves it in the cache, and a loss of power that takes it takes a warning
+// of damage.
 void Manifest::Confirm() {
   CHECK_GT(edit_number_, 0u);
   const uint64_t word = ConfirmedWord(Seed(), edit_number_);
-  pool_->persist().Copy(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
+  pool_->persist().CopyHint(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
 }
 
 Status Manifest::RollOver(const VersionEdit& snapshot) {

@@ -21,14 +21,16 @@
 //
 // The state of a volatile pool is in DRAM alone: nobody could read an area.
 //
-// Threads: one at a time (the database mutex).
+// Threads: one at a time (the database mutex), which the fence of a record may let go of: see FenceBy.
 
 #ifndef MIODB_SRC_VERSION_MANIFEST_H_
 #define MIODB_SRC_VERSION_MANIFEST_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "src/nvm/pool.h"
 #include "src/version/version_edit.h"
@@ -38,6 +40,10 @@ namespace miodb {
 class Manifest {
  public:
   explicit Manifest(Pool* pool) : pool_(pool) {}
+
+  // fence: stands for the pool's fence that makes a record durable. It may let go of the database mutex meanwhile:
+  // the state stays as it was until it has returned, and until then nobody may call Append.
+  void FenceBy(std::function<Status()> fence) { fence_ = std::move(fence); }
 
   const ManifestState& state() const { return state_; }
 
@@ -67,6 +73,7 @@ class Manifest {
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
   Pool* const pool_;
+  std::function<Status()> fence_;  // empty: the pool's
   ManifestState state_;
   ExtentRef area_;
   ExtentRef spare_;

@@ -9,15 +9,18 @@
 // An edit that fails before step 3 leaves everything as it was. The time of each step is that of what the edit changes,
 // however many tables there are; but see Manifest::Append.
 //
-// Threads: all calls with the database mutex held.
+// Threads: all calls with the database mutex held. Apply may let go of it in step 2 (FenceBy): then readers see the
+// version before, and calls of Apply are kept apart by their callers.
 
 #ifndef MIODB_SRC_VERSION_VERSION_SET_H_
 #define MIODB_SRC_VERSION_VERSION_SET_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "src/version/manifest.h"
@@ -43,6 +46,9 @@ class VersionSet {
     ssd_ = store;
     ssd_level_count_ = static_cast<size_t>(levels);
   }
+
+  // See Manifest::FenceBy.
+  void FenceBy(std::function<Status()> fence) { manifest_.FenceBy(std::move(fence)); }
 
   Status Create();
 

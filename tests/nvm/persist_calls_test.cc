@@ -101,6 +101,39 @@ TEST_F(PersistCallsTest, AFenceFailsWithTheSyncThatTookWhatItsThreadStored) {
   EXPECT_STATUS(IOError, persist_.Fence(Purpose::kFlush));
 }
 
+TEST_F(PersistCallsTest, WhatComesIntoTheLogDuringAFlushsSyncStaysForTheNext) {
+  class CountSyncs : public HoldFirstSync {
+   public:
+    void PagesSynced(char*, size_t) override { syncs.fetch_add(1); }
+    std::atomic<int> syncs{0};
+  };
+  CountSyncs hold;
+  persist_.Copy(Purpose::kLog, region_->base(), "bytes", 5);
+  persist_.Cover(Purpose::kFlush, region_->base(), 5);
+  std::future<Status> flush = FenceOfAnother();
+  hold.gate.WaitUntilHeld();
+  persist_.Copy(Purpose::kLog, region_->base() + 5, "bytes", 5);
+  hold.gate.Release();
+  EXPECT_OK(flush.get());
+  EXPECT_EQ(1, hold.syncs.load());
+  EXPECT_OK(persist_.Fence(Purpose::kLog));
+  EXPECT_EQ(2, hold.syncs.load());
+  EXPECT_OK(persist_.Fence(Purpose::kLog));
+  EXPECT_EQ(2, hold.syncs.load());
+}
+
+TEST_F(PersistCallsTest, AFenceDoesNotWaitForTheSyncOfAnotherStream) {
+  HoldFirstSync hold;
+  Store(0);
+  std::future<Status> flush = FenceOfAnother();
+  hold.gate.WaitUntilHeld();
+  std::future<Status> log = std::async(std::launch::async, [this] { return persist_.Fence(Purpose::kLog); });
+  EXPECT_EQ(std::future_status::ready, log.wait_for(kForEver));
+  EXPECT_OK(log.get());
+  hold.gate.Release();
+  EXPECT_OK(flush.get());
+}
+
 TEST_F(PersistCallsTest, ManyThreadsHaveWhatTheyStoredSyncedWhenTheirFencesReturn) {
   // Counts what was synced by page; a thread stores into pages of its own.
   class Count : public FileWatch {

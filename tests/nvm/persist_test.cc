@@ -176,6 +176,55 @@ TEST(PersistFileMode, AFenceSyncsWhatWasStoredAndNothingElse) {
   EXPECT_STATUS(IOError, persist.Fence(Purpose::kFlush));
 }
 
+TEST(PersistFileMode, AFenceSyncsNothingOfAnotherStream) {
+  Pages pages(8);
+  Persist persist(kPersistFile);
+  persist.Copy(Purpose::kLog, pages.page(1), "x", 1);
+  persist.Copy(Purpose::kLazyCopy, pages.page(3), "x", 1);
+  persist.CopyHint(Purpose::kManifest, pages.page(5), "x", 1);
+  pages.Unmap(1);
+  pages.Unmap(5);
+  EXPECT_OK(persist.Fence(Purpose::kManifest));
+  EXPECT_OK(persist.Fence(Purpose::kMerge));
+  EXPECT_STATUS(IOError, persist.Fence(Purpose::kLog));
+}
+
+TEST(PersistFileMode, WhatAFlushHasSyncedOfTheLogIsNotSyncedAgain) {
+  Pages pages(8);
+  Persist persist(kPersistFile);
+  for (const size_t page : {1, 3, 5}) persist.Copy(Purpose::kLog, pages.page(page), "x", 1);
+  persist.Cover(Purpose::kFlush, pages.page(1), 10);
+  persist.Cover(Purpose::kFlush, pages.page(3), 10);
+  EXPECT_OK(persist.Fence(Purpose::kFlush));
+  persist.Copy(Purpose::kLog, pages.page(3) + 10, "x", 1);
+  pages.Unmap(1);
+  persist.Cover(Purpose::kFlush, pages.page(5), 10);
+  EXPECT_OK(persist.Fence(Purpose::kLog));
+  persist.Copy(Purpose::kLog, pages.page(3) + 20, "x", 1);
+  pages.Unmap(3);
+  EXPECT_STATUS(IOError, persist.Fence(Purpose::kLog));
+}
+
+TEST(PersistFileMode, ACoverIsOfFileModeAlone) {
+  Pages pages(2);
+  Persist persist(kPersistEmulated);
+  persist.Cover(Purpose::kFlush, pages.page(1), 10);
+  EXPECT_EQ(0u, persist.TotalBytes());
+  EXPECT_OK(persist.Fence(Purpose::kFlush));
+}
+
+TEST(PersistFileMode, ManyScatteredStoresDoNotSyncWhatLiesFarBetween) {
+  constexpr size_t kPageCount = 4096;
+  Pages pages(kPageCount);
+  Persist persist(kPersistFile);
+  for (size_t i = 0; i < 600; i++) {
+    persist.Copy(Purpose::kLazyCopy, pages.page(i * 7 % 600 * 2), "x", 1);
+    persist.Copy(Purpose::kLazyCopy, pages.page(kPageCount - 1 - i * 7 % 600 * 2), "x", 1);
+  }
+  pages.Unmap(kPageCount / 2);
+  EXPECT_OK(persist.Fence(Purpose::kLazyCopy));
+}
+
 // The kernel drops what it could not write and reports it once, so a second msync would prove nothing.
 TEST(PersistFileMode, AfterAFailedSyncNoFenceSucceeds) {
   Pages pages(4);

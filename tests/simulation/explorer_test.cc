@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                          testing::Values(Mutation::kManifestUnchecked, Mutation::kRootBeforeSnapshot,
                                          Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
-                                         Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed));
+                                         Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
+                                         Mutation::kFlushedLogUnsynced));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;
