@@ -148,9 +148,6 @@ class Pool {
   // Epoch of the root in force, 0 in a new pool. It rises with every SwitchRoot.
   uint64_t epoch() const { return head_.epoch(); }
 
-  // Epoch of the root that the next SwitchRoot writes.
-  uint64_t next_epoch() const { return head_.epoch() + 1; }
-
   const RegionSet& regions() const { return regions_; }
   uint64_t file_bytes() const { return regions_.size(); }
 

@@ -31,13 +31,14 @@
 #include <string>
 
 #include "src/nvm/pool.h"
+#include "src/util/check.h"
 #include "src/version/version_edit.h"
 
 namespace miodb {
 
 class Manifest {
  public:
-  explicit Manifest(Pool* pool) : pool_(pool) {}
+  explicit Manifest(Pool* pool) : pool_(pool) { CHECK(pool_ != nullptr); }
 
   const ManifestState& state() const { return state_; }
 
