@@ -1,3 +1,6 @@
+// The flush: one walk over the memtable in key order. What it stores is the index; records are read for their
+// keys and, with the log on, never copied.
+
 #include "compaction/flush.h"
 
 #include <algorithm>
@@ -12,11 +15,13 @@ namespace miodb {
 
 namespace {
 
-// Where the payload of a memtable's chunks lies in the pool.
+// Where the payload of a memtable's chunks lies in the pool. Memtables have few chunks, so the one that was found last
+// is looked at first.
 class PayloadMap {
  public:
   // Copies what is in DRAM into the pool. Of what is there, writes without sync have left records that are not durable;
-  // the fence at the end of the flush covers them.
+  // the fence at the end of the flush covers them. Chunks are cut to what is used, and the tails stay taken: until the
+  // edit of this flush is durable, the manifest names the chunks at their full size.
   void Build(Pool* pool, const Segment& segment, PayloadTracker* tracker) {
     for (const auto& chunk : segment.chunks) {
       if (chunk->used == 0) continue;
@@ -41,6 +46,7 @@ class PayloadMap {
 
   // Of the record at p.
   PmRef RefOf(const char* p, uint64_t size) {
+    CHECK_LT(last_, pieces_.size());
     if (p < pieces_[last_].begin || p >= pieces_[last_].end) {
       auto after = std::upper_bound(pieces_.begin(), pieces_.end(), p,
                                     [](const char* q, const Piece& piece) { return q < piece.begin; });
@@ -62,7 +68,8 @@ class PayloadMap {
   size_t last_ = 0;
 };
 
-// Whether the entry comes behind the one before it. Its key lies where the log is: in bytes of a medium.
+// Whether the entry comes behind the one before it. Its key lies where the log is: in bytes of a medium. Of one key the
+// newer version comes first.
 bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkTree::Entry& entry) {
   const int c = order.Compare(BLinkTree::KeyOf(&before), BLinkTree::KeyOf(&entry));
   return c < 0 || (c == 0 && TagSequence(before.tag) > TagSequence(entry.tag));
@@ -70,6 +77,9 @@ bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkT
 
 }  // namespace
 
+// Order is checked by the keys in the records, which are bytes of a medium in the pool: a record that was damaged after
+// it was written must not lead to a table that is not sorted. The table's number of entries is compared with what was
+// kept, and one fence at the end covers payload and index, before the caller's edit names them.
 Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables) {
   CHECK(request.pool != nullptr && request.filter != nullptr);
   tables->clear();
@@ -88,6 +98,8 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   options.new_table_number = request.new_table_number;
   TableSink sink(std::move(options), &tracker);
 
+  // The next record is asked for ahead, because the walk goes through them in key order and they lie in the order of
+  // writing.
   IndexEntry entry;
   uint64_t kept = 0;
   const BLinkTree::Entry* last = nullptr;
@@ -115,6 +127,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   }
   Status s = sink.Finish(tables);
   CHECK(!s.ok() || Run({0, *tables}).entries() == kept);
+  CHECK_LE(kept, tree.count());
   if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);
   return s;
 }

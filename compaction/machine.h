@@ -48,6 +48,8 @@ constexpr bool AllComeBack(const std::array<Move<State, Event>, kMoves>& moves) 
 // the program, and ends it.
 template <typename State, typename Event, size_t kMoves>
 class Machine {
+  static_assert(kMoves > 0);  // the first move says which state is the first
+
  public:
   using Moves = std::array<Move<State, Event>, kMoves>;
 

@@ -1,9 +1,13 @@
+// One merge of runs, cluster by cluster. A cluster is merged by a heap of cursors over the indexes; records are touched
+// only where heads and prefixes do not decide, where a snapshot needs sequences, and where the policy wants a copy.
+
 #include "compaction/merge.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "compaction/payload_tracker.h"
+#include "compaction/record_copier.h"
 #include "compaction/table_sink.h"
 #include "pmtable/index_cursor.h"
 #include "src/util/check.h"
@@ -23,6 +27,8 @@ struct Cluster {
   size_t table_count = 0;
 };
 
+// One pass over all tables by their smallest key: a table that begins behind the end of the cluster so far begins the
+// next. The sort is stable, so the tables of a run stay in their order.
 std::vector<Cluster> FindClusters(const MergeRequest& request) {
   struct Item {
     size_t input;
@@ -39,6 +45,7 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
   std::vector<Cluster> clusters;
   for (const Item& item : items) {
     const TableRef& table = *item.table;
+    // The range of a cluster grows with its tables, so a chain of overlaps stays together. Keys that are equal overlap.
     if (clusters.empty() || order.Compare(table->smallest(), clusters.back().largest) > 0) {
       Cluster& fresh = clusters.emplace_back();
       fresh.inputs.resize(request.inputs.size());
@@ -60,7 +67,8 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
   return clusters;
 }
 
-// Whether something older than the inputs has keys in this range.
+// Whether something older than the inputs has keys in this range: a tombstone there may still hide one of them. Ranges
+// are asked, not keys, which errs on the side of keeping tombstones.
 bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
   DCHECK(request.order.Compare(smallest, largest) <= 0);
   return std::any_of(request.older.begin(), request.older.end(),
@@ -71,80 +79,7 @@ bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& l
          (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
 }
 
-// Copies records into extents of their own, as the policy of a merge asks.
-class RecordCopier {
- public:
-  RecordCopier(const MergeRequest& request, PayloadTracker* tracker) : request_(request), tracker_(tracker) {}
-
-  bool Wanted(const Extent& extent, const IndexWord& word) const {
-    DCHECK(extent.Contains(word.ref()));
-    if (full_) return false;
-    // relaxed: policy only; an entry that misses the mark is caught by the next merge.
-    if (extent.evacuate.load(std::memory_order_relaxed)) return true;
-    return extent.kind() == ExtentKind::kLog && word.size() <= request_.settle_limit;
-  }
-
-  // Copies the record and points *word at the copy. Without space nothing happens, and nothing is wanted any more.
-  void Copy(const RecordView& record, bool evacuated, IndexWord* word) {
-    const size_t size = record.size();
-    CHECK(extent_ == nullptr || used_ <= extent_->size());
-    if (extent_ == nullptr || extent_->size() - used_ < size) {
-      Finish();
-      if (extents_left_ == 0) {
-        full_ = true;
-        return;
-      }
-      extents_left_--;
-      const uint64_t wanted = std::max<uint64_t>(size, request_.copy_extent_bytes);
-      const uint64_t least = std::max<uint64_t>(size, request_.copy_extent_bytes / 4);
-      const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
-      const uint64_t leave_free = request_.leave_free + index_left;
-      if (!request_.pool->AllocateAtMost(wanted, least, {leave_free, 0}, ExtentKind::kSettled, &extent_).ok()) {
-        full_ = true;
-        return;
-      }
-      CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
-      tracker_->AddExtent(extent_);
-      used_ = 0;
-    }
-    char* const to = extent_->data() + used_;
-    request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
-    *word = word->WithRef(extent_->offset() + used_);
-    CHECK(extent_->Contains(word->ref()));
-    used_ += size;
-    bytes_copied_ += size;
-  }
-
-  // Tells of an index extent that the job has taken or cut, for a table with room for this many more payload extents.
-  void CountIndex(int64_t bytes, uint64_t extents) {
-    CHECK(bytes >= 0 || index_taken_ >= static_cast<uint64_t>(-bytes));
-    index_taken_ += static_cast<uint64_t>(bytes);
-    extents_left_ = extents;
-  }
-
-  // Gives back the unused tail of the extent being filled, before a table names it.
-  void Finish() {
-    if (extent_ == nullptr) return;
-    CHECK(used_ > 0 && used_ <= extent_->size());
-    extent_->Shrink(used_);
-    extent_->SetPayloadBytes(used_);
-    extent_.reset();
-  }
-
-  uint64_t bytes_copied() const { return bytes_copied_; }
-  bool full() const { return full_; }
-
- private:
-  const MergeRequest& request_;
-  PayloadTracker* const tracker_;
-  ExtentRef extent_;
-  uint64_t used_ = 0;
-  uint64_t bytes_copied_ = 0;
-  uint64_t index_taken_ = 0;
-  uint64_t extents_left_ = 0;  // that the table being built has room for
-  bool full_ = false;
-};
-
+// Looked at once, when a cluster begins: the index is given room for so many more extents.
 bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
   if (!request.copies) return false;
   if (request.settle_limit > 0) return true;
@@ -158,7 +93,8 @@ bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
   return false;
 }
 
-// Whether tables lie side by side in the range of their cluster. Their keys were read from the pool.
+// Whether tables lie side by side in the range of their cluster. Their keys were read from the pool, so the answer may
+// be no.
 bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<TableRef>& tables) {
   for (size_t i = 0; i < tables.size(); i++) {
     if (i > 0 && order.Compare(tables[i - 1]->largest(), tables[i]->smallest()) >= 0) return false;
@@ -167,6 +103,8 @@ bool LieInside(const KeyOrder& order, const Cluster& cluster, const std::vector<
                             order.Compare(tables.back()->largest(), cluster.largest) <= 0);
 }
 
+// The merge of one cluster into tables that lie side by side in its range. If it is given up, or fails, what it took is
+// free again with its objects, and the inputs are as they were.
 class ClusterMerge {
  public:
   // guess_sizes: take space for tables of average size rather than for all entries.
@@ -184,6 +122,8 @@ class ClusterMerge {
     options.min_sequence = kMaxSequence;
     options.max_sequence = 0;
     options.new_table_number = request.new_table_number;
+    // The copier hears of both ends of a table: its extent is cut before the meta block names it, and what indexes take
+    // is space that copies no longer have to leave.
     options.before_finish = [copier] { copier->Finish(); };
     options.index_taken = [copier](int64_t bytes, uint64_t extents) { copier->CountIndex(bytes, extents); };
     CHECK(!cluster.inputs.empty());
@@ -198,14 +138,19 @@ class ClusterMerge {
       }
       cursors_.push_back(std::make_unique<IndexCursor>(tables, &failed_));
     }
+    // The bounds of sequences are those of all inputs. A table of the output may have narrower ones; nobody reads all
+    // of its records to find out.
     entries_ = options.max_entries;
     CHECK(entries_ >= cluster.table_count && options.min_sequence <= options.max_sequence);
+    // Room in the meta block for the extents that copies may add: each is at least a quarter of the usual size, and
+    // there is no more to copy than the payload, nor more space than is free.
     if (may_copy_) {
       CHECK_GT(request.copy_extent_bytes, 0u);
-      // A copy extent is at least a quarter of the usual size.
       const uint64_t most = std::min(payload_bytes, request.pool->free_bytes());
       options.max_new_extents = 4 * most / request.copy_extent_bytes + 4;
     }
+    // With payload_limit a table is cut long before it has all entries, so space for all of them would be given back,
+    // and nobody else could have it meanwhile.
     if (guess_sizes && request.payload_limit < payload_bytes) {
       // A quarter more than an average table of this payload has.
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
@@ -215,6 +160,7 @@ class ClusterMerge {
 
   bool overflowed() const { return sink_->overflowed(); }
 
+  // The counts are compared in the end: every entry of the inputs was read once, and is in the output or dropped.
   Status Run() {
     const uint64_t read = result_->entries_read, dropped = result_->entries_dropped;
     BuildHeap();
@@ -229,6 +175,7 @@ class ClusterMerge {
         return Status::IOError("merge given up", "the database is being closed");
       }
     }
+    // Damage of any input ends the merge: without that input old versions, or deleted keys, would come back.
     for (const auto& cursor : cursors_) {
       if (!cursor->status().ok()) return cursor->status();
     }
@@ -250,17 +197,20 @@ class ClusterMerge {
 
   // The heap holds indexes of cursors; on top the smallest key, of equal keys the newest input (lowest index).
   bool Less(size_t a, size_t b) {
+    DCHECK(a != b && a < cursors_.size() && b < cursors_.size());
     const int c = IndexCursor::CompareKeys(cursors_[a].get(), cursors_[b].get());
     return c != 0 ? c < 0 : a < b;
   }
 
   void BuildHeap() {
+    CHECK(heap_.empty());
     for (size_t i = 0; i < cursors_.size(); i++) {
       if (cursors_[i]->Valid()) heap_.push_back(i);
     }
     for (size_t i = heap_.size() / 2; i-- > 0;) SiftDownFrom(i);
   }
 
+  // After the cursor on top has moved, or has come to its end.
   void SiftDown() {
     CHECK(!heap_.empty());
     if (!cursors_[heap_.front()]->Valid()) {
@@ -271,6 +221,7 @@ class ClusterMerge {
   }
 
   void SiftDownFrom(size_t i) {
+    DCHECK(heap_.empty() || i < heap_.size());
     for (;;) {
       size_t child = 2 * i + 1;
       if (child >= heap_.size()) return;
@@ -281,6 +232,7 @@ class ClusterMerge {
     }
   }
 
+  // The sequence is in the record alone: a miss of the cache for each, which is why merges without snapshots never ask.
   static Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
     RecordView record;
     Status s = table.ReadRecord(ref, true, &record);
@@ -292,6 +244,7 @@ class ClusterMerge {
   Status SameKey(IndexCursor* cursor, bool* same) {
     *same = false;
     if (!any_) return Status::OK();
+    DCHECK(last_table_ != nullptr);
     int c;
     if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
       RecordView a, b;
@@ -304,13 +257,16 @@ class ClusterMerge {
     return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
   }
 
-  // Decides about the entry on top and adds it to the output if it is kept.
+  // Decides about the entry on top and adds it to the output if it is kept. Sequences are in the records, so they are
+  // read only where a snapshot makes them matter: without one the first version of a key is kept and no other, and a
+  // tombstone at the bottom goes.
   Status Take(IndexCursor* cursor) {
     CHECK(cursor->Valid());
     bool same_key;
     Status s = SameKey(cursor, &same_key);
     if (!s.ok()) return s;
     const bool added_same = same_key && last_added_same_;
+    // newer is the version of this key taken before, kept or not: a snapshot between the two sees this one.
     IndexEntry entry = cursor->entry();
     uint64_t newer = 0, sequence = 0;
     const VersionFilter& filter = *request_.filter;
@@ -322,6 +278,7 @@ class ClusterMerge {
     }
     bool keep = !same_key || filter.VisibleBelow(sequence, newer);
     if (keep && entry.word.tombstone() && bottom_ && filter.TombstoneDroppable(sequence)) keep = false;
+    // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
     last_ = entry;
     last_table_ = &cursor->table();
     last_ref_ = entry.word.ref();
@@ -335,6 +292,8 @@ class ClusterMerge {
     return Emit(cursor, &entry);
   }
 
+  // The extent of every reference has to be one of the inputs': an entry that points elsewhere was damaged, and a table
+  // that referred to space which it does not hold could see it change.
   Status Emit(IndexCursor* cursor, IndexEntry* entry) {
     const Extent* const extent = tracker_->Find(entry->word.ref());
     if (extent == nullptr) {
@@ -345,11 +304,13 @@ class ClusterMerge {
     CHECK(!entry->same_key_as_last || last_added_same_);
     Status s = sink_->MakeRoom(entry->same_key_as_last);
     if (!s.ok()) return s;
+    // Of a record that is not read its table's oldest sequence is the bound.
     uint64_t oldest = cursor->table().oldest_sequence();
     if (may_copy_ && copier_->Wanted(*extent, entry->word)) {
       RecordView record;
       s = cursor->table().ReadRecord(entry->word.ref(), true, &record);
       if (!s.ok()) return s;
+      // What the limit would settle anyway counts as lazy copy, in a marked extent or not.
       copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry->word.size() > request_.settle_limit,
                     &entry->word);
       entry->SetKey(record.key);
@@ -378,10 +339,12 @@ class ClusterMerge {
   bool last_added_same_ = false;  // a version of last_'s key is in the output
 };
 
-// Whether a table that overlaps no other must be rewritten all the same.
+// Whether a table that overlaps no other must be rewritten all the same: something in it can be dropped, or the policy
+// wants records of it copied.
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   if (request.rewrite_all) return true;
+  // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
   if (table.has(kTableDuplicates) && !request.filter->has_snapshots()) return true;
   if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
   if (!request.copies) return false;
@@ -397,9 +360,12 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
 
 }  // namespace
 
+// A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
+// rest of the pool to others, then, if a key with many versions did not fit, with space for all entries.
 Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   CHECK(request.pool != nullptr && request.filter != nullptr && !request.inputs.empty());
   CHECK_GT(request.payload_limit, 0u);
+  CHECK(result->moved.empty() && result->removed.empty() && result->added.empty());
   PayloadTracker tracker;
   RecordCopier copier(request, &tracker);
   for (const Cluster& cluster : FindClusters(request)) {
@@ -423,6 +389,9 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     }
   }
   copier.Finish();
+  size_t inputs = 0;
+  for (const std::vector<TableRef>& tables : request.inputs) inputs += tables.size();
+  CHECK_EQ(result->moved.size() + result->removed.size(), inputs);
   CHECK_LE(result->entries_dropped, result->entries_read);
   CHECK(request.copies || copier.bytes_copied() == 0);
   result->bytes_copied = copier.bytes_copied();

@@ -1,9 +1,13 @@
+// Extents in a sorted vector, found by binary search, after a look at the one that was found last: entries of one table
+// that follow each other often lie in the same extent.
+
 #include "compaction/payload_tracker.h"
 
 #include <algorithm>
 
 namespace miodb {
 
+// The same extent may come from each table that shares it. Another extent over the same space would be a second owner.
 void PayloadTracker::AddExtent(const ExtentRef& extent) {
   CHECK(extent != nullptr);
   const PmRef begin = extent->offset();
@@ -18,6 +22,7 @@ void PayloadTracker::AddExtent(const ExtentRef& extent) {
   last_ = 0;
 }
 
+// A reference comes from an index, so it may lie nowhere. That is an answer, not an assertion.
 Extent* PayloadTracker::Find(PmRef ref) {
   if (last_ < slots_.size() && slots_[last_].extent->Contains(ref)) return slots_[last_].extent.get();
   auto after = std::upper_bound(slots_.begin(), slots_.end(), ref, [](PmRef r, const Slot& s) { return r < s.begin; });
@@ -28,6 +33,7 @@ Extent* PayloadTracker::Find(PmRef ref) {
   return slots_[i].extent.get();
 }
 
+// Run at every Take in debug builds and simulators.
 void PayloadTracker::Check() const {
   uint64_t live = 0;
   PmRef end = 0;
@@ -41,6 +47,8 @@ void PayloadTracker::Check() const {
   CHECK_LE(last_, slots_.size());
 }
 
+// Extents stay known for the next table; only the account begins anew. One that no entry referred to is left out: the
+// table must not keep its space.
 std::vector<PayloadRef> PayloadTracker::Take() {
   if (kChecksWhole) Check();
   std::vector<PayloadRef> result;

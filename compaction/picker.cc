@@ -1,3 +1,6 @@
+// Choosing merges. Levels are asked for runs that no job holds; of each level the oldest are taken, so that the output
+// comes in the place of its inputs in the order of age.
+
 #include "compaction/picker.h"
 
 #include <algorithm>
@@ -16,11 +19,15 @@ constexpr size_t kMaxCollectTables = 8;
 
 bool Busy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
 
+// A level is scored by its runs for each run that makes it due. The last level of the buffer is due with one, but
+// scores as if two were needed, so that it gives way to levels that are as full. A run that is busy holds its whole
+// level back.
 std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   const Version& version = *input.version;
   const int last_buffer = version.repository() - 1;
   CHECK(last_buffer >= 0 && input.level_trigger > 0);
   const size_t trigger = static_cast<size_t>(input.level_trigger);
+  // Of levels that are as full the upper one comes first.
   int best = -1;
   double best_score = 0;
   for (int level = 0; level <= last_buffer; level++) {
@@ -29,6 +36,7 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
     const size_t due_at = level == last_buffer ? 1 : trigger;
     if (runs.size() < due_at) continue;
     if (std::any_of(runs.begin(), runs.end(), [&](const RunRef& run) { return Busy(input, *run); })) continue;
+    // The repository takes one merge at a time, since each may touch all of its partitions.
     if (level == last_buffer && input.busy_levels->count(version.repository()) > 0) continue;
     const double score = static_cast<double>(runs.size()) / static_cast<double>(due_at + (level == last_buffer));
     if (score > best_score) {
@@ -41,15 +49,18 @@ std::optional<MergeJob> PickBufferMerge(const PickerInput& input) {
   MergeJob job{best == last_buffer ? MergeKind::kLazyCopy : MergeKind::kZeroCopy, best, best + 1, {}, {}};
   const size_t width = best == last_buffer ? 1 : std::min(runs.size(), kMaxMergeWidth);
   CHECK_GE(runs.size(), width);
+  // The oldest: newer runs of the level stay in front of the output, wherever that is put.
   job.inputs.assign(runs.end() - static_cast<ptrdiff_t>(width), runs.end());
   if (best == last_buffer) {
     const std::vector<RunRef>& repository = version.levels.back();
+    CHECK_LE(repository.size(), 1u);
     job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
   }
   return job;
 }
 
-// The oldest run of the deepest buffer level that has one, into the repository.
+// The oldest run of the deepest buffer level that has one, into the repository. Only one run at a time: its space is
+// free before the next needs some.
 std::optional<MergeJob> PickPushDown(const PickerInput& input) {
   const Version& version = *input.version;
   if (input.busy_levels->count(version.repository()) > 0) return std::nullopt;
@@ -60,22 +71,26 @@ std::optional<MergeJob> PickPushDown(const PickerInput& input) {
     if (Busy(input, *runs.back())) return std::nullopt;
     MergeJob job{MergeKind::kLazyCopy, level, version.repository(), {runs.back()}, {}};
     const std::vector<RunRef>& repository = version.levels.back();
+    CHECK_LE(repository.size(), 1u);
     job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
     return job;
   }
   return std::nullopt;
 }
 
+// Of tables of the repository, which drains and collections take one by one.
 bool Busy(const PickerInput& input, const PMTable& table) {
   return input.busy_tables != nullptr && input.busy_tables->count(table.number()) > 0;
 }
 
+// A mark may come or go meanwhile: then the job copies a little less or more.
 bool RefersToEvacuated(const PMTable& table) {
   return std::any_of(table.payload().begin(), table.payload().end(), [](const PayloadRef& p) {
     return p.extent->evacuate.load(std::memory_order_relaxed);  // relaxed: policy only
   });
 }
 
+// From the repository up. Only tables that refer to marked extents are rewritten; their run stays, with others in it.
 std::optional<MergeJob> PickCollection(const PickerInput& input) {
   const Version& version = *input.version;
   for (int level = version.repository(); level >= 0; level--) {
@@ -107,6 +122,8 @@ bool HoldsHidden(const Version& version, const Run& repository) {
   return holds;
 }
 
+// One merge of everything reads each entry once; level by level it would be read once for each level. The repository
+// alone is taken only if a merge of it would drop something, so that settling what is settled ends.
 std::optional<MergeJob> PickSettle(const PickerInput& input) {
   if (input.jobs_running) return std::nullopt;
   const Version& version = *input.version;
@@ -126,6 +143,7 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
 
 }  // namespace
 
+// For the info log and for errors.
 const char* MergeKindName(MergeKind kind) {
   switch (kind) {
     case MergeKind::kZeroCopy:
@@ -140,6 +158,8 @@ const char* MergeKindName(MergeKind kind) {
   return "";
 }
 
+// Neighbours in age are inputs that follow each other in the list of all runs of the levels from the job's own to its
+// output, newest first; and but in a collection they reach to the oldest run of the job's level.
 void CheckJob(const PickerInput& input, const MergeJob& job) {
   const auto& levels = input.version->levels;
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
@@ -147,6 +167,7 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK_EQ(job.kind == MergeKind::kCollect, job.level == job.output_level);
   CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
   CHECK(job.kind != MergeKind::kSettle || !input.jobs_running);
+  // All runs from the job's level to its output, newest first.
   std::vector<RunRef> by_age;
   for (int level = job.level; level <= job.output_level; level++) {
     const auto& runs = levels[static_cast<size_t>(level)];
@@ -167,6 +188,7 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
 
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
   CHECK(input.busy_runs != nullptr && input.busy_levels != nullptr);
+  // Merges before collections: a merge drops garbage on its way, and what it leaves is cheaper to collect.
   if (!input.merges_blocked) {
     std::optional<MergeJob> job;
     if (input.settle) {
@@ -181,6 +203,8 @@ std::optional<MergeJob> PickMerge(const PickerInput& input) {
   return PickCollection(input);
 }
 
+// Emptiest first frees most for each byte copied. Live bytes may exceed payload bytes a little, since sizes of large
+// records are rounded up in words; such an extent has no garbage.
 std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t start_percent, uint64_t goal_percent,
                                     uint64_t slack, uint64_t budget) {
   CHECK_LE(goal_percent, start_percent);
@@ -191,7 +215,9 @@ std::vector<Extent*> PickEvacuation(std::vector<ExtentUse> extents, uint64_t sta
     live += std::min(e.live, e.payload);
   }
   std::vector<Extent*> result;
+  // Below the slack the garbage is not worth a job, however large its part is.
   if (used - live <= slack || used * 100 <= live * start_percent) return result;
+  // Each extent that is picked takes its garbage out of what is used, until the goal is reached or the budget is spent.
   std::sort(extents.begin(), extents.end(), [](const ExtentUse& a, const ExtentUse& b) {
     // a.live / a.payload < b.live / b.payload, without division
     return a.live * b.payload < b.live * a.payload;

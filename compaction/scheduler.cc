@@ -1,3 +1,6 @@
+// The scheduler's events. A job holds its runs, its levels and, of the repository, its tables from Begin to End; counts
+// of jobs that ended and that were installed tell whether anything has changed since something was tried.
+
 #include "compaction/scheduler.h"
 
 #include <algorithm>
@@ -15,6 +18,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy) : repository_
 
 // ---- what runs
 
+// What runs is the scheduler's to say, so those fields of the input are set here whatever the owner put there.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
@@ -29,12 +33,16 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   return job;
 }
 
+// Jobs that take some tables of the repository share its level among them, and exclude those that merge into it. A
+// settling merge holds everything. A zero-copy merge holds the level that it takes from and not the one it puts into:
+// its run comes in front there, whatever another job takes from the back.
 void Scheduler::Hold(const JobHold& hold) {
   const auto hold_level = [this](int level) {
     CHECK(level >= 0 && level <= repository_);
     CHECK(busy_levels_.insert(level).second);
   };
   CHECK(hold.kind != MergeKind::kSettle || running_ == 0);
+  // No two jobs have an input in common, which these insertions check.
   running_++;
   drains_ += hold.is_drain;
   for (const uint64_t run : hold.runs) CHECK(busy_runs_.insert(run).second);
@@ -50,6 +58,7 @@ void Scheduler::Hold(const JobHold& hold) {
   }
 }
 
+// The opposite of Hold. It needs the hold alone, because the job and its tables may be gone by then.
 void Scheduler::Release(const JobHold& hold) {
   const auto free_level = [this](int level) { CHECK_EQ(busy_levels_.erase(level), 1u); };
   CHECK_GT(running_, 0);
@@ -71,6 +80,7 @@ void Scheduler::Release(const JobHold& hold) {
   if (kChecksWhole) Check();
 }
 
+// A collection always may copy, since that is all that it does.
 JobHold Scheduler::BeginMerge(const MergeJob& job) {
   JobHold hold;
   hold.kind = job.kind;
@@ -85,6 +95,9 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   return hold;
 }
 
+// A merge that was installed may have freed space for everybody; a collection has freed some for all but collections,
+// which it would otherwise start again and again where it found too little itself. A job that failed changes nothing:
+// the owner stops the database, or tries again.
 void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
   CHECK(!hold.is_drain);
   Release(hold);
@@ -99,6 +112,7 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
         break;
       }
       merges_.On(MergeEvent::kRetry);
+      // One that went well takes a refusal back, so that the budget grows again step by step.
       if (refused) {
         CollectionRefused();
       } else if (collections_ == CollectionState::kReady) {
@@ -134,6 +148,7 @@ void Scheduler::CollectionRefused() {
                                                           : CollectionEvent::kRefused);
 }
 
+// A flush frees the tails of its chunks, so merges that wait are tried again.
 void Scheduler::EndFlush(Outcome outcome) {
   flush_.On(outcome == Outcome::kNoSpace ? FlushEvent::kNoSpace : FlushEvent::kEnd);
   attempts_++;
@@ -168,6 +183,7 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   request.goal_percent = pressed ? policy_.short_goal_percent : limit - (extra + 9) / 10;
   request.start_percent = marks_ ? request.goal_percent : limit;
   if (!marks_ && (f.payload * 100 <= f.live * limit || f.payload <= f.live + request.slack)) return std::nullopt;
+  // Copies must leave what the indexes of merges need, and the log some chunks to go on with.
   const uint64_t keep = f.index_reserve + (full() ? 1 : policy_.copies_leave_chunks) * f.chunk;
   request.budget = (f.free > keep ? f.free - keep : 0) >> refusals_;
   CHECK(request.goal_percent >= 100 && request.goal_percent <= request.start_percent);
@@ -175,6 +191,7 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
   return request;
 }
 
+// Merges that run copy by the marks that they found, so these stay while one runs. Drains copy nothing.
 bool Scheduler::BeginMarks(bool marked) {
   marked_at_ = attempts_;
   return !marked || running_ == drains_;
@@ -187,17 +204,21 @@ void Scheduler::SeeSequence(uint64_t sequence, uint64_t now_micros) {
   sequence_micros_ = now_micros;
 }
 
+// Whoever settles wants garbage gone now, whatever writers do.
 bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
   return !settling() && now_micros - sequence_micros_ < policy_.busy_micros;
 }
 
 // ---- drains
 
+// While somebody waits for a settled database, a drain waits until the buffer is empty, because the merge needs the
+// repository; unless something waits for the space that a drain frees.
 bool Scheduler::MayDrain(bool settled) const {
   const bool repository_is_free = repository_shares_ > 0 || busy_levels_.count(repository_) == 0;
   return repository_is_free && (!settling() || settled || anything_blocked());
 }
 
+// Drains of different partitions run side by side: each holds its tables, and all of them share the repository.
 JobHold Scheduler::BeginDrain(const SsdJob& job) {
   CHECK(job.is_drain());
   JobHold hold;
@@ -208,6 +229,7 @@ JobHold Scheduler::BeginDrain(const SsdJob& job) {
   return hold;
 }
 
+// A drain has freed space of the pool, a compaction has made room for drains.
 void Scheduler::EndSsd(Outcome outcome) {
   attempts_++;
   if (outcome == Outcome::kInstalled) {
@@ -225,12 +247,14 @@ void Scheduler::EndSettle() {
   settles_--;
 }
 
+// Collections begin again with their whole budget: space may have come from anywhere.
 void Scheduler::Retry() {
   merges_.On(MergeEvent::kRetry);
   collections_.On(CollectionEvent::kRetry);
   refusals_ = 0;
 }
 
+// Another region: everything that waits for space may go on.
 void Scheduler::SpaceAdded() {
   attempts_++;
   FoundSpace(true);
@@ -238,6 +262,7 @@ void Scheduler::SpaceAdded() {
   Retry();
 }
 
+// Run after events in debug builds and simulators (kChecksWhole).
 void Scheduler::Check() const {
   CHECK(running_ >= drains_ && drains_ >= 0);
   CHECK(repository_shares_ >= drains_ && repository_shares_ <= running_);
@@ -246,6 +271,7 @@ void Scheduler::Check() const {
   CHECK_EQ(running_ == 0, busy_levels_.empty());
   CHECK(running_ > drains_ || busy_runs_.empty());
   CHECK(busy_levels_.empty() || (*busy_levels_.begin() >= 0 && *busy_levels_.rbegin() <= repository_));
+  // A settling merge runs alone.
   CHECK_LE(settles_finished_, settles_started_);
   CHECK_LE(settles_started_ - settles_finished_, running_ > 0 ? 1 : 0);
   CHECK(settles_started_ == settles_finished_ || running_ == 1);

@@ -1,3 +1,6 @@
+// A job of the SSD tier as one merging iterator over its inputs and one writer of files. What was read is verified by
+// the iterators; here the order is, so that no damage of an input can make a file that is not sorted.
+
 #include "compaction/ssd_merge.h"
 
 #include <algorithm>
@@ -23,16 +26,18 @@ constexpr uint64_t kMostOverlap = 10;
 // The index of a file can hold all of its keys, and is a block, whose limit is 4 GiB.
 constexpr uint64_t kMostFileBytes = uint64_t{7} << 29;
 
-// The files that a job writes, one after the other.
+// The files that a job writes, one after the other. A file that is finished belongs to the result, which the caller
+// marks obsolete if the job fails; one that is not is removed here.
 class Outputs {
  public:
   Outputs(const SsdMergeRequest& request, std::vector<SstRef>* files) : request_(request), files_(files) {
     CHECK(request.job->output_level >= 0 && request.file_bytes > 0);
     const std::vector<FileList>& levels = request.levels->levels;
     const size_t below = static_cast<size_t>(request.job->output_level) + 1;
-    if (below < levels.size()) below_ = &levels[below];
+    if (below < levels.size()) below_ = &levels[below];  // the last level has none
   }
 
+  // The file is closed before it is noted for removal.
   ~Outputs() {
     if (meta_ == nullptr) return;
     file_.reset();  // a file that was not finished, or not even begun
@@ -49,13 +54,16 @@ class Outputs {
     key_.clear();
     AppendInternalKey(&key_, record.key, record.tag);
     writer_->Add(key_, record.value);
+    // The key added last is the largest so far; versions of one key do not change it.
     if (new_key) meta_->largest.assign(record.key.data(), record.key.size());
     if (record.type() == kTypeDeletion) meta_->tombstones++;
     return writer_->status();
   }
 
+  // Synced before it is part of the result: the edit that names a file comes after all of its bytes.
   Status Finish() {
     if (writer_ == nullptr) return Status::OK();
+    CHECK(file_ != nullptr && meta_ != nullptr);
     Status s = writer_->Finish();
     if (s.ok() && !MIODB_MUTATED(kSsdFileUnsynced)) s = file_->Sync();
     if (s.ok()) s = file_->Close();
@@ -64,6 +72,7 @@ class Outputs {
     meta_->entries = writer_->entries();
     meta_->fingerprint = writer_->fingerprint();
     CHECK(meta_->entries > 0 && meta_->tombstones <= meta_->entries);
+    CHECK_GT(meta_->size, kFooterBytes);
     CHECK(request_.order.Compare(meta_->smallest, meta_->largest) <= 0);
     CHECK(files_->empty() || request_.order.Compare(files_->back()->meta().largest, meta_->smallest) < 0);
     CHECK(files_->empty() || files_->back()->meta().number < meta_->number);
@@ -80,8 +89,9 @@ class Outputs {
   uint64_t entries() const { return entries_; }  // in finished files
 
  private:
+  // The number is this object's before the file is made, so that the destructor removes what there is of it.
   Status Start(const Slice& smallest) {
-    CHECK(meta_ == nullptr && file_ == nullptr);
+    CHECK(meta_ == nullptr && file_ == nullptr && writer_ == nullptr);
     auto meta = std::make_shared<SstMeta>();
     meta->number = request_.new_file_number();
     meta->smallest.assign(smallest.data(), smallest.size());
@@ -93,6 +103,8 @@ class Outputs {
     return s;
   }
 
+  // Files below that the output has passed count as its overlap. They are gone through once for all outputs, since keys
+  // ascend.
   bool IsFull(const Slice& key) {
     CHECK(writer_ != nullptr);
     if (writer_->size_estimate() >= std::min(request_.file_bytes, kMostFileBytes)) return true;
@@ -119,6 +131,8 @@ class Outputs {
 
 class SsdMerge {
  public:
+  // Sources are given newest first, as the merging iterator wants them: the pool's tables, the level above, the level
+  // below.
   SsdMerge(const SsdMergeRequest& request, SsdMergeResult* result)
       : request_(request), result_(result), outputs_(request, &result->files) {
     const SsdJob& job = *request.job;
@@ -136,6 +150,8 @@ class SsdMerge {
     input_ = NewMergingIterator(request.order, std::move(sources));
   }
 
+  // Errors of reading and of writing are told apart: inputs that are damaged stay so, a disk that is full may have room
+  // later.
   Status Execute() {
     for (input_->SeekToFirst(); input_->Valid(); input_->Next()) {
       Status s = Take(input_->record());
@@ -150,11 +166,14 @@ class SsdMerge {
       return input_->status();
     }
     Status s = outputs_.Finish();
+    CHECK_LE(result_->entries_dropped, result_->entries_read);
     CHECK(!s.ok() || outputs_.entries() == result_->entries_read - result_->entries_dropped);
     return s;
   }
 
  private:
+  // Decides about a record as merges do, with the sequences at hand. Of a tombstone its key alone is asked whether a
+  // file below could hold an older version.
   Status Take(const RecordView& record) {
     const int c = any_ ? request_.order.Compare(last_key_, record.key) : -1;
     const bool same_key = c == 0;
@@ -163,11 +182,13 @@ class SsdMerge {
       return Status::Corruption(request_.store->path(),
                                 "write " + std::to_string(record.sequence()) + " is out of order");
     }
+    // A tombstone that is dropped hides the older versions of its key all the same: they are no newest ones.
     bool keep = !same_key || request_.filter->VisibleBelow(record.sequence(), last_sequence_);
     if (keep && record.type() == kTypeDeletion && request_.filter->TombstoneDroppable(record.sequence()) &&
         !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, record.key, record.key)) {
       keep = false;
     }
+    // A copy of the key, since the record's bytes are there only until the input moves.
     last_sequence_ = record.sequence();
     if (!same_key) {
       last_key_.assign(record.key.data(), record.key.size());

@@ -1,3 +1,6 @@
+// Choosing work of the SSD tier. Each candidate is completed by the files that it overlaps below; of those that are
+// free the cheapest becomes the job, and only of that one lists are made.
+
 #include "compaction/ssd_picker.h"
 
 #include <algorithm>
@@ -27,6 +30,7 @@ struct Candidate {
   uint64_t rewritten = 0;  // bytes of these
 };
 
+// Sizes of drains are payload bytes, of compactions bytes of files: they are never compared with each other.
 Candidate DrainOf(const TableRef& table) {
   CHECK_GT(table->entries(), 0u);
   Candidate c;
@@ -37,6 +41,7 @@ Candidate DrainOf(const TableRef& table) {
   return c;
 }
 
+// A file that goes down, or, for a rewrite, stays on its level.
 Candidate CompactionOf(const SstRef& file, size_t level, int output_level) {
   CHECK_GE(output_level, static_cast<int>(level));
   Candidate c;
@@ -49,7 +54,8 @@ Candidate CompactionOf(const SstRef& file, size_t level, int output_level) {
   return c;
 }
 
-// Whether no running job holds a range that overlaps, in this level or one beside it. range: a candidate, or a job's.
+// Whether no running job holds a range that overlaps, in this level or one beside it: a job holds its own level and the
+// next, so two whose first levels differ by one share a level. range: a candidate, or a job's.
 template <typename Range>
 bool IsFree(const SsdPickerInput& input, const Range& range) {
   return std::none_of(input.running->begin(), input.running->end(), [&](const SsdRange& other) {
@@ -59,12 +65,14 @@ bool IsFree(const SsdPickerInput& input, const Range& range) {
   });
 }
 
-// Adds what overlaps in the output level.
+// Adds what overlaps in the output level. The range grows by these files and is not looked at again: files of a level
+// do not overlap, so no other file can come in by that.
 void Complete(const SsdPickerInput& input, Candidate* c) {
   CHECK_LT(static_cast<size_t>(c->output_level), input.version->ssd->levels.size());
   const FileList& below = input.version->ssd->levels[static_cast<size_t>(c->output_level)];
   const Slice smallest = c->smallest, largest = c->largest;
   c->lower = FindFile(input.order, below, smallest);
+  // From the first file that is not before the range, up to the first behind it.
   for (auto file = FileList::Iterator(&below, c->lower); file != below.end(); ++file) {
     const SstMeta& meta = (*file)->meta();
     if (input.order.Compare(meta.smallest, largest) > 0) break;
@@ -73,6 +81,7 @@ void Complete(const SsdPickerInput& input, Candidate* c) {
     c->rewritten += meta.size;
     c->lower_count++;
   }
+  CHECK_LE(c->lower + c->lower_count, below.size());
 }
 
 // Bytes to rewrite for each byte moved. Of drains that are to shorten the log, the age of the partition.
@@ -81,7 +90,8 @@ double Cost(const SsdPickerInput& input, const Candidate& c) {
   return static_cast<double>(c.rewritten) / static_cast<double>(std::max<uint64_t>(c.moved, 1));
 }
 
-// Whether a table or file is one of those that are to be purged.
+// Whether a table or file is one of those that are to be purged. Tombstones that hide something below go down to it;
+// those that hide nothing are dropped where they are (PurgeRequest::rewrite).
 bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const Slice& smallest,
               const Slice& largest) {
   const PurgeRequest& purge = *input.purge;
@@ -99,6 +109,7 @@ class Choice {
 
   // Takes the candidate if it may run now and costs less than the best one so far.
   void Offer(Candidate c) {
+    // A rewrite stays on its level, where no other file has keys of its range.
     if (c.output_level > c.first_level) Complete(input_, &c);
     if (!IsFree(input_, c)) return;
     offered_++;
@@ -112,9 +123,11 @@ class Choice {
   // Whether there were so many that the best of them is good enough.
   bool IsFull() const { return offered_ >= kMostCandidates; }
 
+  // Lists of references are made for the one that was chosen, in the order of the level.
   std::optional<SsdJob> Best() const {
     CHECK_EQ(best_.has_value(), offered_ > 0);
     if (!best_.has_value()) return std::nullopt;
+    CHECK_NE(best_->table == nullptr, best_->file == nullptr);
     SsdJob job;
     job.output_level = best_->output_level;
     if (best_->table != nullptr) job.tables.push_back(*best_->table);
@@ -139,6 +152,7 @@ template <typename List, typename Visit>
 void VisitFromAnywhere(const List& list, Visit visit) {
   // Fibonacci hashing: neighbouring sizes begin far from each other.
   const size_t start = list.size() <= kMostCandidates ? 0 : list.size() * 0x9e3779b97f4a7c15u % list.size();
+  CHECK(list.empty() || start < list.size());
   auto item = typename List::Iterator(&list, start);
   for (size_t left = list.size(); left > 0; left--) {
     if (item == list.end()) item = list.begin();
@@ -147,11 +161,12 @@ void VisitFromAnywhere(const List& list, Visit visit) {
   }
 }
 
-// The drain with the least to rewrite.
+// The drain with the least to rewrite. Where the oldest partition is wanted all are looked at, since any may be it.
 std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
   const Version& version = *input.version;
   Choice choice(input);
   if (!input.may_drain || version.levels.back().empty()) return std::nullopt;
+  CHECK_EQ(version.levels.back().size(), 1u);
   VisitFromAnywhere(version.levels.back()[0]->tables, [&](const TableRef& table) {
     if (input.busy_tables != nullptr && input.busy_tables->count(table->number()) > 0) return true;
     if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest()))
@@ -179,7 +194,9 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
 // The level that is furthest above its limit; others follow if it has nothing free.
 std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
   const SsdLevels& ssd = *input.version->ssd;
+  CHECK_EQ(ssd.level_bytes.size(), ssd.levels.size());
   std::vector<std::pair<double, size_t>> scores;
+  // The last level has no limit: there is no level below it to move to.
   for (size_t level = 0; level + 1 < ssd.levels.size() && level < input.level_limits.size(); level++) {
     const double score = static_cast<double>(ssd.level_bytes[level]) / static_cast<double>(input.level_limits[level]);
     if (score > 1) scores.emplace_back(score, level);
@@ -193,6 +210,7 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
 
 }  // namespace
 
+// Files of both levels lie inside of the range that is held, or two jobs could have one in common.
 void CheckJob(const SsdPickerInput& input, const SsdJob& job) {
   const auto inside = [&](const Slice& smallest, const Slice& largest) {
     return input.order.Compare(job.range.smallest, smallest) <= 0 &&
@@ -211,12 +229,15 @@ void CheckJob(const SsdPickerInput& input, const SsdJob& job) {
   for (const SstRef& file : job.lower) CHECK(inside(file->meta().smallest, file->meta().largest));
 }
 
+// The more levels, the less a compaction has to rewrite for what it moves, and the more often each byte is moved: the
+// fewest levels whose ratio stays below the multiplier are the compromise.
 std::vector<uint64_t> AutomaticLevelLimits(uint64_t pool_budget, uint64_t ssd_bytes, int levels, int multiplier) {
   CHECK(levels > 0 && multiplier > 0);
   const double budget = static_cast<double>(std::max<uint64_t>(pool_budget, 1));
   const double ratio = std::max(1.0, static_cast<double>(ssd_bytes) / budget);
   int used = 1;
   while (used < levels && std::pow(ratio, 1.0 / used) > multiplier) used++;
+  // From the budget to all bytes on SSD in so many equal steps; the limits are those in between.
   const double step = std::pow(ratio, 1.0 / used);
   std::vector<uint64_t> limits;
   double limit = budget;

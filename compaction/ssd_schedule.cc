@@ -1,3 +1,5 @@
+// Ranges of jobs are kept by value: a job is gone when it ends, and a damaged range outlives it.
+
 #include "compaction/ssd_schedule.h"
 
 #include <algorithm>
@@ -8,6 +10,7 @@ namespace miodb {
 
 namespace {
 
+// A range is known by its level and both keys; no two that are held are the same.
 auto Find(const std::vector<SsdRange>& ranges, const SsdRange& range) {
   return std::find_if(ranges.begin(), ranges.end(), [&](const SsdRange& r) {
     return r.first_level == range.first_level && r.smallest == range.smallest && r.largest == range.largest;
@@ -16,6 +19,7 @@ auto Find(const std::vector<SsdRange>& ranges, const SsdRange& range) {
 
 }  // namespace
 
+// The picker has seen to it that the range overlaps no other that is held.
 void SsdSchedule::Begin(const SsdRange& range) {
   CHECK_GE(range.first_level, -1);
   CHECK(Find(held_, range) == held_.end());
@@ -25,6 +29,8 @@ void SsdSchedule::Begin(const SsdRange& range) {
   if (kChecksWhole) Check();
 }
 
+// A job that met damage sets no pause: others may do well, and this one is not tried again. Any other failure
+// pauses the whole tier, twice as long each time, until a job is installed.
 void SsdSchedule::End(const SsdRange& range, Outcome outcome, bool damaged, uint64_t now_micros) {
   CHECK_GT(running_, 0);
   CHECK(!damaged || outcome == Outcome::kFailed);
@@ -46,6 +52,7 @@ void SsdSchedule::End(const SsdRange& range, Outcome outcome, bool damaged, uint
   if (kChecksWhole) Check();
 }
 
+// Run after events in debug builds and simulators (kChecksWhole).
 void SsdSchedule::Check() const {
   CHECK(running_ >= 0);
   CHECK_EQ(held_.size(), static_cast<size_t>(running_) + damaged_.size());

@@ -1,3 +1,5 @@
+// Tables are cut where a partition is full or the index extent is, and never between two versions of a key.
+
 #include "compaction/table_sink.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 
 namespace miodb {
 
+// Nothing is taken until the first entry comes: a merge that drops all of them leaves no table.
 TableSink::TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {
   CHECK(options_.pool != nullptr && tracker_ != nullptr);
   CHECK(options_.new_table_number != nullptr);
@@ -13,6 +16,8 @@ TableSink::TableSink(Options options, PayloadTracker* tracker) : options_(std::m
   CHECK_GT(options_.entries_per_table, 0u);
 }
 
+// The number is drawn before space is taken: a number that is not used costs nothing, and numbers of the tables of a
+// run ascend.
 Status TableSink::StartTable() {
   CHECK(builder_ == nullptr);
   CHECK_LT(taken_, options_.max_entries);
@@ -20,6 +25,8 @@ Status TableSink::StartTable() {
                                               options_.new_table_number(), options_.filter_bits);
   payload_bytes_ = 0;
   oldest_ = kMaxSequence;
+  // Room for what is left, or what is guessed; and it is told how many may come, so that it knows whether it was cut
+  // short.
   const uint64_t left = options_.max_entries - taken_;
   Status s = builder_->Start(std::min(left, options_.entries_per_table), left,
                              tracker_->extent_count() + options_.max_new_extents);
@@ -29,6 +36,8 @@ Status TableSink::StartTable() {
   return s;
 }
 
+// NearlyFull leaves room for some versions more, so that a cut can wait for the next key. A key with more versions than
+// that overflows, and the caller starts over with larger tables.
 Status TableSink::MakeRoom(bool same_key) {
   if (builder_ != nullptr && !same_key && (payload_bytes_ >= options_.payload_limit || builder_->NearlyFull())) {
     Status s = FinishTable();
@@ -46,6 +55,7 @@ Status TableSink::MakeRoom(bool same_key) {
   return Status::OK();
 }
 
+// Bytes are accounted by the size in the word, the figure that is taken away again when the entry is dropped.
 void TableSink::Add(const IndexEntry& entry, uint64_t oldest) {
   CHECK(builder_ != nullptr && builder_->HasRoom());
   CHECK_LT(taken_ + builder_->entries(), options_.max_entries);
@@ -56,6 +66,7 @@ void TableSink::Add(const IndexEntry& entry, uint64_t oldest) {
   builder_->Add(entry);
 }
 
+// before_finish comes first: it cuts the extent of copies to what is used, and the meta block names it at that size.
 Status TableSink::FinishTable() {
   CHECK_GT(builder_->entries(), 0u);
   taken_ += builder_->entries();
@@ -79,6 +90,7 @@ Status TableSink::FinishTable() {
   return s;
 }
 
+// The tables come out together: until then the caller has nothing that it could name.
 Status TableSink::Finish(std::vector<TableRef>* tables) {
   Status s;
   if (builder_ != nullptr) s = FinishTable();
@@ -86,6 +98,7 @@ Status TableSink::Finish(std::vector<TableRef>* tables) {
   uint64_t entries = 0;
   for (const TableRef& table : tables_) entries += table->entries();
   CHECK_EQ(entries, taken_);
+  CHECK_LE(taken_, options_.max_entries);
   *tables = std::move(tables_);
   return s;
 }

@@ -29,7 +29,10 @@ class IndexCursor {
   }
 
   // The table of this entry, or the last one that the cursor was in.
-  const PMTable& table() const { return *table_; }
+  const PMTable& table() const {
+    DCHECK(table_ != nullptr);
+    return *table_;
+  }
 
   // Reads the record. An error is also kept in status() and ends the walk.
   bool ReadRecord(RecordView* record);

@@ -25,6 +25,7 @@ class RunIterator final : public InternalIterator {
 
   void SeekToLast() override {
     if (run_->tables.empty()) return;
+    DCHECK_GT(run_->tables.back()->entries(), 0u);
     Enter(run_->tables.size() - 1, run_->tables.back()->entries() - 1);
   }
 

@@ -74,6 +74,7 @@ uint8_t SuffixSize(const Entry* entries, size_t count, size_t prefix) {
 template <typename Entry, typename Node>
 void FillNode(const KeyOrder& order, const Entry* entries, size_t count, int level, Node* node) {
   CHECK_LE(count, size_t{kNodeFanout});
+  CHECK(level >= 0 && level <= UINT8_MAX);
   NodeHeader& header = node->header;
   header.count = static_cast<uint8_t>(count);
   header.level = static_cast<uint8_t>(level);

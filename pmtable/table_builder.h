@@ -36,6 +36,7 @@ struct IndexEntry {
     memcpy(known, key.data(), known_size);
     memset(known + known_size, 0, kMaxKnownBytes - known_size);
     static_assert(kMaxKnownBytes <= UINT8_MAX);
+    DCHECK(Sound());
   }
 };
 
@@ -56,7 +57,10 @@ class PMTableBuilder {
   Status Start(uint64_t max_entries, uint64_t may_come, uint64_t max_extents);
 
   // Whether another entry still fits. A table need not take all entries: go on in a next one.
-  bool HasRoom() const { return entries_ < capacity_; }
+  bool HasRoom() const {
+    DCHECK_LE(entries_, capacity_);
+    return entries_ < capacity_;
+  }
 
   // Whether so little room is left that the next key is better put into another table, because a key's versions have to
   // stay together. Never so if there was room for all that may come.

@@ -29,7 +29,10 @@ struct PayloadMeta {
   uint64_t payload_bytes;
   uint64_t live_bytes;
 
-  PmRef end() const { return offset + size; }
+  PmRef end() const {
+    DCHECK_LE(size, UINT64_MAX - offset);
+    return offset + size;
+  }
 
   // Whether this may stand behind what ends at `from`.
   bool Fits(PmRef from) const {
@@ -39,6 +42,8 @@ struct PayloadMeta {
 };
 
 struct TableMeta {
+  static_assert(sizeof(ExtentKind) == 1);  // a byte of the block stands for it
+
   std::vector<PayloadMeta> payload;
 
   void EncodeTo(std::string* dst) const {

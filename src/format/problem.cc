@@ -4,6 +4,9 @@
 
 namespace miodb {
 
+// Text for people, where a problem is told or a key is shown.
+//
+// Keys are bytes, and messages go to terminals and logs: what is not printable is written as a number.
 std::string PrintableKey(const Slice& key, size_t max_bytes) {
   return '"' + Escaped(key, '"', max_bytes) + (key.size() > max_bytes ? "\"..." : "\"");
 }

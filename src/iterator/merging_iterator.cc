@@ -1,3 +1,5 @@
+// The merge of memtables, runs and SSD levels into one order, forward and backward.
+
 #include "src/iterator/merging_iterator.h"
 
 #include <algorithm>
@@ -42,6 +44,7 @@ class MergingIterator final : public InternalIterator {
 
   // REQUIRES: Valid(). Turn may meet damage, and then there is no current source any more.
   void Next() override {
+    DCHECK(Valid());
     if (!forward_) Turn(true);
     if (current_ == nullptr) return;
     current_->Next();
@@ -49,6 +52,7 @@ class MergingIterator final : public InternalIterator {
   }
 
   void Prev() override {
+    DCHECK(Valid());
     if (forward_) Turn(false);
     if (current_ == nullptr) return;
     current_->Prev();
@@ -114,6 +118,7 @@ class MergingIterator final : public InternalIterator {
     DCHECK_LE(heap_.size(), sources_.size());
     std::make_heap(heap_.begin(), heap_.end(), [this](auto* a, auto* b) { return HeapLess(a, b); });
     current_ = heap_.empty() ? nullptr : heap_.front();
+    DCHECK(current_ == nullptr || current_->Valid());
   }
 
   // After the source on top has moved: finds its new place.

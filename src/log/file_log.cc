@@ -1,3 +1,6 @@
+// Log files of an open database, and the folder that they lie in. A file is begun by the first write after a memtable
+// was sealed, and ended with that memtable; so a file holds the writes of one memtable, and goes when that is flushed.
+
 #include "src/log/file_log.h"
 
 #include <algorithm>
@@ -28,6 +31,7 @@ constexpr char kOwnerName[] = "/WAL_OWNER";
 
 }  // namespace
 
+// By number, which is the order in which they were written. Files of other names are somebody else's and stay.
 Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* files) {
   files->clear();
   if (!env->FileExists(folder)) return Status::OK();
@@ -50,7 +54,7 @@ Status FileLog::ListArchive(Env* env, const std::string& archive, std::vector<Ar
   s = env->GetChildren(archive, &names);
   for (const std::string& name : names) {
     Archived archived;
-    const size_t dot = name.rfind('.');
+    const size_t dot = name.rfind('.');  // behind it the second of the move
     if (dot == std::string::npos ||
         !ParseLogFileName(name.substr(0, dot), &archived.file.number, &archived.file.block_size) ||
         sscanf(name.c_str() + dot, ".%" SCNu64, &archived.second) != 1) {
@@ -153,7 +157,8 @@ Status FileLog::Destroy(Env* env, const std::string& folder, const uint64_t* log
   return s.ok() && lock.held() ? env->RemoveFile(owner_path) : s;
 }
 
-// Leaves the first bytes of a file, durably.
+// Leaves the first bytes of a file, durably. The file is replaced and not cut where it is: a crash leaves the old one
+// or the new one, and never a part that was good and is gone.
 Status FileLog::Cut(const LogFile& file, uint64_t bytes) {
   std::unique_ptr<LogFileBytes> from;
   Status s = LogFileBytes::Open(options_.env, Path(file), &from);
@@ -168,7 +173,10 @@ Status FileLog::Cut(const LogFile& file, uint64_t bytes) {
   return s.ok() ? ReplaceFile(options_.env, Path(file), content) : s;
 }
 
+// Numbers go on above all that are in the folder and in the archive, so that a name never stands for two files. What is
+// kept is durable before anything is dropped: writes that were read once must not be lost by a later crash.
 Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
+  CHECK(file_ == nullptr && writer_ == nullptr);
   Env* const env = options_.env;
   std::vector<Archived> archived;
   Status s = ListArchive(env, ArchiveFolder(), &archived);
@@ -186,6 +194,7 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
     Ended ended;
     ended.file = piece.file;
     ended.last_sequence = piece.last_sequence;
+    // Cut first, then measured, then synced, with its name.
     if (piece.damaged() && !MIODB_MUTATED(kLogFileUncut)) s = Cut(piece.file, piece.valid_bytes);
     if (s.ok()) s = env->GetFileSize(path, &ended.bytes);
     if (s.ok() && !MIODB_MUTATED(kLogFileKeptUnsynced)) s = SyncExistingFile(env, path);
@@ -194,6 +203,8 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
     MutexLock lock(&mutex_);
     ended_.push_back(std::move(ended));
   }
+  // Writes of files that are dropped are given out again under the same sequences, so these files must be gone for good
+  // before the first of them is appended.
   if (unwanted.empty()) return s;
   // The newest first, so that what a crash leaves is still without a gap.
   bool had_content = false;
@@ -209,6 +220,8 @@ Status FileLog::Adopt(const std::vector<LogPiece>& pieces) {
   return s;
 }
 
+// The file is durable by name with its first sync; until then a loss of power may take it, with writes that nobody was
+// told were safe.
 Status FileLog::StartFile() {
   CHECK(file_ == nullptr && IsLogBlockSize(options_.block_size));
   current_ = {next_number_, options_.block_size};
@@ -223,6 +236,8 @@ Status FileLog::StartFile() {
   return s;
 }
 
+// The batch is made as one piece, which the record's checksums cover, and handed to the system (Flush) before this
+// returns: so it outlives the process. Sequences of one file rise without gaps.
 Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_sequence, bool sync) {
   Status s;
   CHECK(!records.empty());
@@ -232,13 +247,16 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   batch_.clear();
   PutFixed64(&batch_, first_sequence);
   PutFixed32(&batch_, static_cast<uint32_t>(records.size()));
+  // As a WriteBatch has its updates (write_batch_internal.h), so that tools and replays read both alike.
   for (const LogRecord& record : records) {
     batch_.push_back(static_cast<char>(record.type));
     PutLengthPrefixedSlice(&batch_, record.key);
     if (record.type == kTypeValue) PutLengthPrefixedSlice(&batch_, record.value);
   }
+  // Figures are taken from the writer, which counts headers and padding.
   const uint64_t bytes_before = writer_->bytes(), padding_before = writer_->padding_bytes();
   s = writer_->Add(batch_);
+  // One large batch must not keep its memory for as long as the database is open.
   if (batch_.capacity() > kKeptBatchBytes) std::string().swap(batch_);
   if (s.ok()) s = file_->Flush();
   if (!s.ok()) return s;
@@ -249,6 +267,7 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   live_bytes_.fetch_add(writer_->bytes() - bytes_before, std::memory_order_relaxed);
   padding_bytes_.fetch_add(writer_->padding_bytes() - padding_before, std::memory_order_relaxed);
   if (sync) return SyncAll();
+  // RangeSync begins writing back and promises nothing: a later sync then has less to wait for.
   if (options_.bytes_per_sync > 0 && writer_->bytes() - range_synced_ >= options_.bytes_per_sync) {
     s = file_->RangeSync(range_synced_, writer_->bytes() - range_synced_);
     range_synced_ = writer_->bytes();
@@ -256,6 +275,9 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   return s;
 }
 
+// Oldest first, one at a time, under a lock of its own: two threads that sync at once share the work. The file's handle
+// is shared with the list, so Retire may take it away meanwhile. An error is for ever: the system tells it once, and
+// what it lost nobody knows.
 Status FileLog::SyncEnded() {
   MutexLock syncing(&sync_mutex_);
   while (sync_error_.ok()) {
@@ -287,6 +309,7 @@ Status FileLog::SyncAll() {
   return s;
 }
 
+// A file that is durable is closed; one that is not keeps its handle, by which it is synced later.
 void FileLog::EndFile() {
   if (file_ == nullptr) return;
   CHECK(writer_ != nullptr);
@@ -301,6 +324,7 @@ void FileLog::EndFile() {
   ended_.push_back(std::move(ended));
 }
 
+// Where a replay may begin that needs all writes above a sequence: between two files, never inside of one.
 uint64_t FileLog::EndBefore(uint64_t sequence, uint64_t otherwise) {
   MutexLock lock(&mutex_);
   uint64_t end = otherwise;
@@ -310,6 +334,9 @@ uint64_t FileLog::EndBefore(uint64_t sequence, uint64_t otherwise) {
   return end;
 }
 
+// Files leave the list before they are removed, so that nobody syncs or counts them; those that could not be removed
+// come back to its front and are tried again with the next flush. A crash in between leaves files whose writes are in
+// tables, which a recovery keeps and does not replay.
 Status FileLog::Retire(uint64_t flushed_sequence) {
   std::list<Ended> retired;
   {
@@ -331,6 +358,7 @@ Status FileLog::Retire(uint64_t flushed_sequence) {
   return s;
 }
 
+// The second of the move is part of the name, because it is what the archive's age limit goes by.
 Status FileLog::Discard(const LogFile& file) {
   Env* const env = options_.env;
   if (!archives()) return env->RemoveFile(Path(file));
@@ -343,6 +371,8 @@ Status FileLog::Discard(const LogFile& file) {
                          ArchiveFolder() + "/" + file.name() + "." + std::to_string(options_.now_seconds()));
 }
 
+// From the oldest on, until neither limit is exceeded. Errors are of no use to the caller: what is left is too much of
+// what nobody needs.
 void FileLog::TrimArchive() {
   if (!archives()) return;
   const uint64_t now = options_.now_seconds();
@@ -354,6 +384,7 @@ void FileLog::TrimArchive() {
   std::vector<Archived> files;
   if (!ListArchive(env, ArchiveFolder(), &files).ok()) return;
   std::vector<uint64_t> sizes(files.size());
+  // One that cannot be measured counts nothing, and goes by its age.
   uint64_t total = 0;
   for (size_t i = 0; i < files.size(); i++) {
     if (env->GetFileSize(files[i].path, &sizes[i]).ok()) total += sizes[i];

@@ -34,6 +34,7 @@ enum FragmentType : uint8_t {
 inline constexpr size_t kLeastLogBlock = 256;
 inline constexpr size_t kUsualLogBlock = 32 * 1024;
 inline constexpr size_t kMostLogBlock = 64 * 1024;
+static_assert(kMostLogBlock - kFragmentHeaderBytes <= UINT16_MAX && kFragmentHeaderBytes < kLeastLogBlock);
 
 inline bool IsLogBlockSize(uint64_t size) {
   return size >= kLeastLogBlock && size <= kMostLogBlock && (size & (size - 1)) == 0;

@@ -1,3 +1,6 @@
+// Fragments and records of log files by their bytes. A reader stops at the first that does not check; whether that is
+// the end or damage is another question, which a search behind it answers (HasLaterBatch).
+
 #include "src/log/file_log_reader.h"
 
 #include <algorithm>
@@ -20,7 +23,8 @@ constexpr size_t kMostFragmentBytes = kFragmentHeaderBytes + 0xffff;
 // Sequences this far apart are not in neighbouring files.
 constexpr uint64_t kSequenceWindow = uint64_t{1} << 32;
 
-// The payload of a fragment of which limit bytes are there, if its checksum is right.
+// The payload of a fragment of which limit bytes are there, if its checksum is right. The size is checked first, since
+// the checksum is computed over so many bytes.
 bool CheckFragment(const char* header, uint64_t limit, Slice* payload) {
   if (limit < kFragmentHeaderBytes) return false;
   const size_t size = static_cast<uint8_t>(header[4]) | static_cast<size_t>(static_cast<uint8_t>(header[5])) << 8;
@@ -56,6 +60,7 @@ bool FileLogReader::ReadFragment(uint64_t* offset, uint8_t* type, Slice* payload
   }
 }
 
+// valid_bytes_ moves over a record as a whole: one of which the last fragment is missing was never there.
 bool FileLogReader::Next(Slice* record, std::string* scratch) {
   uint64_t offset = valid_bytes_;
   uint8_t type;

@@ -1,3 +1,6 @@
+// Records as fragments of LevelDB's log format. Bytes are counted before they are appended: after a failure nobody
+// knows how many of them are there, and nothing more is appended.
+
 #include "src/log/file_log_writer.h"
 
 #include <algorithm>
@@ -10,6 +13,8 @@
 
 namespace miodb {
 
+// A record is split at the ends of blocks. With padding one that would be, and does not begin its block, begins the
+// next one instead: the rest of the block is zeros, which every reader of the format skips.
 Status FileLogWriter::Add(const Slice& record) {
   const char* p = record.data();
   size_t left = record.size();
@@ -22,6 +27,7 @@ Status FileLogWriter::Add(const Slice& record) {
       Status s = EndBlock();
       if (!s.ok()) return s;
     }
+    // At least a header fits now. A fragment may be empty where no more does.
     const size_t size = std::min(left, block_size_ - used_ - kFragmentHeaderBytes);
     const bool last = size == left;
     Status s = AddFragment(first ? (last ? kFullFragment : kFirstFragment) : (last ? kLastFragment : kMiddleFragment),
@@ -35,6 +41,7 @@ Status FileLogWriter::Add(const Slice& record) {
 }
 
 Status FileLogWriter::EndBlock() {
+  DCHECK_LE(used_, block_size_);
   const size_t room = block_size_ - used_;
   used_ = 0;
   bytes_ += room;
@@ -42,6 +49,7 @@ Status FileLogWriter::EndBlock() {
   return room > 0 ? file_->Append(std::string(room, '\0')) : Status::OK();
 }
 
+// The checksum covers the type too, so that a fragment is not taken for the first of a record which it goes on with.
 Status FileLogWriter::AddFragment(uint8_t type, const char* payload, size_t size) {
   DCHECK_LE(used_ + kFragmentHeaderBytes + size, block_size_);
   char header[kFragmentHeaderBytes];

@@ -12,6 +12,8 @@
 #include "miodb/env.h"
 #include "miodb/slice.h"
 #include "miodb/status.h"
+#include "src/log/file_log_format.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -20,7 +22,9 @@ class FileLogWriter {
   // file is empty and outlives this. padding: a record that does not fit into what is left of a block begins the next
   // one, so that only records larger than a block are ever split.
   FileLogWriter(WritableFile* file, size_t block_size, bool padding)
-      : file_(file), block_size_(block_size), padding_(padding) {}
+      : file_(file), block_size_(block_size), padding_(padding) {
+    CHECK(file_ != nullptr && IsLogBlockSize(block_size_));
+  }
 
   // Appends a record. Does not flush the file.
   Status Add(const Slice& record);

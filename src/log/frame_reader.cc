@@ -1,3 +1,6 @@
+// Frames by their bytes. A whole log chunk is read frame by frame, and where something does not check a search looks
+// for what follows; the search of a damaged pool looks everywhere, within an allowance.
+
 #include "src/log/frame_reader.h"
 
 #include <bit>
@@ -23,6 +26,7 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
   const char* const end = body + *body_size;
   RecordView record, next;
   if (!ParseRecord(body, end, &record)) return false;
+  // Every record but the first has to follow the one before it in sequence.
   frame->first_sequence = record.sequence();
   frame->has_unknown_type = false;
   for (frame->count = 1;; frame->count++) {
@@ -41,7 +45,7 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
   return true;
 }
 
-// The check itself is in no hash.
+// The check itself is in no hash, so it can be compared with one.
 bool RecordChecks(const RecordView& record, uint64_t hash) {
   return DecodeFixed32(record.begin) == static_cast<uint32_t>(hash) || MIODB_MUTATED(kFrameRecordUnchecked);
 }
@@ -66,7 +70,10 @@ const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t
 
 }  // namespace
 
+// Each record is checked by itself as well: the frame's checksum is a fold of hashes of which the records store 32
+// bits, so a damaged record is found before the rest of a large frame is hashed.
 bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
+  DCHECK(p <= limit);
   // The fold starts with the body size, which ParseFrame reads first.
   uint64_t checksum = 0;
   uint32_t body_size = 0;
@@ -81,6 +88,8 @@ bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk
   return parsed && (checksum == DecodeFixed64(p) || MIODB_MUTATED(kFrameUnchecked));
 }
 
+// What is at p is left out, for it was read and does not check. Sequences rise along a chunk, so a frame whose first
+// sequence is not above those before is none of this chunk's writing.
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after) {
   constexpr uint64_t kWindow = uint64_t{1} << 32;  // so many writes lie in no one chunk
   FrameView frame;
@@ -89,7 +98,9 @@ const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, ui
                    [&](const char* begin) { return ReadFrame(begin, limit, secret, chunk_id, &frame); });
 }
 
+// Right behind a frame another one is likely, so that place is looked at first, whatever its first bytes look like.
 bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint64_t* chunk_id) {
+  DCHECK(p <= limit);
   const uint64_t searched_before = searched_;
   const auto read = [&](const char* begin) {
     searched_ = searched_before + static_cast<uint64_t>(begin - p);
@@ -102,6 +113,8 @@ bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint6
   return found;
 }
 
+// The chunk's id is what the checksum says it is: folding and seeding can be undone, step by step, once the records are
+// hashed. Of bytes that are no frame the result is any number of 64 bits, which hardly ever is as small as an id.
 bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, uint64_t* chunk_id) {
   const bool at_unit = reinterpret_cast<uintptr_t>(begin) % kExtentUnit == 0;
   const Place place = begin == last_end_ || begin == expected_ ? kBehindFrame : at_unit ? kUnit : kAnywhere;
@@ -133,6 +146,7 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
     good = *chunk_id <= max_chunk_id_;
   }
   if (!good && wasted != nullptr) *wasted += hashed;
+  // Frames of one record are what values can imitate best, so at a unit one record that checks is not enough.
   const bool is_true = place == kBehindFrame || (place == kUnit && begin > expected_ && hashes_.size() > 1);
   if (!good && is_true) ExpectBehind(begin, limit);
   return good;

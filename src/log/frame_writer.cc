@@ -1,3 +1,6 @@
+// One group becomes one frame. Small records are put together in DRAM and stored in one piece, for which the medium
+// gets whole lines; large values go straight from the caller's memory, so that they are copied once.
+
 #include "src/log/frame_writer.h"
 
 #include <cstring>
@@ -27,13 +30,20 @@ constexpr size_t kUnstagedValueBytes = 16 * 1024;
 
 }  // namespace
 
+// The staging area grows to twice what is needed, and what is staged moves with it.
 char* FrameWriter::Reserve(size_t n) {
   if (staged_ + n > staging_.size()) staging_.resize(2 * (staged_ + n));
   return staging_.data() + staged_;
 }
 
+// A frame in one piece carries its checksum with it. Of one in several pieces the checksum is stored last, because it
+// is known last; until then its 8 bytes are what the staging area had there, which a crash leaves as a frame that does
+// not check. The order on the medium is nobody's: all of it is unfenced, and the checksum covers every byte.
+//
+// used moves at the end, by the same thread that fences: readers of records get their places from the memtable.
 void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t body_size, uint64_t first_sequence) {
   DCHECK(!records->empty());
+  DCHECK(first_sequence > 0 && body_size <= kMaxFrameBody);
   DCHECK_GE(chunk->room(), FrameSize(body_size));
   if (!chunk->in_pool()) {
     WriteToMemory(chunk, records, first_sequence);
@@ -42,6 +52,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
   const uint64_t used = chunk->used.load(std::memory_order_relaxed);  // relaxed: this thread's own
   char* const frame = chunk->base + used;
   char* copied_to = frame;  // everything of the frame before this has been copied
+  // The first 8 bytes of the staging area are left for the checksum, which is known when all records are.
   staged_ = 0;
   char* p = Reserve(kMaxFrameHeader);
   staged_ = static_cast<size_t>(EncodeVarint32(p + 8, static_cast<uint32_t>(body_size)) - p);
@@ -50,7 +61,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
   uint64_t sequence = first_sequence;
   bool in_pieces = false;
   for (LogRecord& record : *records) {
-    record.place = copied_to + staged_;
+    record.place = copied_to + staged_;  // where it will lie, before it is there
     const bool staged_value = record.value.size() < kUnstagedValueBytes;
     p = Reserve(kMaxRecordHeader + record.key.size() + (staged_value ? record.value.size() : 0));
     uint64_t hash;
@@ -83,6 +94,7 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
   chunk->used.store(used + FrameSize(body_size), std::memory_order_relaxed);  // relaxed: for estimates
 }
 
+// With the log off nobody reads frames back, so there is no header, and a chunk is filled with records alone.
 void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t first_sequence) {
   char* p = chunk->base + chunk->used;
   uint64_t sequence = first_sequence;

@@ -28,7 +28,7 @@ struct LogRecord {
 class FrameWriter {
  public:
   // secret: of the pool that the chunks belong to.
-  FrameWriter(Persist* persist, uint64_t secret) : persist_(persist), secret_(secret) {}
+  FrameWriter(Persist* persist, uint64_t secret) : persist_(persist), secret_(secret) { CHECK(persist_ != nullptr); }
 
   // Bytes that a frame around this much payload takes in a chunk.
   static uint64_t FrameSize(uint64_t body_size) { return FrameHeaderSize(body_size) + body_size; }

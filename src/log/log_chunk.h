@@ -29,7 +29,11 @@ struct LogChunk {
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
 
   bool in_pool() const { return extent != nullptr; }
-  uint64_t room() const { return capacity - used.load(std::memory_order_relaxed); }  // relaxed: see used
+  uint64_t room() const {
+    const uint64_t filled = used.load(std::memory_order_relaxed);  // relaxed: see used
+    DCHECK_LE(filled, capacity);
+    return capacity - filled;
+  }
   bool Contains(const char* p) const { return p >= base && p < base + capacity; }
 };
 

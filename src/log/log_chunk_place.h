@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/format/pm_ref.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -19,7 +20,10 @@ struct LogChunkPlace {
   uint64_t sealed_size = 0;
 
   // The bytes in which frames may lie.
-  uint64_t frame_limit() const { return sealed ? sealed_size : size; }
+  uint64_t frame_limit() const {
+    DCHECK(!sealed || sealed_size <= size);  // an edit that says otherwise is refused
+    return sealed ? sealed_size : size;
+  }
 };
 
 inline std::string ChunkName(const LogChunkPlace& place) {

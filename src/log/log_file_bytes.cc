@@ -1,3 +1,5 @@
+// A window over a file. A file of any length, sparse or damaged, is read in pieces of a bounded size.
+
 #include "src/log/log_file_bytes.h"
 
 #include <unistd.h>
@@ -15,6 +17,7 @@ constexpr uint64_t kWindowBytes = 256 * 1024;
 
 }  // namespace
 
+// The size is asked for once: what is appended later is not looked at.
 Status LogFileBytes::Open(Env* env, const std::string& path, std::unique_ptr<LogFileBytes>* bytes) {
   uint64_t size;
   RandomAccessFile* opened = nullptr;
@@ -25,7 +28,11 @@ Status LogFileBytes::Open(Env* env, const std::string& path, std::unique_ptr<Log
   return s;
 }
 
+// What is asked for is read with what follows, a window's worth: readers go forward in small steps. A window that has
+// it all already is used again. After an error the window is empty, and its reader takes that for the end, with a
+// status.
 Slice LogFileBytes::At(uint64_t offset, uint64_t n) {
+  // No more than there is, and nothing behind the end.
   n = std::min(n, size_ - std::min(size_, offset));
   const bool inside = offset >= window_begin_ && n <= window_.size() && offset - window_begin_ <= window_.size() - n;
   if (!inside && file_ != nullptr) {
@@ -43,6 +50,8 @@ Slice LogFileBytes::At(uint64_t offset, uint64_t n) {
   return Slice(window_.data() + lead, std::min<uint64_t>(n, window_.size() - lead));
 }
 
+// A system call for each question, so readers ask where a block is padding and not for each fragment. Files of an Env
+// that has no descriptors count as whole.
 uint64_t LogFileBytes::SkipHole(uint64_t offset) const {
   const int fd = file_ == nullptr ? -1 : file_->Raw().descriptor;
   if (fd < 0 || offset >= size_) return offset;

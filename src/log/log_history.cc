@@ -1,3 +1,6 @@
+// One judge for recoveries, repairs and checks. Pieces are taken up as they come, put in order once, and judged from
+// the first to the last; the header has the rules by name.
+
 #include "src/log/log_history.h"
 
 #include <algorithm>
@@ -9,6 +12,7 @@
 
 namespace miodb {
 
+// A chunk's order is its first write; an empty one comes first of all, and has nothing to judge.
 const LogPiece& LogHistory::AddChunk(const LogChunkPlace& place, const char* base, uint64_t secret) {
   CHECK(state_ == State::kOpen);
   CHECK(rules_.policy != LogPolicy::kRecoverVolatile);
@@ -17,6 +21,8 @@ const LogPiece& LogHistory::AddChunk(const LogChunkPlace& place, const char* bas
   return pieces_.back();
 }
 
+// The id of its chunk alone is known of the place: of two frames that begin with the same write the later chunk's
+// counts.
 void LogHistory::AddFrame(const std::string& name, const FrameView& frame, uint64_t chunk_id) {
   CHECK(state_ == State::kOpen);
   CHECK(rules_.policy == LogPolicy::kRepair);
@@ -28,12 +34,14 @@ void LogHistory::AddFrame(const std::string& name, const FrameView& frame, uint6
   piece.order = piece.first_sequence;
 }
 
+// Files are only listed here. They are read by Judge, which knows what is in tables.
 Status LogHistory::AddFiles(Env* env, const std::string& folder, std::optional<uint64_t> log_id) {
   CHECK(state_ == State::kOpen);
   CHECK(folder_.empty());
   if (folder.empty()) return Status::OK();
   env_ = env;
   folder_ = folder;
+  // Another log's files are not even listed: their sequences would be taken for this one's.
   bool ours = true;
   Status s = log_id.has_value() ? FileLog::IsOwnedBy(env, folder, *log_id, &ours) : Status::OK();
   if (!ours && s.ok()) report_({folder, "does not hold the log of this database (no WAL_OWNER with its id)"});
@@ -50,12 +58,13 @@ Status LogHistory::AddFiles(Env* env, const std::string& folder, std::optional<u
   return s;
 }
 
-// A file without writes that are not flushed belongs behind those before it.
+// A file without writes that are not flushed belongs behind those before it. Files are listed by rising number, which
+// is the order in which they were written. One that cannot be read is left as it was, unread, where the policy goes on.
 Status LogHistory::ReadFiles() {
   uint64_t before = flushed_sequence_;  // the last sequence before the file
   for (LogPiece& piece : pieces_) {
     if (!piece.in_file()) continue;
-    const LogPiece unread = piece;
+    const LogPiece unread = piece;  // a read that fails may have filled in a part
     Status s = ReadLogFile(env_, folder_, flushed_sequence_, nullptr, &piece);
     if (!s.ok()) {
       piece = unread;
@@ -69,6 +78,9 @@ Status LogHistory::ReadFiles() {
   return Status::OK();
 }
 
+// The sort is by the write that a piece begins with. Among pieces that begin with the same one, those with writes come
+// before those without, files before chunks, and chunks by falling id: the first is the one that counts, and those
+// behind it do not follow.
 Status LogHistory::Judge(uint64_t flushed_sequence, uint64_t reach) {
   CHECK(state_ == State::kOpen);
   state_ = State::kGoesOn;
@@ -81,6 +93,8 @@ Status LogHistory::Judge(uint64_t flushed_sequence, uint64_t reach) {
     if (s.ok()) s = JudgePiece(&piece);
   }
   CHECK_GE(last_sequence_, flushed_sequence);
+  // Table files of a volatile pool hold writes up to reach. A log that ends before would be replayed under them, and
+  // give their sequences out again.
   if (!s.ok() || last_sequence_ >= reach) return s;
   return Damage(folder_.empty() ? "log" : folder_,
                 rules_.policy == LogPolicy::kRepair
@@ -90,12 +104,14 @@ Status LogHistory::Judge(uint64_t flushed_sequence, uint64_t reach) {
                           std::to_string(reach) + " when files on SSD were made");
 }
 
+// Never at a sealed chunk: a recovery has shown its writes to readers. Never in a repair, which takes what there is.
 bool LogHistory::MayEndAt(const LogPiece& piece) const {
   DCHECK(!piece.in_file() || !piece.place.sealed);
   const LogHoles holes = piece.in_file() ? rules_.in_files : rules_.in_chunks;
   return rules_.policy != LogPolicy::kRepair && holes == LogHoles::kEndTheLog && !piece.place.sealed;
 }
 
+// A recovery ends at the first damage; the others tell of it and go on.
 Status LogHistory::Damage(const std::string& place, const std::string& reason) const {
   DCHECK(!reason.empty());
   if (Recovers()) return Status::Corruption(place, reason);
@@ -103,6 +119,7 @@ Status LogHistory::Damage(const std::string& place, const std::string& reason) c
   return Status::OK();
 }
 
+// What a file system does not give is no damage: a recovery or a repair that went on without it could lose writes.
 Status LogHistory::Unreadable(const std::string& place, const Status& s) const {
   DCHECK(!s.ok());
   if (rules_.policy != LogPolicy::kVerify) return s;
@@ -110,6 +127,8 @@ Status LogHistory::Unreadable(const std::string& place, const Status& s) const {
   return Status::OK();
 }
 
+// In this order: holes inside of the piece, whether its writes are replaced by others, the gap before it, records that
+// this version does not know. A piece behind the end of the log is judged as well, so that damage is told, and dropped.
 Status LogHistory::JudgePiece(LogPiece* piece) {
   DCHECK(piece->verdict == LogVerdict::kDrop);
   const bool ends_inside = piece->damaged() && MayEndAt(*piece);
@@ -124,6 +143,7 @@ Status LogHistory::JudgePiece(LogPiece* piece) {
   }
   if (s.ok() && !piece->empty()) s = JudgeGap(*piece);
   if (!s.ok()) return s;
+  // JudgeGap may have ended the log just now, and then this piece lies behind the end.
   const bool goes_on = state_ == State::kGoesOn;
   for (const FrameView& frame : piece->frames) {
     if (s.ok() && goes_on && frame.has_unknown_type) {
@@ -145,7 +165,8 @@ Status LogHistory::JudgePiece(LogPiece* piece) {
   return s;
 }
 
-// Whether a piece with writes follows those before it.
+// Whether a piece with writes follows those before it. A repair accepts an overlap: what it finds may be of several
+// lives of the log.
 Status LogHistory::JudgeGap(const LogPiece& piece) {
   DCHECK(!piece.empty());
   const uint64_t next = piece.first_sequence;
@@ -153,6 +174,7 @@ Status LogHistory::JudgeGap(const LogPiece& piece) {
   if (state_ == State::kGoesOn && (next == last_sequence_ + 1 || (repairs && next <= last_sequence_))) {
     return Status::OK();
   }
+  // Unsynced pieces may be lost in any order, so what lies behind the first gap is worth nothing.
   if (MayEndAt(piece)) {
     if (!(piece.in_file() && MIODB_MUTATED(kLogFileGapUnseen))) state_ = State::kEnded;
     return Status::OK();
@@ -162,6 +184,8 @@ Status LogHistory::JudgeGap(const LogPiece& piece) {
                                           std::to_string(next));
 }
 
+// Memory for all batches of a log is never needed: they were read once to be judged, and are read again one by one. The
+// file may have changed in between only if somebody else writes into the folder, and then the replay ends.
 Status LogHistory::ForEachBatch(const LogPiece& piece, const VisitBatch& visit) const {
   CHECK(state_ != State::kOpen);
   CHECK(piece.in_file() && piece.replayed());

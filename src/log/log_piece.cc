@@ -1,3 +1,5 @@
+// Reading pieces. What is found is kept as it is, with the holes in between: which of it counts is LogHistory's to say.
+
 #include "src/log/log_piece.h"
 
 #include <algorithm>
@@ -12,7 +14,8 @@ namespace miodb {
 
 namespace {
 
-// Whether these bytes are a whole batch with at least one update.
+// Whether these bytes are a whole batch with at least one update. The record's checksum was right, so another answer
+// means that another program has written it.
 bool CheckBatch(const Slice& batch, uint64_t* first_sequence, uint64_t* count) {
   if (batch.size() < kBatchHeaderBytes) return false;
   *first_sequence = DecodeFixed64(batch.data());
@@ -27,6 +30,7 @@ bool CheckBatch(const Slice& batch, uint64_t* first_sequence, uint64_t* count) {
 
 }  // namespace
 
+// Two texts, for what is missing and for what is there twice.
 std::string TextOfGap(uint64_t last, uint64_t next) {
   DCHECK_NE(last + 1, next);
   if (next <= last) {
@@ -35,6 +39,7 @@ std::string TextOfGap(uint64_t last, uint64_t next) {
   return "writes " + std::to_string(last + 1) + " to " + std::to_string(next - 1) + " are missing before it";
 }
 
+// Frames behind a hole are added too, and whole_frames stays where the hole is.
 void LogPiece::AddFrame(const FrameView& frame) {
   DCHECK(!in_file());
   DCHECK_GT(frame.count, 0u);
@@ -46,6 +51,7 @@ void LogPiece::AddFrame(const FrameView& frame) {
   if (!damaged()) whole_frames = frames.size();
 }
 
+// The sums are made anew from what is left.
 void LogPiece::CutAtHole() {
   DCHECK_LE(whole_frames, frames.size());
   if (in_file() || !damaged()) return;  // nothing behind a hole was read, or there is none
@@ -56,6 +62,10 @@ void LogPiece::CutAtHole() {
   CHECK_EQ(whole_frames, frames.size());
 }
 
+// Frames lie one behind the other. Where one does not check, the writing has ended there or something is damaged: a
+// later frame of the same chunk tells the two apart. (In file mode frames are not fenced in order; LogHistory lets the
+// log end there.) A sealed chunk has no such end, since it was read once as far as it goes. A frame that checks and
+// does not follow in sequence shows that others are missing, even if nothing else does.
 LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t secret, const std::string& where) {
   CHECK_LE(place.frame_limit(), place.size);
   LogPiece piece;
@@ -64,6 +74,7 @@ LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t sec
   const char* const end = base + place.frame_limit();
   const auto offset = [&](const char* p) { return std::to_string(place.offset + static_cast<uint64_t>(p - base)); };
   FrameView frame;
+  // p moves frame by frame and, over what does not check, to the next frame that does.
   for (const char* p = base; p < end;) {
     if (ReadFrame(p, end, secret, place.id, &frame)) {
       DCHECK(frame.begin == p && frame.end <= end);
@@ -77,6 +88,7 @@ LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t sec
       if (!piece.damaged()) piece.valid_bytes = static_cast<uint64_t>(p - base);
       continue;
     }
+    // Where nothing follows, a chunk that is open has its end here.
     const char* const later = FindLaterFrame(p, end, secret, place.id, piece.last_sequence);
     DCHECK(later == nullptr || later > p);
     if (later != nullptr || place.sealed) {
@@ -91,6 +103,8 @@ LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t sec
   return piece;
 }
 
+// Batches whose writes are all in tables are counted for where the file ends, and not visited. A batch that parses but
+// does not follow is the same as one that does not check, for sequences have no gaps in a file.
 Status ReadLogFile(Env* env, const std::string& folder, uint64_t flushed_sequence, const VisitBatch& visit,
                    LogPiece* piece) {
   CHECK(IsLogBlockSize(piece->file.block_size));
@@ -119,6 +133,7 @@ Status ReadLogFile(Env* env, const std::string& folder, uint64_t flushed_sequenc
     if (visit != nullptr) s = visit(batch);
     if (!s.ok()) return s;
   }
+  // A batch behind the end counts as later only if its sequence is above all that was read or is in tables.
   if (!later && !MIODB_MUTATED(kLogFileLaterUnseen)) {
     later = reader.HasLaterBatch(std::max(piece->last_sequence, flushed_sequence));
   }

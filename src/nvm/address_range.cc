@@ -1,3 +1,6 @@
+// Ranges of addresses by system calls: what is reserved is mapped without access and without memory (MAP_NORESERVE),
+// so it costs addresses alone.
+
 #include "src/nvm/address_range.h"
 
 #include <sys/mman.h>
@@ -23,6 +26,7 @@ static_assert(AddressRange::kAlignment % kGrain == 0 && kGrain % kPage == 0);
 // needs them for its memory.
 constexpr uint64_t kPartOfLimit = 8;
 
+// In bytes, for the whole process (ulimit -v). It is asked anew each time, as a program may change its limits.
 uint64_t LimitOfAddresses() {
   struct rlimit limit;
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
@@ -33,8 +37,9 @@ void GiveBack(uintptr_t begin, uintptr_t end) {
   if (begin < end) munmap(reinterpret_cast<void*>(begin), end - begin);
 }
 
-// Memory of a range aligned as it has to be, with room behind it, by reserving more than is needed and giving back both
-// ends.
+// Addresses of a range aligned as it has to be, with room behind it, by reserving more than is needed and giving back
+// both ends. The room goes back at once as well: what it is for is that the kernel chose a gap which has so much behind
+// the range, and it fills gaps from their far end, so the range finds these addresses free for long.
 char* TryReserve(uint64_t size, uint64_t room) {
   constexpr uint64_t alignment = AddressRange::kAlignment;
   const uint64_t all = size + room + alignment;
@@ -48,7 +53,7 @@ char* TryReserve(uint64_t size, uint64_t room) {
   return reinterpret_cast<char*>(aligned);
 }
 
-// Reserves just these addresses, if they are nobody's.
+// Reserves just these addresses, if they are nobody's. MAP_FIXED alone would take them from whoever has them.
 bool TryReserveAt(char* at, uint64_t size) {
   CHECK_GT(size, 0u);
   void* const reserved = mmap(at, size, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
@@ -65,7 +70,10 @@ uint64_t Less(uint64_t least, uint64_t wanted) {
 
 }  // namespace
 
+// The room shrinks by sixteenths before the range itself shrinks by halves: a range without room behind it only grows
+// less, a range that is too short does not hold the pool.
 Status AddressRange::Reserve(uint64_t least, uint64_t wanted, uint64_t room, std::shared_ptr<AddressRange>* range) {
+  CHECK_LE(least, wanted);
   const uint64_t limit = LimitOfAddresses();
   const uint64_t affordable = limit / kPartOfLimit / kGrain * kGrain;
   room = std::min(room, affordable) / kGrain * kGrain;
@@ -84,13 +92,17 @@ Status AddressRange::Reserve(uint64_t least, uint64_t wanted, uint64_t room, std
       break;
     }
   }
+  // Not even the least can be had.
   const std::string reason = strerror(errno);
   const std::string limited =
       limit == UINT64_MAX ? "" : "; the process may have " + std::to_string(limit) + " (ulimit -v)";
   return Status::IOError("cannot reserve " + std::to_string(least) + " bytes of address space", reason + limited);
 }
 
+// The mutex keeps two growing regions of one pool from extending the range at once; readers of size() need no lock,
+// since addresses only come to it.
 bool AddressRange::Extend(uint64_t least, uint64_t wanted) {
+  CHECK_LE(least, wanted);
   MutexLock lock(&mutex_);
   const uint64_t old_size = size();
   if (least <= old_size) return true;
@@ -108,6 +120,8 @@ bool AddressRange::Extend(uint64_t least, uint64_t wanted) {
 
 AddressRange::~AddressRange() { munmap(base_, size()); }
 
+// Mapping over what is there takes it away and keeps the addresses in one call; unmapping would leave a moment in which
+// another thread's mmap could get them.
 void AddressRange::Clear(uint64_t offset, uint64_t size) const {
   CHECK(offset % kPage == 0 && offset <= this->size() && size <= this->size() - offset);
   mmap(base_ + offset, size, PROT_NONE, kFlags | MAP_FIXED, -1, 0);

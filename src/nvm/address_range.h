@@ -46,6 +46,7 @@ class AddressRange {
  private:
   AddressRange(char* base, uint64_t size) : base_(base), size_(size) {
     CHECK_EQ(reinterpret_cast<uintptr_t>(base_) % kAlignment, 0u);
+    CHECK_LE(size, UINT64_MAX - reinterpret_cast<uintptr_t>(base_));
   }
 
   char* const base_;

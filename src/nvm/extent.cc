@@ -1,7 +1,11 @@
+// What becomes of an extent's space: whoever drops the last reference gives it back to the pool, in the destructor.
+
 #include "src/nvm/extent.h"
 
 #include <algorithm>
+#include <cstddef>
 
+#include "src/format/index_node.h"
 #include "src/nvm/pool.h"
 #include "src/util/check.h"
 
@@ -11,20 +15,26 @@ Extent::Extent(Pool* pool, PmRef offset, uint64_t size, ExtentKind kind)
     : pool_(pool), offset_(offset), size_(size), kind_(kind) {
   CHECK(offset % kExtentUnit == 0 && size % kExtentUnit == 0);
   CHECK_GT(size, 0u);
+  CHECK_GE(offset, kPoolHeaderSize);  // which no extent ever covers
 }
 
+// The magic number goes before the space is free: afterwards somebody else may own it already. No fence follows, since
+// a crash that brings the number back leaves an index that no edit names, as one that was never erased.
 Extent::~Extent() {
   if (abandoned_) return;
   if (dropped_) EraseMagic();
   pool_->Release(offset_, size_ + trimmed_);
 }
 
+// One word, so it is on the medium or it is not.
 void Extent::EraseMagic() {
   CHECK(kind_ == ExtentKind::kIndex);
+  static_assert(offsetof(TableHeader, magic) == 0);
   const uint64_t zero = 0;
   pool_->persist().Copy(Purpose::kManifest, data(), &zero, sizeof(zero));
 }
 
+// At least one unit stays, so that an extent is never empty: every offset that is taken belongs to one extent.
 void Extent::Trim(uint64_t size) {
   const uint64_t keep = std::max(RoundToUnit(size), kExtentUnit);
   CHECK_LE(keep, size_);
@@ -34,24 +44,27 @@ void Extent::Trim(uint64_t size) {
 
 void Extent::ReleaseTrimmed() {
   DCHECK_EQ(trimmed_ % kExtentUnit, 0u);
+  DCHECK(!abandoned_);  // whose tail is in doubt as well
   if (trimmed_ == 0) return;
   pool_->Release(offset_ + size_, trimmed_);
   trimmed_ = 0;
 }
 
+// Before anybody knows the extent by its size, so nothing stands between the two steps.
 void Extent::Shrink(uint64_t size) {
   Trim(size);
   ReleaseTrimmed();
 }
 
-void Extent::Populate() const {
+// Regions know bytes of their file, not references.
+void Extent::PopulateWith(void (Region::*populate)(uint64_t, uint64_t)) const {
   const RegionSet::Member& m = pool_->regions().Of(offset_);
-  m.region->Populate(offset_ - m.base, size_);
+  CHECK(m.base <= offset_ && end() <= m.end());  // no extent crosses from one region into the next
+  (m.region.get()->*populate)(offset_ - m.base, size_);
 }
 
-void Extent::PopulateForReading() const {
-  const RegionSet::Member& m = pool_->regions().Of(offset_);
-  m.region->PopulateForReading(offset_ - m.base, size_);
-}
+void Extent::Populate() const { PopulateWith(&Region::Populate); }
+
+void Extent::PopulateForReading() const { PopulateWith(&Region::PopulateForReading); }
 
 }  // namespace miodb

@@ -15,13 +15,17 @@
 
 #include "src/format/pm_ref.h"
 #include "src/format/superblock.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
 class Pool;
+class Region;
 
 // Offsets and sizes of extents are multiples of kExtentUnit.
 inline constexpr uint64_t RoundToUnit(uint64_t bytes) { return (bytes + kExtentUnit - 1) / kExtentUnit * kExtentUnit; }
+static_assert(RoundToUnit(0) == 0 && RoundToUnit(1) == kExtentUnit && RoundToUnit(kExtentUnit) == kExtentUnit);
+static_assert(kExtentUnit % 256 == 0);  // nodes and frames that begin an extent begin a unit of the medium
 
 enum class ExtentKind : uint8_t {
   kManifest = 0,
@@ -29,6 +33,8 @@ enum class ExtentKind : uint8_t {
   kLog = 2,      // log chunk, later the payload of the tables flushed from it
   kSettled = 3,  // payload that a lazy copy or an evacuation wrote in key order
 };
+
+static_assert(static_cast<int>(ExtentKind::kLog) == 2 && static_cast<int>(ExtentKind::kSettled) == 3);  // meta blocks
 
 // A run of pool space. Freed when the last reference goes.
 class Extent {
@@ -43,7 +49,7 @@ class Extent {
   PmRef end() const { return offset_ + size_; }
   ExtentKind kind() const { return kind_; }
   char* data() const;
-  bool Contains(PmRef ref) const { return ref >= offset_ && ref < offset_ + size_; }
+  bool Contains(PmRef ref) const { return ref >= offset_ && ref < end(); }
 
   // Faults the extent in for writing.
   void Populate() const;
@@ -65,7 +71,10 @@ class Extent {
 
   // The manifest names this index extent no more, durably: when its last reader is gone its magic number is erased, so
   // that a repair which has no manifest to go by does not take it for a table. By any thread.
-  void MarkDropped() { dropped_.store(true, std::memory_order_relaxed); }  // relaxed: ordered by the reference count
+  void MarkDropped() {
+    CHECK(kind_ == ExtentKind::kIndex);               // others have no magic number at their beginning
+    dropped_.store(true, std::memory_order_relaxed);  // relaxed: ordered by the reference count
+  }
 
   // Payload extents: bytes of records that tables of the current version refer to. Kept by Version installation.
   std::atomic<int64_t> live_bytes{0};
@@ -73,13 +82,17 @@ class Extent {
   // Payload extents: bytes that were written for records. Garbage is what of them is not live; the rest of the extent
   // is rounding. Set before the extent is shared.
   uint64_t payload_bytes() const { return payload_bytes_; }
-  void SetPayloadBytes(uint64_t bytes) { payload_bytes_ = bytes; }
+  void SetPayloadBytes(uint64_t bytes) {
+    DCHECK_LE(bytes, size_);
+    payload_bytes_ = bytes;
+  }
 
   // Payload extents: garbage collection wants this one empty; merges copy what is live out of it.
   std::atomic<bool> evacuate{false};
 
  private:
   void EraseMagic();
+  void PopulateWith(void (Region::*populate)(uint64_t, uint64_t)) const;
 
   Pool* const pool_;
   const PmRef offset_;

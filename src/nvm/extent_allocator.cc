@@ -1,3 +1,7 @@
+// Two maps of the same runs, one by offset and one by size: a best fit and both neighbours of a run are found in
+// logarithmic time. Nodes are moved between places of a map rather than made anew wherever the number of runs stays, so
+// that most changes need no memory and cannot fail.
+
 #include "src/nvm/extent_allocator.h"
 
 #include <algorithm>
@@ -11,12 +15,14 @@ namespace miodb {
 
 namespace {
 
+// What may be a run at all. A sum that wraps would lie before its own beginning.
 bool InUnits(uint64_t offset, uint64_t size) {
   return size > 0 && size % kExtentUnit == 0 && offset % kExtentUnit == 0 && size <= UINT64_MAX - offset;
 }
 
 }  // namespace
 
+// The only change that needs memory. If it finds none, both maps are as before.
 void ExtentAllocator::Insert(uint64_t offset, uint64_t size) {
   CHECK(InUnits(offset, size));
   const auto [it, is_new] = by_offset_.emplace(offset, size);
@@ -30,6 +36,7 @@ void ExtentAllocator::Insert(uint64_t offset, uint64_t size) {
   free_bytes_ += size;
 }
 
+// By size and offset together, because several runs may have one size.
 void ExtentAllocator::Erase(OffsetMap::iterator it) {
   CHECK_GE(free_bytes_, it->second);
   free_bytes_ -= it->second;
@@ -37,12 +44,14 @@ void ExtentAllocator::Erase(OffsetMap::iterator it) {
   by_offset_.erase(it);
 }
 
+// The nodes are taken out, changed and put back: keys of a map cannot be changed in place.
 void ExtentAllocator::Resize(OffsetMap::iterator it, uint64_t offset, uint64_t size) {
   CHECK(InUnits(offset, size));
   auto by_size = by_size_.extract({it->second, it->first});
   CHECK(!by_size.empty());
   by_size.value() = {size, offset};
   CHECK(by_size_.insert(std::move(by_size)).inserted);
+  CHECK_GE(free_bytes_, it->second);
   free_bytes_ += size;
   free_bytes_ -= it->second;
   auto by_offset = by_offset_.extract(it);
@@ -51,14 +60,18 @@ void ExtentAllocator::Resize(OffsetMap::iterator it, uint64_t offset, uint64_t s
   CHECK(by_offset_.insert(std::move(by_offset)).inserted);
 }
 
+// Only a run that touches neither neighbour is a new node. A range that is free already, even in part, is a bug of
+// whoever frees it twice, and would give the same space to two owners: so that is checked in release builds as well.
 void ExtentAllocator::Free(uint64_t offset, uint64_t size) {
   CHECK(InUnits(offset, size));
+  // The neighbours on both sides, as far as there are any.
   const auto next = by_offset_.lower_bound(offset);
   const auto prev = next == by_offset_.begin() ? by_offset_.end() : std::prev(next);
   CHECK(next == by_offset_.end() || offset + size <= next->first);
   CHECK(prev == by_offset_.end() || prev->first + prev->second <= offset);
   const bool joins_next = next != by_offset_.end() && offset + size == next->first;
   const bool joins_prev = prev != by_offset_.end() && prev->first + prev->second == offset;
+  // The node of a neighbour becomes that of the joined run, so a range that touches one needs no memory.
   if (joins_prev) {
     size += prev->second;
     if (joins_next) {
@@ -74,6 +87,7 @@ void ExtentAllocator::Free(uint64_t offset, uint64_t size) {
   DCHECK(RunOf(offset).offset <= offset);
 }
 
+// Pairs are ordered by size, then by offset, so the first that is not less is the best fit at the lowest address.
 bool ExtentAllocator::Allocate(uint64_t size, uint64_t* offset) {
   CHECK_GT(size, 0u);
   auto fit = by_size_.lower_bound({size, 0});
@@ -83,6 +97,8 @@ bool ExtentAllocator::Allocate(uint64_t size, uint64_t* offset) {
   return true;
 }
 
+// A range out of the middle leaves two runs. The one behind it is inserted first: if there is no memory for it, nothing
+// was changed.
 bool ExtentAllocator::Take(uint64_t offset, uint64_t size) {
   CHECK_GT(size, 0u);
   auto it = by_offset_.upper_bound(offset);
@@ -103,6 +119,7 @@ bool ExtentAllocator::Take(uint64_t offset, uint64_t size) {
   return true;
 }
 
+// Growth asks: what is free at the end of a file already is the beginning of the run that it makes.
 uint64_t ExtentAllocator::UsedEnd(uint64_t limit) const {
   if (by_offset_.empty()) return limit;
   const auto& last = *by_offset_.rbegin();
@@ -110,6 +127,7 @@ uint64_t ExtentAllocator::UsedEnd(uint64_t limit) const {
   return last.first + last.second == limit ? last.first : limit;
 }
 
+// Giving back asks, from the end of a file to its front.
 bool ExtentAllocator::LastBelow(uint64_t limit, Run* run) const {
   const auto it = by_offset_.lower_bound(limit);
   if (it == by_offset_.begin()) return false;
@@ -119,7 +137,9 @@ bool ExtentAllocator::LastBelow(uint64_t limit, Run* run) const {
   return true;
 }
 
+// The run before the first that begins behind the offset may reach over it.
 bool ExtentAllocator::FirstIn(uint64_t offset, uint64_t size, Run* run) const {
+  CHECK_LE(size, UINT64_MAX - offset);
   auto it = by_offset_.upper_bound(offset);
   if (it != by_offset_.begin() && std::prev(it)->first + std::prev(it)->second > offset) --it;
   if (it == by_offset_.end() || it->first >= offset + size) return false;
@@ -129,6 +149,7 @@ bool ExtentAllocator::FirstIn(uint64_t offset, uint64_t size, Run* run) const {
   return true;
 }
 
+// Of a hole that an allocation met: all of it is put aside.
 ExtentAllocator::Run ExtentAllocator::RunOf(uint64_t offset) const {
   const auto behind = by_offset_.upper_bound(offset);
   CHECK(behind != by_offset_.begin());
@@ -137,13 +158,17 @@ ExtentAllocator::Run ExtentAllocator::RunOf(uint64_t offset) const {
   return run;
 }
 
+// For checks: the maps of what is free and of what is taken have nothing in common.
 bool ExtentAllocator::Overlaps(const ExtentAllocator& other) const {
+  CHECK(&other != this);
   Run shared;
   return std::any_of(by_offset_.begin(), by_offset_.end(),
                      [&](const auto& run) { return other.FirstIn(run.first, run.second, &shared); });
 }
 
+// Costs a walk through all runs: for debug builds, simulators, and the moment at which a region is taken in.
 void ExtentAllocator::Check(uint64_t begin, uint64_t end) const {
+  CHECK_LE(begin, end);
   CHECK_EQ(by_offset_.size(), by_size_.size());
   uint64_t sum = 0, last = 0;
   for (const auto& [offset, size] : by_offset_) {

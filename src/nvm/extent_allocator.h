@@ -12,6 +12,8 @@
 #include <set>
 #include <utility>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 class ExtentAllocator {
@@ -20,7 +22,10 @@ class ExtentAllocator {
     uint64_t offset = 0;
     uint64_t size = 0;
 
-    uint64_t end() const { return offset + size; }
+    uint64_t end() const {
+      DCHECK_LE(size, UINT64_MAX - offset);
+      return offset + size;
+    }
   };
 
   // Adds [offset, offset + size), which must not be free already. Without memory nothing is changed, as in all of

@@ -1,3 +1,6 @@
+// Files of a MemoryEnv are strings behind names; a handle keeps the string, so a file whose name is removed lives on
+// until its last handle goes, as one of a real file system does. Nothing outlives the process, so to sync is nothing.
+
 #include "src/nvm/memory_env.h"
 
 #include <sys/mman.h>
@@ -25,12 +28,15 @@ static_assert(kPageBytes % kExtentUnit == 0 && kLeastUnlimitedBytes >= kInitialR
 
 Status NoFile(const std::string& fname) { return PosixError(fname, ENOENT); }
 
+// Folders are known without a slash at their end, the root with the only one that it has.
 std::string WithoutSlash(const std::string& dirname) {
   const size_t end = dirname.find_last_not_of('/');
   return end == std::string::npos ? dirname.substr(0, 1) : dirname.substr(0, end + 1);
 }
 
-// Addresses for as much as the pool may become, without memory behind them: that comes with use, and is zero.
+// Addresses for as much as the pool may become, without memory behind them: that comes with use, and is zero. A pool
+// without a limit may become as large as the machine's memory, or half of that and so on where the process has fewer
+// addresses.
 MemoryEnv::Memory MapMemory(uint64_t limit) {
   const uint64_t machine =
       static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -58,6 +64,7 @@ MemoryEnv::Memory MapMemory(uint64_t limit) {
   }
 }
 
+// An info log would be a file that grows in memory, for nobody to read.
 class NoLogger final : public Logger {
  public:
   void Logv(const char*, std::va_list) override {}
@@ -76,6 +83,8 @@ class MemoryEnv::Content {
     MutexLock lock(&mutex_);
     bytes_.append(data.data(), data.size());
   }
+
+  // Copies, since a writer may append meanwhile and move the bytes.
   Slice Read(uint64_t offset, size_t n, char* scratch) EXCLUDES(mutex_) {
     MutexLock lock(&mutex_);
     if (offset >= bytes_.size()) return Slice(scratch, 0);
@@ -90,15 +99,18 @@ class MemoryEnv::Content {
   std::string bytes_ GUARDED_BY(mutex_);
 };
 
+// Both kinds of reading are one: a position, which only the sequential one has.
 class MemoryEnv::Reader final : public SequentialFile, public RandomAccessFile {
  public:
   explicit Reader(std::shared_ptr<Content> content) : content_(std::move(content)) { CHECK(content_ != nullptr); }
 
   Status Read(size_t n, Slice* result, char* scratch) override {
     *result = content_->Read(position_, n, scratch);
+    CHECK_LE(result->size(), n);
     position_ += result->size();
     return Status::OK();
   }
+  // Beyond the end, too: what is read there is nothing.
   Status Skip(uint64_t n) override {
     position_ += std::min(n, UINT64_MAX - position_);
     return Status::OK();
@@ -113,6 +125,7 @@ class MemoryEnv::Reader final : public SequentialFile, public RandomAccessFile {
   uint64_t position_ = 0;
 };
 
+// What is appended is there for readers at once: nothing is buffered, and there is nothing that a sync could add.
 class MemoryEnv::Writer final : public WritableFile {
  public:
   explicit Writer(std::shared_ptr<Content> content) : content_(std::move(content)) { CHECK(content_ != nullptr); }
@@ -129,14 +142,16 @@ class MemoryEnv::Writer final : public WritableFile {
   const std::shared_ptr<Content> content_;
 };
 
+// A lock is its name in locked_. It is not held against other processes, which do not see these files.
 class MemoryEnv::Lock final : public FileLock {
  public:
-  explicit Lock(std::string name) : fname(std::move(name)) {}
+  explicit Lock(std::string name) : fname(std::move(name)) { CHECK(!fname.empty()); }
   const std::string fname;
 };
 
 Env* NewMemEnv(Env* base_env) { return new MemoryEnv(base_env); }
 
+// A program may wrap the Env of NewMemEnv in one of its own, which counts calls or fails some.
 MemoryEnv* MemoryEnv::Of(Env* env) {
   while (env != nullptr) {
     auto* const memory = dynamic_cast<MemoryEnv*>(env);
@@ -147,6 +162,8 @@ MemoryEnv* MemoryEnv::Of(Env* env) {
   return nullptr;
 }
 
+// A pool is in use for as long as somebody but its name holds the memory. Fresh memory bears no name yet: a database
+// that is made and fails leaves nothing behind.
 Status MemoryEnv::PoolMemory(const std::string& path, const Options& options, Memory* memory) {
   if (options.nvm_node >= 0 || !options.nvm_regions.empty()) {
     return Status::NotSupported(path, "a pool in the memory of an Env has no nvm_node and no nvm_regions");
@@ -161,21 +178,27 @@ Status MemoryEnv::PoolMemory(const std::string& path, const Options& options, Me
     return *memory != nullptr ? Status::OK() : PosixError("addresses for the pool " + path, ENOMEM);
   }
   if (file->second.pool == nullptr) return Status::Corruption(path, "is a file and no pool");
+  // The name is one owner. Nobody else can come to be one while the mutex is held.
   if (file->second.pool.use_count() > 1) return Status::IOError(path, "the pool is in use by another open database");
   *memory = file->second.pool;
+  CHECK_LE((*memory)->size, (*memory)->capacity);  // as its last database left it
   return Status::OK();
 }
 
+// Called when the pool has its first root: a name that can be opened stands for a pool that is whole.
 void MemoryEnv::AddPool(const std::string& path, const Memory& memory) {
   CHECK(memory->base != nullptr && memory->size <= memory->capacity);
+  CHECK_GT(memory->size, 0u);
   MutexLock lock(&mutex_);
   files_[path] = File{nullptr, memory};
 }
 
+// The bytes of a pool are mapped and change under the database, so they are no file that can be read.
 Status MemoryEnv::FindContent(const std::string& fname, std::shared_ptr<Content>* content) {
   MutexLock lock(&mutex_);
   const auto file = files_.find(fname);
   if (file == files_.end()) return NoFile(fname);
+  CHECK_NE(file->second.content == nullptr, file->second.pool == nullptr);
   if (file->second.content == nullptr)
     return Status::NotSupported(fname, "is a pool in memory, which only its database reads");
   *content = file->second.content;
@@ -198,6 +221,8 @@ Status MemoryEnv::NewRandomAccessFile(const std::string& fname, RandomAccessFile
   return s;
 }
 
+// What needs memory comes first, so that a file is there as a whole or not at all. Handles of a file that had the name
+// keep its bytes.
 Status MemoryEnv::NewWritableFile(const std::string& fname, WritableFile** result) {
   *result = nullptr;
   auto content = std::make_shared<Content>();
@@ -217,6 +242,7 @@ Status MemoryEnv::NewAppendableFile(const std::string& fname, WritableFile** res
   return s;
 }
 
+// NotSupported, as Env says of itself: those of the wrapped Env would look for the file on a disk.
 Status MemoryEnv::NewDirectRandomAccessFile(const std::string& fname, RandomAccessFile** result) {
   return Env::NewDirectRandomAccessFile(fname, result);
 }
@@ -230,6 +256,7 @@ bool MemoryEnv::FileExists(const std::string& fname) {
   return files_.count(fname) > 0 || directories_.count(WithoutSlash(fname)) > 0;
 }
 
+// A folder is whatever stands before a slash in a name; of names further down the first part is a child.
 Status MemoryEnv::GetChildren(const std::string& dirname, std::vector<std::string>* result) {
   result->clear();
   const std::string prefix = WithoutSlash(dirname) + "/";
@@ -238,6 +265,7 @@ Status MemoryEnv::GetChildren(const std::string& dirname, std::vector<std::strin
     if (path.compare(0, prefix.size(), prefix) != 0) return;
     names.insert(path.substr(prefix.size(), path.find('/', prefix.size()) - prefix.size()));
   };
+  // Names are in order, and a set keeps a folder with several files from being told as often.
   MutexLock lock(&mutex_);
   for (const auto& [path, file] : files_) add(path);
   for (const std::string& path : directories_) add(path);
@@ -245,6 +273,7 @@ Status MemoryEnv::GetChildren(const std::string& dirname, std::vector<std::strin
   return Status::OK();
 }
 
+// The name goes; the bytes, or the pool's memory, go with the last of those who have them open.
 Status MemoryEnv::RemoveFile(const std::string& fname) {
   MutexLock lock(&mutex_);
   return files_.erase(fname) > 0 ? Status::OK() : NoFile(fname);
@@ -256,6 +285,7 @@ Status MemoryEnv::CreateDir(const std::string& dirname) {
   return Status::OK();
 }
 
+// OK for a folder that is not there, or not empty: names need no folder.
 Status MemoryEnv::RemoveDir(const std::string& dirname) {
   MutexLock lock(&mutex_);
   directories_.erase(WithoutSlash(dirname));
@@ -267,10 +297,12 @@ Status MemoryEnv::GetFileSize(const std::string& fname, uint64_t* file_size) {
   MutexLock lock(&mutex_);
   const auto file = files_.find(fname);
   if (file == files_.end()) return NoFile(fname);
+  CHECK_NE(file->second.content == nullptr, file->second.pool == nullptr);
   *file_size = file->second.pool != nullptr ? file->second.pool->size : file->second.content->size();
   return Status::OK();
 }
 
+// In one step, as of a real file system: a reader of target sees the old file or the new one.
 Status MemoryEnv::RenameFile(const std::string& src, const std::string& target) {
   MutexLock lock(&mutex_);
   const auto file = files_.find(src);
@@ -281,6 +313,7 @@ Status MemoryEnv::RenameFile(const std::string& src, const std::string& target) 
   return Status::OK();
 }
 
+// As a real one, the lock leaves a file of its name behind.
 Status MemoryEnv::LockFile(const std::string& fname, FileLock** lock) {
   *lock = nullptr;
   auto held = std::make_unique<Lock>(fname);
@@ -292,6 +325,7 @@ Status MemoryEnv::LockFile(const std::string& fname, FileLock** lock) {
   return Status::OK();
 }
 
+// The lock object goes whatever happens; its name is there, because LockFile put it there.
 Status MemoryEnv::UnlockFile(FileLock* lock) {
   const std::unique_ptr<Lock> held(static_cast<Lock*>(lock));
   MutexLock guard(&mutex_);

@@ -64,6 +64,7 @@ SyncStream StreamOf(Purpose purpose) {
 }
 
 const char* PersistModeName(PersistMode mode) {
+  CHECK_NE(mode, kPersistAuto);  // what was asked for, never what a medium gives
   switch (mode) {
     case kPersistPmem:
       return "pmem";
@@ -104,6 +105,8 @@ bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_
   return false;
 }
 
+// Stores without a fence of their own (NODRAIN): whoever publishes fences once for all that it stored. What a crash
+// leaves is any subset of the words, so nothing may refer to dst until the fence.
 void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   if (Store(purpose, dst, src, n MIODB_SITE_PASSED)) MarkDirty(StreamOf(purpose), dst, n);
 }
@@ -150,7 +153,10 @@ Status Persist::Fence(Purpose purpose MIODB_SITE_ARGUMENT) {
   return SyncDirty(StreamOf(purpose));
 }
 
-// Between the beginning and the end of a round nothing may be thrown: later rounds wait for it.
+// One round: the dirty ranges are taken under the mutex and synced without it, so that others store and mark meanwhile.
+// A round ends only after those of its stream that began before it, even if its own calls are done: some of what this
+// thread stored may be among the ranges that an earlier round took. In between nothing may be thrown, for later rounds
+// wait for this one; hence an array on the stack and no copy of the vector.
 //
 // A flush covers the part of the log that it turns into tables, so when its round has ended a synced write need not
 // sync that part once more. What was stored there meanwhile stays dirty.
@@ -210,6 +216,8 @@ int Persist::SyncRange(const DirtyRange& range) const {
   return msync(reinterpret_cast<void*>(range.begin), size, MS_SYNC) == 0 ? 0 : errno;
 }
 
+// Ranges are of whole pages, as msync takes them. A range that touches the last one joins it, which is the common case:
+// a log chunk or an index is written from front to back.
 void Persist::MarkDirty(SyncStream stream, const char* addr, size_t n) {
 #ifdef MIODB_SIMULATOR
   constexpr uintptr_t page_mask = 63;  // what lies on the same page gains nothing by the company

@@ -73,6 +73,7 @@ class Persist {
   // Charges every store to a model of other memory, which outlives this. Before the first store.
   void SetModel(NvmModel* model) {
     CHECK_EQ(TotalBytes(), 0u);
+    CHECK(model_ == nullptr);
     model_ = model;
   }
 

@@ -1,3 +1,5 @@
+// Making, opening and publishing a pool, and the life of its extents.
+
 #include "src/nvm/pool.h"
 
 #include <unistd.h>
@@ -44,10 +46,12 @@ RegionPlace FirstPlace(const PoolOptions& options, uint64_t addresses) {
   return place;
 }
 
-// Maps the pool's own file, with addresses for the regions that it has.
+// Maps the pool's own file, with addresses for the regions that it has. How many that are is known only when the header
+// page can be read, so a pool for which the first range turns out too short is mapped a second time.
 Status OpenFirst(const std::string& path, const PoolOptions& options, std::unique_ptr<Region>* region) {
   if (options.memory != nullptr) {
     const uint64_t split = options.memory->split;
+    CHECK_LE(split, options.memory->capacity);
     *region = Region::OnCallersMemory(options.memory, split > 0 ? split : options.memory->capacity);
     return Status::OK();
   }
@@ -61,8 +65,13 @@ Status OpenFirst(const std::string& path, const PoolOptions& options, std::uniqu
 
 }  // namespace
 
-uint64_t PoolOptions::DrawRandom() const { return memory != nullptr ? memory->random() : SystemRandom64(); }
+// Memory of the caller has a source of its own, so that a simulation is repeated by its seed.
+uint64_t PoolOptions::DrawRandom() const {
+  CHECK(memory == nullptr || memory->random != nullptr);
+  return memory != nullptr ? memory->random() : SystemRandom64();
+}
 
+// Bytes without a meaning: no version and no variant, as nothing but this library reads them.
 std::array<uint8_t, kUuidBytes> PoolOptions::DrawUuid() const {
   const uint64_t random[] = {DrawRandom(), DrawRandom()};
   std::array<uint8_t, kUuidBytes> bytes;
@@ -71,6 +80,8 @@ std::array<uint8_t, kUuidBytes> PoolOptions::DrawUuid() const {
   return bytes;
 }
 
+// The parts refer to each other, so they come in the order in which they use one another: the set of regions is empty
+// until the body, and nobody asks it before.
 Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Region> region)
     : path_(path),
       options_(options),
@@ -80,6 +91,7 @@ Pool::Pool(const std::string& path, const Options& options, std::unique_ptr<Regi
       head_(path, base_, &persist_),
       further_(new PoolRegions(path_, options_, &regions_, &head_, &persist_, &space_)) {
   persist_.SetModel(options.model);
+  CHECK_GE(region->size(), kPoolHeaderSize);
   const uint64_t range = RoundToRegion(region->max_size());
   const uint8_t no_uuid[kUuidBytes] = {};
   regions_.Add(std::move(region), 0, range, no_uuid);
@@ -91,17 +103,22 @@ Status Pool::AddRegion(const RegionOptions& options) { return further_->Add(opti
 
 const std::vector<PoolRegionOptions>& Pool::missing_regions() const { return further_->missing(); }
 
+// Whoever maps these addresses next, or punches or cuts what is free, may touch them.
 void Pool::UnpoisonAll() {
   for (int i = 0; i < regions_.count(); i++) {
     MIODB_UNPOISON(At(regions_.at(i).base), regions_.at(i).region->size());
   }
 }
 
+// The extents are gone before: each refers to its pool. Without Publish the file has its temporary name still, and
+// nobody wants it.
 Pool::~Pool() {
   UnpoisonAll();
   if (options_.memory == nullptr && regions_.first().path() != path_) Remove();  // never published
 }
 
+// The last region first: a process that is killed in between leaves a pool that misses regions, which the next attempt
+// finds and removes, and no region without its pool.
 void Pool::Remove() {
   if (removed_) return;
   CHECK_GT(regions_.count(), 0);
@@ -109,12 +126,15 @@ void Pool::Remove() {
   removed_ = true;
 }
 
+// A device has no second name, so it is written as it is: until its first root is there it counts as empty
+// (ExistsOnDevice).
 Status Pool::Create(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   const PathKind kind = options.memory != nullptr ? PathKind::kAnonymous : KindOfPath(path);
   const bool has_file = kind == PathKind::kFile;
   std::string temporary = path;
   Status s = has_file ? FreeTemporaryName(path, options.uuid.data(), &temporary) : Status::OK();
   if (!s.ok()) return s;
+  // Whatever is thrown for want of memory leaves no file under the temporary name.
   try {
     std::unique_ptr<Region> region;
     s = options.memory != nullptr || kind == PathKind::kDevice
@@ -132,22 +152,27 @@ Status Pool::Create(const std::string& path, const Options& options, std::unique
   return s;
 }
 
+// What the options give is taken, the rest is drawn.
 void Pool::MakeNew() {
+  CHECK_EQ(head_.epoch(), 0u);
   const auto uuid = options_.uuid == decltype(options_.uuid){} ? options_.DrawUuid() : options_.uuid;
   const uint64_t secret = options_.secret != 0 ? options_.secret : Random64();
   head_.Write(uuid, secret, options_.memory == nullptr ? WallMicros() : 0);
   further_->SetNew();
 }
 
+// Length and storage of the file are durable before its name is: a pool that is found is whole.
 Status Pool::Publish() {
   Region& first = regions_.first();
   CHECK(!removed_);
   if (first.file().keeps_storage() || is_volatile()) return Status::OK();
   Status s = MIODB_MUTATED(kPoolUnsynced) ? Status::OK() : first.SyncFile();
   if (s.ok()) s = first.Rename(path_);
+  CHECK(!s.ok() || first.path() == path_);  // else the destructor would remove it
   return s;
 }
 
+// All regions are found and judged before the first store (Repair): an open that is refused changes no byte.
 Status Pool::Open(const std::string& path, const Options& options, std::unique_ptr<Pool>* pool) {
   std::unique_ptr<Region> region;
   Status s = OpenFirst(path, options, &region);
@@ -156,11 +181,15 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   s = p->head_.Read();
   if (s.ok()) s = p->further_->Open();
   if (s.ok()) s = p->head_.Repair();
-  if (s.ok()) *pool = std::move(p);
+  if (!s.ok()) return s;
+  CHECK_GT(p->epoch(), 0u);
+  *pool = std::move(p);
   return s;
 }
 
+// Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
 Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent) {
+  CHECK_GT(min_size, 0u);
   size = RoundToUnit(size);
   min_size = std::min(RoundToUnit(min_size), size);
   PmRef offset;
@@ -173,7 +202,9 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   return s;
 }
 
+// The range is taken already; without memory for its owner it goes back.
 void Pool::MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
+  DCHECK(Readable(offset, size));
   try {
     *extent = std::make_shared<Extent>(this, offset, size, kind);
   } catch (const std::exception&) {
@@ -182,6 +213,8 @@ void Pool::MakeExtent(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* e
   }
 }
 
+// The range comes from a medium, so everything that is wrong with it is Corruption: outside of the files, not in units,
+// or named twice.
 Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* extent) {
   const std::string where = "extent at offset " + std::to_string(offset) + " of " + std::to_string(size) + " bytes";
   if (size == 0 || offset % kExtentUnit != 0 || size % kExtentUnit != 0 || !Readable(offset, size)) {
@@ -199,12 +232,14 @@ bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t re
   return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
 }
 
+// Nameless memory goes with its process, so there is nobody who would want its storage.
 void Pool::GiveBackAll(uint64_t reserve) {
   if (reuse_stopped_.load(std::memory_order_acquire) || is_volatile()) return;  // acquire: as above
   UnpoisonAll();
   space_.GiveBackAll(reserve);
 }
 
+// By the destructors of extents, in any thread that drops the last reference, readers too.
 void Pool::Release(PmRef offset, uint64_t size) {
   DCHECK(Readable(offset, size));
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.

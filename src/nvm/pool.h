@@ -83,13 +83,17 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  char* At(PmRef ref) const { return base_ + ref; }
-  PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - base_); }
+  // REQUIRES: ref is one that there can be, or the end of the last.
+  char* At(PmRef ref) const {
+    DCHECK_LE(ref, IndexWord::kMaxRef + 1);
+    return base_ + ref;
+  }
   Persist& persist() { return persist_; }
   PersistMode persist_mode() const { return persist_.mode(); }
 
   // [p, p + size), in the pool, is about to be read. Free without a model.
   void ChargeRead(const void* p, size_t size) const {
+    DCHECK(Readable(static_cast<PmRef>(static_cast<const char*>(p) - base_), size));
     if (options_.model != nullptr) options_.model->Read(p, size);
   }
   const std::string& path() const { return path_; }
@@ -127,6 +131,7 @@ class Pool {
 
   // Durably makes this manifest area the current one. One thread at a time.
   Status SwitchRoot(const Extent& manifest, uint64_t generation) {
+    CHECK(manifest.kind() == ExtentKind::kManifest);
     return head_.SwitchRoot(manifest.offset(), manifest.size(), generation);
   }
 
@@ -142,9 +147,6 @@ class Pool {
 
   // Epoch of the root in force, 0 in a new pool. It rises with every SwitchRoot.
   uint64_t epoch() const { return head_.epoch(); }
-
-  // Epoch of the root that the next SwitchRoot writes.
-  uint64_t next_epoch() const { return head_.epoch() + 1; }
 
   const RegionSet& regions() const { return regions_; }
   uint64_t file_bytes() const { return regions_.size(); }

@@ -27,6 +27,7 @@ constexpr uint64_t kKeptShare = 4;
 
 }  // namespace
 
+// Free bytes that have storage: what a writer could use on a file system that is full.
 uint64_t PoolSpace::StoredFree() const {
   uint64_t bytes = 0;
   for (int i = 0; i < count_; i++) {
@@ -54,6 +55,7 @@ bool PoolSpace::LastStored(int i, uint64_t most, PmRef* below, ExtentAllocator::
   ExtentAllocator::Run free, hole;
   for (PmRef end = *below; part.free.LastBelow(end, &free);) {
     end = free.end();
+    // Past the holes at its end, and no further down than the next hole.
     while (part.holes.LastBelow(end, &hole) && hole.end() == end) end = hole.offset;
     if (end <= free.offset) continue;  // all of it is holes
     PmRef begin = free.offset;
@@ -107,6 +109,8 @@ uint64_t PoolSpace::GiveBack(uint64_t most) {
   return 0;
 }
 
+// The least of stored free space through a window of time is what nobody needed: that less what is kept is the surplus,
+// and it goes back a piece a call. What is taken meanwhile lowers the least (TryAllocate), and so the next surplus.
 bool PoolSpace::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
   uint64_t most, holes = 0, given = 0;
   bool scarce;
@@ -151,6 +155,7 @@ void PoolSpace::CutFile(int i, uint64_t most) {
   PmRef from = free.size > most ? end - most : free.offset;
   CHECK_EQ(part.away, 0u);  // nobody gives back beside this
   if (part.holes.LastBelow(from, &hole) && hole.end() == from) from = std::max(hole.offset, free.offset);
+  CHECK(from >= free.offset && from <= end);
   const uint64_t unit = m.region->granularity();
   uint64_t size = std::max((from - m.base + unit - 1) / unit * unit, 2 * kPoolHeaderSize);
   if (size >= part.total || !m.region->Cut(size).ok()) return;
@@ -163,6 +168,8 @@ void PoolSpace::CutFile(int i, uint64_t most) {
   part.total = size;
 }
 
+// First the ends of the files are cut off as far as the surplus goes, then holes are made of what is left of it further
+// in, and at last the ends that became holes go, which cost no storage but length.
 void PoolSpace::GiveBackAll(uint64_t reserve) {
   MutexLock grow(&grow_mutex_);
   const auto surplus = [&] {

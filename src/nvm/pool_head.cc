@@ -1,3 +1,5 @@
+// Stores to the header page, one copy durable before the next, and what an open makes of what a crash left there.
+
 #include "src/nvm/pool_head.h"
 
 #include <cstring>
@@ -8,6 +10,11 @@
 
 namespace miodb {
 
+static_assert(sizeof(RootSlot) % 8 == 0 && sizeof(RegionEntry) % 8 == 0);     // what a crash tears are words
+static_assert(RootSlotOffset(0, 0) == 1024 && RootSlotOffset(1, 0) == 2048);  // as the message of ReadRoot says
+
+// Neither copy has a fence of its own: until the pool has its name, a crash leaves nothing that anybody opens, and the
+// fences of its first manifest come before that.
 void PoolHead::Write(const std::array<uint8_t, kUuidBytes>& uuid, uint64_t secret, uint64_t created_micros) {
   CHECK_EQ(superblock_.magic, 0u);
   Superblock& s = superblock_;
@@ -18,17 +25,20 @@ void PoolHead::Write(const std::array<uint8_t, kUuidBytes>& uuid, uint64_t secre
   s.secret = secret;
   s.created_micros = created_micros;
   s.checksum = SuperblockChecksum(s);
+  CHECK(SuperblockChecks(s));
   for (int copy = 0; copy < kSuperblockCopies; copy++) {
     persist_.Copy(Purpose::kManifest, page_ + SuperblockOffset(copy), &s, sizeof(s));
   }
 }
 
+// The superblock first: roots are checked with its uuid.
 Status PoolHead::Read() {
   CHECK_EQ(superblock_.magic, 0u);
   Status s = ReadSuperblock();
   return s.ok() ? ReadRoot(&root_) : s;
 }
 
+// The first copy that checks is believed; they were written once and are the same.
 Status PoolHead::ReadSuperblock() {
   bool found = false;
   for (int copy = 0; copy < kSuperblockCopies && !found; copy++) {
@@ -48,10 +58,14 @@ Status PoolHead::ReadSuperblock() {
   return Status::OK();
 }
 
+// The page is the pool's own file, mapped, and has its whole length there.
 Status PoolHead::ReadEntries(std::vector<RegionEntry>* entries) const {
   return ReadRegionTable(page_, id(), path_, entries);
 }
 
+// The good root of the higher epoch rules. A slot that was written and has no good copy is damage and not a crash, for
+// its second copy is written only when the first is durable: so the root that it held may be newer than the one that is
+// left, and opening with the older one would lose what was durable.
 Status PoolHead::ReadRoot(RootSlot* root) const {
   *root = RootSlot{};
   bool damaged[2] = {false, false};
@@ -66,6 +80,7 @@ Status PoolHead::ReadRoot(RootSlot* root) const {
       good = true;
       if (slot.epoch > root->epoch) *root = slot;
     }
+    // A slot that is blank was never written: a new pool has one such.
     damaged[parity] = written && !good;
   }
   // Epoch 2 is the first to be written into its slot (epoch 1 came before Publish), so that write may have been torn.
@@ -79,8 +94,10 @@ Status PoolHead::ReadRoot(RootSlot* root) const {
   return root->epoch > 0 ? Status::OK() : Status::Corruption(path_, "no valid root at offsets 1024 and 2048");
 }
 
+// No fence here: that of the manifest's recovery covers it, before anything is built on what was read.
 Status PoolHead::Repair() {
   CHECK_EQ(superblock_.magic, kPoolMagic);
+  CHECK_GT(root_.epoch, 0u);
   persist_.Flush(Purpose::kManifest, page_, kPoolHeaderSize);
   if (!MIODB_MUTATED(kRootUnrepaired)) RepairRoots();
   return MIODB_MUTATED(kRegionTableUnrepaired) ? Status::OK() : RepairEntries();
@@ -115,6 +132,7 @@ Status PoolHead::RepairEntries() {
 
 // What it copies from is made durable first, unless it is fenced: of an entry, only one copy may ever be torn.
 Status PoolHead::RepairEntry(int ordinal, bool* fenced) {
+  CHECK(ordinal > 0 && ordinal < kMaxRegions);
   RegionEntry entries[kEntryCopies];
   RegionEntry whole = {};
   for (int copy = kEntryCopies - 1; copy >= 0; copy--) {
@@ -131,15 +149,20 @@ Status PoolHead::RepairEntry(int ordinal, bool* fenced) {
   return Status::OK();
 }
 
+// The slot of the epoch before is never stored to, so until the first copy is durable that root is in force, and from
+// then on this one. A fence between the copies keeps a crash from tearing both. If a fence fails, the page may hold
+// either root: root_ stays, and whoever called lets nobody reuse what either of them names.
 Status PoolHead::SwitchRoot(PmRef manifest, uint64_t manifest_bytes, uint64_t generation) {
   CHECK_GE(manifest, kPoolHeaderSize);
   CHECK_GT(manifest_bytes, 0u);
+  CHECK(manifest % kExtentUnit == 0 && manifest_bytes % kExtentUnit == 0);
   RootSlot slot;
   slot.epoch = root_.epoch + 1;
   slot.manifest_offset = manifest;
   slot.manifest_size = manifest_bytes;
   slot.generation = generation;
   slot.checksum = RootChecksum(slot, id());
+  CHECK(RootChecks(slot, slot.epoch % 2, id()));
   for (int copy = 0; copy < kRootCopies; copy++) {
     persist_.Copy(Purpose::kManifest, page_ + RootSlotOffset(slot.epoch, copy), &slot, sizeof(slot));
     if (copy == 0 && MIODB_MUTATED(kRootCopiesTogether)) continue;
@@ -150,9 +173,12 @@ Status PoolHead::SwitchRoot(PmRef manifest, uint64_t manifest_bytes, uint64_t ge
   return Status::OK();
 }
 
+// The region is part of the pool from the moment at which the first copy is durable; an entry of which only the first
+// copy was torn does not count.
 Status PoolHead::WriteEntry(const RegionEntry& entry) {
   const int ordinal = static_cast<int>(entry.ordinal);
   CHECK(ordinal > 0 && ordinal < kMaxRegions);
+  CHECK(entry.range > 0 && entry.base >= kPoolHeaderSize);  // else no open takes it
   CHECK_EQ(entry.checksum, RegionEntryChecksum(entry, id()));
   for (int copy = 0; copy < kEntryCopies; copy++) {
     persist_.Copy(Purpose::kManifest, page_ + RegionEntryOffset(ordinal, copy), &entry, sizeof(entry));

@@ -28,7 +28,9 @@ namespace miodb {
 class PoolHead {
  public:
   // path: what errors name.
-  PoolHead(std::string path, char* page, Persist* persist) : path_(std::move(path)), page_(page), persist_(*persist) {}
+  PoolHead(std::string path, char* page, Persist* persist) : path_(std::move(path)), page_(page), persist_(*persist) {
+    CHECK_EQ(reinterpret_cast<uintptr_t>(page_) % kPoolHeaderSize, 0u);  // copies lie in units of their own
+  }
   PoolHead(const PoolHead&) = delete;
   PoolHead& operator=(const PoolHead&) = delete;
 
@@ -56,9 +58,19 @@ class PoolHead {
   // Durably adds the entry, whose place is blank.
   Status WriteEntry(const RegionEntry& entry);
 
-  uint64_t id() const { return PoolId(superblock_); }
-  uint64_t secret() const { return superblock_.secret; }
-  const uint8_t* uuid() const { return superblock_.uuid; }
+  // REQUIRES: Write, or a Read that found a superblock.
+  uint64_t id() const {
+    DCHECK_EQ(superblock_.magic, kPoolMagic);
+    return PoolId(superblock_);
+  }
+  uint64_t secret() const {
+    DCHECK_EQ(superblock_.magic, kPoolMagic);
+    return superblock_.secret;
+  }
+  const uint8_t* uuid() const {
+    DCHECK_EQ(superblock_.magic, kPoolMagic);
+    return superblock_.uuid;
+  }
   uint64_t epoch() const { return root_.epoch; }  // of the root in force, 0 in a new pool
 
  private:

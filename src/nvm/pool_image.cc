@@ -1,3 +1,6 @@
+// Mapping what may be damaged: sizes come from the file system, places from entries that check, and whatever does not
+// fit is left out and named (missing), so that the rest can be looked at.
+
 #include "src/nvm/pool_image.h"
 
 #include <fcntl.h>
@@ -11,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "src/format/index_node.h"
 #include "src/util/check.h"
 #include "src/util/posix_file.h"
 
@@ -18,17 +22,20 @@ namespace miodb {
 
 namespace {
 
-// A hole between two ranges. Values that are zero may lie in smaller ones, after a copy that made holes of zeros.
+// Two ranges with a smaller hole between them are one. Values that are zero may lie in smaller holes, after a copy that
+// made holes of zeros; a large one saves a search of what the files only say they have.
 constexpr uint64_t kLeastHole = uint64_t{64} << 20;
 
+// The bytes beyond would have the references of the next region.
 Status TooLarge(const std::string& path, uint64_t size, uint64_t most) {
+  DCHECK_GT(size, most);
   return Status::Corruption(
       path, "has " + std::to_string(size) + " bytes, but only " + std::to_string(most) + " references are its own");
 }
 
 }  // namespace
 
-// The file of one region, open and locked.
+// The file of one region, open and locked. The lock is that of an open database, so neither sees the other's stores.
 Status PoolImage::Part::Open(const std::string& path) {
   CHECK_EQ(fd, -1);
   Descriptor opened(-1);
@@ -45,6 +52,7 @@ Status PoolImage::Part::Open(const std::string& path) {
   return Status::OK();
 }
 
+// Parts move into the list, and only one of the two may close the file.
 PoolImage::Part::Part(Part&& other) noexcept
     : base(other.base),
       size(other.size),
@@ -52,14 +60,17 @@ PoolImage::Part::Part(Part&& other) noexcept
       fd(std::exchange(other.fd, -1)),
       device(std::move(other.device)) {}
 
+// Closing the file lets go of its lock. The mapping goes with the range, which outlives the parts.
 PoolImage::Part::~Part() {
   if (fd >= 0) close(fd);
 }
 
 // Opens the file or device and maps it where its references say. It may have no more than most bytes: others come
-// behind it.
+// behind it. Files are mapped for reading alone, so no tool can change them by mistake; a device is opened as a region,
+// which knows how to find its size and the pages that it can be mapped in.
 Status PoolImage::Add(const std::string& path, PmRef base, uint64_t most) {
   CHECK(range_ != nullptr && base % kRegionAlignment == 0);
+  CHECK(parts_.empty() ? base == 0 : base >= parts_.back().base + parts_.back().size);
   Part part;
   part.base = base;
   if (KindOfPath(path) == PathKind::kDevice) {
@@ -82,10 +93,13 @@ Status PoolImage::Add(const std::string& path, PmRef base, uint64_t most) {
       return Status::IOError(path, std::string("mmap: ") + strerror(errno));
     }
   }
+  CHECK(base + part.size <= range_->size() && part.size % kExtentUnit == 0);
   parts_.push_back(std::move(part));
   return Status::OK();
 }
 
+// The first page is read before anything is mapped: it says how many addresses the regions need. Only the pool's own
+// file has to be there; a region that is not, or cannot be mapped, is noted.
 Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* image, const RegionPlaces& given) {
   std::string page;
   Status s = ReadFirstPage(path, &page);
@@ -98,6 +112,8 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
     s = ReadRegionTable(page.data(), header.pool_id, path, &entries);
     if (!s.ok()) i->missing_.push_back(s.ToString());
   }
+  // A file that reaches into the references of its first region has grown by damage, or the entry is of another pool:
+  // then the file alone is looked at, whole.
   uint64_t addresses = 0;
   s = RegionFile::SizeOf(path, &addresses);
   if (!s.ok()) return s;
@@ -111,8 +127,10 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   if (s.ok()) s = i->Add(path, 0, entries.empty() ? IndexWord::kMaxRef : entries.front().base);
   if (!s.ok()) return s;
   i->base_ = i->range_->base();
+  // Beside the pool is where the regions of a copied pool most likely are.
   RegionPlaces places = given;
   places.AddFolder(DirectoryOf(path));
+  // A region that is missing leaves a gap in the references, as addresses without memory; Readable says no to them.
   for (const RegionEntry& entry : entries) {
     std::string found;
     s = FindRegion(places, header.uuid, entry, &found);
@@ -124,7 +142,9 @@ Status PoolImage::Open(const std::string& path, std::unique_ptr<PoolImage>* imag
   return Status::OK();
 }
 
+// Nothing is mapped or opened, so there is no range and nothing to close.
 std::unique_ptr<PoolImage> PoolImage::Wrap(const std::string& name, const char* base, uint64_t size) {
+  CHECK_EQ(reinterpret_cast<uintptr_t>(base) % alignof(LeafNode), 0u);
   std::unique_ptr<PoolImage> image(new PoolImage(name));
   Part part;
   part.file_size = size;
@@ -135,6 +155,7 @@ std::unique_ptr<PoolImage> PoolImage::Wrap(const std::string& name, const char* 
   return image;
 }
 
+// The end of a part belongs to it, so that what reaches up to there has an end to be compared with.
 const PoolImage::Part* PoolImage::PartOf(PmRef ref) const {
   for (const Part& part : parts_) {
     if (ref >= part.base && ref <= part.base + part.size) return &part;
@@ -142,6 +163,8 @@ const PoolImage::Part* PoolImage::PartOf(PmRef ref) const {
   return nullptr;
 }
 
+// The file system is asked where its data lie (SEEK_DATA, SEEK_HOLE), and what it does not know counts as data. Ranges
+// are rounded outwards to units, and the header page is left out: nothing that a search looks for begins there.
 std::vector<PoolImage::Range> PoolImage::DataRanges() const {
   std::vector<Range> ranges;
   for (const Part& part : parts_) {
@@ -161,6 +184,7 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
       begin = std::max(begin, kPoolHeaderSize);
       if (begin >= end) continue;
       CHECK_LE(end, part.size);
+      CHECK(ranges.empty() || ranges.back().end <= part.base + begin);
       Range* const last = ranges.empty() || ranges.back().begin < part.base ? nullptr : &ranges.back();
       if (last != nullptr && part.base + begin - last->end < kLeastHole) {
         last->end = part.base + end;
@@ -172,6 +196,7 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
   return ranges;
 }
 
+// Of the bytes that are mapped. A file shorter than a header page has nothing good (ReadPoolHeader).
 PoolHeader PoolImage::Header() const {
   CHECK(!parts_.empty());
   return ReadPoolHeader(base_, parts_[0].size);
@@ -183,22 +208,27 @@ uint64_t PoolImage::size() const {
   return bytes;
 }
 
+// With what lies behind the last unit of each file, which holds nothing.
 uint64_t PoolImage::file_size() const {
   uint64_t bytes = 0;
   for (const Part& part : parts_) bytes += part.file_size;
   return bytes;
 }
 
+// Written so that no sum can overflow: ref and n come from damaged bytes.
 bool PoolImage::Readable(PmRef ref, uint64_t n) const {
   const Part* const part = PartOf(ref);
   return part != nullptr && ref >= part->base + kPoolHeaderSize && n <= part->base + part->size - ref;
 }
 
+// A reference into no part has nothing behind it, so what parses there finds the end at once.
 const char* PoolImage::End(PmRef ref) const {
   const Part* const part = PartOf(ref);
   return At(part == nullptr ? ref : part->base + part->size);
 }
 
+// Every copy is judged by itself and kept as it is, for tools that show all of them; the first good superblock and the
+// good root of the highest epoch are what an open would go by.
 PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
   PoolHeader header = {};
   if (size < kPoolHeaderSize) return header;
@@ -229,6 +259,7 @@ PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
       if (r.good && r.slot.epoch > header.current.epoch) header.current = r.slot;
     }
   }
+  CHECK(header.current.epoch == 0 || header.has_superblock);  // without an id no root is known to be the pool's
   return header;
 }
 

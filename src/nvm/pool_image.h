@@ -18,6 +18,7 @@
 #include "src/format/superblock.h"
 #include "src/nvm/region.h"
 #include "src/nvm/region_finder.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -77,7 +78,10 @@ class PoolImage {
   // Of the superblock, which the checksums of all that lies in extents start with; 0 if there is no good copy, until
   // one is found elsewhere.
   uint64_t secret() const { return secret_; }
-  void UseSecret(uint64_t secret) { secret_ = secret; }
+  void UseSecret(uint64_t secret) {
+    CHECK_EQ(secret_, 0u);
+    secret_ = secret;
+  }
 
   // What is wrong with the list of regions: one line for each that could not be had.
   const std::vector<std::string>& missing() const { return missing_; }
@@ -99,8 +103,15 @@ class PoolImage {
   uint64_t size() const;  // of all parts
   uint64_t file_size() const;
 
-  const char* At(PmRef ref) const { return base_ + ref; }
-  PmRef RefOf(const char* p) const { return static_cast<PmRef>(p - base_); }
+  // REQUIRES: ref is one that there can be, or the end of the last; whether there are bytes is what Readable says.
+  const char* At(PmRef ref) const {
+    DCHECK_LE(ref, IndexWord::kMaxRef + 1);
+    return base_ + ref;
+  }
+  PmRef RefOf(const char* p) const {
+    DCHECK(p >= base_);
+    return static_cast<PmRef>(p - base_);
+  }
 
   // The end of the part that ref lies in.
   const char* End(PmRef ref) const;

@@ -1,3 +1,6 @@
+// Nothing is removed that does not say itself, in a header that checks, that it is the pool's: a path may have come to
+// mean something else since it was written down.
+
 #include "src/nvm/pool_names.h"
 
 #include <unistd.h>
@@ -16,16 +19,18 @@ namespace miodb {
 
 namespace {
 
-// Clears the first page of a device, so that it counts as empty.
+// Clears the first page of a device, so that it counts as empty. The rest keeps its bytes, which the secret of the next
+// pool keeps from being taken for its own.
 void ClearDevice(const Region& region) {
   CHECK(region.kind() == RegionKind::kDevdax);
+  CHECK_GE(region.size(), kPoolHeaderSize);
   Persist persist(region.mode());
   const std::string zeros(kPoolHeaderSize, '\0');
   persist.Copy(Purpose::kManifest, region.base(), zeros.data(), zeros.size());
   persist.Fence(Purpose::kManifest).IgnoreError();  // fails for files alone
 }
 
-// Removes what lies at path if it is a region of the pool.
+// Removes the region at path. REQUIRES: the caller has seen that it is one of the pool.
 Status DestroyRegion(const std::string& path) {
   if (KindOfPath(path) != PathKind::kDevice) return RegionFile::Remove(path);
   std::unique_ptr<Region> region;
@@ -34,7 +39,8 @@ Status DestroyRegion(const std::string& path) {
   return s;
 }
 
-// Removes what a crash left of adding a region.
+// Removes what a crash left of adding a region: at the places that the options name lies a region of this pool which no
+// entry names, under its own name or under a temporary one.
 void DestroyUnfinished(const std::string& pool, const uint8_t* uuid, const RegionPlaces& places) {
   for (const std::string& candidate : places.paths) {
     RegionContent content;
@@ -51,10 +57,12 @@ void DestroyUnfinished(const std::string& pool, const uint8_t* uuid, const Regio
 
 // Removes the regions that the header page of a pool names. Of several failures the first is returned.
 Status DestroyRegions(const std::string& path, const std::string& page, const RegionPlaces& places) {
+  CHECK_EQ(page.size(), kPoolHeaderSize);
   const PoolHeader header = ReadPoolHeader(page.data(), page.size());
   if (!header.has_superblock) return Status::OK();
   std::vector<RegionEntry> entries;
   Status result = ReadRegionTable(page.data(), header.pool_id, path, &entries);
+  // What cannot be found or removed does not keep the others from going.
   for (const RegionEntry& entry : entries) {
     std::string found;
     Status s = FindRegion(places, header.uuid, entry, &found);
@@ -67,10 +75,16 @@ Status DestroyRegions(const std::string& path, const std::string& page, const Re
 
 }  // namespace
 
+// A limit below one unit counts as none.
 uint64_t InitialRegionSize(uint64_t limit) {
   limit = limit / kExtentUnit * kExtentUnit;
-  return limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
+  const uint64_t size = limit == 0 ? kInitialRegionSize : std::min(limit, kInitialRegionSize);
+  CHECK(size > 0 && size % kExtentUnit == 0);
+  return size;
 }
+
+// A file of our own that a crash left behind is removed and its name used. A file of anybody else stays, whatever it
+// is: its name is skipped.
 
 Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name) {
   CHECK(!IsAnonymousPath(path));
@@ -92,6 +106,8 @@ Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::stri
       *name, "and the names before it are taken, so no new file can be made" + (s.ok() ? "" : ": " + s.ToString()));
 }
 
+// For regions that are not part of a pool yet, or are to be so no more. Errors are of no use to anybody: the next
+// attempt meets what is left, and removes it or says why not.
 void Discard(const Region& region) {
   switch (region.kind()) {
     case RegionKind::kCallersMemory:
@@ -104,32 +120,40 @@ void Discard(const Region& region) {
   }
 }
 
+// A device has no name that a pool could get when it is whole. What marks a pool there is its first root: a superblock
+// without one was left by a crash while the pool was made.
 Status Pool::ExistsOnDevice(const std::string& path, bool* exists) {
   std::unique_ptr<Region> region;
   Status s = Region::Open(path, 0, kPersistAuto, &region);
   if (!s.ok()) return s;
+  CHECK_GE(region->size(), kPoolHeaderSize);
   const PoolHeader header = ReadPoolHeader(region->base(), region->size());
   bool blank_roots = true;
   for (const auto& of_parity : header.roots) {
     for (const PoolHeader::Root& root : of_parity) blank_roots = blank_roots && root.blank;
   }
+  // A page that is neither blank nor a superblock is somebody's data: that counts as a pool, and opening it says no.
   const bool zero = std::all_of(region->base(), region->base() + kPoolHeaderSize, [](char c) { return c == 0; });
   *exists = !(zero || (header.has_superblock && blank_roots));
   return s;
 }
 
+// The pool's own file goes last: as long as it is there, its entries say which regions are to be removed, so a call
+// that was cut short can be made again.
 Status Pool::Destroy(const std::string& path, const RegionPlaces& places) {
   const PathKind kind = KindOfPath(path);
   if (kind == PathKind::kAnonymous) return Status::OK();  // it was gone with its process
   std::string page;
   Status s = ReadFirstPage(path, &page);
   if (!s.ok() && !s.IsNotFound()) return s;
+  // A device stays, so what tells that it held a pool is cleared last.
   if (kind == PathKind::kDevice) {
     if (!ReadPoolHeader(page.data(), page.size()).has_superblock) return s;
     const Status regions = DestroyRegions(path, page, places);
     s = DestroyRegion(path);
     return s.ok() ? regions : s;
   }
+  // A pool in use is left alone as a whole: its regions are not looked for.
   const bool exists = s.ok();
   Status regions;
   if (exists) {

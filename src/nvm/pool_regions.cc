@@ -1,3 +1,6 @@
+// Regions are found by the uuids in their headers and checked against the entries of the pool's header page: paths are
+// only where to look first.
+
 #include "src/nvm/pool_regions.h"
 
 #include <algorithm>
@@ -10,15 +13,21 @@
 
 namespace miodb {
 
+// Of an undamaged header page: whatever else is wrong with it is found and told by Open.
 uint64_t PoolRegions::AddressesWanted(const char* header_page) {
   std::vector<RegionEntry> entries;
   const PoolHeader header = ReadPoolHeader(header_page, kPoolHeaderSize);
   if (!header.has_superblock || !ReadRegionTable(header_page, header.pool_id, "", &entries).ok()) return 0;
-  return entries.empty() ? 0 : entries.back().base + std::min(entries.back().range, kAddressesAtOpen);
+  if (entries.empty()) return 0;
+  const uint64_t addresses = entries.back().base + std::min(entries.back().range, kAddressesAtOpen);
+  CHECK_LE(addresses, IndexWord::kMaxRef);  // as ReadRegionTable promises
+  return addresses;
 }
 
 // ---- Opening
 
+// Entries are in order of their references and do not overlap (ReadRegionTable), so regions are opened in that order,
+// each behind the one before. The first region may not reach into the references of the second.
 Status PoolRegions::Open() {
   CHECK_EQ(set_.count(), 1);
   std::vector<RegionEntry> entries;
@@ -33,6 +42,7 @@ Status PoolRegions::Open() {
   std::vector<PoolRegionOptions> found;
   s = Match(entries, &found);
   for (size_t i = 0; s.ok() && i < entries.size(); i++) s = OpenOne(entries[i], found[i]);
+  CHECK(!s.ok() || static_cast<size_t>(set_.count()) == 1 + entries.size());
   return s;
 }
 
@@ -41,6 +51,7 @@ Status PoolRegions::Open() {
 Status PoolRegions::Match(const std::vector<RegionEntry>& entries, std::vector<PoolRegionOptions>* found) {
   found->assign(entries.size(), PoolRegionOptions());
   missing_.clear();
+  // Memory of the caller has no paths to be matched: its one further region lies where it has to.
   if (options_.memory != nullptr) {
     if (entries.empty()) missing_ = options_.regions;
     return Status::OK();
@@ -50,6 +61,8 @@ Status PoolRegions::Match(const std::vector<RegionEntry>& entries, std::vector<P
     Status s = MatchOne(entries, o, found, &elsewhere);
     if (!s.ok()) return s;
   }
+  // Places without a file go to the regions that no place has yet, in order: for their limits and nodes. The file
+  // itself is looked for.
   size_t next = 0;
   for (size_t i = 0; i < entries.size(); i++) {
     PoolRegionOptions& place = (*found)[i];
@@ -57,8 +70,9 @@ Status PoolRegions::Match(const std::vector<RegionEntry>& entries, std::vector<P
     if (next < elsewhere.size()) place = elsewhere[next++];
     Status s = FindRegion(options_.search, head_.uuid(), entries[i], &place.path);
     if (!s.ok()) return s;
+    CHECK(!place.path.empty());
   }
-  CHECK_LE(next, elsewhere.size());
+  CHECK(next <= elsewhere.size() && elsewhere.size() <= options_.regions.size());
   missing_.assign(elsewhere.begin() + static_cast<std::ptrdiff_t>(next), elsewhere.end());
   return Status::OK();
 }
@@ -70,6 +84,7 @@ Status PoolRegions::MatchOne(const std::vector<RegionEntry>& entries, const Pool
   RegionHeader header;
   Status s = LookAtRegion(options.path, &content, &header);
   if (!s.ok()) return s;
+  // A region of this pool that no entry names was being added when a crash came; it counts as a place for a new one.
   const bool of_this_pool = content == RegionContent::kRegion && SameUuid(header.pool_uuid, head_.uuid());
   const auto entry = std::find_if(entries.begin(), entries.end(),
                                   [&](const RegionEntry& e) { return of_this_pool && SameUuid(e.uuid, header.uuid); });
@@ -80,6 +95,7 @@ Status PoolRegions::MatchOne(const std::vector<RegionEntry>& entries, const Pool
     elsewhere->push_back(options);
     return s;
   }
+  CHECK_EQ(found->size(), entries.size());
   PoolRegionOptions& place = (*found)[static_cast<size_t>(entry - entries.begin())];
   if (!place.path.empty()) {
     return Status::InvalidArgument(options.path, "is the same region as " + place.path + ", " + RegionName(*entry));
@@ -88,6 +104,8 @@ Status PoolRegions::MatchOne(const std::vector<RegionEntry>& entries, const Pool
   return s;
 }
 
+// It is mapped before its header is read, because a device can be read in no other way; until TakeIn nothing refers to
+// it, and a region that is refused is unmapped again.
 Status PoolRegions::OpenOne(const RegionEntry& entry, const PoolRegionOptions& options) {
   CHECK_EQ(entry.ordinal, static_cast<uint64_t>(set_.count()));
   std::unique_ptr<Region> region;
@@ -101,6 +119,8 @@ Status PoolRegions::OpenOne(const RegionEntry& entry, const PoolRegionOptions& o
   return s;
 }
 
+// A file never grows beyond the references that it was given when it was made, so a larger limit is refused rather than
+// cut down without a word.
 Status PoolRegions::Map(const RegionEntry& entry, const PoolRegionOptions& options,
                         std::unique_ptr<Region>* region) const {
   if (options_.memory != nullptr) {
@@ -113,6 +133,7 @@ Status PoolRegions::Map(const RegionEntry& entry, const PoolRegionOptions& optio
                                                      "; since it was made, " + RegionName(entry) +
                                                      " may have at most " + std::to_string(entry.range) + " bytes");
   }
+  // Without a limit it may become as large as its file system, now, but never larger than its references.
   uint64_t largest;
   Status s = RegionFile::LargestSizeOf(options.path, &largest);
   if (!s.ok()) return s;
@@ -122,6 +143,8 @@ Status PoolRegions::Map(const RegionEntry& entry, const PoolRegionOptions& optio
   return Region::Open(options.path, most, options_.persist_mode, region, place);
 }
 
+// Header and entry were written with the same figures. Where they disagree one of them is from another moment, of a
+// copy say, and references could lead into the wrong file.
 Status PoolRegions::Check(const Region& region, const RegionEntry& entry) const {
   RegionHeader header;
   if (!ReadRegionHeader(region.base(), &header)) {
@@ -143,6 +166,7 @@ Status PoolRegions::Check(const Region& region, const RegionEntry& entry) const 
   return Status::OK();
 }
 
+// One door has one way to make stores durable; it does not ask for each store in which region it lies.
 Status PoolRegions::CheckMode(const Region& region) const {
   if (region.mode() == persist_.mode()) return Status::OK();
   return Status::InvalidArgument(region.path(), std::string("its persist mode is ") + PersistModeName(region.mode()) +
@@ -150,9 +174,12 @@ Status PoolRegions::CheckMode(const Region& region) const {
                                                     "; all regions of a pool have one (Options::persist_mode)");
 }
 
+// The space is known only when the set has the region: whoever is given space there may ask at once where it lies.
 void PoolRegions::TakeIn(std::unique_ptr<Region> region, const RegionEntry& entry, uint64_t limit) {
   char* const base = set_.first().base() + entry.base;
   CHECK(region->base() == base);
+  CHECK_EQ(entry.ordinal, static_cast<uint64_t>(set_.count()));
+  CHECK(region->mode() == persist_.mode());
   set_.Add(std::move(region), entry.base, entry.range, entry.uuid);
   space_.AddRegion(limit);
   if (options_.model != nullptr) options_.model->AddRegion(base, entry.range);
@@ -160,6 +187,7 @@ void PoolRegions::TakeIn(std::unique_ptr<Region> region, const RegionEntry& entr
 
 // ---- Adding
 
+// Told in pool_regions.h, by steps. What can fail without a trace comes first: the plan, and the look at the path.
 Status PoolRegions::Add(const PoolRegionOptions& options) {
   RegionEntry entry;
   Status s = Plan(options, &entry);
@@ -179,7 +207,7 @@ Status PoolRegions::Add(const PoolRegionOptions& options) {
   return s;
 }
 
-// Steps 2 and 3.
+// Steps 2 and 3. A device and nameless memory have no name to get; their header is the end of it.
 Status PoolRegions::Finish(const PoolRegionOptions& options, const RegionEntry& entry, Region* region) {
   Status s = CheckMode(*region);
   if (s.ok()) s = WriteHeader(*region, entry);
@@ -189,7 +217,8 @@ Status PoolRegions::Finish(const PoolRegionOptions& options, const RegionEntry& 
   return s;
 }
 
-// Where the next region's references are to be.
+// Where the next region's references are to be: behind those of the last, whose range is as long as its file may ever
+// be. The addresses for the beginning are taken now, since a region that cannot be mapped must not get an entry.
 Status PoolRegions::Plan(const PoolRegionOptions& options, RegionEntry* entry) const {
   const int ordinal = set_.count();
   if (ordinal == kMaxRegions) {
@@ -213,11 +242,14 @@ Status PoolRegions::Plan(const PoolRegionOptions& options, RegionEntry* entry) c
                           " can be had; give it and the regions before it limits, or open the database again");
   }
   entry->checksum = RegionEntryChecksum(*entry, head_.id());
+  CHECK(RegionEntryChecks(*entry, ordinal, head_.id()));
   return s;
 }
 
-// How many references it gets: as many as its file may ever have bytes.
+// How many references it gets: as many as its file may ever have bytes. That is for ever, because the next region's
+// begin behind them.
 Status PoolRegions::PlanRange(const PoolRegionOptions& options, RegionEntry* entry) const {
+  CHECK(entry->ordinal > 0 && entry->base > 0);  // Plan has chosen them
   if (options_.memory != nullptr) {
     if (options_.memory->split == 0 || entry->ordinal > 1) {
       return Status::InvalidArgument(options.path, "there is no memory for another region");
@@ -227,6 +259,7 @@ Status PoolRegions::PlanRange(const PoolRegionOptions& options, RegionEntry* ent
     uint64_t largest;
     Status s = RegionFile::LargestSizeOf(options.path, &largest);
     if (!s.ok()) return s;
+    // A device has one size whatever limit is asked for.
     const bool as_it_is = options.limit == 0 || KindOfPath(options.path) == PathKind::kDevice;
     entry->range = RoundToRegion(as_it_is ? largest : options.limit);
   }
@@ -257,8 +290,10 @@ Status PoolRegions::CheckFree(const std::string& path) const {
   return KindOfPath(path) == PathKind::kDevice ? s : RegionFile::Remove(path);
 }
 
+// Step 1. A file starts small and grows like the pool's own.
 Status PoolRegions::Make(const PoolRegionOptions& options, const RegionEntry& entry,
                          std::unique_ptr<Region>* region) const {
+  CHECK_GT(entry.range, 0u);
   if (options_.memory != nullptr) {
     *region = Region::OnPartOfCallersMemory(options_.memory, entry.base, entry.range);
     return Status::OK();
@@ -277,9 +312,11 @@ Status PoolRegions::Make(const PoolRegionOptions& options, const RegionEntry& en
   return Region::Create(temporary, InitialRegionSize(options.limit), most, options_.persist_mode, region, place);
 }
 
-// In full, with the rest of the page zero: the space may have been anything.
+// Step 2. Each copy is durable before the next is stored: a device on which a crash cut this short is known for blank
+// by a second copy that was never begun (region_finder.cc).
 Status PoolRegions::WriteHeader(const Region& region, const RegionEntry& entry) {
-  CHECK_GE(region.size(), kPoolHeaderSize);
+  CHECK(region.size() >= kPoolHeaderSize && region.size() <= entry.range);
+  CHECK(entry.ordinal > 0 && entry.ordinal < kMaxRegions);  // the header has 32 bits for it
   RegionHeader header = {};
   header.magic = kRegionMagic;
   header.version = kRegionFormatVersion;
@@ -290,6 +327,7 @@ Status PoolRegions::WriteHeader(const Region& region, const RegionEntry& entry) 
   header.range = entry.range;
   if (options_.memory == nullptr) header.created_micros = WallMicros();
   header.checksum = RegionHeaderChecksum(header);
+  CHECK(RegionHeaderChecks(header));
   for (int copy = 0; copy < kRegionHeaderCopies; copy++) {
     persist_.Copy(Purpose::kManifest, region.base() + RegionHeaderOffset(copy), &header, sizeof(header));
     Status s = persist_.Fence(Purpose::kManifest);

@@ -29,6 +29,7 @@
 #include "src/nvm/pool_options.h"
 #include "src/nvm/pool_space.h"
 #include "src/nvm/region_set.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -46,7 +47,10 @@ class PoolRegions {
   static uint64_t AddressesWanted(const char* header_page);
 
   // A new pool has none yet: all that the options name are missing.
-  void SetNew() { missing_ = options_.regions; }
+  void SetNew() {
+    CHECK_EQ(set_.count(), 1);
+    missing_ = options_.regions;
+  }
 
   // Opens all that the header page names.
   Status Open();

@@ -1,4 +1,5 @@
-// What a pool's free space tells of itself: its figures, and what must hold of them.
+// What a pool's free space tells of itself: its figures, and what must hold of them. A region that was added to the set
+// counts from the moment on at which its space is known here.
 
 #include <new>
 
@@ -13,11 +14,13 @@ uint64_t PoolSpace::used() const {
 }
 
 uint64_t PoolSpace::used_in(int i) const {
+  CHECK(i >= 0 && i < kMaxRegions);
   MutexLock lock(&mutex_);
   return i < count_ ? UsedIn(i) : 0;
 }
 
 uint64_t PoolSpace::limit_of(int i) const {
+  CHECK(i >= 0 && i < kMaxRegions);
   MutexLock lock(&mutex_);
   return i < count_ ? parts_[i].limit : 0;
 }
@@ -27,12 +30,15 @@ uint64_t PoolSpace::capacity() const {
   return Capacity();
 }
 
+// Of one moment: both figures under one lock. Capacity may be below what is used, where a limit was lowered.
 uint64_t PoolSpace::free_bytes() const {
   MutexLock lock(&mutex_);
   const uint64_t used = UsedBytes(), all = Capacity();
   return used < all ? all - used : 0;
 }
 
+// For the message of NoSpace: a pool may be full by its limit, its file system, its nodes, or its addresses, and the
+// remedy is another one each time.
 std::string PoolSpace::DescribeFull() const {
   std::string text =
       "the pool is full: " + std::to_string(used()) + " of " + std::to_string(capacity()) + " bytes in use";
@@ -43,7 +49,8 @@ std::string PoolSpace::DescribeFull() const {
   return text;
 }
 
-// Notes are for Check alone. Without memory for them there are none any more.
+// Notes are for Check alone: a second map, of what is taken, which a bug in the free map does not change as well.
+// Without memory for them there are none any more.
 void PoolSpace::NoteTaken(PmRef offset, uint64_t size) {
   if (!notes_) return;
   try {
@@ -62,6 +69,8 @@ void PoolSpace::NoteFree(PmRef offset, uint64_t size) {
   }
 }
 
+// Run after every change in debug builds and simulators (kChecksWhole). Bytes put aside or away are free and in neither
+// map, so what is used is the total less all that is free.
 void PoolSpace::Check() const {
   MutexLock lock(&mutex_);
   CHECK_LE(count_, regions_.count());
@@ -70,6 +79,7 @@ void PoolSpace::Check() const {
     const RegionSet::Member& m = regions_.at(i);
     const PmRef begin = m.base + kPoolHeaderSize, end = m.base + part.total;
     CHECK(part.total % kExtentUnit == 0 && part.total <= m.region->size());
+    CHECK(part.away % kExtentUnit == 0 && part.aside % kExtentUnit == 0);
     part.free.Check(begin, end);
     part.holes.Check(begin, end);
     CHECK_GE(UsedIn(i), kPoolHeaderSize);

@@ -1,3 +1,7 @@
+// A region's size is published last: bytes below it have storage on the right nodes and are mapped (Grow). Where
+// storage goes back it is punched and the size stays (Punch, Fill), so only Cut makes a region shorter, when nobody
+// reads it.
+
 #include "src/nvm/region.h"
 
 #include <sys/mman.h>
@@ -30,6 +34,7 @@ constexpr uint64_t kSampleOfGrowth = 16;
 Region::Region(MemoryMedium* medium, uint64_t offset, uint64_t max_size, Growth growth)
     : file_(medium), mapping_(file_, offset, max_size), mode_(medium->mode), growth_(growth) {}
 
+// The file is made by this call alone (it must not exist), so on failure it is removed again.
 Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size, PersistMode wanted,
                       std::unique_ptr<Region>* region, const Place& place) {
   CHECK_GT(size, 0u);
@@ -40,6 +45,7 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
   s = r->Map(std::max(max_size, max_size > 0 ? size : 0), wanted);
   if (s.ok()) s = r->Grow(size);
   if (s.ok()) {
+    CHECK_GE(r->size(), size);
     *region = std::move(r);
   } else if (r->kind() != RegionKind::kAnonymous) {
     unlink(path.c_str());
@@ -47,6 +53,7 @@ Status Region::Create(const std::string& path, uint64_t size, uint64_t max_size,
   return s;
 }
 
+// The size comes before the mapping, which needs it to know how many addresses to take.
 Status Region::Open(const std::string& path, uint64_t max_size, PersistMode wanted, std::unique_ptr<Region>* region,
                     const Place& place) {
   std::unique_ptr<Region> r(new Region(path, place));
@@ -60,13 +67,16 @@ Status Region::Open(const std::string& path, uint64_t max_size, PersistMode want
   return s;
 }
 
+// There is nothing to open or to map, and the mode is what the medium says.
 std::unique_ptr<Region> Region::OnCallersMemory(MemoryMedium* medium, uint64_t capacity) {
+  CHECK_LE(medium->size, capacity);
   std::unique_ptr<Region> r(new Region(medium, 0, capacity, Growth::kGrows));
   r->SetSize(medium->size);
   return r;
 }
 
 std::unique_ptr<Region> Region::OnPartOfCallersMemory(MemoryMedium* medium, uint64_t offset, uint64_t size) {
+  CHECK(offset % kExtentUnit == 0 && size >= kPoolHeaderSize);
   std::unique_ptr<Region> r(new Region(medium, offset, size, Growth::kFixed));
   r->SetSize(size);
   return r;
@@ -78,6 +88,9 @@ void Region::SetSize(uint64_t size) {
   size_.store(size, std::memory_order_release);
 }
 
+// Finds the persist mode by trying: what can be mapped with MAP_SYNC is persistent memory, and anything else is as good
+// as its kind says, memory or a file on a disk. Whoever asked for pmem gets nothing weaker; whoever asked for emulated
+// or file gets that on any medium.
 Status Region::Map(uint64_t max_size, PersistMode wanted) {
   CHECK(!InCallersMemory());
   if (file_.keeps_storage()) growth_ = Growth::kFixed;
@@ -89,6 +102,7 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
   }
   if (s.ok()) s = mapping_.Reserve(size(), max_size);
   if (!s.ok()) return s;
+  CHECK(mapping_.base() != nullptr && size() <= mapping_.max_size());
   if (!can_grow()) LimitTo(size());
 
   if (mapping_.MapSynced()) {
@@ -101,10 +115,13 @@ Status Region::Map(uint64_t max_size, PersistMode wanted) {
     if (!s.ok()) return s;
     mode_ = kind() == RegionKind::kOtherFile ? kPersistFile : kPersistEmulated;
   }
+  // A weaker mode may be asked for on persistent memory too; a file mapped with MAP_SYNC takes it.
   if (wanted == kPersistEmulated || wanted == kPersistFile) mode_ = wanted;
   return CheckBindable(nodes(), file_);
 }
 
+// Looks at pages of what was just stored or opened: a binding is a wish, and where a page lies the kernel alone
+// decides.
 Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
   if (!nodes().bound()) return Status::OK();
   PageSample sample;
@@ -116,6 +133,7 @@ Status Region::CheckNodes(uint64_t offset, uint64_t size) const {
   return CheckSample(nodes(), path(), sample);
 }
 
+// Pages of a file on a disk are looked at for reading, so that a look does not make them dirty.
 PageSample Region::Sample(uint64_t count) const {
   PageSample sample;
   const Touch touch = kind() == RegionKind::kOtherFile ? Touch::kForReading : Touch::kForWriting;
@@ -125,10 +143,12 @@ PageSample Region::Sample(uint64_t count) const {
 
 // To look at a page gives it memory, which holes are not to have.
 void Region::SampleStored(uint64_t count, Touch touch, PageSample* sample) const {
+  CHECK(!InCallersMemory());  // it is on no node that anybody asked for
   if (stored_bytes() == size()) return SamplePages(base(), size(), count, touch, sample);
   SamplePages(base(), size(), count, touch, sample, [this](uint64_t at) { return file_.HasStorageAt(at); });
 }
 
+// What a crash leaves is a file that is longer: the pool's space beyond the last extent that an edit names is free.
 Status Region::Grow(uint64_t new_size) {
   const uint64_t old_size = size();
   new_size = file_.RoundUp(new_size);
@@ -141,10 +161,13 @@ Status Region::Grow(uint64_t new_size) {
     if (!can_grow()) return Status::NoSpace(path(), "a DAX device does not grow");
     s = GrowFile(old_size, new_size);
   }
+  CHECK(!s.ok() || new_size <= max_size());
   if (s.ok()) SetSize(new_size);
   return s;
 }
 
+// Addresses, storage, mapping, nodes: each step needs the one before. The file is cut to its old length if a later step
+// fails, and addresses that were taken stay for the next attempt.
 Status Region::GrowFile(uint64_t old_size, uint64_t new_size) {
   CHECK_LT(old_size, new_size);
   Status s = mapping_.Extend(new_size);
@@ -159,6 +182,7 @@ Status Region::GrowFile(uint64_t old_size, uint64_t new_size) {
 
 // Takes the storage of a part of the file from the file system, and from the nodes that it has to be on.
 Status Region::Store(uint64_t offset, uint64_t size, const std::string& what) {
+  CHECK_LE(offset + size, max_size());
   int node;
   Status s = BindStorage(nodes(), file_, base() + offset, size, &node);
   if (!s.ok()) return s;
@@ -166,19 +190,24 @@ Status Region::Store(uint64_t offset, uint64_t size, const std::string& what) {
   return file_.Store(offset, size, what);
 }
 
+// A device and memory of the caller have no holes.
 Status Region::Fill(uint64_t offset, uint64_t size) {
+  CHECK(size > 0 && offset >= kPoolHeaderSize);  // the header page never is a hole
   CHECK_LE(offset + size, this->size());
   if (file_.keeps_storage()) return Status::OK();
   Status s = Store(offset, size, "cannot fill a hole of " + std::to_string(size) + " bytes");
   return s.ok() ? CheckNodes(offset, size) : s;
 }
 
+// Pages that are punched stay mapped: a read there is zeros, and a store takes a page of the file system again.
 Status Region::Punch(uint64_t offset, uint64_t size) {
-  CHECK_GE(offset, kPoolHeaderSize);
+  CHECK(size > 0 && offset >= kPoolHeaderSize);
   CHECK_LE(offset + size, this->size());
   return file_.Punch(offset, size);
 }
 
+// The file is cut before the size says so: who reads the size meanwhile may be told bytes that are gone, which is why
+// nobody may look (PoolSpace::GiveBackAll).
 Status Region::Cut(uint64_t new_size) {
   CHECK_GE(new_size, kPoolHeaderSize);
   new_size = file_.RoundUp(new_size);
@@ -188,11 +217,14 @@ Status Region::Cut(uint64_t new_size) {
   return s;
 }
 
+// A bound region grows by what its file system and its nodes both have.
 uint64_t Region::FileSystemAvailable() const {
+  CHECK_LE(size(), max_size());
   if (InCallersMemory()) return max_size() - size();
   return std::min(file_.Available(size()), AvailableOn(nodes(), file_));
 }
 
+// Of several shortages all are told: each alone would keep it from growing.
 std::string Region::DescribeShortage() const {
   std::string text = DescribeNodes(nodes(), file_);
   const auto add = [&text](const std::string& reason) { text += (text.empty() ? "" : ", ") + reason; };
@@ -203,6 +235,7 @@ std::string Region::DescribeShortage() const {
   return text;
 }
 
+// One system call instead of a page fault for each page, of which a put would have to wait for one now and then.
 void Region::Populate(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
   if (InCallersMemory()) return;
@@ -214,6 +247,7 @@ void Region::Populate(uint64_t offset, uint64_t size) {
   }
 }
 
+// Recovery reads log chunks from end to end, and would else take a fault for each few pages.
 void Region::PopulateForReading(uint64_t offset, uint64_t size) {
   DCHECK_LE(offset + size, this->size());
   if (InCallersMemory()) return;

@@ -25,6 +25,7 @@
 #include "src/nvm/persist_hook.h"
 #include "src/nvm/region_file.h"
 #include "src/nvm/region_mapping.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -55,7 +56,10 @@ class Region {
   const std::string& path() const { return file_.path(); }
   RegionKind kind() const { return file_.kind(); }
   uint64_t granularity() const { return file_.granularity(); }
-  char* base() const { return mapping_.base(); }
+  char* base() const {
+    DCHECK(mapping_.base() != nullptr);
+    return mapping_.base();
+  }
   PersistMode mode() const { return mode_; }
   const RegionNodes& nodes() const { return mapping_.place().nodes; }
   bool huge_pages() const { return mapping_.place().huge_pages; }
@@ -69,7 +73,10 @@ class Region {
   bool can_grow() const { return growth_ == Growth::kGrows; }
 
   // From now on it grows to no more than this.
-  void LimitTo(uint64_t max_size) { mapping_.LimitTo(max_size); }
+  void LimitTo(uint64_t max_size) {
+    CHECK_GE(max_size, size());
+    mapping_.LimitTo(max_size);
+  }
 
   // The addresses it lies in; null: memory of the caller.
   const std::shared_ptr<AddressRange>& range() const { return mapping_.place().range; }

@@ -19,6 +19,7 @@
 #include "miodb/status.h"
 #include "src/numa/file_system.h"
 #include "src/nvm/persist_hook.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -64,7 +65,10 @@ class RegionFile {
 
   // Sizes are multiples of this: pages, where they are large ones.
   uint64_t granularity() const { return granularity_; }
-  uint64_t RoundUp(uint64_t bytes) const { return (bytes + granularity_ - 1) / granularity_ * granularity_; }
+  uint64_t RoundUp(uint64_t bytes) const {
+    CHECK_GT(granularity_, 0u);  // it is open
+    return (bytes + granularity_ - 1) / granularity_ * granularity_;
+  }
 
   // Whether a store takes new space of the file system, without which it is a SIGBUS. Only of a file that was copied to
   // where files are copied on write: those that are made here are not.

@@ -1,3 +1,6 @@
+// Searches by the bytes of first pages: names and places of files may have changed since the entry was written, uuids
+// do not.
+
 #include "src/nvm/region_finder.h"
 
 #include <dirent.h>
@@ -34,6 +37,7 @@ bool IsBlank(const std::string& page) {
           AllZero(page.data(), sizeof(kRegionMagic)));
 }
 
+// Sorted, so that errors which name several files are the same at every open. A folder that cannot be read has none.
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
@@ -49,6 +53,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
+// What cannot be read, or is a device in use, is not it: the search goes on.
 bool IsRegionOf(const std::string& path, const uint8_t* pool_uuid, const RegionEntry& entry) {
   RegionContent content;
   RegionHeader header;
@@ -56,6 +61,7 @@ bool IsRegionOf(const std::string& path, const uint8_t* pool_uuid, const RegionE
          SameUuid(header.pool_uuid, pool_uuid) && SameUuid(header.uuid, entry.uuid);
 }
 
+// Places are few, and the order in which they were named is the order in which they are looked at.
 void AddOnce(std::vector<std::string>* list, const std::string& text) {
   if (std::find(list->begin(), list->end(), text) == list->end()) list->push_back(text);
 }
@@ -70,21 +76,26 @@ std::string Joined(const std::vector<std::string>& list) {
 
 void RegionPlaces::AddFolder(const std::string& folder) { AddOnce(&folders, folder); }
 
+// A path that was right once is likely to be right, or near.
 void RegionPlaces::AddNeighbourhood(const std::string& path) {
   AddOnce(&paths, path);
   AddFolder(DirectoryOf(path));
 }
 
+// A file is read and not mapped: a mapped page that is cut off meanwhile would be a SIGBUS.
 Status ReadFirstPage(const std::string& path, std::string* page) {
   page->assign(kPoolHeaderSize, '\0');
   if (KindOfPath(path) == PathKind::kDevice) {
     std::unique_ptr<Region> device;
     Status s = Region::Open(path, 0, kPersistAuto, &device);
-    if (s.ok()) memcpy(page->data(), device->base(), kPoolHeaderSize);
+    if (!s.ok()) return s;
+    CHECK_GE(device->size(), kPoolHeaderSize);
+    memcpy(page->data(), device->base(), kPoolHeaderSize);
     return s;
   }
   Descriptor fd(-1);
   Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &fd);
+  // A short file is no error here: what it lacks reads as zeros, and whoever asked sees no header.
   for (size_t done = 0; s.ok() && done < kPoolHeaderSize;) {
     const ssize_t n = pread(fd.get(), page->data() + done, kPoolHeaderSize - done, static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
@@ -96,13 +107,17 @@ Status ReadFirstPage(const std::string& path, std::string* page) {
   return s;
 }
 
+// Only a device can be blank: a file gets its name when its header is durable, so what lies at the name without one is
+// somebody else's.
 Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeader* header) {
   std::string page;
   Status s = ReadFirstPage(path, &page);
   *content = RegionContent::kNothing;
   if (s.IsNotFound()) return Status::OK();
   if (!s.ok()) return s;
+  CHECK_EQ(page.size(), kPoolHeaderSize);
   if (ReadRegionHeader(page.data(), header)) {
+    DCHECK(RegionHeaderChecks(*header));
     *content = RegionContent::kRegion;
   } else {
     *content = KindOfPath(path) == PathKind::kDevice && IsBlank(page) ? RegionContent::kBlank : RegionContent::kOther;
@@ -110,6 +125,9 @@ Status LookAtRegion(const std::string& path, RegionContent* content, RegionHeade
   return s;
 }
 
+// An entry whose second copy was begun was durable in the first, so if neither is good it is damage; if only the first
+// copy was begun it was torn by a crash and never counted. Entries are written in order, so one behind a missing one is
+// damage too. What checks is still measured: references that overlap would lead into the wrong file.
 Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& path, std::vector<RegionEntry>* entries) {
   entries->clear();
   bool ended = false;
@@ -130,6 +148,7 @@ Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& pa
                                           std::to_string(RegionEntryOffset(ordinal, 0)) +
                                           (damaged ? ": both copies are damaged" : ": the one before it is missing"));
     }
+    // Entries behind the first blank one are still read: one there would mean that a blank one was lost.
     ended = ended || !good;
     if (!good) continue;
     const PmRef end = entries->empty() ? kPoolHeaderSize : entries->back().base + entries->back().range;
@@ -144,6 +163,8 @@ Status ReadRegionTable(const char* page, uint64_t pool_id, const std::string& pa
   return Status::OK();
 }
 
+// All folders are searched to the end, because two files that hold the same region are a mistake (a copy beside its
+// original) which the user has to decide; a path that was named decides it.
 Status FindRegion(const RegionPlaces& places, const uint8_t* pool_uuid, const RegionEntry& entry, std::string* path) {
   for (const std::string& candidate : places.paths) {
     if (!IsRegionOf(candidate, pool_uuid, entry)) continue;

@@ -30,6 +30,7 @@ inline constexpr uint64_t kAddressesAtOpen = uint64_t{16} << 30;
 inline constexpr uint64_t kAddressesAtOpen = uint64_t{256} << 30;
 #endif
 inline constexpr uint64_t kAddressesPerByte = 4;
+static_assert(kAddressesAtOpen % AddressRange::kAlignment == 0);
 
 // Where a region lies in the address space, and on which nodes and pages.
 struct RegionPlace {

@@ -1,7 +1,10 @@
+// Binding and asking: the nodes' figures are those of the kernel at this moment, so every call reads them anew.
+
 #include "src/nvm/region_nodes.h"
 
 #include <cstdint>
 
+#include "src/format/superblock.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -11,6 +14,7 @@ namespace {
 // DAX decides by itself where memory lies.
 bool IsDax(const RegionFile& file) { return file.kind() == RegionKind::kFsdax || file.kind() == RegionKind::kDevdax; }
 
+// Huge pages are a store of their own, which the node's free memory does not count.
 uint64_t AvailableOnOne(const NumaTopology& topology, const RegionFile& file, int node) {
   DCHECK_NE(node, kAnyNode);
   return file.kind() == RegionKind::kHugetlbfs ? topology.AvailableHugePages(node, file.granularity())
@@ -19,6 +23,7 @@ uint64_t AvailableOnOne(const NumaTopology& topology, const RegionFile& file, in
 
 }  // namespace
 
+// Pages of a file on a disk are the page cache's, which serves other files as well and is bound to no node.
 Status CheckBindable(const RegionNodes& nodes, const RegionFile& file) {
   if (!nodes.bound() || file.kind() != RegionKind::kOtherFile) return Status::OK();
   return Status::InvalidArgument(
@@ -27,10 +32,14 @@ Status CheckBindable(const RegionNodes& nodes, const RegionFile& file) {
           " (nvm_node): it lies in the page cache. Use a tmpfs, or a DAX file system on a device of that node");
 }
 
+// A piece is bound to one node as a whole, the first that has all of it: a policy that spills over page by page would
+// leave nobody knowing where a piece lies. That there was room does not promise it; the pages are looked at afterwards.
 Status BindStorage(const RegionNodes& nodes, const RegionFile& file, char* at, uint64_t size, int* node) {
   CHECK_GT(size, 0u);
+  CHECK_EQ(reinterpret_cast<uintptr_t>(at) % kExtentUnit, 0u);
   *node = kAnyNode;
   if (!nodes.bound() || IsDax(file)) return Status::OK();
+  // The first node, and the second if it has one.
   const NumaTopology topology;
   for (const int candidate : {nodes.node, nodes.next_node}) {
     if (candidate == kAnyNode || AvailableOnOne(topology, file, candidate) < size) continue;
@@ -41,6 +50,7 @@ Status BindStorage(const RegionNodes& nodes, const RegionFile& file, char* at, u
                          "cannot grow by " + std::to_string(size) + " bytes: " + DescribeNodes(nodes, file));
 }
 
+// Of both nodes together, for a file takes from the second what the first does not have.
 uint64_t AvailableOn(const RegionNodes& nodes, const RegionFile& file) {
   if (!nodes.bound() || file.kind() == RegionKind::kFsdax) return UINT64_MAX;
   const NumaTopology topology;
@@ -61,6 +71,7 @@ std::string DescribeNodes(const RegionNodes& nodes, const RegionFile& file) {
   return text;
 }
 
+// A sample without a page is no proof: the kernel would not say, or there was nothing to look at.
 Status CheckSample(const RegionNodes& nodes, const std::string& path, const PageSample& sample) {
   if (!nodes.bound()) return Status::OK();
   if (sample.looked_at > 0 && sample.Elsewhere(nodes.node, nodes.next_node) == 0) return Status::OK();

@@ -28,18 +28,28 @@ class RegionSet {
     uint64_t range = 0;  // of the references that belong to it
     uint8_t uuid[kUuidBytes] = {};
 
-    PmRef end() const { return base + region->size(); }
+    PmRef end() const {
+      DCHECK(region != nullptr);
+      return base + region->size();
+    }
   };
 
   // acquire: pairs with Add; members below the count are there.
   int count() const { return count_.load(std::memory_order_acquire); }
 
-  const Member& at(int i) const { return members_[i]; }
-  Region& first() const { return *members_[0].region; }
+  const Member& at(int i) const {
+    DCHECK(i >= 0 && i < count());
+    return members_[i];
+  }
+  Region& first() const {
+    DCHECK_GT(count(), 0);
+    return *members_[0].region;
+  }
 
   // Number of the region whose range ref lies in. Of a ref behind all of them the last.
   int IndexOf(PmRef ref) const {
     int i = count() - 1;
+    DCHECK_GE(i, 0);
     while (i > 0 && members_[i].base > ref) i--;
     return i;
   }
@@ -63,6 +73,7 @@ class RegionSet {
     const int i = count();
     CHECK_LT(i, kMaxRegions);
     CHECK(i == 0 ? base == 0 : base >= members_[i - 1].base + members_[i - 1].range);
+    CHECK(region->size() <= range && base + range <= IndexWord::kMaxRef + 1);
     Member& m = members_[i];
     m.region = std::move(region);
     m.base = base;
@@ -73,6 +84,7 @@ class RegionSet {
 
   // The references of the first end here, because those of a further one begin.
   void LimitFirst(uint64_t range) {
+    CHECK(count() == 1 && range >= first().size());
     members_[0].range = range;
     members_[0].region->LimitTo(range);
   }

@@ -40,6 +40,7 @@ Slice BlockBuilder::Finish() {
   return buffer_;
 }
 
+// The memory is kept for the next block.
 void BlockBuilder::Reset() {
   buffer_.clear();
   restarts_.assign(1, 0);
@@ -82,6 +83,7 @@ void BlockIterator::Fail(const char* what) {
   value_ = Slice();
 }
 
+// Where the restart's entry begins, by what the block says: it may be any number, which ParseNext finds out.
 uint32_t BlockIterator::RestartPoint(uint32_t index) const {
   DCHECK_LT(index, block_->restart_count_);
   return DecodeFixed32(block_->contents_.data() + block_->restarts_offset_ + index * sizeof(uint32_t));
@@ -123,6 +125,7 @@ bool BlockIterator::ParseNext() {
   return true;
 }
 
+// A block without restarts has no entries. One that is damaged has its status since Enter.
 void BlockIterator::SeekToFirst() {
   DCHECK(block_ != nullptr);
   if (!status_.ok() || block_->restart_count_ == 0) return;
@@ -165,6 +168,7 @@ void BlockIterator::Seek(const Slice& target) {
 
 void BlockIterator::Next() {
   DCHECK(Valid());
+  DCHECK_GT(next_, current_);
   ParseNext();
 }
 

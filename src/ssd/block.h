@@ -64,7 +64,7 @@ class Block {
 // value() return lives until the next move; the value's bytes as long as the block.
 class BlockIterator {
  public:
-  explicit BlockIterator(const Comparator* comparator) : comparator_(comparator) {}
+  explicit BlockIterator(const Comparator* comparator) : comparator_(comparator) { DCHECK(comparator_ != nullptr); }
 
   // Turns to this block, which lies at this offset of a file, without a position. The block outlives its use.
   void Enter(const Block* block, const SstSource* source, uint64_t offset);

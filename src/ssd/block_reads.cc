@@ -52,6 +52,7 @@ bool BlockReads::Run(ReadRings* rings) {
 
 // A linear search: there are a few dozen at most, those of one group of a MultiGet.
 const char* BlockReads::Find(const RandomAccessFile* file, uint64_t offset, size_t size) const {
+  DCHECK_GT(size, 0u);
   for (const Read& read : reads_) {
     if (read.file.get() == file && read.offset == offset && read.size == size) return read.bytes;
   }

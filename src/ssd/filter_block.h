@@ -43,7 +43,10 @@ class FilterBlockReader {
   FilterBlockReader(const FilterPolicy* policy, std::string contents);
 
   // Whether one filter stands for all blocks in front of this offset.
-  bool CoversAll(uint64_t end_offset) const { return count_ > 0 && end_offset >> base_log_ == 0; }
+  bool CoversAll(uint64_t end_offset) const {
+    DCHECK(base_log_ >= 0 && base_log_ < 64);
+    return count_ > 0 && end_offset >> base_log_ == 0;
+  }
 
   // False only if the block at this offset does not have the key.
   bool KeyMayMatch(uint64_t block_offset, const Slice& key) const;

@@ -1,3 +1,5 @@
+// Internal keys under any order of user keys. Tags are compared as numbers: a sequence is the upper part of its tag.
+
 #include "src/ssd/internal_key.h"
 
 #include <vector>
@@ -16,6 +18,7 @@ int InternalKeyComparator::Compare(const Slice& a, const Slice& b) const {
 // Shortens the user key only, by the user's comparator, and checks that the result is shorter and comes after: a
 // comparator that returns something else is not believed, and the whole key is used.
 void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slice& limit) const {
+  DCHECK_GE(start->size(), kInternalTagBytes);  // only writers of files ask
   const Slice user_start = UserKeyOf(*start);
   std::string shorter = user_start.ToString();
   order_.comparator()->FindShortestSeparator(&shorter, UserKeyOf(limit));
@@ -28,6 +31,7 @@ void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slic
 
 // The same for the last key of a file, which has no next one.
 void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
+  DCHECK_GE(key->size(), kInternalTagBytes);
   const Slice user_key = UserKeyOf(*key);
   std::string shorter = user_key.ToString();
   order_.comparator()->FindShortSuccessor(&shorter);
@@ -47,6 +51,7 @@ void InternalFilterPolicy::CreateFilter(const Slice* keys, int n, std::string* d
   policy_->CreateFilter(user_keys.data(), n, dst);
 }
 
+// The key that is looked for has a tag as well, that of the read's sequence.
 bool InternalFilterPolicy::KeyMayMatch(const Slice& key, const Slice& filter) const {
   return policy_->KeyMayMatch(UserKeyOf(key), filter);
 }

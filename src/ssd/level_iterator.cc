@@ -1,3 +1,5 @@
+// A walk over the files of one SSD level, as one source of a merging iterator.
+
 #include <algorithm>
 
 #include "src/ssd/ssd_levels.h"
@@ -22,6 +24,7 @@ class LevelIterator final : public InternalIterator {
 
   bool Valid() const override { return valid_; }
 
+  // A file without entries is passed over; one that cannot be read stops the walk.
   void SeekToFirst() override {
     Jump(0);
     if (it_ != nullptr) it_->SeekToFirst();
@@ -34,6 +37,7 @@ class LevelIterator final : public InternalIterator {
     SettleBackward();
   }
 
+  // Only the first file whose largest key is not before the key can have it or what comes after it.
   void Seek(const Slice& key, uint64_t sequence) override {
     Jump(FindFile(store_->order(), *files_, key));
     if (it_ != nullptr) it_->Seek(SeekKey(key, sequence));
@@ -41,13 +45,13 @@ class LevelIterator final : public InternalIterator {
   }
 
   void Next() override {
-    DCHECK(valid_);
+    DCHECK(valid_ && it_ != nullptr);
     it_->Next();
     SettleForward();
   }
 
   void Prev() override {
-    DCHECK(valid_);
+    DCHECK(valid_ && it_ != nullptr);
     it_->Prev();
     SettleBackward();
   }

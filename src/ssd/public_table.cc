@@ -41,6 +41,7 @@ Status Table::Open(const Options& options, RandomAccessFile* file, uint64_t file
   });
 }
 
+// Iterators are gone before the table is, as its header asks.
 Table::~Table() { delete rep_; }
 
 // An iterator must never be nullptr, so lack of memory shows in the status of an empty one.
@@ -53,6 +54,7 @@ Iterator* Table::NewIterator(const ReadOptions& options) const {
   }
 }
 
+// By the index in memory, so nothing can fail.
 uint64_t Table::ApproximateOffsetOf(const Slice& key) const { return rep_->reader->ApproximateOffsetOf(key); }
 
 // The order of keys is checked here and not in SstWriter, which the engine feeds from a merge that is in order by
@@ -107,6 +109,7 @@ void TableBuilder::Add(const Slice& key, const Slice& value) {
   }
 }
 
+// Where the program wants a block to end: lack of memory is kept as the table's error.
 void TableBuilder::Flush() {
   CHECK(!rep_->closed);
   if (!status().ok()) return;
@@ -132,6 +135,7 @@ Status TableBuilder::Finish() {
   }
 }
 
+// What was written stays in the file, which is the caller's to remove.
 void TableBuilder::Abandon() {
   CHECK(!rep_->closed);
   rep_->closed = true;

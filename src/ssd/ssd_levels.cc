@@ -1,3 +1,5 @@
+// The SSD tier of one version, read from level 0 down. What a version names is there: its SstRefs keep the files.
+
 #include "src/ssd/ssd_levels.h"
 
 #include <algorithm>
@@ -6,7 +8,8 @@ namespace miodb {
 
 namespace {
 
-// The file of a level whose range has the key, or nullptr.
+// The file of a level whose range has the key, or nullptr. At most one has, since files of a level do not overlap; a
+// key between two files is in neither.
 const SstFile* FileOf(const KeyOrder& order, const FileList& files, const Slice& key) {
   const size_t i = FindFile(order, files, key);
   return i < files.size() && order.Compare(key, files[i]->meta().smallest) >= 0 ? files[i].get() : nullptr;
@@ -31,6 +34,7 @@ FileList OverlappingFiles(const KeyOrder& order, const FileList& files, const Sl
   return result;
 }
 
+// A walk over the list: for jobs, which have a few files.
 uint64_t TotalBytes(const FileList& files) {
   uint64_t sum = 0;
   for (const SstRef& file : files) sum += file->meta().size;
@@ -55,6 +59,7 @@ Status SsdLevels::Get(const LookupKey& key, const SstReader::ReadMode& mode, boo
 // Follows Get as far as filters and what is cached allow, and notes the one block that it would read first. If the key
 // is not in that block after all, the levels below are read by Get itself.
 void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
+  DCHECK(store != nullptr);
   for (const FileList& files : levels) {
     const SstFile* const file = FileOf(store->order(), files, key.key);
     if (file != nullptr && store->PlanGet(*file, key, reads)) return;
@@ -65,6 +70,7 @@ void SsdLevels::PlanGet(const LookupKey& key, BlockReads* reads) const {
 // many files lie in them.
 void SsdLevels::AddIterators(const SstReader::ReadMode& mode,
                              std::vector<std::unique_ptr<InternalIterator>>* iterators) const {
+  DCHECK(store != nullptr);
   for (const FileList& files : levels) {
     if (!files.empty()) iterators->push_back(store->NewIterator(&files, mode));
   }
@@ -98,12 +104,15 @@ bool SsdLevels::OverlapsFrom(size_t level, const Slice& smallest, const Slice& l
   for (; level < levels.size(); level++) {
     const FileList& files = levels[level];
     const size_t i = FindFile(store->order(), files, smallest);
+    // Files before it end before the range, those behind it begin later still.
     if (i < files.size() && store->order().Compare(files[i]->meta().smallest, largest) <= 0) return true;
   }
   return false;
 }
 
+// By the sums that edits keep, without a walk over files.
 uint64_t SsdLevels::bytes() const {
+  DCHECK_EQ(level_bytes.size(), levels.size());
   uint64_t sum = 0;
   for (const uint64_t bytes : level_bytes) sum += bytes;
   return sum;

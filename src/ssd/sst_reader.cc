@@ -21,11 +21,13 @@ namespace {
 
 constexpr size_t kCacheKeyBytes = 16;
 
-// The cache calls this when nobody has the block any more, perhaps long after the table was closed.
+// The cache calls this when nobody has the block any more, perhaps long after the table was closed. So blocks know
+// nothing of their table.
 void DeleteBlock(const Slice&, void* value) { delete static_cast<const Block*>(value); }
 
 }  // namespace
 
+// What this pin held is let go of first; the other one is left empty.
 BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
   DCHECK(this != &other);
   Reset();
@@ -66,6 +68,8 @@ class SstIterator final : public Iterator {
 
   bool Valid() const override { return data_.Valid(); }
 
+  // All positions are found in two steps: a place in the index, and one in the block that it names. A block without the
+  // key leads on to the next.
   void SeekToFirst() override {
     index_.SeekToFirst();
     EnterBlock();
@@ -88,11 +92,13 @@ class SstIterator final : public Iterator {
   }
 
   void Next() override {
+    DCHECK(in_block_);
     data_.Next();
     SkipForward();
   }
 
   void Prev() override {
+    DCHECK(in_block_);
     data_.Prev();
     SkipBackward();
   }
@@ -114,6 +120,7 @@ class SstIterator final : public Iterator {
       LeaveBlock();
       return;
     }
+    // By the handle, which says the same as the index entry's place.
     if (in_block_ && status().ok() && index_.value() == Slice(handle_)) return;
     LeaveBlock();
     BlockHandle handle;
@@ -142,6 +149,7 @@ class SstIterator final : public Iterator {
     }
   }
 
+  // Back to the last entry of an earlier block, in the same way.
   void SkipBackward() {
     while (in_block_ && !data_.Valid() && status().ok()) {
       index_.Prev();
@@ -174,6 +182,7 @@ SstReader::SstReader(const SstFormat& format, SstSource source, std::shared_ptr<
   CHECK(file_ != nullptr && format_.comparator != nullptr);
 }
 
+// The size is the caller's to say, because the manifest knows it: a file that has grown since is not asked.
 Status SstReader::Open(const SstFormat& format, std::shared_ptr<const RandomAccessFile> file, const std::string& name,
                        uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader) {
   reader->reset();
@@ -254,6 +263,7 @@ Cache::Handle* SstReader::FindCached(const BlockHandle& handle, char* key) const
 Status SstReader::GetBlock(const SstSource& source, const ReadMode& mode, const BlockHandle& handle,
                            BlockPin* pin) const {
   pin->Reset();
+  // A block of the cache was verified, or not, when it was read; it is not looked at again.
   char key[kCacheKeyBytes];
   pin->handle_ = FindCached(handle, key);
   if (pin->handle_ != nullptr) {

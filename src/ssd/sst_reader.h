@@ -85,7 +85,10 @@ class SstReader {
                      uint64_t file_size, bool verify, Cache* cache, std::unique_ptr<SstReader>* reader);
 
   // False only if a filter says that the table does not have this key; costs no search in the index.
-  bool MayHave(const Slice& key) const { return !filter_covers_all_ || filter_->KeyMayMatch(0, key); }
+  bool MayHave(const Slice& key) const {
+    DCHECK(!filter_covers_all_ || filter_ != nullptr);
+    return !filter_covers_all_ || filter_->KeyMayMatch(0, key);
+  }
 
   // Looks into the one block that holds this key if the table does, unless the filter says that it does not. Stores the
   // first entry at or after key in that block; *value lives as long as *pin holds the block.
@@ -105,7 +108,10 @@ class SstReader {
   uint64_t fingerprint() const { return fingerprint_; }
 
   // Memory besides cached blocks.
-  size_t memory_bytes() const { return index_->size() + filter_bytes_; }
+  size_t memory_bytes() const {
+    DCHECK(index_ != nullptr);
+    return index_->size() + filter_bytes_;
+  }
 
  private:
   friend class SstIterator;

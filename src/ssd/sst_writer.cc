@@ -35,6 +35,7 @@ void SstWriter::Add(const Slice& key, const Slice& value) {
   if (!status_.ok()) return;
   CHECK_EQ(fingerprint_, 0u);  // not finished
   CHECK(entries_ == 0 || format_.comparator->Compare(key, last_key_) > 0);
+  // last_key_ becomes the separator; it is given the new key below.
   if (index_pending_) {
     format_.comparator->FindShortestSeparator(&last_key_, key);
     AddToIndex(last_key_);

@@ -51,7 +51,10 @@ class SstWriter {
   uint64_t size_estimate() const { return offset_ + data_block_.CurrentSize() + index_block_.CurrentSize(); }
 
   // What SstReader::fingerprint says of this file. After Finish.
-  uint64_t fingerprint() const { return fingerprint_; }
+  uint64_t fingerprint() const {
+    DCHECK_NE(fingerprint_, 0u);
+    return fingerprint_;
+  }
 
  private:
   void WriteBlock(const Slice& block, CompressionType type, BlockHandle* handle, std::string* stored = nullptr);

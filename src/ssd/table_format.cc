@@ -45,6 +45,7 @@ void BlockHandle::EncodeTo(std::string* dst) const {
   PutVarint64(dst, size);
 }
 
+// Any two numbers: whether they are a place in the file is CheckPlace's to say.
 bool BlockHandle::DecodeFrom(Slice* input) { return GetVarint64(input, &offset) && GetVarint64(input, &size); }
 
 // The handles vary in length and the footer does not: zeros fill it up to the magic number, so a reader finds it at a
@@ -86,6 +87,7 @@ bool CompressBlock(CompressionType type, int zstd_level, const Slice& block, std
     return false;
   }
   const bool worth_it = size < block.size() - block.size() / 8;
+  DCHECK(!worth_it || start + size <= dst->size());
   dst->resize(worth_it ? start + size : start);
   return worth_it;
 }
@@ -135,6 +137,7 @@ Status ReadBlock(const SstSource& source, const BlockHandle& handle, bool verify
       return source.Corrupt(handle.offset, "block checksum mismatch");
     }
   }
+  // A file may hand out bytes of its own instead of filling the buffer.
   if (type == kNoCompression) {
     if (read.data() == buffer.data()) {
       buffer.resize(stored.size());

@@ -1,3 +1,6 @@
+// The manifest's area: reading it, appending to it, and leaving it for a fresh one. The header tells the protocol and
+// what a crash leaves of each step.
+
 #include "src/version/manifest.h"
 
 #include <algorithm>
@@ -28,10 +31,12 @@ constexpr uint64_t kLeastRoom = kExtentUnit / 8;
 
 }  // namespace
 
+// By offset in the pool, so that a dump of the pool shows the place.
 Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {
   return Status::Corruption(pool_->path(), "manifest at offset " + std::to_string(offset) + ": " + what);
 }
 
+// The footer keeps its place at the area's end, whatever the records leave.
 uint64_t Manifest::RecordsEnd() const {
   CHECK(area_ != nullptr && area_->size() > kAreaFooterBytes);
   return area_->size() - kAreaFooterBytes;
@@ -39,12 +44,18 @@ uint64_t Manifest::RecordsEnd() const {
 
 uint64_t Manifest::Seed() const { return AreaSeed(pool_->secret(), generation_); }
 
+// The first roll-over is like any other, with the state of an empty database for its snapshot.
 Status Manifest::Create(const std::string& comparator) {
   CHECK(area_ == nullptr && state_.comparator.empty());
+  CHECK(generation_ == 0 && position_ == 0 && edit_number_ == 0);
   state_.comparator = comparator;
   return pool_->is_volatile() ? Status::OK() : RollOver(state_.Snapshot());
 }
 
+// Records are taken as long as they check, with edit numbers that count from 0. The first that does not is the end if
+// it may have been torn, and damage if it was durable once: because a later edit is there, which was begun only after
+// its fence, or because the confirmed count says so. Every 8 bytes behind the end are looked at, for a damaged size
+// hides where the next record begins.
 Status Manifest::Recover() {
   CHECK(area_ == nullptr && edit_number_ == 0);
   RootSlot root;
@@ -66,7 +77,7 @@ Status Manifest::Recover() {
     edit_number_++;
   }
   if (edit_number_ == 0) return Corrupt(area_->offset(), "snapshot damaged");
-  CHECK_LE(position_, size);
+  CHECK(position_ <= size && position_ % 8 == 0);
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
   for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
@@ -88,7 +99,11 @@ Status Manifest::Recover() {
   return pool_->persist().Fence(Purpose::kManifest);
 }
 
+// The record is made as a whole in DRAM and stored by one call: words of it may reach the medium in any order, and the
+// checksum covers them all. Position and number move only after the fence, so that a record that failed has none behind
+// it.
 Status Manifest::WriteRecord(const std::string& payload) {
+  CHECK(!payload.empty() && payload.size() <= UINT32_MAX);  // recovery takes an empty record for the end
   std::string record;
   record.reserve(ManifestRecordBytes(payload.size()));
   PutFixed32(&record, static_cast<uint32_t>(payload.size()));
@@ -108,7 +123,8 @@ Status Manifest::WriteRecord(const std::string& payload) {
   return s;
 }
 
-// Durable with the next record.
+// Durable with the next record. The line of the confirmed count is blank, which counts as none: what an earlier area at
+// this place confirmed has another seed and does not check.
 void Manifest::WriteFooter() {
   static_assert(sizeof(AreaFooter) <= kAreaFooterBytes);
   CHECK(position_ == 0 && edit_number_ == 0);
@@ -117,7 +133,7 @@ void Manifest::WriteFooter() {
   footer.pool_id = pool_->id();
   footer.offset = area_->offset();
   footer.size = area_->size();
-  footer.epoch = pool_->next_epoch();
+  footer.epoch = pool_->epoch() + 1;  // of the root that the next SwitchRoot writes
   footer.generation = generation_;
   footer.secret = pool_->secret();
   footer.checksum = AreaFooterChecksum(footer);
@@ -135,6 +151,12 @@ void Manifest::Confirm() {
   pool_->persist().CopyHint(Purpose::kManifest, area_->data() + RecordsEnd() + kConfirmedInFooter, &word, sizeof(word));
 }
 
+// Four times what the snapshot needs, so that the next roll-over comes after edits of three snapshots' bytes: each byte
+// of an edit pays for a third of a byte of a snapshot. If space is short the spare serves as it is, as long as it holds
+// the snapshot and some more.
+//
+// The root is switched only when the snapshot is durable. A switch that fails may have happened all the same, so
+// neither area is given to anybody (Abandon), and the caller appends nothing more.
 Status Manifest::RollOver(const VersionEdit& snapshot) {
   std::string payload;
   snapshot.EncodeTo(&payload);
@@ -142,6 +164,7 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   const uint64_t usual = pool_->capacity() < kSmallPool ? kSmallAreaSize : kAreaSize;
   const uint64_t wanted = std::max(usual, 4 * least);
   ExtentRef fresh = spare_;
+  // The spare is kept whatever becomes of the attempt to get a larger one.
   if (fresh == nullptr || fresh->size() < wanted) {
     ExtentRef larger;
     Status s = pool_->AllocateAtMost(wanted, least, Pool::Leave(), ExtentKind::kManifest, &larger);
@@ -154,11 +177,13 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   // Never one that was used before, not even by a roll-over that a crash cut off before its root was switched: its
   // records may still lie where the next area comes to be.
   generation_ = pool_->Random64();
+  // From here on the old area is the spare. If the roll-over fails nothing is appended to either any more.
   std::swap(area_, fresh);
   spare_ = std::move(fresh);
   position_ = 0;
   edit_number_ = 0;
   CHECK(area_ != spare_);
+  CHECK(area_->size() >= least && area_->kind() == ExtentKind::kManifest);
   WriteFooter();
   Status s = NoThrow(pool_->path(), [&] {
     if (MIODB_MUTATED(kRootBeforeSnapshot)) {
@@ -174,6 +199,8 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
     area_->Abandon();
     return s;
   }
+  // The snapshot is record 0. The old area is free to be overwritten by the next roll-over: the root no longer leads
+  // there.
   CHECK_EQ(edit_number_, 1u);
   Confirm();
   recovered_ = false;
@@ -186,6 +213,9 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   return s;
 }
 
+// What may fail comes before the record (Prepare), what comes after it cannot (Commit): what is durable is in the state
+// as well. The area that a recovery has read is left before the first edit, because behind its last record may lie a
+// torn one, whose place a new record would share.
 Status Manifest::Append(const VersionEdit& edit) {
   ManifestState fresh;
   Status s = state_.Prepare(edit, &fresh);

@@ -33,13 +33,14 @@
 #include <utility>
 
 #include "src/nvm/pool.h"
+#include "src/util/check.h"
 #include "src/version/version_edit.h"
 
 namespace miodb {
 
 class Manifest {
  public:
-  explicit Manifest(Pool* pool) : pool_(pool) {}
+  explicit Manifest(Pool* pool) : pool_(pool) { CHECK(pool_ != nullptr); }
 
   // fence: stands for the pool's fence that makes a record durable. It may let go of the database mutex meanwhile:
   // the state stays as it was until it has returned, and until then nobody may call Append.

@@ -1,3 +1,5 @@
+// The file is written by one call that replaces it (util/replace_file.h), and sealed: a torn or foreign one is refused.
+
 #include "src/version/ssd_manifest.h"
 
 #include "src/format/sealed.h"
@@ -22,6 +24,7 @@ std::string SsdManifest::Encode() const {
   return Sealed(kSeal, content);
 }
 
+// A state with tables or chunks is none of this file: they went with the pool.
 bool SsdManifest::DecodeFrom(const Slice& bytes) {
   Slice content;
   if (!Unseal(kSeal, bytes, &content) || content.size() < kHeadBytes) return false;
@@ -31,6 +34,7 @@ bool SsdManifest::DecodeFrom(const Slice& bytes) {
   return state.DecodeFrom(content) && state.tables.empty() && state.chunks.empty();
 }
 
+// A file that is missing is the caller's to judge: a database may have no SSD tier yet.
 Status SsdManifest::Read(Env* env, const std::string& path, SsdManifest* manifest) {
   std::string content;
   Status s = ReadSmallFile(env, path, &content);

@@ -1,8 +1,12 @@
+// Copying on write, in three depths: a version has vectors of runs, a run has a shared list of tables, the SSD tier has
+// a shared list of files for each level. Only what an edit names is copied, and that once for each builder (drafts).
+
 #include "src/version/version_builder.h"
 
 #include <algorithm>
 
 #include "src/util/check.h"
+#include "src/version/version_edit.h"
 
 namespace miodb {
 
@@ -16,6 +20,7 @@ Slice SmallestOf(const SstRef& file) { return file->meta().smallest; }
 Slice LargestOf(const TableRef& table) { return table->largest(); }
 Slice LargestOf(const SstRef& file) { return file->meta().largest; }
 
+// Where the item stands, or belongs, by its smallest key: a binary search, since lists are in key order.
 template <typename List>
 size_t PlaceOf(const KeyOrder& order, const typename List::value_type& item, const List& list) {
   using Ref = typename List::value_type;
@@ -27,12 +32,14 @@ size_t PlaceOf(const KeyOrder& order, const typename List::value_type& item, con
   return place;
 }
 
+// What overlaps is noticed by FindDisorder alone, which compares all neighbours.
 template <typename List>
 void InsertInto(const KeyOrder& order, const typename List::value_type& item, List* list) {
   CHECK(item != nullptr);
   list->Insert(PlaceOf(order, item, *list), item);
 }
 
+// The item found by its key has to be that very object: two tables of one key range would else be taken for each other.
 template <typename List>
 void EraseFrom(const KeyOrder& order, const typename List::value_type& item, List* list) {
   const size_t place = PlaceOf(order, item, *list);
@@ -53,6 +60,7 @@ const typename List::value_type* FindOverlap(const KeyOrder& order, const List& 
   return nullptr;
 }
 
+// Nodes that two lists share are not told apart from others: every item is compared.
 template <typename List>
 bool SameLists(const List& a, const List& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
@@ -60,6 +68,7 @@ bool SameLists(const List& a, const List& b) {
 
 }  // namespace
 
+// The copy shares all runs and files with its base; what is copied is the vectors of references to runs.
 VersionBuilder::VersionBuilder(const KeyOrder& order, VersionRef base, size_t least_ssd_levels)
     : order_(order),
       base_(std::move(base)),
@@ -68,7 +77,9 @@ VersionBuilder::VersionBuilder(const KeyOrder& order, VersionRef base, size_t le
   CHECK(base_->ssd == nullptr || base_->ssd->levels.size() >= least_ssd_levels_);
 }
 
-// The run is the new version's own from here on.
+// The run is the new version's own from here on. Runs of a level are newest first, which is by falling id: ids are
+// drawn in the order in which runs are made, and a run is put where its inputs were (Scheduler holds their levels
+// meanwhile).
 TableList* VersionBuilder::TablesOf(size_t level, uint64_t run) {
   CHECK_LT(level, version_->levels.size());
   std::shared_ptr<Run>& draft = drafts_[{level, run}];
@@ -83,6 +94,7 @@ TableList* VersionBuilder::TablesOf(size_t level, uint64_t run) {
     } else {
       runs.insert(at, draft);
     }
+    DCHECK(std::is_sorted(runs.begin(), runs.end(), [](const RunRef& a, const RunRef& b) { return a->id > b->id; }));
   }
   CHECK_EQ(draft->id, run);
   return &draft->tables;
@@ -98,6 +110,7 @@ void VersionBuilder::Remove(const TableRef& table, size_t level, uint64_t run) {
   EraseFrom(order_, table, TablesOf(level, run));
 }
 
+// Copied when the first file changes: edits of the pool alone share the SSD tier as it is.
 SsdLevels* VersionBuilder::Ssd() {
   CHECK(version_->ssd != nullptr);
   if (ssd_ == nullptr) version_->ssd = ssd_ = std::make_shared<SsdLevels>(*version_->ssd);
@@ -105,7 +118,9 @@ SsdLevels* VersionBuilder::Ssd() {
   return ssd_.get();
 }
 
+// A level that had no files so far begins with its first.
 void VersionBuilder::AddFile(const SstRef& file, size_t level) {
+  CHECK_LT(level, size_t{kMaxSsdLevels});
   SsdLevels* const ssd = Ssd();
   if (level >= ssd->levels.size()) {
     ssd->levels.resize(level + 1);
@@ -116,6 +131,7 @@ void VersionBuilder::AddFile(const SstRef& file, size_t level) {
   CHECK_GE(ssd->level_bytes[level], file->meta().size);
 }
 
+// Bytes of levels are kept beside the lists, so that the picker asks no file.
 void VersionBuilder::RemoveFile(const SstRef& file, size_t level) {
   SsdLevels* const ssd = Ssd();
   CHECK_LT(level, ssd->levels.size());
@@ -124,13 +140,17 @@ void VersionBuilder::RemoveFile(const SstRef& file, size_t level) {
   ssd->level_bytes[level] -= file->meta().size;
 }
 
+// Runs that lost their last table go, and SSD levels at the end that lost their last file: what looks at every run or
+// level should not have to ask.
 VersionRef VersionBuilder::Finish() {
   CHECK(version_ != nullptr);
+  CHECK_EQ(version_->levels.size(), base_->levels.size());
   for (const auto& [place, draft] : drafts_) {
-    if (!draft->tables.empty()) continue;
+    if (!draft->tables.empty()) continue;  // a run that came and went in one edit is among those that go
     CHECK_EQ(std::erase(version_->levels[place.first], RunRef(draft)), 1u);
   }
   CHECK_LE(version_->levels.back().size(), 1u);
+  // Levels that the options ask for stay, with or without files.
   while (ssd_ != nullptr && ssd_->levels.size() > least_ssd_levels_ && ssd_->levels.back().empty()) {
     CHECK_EQ(ssd_->level_bytes.back(), 0u);
     ssd_->levels.pop_back();
@@ -139,6 +159,8 @@ VersionRef VersionBuilder::Finish() {
   return std::move(version_);
 }
 
+// Takes as long as there are tables, and compares keys of all: for opens, and where everything is checked. It answers
+// with words, because at an open the order comes from a medium.
 std::string FindDisorder(const KeyOrder& order, const Version& version) {
   const auto no_range = [](const char* what, uint64_t number) {
     return what + std::to_string(number) + " has no proper key range";
@@ -159,6 +181,7 @@ std::string FindDisorder(const KeyOrder& order, const Version& version) {
   return std::string();
 }
 
+// By identity of tables and files, not by their keys: the same objects in the same places.
 bool SameVersion(const Version& a, const Version& b) {
   CHECK_EQ(a.levels.size(), b.levels.size());
   CHECK_EQ(a.ssd == nullptr, b.ssd == nullptr);

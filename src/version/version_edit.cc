@@ -1,3 +1,6 @@
+// Edits as bytes, and what an edit does to the state. Encoded fields may come in any order and any number; what an edit
+// removes is taken away before what it adds.
+
 #include "src/version/version_edit.h"
 
 #include <set>
@@ -25,11 +28,12 @@ enum Field : uint8_t {
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
-// as large as such keys are.
+// as large as such keys are. Their keys are read from the file when it is opened (SsdStore::ReadRange).
 constexpr size_t kMostRangeBytes = 1024;
 
 void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
 
+// Numbers of a field, in the order in which PutNumbers has them.
 bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
   for (uint64_t* number : numbers) {
     if (!GetVarint64(input, number)) return false;
@@ -41,6 +45,7 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
+// The level is checked here and not by its users, who index arrays with it.
 bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   auto meta = std::make_shared<SstMeta>();
   uint64_t level;
@@ -60,11 +65,13 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   return true;
 }
 
-// What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them.
+// What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them, or removes it
+// twice: the edit would then be of another state than this one.
 template <typename Place>
 Status PreparePlaces(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
                      const std::vector<Place>& added, const char* complaint, std::map<uint64_t, Place>* fresh) {
   CHECK(fresh->empty());
+  // Fresh nodes are made before anything is changed: memory is all that can be lacking.
   std::set<uint64_t> once;
   for (const uint64_t id : removed) {
     if (places.count(id) == 0 || !once.insert(id).second) return Status::Corruption(complaint, std::to_string(id));
@@ -74,6 +81,9 @@ Status PreparePlaces(const std::map<uint64_t, Place>& places, const std::vector<
   return Status::OK();
 }
 
+// Nodes go from one map to the other without being copied, so nothing can fail here. New ids are larger than all there
+// are, hence the hint; an id that is there already, of a table that moves or a chunk that is sealed, gets the new
+// place.
 template <typename Place>
 void CommitPlaces(const std::vector<uint64_t>& removed, std::map<uint64_t, Place>* fresh,
                   std::map<uint64_t, Place>* places) noexcept {
@@ -85,6 +95,7 @@ void CommitPlaces(const std::vector<uint64_t>& removed, std::map<uint64_t, Place
   }
 }
 
+// The places as they are after the edit, without changing them: the snapshot of a roll-over holds the edit already.
 template <typename Place>
 std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const std::vector<uint64_t>& removed,
                                const std::vector<Place>& added) {
@@ -103,6 +114,8 @@ std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const st
 
 }  // namespace
 
+// A number from this side of the program that the other side would refuse must not reach the medium, where it would
+// make the database unreadable: hence checks and no Status.
 void VersionEdit::EncodeTo(std::string* dst) const {
   if (has_comparator) {
     PutField(dst, kComparator);
@@ -120,6 +133,8 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kRemovedTable);
     PutVarint64(dst, number);
   }
+  // A table that moves is written like a new one, with all of its place: the place that it had is not needed to read
+  // it.
   for (const TablePlace& t : tables) {
     CHECK_LE(t.level, kRepositoryLevel);
     PutField(dst, kTable);
@@ -140,6 +155,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutVarint64(dst, number);
   }
   for (const SstPlace& f : files) {
+    CHECK(f.meta != nullptr);
     CHECK_LT(f.level, kMaxSsdLevels);
     const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
     PutField(dst, has_range ? kFile : kFileOfLongKeys);
@@ -151,6 +167,8 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   }
 }
 
+// Bytes that checked may still be another version's, with fields that this one does not know: then the edit is refused
+// as a whole, since nobody can tell what it would have changed.
 bool VersionEdit::DecodeFrom(Slice input) {
   while (!input.empty()) {
     const uint8_t field = static_cast<uint8_t>(input[0]);
@@ -202,6 +220,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_files.push_back(number);
         break;
+      // Two fields and no flag inside of one, so that a version before long keys refuses what it would misread.
       case kFile:
       case kFileOfLongKeys:
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
@@ -213,6 +232,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
   return true;
 }
 
+// Edits that recovery reads come through here too, so what an edit says wrongly is Corruption and no assertion.
 Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) const {
   CHECK(fresh != this);
   fresh->comparator = edit.has_comparator ? edit.comparator : comparator;
@@ -225,6 +245,7 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   return PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
 }
 
+// Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
 void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexcept {
   CHECK(fresh != this);
   comparator.swap(fresh->comparator);
@@ -233,6 +254,7 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_tables, &fresh->tables, &tables);
   CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
   CommitPlaces(edit.removed_files, &fresh->files, &files);
+  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
 }
 
 Status ManifestState::Apply(const VersionEdit& edit) {
@@ -242,6 +264,8 @@ Status ManifestState::Apply(const VersionEdit& edit) {
   return s;
 }
 
+// Places are copied and not shared, so a snapshot takes as long as there are tables. It is one edit for all that:
+// nothing else has to know how a state is stored.
 VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   VersionEdit edit;
   edit.has_comparator = true;

@@ -17,6 +17,7 @@
 #include "src/format/pm_ref.h"
 #include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -43,10 +44,14 @@ struct SstPlace {
 
 inline uint64_t IdOf(const TablePlace& table) { return table.number; }
 inline uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
-inline uint64_t IdOf(const SstPlace& file) { return file.meta->number; }
+inline uint64_t IdOf(const SstPlace& file) {
+  DCHECK(file.meta != nullptr);
+  return file.meta->number;
+}
 
 // SSD levels are below this.
 inline constexpr uint32_t kMaxSsdLevels = 16;
+static_assert(kMaxLevels <= kRepositoryLevel);  // the repository is no buffer level, however many there are
 
 struct VersionEdit {
   bool has_comparator = false;

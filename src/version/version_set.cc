@@ -1,3 +1,6 @@
+// Opening what the manifest names, and making edits current. Accounts (bytes, entries, extents in use) are kept with
+// each edit, so that no figure is a walk over all tables; Check recounts them.
+
 #include "src/version/version_set.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ namespace miodb {
 
 namespace {
 
-// More numbers than are ever drawn from one edit to the next.
+// More numbers than are ever drawn from one edit to the next: a job draws one for each table or file that it makes.
 constexpr uint64_t kMaxUnnamedIds = 1 << 16;
 
 // Has each item put where it is placed, which is one of known or of fresh. What leaves its place goes first, since what
@@ -28,6 +31,7 @@ void PlaceAll(const std::vector<uint64_t>& removed, const std::vector<Place>& pl
     return &item->second;
   };
   for (const uint64_t number : removed) take(number);
+  // Pointers into the maps, which stay as they are until the edit is durable.
   std::vector<const typename Items::mapped_type*> placed;
   size_t moved = 0;
   for (const Place& place : places) {
@@ -42,12 +46,14 @@ void PlaceAll(const std::vector<uint64_t>& removed, const std::vector<Place>& pl
 
 }  // namespace
 
+// The comparator's name is part of the first snapshot: every later open is compared with it.
 Status VersionSet::Create() {
   CHECK(current_ == nullptr);
   Status s = manifest_.Create(order_.comparator()->Name());
   return s.ok() ? BuildCurrent() : s;
 }
 
+// The first edit names the files, so that while this pool lives its manifest says which of them count.
 Status VersionSet::CreateFor(const VersionEdit& state) {
   CHECK(current_ == nullptr);
   CHECK(state.tables.empty() && state.chunks.empty());
@@ -60,6 +66,8 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   return s.ok() ? BuildCurrent() : s;
 }
 
+// The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Whatever
+// is wrong refuses the open.
 Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   CHECK(current_ == nullptr && chunks->empty());
   Status s = manifest_.Recover();
@@ -75,12 +83,15 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
     s = pool_->Claim(chunk.offset, chunk.size, ExtentKind::kLog, &chunks->emplace_back());
     if (!s.ok()) return s;
   }
+  CHECK_EQ(chunks->size(), state.chunks.size());
   s = OpenTables(verify);
   if (s.ok()) s = OpenFiles();
   if (s.ok()) s = FitLevels();
   return s.ok() ? BuildCurrent() : s;
 }
 
+// Payload extents are named by the meta blocks of the tables that share them: the first table claims one, and the
+// others have to say the same of it. When all are claimed, what is left of the pool is free.
 Status VersionSet::OpenTables(bool verify) {
   std::map<PmRef, ExtentRef> payload;
   const PMTable::ClaimPayload claim = [&](const PayloadMeta& meta, ExtentRef* extent) {
@@ -102,6 +113,7 @@ Status VersionSet::OpenTables(bool verify) {
     if (place.level == kRepositoryLevel ? place.run != 0 : place.level >= kMaxLevels) {
       return Status::Corruption(pool_->path(), "manifest: table " + std::to_string(number) + " has no proper place");
     }
+    // A claim says that the extent lies in the pool and is nobody else's, before a byte of it is read.
     ExtentRef index;
     Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
     if (!s.ok()) return s;
@@ -117,6 +129,7 @@ Status VersionSet::OpenTables(bool verify) {
   return Status::OK();
 }
 
+// The files are asked for their size alone; none is read unless the manifest had no room for its keys.
 Status VersionSet::OpenFiles() {
   const std::map<uint64_t, SstPlace>& places = manifest_.state().files;
   if (ssd_ == nullptr && !places.empty()) {
@@ -124,7 +137,9 @@ Status VersionSet::OpenFiles() {
                                                       " files on SSD; Options::ssd_path is empty");
   }
   for (const auto& [number, place] : places) {
+    DCHECK(place.meta != nullptr && place.meta->number == number);
     SkipId(number);
+    // The manifest's description is shared, so keys that are read here go into a copy.
     std::shared_ptr<const SstMeta> meta = place.meta;
     Status s = ssd_->CheckFile(*meta);
     if (s.ok() && !meta->has_range) {
@@ -152,7 +167,8 @@ Status VersionSet::FitLevels() {
   }
   if (fits) return Status::OK();
   VersionEdit edit;
-  // Oldest first: deepest level first, in it the lowest id first.
+  // Oldest first: deepest level first, in it the lowest id first. Each gets a new id, so that in the one level the
+  // newer run has the higher one.
   while (!runs.empty()) {
     auto oldest = runs.lower_bound({std::prev(runs.end())->first.first, 0});
     const uint64_t id = NewId();
@@ -163,22 +179,25 @@ Status VersionSet::FitLevels() {
     }
     runs.erase(oldest);
   }
-  CHECK(!edit.tables.empty());
+  CHECK(!edit.tables.empty() && edit.tables.size() <= manifest_.state().tables.size());
   edit.SetNextId(next_id_);
   return manifest_.Append(edit);
 }
 
+// Ids that the manifest names are never given out again, whatever its next id says.
 void VersionSet::SkipId(uint64_t id) {
   if (next_id_ <= id) next_id_ = id + 1;
   CHECK_LT(id, next_id_);
 }
 
+// Places are in the manifest's state alone, so they cannot differ from what is durable.
 const TablePlace& VersionSet::PlaceOf(uint64_t number) const {
   const auto place = manifest_.state().tables.find(number);
   CHECK(place != manifest_.state().tables.end());
   return place->second;
 }
 
+// The manifest's number for the repository does not depend on how many levels there are.
 size_t VersionSet::LevelOf(const TablePlace& place) const {
   const size_t repository = static_cast<size_t>(num_levels_ - 1);
   if (place.level == kRepositoryLevel) return repository;
@@ -194,18 +213,22 @@ void VersionSet::Enter(const PMTable& table) {
     const auto use = payload_uses_.find(p.extent->offset());
     CHECK(use != payload_uses_.end() && use->second.extent == p.extent.get());
     // relaxed: the counters are read for policy only, and change under the database mutex.
-    p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
+    const int64_t live = p.extent->live_bytes.fetch_add(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
+    CHECK_GE(live, 0);
     if (use->second.tables++ == 0) payload_bytes_ += p.extent->payload_bytes();
     payload_live_bytes_ += p.live_bytes;
   }
 }
 
+// The opposite of Enter, with the same figures, so that all accounts are zero when no table is left.
 void VersionSet::Leave(const PMTable& table) {
   CHECK(entries_ >= table.entries() && payload_references_ >= table.payload().size());
   entries_ -= table.entries();
   payload_references_ -= table.payload().size();
   for (const PayloadRef& p : table.payload()) {
-    p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);  // relaxed: as above
+    // relaxed: as above.
+    const int64_t live = p.extent->live_bytes.fetch_sub(static_cast<int64_t>(p.live_bytes), std::memory_order_relaxed);
+    CHECK_GE(live, p.live_bytes);
     const auto use = payload_uses_.find(p.extent->offset());
     CHECK(use != payload_uses_.end() && use->second.tables > 0);
     if (--use->second.tables == 0) {
@@ -217,12 +240,16 @@ void VersionSet::Leave(const PMTable& table) {
   }
 }
 
+// The three steps of the header. Only NoSpace leaves no doubt: it is found before the record is stored. After any other
+// failure nobody may get space that either state names, and no edit follows.
 Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
+  CHECK(current_ != nullptr);
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
   Status s = NoThrow(pool_->path(), [&] {
     Next next;
     Prepare(edit, added, added_files, &next);
+    // The tables are moved in without memory, so the hash table has its places before the edit is durable.
     const size_t most = tables_.size() + added.size();
     if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
     Status appended = manifest_.Append(edit);
@@ -235,7 +262,8 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
     failure_ = s;
   }
   if (kChecksWhole && s.ok()) {
-    // Without memory for it the check is left out: the edit is done.
+    // Every edit of debug builds and simulators, so that these have it as an oracle. Without memory for it the check is
+    // left out: the edit is done.
     NoThrow(pool_->path(), [this] {
       Check();
       return Status::OK();
@@ -244,7 +272,8 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
   return s;
 }
 
-// What needs memory, before the edit is durable.
+// What needs memory, before the edit is durable. An edit of log chunks alone, the most frequent one, leaves the version
+// as it is.
 void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& added,
                          const std::vector<SstRef>& added_files, Next* next) const {
   CHECK_LE(added.size(), edit.tables.size());
@@ -262,6 +291,7 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
     next->version = current_;
     return;
   }
+  // Places before the edit are the manifest's state, which does not have it yet; places after it are the edit's.
   VersionBuilder builder(order_, current_, ssd_level_count_);
   PlaceAll(
       edit.removed_tables, edit.tables, tables_, next->tables,
@@ -279,6 +309,7 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
 
 // Needs no memory, so that a durable edit becomes current whatever happens.
 void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
+  CHECK(next->version != nullptr);
   // Enter before leave: an extent that stays in use must not look unused in between.
   payload_uses_.merge(next->uses);
   for (const auto& [number, table] : next->tables) Enter(*table);
@@ -287,12 +318,15 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK(next->tables.empty() && next->files.empty());
   for (const uint64_t number : edit.removed_tables) {
     const auto table = tables_.find(number);
+    // Its magic number goes with its last reader, so that no search finds a table that is dropped.
+    CHECK(table != tables_.end());
     Leave(*table->second);
     table->second->index()->MarkDropped();
     tables_.erase(table);
   }
   for (const uint64_t number : edit.removed_files) {
     const auto file = files_.find(number);
+    CHECK(file != files_.end());
     file->second->MarkObsolete();
     files_.erase(file);
   }
@@ -301,13 +335,16 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK_EQ(files_.size(), manifest_.state().files.size());
 }
 
+// The last level is the repository; the others are the buffer.
 bool VersionSet::BufferEmpty() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   return std::all_of(current_->levels.begin(), current_->levels.end() - 1,
                      [](const std::vector<RunRef>& level) { return level.empty(); });
 }
 
+// The version that the manifest's state says, made from nothing: at an open, and to compare the current one with.
 VersionRef VersionSet::Rebuilt() const {
+  // All levels are there from the beginning, with nothing in them.
   auto empty = std::make_shared<Version>();
   empty->levels.resize(static_cast<size_t>(num_levels_));
   if (ssd_ != nullptr) {
@@ -327,6 +364,7 @@ VersionRef VersionSet::Rebuilt() const {
   return version;
 }
 
+// At an open. What the manifest says came from a medium, so disorder is Corruption here; later it is a bug (Check).
 Status VersionSet::BuildCurrent() {
   CHECK(current_ == nullptr);
   VersionRef version = Rebuilt();
@@ -338,16 +376,20 @@ Status VersionSet::BuildCurrent() {
 }
 
 void VersionSet::Check() const {
+  CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");
+  // What edits made of version after version is what the manifest's state says, made at once.
   CHECK(SameVersion(*current_, *Rebuilt()));
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
+  // The accounts of Enter and Leave, counted anew.
   uint64_t entries = 0, references = 0, bytes = 0, live_bytes = 0;
   std::map<PmRef, PayloadUse> uses;
   std::map<PmRef, uint64_t> live;
   for (const auto& [number, table] : tables_) {
     CHECK_EQ(number, table->number());
-    CHECK_LT(number, next_id_);
+    CHECK_LT(std::max(number, PlaceOf(number).run), next_id_);
+    CHECK_EQ(PlaceOf(number).index_offset, table->index()->offset());
     entries += table->entries();
     references += table->payload().size();
     for (const PayloadRef& p : table->payload()) {

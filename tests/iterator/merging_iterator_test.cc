@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/memtable/memtable.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
@@ -30,7 +32,7 @@ class Sources {
     }
     for (std::vector<TestVersion>& part : parts) {
       if (random_.OneIn(2)) {
-        AddMemTable(part);
+        AddMemTable(std::move(part));
       } else {
         AddRun(std::move(part));
       }
@@ -49,7 +51,10 @@ class Sources {
   Random* random() { return &random_; }
 
  private:
-  void AddMemTable(const std::vector<TestVersion>& versions) {
+  // In the order of writing, as a memtable gets them.
+  void AddMemTable(std::vector<TestVersion> versions) {
+    std::sort(versions.begin(), versions.end(),
+              [](const TestVersion& a, const TestVersion& b) { return a.sequence < b.sequence; });
     auto table = std::make_unique<MemTable>(maker_.order(), &blocks_, 4096, kTestSecret);
     for (const TestVersion& v : versions) {
       const StoredRecord record = records_.Add(v.key, PackTag(v.sequence, v.type), v.value);

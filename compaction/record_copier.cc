@@ -1,0 +1,66 @@
+#include "compaction/record_copier.h"
+
+#include <algorithm>
+
+namespace miodb {
+
+bool RecordCopier::Wanted(const Extent& extent, const IndexWord& word) const {
+  DCHECK(extent.Contains(word.ref()));
+  if (full_) return false;
+  // relaxed: policy only; an entry that misses the mark is caught by the next merge.
+  if (extent.evacuate.load(std::memory_order_relaxed)) return true;
+  return extent.kind() == ExtentKind::kLog && word.size() <= request_.settle_limit;
+}
+
+// Takes the next extent, with room for a record of this size at least. What the merge still needs for its indexes is
+// left free: a merge that copied until nothing was left could not finish its table, and all copies were in vain.
+bool RecordCopier::TakeExtent(uint64_t size) {
+  CHECK(extent_ == nullptr && request_.copy_extent_bytes > 0);
+  if (extents_left_ == 0) return false;
+  extents_left_--;
+  const uint64_t wanted = std::max(size, request_.copy_extent_bytes);
+  const uint64_t least = std::max(size, request_.copy_extent_bytes / 4);
+  const uint64_t index_left = request_.index_reserve - std::min(request_.index_reserve, index_taken_);
+  const Pool::Leave leave = {request_.leave_free + index_left, 0};
+  if (!request_.pool->AllocateAtMost(wanted, least, leave, ExtentKind::kSettled, &extent_).ok()) return false;
+  CHECK(extent_->size() >= size && extent_->kind() == ExtentKind::kSettled);
+  tracker_->AddExtent(extent_);
+  used_ = 0;
+  return true;
+}
+
+// The store is not fenced: the merge fences once, when its tables are written too.
+void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* word) {
+  const size_t size = record.size();
+  CHECK(extent_ == nullptr || used_ <= extent_->size());
+  if (extent_ == nullptr || extent_->size() - used_ < size) {
+    Finish();
+    full_ = !TakeExtent(size);
+    if (full_) return;
+  }
+  char* const to = extent_->data() + used_;
+  request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
+  *word = word->WithRef(extent_->offset() + used_);
+  CHECK(extent_->Contains(word->ref()));
+  used_ += size;
+  bytes_copied_ += size;
+}
+
+// Bytes of a tail that is given back are negative, and then no table is being built.
+void RecordCopier::CountIndex(int64_t bytes, uint64_t extents) {
+  CHECK(bytes > 0 || extents == 0);
+  CHECK(bytes >= 0 || index_taken_ >= static_cast<uint64_t>(-bytes));
+  index_taken_ += static_cast<uint64_t>(bytes);
+  extents_left_ = extents;
+}
+
+// An extent that was taken has at least the record that it was taken for.
+void RecordCopier::Finish() {
+  if (extent_ == nullptr) return;
+  CHECK(used_ > 0 && used_ <= extent_->size());
+  extent_->Shrink(used_);
+  extent_->SetPayloadBytes(used_);
+  extent_.reset();
+}
+
+}  // namespace miodb
