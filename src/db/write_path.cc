@@ -54,19 +54,11 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] {
-    if (db_.tracer.wants_calls()) [[unlikely]]
-      db_.tracer.Put(key, value);
-    return DoPut(options, key, value);
-  });
+  return db_.WithMemory([&] { return DoPut(options, key, value); });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] {
-    if (db_.tracer.wants_calls()) [[unlikely]]
-      db_.tracer.Delete(key);
-    return DoDelete(options, key);
-  });
+  return db_.WithMemory([&] { return DoDelete(options, key); });
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
@@ -110,6 +102,8 @@ void WritePath::Begin() {
 Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Slice& value) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Put(key, value);
   Writer writer;
   writer.type = kTypeValue;
   writer.key = key;
@@ -124,6 +118,8 @@ Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Sli
 Status WritePath::DoDelete(const WriteOptions& options, const Slice& key) {
   Status s = CheckSizes(key, Slice());
   if (!s.ok()) return s;
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Delete(key);
   Writer writer;
   writer.type = kTypeDeletion;
   writer.key = key;
@@ -141,8 +137,6 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
-  if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Batch(writer.batch);
   writer.sync = options.sync;
   writer.deletes_only = true;
   BatchReader reader(writer.batch);
@@ -161,6 +155,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
     return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Batch(writer.batch);
   if (writer.count == 0) return Status::OK();
   return Submit(&writer);
 }

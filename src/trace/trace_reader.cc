@@ -24,6 +24,7 @@ namespace miodb {
 
 namespace {
 
+// The file is read in pieces of this size, or of a record that is larger.
 constexpr size_t kReadBytes = 1 << 20;
 
 }  // namespace

@@ -23,6 +23,7 @@ class FileTraceWriter final : public TraceWriter {
     if (s.ok()) bytes_ += data.size();
     return s;
   }
+  // The buffer's last bytes are written now, so an error of them is one of the trace.
   Status Close() override { return file_->Close(); }
   uint64_t GetFileSize() override { return bytes_; }
 

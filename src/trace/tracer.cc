@@ -31,6 +31,9 @@ constexpr int kMajor = MIODB_VERSION_MAJOR, kMinor = MIODB_VERSION_MINOR;
 constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
 #endif
 
+// More than a payload has besides keys and bounds: bitmap, column family, lengths.
+constexpr uint64_t kAroundKeys = 64;
+
 }  // namespace
 
 // mode_ rises last, when the first record is written. Calls look at it without the lock and again under it; a call
@@ -45,6 +48,7 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
   }
   const MutexLock lock(&mutex_);
   if (writer_ != nullptr) return Status::InvalidArgument("StartTrace", "a trace is running already");
+  DCHECK(mode_.load(std::memory_order_relaxed) == Mode::kOff);  // relaxed: changes under the mutex alone
   writer_ = std::move(writer);
   options_ = options;
   status_ = Status::OK();
@@ -69,6 +73,7 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
 Status Tracer::End() {
   const MutexLock lock(&mutex_);
   if (writer_ == nullptr) return Status::InvalidArgument("EndTrace", "no trace is running");
+  DCHECK(mode_.load(std::memory_order_relaxed) != Mode::kOff);  // relaxed: as in Start
   mode_.store(Mode::kOff, std::memory_order_relaxed);
   if (options_.own_records) RecordChecksum();
   Record([](TraceEncoder encoder, uint64_t micros) { encoder.End(micros); });
@@ -120,6 +125,7 @@ uint64_t Tracer::Record(Encode encode) {
   return status_.ok() ? micros : 0;
 }
 
+// A checksum record covers all records before it, also an earlier one.
 void Tracer::RecordChecksum() {
   CHECK(options_.own_records);
   checksummed_bytes_ = writer_->GetFileSize();
@@ -130,9 +136,11 @@ void Tracer::RecordChecksum() {
 // Checksums are due by bytes and not by records, so that they cost the same share of a trace of small calls and of
 // large ones.
 void Tracer::RecordChecksumIfDue() {
+  DCHECK(writer_ != nullptr);
   if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
 }
 
+// The time is taken under the mutex, so times ascend in the file.
 template <typename Encode>
 uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   const MutexLock lock(&mutex_);
@@ -151,23 +159,29 @@ void Tracer::Delete(const Slice& key) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Delete(micros, key); });
 }
 
+// With its header, whose sequence is whatever the program's batch had.
 void Tracer::Batch(const Slice& batch) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Batch(micros, batch); });
 }
 
+// Keys of reads have no limit of their own. A call that no record can hold would be missing without a word, so it ends
+// the trace with an error.
+bool Tracer::Fits(uint64_t payload_bytes) {
+  if (payload_bytes <= kMaxTracePayload) return true;
+  const MutexLock lock(&mutex_);
+  if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a call do not fit into a record");
+  return false;
+}
+
 // The get is recorded before it looks for anything, so the record is there whether the key is or not.
 void Tracer::Get(const Slice& key) {
+  if (!Fits(key.size() + kAroundKeys)) return;
   RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, key); });
 }
 
 void Tracer::MultiGet(const std::vector<Slice>& keys) {
   // RocksDB takes a record without a key for damage.
-  if (keys.empty()) return;
-  if (TraceEncoder::MultiGetPayload(keys) > kMaxTracePayload) {
-    const MutexLock lock(&mutex_);
-    if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a multi-get do not fit into a record");
-    return;
-  }
+  if (keys.empty() || !Fits(TraceEncoder::MultiGetPayload(keys))) return;
   RecordCall(kTraceFilterMultiGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.MultiGet(micros, keys); });
 }
 
@@ -175,6 +189,8 @@ void Tracer::MultiGet(const std::vector<Slice>& keys) {
 // microsecond may share it, and are told apart by their keys.
 Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
   CHECK(type == kTraceSeek || type == kTraceSeekForPrev || type == kTraceSeekToFirst || type == kTraceSeekToLast);
+  const uint64_t bounds = (lower != nullptr ? lower->size() : 0) + (upper != nullptr ? upper->size() : 0);
+  if (!Fits(key.size() + bounds + kAroundKeys)) return {};
   const MutexLock lock(&mutex_);
   const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;
   if (is_own && !options_.own_records) return {};
@@ -211,6 +227,7 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
 }
 
 void SeekTrace::EndScan() {
+  CHECK(tracer_ != nullptr && seek_.trace != 0);
   tracer_->Scan(seek_, key_, nexts_, prevs_);
   seek_ = Tracer::SeekId();
 }
