@@ -61,6 +61,7 @@ class SharedList {
 
     // After the node or what is below it has changed.
     void Refresh() {
+      DCHECK(node != nullptr && node->size > 0);
       if (node->height == 0) {
         count = node->size;
         first = &As<T>(*node).entries[0];
@@ -91,8 +92,11 @@ class SharedList {
       if (index < list->size()) list->Locate(index, &at_, &end_);
     }
 
-    const T& operator*() const { return *at_; }
-    const T* operator->() const { return at_; }
+    const T& operator*() const {
+      DCHECK(at_ != nullptr && index_ < list_->size());
+      return *at_;
+    }
+    const T* operator->() const { return &**this; }
     Iterator& operator++() {
       index_++;
       if (++at_ == end_) *this = Iterator(list_, index_);
@@ -103,7 +107,10 @@ class SharedList {
       ++*this;
       return before;
     }
-    bool operator==(const Iterator& other) const { return index_ == other.index_; }
+    bool operator==(const Iterator& other) const {
+      DCHECK(list_ == other.list_);
+      return index_ == other.index_;
+    }
 
    private:
     const SharedList* list_ = nullptr;
@@ -219,6 +226,7 @@ class SharedList {
   // Returns the second half if the node was full. What is added at the end leaves full nodes behind.
   template <typename Entry>
   static NodeRef InsertHere(NodeOf<Entry>* node, size_t i, Entry entry) {
+    DCHECK_LE(i, node->size);
     if (node->size < kFanout) {
       node->Insert(i, std::move(entry));
       return nullptr;
@@ -266,6 +274,7 @@ class SharedList {
   static void Join(NodeOf<Child>* inner, size_t left) {
     NodeOf<Entry>& joined = Own<Entry>(&inner->entries[left].node);
     const NodeOf<Entry>& right = As<Entry>(*inner->entries[left + 1].node);
+    DCHECK(joined.height == right.height && joined.size + right.size <= kFanout);
     for (size_t i = 0; i < right.size; i++) joined.Insert(joined.size, right.entries[i]);
     inner->Erase(left + 1);
     inner->entries[left].Refresh();
