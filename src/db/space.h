@@ -20,6 +20,7 @@
 #include "compaction/scheduler.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -32,7 +33,10 @@ class Space {
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
 
   Space(const DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), turns_(turns) {}
+      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), turns_(turns) {
+    CHECK(control != nullptr && tree != nullptr);
+    CHECK(scheduler != nullptr && turns != nullptr);
+  }
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
 
@@ -75,6 +79,8 @@ class Space {
   // Takes a chunk that the manifest names. Without memory its space stays taken, because nobody else may have it.
   template <typename Chunks>
   static void KeepChunk(Chunks* chunks, std::unique_ptr<LogChunk>* chunk) {
+    CHECK(*chunk != nullptr);
+    DCHECK_EQ((*chunk)->used.load(std::memory_order_relaxed), 0u);  // relaxed: no leader has it yet
     try {
       chunks->push_back(std::move(*chunk));
     } catch (const std::exception&) {

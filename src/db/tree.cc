@@ -1,3 +1,5 @@
+// How memtables follow one another, and how readers get to see a change.
+
 #include "src/db/tree.h"
 
 #include <algorithm>
@@ -22,6 +24,7 @@ constexpr uint64_t kLeastBlocks = 4;
 // The filter is cleared when it is made, or page by page as it is used; the second is for a memtable that a writer is
 // waiting for.
 MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
+  CHECK(db_.blocks != nullptr && db_.pool != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;
   // A filter on a node that was asked for is taken by threads that the node is set for.
   if (db_.placement.dram_node != kAnyNode) pages = BloomFilter::Pages::kAtOnce;
@@ -29,7 +32,7 @@ MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
 }
 
 void Tree::Begin() {
-  CHECK(memtable == nullptr);
+  CHECK(memtable == nullptr && versions != nullptr);
   memtable = NewMemTable(BloomFilter::Pages::kAsUsed);
   Publish();
 }
@@ -46,6 +49,7 @@ void Tree::PrepareMemTable() {
   current->PopulateFilter();
   MemTableRef fresh = NewMemTable(BloomFilter::Pages::kAtOnce);
   DbLock lock(control_);
+  CHECK(spare_ == nullptr);  // one thread prepares
   spare_ = std::move(fresh);
 }
 
@@ -55,6 +59,8 @@ uint64_t Tree::SegmentBytes() const {
   return bytes;
 }
 
+// By the capacity of its chunks and not by what is used of them, so that the log of one memtable has a bound whatever
+// the last chunk still has room for. Nodes count for themselves: of records of a few bytes they are the larger part.
 bool Tree::MemTableFull() const {
   if (memtable->empty()) return false;
   const uint64_t limit = db_.options.write_buffer_size;
@@ -65,12 +71,16 @@ bool Tree::MemTableFull() const {
 // The spare is taken if it is ready. If it is not, the writer makes one itself: a little slower, and rare.
 void Tree::Seal() {
   CHECK(!memtable->empty());  // its last sequence becomes the flushed one
+  CHECK(immutables.empty() || immutables.front()->max_sequence() < memtable->min_sequence());
+  CHECK(spare_ == nullptr || spare_->empty());
   MemTableRef fresh = spare_ != nullptr ? std::move(spare_) : NewMemTable(BloomFilter::Pages::kAsUsed);
   spare_ = nullptr;
   immutables.push_front(memtable);
   memtable = std::move(fresh);
 }
 
+// Its run is in the version already. Until Publish readers still get the state that has the memtable and not the run,
+// so no read misses a record or meets it twice.
 void Tree::DropFlushed(const MemTableRef& flushed) {
   CHECK(!immutables.empty() && immutables.back() == flushed);  // flushes go by age
   immutables.pop_back();
@@ -78,6 +88,7 @@ void Tree::DropFlushed(const MemTableRef& flushed) {
 
 // The state is made before anything changes, so that without memory readers go on with the old one.
 void Tree::Publish() {
+  CHECK(memtable != nullptr && versions->current() != nullptr);
   auto state = std::make_unique<ReadState>();
   state->memtable = memtable;
   state->immutables.assign(immutables.begin(), immutables.end());
