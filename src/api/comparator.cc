@@ -7,6 +7,8 @@
 #include "miodb/slice.h"
 #include "src/util/check.h"
 
+// The bytewise order, which every database has that names no other.
+
 namespace miodb {
 
 namespace {
@@ -40,6 +42,7 @@ class BytewiseComparatorImpl final : public Comparator {
   void FindShortSuccessor(std::string* key) const override {
     const size_t i = key->find_first_not_of('\xff');
     if (i == std::string::npos) return;
+    DCHECK_LT(i, key->size());
     (*key)[i] = static_cast<char>(static_cast<uint8_t>((*key)[i]) + 1);
     key->resize(i + 1);
   }

@@ -4,6 +4,8 @@
 
 #include "src/util/no_throw.h"
 
+// What Env and the file interfaces do for whoever derives from them, and two helpers over any Env.
+
 namespace miodb {
 
 // The interfaces' own answers. Destructors are here and not in the header, so that there is one vtable of each in the
@@ -79,7 +81,7 @@ Status ReadFileToString(Env* env, const std::string& fname, std::string* data) {
       Slice piece;
       s = file->Read(kPieceBytes, &piece, scratch.get());
       if (!s.ok() || piece.empty()) return s;
-      data->append(piece.data(), piece.size());
+      data->append(piece.data(), piece.size());  // of the scratch, or of the Env's own memory
     }
   });
 }

@@ -5,6 +5,8 @@
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
 
+// The times that a thread has asked for, and their text.
+
 namespace miodb {
 
 namespace {
@@ -81,10 +83,12 @@ void PerfClock::AddTotal(Field total, Field calls) {
   context_->*calls += 1;
 }
 
+// For programs that add up the contexts of several threads.
 void PerfContext::Add(const PerfContext& other) {
   for (const PerfClock::Field field : kFields) this->*field += other.*field;
 }
 
+// One line for puts and one for gets, each stage as nanoseconds of a call on average.
 std::string PerfContext::ToString() const {
   return Line("put", *this, puts, put_total, kPutStages) + "\n" + Line("get", *this, gets, get_total, kGetStages) +
          "; " + std::to_string(filters_asked) + " filters asked, " + std::to_string(tables_searched) +
@@ -92,6 +96,7 @@ std::string PerfContext::ToString() const {
 }
 
 // A stage that is under way keeps the context it began with, so switching in the middle of a call is harmless.
+// The level is the calling thread's alone.
 void SetPerfLevel(PerfLevel level) { t_perf = level == kPerfOff ? nullptr : &t_context; }
 
 PerfContext* GetPerfContext() { return &t_context; }
