@@ -58,7 +58,7 @@ HashedKey MakeKey(const Slice& key) {
 // has these entries any more, since they are in no map and have no handles.
 void Destroy(Entry* list) {
   while (list != nullptr) {
-    CHECK(list->handles == 0 && !list->in_map);
+    DCHECK(list->handles == 0 && !list->in_map);
     Entry* next = list->next;
     list->deleter(list->key, list->value);
     delete list;
@@ -103,6 +103,7 @@ class Shard {
       MutexLock lock(&mu_);
       DCHECK(entry->handles == 0 && !entry->in_map);
       entry->handles = 1;
+      // A cache without capacity keeps nothing: the caller's handle is all that the entry has.
       if (capacity_ > 0) {
         DetachLocked(key, &dead);
         // The map's key refers to the bytes in the entry, which live as long as it is in the map.
@@ -200,7 +201,7 @@ class Shard {
     Entry* entry = found->second;
     map_.erase(found);
     CHECK(entry->in_map);
-    CHECK_GE(usage_, entry->charge);
+    DCHECK_GE(usage_, entry->charge);
     entry->in_map = false;
     usage_ -= entry->charge;
     if (entry->handles == 0) {

@@ -29,6 +29,7 @@ class BytewiseComparatorImpl final : public Comparator {
     while (i < shared && (*start)[i] == limit[i]) ++i;
     if (i == shared) return;  // one is a prefix of the other
 
+    // A byte in between leaves nothing to be kept behind it: the result is shorter than either key, or as long.
     const auto mine = static_cast<uint8_t>((*start)[i]);
     const auto other = static_cast<uint8_t>(limit[i]);
     if (mine + 1 < other) {

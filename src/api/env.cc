@@ -61,6 +61,7 @@ Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname) 
   std::unique_ptr<WritableFile> file(opened);
   s = file->Append(data);
   if (s.ok()) s = file->Close();
+  // A part of a file would look like the file to whoever reads it next.
   file.reset();
   if (!s.ok()) env->RemoveFile(fname).IgnoreError();  // the first error is the one that counts
   return s;

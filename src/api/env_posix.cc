@@ -84,13 +84,16 @@ class PosixEnv final : public Env {
     return NoThrow(fname, [&] { return OpenDirectForWriting(fname, access_, links_, result); });
   }
 
+  // Writes go to the end of the file at the moment of the write, wherever others have put that meanwhile.
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
     return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
+  // A link that leads nowhere is no file.
   bool FileExists(const std::string& fname) override { return ::access(fname.c_str(), F_OK) == 0; }
 
+  // With "." and "..", as the system has them; in no order.
   Status GetChildren(const std::string& dirname, std::vector<std::string>* result) override {
     result->clear();
     DIR* dir = ::opendir(dirname.c_str());
@@ -134,11 +137,13 @@ class PosixEnv final : public Env {
     return s;
   }
 
+  // Only an empty folder goes.
   Status RemoveDir(const std::string& dirname) override {
     if (::rmdir(dirname.c_str()) != 0) return PosixError(dirname, errno);
     return Status::OK();
   }
 
+  // Of what the name leads to, through links.
   Status GetFileSize(const std::string& fname, uint64_t* file_size) override {
     struct stat info;
     if (::stat(fname.c_str(), &info) != 0) {
@@ -210,14 +215,8 @@ class PosixEnv final : public Env {
 
   // Messages are added at the end of a file that may be there already; OpenInfoLog has moved an old one away.
   Status NewLogger(const std::string& fname, Logger** result) override {
-    *result = nullptr;
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
-    return NoThrow(fname, [&] {
-      Descriptor fd(-1);
-      Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegularOrDevice, &fd);
-      if (s.ok()) *result = new PosixLogger(std::move(fd));
-      return s;
-    });
+    return Wrap<PosixLogger>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
   uint64_t NowMicros() override { return ::miodb::NowMicros(); }

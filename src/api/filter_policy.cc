@@ -53,6 +53,7 @@ class BloomFilterPolicy final : public FilterPolicy {
 
   const char* Name() const override { return "leveldb.BuiltinBloomFilter2"; }
 
+  // The filter is added behind what dst has: its bits, then one byte with the number of probes.
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
     // Fewer than 64 bits would make short filters say yes too often.
     const size_t wanted_bits = std::max<size_t>(static_cast<size_t>(n) * bits_per_key_, 64);

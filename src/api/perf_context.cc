@@ -53,6 +53,7 @@ std::string Per(uint64_t sum, uint64_t calls) {
 template <size_t kCount>
 std::string Line(const char* name, const PerfContext& context, uint64_t calls, uint64_t total,
                  const Stage (&stages)[kCount]) {
+  // Averages over the calls that were sampled; times are in nanoseconds.
   std::string line = std::string(name) + ": " + Per(total, calls) + " ns of " + std::to_string(calls) + " sampled:";
   uint64_t rest = total;
   for (const Stage& stage : stages) {

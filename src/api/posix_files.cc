@@ -42,6 +42,20 @@ Status ReadAll(const std::string& fname, size_t n, Slice* result, char* scratch,
   return Status::OK();
 }
 
+// A write may take less than it was given; the rest is written by further ones. False, with errno, if one fails.
+bool WriteAll(int fd, const char* p, size_t n) {
+  const NoFileSizeSignal no_signal;
+  while (n > 0) {
+    const ssize_t written = Retry([&] { return ::write(fd, p, n); });
+    if (written == 0) errno = EIO;  // or the loop would not end
+    if (written <= 0) return false;
+    DCHECK_LE(static_cast<size_t>(written), n);
+    p += written;
+    n -= static_cast<size_t>(written);
+  }
+  return true;
+}
+
 // "2024-01-31T13:05:09.123456Z 4711 ": UTC and the thread's number.
 int FormatPrefix(char* dst, size_t size) {
   DCHECK_GT(size, 0u);
@@ -101,7 +115,7 @@ Status PosixWritableFile::Append(const Slice& data) {
   s = Flush();
   if (!s.ok()) return s;
   DCHECK_EQ(used_, 0u);
-  if (left >= kWriteBufferBytes) return WriteAll(p, left);
+  if (left >= kWriteBufferBytes) return WriteOut(p, left);
   std::memcpy(&buffer_[0], p, left);
   used_ = left;
   return Status::OK();
@@ -113,7 +127,7 @@ Status PosixWritableFile::Flush() {
   Status s = Writable();
   if (!s.ok()) return s;
   const size_t n = std::exchange(used_, 0);
-  return WriteAll(&buffer_[0], n);
+  return WriteOut(&buffer_[0], n);
 }
 
 // Begins to write a range back and does not wait, so that the sync to come finds little left to do. It makes nothing
@@ -127,17 +141,9 @@ Status PosixWritableFile::RangeSync(uint64_t offset, uint64_t size) {
   return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? s : Keep(PosixError(fname_, errno));
 }
 
-// A write may take less than it was given; the rest is written by further ones. The first error is kept for good.
-Status PosixWritableFile::WriteAll(const char* p, size_t n) {
-  const NoFileSizeSignal no_signal;
-  while (n > 0) {
-    const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
-    if (written < 0) return Keep(PosixError(fname_, errno));
-    DCHECK_LE(static_cast<size_t>(written), n);
-    p += written;
-    n -= static_cast<size_t>(written);
-  }
-  return Status::OK();
+// The first error is kept for good.
+Status PosixWritableFile::WriteOut(const char* p, size_t n) {
+  return WriteAll(fd_.get(), p, n) ? Status::OK() : Keep(PosixError(fname_, errno));
 }
 
 // The message is measured, then printed: the length of a line has no bound. It ends with one newline, whether the
@@ -147,6 +153,7 @@ void PosixLogger::Logv(const char* format, std::va_list ap) {
   const int prefix_length = FormatPrefix(prefix, sizeof(prefix));
   CHECK(prefix_length > 0 && static_cast<size_t>(prefix_length) < sizeof(prefix));
 
+  // A list of arguments can be walked once, so the measuring takes a copy.
   std::va_list measured;
   va_copy(measured, ap);
   const int length = std::vsnprintf(nullptr, 0, format, measured);
@@ -164,15 +171,7 @@ void PosixLogger::Logv(const char* format, std::va_list ap) {
   line.pop_back();
   if (line.back() != '\n') line.push_back('\n');
 
-  const char* p = line.data();
-  size_t left = line.size();
-  const NoFileSizeSignal no_signal;
-  while (left > 0) {
-    const ssize_t written = Retry([&] { return ::write(fd_.get(), p, left); });
-    if (written <= 0) return;  // losing a message is better than stopping for it
-    p += written;
-    left -= static_cast<size_t>(written);
-  }
+  static_cast<void>(WriteAll(fd_.get(), line.data(), line.size()));  // losing a message is better than stopping for it
 }
 
 }  // namespace miodb

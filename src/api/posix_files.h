@@ -58,7 +58,7 @@ class PosixWritableFile final : public PosixWritable {
   Status RangeSync(uint64_t offset, uint64_t size) override;
 
  private:
-  Status WriteAll(const char* p, size_t n);
+  Status WriteOut(const char* p, size_t n);
 
   const std::unique_ptr<char[]> buffer_;
   size_t used_ = 0;  // bytes in the buffer
@@ -67,7 +67,7 @@ class PosixWritableFile final : public PosixWritable {
 // Every message is one write to the end of the file, so threads and processes may share it without a lock.
 class PosixLogger final : public Logger {
  public:
-  explicit PosixLogger(Descriptor fd) : fd_(std::move(fd)) { CHECK(fd_.valid()); }
+  PosixLogger(const std::string&, Descriptor fd) : fd_(std::move(fd)) { CHECK(fd_.valid()); }
 
   void Logv(const char* format, std::va_list ap) override;
 

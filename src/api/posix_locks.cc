@@ -66,6 +66,7 @@ PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess acc
   if (::fstat(fd.get(), &mine) != 0) return fail(PosixError(fname, errno));
   const FileId id(mine.st_dev, mine.st_ino);
 
+  // By device and inode, so that one file under two names is one file.
   if (files_.count(id) != 0) {
     *s = Status::IOError("lock " + fname, "already held by process");
     return Attempt::kFailed;

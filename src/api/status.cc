@@ -25,7 +25,7 @@ const Status::State* Status::Brief(Code code) {
                                 {kInvalidArgument, "no memory"},
                                 {kIOError, "out of memory"},
                                 {kNoSpace, "no memory"}};
-  CHECK_LT(static_cast<size_t>(code), sizeof(brief) / sizeof(brief[0]));
+  CHECK_LT(static_cast<size_t>(code), sizeof(brief) / sizeof(brief[0]));  // they lie in the order of their codes
   return &brief[code];
 }
 

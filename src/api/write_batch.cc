@@ -26,6 +26,7 @@ void PutString(std::string* rep, const Slice& s) {
 
 WriteBatch::Handler::~Handler() = default;
 
+// Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }
 
 // A std::string that was moved from has some content or none; Clear makes it an empty batch again, with its header.

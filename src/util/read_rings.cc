@@ -61,7 +61,7 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
     if (!idle_.empty()) {
       std::unique_ptr<Ring> ring = std::move(idle_.back());
       idle_.pop_back();
-      CHECK(ring->made);
+      DCHECK(ring->made);
       return ring;
     }
     idle_.reserve(kIdleRings);
