@@ -21,6 +21,7 @@ CoverSweep::CoverSweep(const KeyOrder& order, const std::vector<Cover>& covers)
     borders_.push_back(cover.min_sequence);
     borders_.push_back(cover.max_sequence + 1);
   }
+  // Each border once: covers of neighbouring sequences share theirs.
   std::sort(borders_.begin(), borders_.end());
   borders_.erase(std::unique(borders_.begin(), borders_.end()), borders_.end());
   nodes_.resize(2 * borders_.size());

@@ -108,6 +108,7 @@ Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   if (s.ok()) s = CheckReadable(*image);
   if (!s.ok()) return s;
   const PoolHeader header = image->Header();
+  // Without the superblock there is no secret, and nothing would check.
   if (!header.has_superblock) return Status::Corruption(fname, "no good superblock");
   LineWriter lines(fname, dst);
   PoolWalk walk(*image, &lines);

@@ -47,6 +47,7 @@ Status FindSecret(PoolImage* image, const ReportProblem& report) {
             ": the pool's own tables and frames cannot be told from values that look like some. "
             "Restore the first 4096 bytes of the file from a copy of it");
   }
+  // From here on checksums are compared with this secret, and a report says on what it rests.
   image->UseSecret(*secrets.begin());
   report({"superblock",
           "the pool's secret is that of its tables and manifest areas, which all say the same; if clients that are not "

@@ -50,6 +50,7 @@ Status PoolWalk::Chunk(const LogChunkPlace& place) {
     if (s.ok() && frame.has_unknown_type) s = visitor_->OnDamage(chunk.NameOf(frame), kUnknownValueType);
     if (!s.ok()) return s;
   }
+  // Holes are told behind the frames, because whoever ends the walk at damage has seen all that can be read by then.
   for (const Problem& hole : chunk.holes) {
     Status s = visitor_->OnDamage(hole.place, hole.reason);
     if (!s.ok()) return s;
@@ -63,6 +64,7 @@ Status PoolWalk::Table(const TablePlace& place) {
   if (!image_.IsExtent(place.index_offset, place.index_size)) {
     return visitor_->OnDamage("table " + std::to_string(place.number), "lies outside of the pool");
   }
+  // Leaf after leaf, so entries come in key order, as far as the table is whole.
   const TableImage table(&image_, order_, place.index_offset, place.index_size, place.number);
   Status s;
   if (!table.header_problem().empty()) s = visitor_->OnDamage(table.Name(), table.header_problem());

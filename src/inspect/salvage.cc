@@ -154,6 +154,7 @@ Status Salvage::ChooseManifest() {
                                                     "; this library reads version " +
                                                     std::to_string(kPoolFormatVersion));
   }
+  // Both copies may be gone: FindSecret has found out by then what the checksums begin with.
   if (!header.has_superblock) Report("superblock", "no good copy");
   // An area of a higher epoch than the root's came into force by a root that is damaged now. One with no confirmed
   // record may be a switch that a crash cut off before anything relied on it.
@@ -182,6 +183,7 @@ Status Salvage::ChooseManifest() {
     }
   }
   if (chosen == nullptr) {
+    // Without any area there is still what identifies itself.
     Report("manifest", "not found; the pool is searched for tables and log frames");
     return Status::OK();
   }
@@ -210,6 +212,7 @@ void Salvage::FindNamed(const ManifestState& state) {
     const std::string& problem = tables_.back().header_problem();
     if (!problem.empty()) Report(tables_.back().Name(), problem + "; leaves that check are kept");
   }
+  // Chunks that the manifest names are the log, in whatever state they are: the history judges them.
   flushed_sequence_ = state.flushed_sequence;
   for (const auto& [id, place] : state.chunks) {
     if (!image_->IsExtent(place.offset, place.size)) {
@@ -226,6 +229,7 @@ Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
   CHECK(log_.empty());
   Status s = history_.Judge(flushed_sequence, reach);
   RecordView record;
+  // Pieces in files have no frames here: the caller applies their batches behind everything else.
   for (const LogPiece& piece : history_.pieces()) {
     if (!piece.replayed()) continue;
     for (const FrameView& frame : piece.frames) {
@@ -265,6 +269,7 @@ void Salvage::SearchTables(std::vector<Cover>* covers) {
     for (PmRef offset = range.begin; offset < range.end; offset += kExtentUnit) {
       TableHeader header;
       if (!ReadTableHeader(image_->At(offset), image_->secret(), &header)) continue;
+      // What a header says of its size may be anything, also if it checks.
       const uint64_t size = IndexExtentSize(header);
       if (!image_->IsExtent(offset, size)) continue;
       TableImage table(image_, order_, offset, size, header.number);
@@ -341,6 +346,7 @@ uint64_t Salvage::LiveBytes() {
 // records with the same key and sequence the log's is taken, of the versions of a key only the first, which is the
 // newest. report: as TableWalk takes it.
 Status Salvage::Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit) {
+  // Every walk keeps one leaf's place and one record's view, so all tables are walked at once in little memory.
   std::vector<std::unique_ptr<TableWalk>> walks;
   for (const TableImage& table : tables_) walks.push_back(std::make_unique<TableWalk>(&table, order_, report));
   const auto after = [this](const TableWalk* a, const TableWalk* b) {

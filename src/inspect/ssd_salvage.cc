@@ -91,6 +91,7 @@ Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportPr
       report({store->FileName(number), "lost: " + s.ToString()});
     }
   }
+  // All files are walked side by side, whatever level they were on: which of two versions is newer, sequences tell.
   std::vector<std::unique_ptr<InternalIterator>> walks;
   for (auto& meta : files) walks.push_back(std::make_unique<FileWalk>(store, std::move(meta), report));
   *walk = NewMergingIterator(store->order(), std::move(walks));

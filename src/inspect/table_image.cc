@@ -49,6 +49,7 @@ std::string TableImage::LeafProblem(uint64_t i) const {
       leaf.header.level != 0) {
     return "checksum mismatch";
   }
+  // Without a good header the leaf's own count is all that there is.
   if (!header_problem_.empty()) return std::string();
   const uint64_t expected = i + 1 < leaf_slots_ ? uint64_t{kNodeFanout} : header_.entries - i * kNodeFanout;
   if (leaf.header.count == expected) return std::string();

@@ -20,6 +20,7 @@ namespace {
 
 std::string At(const char* what, PmRef offset) { return std::string(what) + " at offset " + std::to_string(offset); }
 
+// For parts that report one problem at a time.
 ReportProblem Into(std::vector<Problem>* problems) {
   return [problems](Problem p) { problems->push_back(std::move(p)); };
 }
@@ -32,7 +33,9 @@ class Progress {
     uint64_t index_bytes = 0, file_bytes = 0;
     for (const auto& [number, table] : state.tables) index_bytes += table.index_size;
     for (const auto& [number, file] : state.files) file_bytes += file.meta->size;
+    // Pools differ in how many records a leaf stands for, so a leaf's share follows from how many leaves there are.
     if (index_bytes > 0) leaf_bytes_ = pool_bytes_ * sizeof(LeafNode) / static_cast<double>(index_bytes);
+    // Table files count by their bytes, since all of these are read.
     all_bytes_ = pool_bytes_ + (options.ssd_path.empty() ? 0 : static_cast<double>(file_bytes));
   }
 
@@ -117,6 +120,7 @@ class Verifier {
       result_.order_checked = false;
       order_ = KeyOrder(&unknown_);
     }
+    // The log's last sequence is what no table file may exceed, so it comes before these.
     CheckLog();
     Progress progress(options_, state_, image_.size());
     CheckTables(&progress);
@@ -128,6 +132,7 @@ class Verifier {
   }
 
  private:
+  // Whose an extent is, in words for the report.
   struct Use {
     uint64_t size;
     std::string owner;
@@ -153,6 +158,7 @@ class Verifier {
   VerifyResult result_;
   ManifestState state_;
   std::map<PmRef, Use> extents_;
+  // A payload extent as the first table describes it, and what all tables together refer to of it.
   struct Payload {
     PayloadMeta meta;
     uint64_t live = 0;
@@ -167,6 +173,7 @@ void Verifier::CheckHeader(const PoolHeader& header) {
   for (int copy = 0; copy < kSuperblockCopies; copy++) {
     if (!header.copies[copy].good) Report(At("superblock", SuperblockOffset(copy)), "checksum mismatch");
   }
+  // Each may check and still not be the same as the other, if one is of another pool.
   if (header.copies[0].good && header.copies[1].good &&
       memcmp(&header.copies[0].superblock, &header.copies[1].superblock, sizeof(Superblock)) != 0) {
     Report("superblock", "its copies differ");
@@ -191,6 +198,7 @@ void Verifier::CheckHeader(const PoolHeader& header) {
 bool Verifier::CheckManifest(const PoolHeader& header) {
   const RootSlot& root = header.current;
   const std::string place = At("manifest", root.manifest_offset);
+  // The area takes space like any other extent.
   if (!Claim(root.manifest_offset, root.manifest_size, "manifest")) return false;
   // Its records are looked at one by one, as a recovery does, and besides behind the first that is damaged.
   ManifestImage manifest = ReadManifestArea(image_, root.manifest_offset, root.manifest_size, root.generation);
@@ -277,6 +285,7 @@ bool Verifier::Claim(PmRef offset, uint64_t size, const std::string& owner) {
   const auto [at, fresh] = extents_.emplace(offset, Use{size, owner});
   if (!fresh) {
     Report(place, "belongs to " + owner + " and to " + at->second.owner);
+    // The larger range is kept, so that no overlap with a third owner is missed.
     at->second.size = std::max(at->second.size, size);
   }
   return true;

@@ -66,6 +66,7 @@ Status CheckMetaBlocks(const SstSource& source) {
   return it.status();
 }
 
+// The check of one file. Each kind of problem is told once for a file.
 class FileCheck {
  public:
   FileCheck(const SsdVerifyRequest& request, const SstMeta& meta, const std::string& name, const ReportProblem& report)
@@ -76,6 +77,7 @@ class FileCheck {
     CHECK(entries_ == 0 && !range->has_range);
     OpenTable table;
     Status s = OpenTableFile(request_.env, name_, comparator_, &table);
+    // Without the file, or with one that cannot be opened, there is nothing to count.
     if (s.IsNotFound()) return Report("missing: the manifest names it");
     if (!s.ok()) return Report(s);
     uint64_t size = 0;
@@ -183,6 +185,7 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
   uint64_t owner = 0;
   Status s = SsdStore::ReadOwner(request.env, request.path, &owner);
   if (!s.ok() || owner != request.pool_id) {
+    // The tier is left alone then: a check that goes on would find every file to be wrong.
     report({request.path, s.ok() ? "is the SSD tier of another pool" : "has no file POOL that says whose it is"});
     return check;
   }

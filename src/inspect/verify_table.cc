@@ -47,6 +47,7 @@ class TableVerifier {
 
   // Extents in order make the search of CountLive right. Those of a block that is not in order are not used.
   void CheckMeta() {
+    // The header says where the block lies; that this is inside of the extent, a good header implies.
     const Slice block(base_ + header_.meta_offset, header_.meta_size);
     if (Hash64(block.data(), block.size(), TableSeed(image_.secret(), header_.number)) != header_.meta_checksum) {
       Report("meta block: checksum mismatch");
@@ -76,7 +77,7 @@ class TableVerifier {
       return;
     }
     const LeafNode& leaf = table_.Leaf(i);
-    for (int j = 0; j < leaf.header.count; j++) CheckEntry(i, j);
+    for (int j = 0; j < leaf.header.count; j++) CheckEntry(i, j);  // the leaf has checked, so its count is a bound
   }
 
   // One entry against its record and the entry before. The record's bytes stay where they are, so the last one is kept
@@ -113,6 +114,7 @@ class TableVerifier {
     const int c = order_.Compare(last_.key, record.key);
     if (c > 0) Report(place + "key " + PrintableKey(record.key) + " is before the key of the entry before");
     if (c != 0) return;
+    // The same key once more: an older version, and the flags of the table say that there are some.
     if (record.sequence() >= last_.sequence()) Report(place + "not older than the version before it");
     if ((header_.flags & kTableDuplicates) == 0) Report(place + "a second version, though the flag says none");
     if (first_of_leaf && (header_.flags & kTableSpanning) == 0) {
@@ -124,6 +126,7 @@ class TableVerifier {
   // live bytes are counted by (docs/design.md, invariant 12).
   void CountLive(const std::string& place, const IndexWord& word, const RecordView& record) {
     const std::vector<PayloadMeta>& payload = check_.meta.payload;
+    // The last extent that begins at or before the record has to hold all of it, in bytes that were written.
     auto after = std::upper_bound(payload.begin(), payload.end(), word.ref(),
                                   [](PmRef ref, const PayloadMeta& p) { return ref < p.offset; });
     if (after == payload.begin() ||
@@ -180,6 +183,7 @@ class TableVerifier {
       Report("has " + std::to_string(check_.tombstones) + " tombstones, its header says " +
              std::to_string(header_.tombstones));
     }
+    // A space that is believed to be more or less alive than it is would be collected too early or never.
     for (size_t i = 0; i < live_.size(); i++) {
       const PayloadMeta& p = check_.meta.payload[i];
       if (p.live_bytes == live_[i]) continue;
@@ -204,6 +208,7 @@ class TableVerifier {
 
 }  // namespace
 
+// on_leaf is called for leaves that are damaged too: it tells how far the check has come.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
                        const ReportProblem& report, const std::function<void()>& on_leaf) {
   return TableVerifier(image, table, order, order_known, report).Run(on_leaf);

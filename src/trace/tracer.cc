@@ -38,6 +38,7 @@ constexpr uint64_t kAroundKeys = 64;
 
 // mode_ rises last, when the first record is written. Calls look at it without the lock and again under it; a call
 // that began before is in the trace or not, as if it had been made before or after.
+// Options are looked at before the mutex is taken, and before anything of a trace that runs is touched.
 Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) {
   if (writer == nullptr) return Status::InvalidArgument("StartTrace", "the writer must not be null");
   if (options.sampling_frequency == 0) {
@@ -52,7 +53,7 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
   writer_ = std::move(writer);
   options_ = options;
   status_ = Status::OK();
-  trace_++;
+  trace_++;  // so that scans of seeks of an earlier trace are known
   skipped_ = 0;
   checksum_ = checksummed_bytes_ = 0;
   start_wall_micros_ = WallMicros();
@@ -64,6 +65,7 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
     writer_.reset();
     return status_;
   }
+  // From here on calls are recorded: writes when they are made or, if so wished, by the leader in the order of the log.
   mode_.store(options.preserve_write_order ? Mode::kAsApplied : Mode::kAsCalled, std::memory_order_relaxed);
   return Status::OK();
 }
@@ -77,6 +79,7 @@ Status Tracer::End() {
   mode_.store(Mode::kOff, std::memory_order_relaxed);
   if (options_.own_records) RecordChecksum();
   Record([](TraceEncoder encoder, uint64_t micros) { encoder.End(micros); });
+  // The writer is closed also if it has failed, so that its file is let go of; its first error is the one that counts.
   const Status closed = writer_->Close();
   if (status_.ok()) status_ = closed;
   writer_.reset();
@@ -94,6 +97,7 @@ uint64_t Tracer::Micros() const {
 
 // The filter comes before the sampling.
 bool Tracer::Takes(TraceFilter type) {
+  // What a filter leaves out does not count for the sampling, and neither does what comes when the file is full.
   if (writer_ == nullptr || !status_.ok()) return false;
   if ((options_.filter & static_cast<uint64_t>(type)) != 0) return false;
   if (writer_->GetFileSize() > options_.max_trace_file_size) return false;
@@ -169,6 +173,7 @@ void Tracer::Batch(const Slice& batch) {
 bool Tracer::Fits(uint64_t payload_bytes) {
   if (payload_bytes <= kMaxTracePayload) return true;
   const MutexLock lock(&mutex_);
+  // The first failure stays the one that End returns.
   if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a call do not fit into a record");
   return false;
 }
@@ -206,7 +211,7 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
 void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
   CHECK_GT(seek.trace, 0u);
   const MutexLock lock(&mutex_);
-  CHECK_LE(seek.trace, trace_);
+  CHECK_LE(seek.trace, trace_);  // no iterator knows of a trace to come
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
   Record([&](TraceEncoder encoder, uint64_t micros) { encoder.Scan(micros, seek.micros, key, nexts, prevs); });
   RecordChecksumIfDue();
@@ -223,6 +228,7 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
   } catch (const std::exception&) {
     return;  // The seek goes on; it is not recorded.
   }
+  // What the tracer does not take, for its filter or sampling, has the number 0 and no scan.
   seek_ = tracer_->Seek(type, key, lower_, upper_);
 }
 
