@@ -144,8 +144,7 @@ bool ReadStates::Reclaim() {
   }
 }
 
-// A state that an iterator or a pinned slice still holds is leaked, for its bytes must not vanish under a program that
-// forgot to let go.
+// A state that an iterator or a pinned slice still holds is leaked: to free memtables under them would be worse.
 ReadStates::~ReadStates() {
   const bool still_pinned = Reclaim();
   ReadState* const last = current_.load(std::memory_order_relaxed);  // relaxed: no reader is left

@@ -143,8 +143,8 @@ uint64_t Space::NextChunkBytes() const {
   return bytes;
 }
 
-// The extent is taken and faulted in without the mutex, which takes as long as the file system takes. The edit that
-// names the chunk is durable before anybody writes a frame into it: recovery reads no chunk that has no name.
+// The extent is taken and faulted in without the mutex, because that takes as long as the file system takes. The edit
+// that names the chunk is durable before anybody writes a frame into it: recovery reads no chunk that has no name.
 Status Space::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   CHECK(min_size > 0 && min_size <= size);
   CHECK(*chunk == nullptr);
