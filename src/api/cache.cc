@@ -37,7 +37,8 @@ struct Entry : public Cache::Handle {
   Entry* next = nullptr;  // towards the newest; also links entries to destroy
 };
 
-// A key and its hash, so that the key is hashed once for shard and map.
+// A key and its hash, so that the key is hashed once for shard and map. The bytes are somebody else's: of the caller in
+// a search, of the entry in the map.
 struct HashedKey {
   std::string_view key;
   uint64_t hash;
@@ -57,6 +58,7 @@ HashedKey MakeKey(const Slice& key) {
 // has these entries any more, since they are in no map and have no handles.
 void Destroy(Entry* list) {
   while (list != nullptr) {
+    DCHECK(list->handles == 0 && !list->in_map);
     Entry* next = list->next;
     list->deleter(list->key, list->value);
     delete list;
@@ -75,6 +77,7 @@ class Shard {
       MutexLock lock(&mu_);
       for (auto& [key, entry] : map_) {
         CHECK_EQ(entry->handles, 0u);  // a handle was not released
+        entry->in_map = false;
         usage_ -= entry->charge;
         entry->next = dead;
         dead = entry;
@@ -88,6 +91,7 @@ class Shard {
   // Called once, before anybody uses the shard; a lower capacity would take effect with the next entry.
   void SetCapacity(size_t capacity) EXCLUDES(mu_) {
     MutexLock lock(&mu_);
+    CHECK(map_.empty());
     capacity_ = capacity;
   }
 
@@ -99,6 +103,7 @@ class Shard {
       MutexLock lock(&mu_);
       DCHECK(entry->handles == 0 && !entry->in_map);
       entry->handles = 1;
+      // A cache without capacity keeps nothing: the caller's handle is all that the entry has.
       if (capacity_ > 0) {
         DetachLocked(key, &dead);
         // The map's key refers to the bytes in the entry, which live as long as it is in the map.
@@ -113,6 +118,7 @@ class Shard {
   }
 
   // Takes the entry off the idle list, so that nobody makes room with it while it is used.
+
   Entry* Lookup(const HashedKey& key) EXCLUDES(mu_) {
     MutexLock lock(&mu_);
     auto found = map_.find(key);
@@ -143,6 +149,7 @@ class Shard {
     Destroy(dead);
   }
 
+  // Whoever has a handle keeps the value; nobody finds it any more.
   void Erase(const HashedKey& key) EXCLUDES(mu_) {
     Entry* dead = nullptr;
     {
@@ -152,6 +159,7 @@ class Shard {
     Destroy(dead);
   }
 
+  // All idle entries go, however much room there is.
   void Prune() EXCLUDES(mu_) {
     Entry* dead = nullptr;
     {
@@ -167,19 +175,23 @@ class Shard {
   }
 
  private:
+  // An idle entry leaves the list in which only idle ones are: somebody uses it, or it is to be destroyed.
   void UnlinkLocked(Entry* entry) REQUIRES(mu_) {
+    DCHECK(entry->prev != nullptr && entry->next != nullptr);
     DCHECK(entry->prev->next == entry && entry->next->prev == entry);
     entry->prev->next = entry->next;
     entry->next->prev = entry->prev;
     entry->prev = entry->next = nullptr;
   }
 
+  // The last handle was released just now, so the entry is the last from which room is made.
   void LinkNewestLocked(Entry* entry) REQUIRES(mu_) {
     DCHECK(entry->handles == 0 && entry->prev == nullptr);
     entry->prev = idle_.prev;
     entry->next = &idle_;
     entry->prev->next = entry;
     idle_.prev = entry;
+    DCHECK(idle_.next != &idle_ && idle_.next->handles == 0);
   }
 
   // Takes the entry of this key, if any, out of the map; puts it in front of *dead if nobody uses it.
@@ -189,6 +201,7 @@ class Shard {
     Entry* entry = found->second;
     map_.erase(found);
     CHECK(entry->in_map);
+    DCHECK_GE(usage_, entry->charge);
     entry->in_map = false;
     usage_ -= entry->charge;
     if (entry->handles == 0) {
@@ -249,7 +262,9 @@ class ShardedLRUCache final : public Cache {
     return ShardOf(hashed.hash).Lookup(hashed);
   }
 
+  // The shard is found by the hash that the entry keeps: the key is not hashed again.
   void Release(Handle* handle) override {
+    DCHECK(handle != nullptr);
     auto* entry = static_cast<Entry*>(handle);
     ShardOf(entry->hash).Release(entry);
   }
@@ -268,6 +283,7 @@ class ShardedLRUCache final : public Cache {
     for (Shard& shard : shards_) shard.Prune();
   }
 
+  // Shard by shard, so the sum is of no one moment.
   size_t TotalCharge() const override {
     size_t total = 0;
     for (const Shard& shard : shards_) total += shard.Usage();

@@ -7,6 +7,8 @@
 #include "miodb/slice.h"
 #include "src/util/check.h"
 
+// The bytewise order, which every database has that names no other.
+
 namespace miodb {
 
 namespace {
@@ -27,6 +29,7 @@ class BytewiseComparatorImpl final : public Comparator {
     while (i < shared && (*start)[i] == limit[i]) ++i;
     if (i == shared) return;  // one is a prefix of the other
 
+    // A byte in between leaves nothing to be kept behind it: the result is shorter than either key, or as long.
     const auto mine = static_cast<uint8_t>((*start)[i]);
     const auto other = static_cast<uint8_t>(limit[i]);
     if (mine + 1 < other) {
@@ -40,6 +43,7 @@ class BytewiseComparatorImpl final : public Comparator {
   void FindShortSuccessor(std::string* key) const override {
     const size_t i = key->find_first_not_of('\xff');
     if (i == std::string::npos) return;
+    DCHECK_LT(i, key->size());
     (*key)[i] = static_cast<char>(static_cast<uint8_t>((*key)[i]) + 1);
     key->resize(i + 1);
   }

@@ -4,6 +4,8 @@
 
 #include "src/util/no_throw.h"
 
+// What Env and the file interfaces do for whoever derives from them, and two helpers over any Env.
+
 namespace miodb {
 
 // The interfaces' own answers. Destructors are here and not in the header, so that there is one vtable of each in the
@@ -59,6 +61,7 @@ Status WriteStringToFile(Env* env, const Slice& data, const std::string& fname) 
   std::unique_ptr<WritableFile> file(opened);
   s = file->Append(data);
   if (s.ok()) s = file->Close();
+  // A part of a file would look like the file to whoever reads it next.
   file.reset();
   if (!s.ok()) env->RemoveFile(fname).IgnoreError();  // the first error is the one that counts
   return s;
@@ -79,7 +82,7 @@ Status ReadFileToString(Env* env, const std::string& fname, std::string* data) {
       Slice piece;
       s = file->Read(kPieceBytes, &piece, scratch.get());
       if (!s.ok() || piece.empty()) return s;
-      data->append(piece.data(), piece.size());
+      data->append(piece.data(), piece.size());  // of the scratch, or of the Env's own memory
     }
   });
 }

@@ -20,6 +20,7 @@
 #include "miodb/env.h"
 #include "src/api/posix_files.h"
 #include "src/api/posix_locks.h"
+#include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/direct_file.h"
 #include "src/util/mutation.h"
@@ -60,6 +61,7 @@ class PosixEnv final : public Env {
     AfterFork();
   }
 
+  // Files are opened without waiting, and what turns out to be no file is refused: a FIFO would keep the open for ever.
   Status NewSequentialFile(const std::string& fname, SequentialFile** result) override {
     return Wrap<PosixSequentialFile>(fname, OpenFile(fname, O_RDONLY | kDontWait), FileType::kRegular, result);
   }
@@ -68,6 +70,7 @@ class PosixEnv final : public Env {
     return Wrap<PosixRandomAccessFile>(fname, OpenFile(fname, O_RDONLY | kDontWait), FileType::kRegular, result);
   }
 
+  // A device may be written to, for programs whose text goes to a terminal or to /dev/null.
   Status NewWritableFile(const std::string& fname, WritableFile** result) override {
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_TRUNC | kDontWait, access_, links_);
     return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
@@ -81,13 +84,16 @@ class PosixEnv final : public Env {
     return NoThrow(fname, [&] { return OpenDirectForWriting(fname, access_, links_, result); });
   }
 
+  // Writes go to the end of the file at the moment of the write, wherever others have put that meanwhile.
   Status NewAppendableFile(const std::string& fname, WritableFile** result) override {
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
     return Wrap<PosixWritableFile>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
+  // A link that leads nowhere is no file.
   bool FileExists(const std::string& fname) override { return ::access(fname.c_str(), F_OK) == 0; }
 
+  // With "." and "..", as the system has them; in no order.
   Status GetChildren(const std::string& dirname, std::vector<std::string>* result) override {
     result->clear();
     DIR* dir = ::opendir(dirname.c_str());
@@ -109,6 +115,8 @@ class PosixEnv final : public Env {
     return Status::OK();
   }
 
+  // The name of a new folder is synced at once, because nobody else knows that it is new. A folder whose name could not
+  // be made durable is taken away again.
   Status CreateDir(const std::string& dirname) override {
     if (::mkdir(dirname.c_str(), FolderMode(access_)) != 0) return PosixError(dirname, errno);
     // What the umask took away, of the folder itself, whatever has its name by now; file systems without modes refuse,
@@ -129,11 +137,13 @@ class PosixEnv final : public Env {
     return s;
   }
 
+  // Only an empty folder goes.
   Status RemoveDir(const std::string& dirname) override {
     if (::rmdir(dirname.c_str()) != 0) return PosixError(dirname, errno);
     return Status::OK();
   }
 
+  // Of what the name leads to, through links.
   Status GetFileSize(const std::string& fname, uint64_t* file_size) override {
     struct stat info;
     if (::stat(fname.c_str(), &info) != 0) {
@@ -144,17 +154,21 @@ class PosixEnv final : public Env {
     return Status::OK();
   }
 
+  // Atomic within one file system. The new name is durable when its directory is synced, which is the caller's to do.
   Status RenameFile(const std::string& src, const std::string& target) override {
     if (std::rename(src.c_str(), target.c_str()) != 0) return PosixError(src, errno);
     return Status::OK();
   }
 
+  // Locks are the process's, whichever of these Envs takes them.
   Status LockFile(const std::string& fname, FileLock** lock) override {
     *lock = nullptr;
     return NoThrow(fname, [&] { return PosixLocks::Instance()->Lock(fname, access_, links_, lock); });
   }
   Status UnlockFile(FileLock* lock) override { return PosixLocks::Instance()->Unlock(lock); }
 
+  // Without memory for the queue the caller does the work itself: the call has no way to fail, and what was scheduled
+  // must be run.
   void Schedule(void (*function)(void* arg), void* arg) override {
     bool queued = false;
     {
@@ -174,6 +188,7 @@ class PosixEnv final : public Env {
     if (!queued) function(arg);
   }
 
+  // A thread that cannot be started leaves its work to the background thread.
   void StartThread(void (*function)(void* arg), void* arg) override {
     const auto start = [&] {
       std::thread(function, arg).detach();
@@ -182,6 +197,8 @@ class PosixEnv final : public Env {
     if (!NoThrow("thread", start).ok()) Schedule(function, arg);
   }
 
+  // The user's own folder below /tmp, unless TEST_TMPDIR names another one. Of a name that anybody could have made
+  // there it is believed only that it is a folder of this user's.
   Status GetTestDirectory(std::string* path) override {
     const char* const chosen = std::getenv("TEST_TMPDIR");
     const bool is_chosen = chosen != nullptr && chosen[0] != '\0';
@@ -196,15 +213,10 @@ class PosixEnv final : public Env {
     return Status::OK();
   }
 
+  // Messages are added at the end of a file that may be there already; OpenInfoLog has moved an old one away.
   Status NewLogger(const std::string& fname, Logger** result) override {
-    *result = nullptr;
     const int opened = OpenOrCreateFile(fname, O_WRONLY | O_APPEND | kDontWait, access_, links_);
-    return NoThrow(fname, [&] {
-      Descriptor fd(-1);
-      Status s = CheckOpened(fname, Descriptor(opened), FileType::kRegularOrDevice, &fd);
-      if (s.ok()) *result = new PosixLogger(std::move(fd));
-      return s;
-    });
+    return Wrap<PosixLogger>(fname, opened, FileType::kRegularOrDevice, result);
   }
 
   uint64_t NowMicros() override { return ::miodb::NowMicros(); }
@@ -214,6 +226,7 @@ class PosixEnv final : public Env {
   }
 
  private:
+  // All that there can be; those that nobody has asked for are made by this.
   template <typename Use>
   static void ForEach(Use use) {
     for (const FileAccess access : {FileAccess::kOwner, FileAccess::kGroupReads, FileAccess::kGroupWrites}) {
@@ -243,6 +256,7 @@ class PosixEnv final : public Env {
         work = background_work_.front();
         background_work_.pop_front();
       }
+      CHECK(work.first != nullptr);
       work.first(work.second);
     }
   }
@@ -256,6 +270,8 @@ class PosixEnv final : public Env {
   std::deque<std::pair<void (*)(void*), void*>> background_work_ GUARDED_BY(background_mu_);
 };
 
+// One for each way to make files and to follow links, made at the first use and never destroyed. The handlers of fork
+// are registered once for all of them.
 PosixEnv* PosixEnv::Instance(FileAccess access, Links links) {
   struct Pair {
     explicit Pair(FileAccess a)
@@ -278,6 +294,7 @@ Env* Env::Default() { return WithAccess(FileAccess::kOwner); }
 
 Env* Env::WithAccess(FileAccess access) { return PosixEnv::Instance(access, Links::kFollowed); }
 
+// By its type, so that a wrapper around one of these, which may do something else, is the program's.
 bool IsSystemEnv(const Env* env) { return dynamic_cast<const PosixEnv*>(env) != nullptr; }
 
 Env* RefusingLinks(Env* env) {

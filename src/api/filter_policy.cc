@@ -10,6 +10,8 @@
 #include "src/util/check.h"
 #include "src/util/coding.h"
 
+// LevelDB's Bloom filter for table files.
+
 namespace miodb {
 
 namespace {
@@ -40,7 +42,7 @@ uint32_t FilterHash(const Slice& key) {
 // Mitzenmacher, Less hashing, same performance, 2006).
 class BloomFilterPolicy final : public FilterPolicy {
  public:
-  // ln 2 probes for each bit per key make the fewest false positives.
+  // ln 2 probes for each bit per key make the fewest false positives. A negative number of bits counts as none.
   BloomFilterPolicy(int bits_per_key, bool odd_sizes)
       : odd_sizes_(odd_sizes),
         bits_per_key_(static_cast<size_t>(std::max(bits_per_key, 0))),
@@ -51,6 +53,7 @@ class BloomFilterPolicy final : public FilterPolicy {
 
   const char* Name() const override { return "leveldb.BuiltinBloomFilter2"; }
 
+  // The filter is added behind what dst has: its bits, then one byte with the number of probes.
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
     // Fewer than 64 bits would make short filters say yes too often.
     const size_t wanted_bits = std::max<size_t>(static_cast<size_t>(n) * bits_per_key_, 64);

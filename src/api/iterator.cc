@@ -1,10 +1,11 @@
 #include "miodb/iterator.h"
 
-#include <cassert>
 #include <cstddef>
 #include <new>
 
 #include "src/util/check.h"
+
+// What all iterators share: their cleanups. And the iterators of those who have nothing to iterate over.
 
 namespace miodb {
 
@@ -17,6 +18,7 @@ Iterator::~Iterator() {
   if (newest_.function == nullptr) return;
   newest_.function(newest_.arg1, newest_.arg2);
   for (Cleanup* cleanup = newest_.older; cleanup != nullptr;) {
+    DCHECK(cleanup->function != nullptr);
     cleanup->function(cleanup->arg1, cleanup->arg2);
     Cleanup* older = cleanup->older;
     delete cleanup;
@@ -82,12 +84,13 @@ Iterator* OrNoMemory(Make make) {
 // The new cleanup takes the place in the object, and the one that was there moves to the heap: the first allocation is
 // at the second cleanup. The iterator that says that there is no memory is nobody's own, so nothing may be kept in it.
 void Iterator::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2) {
-  assert(function != nullptr);
+  DCHECK(function != nullptr);
   if (this == NoMemoryIterator::Get()) return function(arg1, arg2);
   Cleanup* older = newest_.function == nullptr ? nullptr : new Cleanup(newest_);
   newest_ = {function, arg1, arg2, older};
 }
 
+// The caller deletes what it gets, also if that is the one for whom there was no memory.
 Iterator* NewEmptyIterator() {
   return OrNoMemory([] { return new EmptyIterator(Status::OK()); });
 }

@@ -4,6 +4,8 @@
 #include "miodb/env.h"
 #include "src/api/other_leveldb.h"
 
+// Options as a program gets them.
+
 namespace miodb {
 
 // Everything else has its default in the header. In the library for LevelDB programs this is also the place where a

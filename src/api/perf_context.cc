@@ -5,6 +5,8 @@
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
 
+// The times that a thread has asked for, and their text.
+
 namespace miodb {
 
 namespace {
@@ -51,6 +53,7 @@ std::string Per(uint64_t sum, uint64_t calls) {
 template <size_t kCount>
 std::string Line(const char* name, const PerfContext& context, uint64_t calls, uint64_t total,
                  const Stage (&stages)[kCount]) {
+  // Averages over the calls that were sampled; times are in nanoseconds.
   std::string line = std::string(name) + ": " + Per(total, calls) + " ns of " + std::to_string(calls) + " sampled:";
   uint64_t rest = total;
   for (const Stage& stage : stages) {
@@ -81,10 +84,12 @@ void PerfClock::AddTotal(Field total, Field calls) {
   context_->*calls += 1;
 }
 
+// For programs that add up the contexts of several threads.
 void PerfContext::Add(const PerfContext& other) {
   for (const PerfClock::Field field : kFields) this->*field += other.*field;
 }
 
+// One line for puts and one for gets, each stage as nanoseconds of a call on average.
 std::string PerfContext::ToString() const {
   return Line("put", *this, puts, put_total, kPutStages) + "\n" + Line("get", *this, gets, get_total, kGetStages) +
          "; " + std::to_string(filters_asked) + " filters asked, " + std::to_string(tables_searched) +
@@ -92,6 +97,7 @@ std::string PerfContext::ToString() const {
 }
 
 // A stage that is under way keeps the context it began with, so switching in the middle of a call is harmless.
+// The level is the calling thread's alone.
 void SetPerfLevel(PerfLevel level) { t_perf = level == kPerfOff ? nullptr : &t_context; }
 
 PerfContext* GetPerfContext() { return &t_context; }

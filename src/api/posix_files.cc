@@ -14,10 +14,13 @@
 #include "src/util/file_size_limit.h"
 #include "src/util/no_throw.h"
 
+// Reading, writing and logging by plain system calls. A call that a signal interrupts is made again.
+
 namespace miodb {
 
 namespace {
 
+// What is appended in small pieces is gathered up to this size, so that a record of some bytes costs no system call.
 constexpr size_t kWriteBufferBytes = 64 * 1024;
 
 // Reads n bytes, or fewer at the end of the file, by calls of read(to, bytes, done so far): a pipe or a network file
@@ -39,8 +42,23 @@ Status ReadAll(const std::string& fname, size_t n, Slice* result, char* scratch,
   return Status::OK();
 }
 
+// A write may take less than it was given; the rest is written by further ones. False, with errno, if one fails.
+bool WriteAll(int fd, const char* p, size_t n) {
+  const NoFileSizeSignal no_signal;
+  while (n > 0) {
+    const ssize_t written = Retry([&] { return ::write(fd, p, n); });
+    if (written == 0) errno = EIO;  // or the loop would not end
+    if (written <= 0) return false;
+    DCHECK_LE(static_cast<size_t>(written), n);
+    p += written;
+    n -= static_cast<size_t>(written);
+  }
+  return true;
+}
+
 // "2024-01-31T13:05:09.123456Z 4711 ": UTC and the thread's number.
 int FormatPrefix(char* dst, size_t size) {
+  DCHECK_GT(size, 0u);
   struct timespec now;
   ::clock_gettime(CLOCK_REALTIME, &now);
   struct tm utc;
@@ -52,16 +70,19 @@ int FormatPrefix(char* dst, size_t size) {
 
 }  // namespace
 
+// The system keeps the place in the file, so a read goes on where the last one, or a Skip, has ended.
 Status PosixSequentialFile::Read(size_t n, Slice* result, char* scratch) {
   return ReadAll(fname_, n, result, scratch,
                  [this](char* to, size_t bytes, size_t) { return ::read(fd_.get(), to, bytes); });
 }
 
+// A place behind the end is no error here; the next read finds nothing there.
 Status PosixSequentialFile::Skip(uint64_t n) {
   if (::lseek(fd_.get(), static_cast<off_t>(n), SEEK_CUR) < 0) return PosixError(fname_, errno);
   return Status::OK();
 }
 
+// pread has no place that threads would share, so any number of them read at once.
 Status PosixRandomAccessFile::Read(uint64_t offset, size_t n, Slice* result, char* scratch) const {
   return ReadAll(fname_, n, result, scratch, [this, offset](char* to, size_t bytes, size_t done) {
     return ::pread(fd_.get(), to, bytes, static_cast<off_t>(offset + done));
@@ -71,13 +92,16 @@ Status PosixRandomAccessFile::Read(uint64_t offset, size_t n, Slice* result, cha
 PosixWritableFile::PosixWritableFile(std::string fname, Descriptor fd)
     : PosixWritable(std::move(fname), std::move(fd)), buffer_(new char[kWriteBufferBytes]) {}
 
+// Who did not close the file has no interest in what became of its last bytes.
 PosixWritableFile::~PosixWritableFile() {
   if (fd_.valid()) Close().IgnoreError();
 }
 
+// Bytes in the buffer are lost with the process; Flush brings them to the system, Sync to the medium.
 Status PosixWritableFile::Append(const Slice& data) {
   Status s = Writable();
   if (!s.ok()) return s;
+  DCHECK_LE(used_, kWriteBufferBytes);
   const char* p = data.data();
   size_t left = data.size();
   const size_t fits = std::min(left, kWriteBufferBytes - used_);
@@ -90,20 +114,24 @@ Status PosixWritableFile::Append(const Slice& data) {
   // The buffer is full. What would fill it again goes to the file directly.
   s = Flush();
   if (!s.ok()) return s;
-  if (left >= kWriteBufferBytes) return WriteAll(p, left);
+  DCHECK_EQ(used_, 0u);
+  if (left >= kWriteBufferBytes) return WriteOut(p, left);
   std::memcpy(&buffer_[0], p, left);
   used_ = left;
   return Status::OK();
 }
 
+// The buffer counts as empty before it is written: after a failure nothing of it is written a second time.
 Status PosixWritableFile::Flush() {
   DCHECK_LE(used_, kWriteBufferBytes);
   Status s = Writable();
   if (!s.ok()) return s;
   const size_t n = std::exchange(used_, 0);
-  return WriteAll(&buffer_[0], n);
+  return WriteOut(&buffer_[0], n);
 }
 
+// Begins to write a range back and does not wait, so that the sync to come finds little left to do. It makes nothing
+// durable.
 Status PosixWritableFile::RangeSync(uint64_t offset, uint64_t size) {
   Status s = Flush();
   if (!s.ok()) return s;
@@ -113,21 +141,19 @@ Status PosixWritableFile::RangeSync(uint64_t offset, uint64_t size) {
   return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? s : Keep(PosixError(fname_, errno));
 }
 
-Status PosixWritableFile::WriteAll(const char* p, size_t n) {
-  const NoFileSizeSignal no_signal;
-  while (n > 0) {
-    const ssize_t written = Retry([&] { return ::write(fd_.get(), p, n); });
-    if (written < 0) return Keep(PosixError(fname_, errno));
-    p += written;
-    n -= static_cast<size_t>(written);
-  }
-  return Status::OK();
+// The first error is kept for good.
+Status PosixWritableFile::WriteOut(const char* p, size_t n) {
+  return WriteAll(fd_.get(), p, n) ? Status::OK() : Keep(PosixError(fname_, errno));
 }
 
+// The message is measured, then printed: the length of a line has no bound. It ends with one newline, whether the
+// caller gave it one or not.
 void PosixLogger::Logv(const char* format, std::va_list ap) {
   char prefix[96];
   const int prefix_length = FormatPrefix(prefix, sizeof(prefix));
+  CHECK(prefix_length > 0 && static_cast<size_t>(prefix_length) < sizeof(prefix));
 
+  // A list of arguments can be walked once, so the measuring takes a copy.
   std::va_list measured;
   va_copy(measured, ap);
   const int length = std::vsnprintf(nullptr, 0, format, measured);
@@ -145,15 +171,7 @@ void PosixLogger::Logv(const char* format, std::va_list ap) {
   line.pop_back();
   if (line.back() != '\n') line.push_back('\n');
 
-  const char* p = line.data();
-  size_t left = line.size();
-  const NoFileSizeSignal no_signal;
-  while (left > 0) {
-    const ssize_t written = Retry([&] { return ::write(fd_.get(), p, left); });
-    if (written <= 0) return;  // losing a message is better than stopping for it
-    p += written;
-    left -= static_cast<size_t>(written);
-  }
+  static_cast<void>(WriteAll(fd_.get(), line.data(), line.size()));  // losing a message is better than stopping for it
 }
 
 }  // namespace miodb

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "miodb/env.h"
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
 #include "src/util/posix_writable.h"
 
@@ -20,7 +21,9 @@ namespace miodb {
 
 class PosixSequentialFile final : public SequentialFile {
  public:
-  PosixSequentialFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+  PosixSequentialFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {
+    CHECK(fd_.valid());
+  }
 
   Status Read(size_t n, Slice* result, char* scratch) override;
   Status Skip(uint64_t n) override;
@@ -32,7 +35,9 @@ class PosixSequentialFile final : public SequentialFile {
 
 class PosixRandomAccessFile final : public RandomAccessFile {
  public:
-  PosixRandomAccessFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {}
+  PosixRandomAccessFile(std::string fname, Descriptor fd) : fname_(std::move(fname)), fd_(std::move(fd)) {
+    CHECK(fd_.valid());
+  }
 
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override;
   RawFile Raw() const override { return {fd_.get(), 1}; }
@@ -53,7 +58,7 @@ class PosixWritableFile final : public PosixWritable {
   Status RangeSync(uint64_t offset, uint64_t size) override;
 
  private:
-  Status WriteAll(const char* p, size_t n);
+  Status WriteOut(const char* p, size_t n);
 
   const std::unique_ptr<char[]> buffer_;
   size_t used_ = 0;  // bytes in the buffer
@@ -62,7 +67,7 @@ class PosixWritableFile final : public PosixWritable {
 // Every message is one write to the end of the file, so threads and processes may share it without a lock.
 class PosixLogger final : public Logger {
  public:
-  explicit PosixLogger(Descriptor fd) : fd_(std::move(fd)) {}
+  PosixLogger(const std::string&, Descriptor fd) : fd_(std::move(fd)) { CHECK(fd_.valid()); }
 
   void Logv(const char* format, std::va_list ap) override;
 

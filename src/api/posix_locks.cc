@@ -10,12 +10,16 @@
 
 #include "src/util/check.h"
 
+// Locks of files by flock, and the table that keeps callers of one process apart.
+
 namespace miodb {
 
 class PosixLocks::Held final : public FileLock {
  public:
   Held(std::string name, FileId file_id, Descriptor descriptor)
-      : fname(std::move(name)), id(file_id), fd(std::move(descriptor)) {}
+      : fname(std::move(name)), id(file_id), fd(std::move(descriptor)) {
+    CHECK(fd.valid());
+  }
 
   const std::string fname;
   const FileId id;
@@ -33,13 +37,18 @@ void PosixLocks::DropInChild() {
   files_.clear();
 }
 
+// The table is held over the attempts, so two threads of this process never race for one file. Others are not waited
+// for: flock says at once that somebody has the lock.
 Status PosixLocks::Lock(const std::string& fname, FileAccess access, Links links, FileLock** lock) {
+  CHECK(lock != nullptr);
   MutexLock guard(&mutex_);
   Status s;
   while (TryLock(fname, access, links, lock, &s) == Attempt::kNameMoved) continue;
   return s;
 }
 
+// The file is opened or made first, then locked, then looked at once more under its name. A lock that somebody has is
+// told apart: by this process from the table, by another from flock.
 PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess access, Links links, FileLock** lock,
                                         Status* s) {
   bool created;
@@ -57,6 +66,7 @@ PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess acc
   if (::fstat(fd.get(), &mine) != 0) return fail(PosixError(fname, errno));
   const FileId id(mine.st_dev, mine.st_ino);
 
+  // By device and inode, so that one file under two names is one file.
   if (files_.count(id) != 0) {
     *s = Status::IOError("lock " + fname, "already held by process");
     return Attempt::kFailed;
@@ -81,7 +91,9 @@ PosixLocks::Attempt PosixLocks::TryLock(const std::string& fname, FileAccess acc
   return Attempt::kLocked;
 }
 
+// A child that has its parent's lock object may give it back; it has no descriptor, and the lock stays the parent's.
 Status PosixLocks::Unlock(FileLock* lock) {
+  CHECK(lock != nullptr);
   MutexLock guard(&mutex_);  // outlives the descriptor, so that no new lock meets a half-closed old one
   std::unique_ptr<Held> held(static_cast<Held*>(lock));
   if (!held->fd.valid()) return Status::IOError("lock " + held->fname, "held by the process that forked this one");

@@ -5,6 +5,8 @@
 
 #include "src/util/check.h"
 
+// A status: what it is behind its pointer, and what remains of it without memory.
+
 namespace miodb {
 
 // Behind a pointer and not in the header, so that an OK is a null pointer and the layout may change without programs
@@ -23,7 +25,7 @@ const Status::State* Status::Brief(Code code) {
                                 {kInvalidArgument, "no memory"},
                                 {kIOError, "out of memory"},
                                 {kNoSpace, "no memory"}};
-  CHECK_LT(static_cast<size_t>(code), sizeof(brief) / sizeof(brief[0]));
+  CHECK_LT(static_cast<size_t>(code), sizeof(brief) / sizeof(brief[0]));  // they lie in the order of their codes
   return &brief[code];
 }
 
@@ -32,6 +34,7 @@ const Status::State* Status::Brief(Code code) {
 static_assert(sizeof(Status) == sizeof(void*));  // what is no error takes no memory
 
 Status::Status(Code code, const Slice& msg, const Slice& msg2) {
+  DCHECK_NE(code, kOk);  // an OK has no state
   try {
     std::string message = msg.ToString();
     if (!msg2.empty()) {
@@ -44,6 +47,7 @@ Status::Status(Code code, const Slice& msg, const Slice& msg2) {
   }
 }
 
+// Out of the header, which does not know what a state is.
 Status::Code Status::CodeOf(const State* state) {
   DCHECK(state != nullptr);
   return state->code;
@@ -51,6 +55,7 @@ Status::Code Status::CodeOf(const State* state) {
 
 // A copy that finds no memory is the brief error of the same kind: callers decide by the kind.
 const Status::State* Status::Clone(const State* state) {
+  DCHECK(state != nullptr);
   try {
     return new State(*state);
   } catch (const std::bad_alloc&) {
@@ -60,6 +65,7 @@ const Status::State* Status::Clone(const State* state) {
 
 // The brief ones are static and shared, and so never freed.
 void Status::Free(const State* state) {
+  DCHECK(state != nullptr);
   if (state != Brief(state->code)) delete state;
 }
 

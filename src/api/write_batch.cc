@@ -6,6 +6,8 @@
 #include "src/util/check.h"
 #include "src/util/coding.h"
 
+// Making the bytes of a batch, and walking them.
+
 namespace miodb {
 
 namespace {
@@ -24,11 +26,16 @@ void PutString(std::string* rep, const Slice& s) {
 
 WriteBatch::Handler::~Handler() = default;
 
+// Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }
 
 // A std::string that was moved from has some content or none; Clear makes it an empty batch again, with its header.
-WriteBatch::WriteBatch(WriteBatch&& other) noexcept : rep_(std::move(other.rep_)) { other.Clear(); }
+WriteBatch::WriteBatch(WriteBatch&& other) noexcept : rep_(std::move(other.rep_)) {
+  other.Clear();
+  DCHECK_GE(rep_.size(), kBatchHeaderBytes);
+}
 
+// As the constructor. A batch that is moved into itself stays as it is.
 WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
   if (this != &other) {
     rep_ = std::move(other.rep_);
@@ -59,6 +66,7 @@ void WriteBatch::Clear() { rep_.assign(kBatchHeaderBytes, '\0'); }
 
 size_t WriteBatch::ApproximateSize() const { return rep_.size(); }
 
+// source may be this batch.
 void WriteBatch::Append(const WriteBatch& source) { WriteBatchInternal::Append(this, &source); }
 
 // The handler has seen the updates before the damage by the time that it is found; whoever wants all or nothing looks
@@ -78,6 +86,7 @@ Status WriteBatch::Iterate(Handler* handler) const {
   return Status::OK();
 }
 
+// The count is a fixed32 behind the sequence. Both are read and written as bytes, at any alignment.
 uint32_t WriteBatchInternal::Count(const WriteBatch* batch) {
   DCHECK_GE(batch->rep_.size(), kBatchHeaderBytes);
   return DecodeFixed32(batch->rep_.data() + kCountOffset);
@@ -106,6 +115,7 @@ Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents)
   return Status::OK();
 }
 
+// Counts add up, and the updates are the source's bytes as they are: none is looked at.
 void WriteBatchInternal::Append(WriteBatch* target, const WriteBatch* source) {
   // Both numbers are taken before anything changes, because the two may be the same batch.
   const uint32_t count = Count(target) + Count(source);

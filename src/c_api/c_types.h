@@ -13,6 +13,7 @@
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
 #include "miodb/write_batch.h"
+#include "src/util/check.h"
 
 struct leveldb_t {
   miodb::DB* rep;
@@ -66,6 +67,14 @@ struct miodb_pinnedslice_t {
 };
 
 namespace miodb {
+
+// What a handle of C stands for. As with LevelDB's, a NULL is no handle unless the header says what it means; a program
+// that gives one would crash at the next line, and in builds with checks does so here.
+template <typename Handle>
+auto& RepOf(Handle* handle) {
+  DCHECK(handle != nullptr);
+  return handle->rep;
+}
 
 // The bytes and a final zero in memory from malloc, which is what C callers free.
 char* CopyForC(const Slice& bytes);

@@ -7,16 +7,18 @@
 #include "miodb/comparator.h"
 #include "src/c_api/c_types.h"
 #include "src/db/options_check.h"
+#include "src/util/check.h"
 #include "src/util/no_throw.h"
 
-// The functions of LevelDB's C API, in the order of its header. Each unpacks its C types, makes one call of the C++
-// API, and packs what comes back. What a program gets as a pointer it frees: strings and values with leveldb_free,
-// objects with their own destroy. Errors go into *errptr as text, since C has no Status; a function without one has no
-// error to tell, or swallows it.
+// The functions of LevelDB's C API, in the order of its header; most of those of options are in options_c.cc. Each
+// unpacks its C types, makes one call of the C++ API, and packs what comes back. What a program gets as a pointer it
+// frees: strings and values with leveldb_free, objects with their own destroy. Errors go into *errptr as text, since C
+// has no Status; a function without one has no error to tell, or swallows it.
 //
 // Threads, lifetimes and what a crash leaves are those of the C++ calls.
 
 using miodb::CopyForC;
+using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
 using miodb::Status;
@@ -26,6 +28,7 @@ namespace miodb {
 // The copy is from malloc, since programs free what they get with leveldb_free or free. The zero behind the bytes is
 // LevelDB's promise for properties, and does no harm elsewhere.
 char* CopyForC(const Slice& bytes) {
+  DCHECK(bytes.data() != nullptr);
   char* const copy = static_cast<char*>(malloc(bytes.size() + 1));
   if (copy == nullptr) abort();  // C has no way to tell
   memcpy(copy, bytes.data(), bytes.size());
@@ -36,6 +39,7 @@ char* CopyForC(const Slice& bytes) {
 // An error that was there before is replaced, as the header of LevelDB says; *errptr has to be NULL or from malloc. A
 // success leaves it alone.
 bool SaveError(char** errptr, const Status& s) {
+  DCHECK(errptr != nullptr);
   if (s.ok()) return false;
   free(*errptr);
   const auto copy = [&] {
@@ -43,12 +47,14 @@ bool SaveError(char** errptr, const Status& s) {
     return Status::OK();
   };
   if (!NoThrow("error", copy).ok()) *errptr = CopyForC("out of memory");
+  DCHECK(*errptr != nullptr);  // C knows by it that there was an error
   return true;
 }
 
 namespace {
 
-// Calls two functions of C for the updates of a batch.
+// Calls two functions of C for the updates of a batch, in their order. Keys and values are the batch's bytes, for the
+// length of the call.
 class CHandler final : public WriteBatch::Handler {
  public:
   using PutFunction = void (*)(void*, const char* k, size_t klen, const char* v, size_t vlen);
@@ -76,7 +82,9 @@ struct leveldb_comparator_t final : public miodb::Comparator {
   using CompareFunction = int (*)(void*, const char* a, size_t alen, const char* b, size_t blen);
 
   leveldb_comparator_t(void* s, void (*d)(void*), CompareFunction c, const char* (*n)(void*))
-      : state(s), destructor(d), compare(c), name(n) {}
+      : state(s), destructor(d), compare(c), name(n) {
+    DCHECK(compare != nullptr && name != nullptr);
+  }
   ~leveldb_comparator_t() override { destructor(state); }
 
   int Compare(const Slice& a, const Slice& b) const override {
@@ -108,12 +116,16 @@ class CFilterPolicy final : public leveldb_filterpolicy_t {
 
   CFilterPolicy(void* state, void (*destructor)(void*), CreateFunction create, MatchFunction match,
                 const char* (*name)(void*))
-      : state_(state), destructor_(destructor), create_(create), match_(match), name_(name) {}
+      : state_(state), destructor_(destructor), create_(create), match_(match), name_(name) {
+    DCHECK(name_ != nullptr);
+  }
   ~CFilterPolicy() override { destructor_(state_); }
 
   const char* Name() const override { return name_(state_); }
 
+  // The program's filter is memory from malloc that is given up to the library.
   void CreateFilter(const Slice* keys, int n, std::string* dst) const override {
+    CHECK_GE(n, 0);
     std::vector<const char*> pointers;
     std::vector<size_t> lengths;
     pointers.reserve(static_cast<size_t>(n));
@@ -163,9 +175,10 @@ extern "C" {
 // The write buffer is clipped to LevelDB's range, as LevelDB does it without a word: a program that was written for it
 // may rely on that.
 leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name, char** errptr) {
+  DCHECK(name != nullptr);
   miodb::DB* db = nullptr;
   const Status opened = miodb::NoThrow(name, [&] {
-    miodb::Options clipped = options->rep;
+    miodb::Options clipped = RepOf(options);
     miodb::ClipAsLevelDB(&clipped);
     return miodb::DB::Open(clipped, name, &db);
   });
@@ -180,29 +193,34 @@ leveldb_t* leveldb_open(const leveldb_options_t* options, const char* name, char
 
 // Iterators, snapshots and pinned values are gone by now, as in C++: nothing here counts them.
 void leveldb_close(leveldb_t* db) {
-  delete db->rep;
+  CHECK(db != nullptr);
+  delete RepOf(db);
   delete db;
 }
 
+// Key and value are the caller's again when a write returns.
 void leveldb_put(leveldb_t* db, const leveldb_writeoptions_t* options, const char* key, size_t keylen, const char* val,
                  size_t vallen, char** errptr) {
-  SaveError(errptr, db->rep->Put(options->rep, Slice(key, keylen), Slice(val, vallen)));
+  SaveError(errptr, RepOf(db)->Put(RepOf(options), Slice(key, keylen), Slice(val, vallen)));
 }
 
 void leveldb_delete(leveldb_t* db, const leveldb_writeoptions_t* options, const char* key, size_t keylen,
                     char** errptr) {
-  SaveError(errptr, db->rep->Delete(options->rep, Slice(key, keylen)));
+  SaveError(errptr, RepOf(db)->Delete(RepOf(options), Slice(key, keylen)));
 }
 
+// The batch is applied whole or not at all, and can be used again.
 void leveldb_write(leveldb_t* db, const leveldb_writeoptions_t* options, leveldb_writebatch_t* batch, char** errptr) {
-  SaveError(errptr, db->rep->Write(options->rep, &batch->rep));
+  SaveError(errptr, RepOf(db)->Write(RepOf(options), &RepOf(batch)));
 }
 
+// NULL is a miss or an error: *errptr tells which.
 char* leveldb_get(leveldb_t* db, const leveldb_readoptions_t* options, const char* key, size_t keylen, size_t* vallen,
                   char** errptr) {
+  DCHECK(vallen != nullptr);
   *vallen = 0;
   miodb::PinnableSlice value;  // saves one of two copies
-  const Status s = db->rep->Get(options->rep, Slice(key, keylen), &value);
+  const Status s = RepOf(db)->Get(RepOf(options), Slice(key, keylen), &value);
   if (!s.ok()) {
     if (!s.IsNotFound()) SaveError(errptr, s);
     return nullptr;
@@ -213,159 +231,136 @@ char* leveldb_get(leveldb_t* db, const leveldb_readoptions_t* options, const cha
 
 // Never NULL: an iterator that could not be made has its error in leveldb_iter_get_error.
 leveldb_iterator_t* leveldb_create_iterator(leveldb_t* db, const leveldb_readoptions_t* options) {
-  return new leveldb_iterator_t{db->rep->NewIterator(options->rep)};
+  miodb::Iterator* const iterator = RepOf(db)->NewIterator(RepOf(options));
+  CHECK(iterator != nullptr);
+  return new leveldb_iterator_t{iterator};
 }
 
 // Without memory for a snapshot its rep is null, and reads made with it see the newest state.
 const leveldb_snapshot_t* leveldb_create_snapshot(leveldb_t* db) {
-  return new leveldb_snapshot_t{db->rep->GetSnapshot()};
+  return new leveldb_snapshot_t{RepOf(db)->GetSnapshot()};
 }
 
+// The handle goes with the snapshot, also one whose rep is null: then there is nothing to release behind it.
 void leveldb_release_snapshot(leveldb_t* db, const leveldb_snapshot_t* snapshot) {
-  db->rep->ReleaseSnapshot(snapshot->rep);
+  CHECK(snapshot != nullptr);
+  RepOf(db)->ReleaseSnapshot(RepOf(snapshot));
   delete snapshot;
 }
 
+// A copy for the caller to free; NULL if there is no such property.
 char* leveldb_property_value(leveldb_t* db, const char* propname) {
   std::string value;
-  return db->rep->GetProperty(propname, &value) ? CopyForC(value) : nullptr;
+  return RepOf(db)->GetProperty(propname, &value) ? CopyForC(value) : nullptr;
 }
 
 // A range at a time, so that C arrays need no copy into an array of ranges, for which there might be no memory.
 void leveldb_approximate_sizes(leveldb_t* db, int num_ranges, const char* const* range_start_key,
                                const size_t* range_start_key_len, const char* const* range_limit_key,
                                const size_t* range_limit_key_len, uint64_t* sizes) {
+  CHECK(num_ranges <= 0 || sizes != nullptr);
   for (int i = 0; i < num_ranges; i++) {
     const miodb::Range range(Slice(range_start_key[i], range_start_key_len[i]),
                              Slice(range_limit_key[i], range_limit_key_len[i]));
-    db->rep->GetApproximateSizes(&range, 1, &sizes[i]);
+    RepOf(db)->GetApproximateSizes(&range, 1, &sizes[i]);
   }
 }
 
+// A NULL key has no length that counts: the range is open at that end.
 void leveldb_compact_range(leveldb_t* db, const char* start_key, size_t start_key_len, const char* limit_key,
                            size_t limit_key_len) {
   const Slice start(start_key, start_key_len);
   const Slice limit(limit_key, limit_key_len);
-  db->rep->CompactRange(start_key == nullptr ? nullptr : &start, limit_key == nullptr ? nullptr : &limit);
+  RepOf(db)->CompactRange(start_key == nullptr ? nullptr : &start, limit_key == nullptr ? nullptr : &limit);
 }
 
 // ---- Databases that are not open. ----
 
+// The database is closed, by everybody: whoever has it open holds its lock, and the call fails.
 void leveldb_destroy_db(const leveldb_options_t* options, const char* name, char** errptr) {
-  SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::DestroyDB(name, options->rep); }));
+  DCHECK(name != nullptr);
+  SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::DestroyDB(name, RepOf(options)); }));
 }
 
+// What could not be saved is in the file LOST, which is no error of the call.
 void leveldb_repair_db(const leveldb_options_t* options, const char* name, char** errptr) {
-  SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::RepairDB(name, options->rep); }));
+  DCHECK(name != nullptr);
+  SaveError(errptr, miodb::NoThrow(name, [&] { return miodb::RepairDB(name, RepOf(options)); }));
 }
 
 // ---- Iterators. ----
 
 void leveldb_iter_destroy(leveldb_iterator_t* iter) {
-  delete iter->rep;
+  CHECK(iter != nullptr);
+  delete RepOf(iter);
   delete iter;
 }
 
-uint8_t leveldb_iter_valid(const leveldb_iterator_t* iter) { return iter->rep->Valid(); }
-void leveldb_iter_seek_to_first(leveldb_iterator_t* iter) { iter->rep->SeekToFirst(); }
-void leveldb_iter_seek_to_last(leveldb_iterator_t* iter) { iter->rep->SeekToLast(); }
-void leveldb_iter_seek(leveldb_iterator_t* iter, const char* k, size_t klen) { iter->rep->Seek(Slice(k, klen)); }
-void leveldb_iter_next(leveldb_iterator_t* iter) { iter->rep->Next(); }
-void leveldb_iter_prev(leveldb_iterator_t* iter) { iter->rep->Prev(); }
+// Moves change the iterator and nothing else. The error of one is in leveldb_iter_get_error, when it is not valid.
+uint8_t leveldb_iter_valid(const leveldb_iterator_t* iter) { return RepOf(iter)->Valid(); }
+void leveldb_iter_seek_to_first(leveldb_iterator_t* iter) { RepOf(iter)->SeekToFirst(); }
+void leveldb_iter_seek_to_last(leveldb_iterator_t* iter) { RepOf(iter)->SeekToLast(); }
+void leveldb_iter_seek(leveldb_iterator_t* iter, const char* k, size_t klen) { RepOf(iter)->Seek(Slice(k, klen)); }
+void leveldb_iter_next(leveldb_iterator_t* iter) { RepOf(iter)->Next(); }
+void leveldb_iter_prev(leveldb_iterator_t* iter) { RepOf(iter)->Prev(); }
 
+// Key and value belong to the iterator and go with its next move.
 const char* leveldb_iter_key(const leveldb_iterator_t* iter, size_t* klen) {
-  const Slice key = iter->rep->key();
+  DCHECK(klen != nullptr);
+  const Slice key = RepOf(iter)->key();
   *klen = key.size();
   return key.data();
 }
 
 const char* leveldb_iter_value(const leveldb_iterator_t* iter, size_t* vlen) {
-  const Slice value = iter->rep->value();
+  DCHECK(vlen != nullptr);
+  const Slice value = RepOf(iter)->value();
   *vlen = value.size();
   return value.data();
 }
 
-void leveldb_iter_get_error(const leveldb_iterator_t* iter, char** errptr) { SaveError(errptr, iter->rep->status()); }
+// An iterator that is at its end has no error; one that met damage, or was opened before fork(), has.
+void leveldb_iter_get_error(const leveldb_iterator_t* iter, char** errptr) { SaveError(errptr, RepOf(iter)->status()); }
 
 // ---- Batches. ----
 
+// A batch belongs to the program before and after it was written, which does not change it.
 leveldb_writebatch_t* leveldb_writebatch_create() { return new leveldb_writebatch_t; }
 void leveldb_writebatch_destroy(leveldb_writebatch_t* batch) { delete batch; }
-void leveldb_writebatch_clear(leveldb_writebatch_t* batch) { batch->rep.Clear(); }
+void leveldb_writebatch_clear(leveldb_writebatch_t* batch) { RepOf(batch).Clear(); }
 
 void leveldb_writebatch_put(leveldb_writebatch_t* batch, const char* key, size_t klen, const char* val, size_t vlen) {
-  batch->rep.Put(Slice(key, klen), Slice(val, vlen));
+  RepOf(batch).Put(Slice(key, klen), Slice(val, vlen));
 }
 
 void leveldb_writebatch_delete(leveldb_writebatch_t* batch, const char* key, size_t klen) {
-  batch->rep.Delete(Slice(key, klen));
+  RepOf(batch).Delete(Slice(key, klen));
 }
 
 void leveldb_writebatch_iterate(const leveldb_writebatch_t* batch, void* state,
                                 void (*put)(void*, const char* k, size_t klen, const char* v, size_t vlen),
                                 void (*deleted)(void*, const char* k, size_t klen)) {
   miodb::CHandler handler(state, put, deleted);
-  batch->rep.Iterate(&handler).IgnoreError();  // C makes no damaged batches, and the function has no way to tell
+  RepOf(batch).Iterate(&handler).IgnoreError();  // C makes no damaged batches, and the function has no way to tell
 }
 
+// The two may be the same batch, whose updates are then there twice.
 void leveldb_writebatch_append(leveldb_writebatch_t* destination, const leveldb_writebatch_t* source) {
-  destination->rep.Append(source->rep);
+  DCHECK(destination != nullptr && source != nullptr);
+  RepOf(destination).Append(RepOf(source));
 }
 
-// ---- Options. ----
-
-leveldb_options_t* leveldb_options_create() { return new leveldb_options_t; }
-void leveldb_options_destroy(leveldb_options_t* options) { delete options; }
+// ---- Comparators and filter policies, and the options that name them. ----
 
 void leveldb_options_set_comparator(leveldb_options_t* options, leveldb_comparator_t* comparator) {
-  options->rep.comparator = comparator == nullptr ? miodb::BytewiseComparator() : comparator;
+  RepOf(options).comparator = comparator == nullptr ? miodb::BytewiseComparator() : comparator;
 }
 
 void leveldb_options_set_filter_policy(leveldb_options_t* options, leveldb_filterpolicy_t* policy) {
-  options->rep.filter_policy = policy;
+  RepOf(options).filter_policy = policy;
 }
 
-void leveldb_options_set_create_if_missing(leveldb_options_t* options, uint8_t v) {
-  options->rep.create_if_missing = v != 0;
-}
-
-void leveldb_options_set_error_if_exists(leveldb_options_t* options, uint8_t v) {
-  options->rep.error_if_exists = v != 0;
-}
-
-void leveldb_options_set_paranoid_checks(leveldb_options_t* options, uint8_t v) {
-  options->rep.paranoid_checks = v != 0;
-}
-
-void leveldb_options_set_env(leveldb_options_t* options, leveldb_env_t* env) {
-  options->rep.env = env == nullptr ? miodb::Env::Default() : env->rep;
-}
-
-void leveldb_options_set_info_log(leveldb_options_t* options, leveldb_logger_t* logger) {
-  options->rep.info_log = logger == nullptr ? nullptr : logger->rep;
-}
-
-void leveldb_options_set_write_buffer_size(leveldb_options_t* options, size_t s) { options->rep.write_buffer_size = s; }
-void leveldb_options_set_max_open_files(leveldb_options_t* options, int n) { options->rep.max_open_files = n; }
-
-void leveldb_options_set_cache(leveldb_options_t* options, leveldb_cache_t* cache) {
-  options->rep.block_cache = cache == nullptr ? nullptr : cache->rep;
-}
-
-void leveldb_options_set_block_size(leveldb_options_t* options, size_t s) { options->rep.block_size = s; }
-
-void leveldb_options_set_block_restart_interval(leveldb_options_t* options, int n) {
-  options->rep.block_restart_interval = n;
-}
-
-void leveldb_options_set_max_file_size(leveldb_options_t* options, size_t s) { options->rep.max_file_size = s; }
-
-void leveldb_options_set_compression(leveldb_options_t* options, int t) {
-  options->rep.compression = static_cast<miodb::CompressionType>(t);
-}
-
-// ---- Comparators and filter policies. ----
-
+// Functions of C are called by any thread, several at once; state is theirs to guard.
 leveldb_comparator_t* leveldb_comparator_create(void* state, void (*destructor)(void*),
                                                 int (*compare)(void*, const char* a, size_t alen, const char* b,
                                                                size_t blen),
@@ -387,35 +382,19 @@ leveldb_filterpolicy_t* leveldb_filterpolicy_create(void* state, void (*destruct
 
 void leveldb_filterpolicy_destroy(leveldb_filterpolicy_t* policy) { delete policy; }
 
+// The library's own policy; LevelDB reads its filters too.
 leveldb_filterpolicy_t* leveldb_filterpolicy_create_bloom(int bits_per_key) {
   return new miodb::CBloomPolicy(bits_per_key);
 }
-
-// ---- Options of reads and writes. ----
-
-leveldb_readoptions_t* leveldb_readoptions_create() { return new leveldb_readoptions_t; }
-void leveldb_readoptions_destroy(leveldb_readoptions_t* options) { delete options; }
-
-void leveldb_readoptions_set_verify_checksums(leveldb_readoptions_t* options, uint8_t v) {
-  options->rep.verify_checksums = v != 0;
-}
-
-void leveldb_readoptions_set_fill_cache(leveldb_readoptions_t* options, uint8_t v) { options->rep.fill_cache = v != 0; }
-
-void leveldb_readoptions_set_snapshot(leveldb_readoptions_t* options, const leveldb_snapshot_t* snapshot) {
-  options->rep.snapshot = snapshot == nullptr ? nullptr : snapshot->rep;
-}
-
-leveldb_writeoptions_t* leveldb_writeoptions_create() { return new leveldb_writeoptions_t; }
-void leveldb_writeoptions_destroy(leveldb_writeoptions_t* options) { delete options; }
-void leveldb_writeoptions_set_sync(leveldb_writeoptions_t* options, uint8_t v) { options->rep.sync = v != 0; }
 
 // ---- Caches and environments. ----
 
 leveldb_cache_t* leveldb_cache_create_lru(size_t capacity) { return new leveldb_cache_t{miodb::NewLRUCache(capacity)}; }
 
+// Databases that use the cache are closed before.
 void leveldb_cache_destroy(leveldb_cache_t* cache) {
-  delete cache->rep;
+  CHECK(cache != nullptr);
+  delete RepOf(cache);
   delete cache;
 }
 
@@ -424,8 +403,9 @@ leveldb_env_t* leveldb_create_default_env() { return new leveldb_env_t{miodb::En
 void leveldb_env_destroy(leveldb_env_t* env) { delete env; }
 
 char* leveldb_env_get_test_directory(leveldb_env_t* env) {
+  CHECK(env != nullptr);
   std::string path;
-  return env->rep->GetTestDirectory(&path).ok() ? CopyForC(path) : nullptr;
+  return RepOf(env)->GetTestDirectory(&path).ok() ? CopyForC(path) : nullptr;
 }
 
 // ---- Other. ----

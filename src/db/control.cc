@@ -1,3 +1,5 @@
+// The rare calls of Control: an error, the close, and a program that wants nobody to wait any more.
+
 #include "src/db/control.h"
 
 #include "src/util/check.h"
@@ -15,6 +17,7 @@ void Control::WakeEverybody() {
 // set before anybody is woken: a leader that reads it without the mutex refuses the next write.
 void Control::SetError(const Status& s) {
   CHECK(!s.ok());
+  DCHECK_EQ(failed(), !error_.ok());
   if (!error_.ok()) return;
   error_ = s;
   failed_.store(true, std::memory_order_relaxed);  // relaxed: the status itself is read under the mutex

@@ -39,8 +39,8 @@ class Control {
 
   // There may be work of this kind.
   void Wake(BackgroundStep step) REQUIRES(db_mutex) {
-    wakes_[static_cast<size_t>(step)]++;
-    work_[static_cast<size_t>(step)].Signal();
+    wakes_[Index(step)]++;
+    work_[Index(step)].Signal();
   }
   void WakeAll() REQUIRES(db_mutex) {
     for (size_t step = 0; step < kBackgroundSteps; step++) Wake(static_cast<BackgroundStep>(step));
@@ -48,18 +48,25 @@ class Control {
 
   // For threads without work: sleeps until there may be some, or so long. seen: what Wakes said before the thread
   // looked for work; after a wake-up since then it does not sleep.
-  uint64_t Wakes(BackgroundStep step) const REQUIRES(db_mutex) { return wakes_[static_cast<size_t>(step)]; }
+  uint64_t Wakes(BackgroundStep step) const REQUIRES(db_mutex) { return wakes_[Index(step)]; }
   void SleepUntilWork(BackgroundStep step, uint64_t micros, uint64_t seen) REQUIRES(db_mutex) {
-    if (Wakes(step) == seen) work_[static_cast<size_t>(step)].TimedWait(micros);
+    DCHECK(micros > 0 && seen <= Wakes(step));
+    if (Wakes(step) == seen) work_[Index(step)].TimedWait(micros);
   }
 
   // Some background work has ended: for those who wait for it.
   void SignalDone() { done_.SignalAll(); }
-  void SleepUntilDone(uint64_t micros) REQUIRES(db_mutex) { done_.TimedWait(micros); }
+  void SleepUntilDone(uint64_t micros) REQUIRES(db_mutex) {
+    DCHECK_GT(micros, 0u);
+    done_.TimedWait(micros);
+  }
 
   // on_change is called whenever figures of space and of what waits have changed, with the mutex held.
-  // REQUIRES: OnChange comes before the first Changed.
-  void OnChange(std::function<void()> on_change) REQUIRES(db_mutex) { on_change_ = std::move(on_change); }
+  // REQUIRES: OnChange comes once, before the first Changed.
+  void OnChange(std::function<void()> on_change) REQUIRES(db_mutex) {
+    CHECK(on_change != nullptr && on_change_ == nullptr);
+    on_change_ = std::move(on_change);
+  }
   void Changed() REQUIRES(db_mutex) {
     CHECK(on_change_ != nullptr);
     on_change_();
@@ -98,6 +105,10 @@ class Control {
   friend class DbLock;
   friend class DbUnlock;
 
+  static size_t Index(BackgroundStep step) {
+    DCHECK_LT(static_cast<size_t>(step), kBackgroundSteps);
+    return static_cast<size_t>(step);
+  }
   void WakeEverybody();
 
   const DbContext& db_;
@@ -116,7 +127,9 @@ class Control {
 // Holds the database's mutex for as long as it lives. The analysis knows the mutex by its name alone, see above.
 class SCOPED_CAPABILITY DbLock {
  public:
-  explicit DbLock(Control* control) ACQUIRE(db_mutex) NO_THREAD_SAFETY_ANALYSIS : lock_(&control->mutex_) {}
+  explicit DbLock(Control* control) ACQUIRE(db_mutex) NO_THREAD_SAFETY_ANALYSIS : lock_(&control->mutex_) {
+    DCHECK_EQ(control->failed(), !control->error_.ok());  // who looks without the mutex learns the same
+  }
   ~DbLock() RELEASE() NO_THREAD_SAFETY_ANALYSIS {}
   DbLock(const DbLock&) = delete;
   DbLock& operator=(const DbLock&) = delete;

@@ -1,8 +1,11 @@
+// What a database is made with, and how a part of it writes to the info log.
+
 #include "src/db/db_context.h"
 
 #include <cstdarg>
 
 #include "src/db/file_names.h"
+#include "src/util/check.h"
 #include "src/version/version_edit.h"
 
 namespace miodb {
@@ -14,10 +17,14 @@ DbContext::DbContext(const Options& user_options, const std::string& directory, 
       name(directory),
       hooks(test_hooks),
       order(user_options.comparator),
-      statistics(static_cast<size_t>(user_options.num_levels), kMaxSsdLevels) {}
+      statistics(static_cast<size_t>(user_options.num_levels), kMaxSsdLevels) {
+  CHECK(options.env != nullptr && options.comparator != nullptr);  // CheckOptions comes first
+  CHECK_GE(options.num_levels, 2);
+}
 
 // A logger of the user's may throw as well as one without memory. Neither is a reason to fail what is being logged.
 void DbContext::Log(const char* format, ...) const {
+  DCHECK(format != nullptr);
   if (info_log == nullptr) return;
   va_list arguments;
   va_start(arguments, format);

@@ -1,3 +1,5 @@
+// The database object: each call of the API, as far as it is more than a call of the part that does it.
+
 #include "src/db/db_impl.h"
 
 #include <algorithm>
@@ -31,6 +33,7 @@ Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
 
+// Calls that LevelDB does not have, for classes that were written for its interface.
 Status DB::Flush() { return Status::NotSupported("this DB has no Flush"); }
 void DB::StopWaiting() {}
 Status DB::WaitForIdle() { return Status::NotSupported("this DB has no WaitForIdle"); }
@@ -120,6 +123,7 @@ void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
   s.IgnoreError();
 }
 
+// Without memory there is no such property, as LevelDB's call has no other way to say so.
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
   if (context_->fork_guard.InChild()) return false;
   try {
@@ -151,6 +155,7 @@ Status DBImpl::WaitForIdle() {
   return context_->WithMemory([this] { return requests_->WaitForIdle(); });
 }
 
+// In a child nobody waits, and the mutex may be held by a thread that the child does not have.
 void DBImpl::StopWaiting() {
   if (context_->fork_guard.InChild()) return;
   DbLock lock(control_.get());

@@ -1,3 +1,6 @@
+// The iterator over a database: a merge of all sources, of which it shows the newest version of each key that its
+// sequence sees. Nothing is locked: the state, which a reference keeps, does not change.
+
 #include "src/db/db_iter.h"
 
 #include <memory>
@@ -29,7 +32,10 @@ class DBIterator final : public Iterator {
         versions_(std::move(versions)),
         sequence_(sequence),
         lower_(options.iterate_lower_bound),
-        upper_(options.iterate_upper_bound) {}
+        upper_(options.iterate_upper_bound) {
+    CHECK(versions_ != nullptr);
+    CHECK_LE(sequence_, kMaxSequence);
+  }
 
   // In a child of fork() only what the user wants to be called is; sources may wait for threads of the parent.
   static void operator delete(DBIterator* iterator, std::destroying_delete_t) {
@@ -106,11 +112,13 @@ class DBIterator final : public Iterator {
     }
   }
 
+  // The status keeps the failure: after a move that stopped half-way nobody knows where the sources stand.
   void Fail(const char* reason) {
     valid_ = false;
     failure_ = Status::IOError("iterator", reason);
   }
 
+  // The first version of a key is its newest, so a seek to the sequence passes those that the iterator does not see.
   void DoSeekToFirst() {
     if (lower_ != nullptr) {
       versions_->Seek(*lower_, sequence_);
@@ -166,6 +174,7 @@ class DBIterator final : public Iterator {
 
   // Moves what goes with the next move of versions_ into these strings. value_space null: the value is not needed.
   static void Keep(RecordView* record, std::string* key_space, std::string* value_space) {
+    DCHECK(key_space != nullptr && key_space != value_space);
     if (record->begin != nullptr) return;
     if (record->key.data() != key_space->data()) {
       key_space->assign(record->key.data(), record->key.size());
@@ -193,6 +202,7 @@ class DBIterator final : public Iterator {
     Slice passed;
     if (hidden != nullptr) passed = *hidden;
     bool have_passed = hidden != nullptr;
+    // The walk costs a step for every version and tombstone that it passes, however many lie before the next key.
     for (; versions_->Valid(); versions_->Next()) {
       const RecordView& record = versions_->record();
       if (record.sequence() > sequence_) continue;
@@ -211,7 +221,9 @@ class DBIterator final : public Iterator {
     }
   }
 
-  // Goes back to the last key with a visible version that is no tombstone, and stops before its versions.
+  // Goes back to the last key with a visible version that is no tombstone, and stops before its versions. A key's
+  // newest visible version is met last, so every version of it is looked at, and what is copied of one may be copied in
+  // vain.
   void FindBackward() {
     forward_ = false;
     valid_ = false;
@@ -240,7 +252,9 @@ class DBIterator final : public Iterator {
         visible = true;
       }
     }
-    if (in_key && visible && candidate.type() != kTypeDeletion && versions_->status().ok()) {
+    DCHECK(in_key || !visible);
+    // A source that failed may have lacked a newer version of the candidate, or its tombstone.
+    if (visible && candidate.type() != kTypeDeletion && versions_->status().ok()) {
       current_ = candidate;
       valid_ = true;
     }
@@ -267,6 +281,7 @@ class DBIterator final : public Iterator {
 // The sources may come in any order: versions of a key are told apart by their sequences alone.
 Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t sequence, bool verify,
                         const ReadOptions& options, Tracer* tracer) {
+  DCHECK(state.memtable != nullptr && state.version != nullptr);
   std::vector<std::unique_ptr<InternalIterator>> sources;
   sources.push_back(state.memtable->NewIterator());
   for (const MemTableRef& memtable : state.immutables) sources.push_back(memtable->NewIterator());

@@ -1,3 +1,5 @@
+// How a database is opened, made, and closed.
+
 #include <algorithm>
 #include <new>
 
@@ -64,6 +66,7 @@ constexpr uint64_t kSmallChunk = 64 * 1024;
 constexpr uint64_t kPoolChunks = 64;
 
 uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
+  CHECK_GT(pool_capacity, 0u);
   if (options.log_chunk_size > 0) return options.log_chunk_size;
   const uint64_t sixteenth = options.write_buffer_size / 16;
   const uint64_t small = std::min<uint64_t>(options.write_buffer_size / 4, kSmallChunk);
@@ -79,6 +82,7 @@ unsigned Cpus() {
 
 }  // namespace
 
+// The library for LevelDB programs clips what LevelDB clips; everything else out of range is refused.
 Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   *dbptr = nullptr;
   std::unique_ptr<DBImpl> db;
@@ -93,7 +97,9 @@ Status DB::Open(const Options& options, const std::string& name, DB** dbptr) {
   return s;
 }
 
+// Options come first, Start touches files: a wrong option leaves no trace on the disk.
 Status DBImpl::Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db) {
+  CHECK(*db == nullptr);
   Status s = CheckOptions(options, hooks.any_sizes);
   if (!s.ok()) return s;
   MemoryEnv* const memory_env = MemoryEnv::Of(options.env);
@@ -117,6 +123,7 @@ Status DBImpl::Open(const Options& options, const std::string& name, const Hooks
   return s;
 }
 
+// Parts are made in the order of the table in db_impl.h. None does anything before Start.
 DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hooks)
     : context_(std::make_unique<DbContext>(options, name, hooks)),
       control_(std::make_unique<Control>(*context_)),
@@ -155,7 +162,10 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   workers_->Add(Step::kSsd, [this] { return tier_->Step(); });
 }
 
+// LookForDatabase comes before the directory is made, so that a refused open leaves none. An open that failed after
+// that removes what it made, if there was no database before.
 Status DBImpl::Start() {
+  CHECK(file_lock_ == nullptr && !workers_->running());
   const bool directory_existed = context_->options.env->FileExists(context_->name);
   Status s = CheckVolatility();
   if (s.ok()) s = LookForDatabase();
@@ -169,7 +179,6 @@ Status DBImpl::Start() {
   return s;
 }
 
-// Options that would have a database beside the one that is there.
 // Each of the two mistakes would make an empty database beside the one whose data the user expects to see.
 Status DBImpl::CheckVolatility() const {
   Env* const env = context_->options.env;
@@ -225,6 +234,7 @@ Status DBImpl::OpenParts() {
 // Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
 // goes first, then the pool or what stands for a volatile one: that takes no memory.
 void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed) {
+  CHECK(!store_->existed() && !workers_->running());
   Env* const env = context_->options.env;
   if (store_->store().state == StoreState::kInUse) {
     env->RemoveFile(store).IgnoreError();
@@ -255,6 +265,7 @@ void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string
 // The lock is the first file that is made, as LevelDB does it: whoever loses a race for the directory has made nothing
 // else in it.
 Status DBImpl::LockDirectory() {
+  CHECK(file_lock_ == nullptr);
   Env* const env = context_->options.env;
   const std::string& name = context_->name;
   if (!env->FileExists(name)) {
@@ -285,7 +296,9 @@ Status DBImpl::OpenPool() {
   if (s.ok() && existence != Existence::kNew) s = store_->CheckPool();
   if (s.ok()) s = floor_->Read(existence == Existence::kFilesAlone);
   if (!s.ok()) return s;
+  CHECK(db.pool != nullptr && db.chunk_bytes == 0);
   db.chunk_bytes = ChunkBytes(db.options, db.pool->capacity());
+  CHECK(db.chunk_bytes > 0 && db.chunk_bytes % kExtentUnit == 0);
   db.blocks = std::make_unique<BlockPool>(BlockBytes(db.options), kSpareBlocks, db.placement.dram_node);
   write_->OpenFrames();
   s = tier_->Open();
@@ -310,6 +323,8 @@ Status DBImpl::MapPool(Existence existence) {
   DbContext& db = *context_;
   const std::string path = PoolPath(db.options, db.name);
   const bool is_volatile = Region::IsAnonymous(path), is_file = db.hooks.memory == nullptr;
+  CHECK(db.pool == nullptr);
+  CHECK_EQ(existence == Existence::kFilesAlone, is_volatile && existence != Existence::kNew);
   Uuid& uuid = store_->store().pool;
   // Whoever made it before got no further than this, and may have left a file with this uuid.
   if (existence == Existence::kNew && store_->Keeps() && is_volatile != (uuid == Uuid{})) {
@@ -335,8 +350,12 @@ Status DBImpl::MapPool(Existence existence) {
 }
 
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.
+// Log files are found before recovery reads them. A new pool gets its name here (Publish), when it has a manifest and
+// before anything else of the database is in use.
 Status DBImpl::RecoverParts(Existence existence) {
   DbContext& db = *context_;
+  CHECK(db.pool != nullptr && tree_->versions == nullptr);
+  CHECK_EQ(db.ssd != nullptr, !db.options.ssd_path.empty());
   tree_->versions = std::make_unique<VersionSet>(db.pool.get(), db.order, db.options.num_levels);
   VersionSet* const versions = tree_->versions.get();
   if (db.ssd != nullptr) versions->UseSsd(db.ssd.get(), db.options.ssd_levels);
@@ -388,6 +407,7 @@ Status DBImpl::StartThreads() {
   if (context_->hooks.manual_background) return Status::OK();
   int mergers = context_->options.max_background_merges;
   if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
+  CHECK(mergers > 0 && !workers_->running());
   Status s = workers_->Start(Step::kPrepare, 1);
   if (s.ok()) s = workers_->Start(Step::kFlush, 1);
   if (s.ok()) s = workers_->Start(Step::kMerge, mergers);
@@ -412,6 +432,7 @@ DBImpl::~DBImpl() {
   const bool was_open = pool != nullptr && !pool->is_volatile() && file_lock_ != nullptr && workers_->running();
   if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
   workers_->Stop();
+  CHECK(!workers_->running());
   logs_->Leave();
   if (was_open) {
     const Status s = context_->WithMemory([this] { return space_->GiveBack(); });

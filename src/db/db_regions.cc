@@ -1,9 +1,10 @@
+// Regions beyond the pool's own file. How one is added is told in src/nvm/pool_regions.cc.
+
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
-
-// Regions beyond the pool's own file. How one is added is told in src/nvm/pool_regions.cc.
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -32,6 +33,7 @@ Status DBImpl::AddRegion(const NvmRegion& region) {
 // leaves a file that no pool names. The database's mutex is not held meanwhile, because sizing a file may take seconds.
 Status DBImpl::DoAddRegion(const NvmRegion& region) {
   MutexLock adding(&region_mutex_);
+  CHECK(context_->pool != nullptr);
   Options with = context_->options;
   with.nvm_regions.assign(1, region);
   Status s = CheckOptions(with, context_->hooks.any_sizes);

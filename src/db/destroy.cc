@@ -1,3 +1,5 @@
+// DestroyDB: which files are a database's own, and their removal.
+
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +17,7 @@
 #include "src/nvm/pool_image.h"
 #include "src/nvm/pool_names.h"
 #include "src/ssd/ssd_store.h"
+#include "src/util/check.h"
 #include "src/util/held_lock.h"
 #include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
@@ -110,6 +113,8 @@ Status Destroyer::FindParts() {
 // A pool that says nothing of itself is judged by its place: in the directory it is the database's if there is a STORE
 // at all, elsewhere only if STORE names this very path.
 Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
+  DCHECK(has_store_ || !described_);
+  DCHECK(described_ || !at_home_);
   std::string page;
   *owner = Owner::kNobody;
   if (Region::IsAnonymous(path)) return Status::OK();
@@ -136,7 +141,9 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
 // A copied directory names the regions of the original, so for a copy only those beside it are looked for.
 Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
   if (owner != Owner::kUs) return Status::OK();
+  CHECK(lock_.held() && !Region::IsAnonymous(path));
   if (MemoryEnv::Of(env_) != nullptr) return env_->RemoveFile(path);
+  CHECK(at_home_ || IsInDirectory(path));
   if (at_home_) return Pool::Destroy(path, PlacesOfRegions(options_, name_));
   RegionPlaces here;  // regions elsewhere are the original's
   here.AddFolder(name_);
@@ -144,20 +151,27 @@ Status Destroyer::DestroyPool(const std::string& path, Owner owner) const {
   return env_->FileExists(path) ? s : Status::OK();
 }
 
+// For pools that stand under other names: those that repairs made or set aside, and new ones that never got theirs.
 Status Destroyer::DestroyPoolIfOurs(const std::string& path) const {
   Owner owner;
   Status s = OwnerOfPool(path, &owner);
   return s.ok() ? DestroyPool(path, owner) : s;
 }
 
+// A directory of table files goes if its own mark has one of the database's ids. For a copied database only those in
+// its own directory are looked at: elsewhere they are the original's, whose id is the same.
 Status Destroyer::DestroySsd(const std::string& path) const {
+  CHECK(lock_.held() && !path.empty());
   std::optional<uint64_t> id;
   if (!env_->FileExists(path) || !(at_home_ || IsInDirectory(path))) return Status::OK();
   Status s = SsdStore::FindOwner(env_, path, &id);
   return s.ok() && id.has_value() && ids_.count(*id) > 0 ? SsdStore::Destroy(env_, path) : s;
 }
 
+// The log may be where STORE has it or, if it was moved, where the options say. Removed are the files of a folder that
+// names this log, and the folder itself if nothing else is in it.
 Status Destroyer::DestroyLog() const {
+  CHECK(lock_.held());
   Status s;
   std::set<uint64_t> logs = {store_.log.id};
   if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
@@ -181,6 +195,7 @@ Status Destroyer::DestroyLog() const {
 
 // What lies in the directory, but for the lock.
 Status Destroyer::RemoveFiles() const {
+  CHECK(lock_.held());
   Status s;
   const std::string repair = RepairDirectory(name_), manifest = SsdManifestPath(name_);
   for (int i = 1; s.ok() && env_->FileExists(DamagedPath(manifest, i)); i++) {
@@ -195,6 +210,8 @@ Status Destroyer::RemoveFiles() const {
   return s;
 }
 
+// Who owns what there is: asked once without the lock, so that the directory of another's database is not even locked,
+// and once with it.
 Status Destroyer::Look(Owner* pool) {
   Status s = FindParts();
   if (s.ok()) s = OwnerOfPool(pool_path_, pool);
@@ -204,6 +221,8 @@ Status Destroyer::Look(Owner* pool) {
   return s;
 }
 
+// The order is log, SSD tier, pool, what lies in the directory with STORE as its last file, then the lock: a removal
+// that was cut off still has the ids by which the next one knows what is left.
 Status Destroyer::Run() {
   Owner pool;
   Status s = Look(&pool);

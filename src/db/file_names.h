@@ -9,6 +9,7 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/util/check.h"
 #include "src/util/own_files.h"
 
 namespace miodb {
@@ -44,6 +45,7 @@ inline std::string RepairedSsdPath(const Options& options) { return options.ssd_
 
 // What the pool, or the SSD tier's directory, is called after its n-th repair, n >= 1.
 inline std::string DamagedPath(const std::string& path, int n) {
+  DCHECK_GE(n, 1);
   return path + ".damaged" + (n == 1 ? "" : "." + std::to_string(n));
 }
 
@@ -60,6 +62,7 @@ inline std::string DamagedPoolPath(const Options& options, const std::string& na
 // Opens the info log: options.info_log, or a fresh LOG in the directory, which *own then holds; the last one is kept as
 // LOG.old.
 inline Status OpenInfoLog(const Options& options, const std::string& name, std::unique_ptr<Logger>* own, Logger** log) {
+  CHECK(*own == nullptr);  // or the file that an info log writes to would go away under it
   *log = options.info_log;
   if (*log != nullptr) return Status::OK();
   Env* const env = options.env;

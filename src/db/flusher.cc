@@ -1,3 +1,5 @@
+// Flushes, and the filters of tables that a recovery has opened.
+
 #include "src/db/flusher.h"
 
 #include <algorithm>
@@ -48,6 +50,8 @@ bool Flusher::Step() {
 // still be replayed from them.
 void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
   if (s.ok()) {
+    CHECK(memtable->empty() || memtable->max_sequence() > tree_->versions->manifest().flushed_sequence);
+    CHECK_EQ(memtable->empty(), tables.empty());
     VersionEdit edit;
     const uint64_t run = tree_->versions->NewId();
     for (const TableRef& table : tables) {
@@ -84,6 +88,7 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status
 bool Flusher::BuildFilter() {
   if (unfiltered_.empty() || filtering_) return false;
   TableRef table = std::move(unfiltered_.back());
+  CHECK(table != nullptr);
   unfiltered_.pop_back();
   if (table.use_count() > 1) {  // else no version has it any more
     filtering_ = true;
@@ -96,6 +101,7 @@ bool Flusher::BuildFilter() {
       }
       table.reset();
     }
+    DCHECK(filtering_);  // nobody else builds one meanwhile
     filtering_ = false;
   }
   if (unfiltered_.empty()) control_->SignalDone();
@@ -110,6 +116,7 @@ void Flusher::DropUnread() {
 
 // Filters lie in DRAM, so a recovered table has none. Gets are right without them and slower.
 void Flusher::AddUnfiltered(const Version& version) {
+  CHECK(unfiltered_.empty() && !filtering_);
   for (const auto& level : version.levels) {
     for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
   }

@@ -17,6 +17,7 @@
 #include "src/db/log_floor.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -24,7 +25,11 @@ class Flusher {
  public:
   Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
           WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), logs_(logs), floor_(floor), turns_(turns) {}
+      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), logs_(logs), floor_(floor), turns_(turns) {
+    CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
+    CHECK(logs != nullptr && floor != nullptr);
+    CHECK(turns != nullptr);
+  }
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
 

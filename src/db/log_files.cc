@@ -1,6 +1,9 @@
+// Where the log files of a database are, when writes begin to go to some, and when STORE may say that there are none.
+
 #include "src/db/log_files.h"
 
 #include "src/db/file_names.h"
+#include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/posix_file.h"
 
@@ -33,11 +36,11 @@ Status LogFiles::Find(StoreDescriptor::Log* log) const {
   return Status::Corruption(WalFolder(log->wal_dir, db_.name), what);
 }
 
-// Finds the log files, and prepares to write some if the mode asks for it. STORE says so before anybody can write.
 // The order keeps what is there: the old log is found, or the open fails; only then may writes begin in another folder,
 // and only if the old one is empty. A log that gets another folder gets another id, so that a forgotten mark in the old
 // one never counts again.
 Status LogFiles::Open(uint64_t store_id) {
+  CHECK(files_ == nullptr && to_write_ == nullptr);
   Env* const env = db_.options.env;
   const bool writes = db_.options.log_mode == kLogFile, is_volatile = db_.LogsUntilSsd();
   const bool in_use = store_->existed() && (is_volatile || store_->store().log.in_use);
@@ -97,7 +100,6 @@ Status LogFiles::Make(const StoreDescriptor::Log& log, uint64_t store_id) {
   return s;
 }
 
-// When the database is closed: if all is flushed there is nothing in the log, wherever it is then.
 // An empty folder is synced before STORE says that there is no log: else a removal that the crash undoes would bring
 // files back that nobody looks for.
 void LogFiles::Leave() {
@@ -140,7 +142,9 @@ void LogFiles::TrimArchive() {
   db_.WithMemory(trim).IgnoreError();  // tried again later
 }
 
+// Nobody writes any more. A folder whose mark names another log keeps what it has.
 void LogFiles::Remove() {
+  CHECK(!store_->existed());
   const std::string folder = WalFolder(store_->store().log.wal_dir, db_.name);
   to_write_ = nullptr;
   if (files_ == nullptr && !folder_made_) return;

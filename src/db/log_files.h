@@ -15,12 +15,13 @@
 #include "src/db/db_context.h"
 #include "src/db/store_keeper.h"
 #include "src/log/file_log.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
 class LogFiles {
  public:
-  LogFiles(const DbContext& db, StoreKeeper* store) : db_(db), store_(store) {}
+  LogFiles(const DbContext& db, StoreKeeper* store) : db_(db), store_(store) { CHECK(store != nullptr); }
   LogFiles(const LogFiles&) = delete;
   LogFiles& operator=(const LogFiles&) = delete;
 
@@ -38,7 +39,10 @@ class LogFiles {
   FileLog* files() const { return files_.get(); }
 
   // The same, if writes go to them.
-  FileLog* to_write() const { return to_write_; }
+  FileLog* to_write() const {
+    DCHECK(to_write_ == nullptr || to_write_ == files_.get());
+    return to_write_;
+  }
 
   // Whether the files are longer than max_total_wal_size lets them be.
   bool TooLarge() const;

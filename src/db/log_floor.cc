@@ -64,7 +64,6 @@ const PMTable* OldestTable(const Version& version, bool* in_buffer) {
 
 }  // namespace
 
-// Reads what there is of the database, or makes up its id.
 // The id of a new database is its first pool's; it outlives that pool, because each open of a volatile pool makes
 // another one.
 Status LogFloor::Read(bool exists) {
@@ -92,6 +91,7 @@ uint64_t LogFloor::Without(const std::vector<uint64_t>& drained) const {
     for (const RunRef& run : level) {
       run->tables.Search([&](const TableSummary& part) { return part.oldest_sequence <= floor; },
                          [&](const TableRef& table) {
+                           DCHECK_GT(table->oldest_sequence(), 0u);  // else everything would count as on SSD
                            const bool stays =
                                std::find(drained.begin(), drained.end(), table->number()) == drained.end();
                            if (stays) floor = std::min(floor, table->oldest_sequence() - 1);
@@ -101,13 +101,15 @@ uint64_t LogFloor::Without(const std::vector<uint64_t>& drained) const {
   return floor;
 }
 
-// Whether the log is too long for the sake of what is in the buffer.
+// The oldest table decides alone: as long as it is in the buffer no drain can make the log shorter, and a push down
+// can.
 bool LogFloor::BufferHoldsLog() const {
   bool in_buffer = false;
   return TooLong() && OldestTable(*tree_->versions->current(), &in_buffer) != nullptr && in_buffer;
 }
 
-// Whether a drain would make a log that is too long shorter. One that damage keeps from draining has to stay.
+// A range that is damaged on the first SSD level stays until the next open, and with it the partitions above it and
+// their log: to ask for their drain again and again would only keep the tier from other work.
 bool LogFloor::WantsDrain() const {
   if (!TooLong()) return false;
   bool in_buffer = false;
@@ -120,14 +122,14 @@ bool LogFloor::WantsDrain() const {
   });
 }
 
-// By how much of its limit the log is too long, while writers that wait give it time to get shorter.
+// Files may be retired between the two looks at the log's length, so the result may be a little below zero.
 double LogFloor::Excess() const {
   if (!WantsDrain()) return 0;
   return static_cast<double>(logs_->files()->live_bytes()) / static_cast<double>(Limit()) - 1;
 }
 
-// Steps 1 and 2 for an edit that is to follow. If it fails in such a way that either state may be the durable one, the
-// database stops.
+// One replacement at a time, since each is made of the state before it. A file that could not be replaced has not
+// changed; a sync that fails leaves it open what is durable, and stops the database.
 Status LogFloor::MakeFilesDurable(const VersionEdit& edit) {
   if (!db_.LogsUntilSsd()) return Status::OK();
   while (busy_ && control_->error().ok()) control_->SleepUntilDone(kBusyMicros);
@@ -140,6 +142,7 @@ Status LogFloor::MakeFilesDurable(const VersionEdit& edit) {
     return Status::OK();
   });
   if (!thrown.ok()) s = in_doubt = thrown;
+  CHECK(busy_);  // nobody else's turn came while the mutex was let go
   busy_ = false;
   control_->SignalDone();
   if (!in_doubt.ok()) control_->SetError(in_doubt);
@@ -160,7 +163,9 @@ Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   files.files = edit.files;
   Status s = next.Apply(files);
   if (!s.ok()) return s;
+  CHECK_GT(next.next_id, manifest_epoch_);  // older copies are known by it
   next.flushed_sequence = logs_->files()->EndBefore(Without(edit.removed_tables), floor_);
+  CHECK_GE(next.flushed_sequence, floor_);  // what lies below it has no log any more
   SsdManifest manifest;
   manifest.store_id = manifest_.store_id;
   // While the log is being written once more, files may hold more than has come back from it.
@@ -178,7 +183,8 @@ Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   return s;
 }
 
-// Retires log files when that is possible without a drain: what they hold was hidden by newer writes in the pool.
+// Merges in the pool may have dropped the last of what a log file is kept for, since newer writes hid it. Then an empty
+// edit is enough to make the log shorter, and no drain has to be waited for.
 bool LogFloor::Raise() {
   if (!TooLong() || busy_ || !control_->error().ok()) return false;
   if (logs_->files()->EndBefore(Without({}), floor_) == floor_) return false;
@@ -191,7 +197,6 @@ bool LogFloor::Raise() {
   return true;
 }
 
-// Lets go of the log files that are not needed any more.
 // Retiring removes or renames files, which may wait for a disk, so the mutex is let go meanwhile. The sequence is read
 // before: it only grows.
 void LogFloor::RetireLog() {

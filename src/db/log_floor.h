@@ -13,6 +13,7 @@
 #include "compaction/ssd_schedule.h"
 #include "src/db/log_files.h"
 #include "src/db/tree.h"
+#include "src/util/check.h"
 #include "src/version/ssd_manifest.h"
 
 namespace miodb {
@@ -20,7 +21,10 @@ namespace miodb {
 class LogFloor {
  public:
   LogFloor(const DbContext& db, Control* control, Tree* tree, LogFiles* logs, const SsdSchedule* ssd_schedule)
-      : db_(db), control_(control), tree_(tree), logs_(logs), ssd_schedule_(ssd_schedule) {}
+      : db_(db), control_(control), tree_(tree), logs_(logs), ssd_schedule_(ssd_schedule) {
+    CHECK(control != nullptr && tree != nullptr);
+    CHECK(logs != nullptr && ssd_schedule != nullptr);
+  }
   LogFloor(const LogFloor&) = delete;
   LogFloor& operator=(const LogFloor&) = delete;
 

@@ -1,3 +1,5 @@
+// Merges and garbage collection, from the scheduler's choice to the edit. Merging itself is compaction/merge.cc.
+
 #include "src/db/merger.h"
 
 #include <algorithm>
@@ -26,6 +28,7 @@ PickerInput Merger::MakePickerInput() const {
   return input;
 }
 
+// The same question as Step asks, so that nobody waits for work that no thread would begin.
 bool Merger::HasWork() const { return control_->error().ok() && scheduler_->NextMerge(MakePickerInput()).has_value(); }
 
 // Looks for garbage, and whether anything is at work or due that may free space.
@@ -34,7 +37,8 @@ bool Merger::LookForWork() {
   return scheduler_->running() > 0 || HasWork() || tier_->HasDrainWork();
 }
 
-// Marks extents for evacuation when too much of the payload is garbage; sooner when the pool is nearly full.
+// The scheduler decides from a few figures whether marks are wanted, and only then is every payload extent looked at.
+// Marks are hints to merges that read them without the mutex: a mark that is seen late costs a copy more or less.
 void Merger::MarkGarbage() {
   const uint64_t now = NowMicros();
   // Tests that run the background work themselves have no second in which nobody writes.
@@ -76,9 +80,12 @@ bool Merger::Step() {
   return true;
 }
 
-// All but its filter. What version gets outlives the request.
+// All but its filter. What version gets outlives the request. That version may be newer than the one which the job was
+// picked from, because other jobs may have ended since; but none of them held what this one takes.
 MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) {
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
+  CHECK(!job.inputs.empty() && job.output_level < db_.options.num_levels);
+  CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
   MergeRequest request{db_.pool.get(), db_.order, Purpose::kMerge, nullptr, {}, {}};
   uint64_t partition_bytes = tier_->PartitionBytes();
   bool pressed, settles_all;
@@ -133,6 +140,7 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   uint64_t read = 0, written = result.bytes_copied;
   for (const TableRef& table : result.removed) read += table->index()->size();
   for (const TableRef& table : result.added) written += table->index()->size();
+  DCHECK_GE(job.output_level, job.level);
   db_.statistics.merges.Add(1);
   db_.statistics.merge_micros.Add(micros);
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
@@ -179,6 +187,7 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
 Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   VersionEdit edit;
   const bool into_repository = job.output_level == db_.options.num_levels - 1;
+  CHECK(!job.inputs.empty());
   const uint32_t level = into_repository ? kRepositoryLevel : static_cast<uint32_t>(job.output_level);
   // The repository's run keeps its id, and collected tables stay in their run.
   uint64_t run = 0;

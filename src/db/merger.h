@@ -19,6 +19,7 @@
 #include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -44,7 +45,11 @@ class Merger {
         floor_(parts.floor),
         tier_(parts.tier),
         flusher_(parts.flusher),
-        turns_(parts.turns) {}
+        turns_(parts.turns) {
+    CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr);
+    CHECK(space_ != nullptr && floor_ != nullptr);
+    CHECK(tier_ != nullptr && flusher_ != nullptr && turns_ != nullptr);
+  }
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
 

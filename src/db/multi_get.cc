@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "src/db/read_path.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -37,6 +38,7 @@ struct ReadPath::MultiGetCall {
   std::vector<size_t> on_ssd;  // indexes of the keys that the pool does not have
 
   void Store(size_t i, const Status& s, bool found, const RecordView& record) {
+    DCHECK(i < statuses.size() && values->size() == statuses.size());
     statuses[i] = s;
     if (!s.ok()) return;
     if (found && record.type() != kTypeDeletion) {
@@ -76,6 +78,7 @@ void ReadPath::RunMultiGet(MultiGetCall* call) {
 
 void ReadPath::GetGroupFromPool(MultiGetCall* call, size_t begin) {
   const size_t end = std::min(call->keys.size(), begin + kPrefetchKeys);
+  DCHECK(begin < end && call->lookups.size() == call->keys.size());
   for (size_t i = begin; i < end; i++) PrefetchFilters(call->lookups[i], *call->state);
   for (size_t i = begin; i < end; i++) {
     bool found;
@@ -94,6 +97,7 @@ void ReadPath::GetGroupsFromSsd(MultiGetCall* call) {
   const size_t keys = call->on_ssd.size();
   const size_t share = keys / (static_cast<size_t>(db_.options.multi_get_threads) + 1);
   const size_t group = std::clamp(share, kLeastReadKeys, kMostReadKeys);
+  DCHECK(keys > 0 && call->state->version->ssd != nullptr);
   std::vector<uint8_t> looked((keys + group - 1) / group, 0);  // bytes, because several threads write them
   helpers_.Run(looked.size(), [&](size_t i) {
     const size_t begin = i * group, end = std::min(keys, begin + group);

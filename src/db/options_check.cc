@@ -1,3 +1,6 @@
+// The range of every option. An option out of range is refused with its name, its value and what is allowed; none is
+// changed without a word.
+
 #include "src/db/options_check.h"
 
 #include <algorithm>
@@ -10,6 +13,7 @@
 #include "src/format/superblock.h"
 #include "src/log/file_log_format.h"
 #include "src/nvm/region.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -26,11 +30,13 @@ Status OutOfRange(const char* name, uint64_t value, const std::string& range) {
 }
 
 Status CheckRange(const char* name, uint64_t value, uint64_t low, uint64_t high) {
+  DCHECK_LE(low, high);
   if (value >= low && value <= high) return Status::OK();
   return OutOfRange(name, value, std::to_string(low) + " to " + std::to_string(high));
 }
 
 Status CheckInt(const char* name, int value, int low, int high) {
+  DCHECK_LE(low, high);
   if (value >= low && value <= high) return Status::OK();
   return Status::InvalidArgument(std::string("Options::") + name + " is " + std::to_string(value),
                                  "allowed: " + std::to_string(low) + " to " + std::to_string(high));
@@ -138,6 +144,8 @@ void ClipAsLevelDB(Options* options) {
   options->write_buffer_size = std::clamp<uint64_t>(options->write_buffer_size, 64 * KiB, GiB);
 }
 
+// All checks are made, and the first that fails is told. any_sizes: tests make databases of a few cache lines, in which
+// everything that fills up does so soon.
 Status CheckOptions(const Options& o, bool any_sizes) {
   if (o.comparator == nullptr) return Status::InvalidArgument("Options::comparator", "must not be null");
   if (o.env == nullptr) return Status::InvalidArgument("Options::env", "must not be null");

@@ -1,3 +1,5 @@
+// The text of each property. Whoever asks for one may be a program that reads it line by line, so every line is whole.
+
 #include "src/db/properties.h"
 
 #include <algorithm>
@@ -5,18 +7,24 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "src/util/check.h"
 #include "src/util/escape.h"
 
 namespace miodb {
 
 namespace {
 
+// A line has room for two keys of kMostKey bytes, all of them escaped, and for some numbers.
+constexpr size_t kMostKey = 40;
+constexpr size_t kMostLine = 2 * 4 * kMostKey + 300;
+
 __attribute__((format(printf, 2, 3))) void Append(std::string* text, const char* format, ...) {
-  char line[300];
+  char line[kMostLine];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(line, sizeof(line), format, arguments);
+  [[maybe_unused]] const int length = vsnprintf(line, sizeof(line), format, arguments);
   va_end(arguments);
+  DCHECK(length >= 0 && static_cast<size_t>(length) < sizeof(line));
   text->append(line);
 }
 
@@ -26,10 +34,7 @@ const char* DurabilityName(const Pool& pool) {
 }
 
 // A key for people, whose beginning does.
-std::string Beginning(const Slice& key) {
-  constexpr size_t kMost = 40;
-  return Escaped(key, '\'', kMost) + (key.size() > kMost ? "..." : "");
-}
+std::string Beginning(const Slice& key) { return Escaped(key, '\'', kMostKey) + (key.size() > kMostKey ? "..." : ""); }
 
 double MiB(uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; }
 
@@ -54,7 +59,9 @@ void AppendAmplification(const std::vector<std::pair<std::string, uint64_t>>& co
   Append(text, "SSD bytes written per user byte: %.3f\n", (get("ssd-bytes-written") + get("log-file-bytes")) / user);
 }
 
+// Six digits at most, so that nothing overflows; no database has as many levels.
 bool ParseNumber(Slice text, uint64_t* number) {
+  DCHECK(number != nullptr);
   if (text.empty() || text.size() > 6) return false;
   *number = 0;
   for (size_t i = 0; i < text.size(); i++) {
@@ -194,6 +201,7 @@ std::string Properties::TablesText() {
   return text;
 }
 
+// Figures of the pool have locks of their own, so this text costs no writer anything.
 std::string Properties::PoolText() {
   std::string text = "path: " + db_.pool->path() + "\n";
   Append(&text, "persist-mode: %s\n", DurabilityName(*db_.pool));

@@ -13,6 +13,7 @@
 #include "src/db/space.h"
 #include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -20,7 +21,10 @@ class Properties {
  public:
   Properties(const DbContext& db, Control* control, Tree* tree, const Space* space, const LogFiles* logs,
              const SsdTier* tier)
-      : db_(db), control_(control), tree_(tree), space_(space), logs_(logs), tier_(tier) {}
+      : db_(db), control_(control), tree_(tree), space_(space), logs_(logs), tier_(tier) {
+    CHECK(control != nullptr && tree != nullptr && space != nullptr);
+    CHECK(logs != nullptr && tier != nullptr);
+  }
   Properties(const Properties&) = delete;
   Properties& operator=(const Properties&) = delete;
 

@@ -18,6 +18,7 @@
 
 namespace miodb {
 
+// REQUIRES: a state is pinned, or a merge could drop the version that this sequence needs.
 uint64_t ReadPath::ReadSequence(const ReadOptions& options) const {
   // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
   return options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
@@ -31,6 +32,8 @@ void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) 
   state.version->Prefetch(lookup);
 }
 
+// Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
+// one.
 Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                             RecordView* record) {
   const bool verify = db_.Verifies(options);
@@ -44,6 +47,7 @@ Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup,
   return state.version->Get(order_, lookup, verify, found, record);
 }
 
+// Steps 2 and 3. The record's bytes stay where they are while the state is pinned or, of one from SSD, the block.
 Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
                       RecordView* record) {
   const LookupKey lookup(order_, key, ReadSequence(options));
@@ -82,6 +86,8 @@ Status ReadPath::Get(const ReadOptions& options, const Slice& key, std::string* 
                    [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); });
 }
 
+// The value stays where it lies. One from SSD holds its block, not the state: that would keep memtables and the space
+// of dropped tables for as long as the program holds the slice.
 Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
   return GetPinned(options, key, [value](const Slice& bytes, ReadState* state, BlockPin* block) {
     if (block->holds_any()) {
@@ -97,6 +103,7 @@ Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice
 
 void ReadPath::UnpinState(void* state, void*) {
   ReadState* const s = static_cast<ReadState*>(state);
+  DCHECK(s != nullptr && s->owner != nullptr);
   s->owner->Unref(s);
 }
 
@@ -148,6 +155,7 @@ uint64_t BytesIn(const Range& range, const PMTable& table) {
   const uint64_t records = to - from;
   if (records == table.entries() && records > kMostSampledRecords) return table.payload_bytes();
   const uint64_t samples = std::min(records, kMostSampledRecords);
+
   uint64_t sampled = 0;
   for (uint64_t i = 0; i < samples; i++) {
     // The middle of the i-th of as many equal parts, without an overflow.

@@ -12,6 +12,7 @@
 #include "miodb/db.h"
 #include "src/db/tree.h"
 #include "src/iterator/lookup_key.h"
+#include "src/util/check.h"
 #include "src/util/helper_threads.h"
 #include "src/util/read_rings.h"
 
@@ -19,8 +20,9 @@ namespace miodb {
 
 class ReadPath {
  public:
-  ReadPath(DbContext& db, Tree* tree)
-      : db_(db), order_(db.order), tree_(tree), helpers_(db.options.multi_get_threads) {}
+  ReadPath(DbContext& db, Tree* tree) : db_(db), order_(db.order), tree_(tree), helpers_(db.options.multi_get_threads) {
+    CHECK(tree != nullptr);
+  }
   ReadPath(const ReadPath&) = delete;
   ReadPath& operator=(const ReadPath&) = delete;
 

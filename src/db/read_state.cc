@@ -1,3 +1,6 @@
+// How readers pin a read state with a hazard pointer, and how one that nobody pins any more is freed. Why that is safe
+// is told in the header.
+
 #include "src/db/read_state.h"
 
 #include <algorithm>
@@ -20,10 +23,12 @@ class ThreadNumbers {
     }
     const int number = free_.back();
     free_.pop_back();
+    DCHECK(number >= 0 && number < Given());
     return number;
   }
   void Give(int number) {
     MutexLock lock(&mutex_);
+    DCHECK(number < Given() && free_.size() < free_.capacity());  // no memory is needed
     free_.push_back(number);
   }
   // All numbers ever taken are below it.
@@ -54,12 +59,17 @@ int MyThreadNumber() {
 
 }  // namespace
 
+// The usual way: a store into the thread's own slot and a second look at the current state. It is gone through once
+// more only if a new state was published in between. The other way, for a read inside of a read and for threads without
+// a slot, costs the mutex and a count that threads share.
 ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
   const int number = MyThreadNumber();
+  DCHECK_GE(number, 0);
   std::atomic<ReadState*>* const slot = number < kSlots ? &states->slots_[number].state : nullptr;
   if (slot == nullptr || slot->load(std::memory_order_relaxed) != nullptr) [[unlikely]] {  // relaxed: this thread's own
     MutexLock lock(&states->mutex_);                            // a state is not retired while this is held
     state_ = states->current_.load(std::memory_order_acquire);  // acquire: pairs with Publish
+    DCHECK(state_ != nullptr);                                  // nobody reads before the first Publish
     Ref(state_);
     return;
   }
@@ -75,22 +85,29 @@ ReadStates::Pin::Pin(ReadStates* states) : states_(states), slot_(nullptr) {
 
 ReadStates::Pin::~Pin() {
   if (slot_ != nullptr) {
-    slot_->store(nullptr, std::memory_order_release);  // release: all reads of the state come before
+    DCHECK(slot_->load(std::memory_order_relaxed) == state_);  // relaxed: this thread's own
+    slot_->store(nullptr, std::memory_order_release);          // release: all reads of the state come before
   } else {
     states_->Unref(state_);
   }
 }
 
+// The last reference to a retired state frees it, and whatever else nobody holds any more. In a child the object that
+// the state belongs to is the parent's.
 void ReadStates::Unref(ReadState* state) {
+  DCHECK(state != nullptr && state->owner == this);
   if (fork_guard_.InChild()) return;
   // acq_rel: all reads of the state come before; whoever sees zero may free it.
-  if (state->references.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
-      current_.load(std::memory_order_relaxed) != state) {  // relaxed: a wrong guess only delays
-    Reclaim();
-  }
+  const int64_t before = state->references.fetch_sub(1, std::memory_order_acq_rel);
+  DCHECK_GT(before, 0);
+  if (before == 1 && current_.load(std::memory_order_relaxed) != state)
+    Reclaim();  // relaxed: a wrong guess only delays
 }
 
+// The exchange comes before any look into the slots (Reclaim), which is what the header's argument rests on. Old states
+// are freed here by the thread that publishes, which holds the database's mutex; what they alone held goes with them.
 void ReadStates::Publish(std::unique_ptr<ReadState> state) {
+  CHECK(state != nullptr && state->owner == nullptr);
   state->owner = this;
   {
     MutexLock lock(&mutex_);
@@ -102,6 +119,7 @@ void ReadStates::Publish(std::unique_ptr<ReadState> state) {
   Reclaim();
 }
 
+// Slots first, the count afterwards: a reader that goes over from its slot to a reference counts before it clears.
 bool ReadStates::Held(ReadState* state) const {
   const int used = std::min(kSlots, ThreadNumbers::Instance()->Given());
   for (int i = 0; i < used; i++) {
@@ -126,6 +144,7 @@ bool ReadStates::Reclaim() {
   }
 }
 
+// A state that an iterator or a pinned slice still holds is leaked: to free memtables under them would be worse.
 ReadStates::~ReadStates() {
   const bool still_pinned = Reclaim();
   ReadState* const last = current_.load(std::memory_order_relaxed);  // relaxed: no reader is left

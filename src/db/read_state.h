@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "src/memtable/memtable.h"
+#include "src/util/check.h"
 #include "src/util/fork_guard.h"
 #include "src/util/mutex.h"
 #include "src/version/version.h"
@@ -60,7 +61,10 @@ class ReadStates {
     Pin& operator=(const Pin&) = delete;
 
     ReadState* get() const { return state_; }
-    ReadState* operator->() const { return state_; }
+    ReadState* operator->() const {
+      DCHECK(state_ != nullptr);
+      return state_;
+    }
 
    private:
     ReadStates* const states_;
@@ -70,7 +74,10 @@ class ReadStates {
 
   // Keeps a pinned state for as long as wanted. Each Ref is answered by one Unref.
   static void Ref(ReadState* state) {
-    state->references.fetch_add(1, std::memory_order_relaxed);  // relaxed: the pin keeps it; Unref orders
+    DCHECK(state != nullptr);
+    // relaxed: the pin keeps it; Unref orders
+    [[maybe_unused]] const int64_t before = state->references.fetch_add(1, std::memory_order_relaxed);
+    DCHECK_GE(before, 0);
   }
   void Unref(ReadState* state);
 

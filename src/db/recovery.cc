@@ -1,3 +1,5 @@
+// What an open does between finding the pool and the first write: the log becomes memtables again.
+
 #include "src/db/recovery.h"
 
 #include <algorithm>
@@ -84,6 +86,7 @@ void Recovery::ReplayChunk(const LogPiece& piece, const ExtentRef& extent, MemTa
       memtable->Add(record.key, record.tag, p, record.size());
     }
   }
+  CHECK_LE(piece.valid_bytes, extent->size());
   auto chunk = std::make_unique<LogChunk>();
   chunk->id = piece.place.id;
   chunk->extent = extent;
@@ -188,6 +191,7 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
 // The log must reach as far as it did when files on SSD were made (SsdManifest::log_reach), or else reads could see
 // newer files beside a log that has lost what came before. Nothing is replayed here: that takes threads.
 Status Recovery::RecoverVolatile() {
+  CHECK(to_replay_ == nullptr && logs_->files() != nullptr);
   floor_->Begin();
   const uint64_t floor = floor_->manifest().state.flushed_sequence;
   to_replay_ = NewHistory(LogPolicy::kRecoverVolatile);
@@ -213,6 +217,7 @@ Status Recovery::Replay() {
             static_cast<unsigned long long>(write_->sequence()),
             static_cast<unsigned long long>(to_replay_->last_sequence()));
   }
+  CHECK_EQ(write_->sequence(), to_replay_->last_sequence());
   to_replay_.reset();
   floor_->ForgetFiles();
   return Status::OK();

@@ -19,6 +19,7 @@
 #include "src/db/tree.h"
 #include "src/db/write_path.h"
 #include "src/log/log_history.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -31,7 +32,10 @@ class Recovery {
         logs_(parts.logs),
         flusher_(parts.flusher),
         floor_(floor),
-        write_(write) {}
+        write_(write) {
+    parts.Check();
+    CHECK(floor != nullptr && write != nullptr);
+  }
   Recovery(const Recovery&) = delete;
   Recovery& operator=(const Recovery&) = delete;
 

@@ -1,7 +1,10 @@
+// Regions as three places know them: the options, STORE, and the open pool.
+
 #include "src/db/region_places.h"
 
 #include "src/db/file_names.h"
 #include "src/db/store_file.h"
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
 
 namespace miodb {
@@ -27,7 +30,9 @@ std::vector<Pool::RegionOptions> RegionsOf(const Options& options) {
   return regions;
 }
 
+// The pool's own file is no further region: STORE names that by its uuid and path.
 std::vector<StoreDescriptor::Region> RegionsOfStore(const Pool& pool) {
+  CHECK_GE(pool.regions().count(), 1);
   std::vector<StoreDescriptor::Region> regions;
   for (int i = 1; i < pool.regions().count(); i++) {
     const RegionSet::Member& m = pool.regions().at(i);

@@ -1,3 +1,5 @@
+// RepairDB: the steps of a repair in their order, and the exchange at its end.
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -15,6 +17,7 @@
 #include "src/log/file_log.h"
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
@@ -52,7 +55,10 @@ constexpr size_t kBatchBytes = 1 << 20;
 
 }  // namespace
 
+// What can be refused is refused first, while nothing has been written. An earlier repair that was cut off is finished
+// before anything of the pool's content is read.
 Status Repairer::Run() {
+  CHECK(lock_ == nullptr && exchange_ == Exchange::kNotBegun);
   Status s = CheckKind();
   if (!s.ok()) return s;
   if (volatile_) return RunVolatile();
@@ -98,7 +104,9 @@ Status Repairer::Run() {
   return s;
 }
 
+// The lock of the database directory; the pool has one of its own, which PoolImage takes.
 Status Repairer::Lock() {
+  CHECK(lock_ == nullptr && own_log_ == nullptr);
   if (!env_->FileExists(name_)) return Status::InvalidArgument(name_, "does not exist");
   Status s = RefuseLink(RepairDirectory(name_));
   if (s.ok() && !options_.ssd_path.empty()) s = RefuseLink(RepairedSsdPath(options_));
@@ -106,6 +114,7 @@ Status Repairer::Lock() {
   return s.ok() ? OpenInfoLog(options_, name_, &own_log_, &info_log_) : s;
 }
 
+// Every loss goes to the info log at once, for whoever watches, and into LOST at the end.
 void Repairer::Report(const Problem& problem) {
   const std::string line = problem.ToString();
   Log(info_log_, "%s", line.c_str());
@@ -138,18 +147,21 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   bool log_is_new = true;
   if (volatile_) s = FileLog::IsOwnedBy(env_, wal_folder_, pool_id, &log_is_new);
   if (!s.ok()) return s;
-  exchange_ = Exchange::kBegun;
+  Go(Exchange::kBegun);
   if (!log_is_new) {
     if (owner.has_value()) s = CheckLogOwner(*owner);
     if (s.ok()) s = BeginLog(pool_id);
   }
   if (s.ok()) s = SwapDirectories();
-  if (s.ok()) exchange_ = Exchange::kDone;
+  if (s.ok()) Go(Exchange::kDone);
   *finished = s.ok();
   return s;
 }
 
+// A crash between the two renames leaves no directory of this name; the new one's mark has the id of the database by
+// then, which the next repair goes by.
 Status Repairer::SwapDirectories() {
+  CHECK(exchange_ == Exchange::kBegun);
   Status s;
   if (env_->FileExists(options_.ssd_path)) {
     const std::string aside = FreeDamagedPath(env_, options_.ssd_path);
@@ -160,7 +172,8 @@ Status Repairer::SwapDirectories() {
   return s.ok() ? SyncDirectoryOf(options_.ssd_path) : s;
 }
 
-// pool_id: 0 if it cannot be read.
+// Table files are read in place and written anew, as everything else: files that a repair had taken over as they are
+// would have the damage that nobody has read yet. pool_id: 0 if it cannot be read.
 Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* salvage) {
   if (options_.ssd_path.empty()) {
     if (state == nullptr || state->files.empty()) return Status::OK();
@@ -201,7 +214,9 @@ Status Repairer::RemoveFreshParts(const StoreDescriptor& fresh) {
   return s.ok() && id == (volatile_ ? fresh.log.id : PoolIdOf(fresh.pool)) ? SsdStore::Destroy(env_, ssd) : s;
 }
 
+// Not while an exchange is under way: then the new parts may be all that there is.
 Status Repairer::RemoveFresh() {
+  CHECK(exchange_ != Exchange::kBegun);
   if (lock_ == nullptr) return Status::OK();
   const std::string directory = RepairDirectory(name_);
   StoreDescriptor fresh;
@@ -213,7 +228,10 @@ Status Repairer::RemoveFresh() {
   return s.ok() ? env_->RemoveDir(directory) : s;
 }
 
+// Step 3. The new database is an ordinary one, opened and written to by the engine, so what comes out needs no checks
+// of its own. Keys come in order, so its tables do not overlap, and merges only move them.
 Status Repairer::Write(Salvage* salvage) {
+  CHECK(lock_ != nullptr && exchange_ == Exchange::kNotBegun);
   Options options = options_;
   options.create_if_missing = true;
   options.error_if_exists = true;
@@ -263,7 +281,9 @@ Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   return s;
 }
 
+// A batch at a time: log files may be larger than memory.
 Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
+  CHECK(db != nullptr);
   Status s;
   for (const LogPiece& piece : log.pieces()) {
     if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
@@ -278,6 +298,7 @@ Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
 
 // A batch of the log without the updates of which newer ones lie elsewhere.
 void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
+  DCHECK_GE(contents.size(), kBatchHeaderBytes);
   BatchReader reader(contents);
   uint64_t sequence = DecodeFixed64(contents.data());
   uint8_t type;
@@ -293,7 +314,10 @@ void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
   }
 }
 
+// Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it
+// lacks.
 Status Repairer::WriteLost(const Salvage::Counts& counts) {
+  CHECK(exchange_ == Exchange::kNotBegun);
   char summary[256];
   snprintf(summary, sizeof(summary),
            "kept %" PRIu64 " keys, from %" PRIu64 " table entries in %" PRIu64 " tables and %" PRIu64
@@ -341,18 +365,20 @@ Status Repairer::SetRegionsAside() {
   return s;
 }
 
+// Steps 6 and 7. The rename of the new pool is the moment at which the repaired database takes the place of the damaged
+// one: STORE counts both by then, and whichever has the name is the database.
 Status Repairer::Swap() {
   const std::string kept = FreeDamagedPath(env_, pool_path_);
   Status s = NameSuccessor();
   if (s.ok()) s = SetRegionsAside();
   if (!s.ok()) return s;
-  exchange_ = Exchange::kBegun;
+  Go(Exchange::kBegun);
   s = RegionFile::Replace(pool_path_, fresh_path_, kept);
   if (!s.ok()) return s;
   Log(info_log_, "repaired; the damaged pool is now %s", kept.c_str());
   if (!options_.ssd_path.empty()) s = SwapDirectories();
   if (s.ok()) s = FinishStore();
-  if (s.ok()) exchange_ = Exchange::kDone;
+  if (s.ok()) Go(Exchange::kDone);
   return s;
 }
 

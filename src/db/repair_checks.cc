@@ -1,3 +1,5 @@
+// What would keep a repair from being finished, found out before anything is written.
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,9 +10,8 @@
 #include "src/db/repairer.h"
 #include "src/numa/file_system.h"
 #include "src/nvm/memory_env.h"
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
-
-// What would keep a repair from being finished, found out before anything is written.
 
 namespace miodb {
 
@@ -25,6 +26,7 @@ bool IsMountPoint(const std::string& path) {
 
 // What the file systems of these files have left, each counted once.
 Status RoomBeside(const std::vector<std::string>& paths, uint64_t* bytes) {
+  CHECK(!paths.empty());
   std::set<dev_t> counted;
   *bytes = 0;
   for (const std::string& path : paths) {
@@ -60,6 +62,7 @@ Status Repairer::CheckKind() const {
 // What the options name as a region is one of the repaired pool's when it opens. So a region that the damaged pool does
 // not lead to any more has to make room at its path; what is not the pool's stays, and keeps the repair from beginning.
 Status Repairer::FindLostRegions() {
+  CHECK(lost_regions_.empty());
   for (const NvmRegion& named : options_.nvm_regions) {
     const auto is_here = [&](const std::string& path) { return RealPath(path) == RealPath(named.path); };
     if (std::any_of(damaged_regions_.begin(), damaged_regions_.end(), is_here)) continue;
@@ -105,6 +108,7 @@ Status Repairer::CheckSecondName() const {
 
 // The new pool lies beside the damaged one. What is read twice for this is read only if room may be short.
 Status Repairer::CheckRoom(const PoolImage& image, Salvage* salvage) const {
+  CHECK(salvage != nullptr);
   if (!options_.ssd_path.empty()) return Status::OK();  // what does not fit is drained
   std::vector<std::string> paths = damaged_regions_;
   paths.push_back(pool_path_);

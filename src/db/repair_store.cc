@@ -4,6 +4,7 @@
 #include "src/db/repairer.h"
 #include "src/log/file_log.h"
 #include "src/nvm/pool_image.h"
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
 
 // The store descriptor and a repair.
@@ -126,6 +127,7 @@ Status Repairer::NameSuccessor() {
 
 // The new pool has all that the log had. It goes for good: what is written from now on must never meet it.
 Status Repairer::FinishStore() {
+  CHECK(exchanged_ || exchange_ == Exchange::kBegun);  // the new pool is in place, or the log would be lost
   for (const std::string& folder : {WalFolder(store_.log.wal_dir, name_), WalFolder(options_.wal_dir, name_)}) {
     Status s = FileLog::Destroy(env_, folder, &store_.log.id);
     if (s.ok() && env_->FileExists(folder)) s = SyncDirectory(folder);
@@ -139,6 +141,7 @@ Status Repairer::FinishStore() {
 }
 
 Status Repairer::WriteParts() {
+  CHECK(lock_ != nullptr);  // nobody else has the database open
   store_.state = StoreState::kInUse;
   store_.pool_path = options_.pool_path;
   store_.directory = RealPath(name_);

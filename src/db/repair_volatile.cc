@@ -1,5 +1,6 @@
 #include "src/db/repairer.h"
 #include "src/log/file_log.h"
+#include "src/util/check.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 #include "src/version/ssd_manifest.h"
@@ -16,6 +17,7 @@
 namespace miodb {
 
 Status Repairer::RunVolatile() {
+  CHECK(volatile_ && lock_ == nullptr);
   if (options_.ssd_path.empty()) {
     return Status::InvalidArgument("Options::pool_path is anonymous",
                                    "without Options::ssd_path there is nothing left that could be repaired");
@@ -78,7 +80,10 @@ Status Repairer::CheckLogOwner(uint64_t store_id) {
   return Status::OK();
 }
 
+// The new pool goes with the repair's process, so what is still in it would be lost. CompactRange cannot say that it
+// failed; the number of entries does.
 Status Repairer::DrainAll(DB* db) {
+  CHECK(db != nullptr && volatile_);
   db->CompactRange(nullptr, nullptr);
   Status s = db->WaitForIdle();
   std::string entries;
@@ -105,13 +110,13 @@ Status Repairer::SwapVolatile(uint64_t old_id) {
   if (!s.ok()) return s;
   s = NameVolatileSuccessor(old_id, fresh.store_id);
   if (!s.ok()) return s;
-  exchange_ = Exchange::kBegun;
+  Go(Exchange::kBegun);
   s = ReplaceFile(env_, path, fresh.Encode());
   if (s.ok()) s = SyncExistingFile(env_, path);
   if (s.ok()) s = BeginLog(fresh.store_id);
   if (s.ok()) s = SwapDirectories();
   if (!s.ok()) return s;
-  exchange_ = Exchange::kDone;
+  Go(Exchange::kDone);
   Log(info_log_, "repaired");
   return s;
 }
@@ -119,6 +124,7 @@ Status Repairer::SwapVolatile(uint64_t old_id) {
 // An empty log in the place of the old one, for the database with this id. The old one is gone for good before the
 // folder says so: who finds it saying so may have written to it since.
 Status Repairer::BeginLog(uint64_t store_id) {
+  CHECK(exchange_ == Exchange::kBegun);  // what the log had is in table files that count
   Status s = env_->FileExists(wal_folder_) ? Status::OK() : env_->CreateDir(wal_folder_);
   if (s.ok()) s = FileLog::Destroy(env_, wal_folder_, nullptr);
   if (s.ok()) s = SyncDirectory(wal_folder_);

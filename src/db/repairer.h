@@ -23,6 +23,7 @@
 #include "src/nvm/pool_image.h"
 #include "src/nvm/region.h"
 #include "src/ssd/ssd_store.h"
+#include "src/util/check.h"
 #include "src/util/no_throw.h"
 #include "src/version/version_edit.h"
 
@@ -62,6 +63,11 @@ class Repairer {
   // Of the old database's parts for the new one's. kBegun -> kDone; a repair that fails in between cannot tell which
   // of them will be in place after a loss of power.
   enum class Exchange { kNotBegun, kBegun, kDone };
+
+  void Go(Exchange to) {
+    CHECK_EQ(static_cast<int>(to), static_cast<int>(exchange_) + 1);
+    exchange_ = to;
+  }
 
   // ---- repair.cc
   Status Lock();

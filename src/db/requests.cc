@@ -1,3 +1,6 @@
+// Calls that wait for background work. Each asks for the work, then sleeps until it is done, has failed, or cannot be
+// done for want of space: none waits for what no thread would begin.
+
 #include "src/db/requests.h"
 
 #include <algorithm>
@@ -9,9 +12,11 @@
 
 namespace miodb {
 
+// With a volatile pool a flush makes nothing durable: then the log is synced, and keeps the writes until drains have
+// them on SSD.
 Status Requests::Flush() {
   Status s = FlushAll();
-  return s.ok() && db_.LogsUntilSsd() ? logs_->files()->SyncEnded() : s;  // the pool makes nothing durable
+  return s.ok() && db_.LogsUntilSsd() ? logs_->files()->SyncEnded() : s;
 }
 
 // The newest memtable at the call is the last that this waits for: others may go on writing for ever.
@@ -87,6 +92,7 @@ Status Requests::WaitForIdle() {
   return Status::OK();
 }
 
+// All is settled first, because only tombstones of the repository can be followed down to where they hide nothing.
 Status Requests::CompactRange(const Slice* begin, const Slice* end) {
   Status s = Settle();
   return s.ok() ? tier_->PurgeRange(begin, end) : s;

@@ -10,6 +10,7 @@
 #include "src/db/ssd_tier.h"
 #include "src/db/workers.h"
 #include "src/db/write_path.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -25,7 +26,10 @@ class Requests {
         merger_(parts.merger),
         tier_(parts.tier),
         workers_(parts.workers),
-        write_(write) {}
+        write_(write) {
+    parts.Check();
+    CHECK(write != nullptr);
+  }
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 

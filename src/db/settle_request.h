@@ -4,6 +4,7 @@
 #define MIODB_SRC_DB_SETTLE_REQUEST_H_
 
 #include "compaction/scheduler.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -11,7 +12,10 @@ namespace miodb {
 // lock.
 class SettleRequest {
  public:
-  explicit SettleRequest(Scheduler* scheduler) : scheduler_(scheduler) { scheduler_->BeginSettle(); }
+  explicit SettleRequest(Scheduler* scheduler) : scheduler_(scheduler) {
+    scheduler_->BeginSettle();
+    DCHECK(scheduler_->settling());
+  }
   ~SettleRequest() { End(); }
   SettleRequest(const SettleRequest&) = delete;
   SettleRequest& operator=(const SettleRequest&) = delete;

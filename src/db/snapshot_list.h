@@ -32,11 +32,13 @@ class SnapshotList {
     MutexLock lock(&mutex_);
     // acquire: the snapshot's reader sees the writes up to this sequence.
     auto snapshot = std::make_unique<SnapshotImpl>(last_sequence.load(std::memory_order_acquire));
+    DCHECK(sequences_.empty() || *sequences_.rbegin() <= snapshot->sequence);  // what is published only grows
     sequences_.insert(snapshot->sequence);
     return snapshot.release();
   }
 
   void Release(const SnapshotImpl* snapshot) {
+    CHECK(snapshot != nullptr);
     {
       MutexLock lock(&mutex_);
       auto it = sequences_.find(snapshot->sequence);

@@ -1,3 +1,6 @@
+// Log chunks, and the reserve that keeps a full pool from being stuck: how much it is, who may touch it, and the thread
+// that has chunks ready before a writer needs one.
+
 #include "src/db/space.h"
 
 #include <algorithm>
@@ -47,7 +50,9 @@ constexpr uint64_t kLeastChunk = 64 * 1024;
 constexpr uint64_t kChunkOfUsed = 8;
 constexpr uint64_t kSparesOfUsed = 4;
 
+// How many chunks are kept ready: more in a database that is in use, one at least.
 uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
+  DCHECK_GT(chunk_bytes, 0u);
   const uint64_t wanted = std::min({kMaxSpares, kSpareBytes / chunk_bytes, used / kSparesOfUsed / chunk_bytes});
   return std::clamp(capacity / kSpareShare / chunk_bytes, uint64_t{1}, std::max(wanted, uint64_t{2}));
 }
@@ -76,6 +81,7 @@ uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
     used += chunk->used;
   }
   for (const auto& chunk : spares_) room += chunk->capacity;
+  DCHECK_LE(used, room);
   uint64_t record = kLeastRecordBytes;
   if (in_memtable >= kEntriesForAverage) {
     record = std::max(record, used / in_memtable);
@@ -132,9 +138,13 @@ uint64_t Space::NextChunkBytes() const {
   const uint64_t used = db_.pool->used_bytes();
   uint64_t bytes = db_.chunk_bytes;
   while (bytes > kLeastChunk && bytes > used / kChunkOfUsed) bytes /= 2;
-  return std::max(bytes, std::min(db_.chunk_bytes, kLeastChunk));
+  bytes = std::max(bytes, std::min(db_.chunk_bytes, kLeastChunk));
+  DCHECK(bytes > 0 && bytes <= db_.chunk_bytes);
+  return bytes;
 }
 
+// The extent is taken and faulted in without the mutex, because that takes as long as the file system takes. The edit
+// that names the chunk is durable before anybody writes a frame into it: recovery reads no chunk that has no name.
 Status Space::NewChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   std::vector<std::unique_ptr<LogChunk>> chunks;
   Status s = NewChunks(size, min_size, demand, 1, &chunks);
@@ -172,6 +182,7 @@ Status Space::NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t 
 // The chunk's memory is populated: no put takes a page fault.
 Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk) {
   CHECK(min_size > 0 && min_size <= size);
+  CHECK(*chunk == nullptr);
   Pool::Leave leave;
   {
     DbLock lock(control_);
@@ -190,15 +201,19 @@ Status Space::AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std
   fresh->id = tree_->NewId();
   fresh->base = fresh->extent->data();
   fresh->capacity = fresh->extent->size();
+  CHECK_GE(fresh->capacity, min_size);
   *chunk = std::move(fresh);
   return s;
 }
 
+// No edit names the extent, so a crash leaves it as free space; until the flush nothing is stored there.
 Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave, std::unique_ptr<LogChunk>* chunk) {
+  CHECK(min_size > 0 && min_size <= size);
   auto fresh = std::make_unique<LogChunk>();
   Status s = db_.pool->AllocateAtMost(size, min_size, leave, ExtentKind::kLog, &fresh->reserved);
   if (!s.ok()) return s;
   fresh->capacity = fresh->reserved->size();
+  CHECK_GE(fresh->capacity, min_size);
   fresh->memory.reset(new char[fresh->capacity]);
   memset(fresh->memory.get(), 0, fresh->capacity);  // faults it in
   fresh->base = fresh->memory.get();
@@ -206,6 +221,8 @@ Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave
   return s;
 }
 
+// A chunk first, the memtable's blocks and the memtable next, then the files, and what can wait last: the order is that
+// in which a writer would miss them.
 bool Space::Prepare() {
   const bool prepared = PrepareChunks();  // first, as a writer may be waiting for it
   if (db_.blocks->in_use()) db_.blocks->Prepare(2);
@@ -236,6 +253,9 @@ size_t Space::MissingSpares(uint64_t bytes) const {
 
 // One chunk at a time, as a writer may be waiting for it; but all that are missing where the edit that names them takes
 // longer than they do.
+//
+// The scheduler is told before the attempt (LookForSpace), so that whatever frees space meanwhile makes its result out
+// of date, and a writer does not take the pool for full.
 bool Space::PrepareChunks() {
   const uint64_t bytes = NextChunkBytes();
   size_t count;
@@ -255,6 +275,7 @@ bool Space::PrepareChunks() {
   std::vector<std::unique_ptr<LogChunk>> chunks;
   Status s = db_.WithMemory([&] { return NewChunks(bytes, bytes / kChunkShare, Demand::kAny, count, &chunks); });
   DbLock lock(control_);
+  CHECK(preparing_);
   preparing_ = false;
   // An error of the file system that is no lack of space stops writers as well; it was set already if it was the
   // manifest's.
@@ -270,6 +291,7 @@ bool Space::PrepareChunks() {
 // manifest; the next open would find them empty.
 Status Space::GiveBack() {
   DbLock lock(control_);
+  CHECK(!preparing_);  // the threads have stopped
   VersionEdit edit;
   for (const auto& chunk : spares_) {
     if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);

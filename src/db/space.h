@@ -22,6 +22,7 @@
 #include "compaction/scheduler.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -34,7 +35,10 @@ class Space {
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
 
   Space(const DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), turns_(turns) {}
+      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), turns_(turns) {
+    CHECK(control != nullptr && tree != nullptr);
+    CHECK(scheduler != nullptr && turns != nullptr);
+  }
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
 
@@ -77,6 +81,7 @@ class Space {
   // Takes chunks that the manifest names. Without memory their space stays taken, because nobody else may have it.
   template <typename Chunks>
   static void KeepChunks(Chunks* to, std::span<std::unique_ptr<LogChunk>> chunks) {
+    for (const auto& chunk : chunks) CHECK(chunk != nullptr);
     try {
       for (auto& chunk : chunks) to->push_back(std::move(chunk));
     } catch (const std::exception&) {

@@ -1,3 +1,5 @@
+// Drains, compactions and purges: when each is due, and its way from the picker to the edit.
+
 #include "src/db/ssd_tier.h"
 
 #include <algorithm>
@@ -48,6 +50,7 @@ constexpr uint64_t kBufferShare = 6;
 }  // namespace
 
 Status SsdTier::Open() {
+  CHECK(db_.ssd == nullptr && db_.pool != nullptr);
   if (db_.options.ssd_path.empty()) return Status::OK();
   Status s = SsdStore::Open(db_.options, floor_->manifest().store_id, &db_.ssd);
   return s.ok() ? CheckEpoch() : s;
@@ -155,6 +158,7 @@ uint64_t SsdTier::ThrottleNanos(uint64_t left) const {
   const double missing = left >= wanted ? 0 : static_cast<double>(wanted - left) / static_cast<double>(wanted);
   const double nanos = kThrottleNanos * std::max({above, missing * missing, std::min(2 * floor_->Excess(), 1.0)}) +
                        kFullThrottleNanos * std::pow(missing, 16);
+  DCHECK(nanos >= 0 && nanos <= kThrottleNanos + kFullThrottleNanos);
   return static_cast<uint64_t>(nanos);
 }
 
@@ -220,6 +224,7 @@ bool SsdTier::Step() {
     job = Pick();
     if (job.has_value()) {
       levels = tree_->versions->current()->ssd;
+      CHECK_LT(static_cast<size_t>(job->output_level), levels->levels.size());
       schedule_->Begin(job->range);
       if (job->is_drain()) hold = scheduler_->BeginDrain(*job);
       control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
@@ -239,6 +244,7 @@ bool SsdTier::Step() {
 void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
+  // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
   const VersionFilter filter(tree_->snapshots.Sequences());
   SsdMergeResult result;
   Status s = db_.WithMemory([this] { return MarkEpoch(); });
@@ -256,6 +262,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
       for (const SstRef& file : result.files) file->MarkObsolete();
     }
   }
+  CHECK_LE(result.entries_dropped, result.entries_read);
   const uint64_t micros = NowMicros() - start;
   const uint64_t written = TotalBytes(result.files);
   Statistics& stats = db_.statistics;
@@ -295,6 +302,7 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   VersionEdit edit;
   const uint32_t level = static_cast<uint32_t>(job.output_level);
   for (const TableRef& table : job.tables) edit.removed_tables.push_back(table->number());
+  CHECK(!job.is_move() || result.files.empty());
   if (job.is_move()) {
     edit.files.push_back({level, job.upper[0]->shared_meta()});
   } else {
@@ -340,7 +348,6 @@ void SsdTier::Finish(const JobHold& hold, const SsdRange& range, const Status& s
   control_->Progressed();
 }
 
-// Waits until nothing of the SSD tier is running or due, or until it fails.
 // Merges are waited for as well, because what they put into the repository may have to be drained.
 Status SsdTier::WaitForAll() {
   if (db_.ssd == nullptr) return control_->error();
@@ -357,6 +364,7 @@ Status SsdTier::PurgeRange(const Slice* begin, const Slice* end) {
   if (db_.ssd == nullptr) return Status::OK();
   DbLock lock(control_);
   while (purge_ != nullptr && control_->error().ok()) workers_->Wait(0);
+  if (!control_->error().ok()) return control_->error();
   const int levels = static_cast<int>(tree_->versions->current()->ssd->levels.size());
   Status s;
   PurgeRequest request;
@@ -376,7 +384,10 @@ namespace {
 // Shows a request to the SSD threads while it lives, however its scope is left.
 class ShownPurge {
  public:
-  ShownPurge(const PurgeRequest** shown, const PurgeRequest* request) : shown_(shown) { *shown_ = request; }
+  ShownPurge(const PurgeRequest** shown, const PurgeRequest* request) : shown_(shown) {
+    CHECK(*shown_ == nullptr);  // one at a time
+    *shown_ = request;
+  }
   ~ShownPurge() { *shown_ = nullptr; }  // a job may have been picked for it, but holds nothing of it
   ShownPurge(const ShownPurge&) = delete;
   ShownPurge& operator=(const ShownPurge&) = delete;

@@ -33,6 +33,7 @@
 #include "src/db/tree.h"
 #include "src/db/workers.h"
 #include "src/db/write_turns.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -58,7 +59,11 @@ class SsdTier {
         space_(parts.space),
         floor_(parts.floor),
         workers_(parts.workers),
-        turns_(parts.turns) {}
+        turns_(parts.turns) {
+    CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr && parts.schedule != nullptr);
+    CHECK(space_ != nullptr && floor_ != nullptr);
+    CHECK(workers_ != nullptr && turns_ != nullptr);
+  }
   SsdTier(const SsdTier&) = delete;
   SsdTier& operator=(const SsdTier&) = delete;
 

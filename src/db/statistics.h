@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 // A number that only grows. All orders are relaxed: a count says nothing of anything else.
@@ -42,7 +44,9 @@ struct LevelStatistics {
 };
 
 struct Statistics {
-  Statistics(size_t pool_levels, size_t most_ssd_levels) : levels(pool_levels), ssd_levels(most_ssd_levels) {}
+  Statistics(size_t pool_levels, size_t most_ssd_levels) : levels(pool_levels), ssd_levels(most_ssd_levels) {
+    CHECK(pool_levels > 0 && most_ssd_levels > 0);
+  }
 
   // By the leader of a write group alone.
   Counter user_bytes;

@@ -1,3 +1,5 @@
+// Reading and replacing STORE.
+
 #include "src/db/store_file.h"
 
 #include <cstdlib>

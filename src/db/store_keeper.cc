@@ -1,3 +1,5 @@
+// Which files are a database's: what an open believes of STORE, and when STORE is written.
+
 #include "src/db/store_keeper.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// How memtables follow one another, and how readers get to see a change.
+
 #include "src/db/tree.h"
 
 #include <algorithm>
@@ -25,6 +27,7 @@ constexpr uint64_t kLeastBlocks = 4;
 // The filter is cleared when it is made, or page by page as it is used; the second is for a memtable that a writer is
 // waiting for.
 MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
+  CHECK(db_.blocks != nullptr && db_.pool != nullptr);
   const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? db_.options.write_buffer_size / kFilterShare : 0;
   // A filter on a node that was asked for is taken by threads that the node is set for.
   if (db_.placement.dram_node != kAnyNode) pages = BloomFilter::Pages::kAtOnce;
@@ -32,7 +35,7 @@ MemTableRef Tree::NewMemTable(BloomFilter::Pages pages) const {
 }
 
 void Tree::Begin() {
-  CHECK(memtable == nullptr);
+  CHECK(memtable == nullptr && versions != nullptr);
   if (db_.pool->persist().fence_is_slow()) {
     versions->FenceBy([this] {
       control_->AssertHeld();  // for the analysis: edits are applied with the mutex held
@@ -56,6 +59,7 @@ void Tree::PrepareMemTable() {
   current->PopulateFilter();
   MemTableRef fresh = NewMemTable(BloomFilter::Pages::kAtOnce);
   DbLock lock(control_);
+  CHECK(spare_ == nullptr);  // one thread prepares
   spare_ = std::move(fresh);
 }
 
@@ -65,6 +69,8 @@ uint64_t Tree::SegmentBytes() const {
   return bytes;
 }
 
+// By the capacity of its chunks and not by what is used of them, so that the log of one memtable has a bound whatever
+// the last chunk still has room for. Nodes count for themselves: of records of a few bytes they are the larger part.
 bool Tree::MemTableFull() const {
   if (memtable->empty()) return false;
   const uint64_t limit = db_.options.write_buffer_size;
@@ -75,12 +81,16 @@ bool Tree::MemTableFull() const {
 // The spare is taken if it is ready. If it is not, the writer makes one itself: a little slower, and rare.
 void Tree::Seal() {
   CHECK(!memtable->empty());  // its last sequence becomes the flushed one
+  CHECK(immutables.empty() || immutables.front()->max_sequence() < memtable->min_sequence());
+  CHECK(spare_ == nullptr || spare_->empty());
   MemTableRef fresh = spare_ != nullptr ? std::move(spare_) : NewMemTable(BloomFilter::Pages::kAsUsed);
   spare_ = nullptr;
   immutables.push_front(memtable);
   memtable = std::move(fresh);
 }
 
+// Its run is in the version already. Until Publish readers still get the state that has the memtable and not the run,
+// so no read misses a record or meets it twice.
 void Tree::DropFlushed(const MemTableRef& flushed) {
   CHECK(!immutables.empty() && immutables.back() == flushed);  // flushes go by age
   immutables.pop_back();
@@ -97,6 +107,7 @@ Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const s
 
 // The state is made before anything changes, so that without memory readers go on with the old one.
 void Tree::Publish() {
+  CHECK(memtable != nullptr && versions->current() != nullptr);
   auto state = std::make_unique<ReadState>();
   state->memtable = memtable;
   state->immutables.assign(immutables.begin(), immutables.end());

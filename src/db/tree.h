@@ -24,13 +24,14 @@
 #include "src/db/db_context.h"
 #include "src/db/read_state.h"
 #include "src/db/snapshot_list.h"
+#include "src/util/check.h"
 #include "src/version/version_set.h"
 
 namespace miodb {
 
 class Tree {
  public:
-  Tree(const DbContext& db, Control* control) : db_(db), control_(control) {}
+  Tree(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 

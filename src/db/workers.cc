@@ -1,3 +1,5 @@
+// The background threads: how they start, look for work, sleep, and stop.
+
 #include "src/db/workers.h"
 
 #include <sched.h>
@@ -26,6 +28,7 @@ void DontPreemptOnWakeup() {
 // Threads that were started before one could not be are stopped by Stop, as those of a database that was open.
 Status Workers::Start(BackgroundStep step, int threads) {
   CHECK(work_[static_cast<size_t>(step)] != nullptr);
+  CHECK_GT(threads, 0);
   try {
     for (int i = 0; i < threads; i++) threads_.emplace_back([this, step] { Loop(step); });
   } catch (const std::system_error& error) {
@@ -45,9 +48,12 @@ void Workers::Stop() {
   threads_.clear();
 }
 
+// By a thread of this kind, or by a caller who does the work of a database without threads.
 bool Workers::Run(BackgroundStep step) {
+  CHECK_LT(static_cast<size_t>(step), work_.size());
   const Work& work = work_[static_cast<size_t>(step)];
-  return work != nullptr && work();
+  CHECK(work != nullptr);
+  return work();
 }
 
 // What a job throws is lack of memory in a place that has no better answer, so it stops writes. The thread itself goes
@@ -71,7 +77,9 @@ void Workers::Loop(BackgroundStep step) {
   }
 }
 
-// The order of the steps without threads is that in which they free space for each other.
+// The order of the steps without threads is that in which they free space for each other. A caller that waits wakes
+// every kind of thread, since it does not know which of them it waits for; it is woken by the first that ends
+// something.
 bool Workers::Wait(uint64_t micros) {
   if (!db_.hooks.manual_background) {
     control_->WakeAll();

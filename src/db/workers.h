@@ -14,6 +14,7 @@
 
 #include "src/db/control.h"
 #include "src/db/db_context.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -22,12 +23,16 @@ class Workers {
   // Does one piece of work; false if there was none to do.
   using Work = std::function<bool()>;
 
-  Workers(const DbContext& db, Control* control) : db_(db), control_(control) {}
+  Workers(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
   ~Workers() { Stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  void Add(BackgroundStep step, Work work) { work_[static_cast<size_t>(step)] = std::move(work); }
+  void Add(BackgroundStep step, Work work) {
+    CHECK(work != nullptr && !running());
+    CHECK(work_[static_cast<size_t>(step)] == nullptr);
+    work_[static_cast<size_t>(step)] = std::move(work);
+  }
 
   // Starts so many threads of this kind. IOError if the system has none to give; those that run are stopped by Stop.
   Status Start(BackgroundStep step, int threads);

@@ -1,3 +1,5 @@
+// The write path: a write from the call to the moment at which readers see it.
+
 #include "src/db/write_path.h"
 
 #include <algorithm>
@@ -54,19 +56,11 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] {
-    if (db_.tracer.wants_calls()) [[unlikely]]
-      db_.tracer.Put(key, value);
-    return DoPut(options, key, value);
-  });
+  return db_.WithMemory([&] { return DoPut(options, key, value); });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] {
-    if (db_.tracer.wants_calls()) [[unlikely]]
-      db_.tracer.Delete(key);
-    return DoDelete(options, key);
-  });
+  return db_.WithMemory([&] { return DoDelete(options, key); });
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
@@ -84,10 +78,13 @@ WritePath::WritePath(DbContext& db, const Parts& parts)
       merger_(parts.merger),
       tier_(parts.tier),
       workers_(parts.workers),
-      turns_(parts.turns) {}
+      turns_(parts.turns) {
+  parts.Check();
+}
 
+// The pool's secret is known only now; what recovery replays from files is written with it too.
 void WritePath::OpenFrames() {
-  CHECK(frame_writer_ == nullptr);
+  CHECK(frame_writer_ == nullptr && db_.pool != nullptr);
   persist_ = &db_.pool->persist();
   frame_writer_ = std::make_unique<FrameWriter>(persist_, db_.pool->secret());
 }
@@ -99,8 +96,11 @@ void WritePath::SetSequence(uint64_t last_sequence) {
   tree_->last_sequence.store(last_sequence, std::memory_order_release);  // release: as by a leader
 }
 
+// From here on the memtable, the chunk and the numbers belong to whoever leads. Writers that share a sync gain by
+// meeting, so where a fence is slow, or a log file is synced, they do not take turns.
 void WritePath::Begin() {
   CHECK(writable_ == nullptr && tree_->memtable != nullptr);
+  CHECK(persist_ != nullptr);  // OpenFrames comes first
   writable_ = tree_->memtable.get();
   file_log_ = logs_->to_write();
   takes_turns_ = file_log_ == nullptr && !persist_->fence_is_slow();
@@ -110,6 +110,8 @@ void WritePath::Begin() {
 Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Slice& value) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Put(key, value);
   Writer writer;
   writer.type = kTypeValue;
   writer.key = key;
@@ -124,6 +126,8 @@ Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Sli
 Status WritePath::DoDelete(const WriteOptions& options, const Slice& key) {
   Status s = CheckSizes(key, Slice());
   if (!s.ok()) return s;
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Delete(key);
   Writer writer;
   writer.type = kTypeDeletion;
   writer.key = key;
@@ -141,8 +145,6 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
-  if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Batch(writer.batch);
   writer.sync = options.sync;
   writer.deletes_only = true;
   BatchReader reader(writer.batch);
@@ -161,6 +163,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
     return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
+  if (db_.tracer.wants_calls()) [[unlikely]]
+    db_.tracer.Batch(writer.batch);
   if (writer.count == 0) return Status::OK();
   return Submit(&writer);
 }
@@ -180,6 +184,7 @@ Status WritePath::Submit(Writer* writer) {
 
 // The followers are let go in any case, also when something was thrown: their threads wait for nothing else.
 Status WritePath::Lead(Writer* writer) {
+  DCHECK_GT(db_.chunk_bytes, 0u);
   Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, db_.chunk_bytes / 2));
   const Status thrown = db_.WithMemory([&] {
     WriteGroup(writer, last);
@@ -201,6 +206,7 @@ Status WritePath::Lead(Writer* writer) {
   return status;
 }
 
+// REQUIRES: the batch was looked through. Records refer to its bytes until the frame writer has placed them.
 uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* records) {
   BatchReader reader(batch);
   uint8_t type;
@@ -211,6 +217,7 @@ uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* re
     body_bytes += record.size();
     records->push_back(record);
   }
+  DCHECK(!reader.corrupt());
   return body_bytes;
 }
 
@@ -218,11 +225,13 @@ uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* re
 void WritePath::CollectRecords(Writer* leader, Writer* last) {
   group_records_.clear();
   for (Writer* w = leader;; w = w->newer) {
+    [[maybe_unused]] const size_t before = group_records_.size();
     if (w->count > 0 && w->batch.empty()) {
       group_records_.push_back({w->type, w->key, w->value});
     } else if (w->count > 0) {
       AppendRecords(w->batch, &group_records_);
     }
+    DCHECK_EQ(group_records_.size() - before, w->count);
     if (w == last) return;
   }
 }
@@ -241,20 +250,24 @@ void WritePath::TraceGroup(Writer* leader, Writer* last) {
   }
 }
 
-// Puts the records that are in the chunk now into the memtable.
+// Puts the records that are in the chunk now into the memtable. The memtable refers to them there: nothing is copied.
 void WritePath::InsertGroup(uint64_t first_sequence) {
   uint64_t sequence = first_sequence;
   for (const LogRecord& record : group_records_) {
+    DCHECK(chunk_->Contains(record.place));
     writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
   }
+  DCHECK_EQ(sequence, allocated_sequence_ + 1);
 }
 
 // Steps 3 to 7. An error stops all writes: numbers were given out, and whether the log has them is not known.
 Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync) {
   PerfClock clock;
+  DCHECK(body_bytes > 0 && chunk_ != nullptr && writable_ != nullptr);
   CollectRecords(leader, last);
   const uint64_t first = allocated_sequence_ + 1;
   allocated_sequence_ += group_records_.size();
+  DCHECK_LE(allocated_sequence_, kMaxSequence);
   Status s;
   if (file_log_ != nullptr) s = file_log_->Append(group_records_, first, sync);
   if (s.ok()) {
@@ -273,6 +286,7 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   }
   if (db_.tracer.wants_order()) [[unlikely]]
     TraceGroup(leader, last);
+  DCHECK_LE(tree_->last_sequence.load(std::memory_order_relaxed), allocated_sequence_);  // relaxed: the leader's own
   // release: pairs with the acquire loads of readers, who then find these records in the memtable.
   tree_->last_sequence.store(allocated_sequence_, std::memory_order_release);
   return s;
@@ -291,6 +305,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     seal = seal || w->count == 0;
     if (w == last) break;
   }
+  DCHECK(seal || body_bytes > 0);
   Status s;
   if (body_bytes > 0) {
     PerfClock clock;
@@ -312,9 +327,10 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
   Throttle(body_bytes);
 }
 
+// The leader of a group owns the memtable, so the flush is asked for from inside of the queue. The mutex is let go,
+// because the leader before may need it to make room.
 Status WritePath::RequestFlush() {
   if (tree_->memtable->empty()) return control_->error();
-  // The leader of a group owns the memtable, so the flush is asked for from inside of the queue.
   const DbUnlock unlock(control_);
   Writer writer;
   return Submit(&writer);  // an empty write that is asked to seal
@@ -335,6 +351,7 @@ Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
 // The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open
 // that is cut off replays it again.
 Status WritePath::Replay(const Slice& batch) {
+  CHECK(writable_ != nullptr && db_.LogsUntilSsd());
   group_records_.clear();
   const uint64_t body_bytes = AppendRecords(batch, &group_records_);
   const uint64_t first = DecodeFixed64(batch.data());

@@ -25,6 +25,7 @@
 #include "src/db/write_queue.h"
 #include "src/db/write_turns.h"
 #include "src/log/frame_writer.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -41,6 +42,14 @@ class WritePath {
     SsdTier* tier;
     Workers* workers;
     WriteTurns* turns;
+
+    // All of them are there: what comes later in the database object cannot be given to what comes before it.
+    void Check() const {
+      CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
+      CHECK(space != nullptr && logs != nullptr && flusher != nullptr);
+      CHECK(merger != nullptr && tier != nullptr);
+      CHECK(workers != nullptr && turns != nullptr);
+    }
   };
 
   WritePath(DbContext& db, const Parts& parts);

@@ -18,6 +18,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/value_type.h"
+#include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/cpu_relax.h"
 #include "src/util/futex.h"
@@ -55,6 +56,8 @@ class WriteQueue {
     // acq_rel: publishes the writer's fields to the leader; a leader that finds the queue empty sees all that the last
     // one did. Pairs with itself and with Leave.
     Writer* older = newest_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
+    DCHECK(older != writer && writer->newer == nullptr);
+    DCHECK_EQ(writer->state.load(std::memory_order_relaxed), Writer::kWaiting);  // relaxed: nobody else has it yet
     do {
       writer->older = older;
     } while (!newest_.compare_exchange_weak(older, writer, std::memory_order_acq_rel, std::memory_order_relaxed));
@@ -70,6 +73,7 @@ class WriteQueue {
     uint64_t bytes = leader->body_bytes;
     Writer* last = leader;
     for (Writer* w = leader->newer; w != nullptr; w = w->newer) {
+      DCHECK(w->newer == nullptr || w->newer->older == w);
       bytes += w->body_bytes;
       if (bytes > max_bytes || (w->sync && !leader->sync) || w->deletes_only != leader->deletes_only) break;
       last = w;
@@ -83,6 +87,7 @@ class WriteQueue {
     // acq_rel: as in Join.
     if (!newest_.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel, std::memory_order_acquire)) {
       LinkNewer(expected, last);
+      DCHECK(last->newer != nullptr && last->newer->older == last);  // or nobody would lead any more
       SetState(last->newer, Writer::kLeader);
     }
     for (Writer* w = last; w != leader;) {
@@ -105,7 +110,9 @@ class WriteQueue {
 
   static void SetState(Writer* writer, int state) {
     // release: pairs with Wait; publishes the results. The writer may be gone after it.
-    if (writer->state.exchange(state, std::memory_order_release) == Writer::kAsleep) FutexWake(&writer->state);
+    const int before = writer->state.exchange(state, std::memory_order_release);
+    DCHECK(before == Writer::kWaiting || before == Writer::kAsleep);  // led or served once
+    if (before == Writer::kAsleep) FutexWake(&writer->state);
   }
 
   static int Wait(Writer* writer) {
@@ -124,6 +131,7 @@ class WriteQueue {
       FutexWait(&writer->state, Writer::kAsleep);
       state = writer->state.load(std::memory_order_acquire);  // acquire: as above
     } while (state == Writer::kAsleep);
+    DCHECK(state == Writer::kLeader || state == Writer::kDone);
     return state;
   }
 

@@ -39,7 +39,9 @@ constexpr size_t kManyTriggers = 4;
 
 }  // namespace
 
+// Nearly every call ends with the first comparison, without the mutex. The time of all others counts as a stall.
 Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
+  DCHECK_GT(frame_bytes, 0u);
   // relaxed: a write that misses a failure by an instant is a write before it.
   if (chunk_ != nullptr && chunk_->room() >= frame_bytes && !control_->failed()) {
     return Status::OK();
@@ -47,6 +49,7 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   DbLock lock(control_);
   const uint64_t start = NowMicros();
   Status s = MakeRoomLocked(frame_bytes, deletes_only);
+  DCHECK(!s.ok() || (chunk_ != nullptr && chunk_->room() >= frame_bytes));
   const uint64_t waited = NowMicros() - start;
   db_.statistics.stall_micros.Add(waited);
   if (waited >= kLongStallMicros) {
@@ -125,7 +128,10 @@ Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken
   return s;
 }
 
+// Of the space that puts may not have: deletes make garbage, and so room. An error is not told, because the caller goes
+// on to look for room in other ways.
 bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
+  CHECK(demand != Space::Demand::kAny);
   const uint64_t usual = demand == Space::Demand::kDeletesAtLast ? kExtentUnit : db_.chunk_bytes;
   std::unique_ptr<LogChunk> chunk;
   Status s;
@@ -137,7 +143,10 @@ bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
   return s.ok();
 }
 
-// The pool is full: frees what can be freed, in the background; gives up when all of that was tried.
+// The pool is full: frees what can be freed, in the background; gives up when all of that was tried. In the order of
+// what it costs: what runs anyway, merges and drains that are due, the memtable's own garbage, then everything settled.
+// At which sequence nothing was left to win is remembered, so that each write of a full pool does not try all of it
+// again.
 Status WritePath::NoRoom(bool* give_up) {
   if (scheduler_->flushing() || scheduler_->running() > 0 || space_->preparing() || flusher_->filtering() ||
       (!tree_->immutables.empty() && !scheduler_->flush_blocked())) {
@@ -186,6 +195,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
 void WritePath::Seal() {
   tree_->Seal();
   writable_ = tree_->memtable.get();
+  DCHECK(writable_->empty() && writable_->segment().chunks.empty());
   chunk_ = nullptr;
   if (file_log_ != nullptr) file_log_->EndFile();
   tree_->Publish();

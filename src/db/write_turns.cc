@@ -1,5 +1,8 @@
+// How turns begin, go from writer to writer, and end. Everything is advice: a race makes a turn longer or shorter.
+
 #include "src/db/write_turns.h"
 
+#include "src/util/check.h"
 #include "src/util/clock.h"
 
 namespace miodb {
@@ -33,6 +36,7 @@ void WriteTurns::NoteMeeting() {
   mutex_.Unlock();
 }
 
+// A turn whose holder is null belongs to the writer that was just woken and has not run yet.
 void WriteTurns::Begin(const void* holder, uint64_t now) {
   // relaxed, all three: advice
   puts_.store(0, std::memory_order_relaxed);
@@ -61,6 +65,7 @@ void WriteTurns::WaitForTurn() {
   Waiter self(&mutex_);
   waiting_.push_back(&self);
   while (taken() && !self.has_turn) {
+    DCHECK(!waiting_.empty() && idle_turns_ < kIdleTurns);
     now = NowNanos();
     const uint64_t end = end_nanos_.load(std::memory_order_relaxed);
     // The holder passes the turn on. Where it has gone away, the next one notices; the others need not wake up for it.

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -35,7 +36,10 @@ class WriteTurns {
   class Work {
    public:
     explicit Work(WriteTurns* turns) : turns_(turns) { turns_->working_.fetch_add(1, std::memory_order_relaxed); }
-    ~Work() { turns_->working_.fetch_sub(1, std::memory_order_relaxed); }
+    ~Work() {
+      [[maybe_unused]] const size_t before = turns_->working_.fetch_sub(1, std::memory_order_relaxed);
+      DCHECK_GT(before, 0u);
+    }
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
 

@@ -6,8 +6,11 @@
 #include "src/format/region_table.h"
 #include "src/inspect/pool_walk.h"
 #include "src/inspect/verify.h"
+#include "src/util/check.h"
 #include "src/util/escape.h"
 #include "src/util/no_throw.h"
+
+// DumpFile: the text of a pool that is closed and whole.
 
 namespace miodb {
 
@@ -16,17 +19,20 @@ namespace {
 // Writes a line for each thing that the walk meets. Damage ends the walk.
 class LineWriter final : public PoolVisitor {
  public:
-  LineWriter(const std::string& pool, WritableFile* dst) : pool_(pool), dst_(dst) {}
+  LineWriter(const std::string& pool, WritableFile* dst) : pool_(pool), dst_(dst) { CHECK(dst != nullptr); }
 
+  // A text that goes on behind damage would look whole. Who wants to see what is left takes miodb_dump, or a repair.
   Status OnDamage(const std::string& place, const std::string& reason) override {
     return Status::Corruption(pool_, place + ": " + reason);
   }
 
+  // Chunks and tables have headlines of their own, which no record's line can look like: those begin with a quote.
   Status OnChunk(const LogChunkPlace& place) override {
     return Line("--- log chunk " + std::to_string(place.id) + ": offset " + std::to_string(place.offset) + ", " +
                 std::to_string(place.size) + " bytes");
   }
 
+  // A frame's records have its sequence and those that follow it.
   Status OnFrame(PmRef, const FrameView& frame) override {
     return Line("frame: sequence " + std::to_string(frame.first_sequence) + ", " + std::to_string(frame.count) +
                 " records");
@@ -38,21 +44,27 @@ class LineWriter final : public PoolVisitor {
                 ", " + std::to_string(table.header().entries) + " entries");
   }
 
+  // Where an entry's record lies is nothing that a reader of the text could use.
   Status OnEntry(uint64_t, PmRef) override { return Status::OK(); }
 
+  // The form of LevelDB's dumps of table files: key, sequence, and what the record does to the key. Bytes that are no
+  // printable ASCII are escaped, so that a line stays a line.
   Status OnRecord(const RecordView& record) override {
     const std::string key = "'" + Escaped(record.key, '\'') + "' @ " + std::to_string(record.sequence());
     if (record.type() == kTypeDeletion) return Line(key + " : del");
     return Line(key + " : val => '" + Escaped(record.value, '\'') + "'");
   }
 
+  // Either copy will do; they differ only if one is damaged.
   Status Superblock(const PoolHeader& header) {
+    CHECK(header.has_superblock);
     const PoolHeader::Copy& copy = header.copies[0].good ? header.copies[0] : header.copies[1];
     return Line("pool: format version " + std::to_string(copy.superblock.version) + ", uuid " +
                 UuidText(copy.superblock.uuid) + ", created " + std::to_string(copy.superblock.created_micros) +
                 " us after 1970");
   }
 
+  // Of a manifest with a problem nobody knows whether its state is the right one.
   Status Manifest(const ManifestImage& manifest) {
     if (!manifest.problems.empty()) return Status::Corruption(pool_, manifest.problems.front().ToString());
     const ManifestState& state = manifest.state;
@@ -87,6 +99,8 @@ Status CheckFile(Env* env, const std::string& fname) {
   return Status::OK();
 }
 
+// The order of the text is that of the bytes' way: log chunks first, then tables as a get meets them. Whatever cannot
+// be read ends it, and what was written until then stays.
 Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   std::unique_ptr<PoolImage> image;
   Status s = CheckFile(env, fname);
@@ -94,6 +108,7 @@ Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   if (s.ok()) s = CheckReadable(*image);
   if (!s.ok()) return s;
   const PoolHeader header = image->Header();
+  // Without the superblock there is no secret, and nothing would check.
   if (!header.has_superblock) return Status::Corruption(fname, "no good superblock");
   LineWriter lines(fname, dst);
   PoolWalk walk(*image, &lines);
@@ -109,6 +124,7 @@ Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
 
 }  // namespace
 
+// The pool is mapped for reading and locked while it is dumped, so a database that has it open refuses the dump.
 Status DumpFile(Env* env, const std::string& fname, WritableFile* dst) {
   return NoThrow(fname, [&] { return Dump(env, fname, dst); });
 }

@@ -4,11 +4,16 @@
 #include "src/log/log_piece.h"
 #include "src/util/check.h"
 
+// The walk itself. What it hands out lies inside of the pool's files: every extent that the manifest names is looked at
+// before it is read.
+
 namespace miodb {
 
+// Under an order that the program does not have, records are still found: the walk compares no keys.
 PoolWalk::PoolWalk(const PoolImage& image, PoolVisitor* visitor)
     : image_(image), visitor_(visitor), order_(BytewiseComparator()) {
   CHECK(visitor != nullptr);
+  // Epoch 0 is that of no root. What a root names may lie outside of a file that was cut.
   const RootSlot root = image.Header().current;
   if (root.epoch == 0 || !image.IsExtent(root.manifest_offset, root.manifest_size)) return;
   has_manifest_ = true;
@@ -16,7 +21,9 @@ PoolWalk::PoolWalk(const PoolImage& image, PoolVisitor* visitor)
   if (manifest_.state.comparator != order_.comparator()->Name()) order_ = KeyOrder(&unknown_);
 }
 
+// Ids of chunks ascend with their age, and the state has them in that order.
 Status PoolWalk::Log() {
+  CHECK(has_manifest_);
   Status s;
   for (const auto& [id, place] : manifest_.state.chunks) {
     if (s.ok()) s = visitor_->OnChunk(place);
@@ -25,6 +32,8 @@ Status PoolWalk::Log() {
   return s;
 }
 
+// Frames behind a hole are shown as well, and the hole after them all: whether they count is the history's to judge,
+// and a dump shows what lies there.
 Status PoolWalk::Chunk(const LogChunkPlace& place) {
   if (!image_.IsExtent(place.offset, place.size) || place.sealed_size > place.size) {
     return visitor_->OnDamage(ChunkName(place), "lies outside of the pool");
@@ -33,6 +42,7 @@ Status PoolWalk::Chunk(const LogChunkPlace& place) {
   for (const FrameView& frame : chunk.frames) {
     Status s = visitor_->OnFrame(image_.RefOf(frame.begin), frame);
     RecordView record;
+    // The frame has checked, so its records can be read; one of an unknown type ends what can be shown of it.
     for (const char* p = frame.body; s.ok() && p < frame.end && ParseRecord(p, frame.end, &record);
          p += record.size()) {
       s = visitor_->OnRecord(record);
@@ -40,6 +50,7 @@ Status PoolWalk::Chunk(const LogChunkPlace& place) {
     if (s.ok() && frame.has_unknown_type) s = visitor_->OnDamage(chunk.NameOf(frame), kUnknownValueType);
     if (!s.ok()) return s;
   }
+  // Holes are told behind the frames, because whoever ends the walk at damage has seen all that can be read by then.
   for (const Problem& hole : chunk.holes) {
     Status s = visitor_->OnDamage(hole.place, hole.reason);
     if (!s.ok()) return s;
@@ -47,10 +58,13 @@ Status PoolWalk::Chunk(const LogChunkPlace& place) {
   return Status::OK();
 }
 
+// Without a good header the table is walked all the same, if the visitor wants that: its leaves check by themselves.
 Status PoolWalk::Table(const TablePlace& place) {
+  CHECK(has_manifest_);
   if (!image_.IsExtent(place.index_offset, place.index_size)) {
     return visitor_->OnDamage("table " + std::to_string(place.number), "lies outside of the pool");
   }
+  // Leaf after leaf, so entries come in key order, as far as the table is whole.
   const TableImage table(&image_, order_, place.index_offset, place.index_size, place.number);
   Status s;
   if (!table.header_problem().empty()) s = visitor_->OnDamage(table.Name(), table.header_problem());
@@ -59,7 +73,10 @@ Status PoolWalk::Table(const TablePlace& place) {
   return s;
 }
 
+// An entry is told before its record is, because of a record that is damaged its place is all that is known.
 Status PoolWalk::Leaf(const TableImage& table, uint64_t number) {
+  DCHECK_LT(number, table.leaf_slots());
+  // Without its checksum a leaf's count is no bound, and its words lead anywhere.
   const std::string where = table.Name() + ", leaf " + std::to_string(number);
   const std::string damage = table.LeafProblem(number);
   if (!damage.empty()) return visitor_->OnDamage(where, damage);

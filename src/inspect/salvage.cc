@@ -4,6 +4,10 @@
 #include <queue>
 
 #include "src/api/comparator_check.h"
+#include "src/util/check.h"
+
+// What a repair takes from a damaged pool. Everything that is handed out has been verified against a checksum of its
+// own, so the worst that damage can do is to leave something out, and that is reported.
 
 namespace miodb {
 
@@ -25,22 +29,29 @@ bool Before(const KeyOrder& order, const RecordView& a, const RecordView& b) {
 
 }  // namespace
 
-// Walks the entries of a table that can be read. report may be empty.
+// Walks the entries of a table that can be read. report may be empty. An entry that does not come after the one before
+// is left out as well: a merge of walks relies on their order.
 class Salvage::TableWalk {
  public:
   TableWalk(const TableImage* table, const KeyOrder& order, ReportProblem report)
       : table_(table), order_(order), report_(std::move(report)) {
+    CHECK(table != nullptr);
     Next();
   }
 
   bool Valid() const { return valid_; }
-  const RecordView& record() const { return record_; }
+  const RecordView& record() const {
+    DCHECK(valid_);
+    return record_;
+  }
   const TableImage& table() const { return *table_; }
   uint64_t entries() const { return entries_; }
   uint64_t lost() const { return lost_; }
 
+  // Goes on to the next entry that can be read. Positions count entries of the present leaf, leaf_ the leaves begun.
   void Next() {
     for (;;) {
+      DCHECK(position_ >= 0 && position_ <= in_leaf_);
       if (position_ == in_leaf_ && !NextLeaf()) {
         valid_ = false;
         return;
@@ -59,7 +70,10 @@ class Salvage::TableWalk {
   }
 
  private:
+  // Of a leaf that is damaged nobody knows what it held. Without a good header even the number of its entries is not
+  // known, and the most that there can be is what is said to be lost.
   bool NextLeaf() {
+    DCHECK_EQ(position_, in_leaf_);
     while (leaf_ < table_->leaf_slots()) {
       const std::string problem = table_->LeafProblem(leaf_);
       if (problem.empty()) {
@@ -77,6 +91,7 @@ class Salvage::TableWalk {
     return false;
   }
 
+  // The key before tells people which keys to look for in a backup: damaged entries have none that could be trusted.
   void Lose(uint64_t entries, const std::string& reason) {
     lost_ += entries;
     if (report_ == nullptr) return;
@@ -100,16 +115,23 @@ Salvage::Salvage(const PoolImage* image, const KeyOrder& order, ReportProblem re
     : image_(image),
       order_(order),
       report_(std::move(report)),
-      history_({LogPolicy::kRepair}, [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }) {}
+      history_({LogPolicy::kRepair}, [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }) {
+  CHECK(report_ != nullptr);
+}
 
+// Problems are counted as well, so that a repair can say how many there were without keeping them.
 void Salvage::Report(std::string place, std::string reason) {
   counts_.problems++;
   report_({std::move(place), std::move(reason)});
 }
 
+// A manifest is believed as a whole or not at all: a state with some edits missing would name tables that were dropped
+// and miss others, while a search finds what there is.
 Status Salvage::Find() {
+  CHECK(image_ != nullptr && manifest_ == nullptr && tables_.empty());
   Status s = ChooseManifest();
   if (!s.ok()) return s;
+  // A search that finds nothing would make an empty database of a damaged one, so it is refused.
   if (manifest_ != nullptr) {
     FindNamed(manifest_->state);
   } else {
@@ -124,6 +146,7 @@ Status Salvage::Find() {
 
 // The area that the newest root names, or one that is known to have come into force later.
 Status Salvage::ChooseManifest() {
+  // A region that is not there is a loss of all that lies in it, and no reason to give up the rest.
   for (const std::string& missing : image_->missing()) Report("region", missing);
   const PoolHeader header = image_->Header();
   if (header.another_version) {
@@ -131,7 +154,10 @@ Status Salvage::ChooseManifest() {
                                                     "; this library reads version " +
                                                     std::to_string(kPoolFormatVersion));
   }
+  // Both copies may be gone: FindSecret has found out by then what the checksums begin with.
   if (!header.has_superblock) Report("superblock", "no good copy");
+  // An area of a higher epoch than the root's came into force by a root that is damaged now. One with no confirmed
+  // record may be a switch that a crash cut off before anything relied on it.
   areas_ = FindManifestAreas(*image_, header);
   const RootSlot& root = header.current;
   if (root.epoch == 0) Report("root", "no good copy");
@@ -147,6 +173,8 @@ Status Salvage::ChooseManifest() {
     areas_.push_back(ReadManifestArea(*image_, root.manifest_offset, root.manifest_size, root.generation));
     chosen = &areas_.back();
   }
+  // Under another order keys could not be merged. Every area that was found is asked, also one that does not count: all
+  // areas of a pool have the same comparator.
   for (const ManifestImage& area : areas_) {
     for (const ManifestImage::Record& record : area.records) {
       if (!record.decoded || !record.edit.has_comparator) continue;
@@ -155,9 +183,11 @@ Status Salvage::ChooseManifest() {
     }
   }
   if (chosen == nullptr) {
+    // Without any area there is still what identifies itself.
     Report("manifest", "not found; the pool is searched for tables and log frames");
     return Status::OK();
   }
+  // The state is used if nothing is wrong with any record, down to the last that was confirmed.
   for (const Problem& problem : chosen->problems) Report(problem.place, problem.reason);
   if (chosen->problems.empty()) {
     manifest_ = chosen;
@@ -167,8 +197,11 @@ Status Salvage::ChooseManifest() {
   return Status::OK();
 }
 
+// A table that the manifest names is kept with a damaged header too: leaves check by themselves.
 void Salvage::FindNamed(const ManifestState& state) {
+  CHECK(manifest_ != nullptr);
   for (const auto& [number, place] : state.tables) {
+    // Places come from the manifest, whose records have checked; the file may be shorter than it was.
     if (!image_->IsExtent(place.index_offset, place.index_size)) {
       Report("table " + std::to_string(number), "lost: its index at offset " + std::to_string(place.index_offset) +
                                                     " of " + std::to_string(place.index_size) +
@@ -179,6 +212,7 @@ void Salvage::FindNamed(const ManifestState& state) {
     const std::string& problem = tables_.back().header_problem();
     if (!problem.empty()) Report(tables_.back().Name(), problem + "; leaves that check are kept");
   }
+  // Chunks that the manifest names are the log, in whatever state they are: the history judges them.
   flushed_sequence_ = state.flushed_sequence;
   for (const auto& [id, place] : state.chunks) {
     if (!image_->IsExtent(place.offset, place.size)) {
@@ -189,14 +223,18 @@ void Salvage::FindNamed(const ManifestState& state) {
   }
 }
 
+// Records of the log are sorted, since they are merged with tables by key. Only views of them are kept: their bytes
+// stay in the image.
 Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
+  CHECK(log_.empty());
   Status s = history_.Judge(flushed_sequence, reach);
   RecordView record;
+  // Pieces in files have no frames here: the caller applies their batches behind everything else.
   for (const LogPiece& piece : history_.pieces()) {
     if (!piece.replayed()) continue;
     for (const FrameView& frame : piece.frames) {
       for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
-        if (record.type() <= kTypeValue) log_.push_back(record);
+        if (record.type() <= kTypeValue) log_.push_back(record);  // of others nobody knows what they mean
       }
     }
   }
@@ -206,7 +244,10 @@ Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
   return s;
 }
 
+// Tables first: they tell up to which write the log was flushed. So do edits of whatever areas are left: what they call
+// flushed is in tables, or lost with them.
 void Salvage::Search() {
+  CHECK(manifest_ == nullptr && covers_.empty());
   SearchTables(&covers_);
   uint64_t flushed = 0;
   for (const TableImage& table : tables_) flushed = std::max(flushed, table.header().max_sequence);
@@ -221,41 +262,46 @@ void Salvage::Search() {
   SearchFrames(flushed);
 }
 
+// Extents begin at multiples of their unit, so these are the only places where a header is looked for. A table whose
+// header does not check cannot be found at all.
 void Salvage::SearchTables(std::vector<Cover>* covers) {
-  for (const PoolImage::Range& range : image_->DataRanges()) SearchTablesIn(range, covers);
-}
-
-void Salvage::SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers) {
-  for (PmRef offset = range.begin; offset < range.end; offset += kExtentUnit) {
-    TableHeader header;
-    if (!ReadTableHeader(image_->At(offset), image_->secret(), &header)) continue;
-    const uint64_t size = IndexExtentSize(header);
-    if (!image_->IsExtent(offset, size)) continue;
-    TableImage table(image_, order_, offset, size, header.number);
-    if (!table.header_problem().empty()) {
-      Report(table.Name(), "lost: " + table.header_problem());
-      continue;
+  for (const PoolImage::Range& range : image_->DataRanges()) {
+    for (PmRef offset = range.begin; offset < range.end; offset += kExtentUnit) {
+      TableHeader header;
+      if (!ReadTableHeader(image_->At(offset), image_->secret(), &header)) continue;
+      // What a header says of its size may be anything, also if it checks.
+      const uint64_t size = IndexExtentSize(header);
+      if (!image_->IsExtent(offset, size)) continue;
+      TableImage table(image_, order_, offset, size, header.number);
+      if (!table.header_problem().empty()) {
+        Report(table.Name(), "lost: " + table.header_problem());
+        continue;
+      }
+      tables_.push_back(table);
+      Cover cover;
+      if (Measure(table, &cover)) covers->push_back(std::move(cover));
     }
-    tables_.push_back(table);
-    Cover cover;
-    if (Measure(table, &cover)) covers->push_back(std::move(cover));
   }
 }
 
 // False unless every entry of the table can be read.
 bool Salvage::Measure(const TableImage& table, Cover* cover) const {
+  CHECK(cover != nullptr && table.header_problem().empty());
   TableWalk walk(&table, order_, nullptr);
   if (!walk.Valid()) return false;
   cover->number = table.number();
   cover->min_sequence = table.header().min_sequence;
   cover->max_sequence = table.header().max_sequence;
   cover->smallest = walk.record().key.ToString();
+  // Only the last entry's key is copied: a walk over a large table would copy all of them otherwise.
   for (; walk.Valid(); walk.Next()) {
     if (walk.entries() == table.header().entries) cover->largest = walk.record().key.ToString();
   }
+  DCHECK(walk.lost() > 0 || walk.entries() == table.header().entries);
   return walk.lost() == 0;
 }
 
+// A search goes on behind a frame that it found, because values in it may have been made to look like frames.
 void Salvage::SearchFrames(uint64_t flushed_sequence) {
   FrameSearch search(image_->secret(), kMaxChunkId);
   FrameView frame;
@@ -265,9 +311,12 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
     const char* const end = image_->At(range.end);
     for (const char* p = image_->At(range.begin); search.Next(p, end, &frame, &chunk_id); p = frame.end) {
       if (frame.first_sequence <= flushed_sequence) continue;
+      // Writes that were flushed are in tables, or were dropped from them since: to bring them back would be wrong.
       history_.AddFrame("log frame at offset " + std::to_string(image_->RefOf(frame.begin)), frame, chunk_id);
     }
   }
+  // Places that look like frames cost a hash each. The search has a budget for those that turn out to be none, and says
+  // when it ran out: a repair of a pool full of made-up frames must come to an end.
   counts_.hashed_bytes = search.hashed_bytes();
   if (search.passed_over() == 0) return;
   Report("log frames",
@@ -280,7 +329,9 @@ Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& v
   return Walk([this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }, visit);
 }
 
+// The walk counts what it meets, so the counts are put back: the walk that writes counts all of it again.
 uint64_t Salvage::LiveBytes() {
+  CHECK(other_ == nullptr);
   const Counts before = counts_;
   uint64_t bytes = 0;
   Walk(nullptr, [&](const RecordView& record) {
@@ -291,8 +342,11 @@ uint64_t Salvage::LiveBytes() {
   return bytes;
 }
 
-// report: as TableWalk takes it.
+// A merge of three kinds of sources: tables in a heap by their present record, the sorted log, and what was added. Of
+// records with the same key and sequence the log's is taken, of the versions of a key only the first, which is the
+// newest. report: as TableWalk takes it.
 Status Salvage::Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit) {
+  // Every walk keeps one leaf's place and one record's view, so all tables are walked at once in little memory.
   std::vector<std::unique_ptr<TableWalk>> walks;
   for (const TableImage& table : tables_) walks.push_back(std::make_unique<TableWalk>(&table, order_, report));
   const auto after = [this](const TableWalk* a, const TableWalk* b) {
@@ -305,6 +359,7 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
   Status s;
   bool has_last = false;
   std::string last_key;
+  // The key is copied, because a source may hand out bytes that go with its next move.
   const auto take = [&](const RecordView& record) {
     if (has_last && order_.Equal(record.key, last_key)) return;
     has_last = true;
@@ -315,11 +370,13 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
   CoverSweep covers(order_, covers_);
   size_t in_log = 0;
   if (other_ != nullptr) other_->SeekToFirst();
+  // Each turn takes the first record of all sources, in key order and newest first, and moves its source on.
   while (s.ok()) {
     const RecordView* const in_table = heap.empty() ? nullptr : &heap.top()->record();
     const RecordView* const logged = in_log < log_.size() ? &log_[in_log] : nullptr;
     const RecordView* const first =
         in_table == nullptr || (logged != nullptr && !Before(order_, *in_table, *logged)) ? logged : in_table;
+    // Table files that are damaged have ended without an error (NewSsdSalvage), so an error is one of reading.
     const bool has_other = other_ != nullptr && other_->Valid();
     if (other_ != nullptr && !has_other) s = other_->status();
     if (!s.ok() || (first == nullptr && !has_other)) break;
@@ -336,10 +393,12 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
     TableWalk* const walk = heap.top();
     heap.pop();
     const RecordView& record = walk->record();
+    // What an undamaged table of a higher number covers was replaced by it.
     if (covers.Highest(record.key, record.sequence()) <= walk->table().number()) take(record);
     walk->Next();
     if (walk->Valid()) heap.push(walk);
   }
+  DCHECK(!s.ok() || (heap.empty() && in_log == log_.size()));
   for (const auto& walk : walks) {
     counts_.entries += walk->entries();
     counts_.entries_lost += walk->lost();

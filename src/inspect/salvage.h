@@ -29,6 +29,7 @@
 #include "src/inspect/table_image.h"
 #include "src/iterator/internal_iterator.h"
 #include "src/log/log_history.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -50,7 +51,10 @@ class Salvage {
 
   // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. It goes forward only, and is
   // OK whatever happens.
-  void Add(std::unique_ptr<InternalIterator> versions) { other_ = std::move(versions); }
+  void Add(std::unique_ptr<InternalIterator> versions) {
+    CHECK(versions != nullptr && other_ == nullptr);
+    other_ = std::move(versions);
+  }
 
   // Calls visit for the newest version of every key that is there, also where that is a deletion, in key order, until
   // it fails.
@@ -82,7 +86,6 @@ class Salvage {
   void FindNamed(const ManifestState& state);
   void Search();
   void SearchTables(std::vector<Cover>* covers);
-  void SearchTablesIn(const PoolImage::Range& range, std::vector<Cover>* covers);
   void SearchFrames(uint64_t flushed_sequence);
   Status Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit);
   bool Measure(const TableImage& table, Cover* cover) const;

@@ -6,6 +6,8 @@
 #include "src/iterator/merging_iterator.h"
 #include "src/util/check.h"
 
+// Walks over the table files of a damaged SSD tier, merged into one.
+
 namespace miodb {
 
 namespace {
@@ -24,9 +26,12 @@ class FileWalk final : public InternalIterator {
       : name_(store->FileName(meta->number)),
         report_(std::move(report)),
         files_(std::vector<SstRef>{std::make_shared<SstFile>(store, std::move(meta))}),
-        walk_(store->NewIterator(&files_, {true, false})) {}
+        walk_(store->NewIterator(&files_, {true, false})) {
+    CHECK(report_ != nullptr);
+  }
 
   bool Valid() const override { return walk_->Valid(); }
+  // Every block is verified as it is read (the mode's first flag), and none goes into the cache (the second).
   void SeekToFirst() override {
     walk_->SeekToFirst();
     Look();
@@ -38,10 +43,14 @@ class FileWalk final : public InternalIterator {
   void SeekToLast() override { CHECK(false); }                  // forward only
   void Seek(const Slice&, uint64_t) override { CHECK(false); }  // the same
   void Prev() override { CHECK(false); }                        // the same
-  const RecordView& record() const override { return walk_->record(); }
+  const RecordView& record() const override {
+    DCHECK(Valid());
+    return walk_->record();
+  }
   Status status() const override { return status_; }
 
  private:
+  // Where a walk stops for damage the file is at its end for whoever merges it; any other error ends the merge.
   void Look() {
     if (walk_->Valid() || walk_->status().ok()) return;
     status_ = LostOr(walk_->status(), name_);
@@ -57,8 +66,11 @@ class FileWalk final : public InternalIterator {
 
 }  // namespace
 
+// Without a manifest all files count, also those that a job had replaced and that were not removed yet. The merge goes
+// by sequence, so the newest version of a key is shown whichever file has it.
 Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportProblem& report,
                      std::unique_ptr<InternalIterator>* walk) {
+  CHECK(store != nullptr && walk != nullptr);
   std::vector<std::shared_ptr<const SstMeta>> files;
   if (state != nullptr) {
     for (const auto& [number, place] : state->files) files.push_back(place.meta);
@@ -66,6 +78,7 @@ Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportPr
     std::vector<uint64_t> numbers;
     Status s = store->ListFiles(&numbers);
     if (!s.ok()) return s;
+    // What the manifest would have said of a file comes from the file itself.
     for (const uint64_t number : numbers) {
       auto meta = std::make_shared<SstMeta>();
       s = store->ReadMeta(number, meta.get());
@@ -78,6 +91,7 @@ Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportPr
       report({store->FileName(number), "lost: " + s.ToString()});
     }
   }
+  // All files are walked side by side, whatever level they were on: which of two versions is newer, sequences tell.
   std::vector<std::unique_ptr<InternalIterator>> walks;
   for (auto& meta : files) walks.push_back(std::make_unique<FileWalk>(store, std::move(meta), report));
   *walk = NewMergingIterator(store->order(), std::move(walks));

@@ -12,6 +12,7 @@
 #include "src/format/index_node.h"
 #include "src/format/record.h"
 #include "src/nvm/pool_image.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -28,11 +29,17 @@ class TableImage {
 
   // Empty if the header is good: then header() may be used.
   const std::string& header_problem() const { return header_problem_; }
-  const TableHeader& header() const { return header_; }
+  const TableHeader& header() const {
+    CHECK(header_problem_.empty());
+    return header_;
+  }
 
   // How many leaves there are; without a good header, up to the last one that checks.
   uint64_t leaf_slots() const { return leaf_slots_; }
-  const LeafNode& Leaf(uint64_t i) const { return reinterpret_cast<const LeafNode*>(base_ + sizeof(TableHeader))[i]; }
+  const LeafNode& Leaf(uint64_t i) const {
+    DCHECK_LT(i, leaf_slots_);
+    return reinterpret_cast<const LeafNode*>(base_ + sizeof(TableHeader))[i];
+  }
 
   // Empty if the leaf is undamaged.
   std::string LeafProblem(uint64_t i) const;

@@ -6,6 +6,9 @@
 
 #include "src/ssd/ssd_store.h"
 #include "src/ssd/sst_reader.h"
+#include "src/util/check.h"
+
+// Every byte of the table files that a manifest names, against what the manifest says of them.
 
 namespace miodb {
 
@@ -17,9 +20,12 @@ struct OpenTable {
   std::unique_ptr<SstReader> reader;
 };
 
+// Not through SsdStore, which keeps files open and caches their blocks for a database: here each is read once.
 Status OpenTableFile(Env* env, const std::string& name, const InternalKeyComparator& comparator, OpenTable* table) {
+  CHECK(table->file == nullptr && table->reader == nullptr);
   uint64_t size;
   RandomAccessFile* opened = nullptr;
+  // Opening a table file reads its footer and its index.
   Status s = env->GetFileSize(name, &size);
   if (s.ok()) s = env->NewRandomAccessFile(name, &opened);
   if (!s.ok()) return s;
@@ -29,10 +35,13 @@ Status OpenTableFile(Env* env, const std::string& name, const InternalKeyCompara
   return SstReader::Open(format, table->file, name, size, true, nullptr, &table->reader);
 }
 
-// The blocks that a walk over the entries does not read: filters, and whatever else the meta index names.
+// The blocks that a walk over the entries does not read: filters, and whatever else the meta index names. REQUIRES: the
+// file is as long as a footer at least.
 Status CheckMetaBlocks(const SstSource& source) {
+  CHECK_GE(source.size, kFooterBytes);
   char space[kFooterBytes];
   Slice bytes;
+  // The footer says where the meta index is.
   const uint64_t footer_offset = source.size - kFooterBytes;
   Status s = source.file->Read(footer_offset, kFooterBytes, &bytes, space);
   Footer footer;
@@ -45,6 +54,7 @@ Status CheckMetaBlocks(const SstSource& source) {
   const Block block(std::move(contents));
   BlockIterator it(BytewiseComparator());
   it.Enter(&block, &source, footer.meta_index.offset);
+  // Each entry names a block. Its content is not looked at: filters have no other redundancy than their checksum.
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     Slice value = it.value();
     BlockHandle handle;
@@ -56,6 +66,7 @@ Status CheckMetaBlocks(const SstSource& source) {
   return it.status();
 }
 
+// The check of one file. Each kind of problem is told once for a file.
 class FileCheck {
  public:
   FileCheck(const SsdVerifyRequest& request, const SstMeta& meta, const std::string& name, const ReportProblem& report)
@@ -63,19 +74,25 @@ class FileCheck {
 
   // range: the first and last key that were read; as before unless all were.
   void Run(SsdCheck* check, SstMeta* range) {
+    CHECK(entries_ == 0 && !range->has_range);
     OpenTable table;
     Status s = OpenTableFile(request_.env, name_, comparator_, &table);
+    // Without the file, or with one that cannot be opened, there is nothing to count.
     if (s.IsNotFound()) return Report("missing: the manifest names it");
     if (!s.ok()) return Report(s);
     uint64_t size = 0;
     s = request_.env->GetFileSize(name_, &size);
-    if (s.ok() && size != meta_.size) {
+    if (!s.ok()) return Report(s);
+    if (size < kFooterBytes) return Report("became shorter meanwhile");
+    if (size != meta_.size) {
       Report("has " + std::to_string(size) + " bytes, the manifest says " + std::to_string(meta_.size));
     }
+    // A file of another time under the same number would be whole, and wrong.
     if (table.reader->fingerprint() != meta_.fingerprint) return Report("is not the file that the manifest means");
     s = CheckMetaBlocks({table.file.get(), name_, size});
     if (!s.ok()) Report(s);
     const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
+    // Every block of data is read and verified by this walk. What it counted counts, also up to damage.
     for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key());
     check->entries += entries_;
     check->tombstones += tombstones_;
@@ -98,6 +115,7 @@ class FileCheck {
     *said = true;
   }
 
+  // A key too short for a tag has the tag 0 and is none of ours; it is counted all the same.
   void Take(const Slice& key) {
     if (key.size() < kInternalTagBytes || static_cast<uint8_t>(TagOf(key)) > kTypeValue) {
       ReportOnce(&said_key_, "a key that is none of ours");
@@ -111,6 +129,7 @@ class FileCheck {
     entries_++;
   }
 
+  // The manifest's figures were taken when the file was written, so a difference is damage that no checksum shows.
   void CheckTotals() {
     if (entries_ != meta_.entries || tombstones_ != meta_.tombstones) {
       Report(std::to_string(entries_) + " entries, " + std::to_string(tombstones_) +
@@ -140,12 +159,14 @@ class FileCheck {
 // By level, files with the ranges that the manifest says or, where it does not, that they were found to have.
 using LevelFiles = std::map<uint32_t, std::vector<std::unique_ptr<const SstMeta>>>;
 
+// A get looks into one file of a level alone, so a key in two of them could show an old value.
 void CheckLevels(const SsdVerifyRequest& request, const LevelFiles& levels, const ReportProblem& report) {
   for (const auto& [level, found] : levels) {
     std::vector<const SstMeta*> files;
     for (const auto& file : found) files.push_back(file.get());
     std::sort(files.begin(), files.end(),
               [&](const SstMeta* a, const SstMeta* b) { return request.order.Compare(a->smallest, b->smallest) < 0; });
+    // In key order, neighbours tell of every overlap.
     for (size_t i = 1; i < files.size(); i++) {
       if (request.order.Compare(files[i - 1]->largest, files[i]->smallest) < 0) continue;
       report({"SSD level " + std::to_string(level), "files " + std::to_string(files[i - 1]->number) + " and " +
@@ -156,11 +177,15 @@ void CheckLevels(const SsdVerifyRequest& request, const LevelFiles& levels, cons
 
 }  // namespace
 
+// The mark comes first: with a directory of another pool, every file would be reported as missing or foreign.
 SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report, const ReportProblem& note) {
+  CHECK(request.env != nullptr && request.files != nullptr);
+  CHECK(request.on_file != nullptr && report != nullptr && note != nullptr);
   SsdCheck check;
   uint64_t owner = 0;
   Status s = SsdStore::ReadOwner(request.env, request.path, &owner);
   if (!s.ok() || owner != request.pool_id) {
+    // The tier is left alone then: a check that goes on would find every file to be wrong.
     report({request.path, s.ok() ? "is the SSD tier of another pool" : "has no file POOL that says whose it is"});
     return check;
   }
@@ -171,6 +196,7 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
     found.has_range = false;
     FileCheck(request, *place.meta, name, report).Run(&check, &found);
     request.on_file(place.meta->size);
+    // Of files with long keys the manifest has no range: then what was read stands for it, if all could be read.
     const SstMeta& known = place.meta->has_range ? *place.meta : found;
     if (!known.has_range) continue;
     auto file = std::make_unique<SstMeta>(known);
@@ -178,6 +204,7 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
     levels[place.level].push_back(std::move(file));
   }
   if (request.check_order) CheckLevels(request, levels, report);
+  // Files that no manifest names are what a job that was cut off leaves, and cost space alone.
   std::vector<std::string> names;
   s = request.env->GetChildren(request.path, &names);
   if (!s.ok()) report({request.path, s.ToString()});
@@ -190,6 +217,7 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
   return check;
 }
 
+// For dumps, which show entries as they are stored, in whatever order.
 Status WalkTableFile(Env* env, const std::string& name, const KeyOrder& order,
                      const std::function<void(const Slice& key, const Slice& value)>& use) {
   const InternalKeyComparator comparator(order);

@@ -4,6 +4,10 @@
 #include <vector>
 
 #include "pmtable/pmtable.h"
+#include "src/util/check.h"
+
+// The checks of one table. The header is good, so counts and places in it can be relied on; everything else is compared
+// with what it was made from: entries with their records, inner nodes with the nodes below, totals with a recount.
 
 namespace miodb {
 
@@ -19,11 +23,15 @@ class TableVerifier {
         order_(order),
         order_known_(order_known),
         report_(report),
-        base_(image.At(table.offset())) {}
+        base_(image.At(table.offset())) {
+    CHECK(report_ != nullptr && table_.leaf_slots() == header_.leaf_count);
+  }
 
+  // The meta block comes first, because entries are accounted to its extents.
   TableCheck Run(const std::function<void()>& on_leaf) {
+    CHECK(live_.empty() && !has_meta_);
     CheckMeta();
-    live_.resize(check_.meta.payload.size());
+    live_.resize(check_.meta.payload.size());  // none, if the block is damaged: then nothing is accounted
     for (uint64_t i = 0; i < header_.leaf_count; i++) {
       CheckLeaf(i);
       if (on_leaf) on_leaf();
@@ -37,7 +45,9 @@ class TableVerifier {
  private:
   void Report(const std::string& reason) { report_({table_.Name(), reason}); }
 
+  // Extents in order make the search of CountLive right. Those of a block that is not in order are not used.
   void CheckMeta() {
+    // The header says where the block lies; that this is inside of the extent, a good header implies.
     const Slice block(base_ + header_.meta_offset, header_.meta_size);
     if (Hash64(block.data(), block.size(), TableSeed(image_.secret(), header_.number)) != header_.meta_checksum) {
       Report("meta block: checksum mismatch");
@@ -58,6 +68,7 @@ class TableVerifier {
     has_meta_ = true;
   }
 
+  // Behind a damaged leaf the next entry has none before it to be compared with.
   void CheckLeaf(uint64_t i) {
     const std::string problem = table_.LeafProblem(i);
     if (!problem.empty()) {
@@ -66,9 +77,11 @@ class TableVerifier {
       return;
     }
     const LeafNode& leaf = table_.Leaf(i);
-    for (int j = 0; j < leaf.header.count; j++) CheckEntry(i, j);
+    for (int j = 0; j < leaf.header.count; j++) CheckEntry(i, j);  // the leaf has checked, so its count is a bound
   }
 
+  // One entry against its record and the entry before. The record's bytes stay where they are, so the last one is kept
+  // as a view.
   void CheckEntry(uint64_t i, int j) {
     const std::string place = "leaf " + std::to_string(i) + ", entry " + std::to_string(j) + ": ";
     const LeafNode& leaf = table_.Leaf(i);
@@ -84,6 +97,7 @@ class TableVerifier {
     if (word.tombstone()) check_.tombstones++;
     if (check_.entries == 1) check_.smallest = record.key.ToString();
     check_.largest.assign(record.key.data(), record.key.size());
+    // Repairs go by these bounds (salvage.h).
     if (record.sequence() < header_.min_sequence || record.sequence() > header_.max_sequence) {
       Report(place + "sequence " + std::to_string(record.sequence()) + " is not in the table's " +
              std::to_string(header_.min_sequence) + " to " + std::to_string(header_.max_sequence));
@@ -94,10 +108,13 @@ class TableVerifier {
     last_ = record;
   }
 
+  // Key order, and of one key the newest version first. Flags that say less than what is there would have gets look at
+  // too few entries.
   void CheckOrder(const std::string& place, const RecordView& record, bool first_of_leaf) {
     const int c = order_.Compare(last_.key, record.key);
     if (c > 0) Report(place + "key " + PrintableKey(record.key) + " is before the key of the entry before");
     if (c != 0) return;
+    // The same key once more: an older version, and the flags of the table say that there are some.
     if (record.sequence() >= last_.sequence()) Report(place + "not older than the version before it");
     if ((header_.flags & kTableDuplicates) == 0) Report(place + "a second version, though the flag says none");
     if (first_of_leaf && (header_.flags & kTableSpanning) == 0) {
@@ -105,9 +122,11 @@ class TableVerifier {
     }
   }
 
-  // Accounts the record to the payload extent that it lies in.
+  // Accounts the record to the payload extent that it lies in, with the size that the index states, since that is what
+  // live bytes are counted by (docs/design.md, invariant 12).
   void CountLive(const std::string& place, const IndexWord& word, const RecordView& record) {
     const std::vector<PayloadMeta>& payload = check_.meta.payload;
+    // The last extent that begins at or before the record has to hold all of it, in bytes that were written.
     auto after = std::upper_bound(payload.begin(), payload.end(), word.ref(),
                                   [](PmRef ref, const PayloadMeta& p) { return ref < p.offset; });
     if (after == payload.begin() ||
@@ -115,27 +134,33 @@ class TableVerifier {
       Report(place + "record at offset " + std::to_string(word.ref()) + " lies in no payload extent of the table");
       return;
     }
+    DCHECK_LE(after - payload.begin(), static_cast<ptrdiff_t>(live_.size()));
     live_[static_cast<size_t>(std::prev(after) - payload.begin())] += word.size();
   }
 
+  // All inner nodes have one checksum together, and one each. Besides, each child of a node has to be the one that the
+  // packing puts there.
   void CheckInner() {
     const char* const inner = base_ + header_.inner_offset;
     const uint64_t bytes = header_.inner_count * sizeof(InnerNode);
     if (Hash64(inner, bytes, TableSeed(image_.secret(), header_.number)) != header_.inner_checksum)
       Report("inner levels: checksum mismatch");
     const InnerNode* const nodes = reinterpret_cast<const InnerNode*>(inner);
+    // Levels lie one behind the other, the lowest first; start and below_start count nodes from the first of them.
     uint64_t start = 0, below_start = 0, below = header_.leaf_count;
     int level = 1;
     for (const uint64_t count : InnerLevelSizes(header_.leaf_count)) {
       for (uint64_t i = 0; i < count; i++) {
         const std::string place = "inner node " + std::to_string(i) + " of level " + std::to_string(level) + ": ";
         const InnerNode& node = nodes[start + i];
+        DCHECK_GT(below, i * kNodeFanout);
         const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
         if (!NodeChecks(node, NodeSeed(image_.secret(), header_.inner_offset + (start + i) * sizeof(InnerNode))) ||
             node.header.level != level || node.header.count != children) {
           Report(place + "checksum mismatch");
           continue;
         }
+        // An entry of an inner node has the first reference of the node below as its own.
         for (uint64_t j = 0; j < children; j++) {
           const uint64_t child = i * kNodeFanout + j;
           const PmRef first =
@@ -149,13 +174,16 @@ class TableVerifier {
       below = count;
       level++;
     }
+    DCHECK_EQ(start, header_.inner_count);
   }
 
+  // Only if all entries were read: a recount of a part says nothing.
   void CheckTotals() {
     if (check_.tombstones != header_.tombstones) {
       Report("has " + std::to_string(check_.tombstones) + " tombstones, its header says " +
              std::to_string(header_.tombstones));
     }
+    // A space that is believed to be more or less alive than it is would be collected too early or never.
     for (size_t i = 0; i < live_.size(); i++) {
       const PayloadMeta& p = check_.meta.payload[i];
       if (p.live_bytes == live_[i]) continue;
@@ -180,6 +208,7 @@ class TableVerifier {
 
 }  // namespace
 
+// on_leaf is called for leaves that are damaged too: it tells how far the check has come.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
                        const ReportProblem& report, const std::function<void()>& on_leaf) {
   return TableVerifier(image, table, order, order_known, report).Run(on_leaf);

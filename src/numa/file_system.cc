@@ -18,6 +18,9 @@
 #include "src/util/file_size_limit.h"
 #include "src/util/posix_file.h"
 
+// System calls about files and file systems. Errors come back as numbers where the caller decides what they mean, and
+// as a status where they only have to be told.
+
 namespace miodb {
 
 #ifndef FALLOC_FL_UNSHARE_RANGE
@@ -96,6 +99,7 @@ int Unshare(int fd, uint64_t offset, uint64_t size) {
 
 // Only btrfs is asked. File systems that copy blocks which two files share (XFS) are what Unshare is for.
 bool CopiesOnWrite(int fd) {
+  CHECK_GE(fd, 0);
   struct statfs fs;
   int flags = 0;
   return fstatfs(fd, &fs) == 0 && fs.f_type == BTRFS_SUPER_MAGIC &&
@@ -105,6 +109,7 @@ bool CopiesOnWrite(int fd) {
 // Works on an empty file alone, so it is called right after a file was made. The flag is looked at again afterwards,
 // because the system may accept the call and change nothing.
 int StopCopyOnWrite(int fd) {
+  CHECK_GE(fd, 0);
   int flags = 0;
   if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return errno;
   flags = (flags | FS_NOCOW_FL) & ~FS_COMPR_FL;  // files are not both
@@ -112,6 +117,7 @@ int StopCopyOnWrite(int fd) {
   return CopiesOnWrite(fd) ? EOPNOTSUPP : 0;
 }
 
+// The range reads as zeros afterwards, through a mapping too.
 int PunchHole(int fd, uint64_t offset, uint64_t size) {
   CHECK(fd >= 0 && size > 0 && size <= UINT64_MAX - offset);
   const auto punch = [&] {
@@ -124,6 +130,7 @@ int PunchHole(int fd, uint64_t offset, uint64_t size) {
 // SEEK_HOLE and SEEK_DATA find the holes: a file system that does not tell holes from data says that everything is
 // data, so an empty list means no hole that anybody knows. The walk takes one or two system calls for each hole.
 std::vector<FileHole> HolesOf(int fd, uint64_t size) {
+  CHECK_GE(fd, 0);
   std::vector<FileHole> holes;
   for (uint64_t at = 0; at < size;) {
     const off_t hole = lseek(fd, static_cast<off_t>(at), SEEK_HOLE);
@@ -138,6 +145,7 @@ std::vector<FileHole> HolesOf(int fd, uint64_t size) {
   return holes;
 }
 
+// Asked by the open file, so that a name that leads elsewhere by now does not matter.
 Status MeasureFileSystem(int fd, const std::string& path, FileSystemSize* size) {
   struct statfs fs;
   if (fstatfs(fd, &fs) != 0) return Status::IOError(path, std::string("statfs: ") + strerror(errno));

@@ -13,6 +13,8 @@
 
 #include "src/util/check.h"
 
+// What sysfs says of nodes, and the kernel's calls that bind memory and threads to them.
+
 namespace miodb {
 
 namespace {
@@ -156,6 +158,7 @@ std::vector<int> NumaTopology::CpusNear(int node) const {
   return nearest;
 }
 
+// Of the page cache only clean pages count as available: dirty ones have to be written before they can be given up.
 uint64_t NumaTopology::AvailableBytes(int node) const {
   std::ifstream in(root_ + "/node" + std::to_string(node) + "/meminfo");
   uint64_t total = 0, have = 0, dirty = 0;
@@ -226,7 +229,10 @@ ThreadMemoryPolicy::~ThreadMemoryPolicy() {
 void RunOnCpus(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (int cpu : cpus) CPU_SET(cpu, &set);
+  for (int cpu : cpus) {
+    CHECK(cpu >= 0 && cpu < CPU_SETSIZE);
+    CPU_SET(cpu, &set);
+  }
   if (!cpus.empty()) sched_setaffinity(0, sizeof(set), &set);
 }
 
@@ -251,8 +257,10 @@ std::string PageSample::Describe() const {
   return text.empty() ? "not known" : text + " of " + std::to_string(looked_at) + " pages";
 }
 
+// A system call for each page, so the count bounds what a look costs however large the range is.
 void SamplePages(const char* base, uint64_t size, uint64_t count, Touch touch, PageSample* sample,
                  const std::function<bool(uint64_t)>& wanted) {
+  CHECK(base != nullptr && sample != nullptr);
   const uint64_t pages = size / kPage;
   count = std::min(count, pages);
   for (uint64_t i = 0; i < count; i++) {

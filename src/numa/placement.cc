@@ -7,6 +7,8 @@
 
 #include "src/util/check.h"
 
+// Options about nodes, checked against this machine before anything is bound.
+
 namespace miodb {
 
 namespace {
@@ -42,6 +44,7 @@ bool Placement::IsAskedFor(const Options& options) {
 // Everything is checked before anything is changed, so that a database whose placement cannot be had leaves no
 // half-bound memory behind.
 Status Placement::Make(const Options& options, const NumaTopology& topology, Placement* placement) {
+  CHECK(placement != nullptr);
   if (options.nvm_next_node != kAnyNode && options.nvm_node == kAnyNode) {
     return Status::InvalidArgument("Options::nvm_next_node is " + std::to_string(options.nvm_next_node),
                                    "it follows nvm_node, which is -1");

@@ -4,7 +4,12 @@
 #include <cstdlib>
 
 #include "src/api/write_batch_internal.h"
+#include "src/util/check.h"
 #include "src/util/coding.h"
+
+// Making the bytes of records, and reading them. Bytes that are read come from a file that anybody may have written:
+// what is wrong with them is said in words, and nothing is believed before it was compared with the bytes that are
+// there.
 
 namespace miodb {
 
@@ -264,7 +269,9 @@ TraceHead DecodeTraceHead(const char* p) {
   return {DecodeFixed64(p), static_cast<unsigned char>(p[8]), DecodeFixed32(p + 9)};
 }
 
+// The string's memory is kept from record to record, so that a call that is traced allocates nothing in the usual case.
 void TraceEncoder::Start(uint64_t micros, TraceType type) {
+  CHECK(type > 0 && type <= UINT8_MAX);
   out_->clear();
   PutFixed64(out_, micros);
   out_->push_back(static_cast<char>(type));
@@ -276,6 +283,7 @@ void TraceEncoder::Start(uint64_t micros, TraceType type) {
 // written as a whole afterwards.
 void TraceEncoder::Finish() {
   CHECK_GE(out_->size(), kTraceHeadBytes);
+  CHECK_LE(out_->size() - kTraceHeadBytes, kMaxTracePayload);  // or no reader would take it
   EncodeFixed32(&(*out_)[kTraceHeadBytes - 4], static_cast<uint32_t>(out_->size() - kTraceHeadBytes));
 }
 
@@ -295,6 +303,7 @@ void TraceEncoder::End(uint64_t micros) {
 
 // The batch goes in as it is, with a sequence that means nothing here: the order of records is the order of writes.
 void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
+  DCHECK_GE(batch.size(), kBatchHeaderBytes);
   Start(micros, kTraceWrite);
   PutFixed64(out_, Bit(kWriteBatchData));
   PutLengthPrefixedSlice(out_, batch);

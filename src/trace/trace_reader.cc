@@ -24,6 +24,7 @@ namespace miodb {
 
 namespace {
 
+// The file is read in pieces of this size, or of a record that is larger.
 constexpr size_t kReadBytes = 1 << 20;
 
 }  // namespace
@@ -73,6 +74,7 @@ struct TraceReader::Rep {
 
 // The file's length is taken once: what a writer adds meanwhile is left to the next Rewind, and a record that reaches
 // beyond counts as cut.
+// The window begins as large as a piece, or as the file if that is smaller, and grows for a record that is larger.
 Status TraceReader::Rep::OpenFile() {
   Env* const env = Env::Default();
   Status s = env->GetFileSize(path, &file_bytes);
@@ -114,7 +116,8 @@ bool TraceReader::Rep::StopAtCut(const std::string& reason) {
   return Stop(torn ? reason : reason + ", behind an end record: the length or one before it is damaged");
 }
 
-// Has at least this many bytes in the window, or all that the file has.
+// Has at least this many bytes in the window, or all that the file has. What is not yet used moves to the front first,
+// so records that were delivered are overwritten: their slices are valid until the next one.
 Status TraceReader::Rep::Fill(size_t bytes) {
   CHECK(begin <= end && end <= window.size());
   if (end - begin >= bytes) return Status::OK();
@@ -128,6 +131,7 @@ Status TraceReader::Rep::Fill(size_t bytes) {
     Status s = file->Read(room, &piece, window.data() + end);
     if (!s.ok()) return s;
     if (piece.empty()) break;
+    // A file may hand out memory of its own instead of filling what it was given.
     if (piece.data() != window.data() + end) std::memcpy(window.data() + end, piece.data(), piece.size());
     end += piece.size();
     CHECK_LE(end, window.size());
@@ -143,6 +147,7 @@ bool TraceReader::Rep::Load(TraceHead* head) {
   if (end - begin < kTraceHeadBytes) {
     return StopAtCut("the file ends within the head of a record");
   }
+  // A length that no call makes is damage, before anything is read by it.
   *head = DecodeTraceHead(window.data() + begin);
   if (head->payload_bytes > kMaxTracePayload) {
     return Stop("a record of " + std::to_string(head->payload_bytes) + " bytes, which no call makes");
@@ -201,6 +206,7 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
     if (head.type == kTraceEnd && head.payload_bytes != 0) return Stop("an end record with a payload");
     if (head.type == kTraceChecksum && !CheckChecksum(Slice(whole.data(), kTraceHeadBytes), payload)) return false;
     if (head.type == kTraceEnd && has_own_records && !is_checked) return Stop("no checksum before the end record");
+    // Damage between the last checksum and the end is found by the checksum that has to stand before the end.
     is_checked = head.type == kTraceChecksum;
     if (head.type >= kTraceScan) has_own_records = true;
     record->type = static_cast<TraceType>(head.type);
@@ -228,6 +234,7 @@ bool TraceReader::Rep::ReadRecord(TraceRecord* record) {
 TraceReader::TraceReader(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) { CHECK(rep_->file != nullptr); }
 TraceReader::~TraceReader() = default;
 
+// A file that is no trace is refused here: its first record says which version the others have.
 Status TraceReader::Open(const std::string& path, std::unique_ptr<TraceReader>* reader) {
   reader->reset();
   return NoThrow(path, [&] {
@@ -251,6 +258,7 @@ bool TraceReader::Next(TraceRecord* record) {
   return s.ok() && read;
 }
 
+// What the reader knows of the trace as of the last record that it delivered.
 Status TraceReader::status() const { return rep_->status; }
 bool TraceReader::torn() const { return rep_->torn; }
 bool TraceReader::ended() const { return rep_->ended; }

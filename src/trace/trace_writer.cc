@@ -18,12 +18,15 @@ class FileTraceWriter final : public TraceWriter {
  public:
   explicit FileTraceWriter(std::unique_ptr<WritableFile> file) : file_(std::move(file)) { CHECK(file_ != nullptr); }
 
+  // Bytes that could not be written do not count: the size says how much a reader will find.
   Status Write(const Slice& data) override {
     Status s = file_->Append(data);
     if (s.ok()) bytes_ += data.size();
     return s;
   }
+  // The buffer's last bytes are written now, so an error of them is one of the trace.
   Status Close() override { return file_->Close(); }
+  // The tracer asks after every record, so this must cost nothing.
   uint64_t GetFileSize() override { return bytes_; }
 
  private:
@@ -37,6 +40,7 @@ TraceWriter::~TraceWriter() = default;
 
 // The system's Env and not the database's: a trace is a file for other programs, also where a database keeps its own
 // elsewhere.
+// A file of this name that is there is written over.
 Status NewFileTraceWriter(const std::string& path, std::unique_ptr<TraceWriter>* writer) {
   writer->reset();
   return NoThrow(path, [&] {

@@ -31,10 +31,14 @@ constexpr int kMajor = MIODB_VERSION_MAJOR, kMinor = MIODB_VERSION_MINOR;
 constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
 #endif
 
+// More than a payload has besides keys and bounds: bitmap, column family, lengths.
+constexpr uint64_t kAroundKeys = 64;
+
 }  // namespace
 
 // mode_ rises last, when the first record is written. Calls look at it without the lock and again under it; a call
 // that began before is in the trace or not, as if it had been made before or after.
+// Options are looked at before the mutex is taken, and before anything of a trace that runs is touched.
 Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) {
   if (writer == nullptr) return Status::InvalidArgument("StartTrace", "the writer must not be null");
   if (options.sampling_frequency == 0) {
@@ -45,10 +49,11 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
   }
   const MutexLock lock(&mutex_);
   if (writer_ != nullptr) return Status::InvalidArgument("StartTrace", "a trace is running already");
+  DCHECK(mode_.load(std::memory_order_relaxed) == Mode::kOff);  // relaxed: changes under the mutex alone
   writer_ = std::move(writer);
   options_ = options;
   status_ = Status::OK();
-  trace_++;
+  trace_++;  // so that scans of seeks of an earlier trace are known
   skipped_ = 0;
   checksum_ = checksummed_bytes_ = 0;
   start_wall_micros_ = WallMicros();
@@ -60,6 +65,7 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
     writer_.reset();
     return status_;
   }
+  // From here on calls are recorded: writes when they are made or, if so wished, by the leader in the order of the log.
   mode_.store(options.preserve_write_order ? Mode::kAsApplied : Mode::kAsCalled, std::memory_order_relaxed);
   return Status::OK();
 }
@@ -69,9 +75,11 @@ Status Tracer::Start(const TraceOptions& options, std::unique_ptr<TraceWriter> w
 Status Tracer::End() {
   const MutexLock lock(&mutex_);
   if (writer_ == nullptr) return Status::InvalidArgument("EndTrace", "no trace is running");
+  DCHECK(mode_.load(std::memory_order_relaxed) != Mode::kOff);  // relaxed: as in Start
   mode_.store(Mode::kOff, std::memory_order_relaxed);
   if (options_.own_records) RecordChecksum();
   Record([](TraceEncoder encoder, uint64_t micros) { encoder.End(micros); });
+  // The writer is closed also if it has failed, so that its file is let go of; its first error is the one that counts.
   const Status closed = writer_->Close();
   if (status_.ok()) status_ = closed;
   writer_.reset();
@@ -89,6 +97,7 @@ uint64_t Tracer::Micros() const {
 
 // The filter comes before the sampling.
 bool Tracer::Takes(TraceFilter type) {
+  // What a filter leaves out does not count for the sampling, and neither does what comes when the file is full.
   if (writer_ == nullptr || !status_.ok()) return false;
   if ((options_.filter & static_cast<uint64_t>(type)) != 0) return false;
   if (writer_->GetFileSize() > options_.max_trace_file_size) return false;
@@ -120,6 +129,7 @@ uint64_t Tracer::Record(Encode encode) {
   return status_.ok() ? micros : 0;
 }
 
+// A checksum record covers all records before it, also an earlier one.
 void Tracer::RecordChecksum() {
   CHECK(options_.own_records);
   checksummed_bytes_ = writer_->GetFileSize();
@@ -130,9 +140,11 @@ void Tracer::RecordChecksum() {
 // Checksums are due by bytes and not by records, so that they cost the same share of a trace of small calls and of
 // large ones.
 void Tracer::RecordChecksumIfDue() {
+  DCHECK(writer_ != nullptr);
   if (options_.own_records && writer_->GetFileSize() - checksummed_bytes_ >= kTraceChecksumBytes) RecordChecksum();
 }
 
+// The time is taken under the mutex, so times ascend in the file.
 template <typename Encode>
 uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   const MutexLock lock(&mutex_);
@@ -151,23 +163,30 @@ void Tracer::Delete(const Slice& key) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Delete(micros, key); });
 }
 
+// With its header, whose sequence is whatever the program's batch had.
 void Tracer::Batch(const Slice& batch) {
   RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Batch(micros, batch); });
 }
 
+// Keys of reads have no limit of their own. A call that no record can hold would be missing without a word, so it ends
+// the trace with an error.
+bool Tracer::Fits(uint64_t payload_bytes) {
+  if (payload_bytes <= kMaxTracePayload) return true;
+  const MutexLock lock(&mutex_);
+  // The first failure stays the one that End returns.
+  if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a call do not fit into a record");
+  return false;
+}
+
 // The get is recorded before it looks for anything, so the record is there whether the key is or not.
 void Tracer::Get(const Slice& key) {
+  if (!Fits(key.size() + kAroundKeys)) return;
   RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, key); });
 }
 
 void Tracer::MultiGet(const std::vector<Slice>& keys) {
   // RocksDB takes a record without a key for damage.
-  if (keys.empty()) return;
-  if (TraceEncoder::MultiGetPayload(keys) > kMaxTracePayload) {
-    const MutexLock lock(&mutex_);
-    if (status_.ok()) status_ = Status::InvalidArgument("trace", "the keys of a multi-get do not fit into a record");
-    return;
-  }
+  if (keys.empty() || !Fits(TraceEncoder::MultiGetPayload(keys))) return;
   RecordCall(kTraceFilterMultiGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.MultiGet(micros, keys); });
 }
 
@@ -175,6 +194,8 @@ void Tracer::MultiGet(const std::vector<Slice>& keys) {
 // microsecond may share it, and are told apart by their keys.
 Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
   CHECK(type == kTraceSeek || type == kTraceSeekForPrev || type == kTraceSeekToFirst || type == kTraceSeekToLast);
+  const uint64_t bounds = (lower != nullptr ? lower->size() : 0) + (upper != nullptr ? upper->size() : 0);
+  if (!Fits(key.size() + bounds + kAroundKeys)) return {};
   const MutexLock lock(&mutex_);
   const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;
   if (is_own && !options_.own_records) return {};
@@ -190,7 +211,7 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
 void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
   CHECK_GT(seek.trace, 0u);
   const MutexLock lock(&mutex_);
-  CHECK_LE(seek.trace, trace_);
+  CHECK_LE(seek.trace, trace_);  // no iterator knows of a trace to come
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
   Record([&](TraceEncoder encoder, uint64_t micros) { encoder.Scan(micros, seek.micros, key, nexts, prevs); });
   RecordChecksumIfDue();
@@ -207,10 +228,12 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
   } catch (const std::exception&) {
     return;  // The seek goes on; it is not recorded.
   }
+  // What the tracer does not take, for its filter or sampling, has the number 0 and no scan.
   seek_ = tracer_->Seek(type, key, lower_, upper_);
 }
 
 void SeekTrace::EndScan() {
+  CHECK(tracer_ != nullptr && seek_.trace != 0);
   tracer_->Scan(seek_, key_, nexts_, prevs_);
   seek_ = Tracer::SeekId();
 }

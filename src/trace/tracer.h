@@ -19,6 +19,7 @@
 #include "miodb/status.h"
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
+#include "src/util/check.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
@@ -61,6 +62,7 @@ class Tracer {
  private:
   enum class Mode : int { kOff, kAsCalled, kAsApplied };
 
+  bool Fits(uint64_t payload_bytes) EXCLUDES(mutex_);
   bool Takes(TraceFilter type) REQUIRES(mutex_);
   // Makes a record by encode(TraceEncoder, micros) and writes it. Returns its time, or 0 if it was not written.
   template <typename Encode>
@@ -95,6 +97,7 @@ class SeekTrace {
   SeekTrace(const SeekTrace&) = delete;
   SeekTrace& operator=(const SeekTrace&) = delete;
   ~SeekTrace() {
+    DCHECK(tracer_ != nullptr || seek_.trace == 0);
     if (seek_.trace != 0) [[unlikely]]
       EndScan();
   }

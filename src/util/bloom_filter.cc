@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "src/util/check.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -38,6 +40,7 @@ BloomFilter::BloomFilter(uint64_t keys, int bits_per_key, Pages pages)
           std::max<uint64_t>(1, (keys * static_cast<uint64_t>(bits_per_key) + kLineBytes * 8 - 1) / (kLineBytes * 8))),
       probes_(std::clamp(bits_per_key * 69 / 100, 1, kMostProbes)) {  // ln 2 bits set per key are best
   CHECK(bits_per_key >= 1 && bits_per_key <= 32);
+  CHECK_LE(keys, UINT64_MAX / 64);           // so that the number of bits does not wrap
   CHECK_LE(line_count_, uint64_t{1} << 32);  // hashes tell so many apart
   static_assert(sizeof(Word) == sizeof(uint64_t) && Word::is_always_lock_free);
   const uint64_t bytes = (line_count_ + 1) * kLineBytes;

@@ -42,6 +42,7 @@ class BloomFilter {
   }
 
   bool MayContain(uint32_t hash) const {
+    DCHECK(probes_ >= 1 && probes_ <= kMostProbes);
     const Word* const line = Line(hash);
     uint64_t bits = hash * kSpread;
     for (int i = 0; i < probes_; i++, bits >>= 9) {

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "miodb/slice.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -86,6 +87,7 @@ const char* GetVarint64PtrSlow(const char* p, const char* limit, uint64_t* value
 // Read the varint in [p, limit) and return the place behind it; nullptr if it runs into limit or is too large for the
 // type, and *value is then unspecified. REQUIRES: p <= limit.
 inline const char* GetVarint32Ptr(const char* p, const char* limit, uint32_t* value) {
+  DCHECK(p <= limit);
   if (p < limit && (*p & 0x80) == 0) {
     *value = static_cast<unsigned char>(*p);
     return p + 1;
@@ -94,6 +96,7 @@ inline const char* GetVarint32Ptr(const char* p, const char* limit, uint32_t* va
 }
 
 inline const char* GetVarint64Ptr(const char* p, const char* limit, uint64_t* value) {
+  DCHECK(p <= limit);
   if (p < limit && (*p & 0x80) == 0) {
     *value = static_cast<unsigned char>(*p);
     return p + 1;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "src/util/check.h"
 #include "src/util/coding.h"
 
 namespace miodb {
@@ -52,6 +53,7 @@ uint32_t AddByte(uint32_t state, char c) { return (state >> 8) ^ kSteps[0][(stat
 // performance software-based CRC generators, 2005). before: the checksum of what lies in front, so that pieces may be
 // checked one after the other; 0 at the beginning.
 uint32_t Crc32cPortable(const char* data, size_t size, uint32_t before) {
+  DCHECK(data != nullptr || size == 0);
   uint32_t state = ~before;
   for (; size >= 8; data += 8, size -= 8) {
     const uint64_t word = DecodeFixed64(data) ^ state;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/util/check.h"
 #include "src/util/file_size_limit.h"
 #include "src/util/posix_writable.h"
 
@@ -78,7 +79,10 @@ bool Aligned(uint64_t n) { return n % kDirectAlignment == 0; }
 class DirectRandomAccessFile final : public RandomAccessFile {
  public:
   DirectRandomAccessFile(std::string fname, Descriptor fd)
-      : fname_(std::move(fname)), fd_(std::move(fd)), unit_(ReadAlignment(fd_.get())) {}
+      : fname_(std::move(fname)), fd_(std::move(fd)), unit_(ReadAlignment(fd_.get())) {
+    CHECK(fd_.valid());
+    CHECK(unit_ >= kLeastAlignment && kDirectAlignment % unit_ == 0);
+  }
 
   // Reads straight into the caller's memory where all three are aligned, as block reads of the SSD tier arrange it;
   // else into the thread's buffer, and copies what was asked for.
@@ -198,6 +202,7 @@ class DirectWritableFile final : public PosixWritable {
     if (!s.ok()) return s;
     offset_ += whole;
     used_ -= whole;
+    DCHECK_LT(used_, kDirectAlignment);
     memmove(buffer_.get(), buffer_.get() + whole, used_);
     return s;
   }

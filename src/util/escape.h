@@ -3,11 +3,13 @@
 #ifndef MIODB_SRC_UTIL_ESCAPE_H_
 #define MIODB_SRC_UTIL_ESCAPE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "miodb/slice.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -27,6 +29,7 @@ inline std::string Escaped(const Slice& bytes, char quote, size_t max_bytes = SI
     text += digits[byte >> 4];
     text += digits[byte & 15];
   }
+  DCHECK_LE(text.size(), 4 * std::min(bytes.size(), max_bytes));  // what callers make room for
   return text;
 }
 

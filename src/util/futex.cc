@@ -19,11 +19,13 @@ static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_al
 // before, ends the sleep without cause: callers look at the word again in a loop, with the memory order that they
 // need; none comes from here.
 void FutexWait(const std::atomic<int>* word, int expected) {
+  DCHECK(word != nullptr);
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr);
 }
 
 // The clock is the monotonic one and the time is relative, so a changed date neither ends a wait nor prolongs it.
 bool FutexWaitFor(const std::atomic<int>* word, int expected, uint64_t micros) {
+  DCHECK(word != nullptr);
   // A wait of years is as good as one without end, and fits into every time_t.
   constexpr uint64_t kLongestMicros = uint64_t{1} << 50;
   micros = std::min(micros, kLongestMicros);

@@ -99,7 +99,7 @@ class SCOPED_CAPABILITY MutexUnlock {
 class CondVar {
  public:
   // The mutex must outlive this.
-  explicit CondVar(Mutex* mu) : mu_(mu) {}
+  explicit CondVar(Mutex* mu) : mu_(mu) { DCHECK(mu != nullptr); }
   CondVar(const CondVar&) = delete;
   CondVar& operator=(const CondVar&) = delete;
 

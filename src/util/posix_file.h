@@ -23,6 +23,7 @@
 namespace miodb {
 
 inline Status PosixError(const std::string& context, int error_number) {
+  DCHECK_GT(error_number, 0);  // 0: errno was changed before it was looked at
   std::string reason;
   try {
     reason = std::system_category().message(error_number);  // unlike strerror, safe in threads

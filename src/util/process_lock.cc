@@ -70,6 +70,7 @@ int LockNow(int fd) {
 // Opens the same file once more through /proc, so that name, links and a later rename do not matter, and locks that:
 // nobody maps this descriptor, and children close it. fd itself stays unlocked.
 int LockForProcess(int fd) {
+  CHECK_GE(fd, 0);
   Descriptor holder(OpenFile("/proc/self/fd/" + std::to_string(fd), O_RDWR));
   if (!holder.valid()) return LockNow(fd);  // without /proc a child shares the lock
   if (LockNow(holder.get()) != 0) return -1;

@@ -25,6 +25,7 @@ class RateLimiter {
   // may come at once after a pause.
   void Request(uint64_t bytes) EXCLUDES(mutex_) {
     if (bytes_per_second_ == 0) return;
+    DCHECK_LE(bytes, UINT64_MAX / 1000000);
     uint64_t start;
     const uint64_t now = NowMicros();
     {

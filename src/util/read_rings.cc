@@ -61,6 +61,7 @@ std::unique_ptr<ReadRings::Ring> ReadRings::Take() {
     if (!idle_.empty()) {
       std::unique_ptr<Ring> ring = std::move(idle_.back());
       idle_.pop_back();
+      DCHECK(ring->made);
       return ring;
     }
     idle_.reserve(kIdleRings);
@@ -120,6 +121,7 @@ bool ReadRings::Run(Read* reads, size_t count) {
   CHECK_EQ(ended, count);  // the kernel writes no more into what the caller gave
   MutexLock lock(&mutex_);
   if (idle_.size() < kIdleRings) idle_.push_back(std::move(owned));
+  DCHECK_LE(idle_.size(), kIdleRings);
   return true;
 }
 

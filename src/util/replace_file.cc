@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "src/util/check.h"
+
 namespace miodb {
 
 namespace {
@@ -28,6 +30,7 @@ Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synce
 // one, which the next call removes. The rename itself is durable once the folder is synced; callers that need to know
 // that sync it.
 Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced) {
+  CHECK(env != nullptr && !path.empty());
   const std::string unfinished = path + ".tmp";
   // A file of this name is left of an attempt that was cut off, and goes: were it a link, the content would go
   // elsewhere.
@@ -51,6 +54,7 @@ Status ReadSmallFile(Env* env, const std::string& path, std::string* content) {
 // For a file that a process wrote which may have died before it synced: what this process has read of it must not be
 // gone after loss of power. An Env that cannot append has files of its own rules, and is believed.
 Status SyncExistingFile(Env* env, const std::string& path) {
+  CHECK(env != nullptr && !path.empty());
   WritableFile* opened = nullptr;
   Status s = env->NewAppendableFile(path, &opened);
   if (s.IsNotSupportedError()) return Status::OK();

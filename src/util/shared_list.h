@@ -71,7 +71,7 @@ class SharedList {
 
     // After the node or what is below it has changed.
     void Refresh() {
-      DCHECK_GT(node->size, 0u);
+      DCHECK(node != nullptr && node->size > 0);
       summary = Summary();
       if (node->height == 0) {
         const NodeOf<T>& leaf = As<T>(*node);
@@ -109,8 +109,11 @@ class SharedList {
       if (index < list->size()) list->Locate(index, &at_, &end_);
     }
 
-    const T& operator*() const { return *at_; }
-    const T* operator->() const { return at_; }
+    const T& operator*() const {
+      DCHECK(at_ != nullptr && index_ < list_->size());
+      return *at_;
+    }
+    const T* operator->() const { return &**this; }
     Iterator& operator++() {
       index_++;
       if (++at_ == end_) *this = Iterator(list_, index_);
@@ -121,7 +124,10 @@ class SharedList {
       ++*this;
       return before;
     }
-    bool operator==(const Iterator& other) const { return index_ == other.index_; }
+    bool operator==(const Iterator& other) const {
+      DCHECK(list_ == other.list_);
+      return index_ == other.index_;
+    }
 
    private:
     const SharedList* list_ = nullptr;
@@ -257,6 +263,7 @@ class SharedList {
   // Returns the second half if the node was full. What is added at the end leaves full nodes behind.
   template <typename Entry>
   static NodeRef InsertHere(NodeOf<Entry>* node, size_t i, Entry entry) {
+    DCHECK_LE(i, node->size);
     if (node->size < kFanout) {
       node->Insert(i, std::move(entry));
       return nullptr;
@@ -304,6 +311,7 @@ class SharedList {
   static void Join(NodeOf<Child>* inner, size_t left) {
     NodeOf<Entry>& joined = Own<Entry>(&inner->entries[left].node);
     const NodeOf<Entry>& right = As<Entry>(*inner->entries[left + 1].node);
+    DCHECK(joined.height == right.height && joined.size + right.size <= kFanout);
     for (size_t i = 0; i < right.size; i++) joined.Insert(joined.size, right.entries[i]);
     inner->Erase(left + 1);
     inner->entries[left].Refresh();

@@ -76,6 +76,20 @@ TEST_F(PropertiesTest, ThatAreListedAreThere) {
   for (int level = 0; level < options_.num_levels; level++) TablesAtLevel(level);
 }
 
+// Of keys whose bytes are all escaped, and that are cut for people, a line is at its longest.
+TEST_F(PropertiesTest, EveryLineAboutATableIsWhole) {
+  for (int i = 0; i < 100; i++) Put(std::string(60, '\x01') + std::to_string(i), "value");
+  Settle();
+  std::istringstream text(Property("leveldb.sstables"));
+  int tables = 0;
+  for (std::string line; std::getline(text, line);) {
+    if (line.rfind("---", 0) == 0) continue;
+    tables++;
+    EXPECT_TRUE(line.ends_with("...']")) << line;
+  }
+  EXPECT_GT(tables, 0);
+}
+
 TEST_F(PropertiesTest, CountersAreReadableOneByOneAndTogether) {
   Fill(2000, 200);
   Settle();

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -113,6 +114,29 @@ TEST_F(TracingTest, AMultiGetThatNoRecordCanHoldEndsTheTraceWithAnError) {
   tracer.Get(key);
   tracer.MultiGet(keys);
   EXPECT_STATUS(InvalidArgument, tracer.End());
+}
+
+// No byte of the large ones is read: calls are judged by sizes.
+TEST_F(TracingTest, WritesThatTheDatabaseRefusesAreNotRecorded) {
+  const Slice large("k", size_t{5} << 30);
+  Start();
+  EXPECT_STATUS(InvalidArgument, db_->Put(WriteOptions(), large, "v"));
+  EXPECT_STATUS(InvalidArgument, db_->Put(WriteOptions(), "k", large));
+  EXPECT_STATUS(InvalidArgument, db_->Delete(WriteOptions(), large));
+  Get("a");
+  EXPECT_EQ((Records{"get(a)", "get(a)"}), End());
+}
+
+TEST_F(TracingTest, AReadThatNoRecordCanHoldEndsTheTraceWithAnError) {
+  const Slice large("k", size_t{5} << 30);
+  for (const auto& call : std::vector<std::function<void(Tracer*)>>{
+           [&](Tracer* t) { t->Get(large); }, [&](Tracer* t) { t->Seek(kTraceSeek, large, nullptr, nullptr); },
+           [&](Tracer* t) { t->Seek(kTraceSeek, "k", &large, nullptr); }}) {
+    Tracer tracer;
+    ASSERT_OK(tracer.Start(TraceOptions(), std::make_unique<FailingWriter>(100)));
+    call(&tracer);
+    EXPECT_STATUS(InvalidArgument, tracer.End());
+  }
 }
 
 TEST_F(TracingTest, RecordsHowFarIteratorsWereMoved) {
