@@ -83,7 +83,8 @@ class Persist {
   // Stores n bytes at dst and starts their way to the medium.
   void Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
 
-  // Copy of what is only a hint after a crash: in file mode no fence waits for it, and the kernel writes it when it likes.
+  // Copy of what is only a hint after a crash: in file mode no fence waits for it, and the kernel writes it when it
+  // likes.
   void CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
 
   // Starts the way to the medium of n bytes that are already at addr: stores of a process that died before its fence.
