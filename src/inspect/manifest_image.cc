@@ -40,7 +40,7 @@ void Take(const ManifestRecord& record, PmRef offset, ManifestImage* manifest) {
 // between it and the one before have had room there: so bytes of a value that look like a record cannot claim to be far
 // ahead. What looks like one and does not check is hashed only up to a limit.
 ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation) {
-  CHECK(image.IsExtent(offset, size));
+  CHECK(image.Readable(offset, size));
   CHECK_GT(size, kAreaFooterBytes);
   ManifestImage manifest;
   manifest.offset = offset;

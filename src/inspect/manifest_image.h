@@ -38,7 +38,7 @@ struct ManifestImage {
   ManifestState state;            // after as many of the edits as could be applied
 };
 
-// Reads the area. REQUIRES: image.IsExtent(offset, size).
+// Reads the area. REQUIRES: image.Readable(offset, size).
 ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation);
 
 // All areas that footers in the pool tell of, current or not, the one of the highest epoch first; of those with the
