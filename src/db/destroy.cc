@@ -127,7 +127,7 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
     // In the directory only the pool itself may be another database's, put there by hand.
     ours = ids_.count(header.pool_id) > 0 || (here && (!described_ || path != pool_path_));
   } else {
-    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(LastPoolPath(store_, name_));
+    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(PoolPath(store_.pool_path, name_));
   }
   *owner = !ours ? Owner::kOther : here || at_home_ ? Owner::kUs : Owner::kOriginal;
   return s;
@@ -161,20 +161,20 @@ Status Destroyer::DestroyLog() const {
   Status s;
   std::set<uint64_t> logs = {store_.log.id};
   if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
-  for (const std::string& wal_dir : {store_.log.wal_dir, options_.wal_dir}) {
-    const std::string folder = WalFolder(wal_dir, name_);
-    if (!described_ || !(at_home_ || folder == name_ || IsInDirectory(folder))) continue;
-    std::optional<OwnerMark> owner;
+  const std::string folder = WalFolder(store_.log.wal_dir, name_);
+  std::optional<OwnerMark> owner;
+  if (described_ && (at_home_ || folder == name_ || IsInDirectory(folder))) {
     s = FileLog::FindOwner(env_, folder, &owner);
-    if (s.ok() && (!owner.has_value() || logs.count(owner->id) == 0)) continue;  // it does not say that it is ours
-    if (s.ok()) s = FileLog::Destroy(env_, folder, &owner->id);
-    if (!s.ok()) return s;
-    if (folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
+  if (s.ok() && owner.has_value() && logs.count(owner->id) > 0) {  // it says that it is ours
+    s = FileLog::Destroy(env_, folder, &owner->id);
+    if (s.ok() && folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
+  }
+  if (!s.ok()) return s;
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
   s = FileLog::List(env_, name_, &files);
-  std::optional<OwnerMark> owner;
+  owner.reset();
   if (s.ok() && (!described_ || files.empty())) s = FileLog::FindOwner(env_, name_, &owner);
   return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }

@@ -13,8 +13,11 @@
 
 namespace miodb {
 
+inline std::string PoolPath(const std::string& pool_path, const std::string& name) {
+  return pool_path.empty() ? name + "/pool" : pool_path;
+}
 inline std::string PoolPath(const Options& options, const std::string& name) {
-  return options.pool_path.empty() ? name + "/pool" : options.pool_path;
+  return PoolPath(options.pool_path, name);
 }
 inline std::string LockPath(const std::string& name) { return name + "/LOCK"; }
 inline std::string LogPath(const std::string& name) { return name + "/LOG"; }

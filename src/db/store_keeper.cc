@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/db/file_names.h"
+#include "src/db/places.h"
 #include "src/db/region_places.h"
 #include "src/util/posix_file.h"
 
@@ -46,8 +47,10 @@ Status StoreKeeper::Find(bool pool_is_there) {
   if (is_volatile != (store_.pool == Uuid{})) {
     return Status::InvalidArgument(
         is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
-        store_path + " says that the database's pool is " + LastPoolPath(store_, db_.name));
+        store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name));
   }
+  s = CheckPlaces(db_.options, db_.name, store_);
+  if (!s.ok()) return s;
   if (!pool_is_there) return MissingPool(needed);
   if (store_.directory == RealPath(db_.name)) return s;
   StoreDescriptor original;
@@ -69,10 +72,8 @@ Status StoreKeeper::MissingPool(const std::string& path) const {
   }
   return Status::InvalidArgument(
       path, "there is no pool here. The database has one, as " + store_path + " says: uuid " +
-                UuidText(store_.pool.data()) + ", last at " + LastPoolPath(store_, db_.name) +
-                ". Is its file system mounted, and is Options::pool_path right? To begin anew, without what was in it, "
-                "remove " +
-                store_path);
+                UuidText(store_.pool.data()) +
+                ". Is its file system mounted? To begin anew, without what was in it, remove " + store_path);
 }
 
 // Whether the pool that was opened is the one that STORE names, and no other database's too.
@@ -83,8 +84,7 @@ Status StoreKeeper::CheckPool() {
     if (uuid != store_.successor) {
       return Status::InvalidArgument(
           db_.pool->path(), "is another pool (uuid " + UuidText(uuid.data()) + ") than " + StorePath(db_.name) +
-                                " names: uuid " + UuidText(store_.pool.data()) + ", last at " +
-                                LastPoolPath(store_, db_.name) +
+                                " names: uuid " + UuidText(store_.pool.data()) +
                                 ". Put that back; or, to have this pool as the database's, remove the file and call "
                                 "RepairDB");
     }
@@ -94,7 +94,8 @@ Status StoreKeeper::CheckPool() {
     store_.pool = uuid;
   }
   store_.successor = Uuid{};
-  return CheckOriginal();
+  Status s = CheckRegionPlaces(db_.options, db_.name, store_, *db_.pool);
+  return s.ok() ? CheckOriginal() : s;
 }
 
 // The directory was copied from one that is still there. Parts that both name are that one's.
@@ -105,7 +106,7 @@ Status StoreKeeper::CheckOriginal() const {
     return Status::InvalidArgument(db_.name, "is a copy of the database in " + directory + ", which has " + part +
                                                  " too. Give this one its own copy of it, or remove the other's STORE");
   };
-  if (IsSamePlace(db_.pool->path(), LastPoolPath(*original_, directory))) return refuse(db_.pool->path());
+  if (IsSamePlace(db_.pool->path(), PoolPath(original_->pool_path, directory))) return refuse(db_.pool->path());
   for (int i = 1; i < db_.pool->regions().count(); i++) {
     const std::string& mine = db_.pool->regions().at(i).region->path();
     for (const StoreDescriptor::Region& region : original_->regions) {
@@ -113,10 +114,9 @@ Status StoreKeeper::CheckOriginal() const {
     }
   }
   const std::string log = WalFolder(original_->log.wal_dir, directory);
-  for (const std::string& wal_dir : {store_.log.wal_dir, db_.options.wal_dir}) {
-    if (IsSamePlace(WalFolder(wal_dir, db_.name), log)) return refuse(log);
-  }
-  return Status::OK();
+  if (IsSamePlace(WalFolder(store_.log.wal_dir, db_.name), log)) return refuse(log);
+  const std::string& tier = db_.options.ssd_path;
+  return !tier.empty() && IsSamePlace(tier, original_->ssd_path) ? refuse(tier) : Status::OK();
 }
 
 // Makes STORE say what there is now. It is synced even if it says so already: the process that wrote it may have come
@@ -125,6 +125,7 @@ Status StoreKeeper::Keep(StoreState state) {
   if (!Keeps()) return Status::OK();
   store_.state = state;
   store_.pool_path = db_.options.pool_path;
+  if (!db_.options.ssd_path.empty()) store_.ssd_path = db_.options.ssd_path;
   store_.directory = RealPath(db_.name);
   if (db_.pool != nullptr && !db_.pool->is_volatile()) store_.regions = RegionsOfStore(*db_.pool);
   if (store_ == stored_) return SyncStore(db_.options.env, db_.name);

@@ -46,7 +46,8 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint32_t count;
   if (!GetByte(input, &state) || !GetByte(input, &in_use) || !GetUuid(input, &store->pool) ||
       !GetUuid(input, &store->successor) || !GetFixed64(input, &store->log.id) || !GetText(input, &store->directory) ||
-      !GetText(input, &store->pool_path) || !GetText(input, &store->log.wal_dir) || !GetVarint32(input, &count)) {
+      !GetText(input, &store->pool_path) || !GetText(input, &store->log.wal_dir) || !GetText(input, &store->ssd_path) ||
+      !GetVarint32(input, &count)) {
     return false;
   }
   if (state < static_cast<uint8_t>(StoreState::kMaking) || state > static_cast<uint8_t>(StoreState::kInUse) ||
@@ -84,6 +85,7 @@ std::string StoreDescriptor::Encode() const {
   PutLengthPrefixedSlice(&content, directory);
   PutLengthPrefixedSlice(&content, pool_path);
   PutLengthPrefixedSlice(&content, log.wal_dir);
+  PutLengthPrefixedSlice(&content, ssd_path);
   PutVarint32(&content, static_cast<uint32_t>(regions.size()));
   for (const Region& region : regions) {
     PutUuid(&content, region.uuid);

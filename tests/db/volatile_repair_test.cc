@@ -276,8 +276,11 @@ TEST_F(VolatileRepairTest, WithoutItsLogFolderItBeginsAnother) {
   fs::remove_all(logs_);
   options_.wal_dir = dir_ / "other_logs";
   EXPECT_FALSE(TryOpen().ok());
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
+  options_.wal_dir = logs_;
+  EXPECT_FALSE(TryOpen().ok());
   ASSERT_OK(RepairDB(path_, options_));
-  EXPECT_NE(std::string::npos, Lost().find("other_logs")) << Lost();
+  EXPECT_NE(std::string::npos, Lost().find(logs_)) << Lost();
   Open();
   ExpectOfUse();
 }

@@ -23,6 +23,7 @@ StoreDescriptor Example() {
   store.pool_path = "/mnt/pmem/pool";
   store.directory = "/var/lib/db";
   store.log = {0x123456789abcdef0, true, "/mnt/log"};
+  store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};
   return store;
@@ -69,7 +70,7 @@ TEST(StoreDescriptorTest, StatesAndVersionsThatAreNoneAreRefused) {
     EXPECT_EQ(state == 0 || state == 1, store.DecodeFrom(Sealed(content))) << state;
   }
   std::string content = Example().Encode();
-  content[8] = 2;
+  content[8] = 1;
   EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
 }
 

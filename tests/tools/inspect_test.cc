@@ -254,6 +254,29 @@ TEST_F(LogFilesInspectTest, TheDumpShowsTheirBatches) {
   }
 }
 
+TEST_F(LogFilesInspectTest, MovingKeepsWhatIsNotNamedWhereItWas) {
+  const std::string pool = dir_ / "moved_pool", logs = dir_ / "moved_logs";
+  std::filesystem::rename(path_ + "/pool", pool);
+  std::filesystem::rename(logs_, logs);
+  ProgramResult move = RunTool("miodb_move --pool=" + pool + " " + path_);
+  EXPECT_EQ(1, move.code);
+  EXPECT_TRUE(move.Says(logs_ + ": does not hold the log of this database")) << move.text;
+  EXPECT_EQ(0, RunTool("miodb_move --pool=" + pool + " --wal=" + logs + " " + path_).code);
+  std::filesystem::rename(pool, path_ + "/pool");
+  move = RunTool("miodb_move --pool= " + path_);
+  EXPECT_EQ(0, move.code) << move.text;
+  options_.wal_dir = logs;
+  Open();
+  EXPECT_EQ("1", Get("in file"));
+  EXPECT_EQ(2, RunTool("miodb_move --wal=" + logs + " " + path_).code) << "it is open";
+  for (const std::string& arguments : {std::string(), "--elsewhere " + path_, dir_ / "no_database"}) {
+    EXPECT_EQ(2, RunTool("miodb_move " + arguments).code) << arguments;
+  }
+  move = RunTool("miodb_move --help");
+  EXPECT_EQ(0, move.code);
+  EXPECT_TRUE(move.Says("Usage: miodb_move")) << move.text;
+}
+
 TEST_F(InspectTest, TheDumpShowsEveryPart) {
   Make();
   ProgramResult dump = RunTool("miodb_dump " + path_);
