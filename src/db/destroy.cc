@@ -18,7 +18,6 @@
 #include "src/util/held_lock.h"
 #include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
-#include "src/version/ssd_manifest.h"
 
 // Removing a database. Its directory may have been copied, its options may name somebody else's files, and a removal
 // may have been cut off. So what goes is
@@ -101,9 +100,6 @@ Status Destroyer::FindParts() {
   if (described_) AddIds(store_);
   StoreDescriptor repaired;
   if (ReadStore(env_, RepairDirectory(name_), &repaired).ok()) AddIds(repaired);
-  SsdManifest manifest;
-  const std::string path = SsdManifestPath(name_);
-  if (env_->FileExists(path) && SsdManifest::Read(env_, path, &manifest).ok()) ids_.insert(manifest.store_id);
   return Status::OK();
 }
 
@@ -182,14 +178,12 @@ Status Destroyer::DestroyLog() const {
 // What lies in the directory, but for the lock.
 Status Destroyer::RemoveFiles() const {
   Status s;
-  const std::string repair = RepairDirectory(name_), manifest = SsdManifestPath(name_);
-  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(manifest, i)); i++) {
-    s = env_->RemoveFile(DamagedPath(manifest, i));
-  }
+  const std::string repair = RepairDirectory(name_), store = StorePath(name_);
+  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(store, i)); i++) s = env_->RemoveFile(DamagedPath(store, i));
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
-  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), LostPath(name_) + ".tmp",
-                                  manifest + ".tmp", manifest, StorePath(name_) + ".tmp", StorePath(name_)}) {
+  for (const std::string& file :
+       {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), LostPath(name_) + ".tmp", store + ".tmp", store}) {
     if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
   }
   return s;

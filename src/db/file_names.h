@@ -29,9 +29,6 @@ inline std::string WalFolder(const std::string& wal_dir, const std::string& name
   return wal_dir.empty() ? name : wal_dir;
 }
 
-// What outlives a volatile pool (version/ssd_manifest.h).
-inline std::string SsdManifestPath(const std::string& name) { return name + "/SSD_MANIFEST"; }
-
 // What a repair says of its losses.
 inline std::string LostPath(const std::string& name) { return name + "/LOST"; }
 

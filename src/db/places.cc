@@ -12,6 +12,7 @@
 #include "src/util/held_lock.h"
 #include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
+#include "src/version/version_edit.h"
 
 namespace miodb {
 
@@ -46,7 +47,7 @@ class Mover {
   const Options options_;
   Env* const env_;
   StoreDescriptor store_;
-  uint64_t epoch_ = UINT64_MAX;  // of the pool's root
+  uint64_t epoch_ = 0;  // of the pool's root, or of STORE
 };
 
 Status Mover::Run() {
@@ -77,7 +78,11 @@ Status Mover::FindPool() {
     return Status::InvalidArgument(path, StorePath(name_) + " says that the pool is " +
                                              PoolPath(store_.pool_path, name_) + ": only a file can be moved");
   }
-  if (Region::IsAnonymous(path)) return Status::OK();
+  if (Region::IsAnonymous(path)) {
+    VersionEdit state;
+    if (state.DecodeSsdState(store_.ssd_state)) epoch_ = state.next_id;
+    return Status::OK();
+  }
   std::string page;
   Status s = ReadFirstPage(path, &page);
   if (!s.ok()) return s;
@@ -134,7 +139,7 @@ Status Mover::FindTier() const {
   }
   if (mark.detail <= epoch_) return s;
   return Status::InvalidArgument(
-      PoolPath(options_, name_),
+      store_.pool == Uuid{} ? StorePath(name_) : PoolPath(options_, name_),
       "is an older copy (epoch " + std::to_string(epoch_) + ") than the one whose files are in " + options_.ssd_path);
 }
 

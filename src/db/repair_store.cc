@@ -150,28 +150,21 @@ void Repairer::AddFormer(uint64_t id) {
 
 // ---- a volatile pool
 
-// A volatile pool's database always has a log. Without STORE it is where the options say.
-Status Repairer::ReadVolatileParts() {
+// A volatile pool's database always has a log. Without STORE it is where the options say, and all table files count.
+Status Repairer::ReadVolatileParts(bool* whole, VersionEdit* state) {
   const Status s = ReadStore(env_, name_, &store_);
   if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
-  if (!s.ok()) MissStore(s);
   if (s.ok() && store_.pool != Uuid{}) {
     return Status::InvalidArgument("Options::pool_path is anonymous",
                                    StorePath(name_) + " says that the pool is " + PoolPath(store_.pool_path, name_));
   }
+  *whole = s.ok() && store_.state == StoreState::kInUse && state->DecodeSsdState(store_.ssd_state);
+  if (!*whole) MissStore(s);
   const Status places = CheckPlaces(options_, name_, store_);  // of an empty descriptor nothing
   if (!places.ok()) return places;
   store_.log.wal_dir = options_.wal_dir;
   wal_folder_ = WalFolder(store_.log.wal_dir, name_);
   return Status::OK();
-}
-
-// Before SSD_MANIFEST has this id: from now on files and logs with either are the database's.
-Status Repairer::NameVolatileSuccessor(uint64_t old_id, uint64_t new_id) {
-  AddFormer(old_id);
-  store_.log.id = new_id;
-  store_.log.in_use = true;
-  return WriteParts();
 }
 
 }  // namespace miodb

@@ -7,6 +7,7 @@
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
 #include "src/util/system_random.h"
+#include "src/version/version_edit.h"
 
 namespace miodb {
 
@@ -30,7 +31,8 @@ Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
   if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
   std::string content;
   Status s = ReadSmallFile(env, path, &content);
-  if (s.ok() && !store->DecodeFrom(content)) {
+  VersionEdit state;
+  if (s.ok() && !(store->DecodeFrom(content) && state.DecodeSsdState(store->ssd_state))) {
     s = Status::Corruption(path,
                            "does not say which parts the database has, or in another version's form; RepairDB "
                            "makes it anew");
@@ -42,13 +44,16 @@ Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
 }
 
 // The file is replaced as a whole and synced, then its folder: a crash leaves the old descriptor or the new one.
-Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store) {
+Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store, Status* in_doubt) {
   StoreDescriptor in_file = store;
   ForEachPath(&in_file, [&](std::string* place) {
     if (place->starts_with(name + "/")) place->replace(0, name.size(), 1, kDirectoryMark);
   });
   Status s = ReplaceFile(env, StorePath(name), in_file.Encode());
-  return s.ok() ? SyncStore(env, name) : s;
+  if (!s.ok()) return s;
+  s = SyncStore(env, name);
+  if (in_doubt != nullptr) *in_doubt = s;
+  return s;
 }
 
 Status SyncStore(Env* env, const std::string& name) {

@@ -19,8 +19,9 @@ namespace miodb {
 // begin with its name as it is given here.
 Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store);
 
-// Replaces the file and syncs it. A crash leaves the old descriptor or the new one.
-Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store);
+// Replaces the file and syncs it. A crash leaves the old descriptor or the new one, and an error the old one; but where
+// it is *in_doubt as well, whether a crash leaves the new one is not known. Null: nobody asks.
+Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store, Status* in_doubt = nullptr);
 
 // Makes the file and its name durable, whoever wrote it.
 Status SyncStore(Env* env, const std::string& name);

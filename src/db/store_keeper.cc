@@ -32,12 +32,15 @@ Status StoreKeeper::Find(bool pool_is_there) {
   original_.reset();
   if (db_.PoolIsOfTests()) return Status::OK();
   const std::string path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  const std::string default_pool = PoolPath("", db_.name);
   const bool is_volatile = Region::IsAnonymous(path);
-  const std::string needed = is_volatile ? SsdManifestPath(db_.name) : path;
+  if (is_volatile && db_.options.env->FileExists(default_pool)) {
+    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + default_pool);
+  }
   Status s = ReadStore(db_.options.env, db_.name, &stored_);
   if (s.IsNotFound()) {
     if (!pool_is_there) return Status::OK();
-    return Status::InvalidArgument(store_path, "is missing: nothing says that " + needed +
+    return Status::InvalidArgument(store_path, "is missing: nothing says that " + path +
                                                    " is this database's. If it is, RepairDB makes the file anew");
   }
   existed_ = pool_is_there || !s.ok() || stored_.state == StoreState::kInUse;
@@ -51,7 +54,12 @@ Status StoreKeeper::Find(bool pool_is_there) {
   }
   s = CheckPlaces(db_.options, db_.name, store_);
   if (!s.ok()) return s;
-  if (!pool_is_there) return MissingPool(needed);
+  if (is_volatile && db_.options.ssd_path.empty()) {
+    return Status::InvalidArgument("Options::ssd_path is empty",
+                                   store_path + " says that the database is in log files " +
+                                       "and in table files, which are in " + store_.ssd_path);
+  }
+  if (!is_volatile && !pool_is_there) return MissingPool(path);
   if (store_.directory == RealPath(db_.name)) return s;
   StoreDescriptor original;
   if (ReadStore(db_.options.env, store_.directory, &original).ok() && original.pool == store_.pool &&
@@ -65,11 +73,6 @@ Status StoreKeeper::Find(bool pool_is_there) {
 // beginning anew costs all data.
 Status StoreKeeper::MissingPool(const std::string& path) const {
   const std::string store_path = StorePath(db_.name);
-  if (store_.pool == Uuid{}) {
-    return Status::InvalidArgument(path, "is missing, and " + store_path +
-                                             " says that there is a database. RepairDB makes it anew from the table "
-                                             "files and the log");
-  }
   return Status::InvalidArgument(
       path, "there is no pool here. The database has one, as " + store_path + " says: uuid " +
                 UuidText(store_.pool.data()) +
@@ -123,6 +126,7 @@ Status StoreKeeper::CheckOriginal() const {
 // no further.
 Status StoreKeeper::Keep(StoreState state) {
   if (!Keeps()) return Status::OK();
+  MutexLock lock(&mutex_);
   store_.state = state;
   store_.pool_path = db_.options.pool_path;
   if (!db_.options.ssd_path.empty()) store_.ssd_path = db_.options.ssd_path;
@@ -132,6 +136,20 @@ Status StoreKeeper::Keep(StoreState state) {
   stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
   Status s = WriteStore(db_.options.env, db_.name, store_);
   if (s.ok()) stored_ = store_;
+  return s;
+}
+
+// What was not written is forgotten: a later Keep must not write it, since the job that made the files has failed.
+Status StoreKeeper::KeepSsdState(uint64_t log_reach, std::string state, Status* in_doubt) {
+  CHECK(Keeps());
+  MutexLock lock(&mutex_);
+  StoreDescriptor next = store_;
+  next.log_reach = log_reach;
+  next.ssd_state = std::move(state);
+  stored_ = StoreDescriptor();
+  Status s = WriteStore(db_.options.env, db_.name, next, in_doubt);
+  if (!s.ok()) return s;
+  store_ = stored_ = std::move(next);
   return s;
 }
 

@@ -67,7 +67,7 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
     if (!GetFixed64(input, &id)) return false;
     store->former_ids.push_back(id);
   }
-  return input->empty();
+  return GetFixed64(input, &store->log_reach) && GetText(input, &store->ssd_state) && input->empty();
 }
 
 }  // namespace
@@ -93,6 +93,8 @@ std::string StoreDescriptor::Encode() const {
   }
   PutVarint32(&content, static_cast<uint32_t>(former_ids.size()));
   for (const uint64_t id : former_ids) PutFixed64(&content, id);
+  PutFixed64(&content, log_reach);
+  PutLengthPrefixedSlice(&content, ssd_state);
   return Sealed(kSeal, content);
 }
 

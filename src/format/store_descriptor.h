@@ -6,6 +6,7 @@
 //   directory | path of the pool | log folder | directory of the SSD tier         each a length-prefixed string
 //   varint32 number of regions | for each its uuid and path
 //   varint32 number of former ids | u64 each
+//   u64 log reach | a length-prefixed edit: the state of the SSD tier, of a volatile pool's database
 //
 // Parts are known by their ids. A path is as the options named it, and empty where they did not. In the file one zero
 // byte at its beginning stands for the database directory, which so may be moved with what lies in it.
@@ -55,7 +56,7 @@ struct StoreDescriptor {
   };
 
   struct Log {
-    uint64_t id = 0;      // that the folder's WAL_OWNER states; a volatile pool's database has its own id here
+    uint64_t id = 0;      // that the folder's WAL_OWNER states; with a volatile pool POOL in the SSD tier, too
     bool in_use = false;  // false: log files hold nothing that is not in tables
     std::string wal_dir;  // empty: the database directory
     bool operator==(const Log&) const = default;
@@ -70,6 +71,13 @@ struct StoreDescriptor {
   std::string ssd_path;              // empty: there is no SSD tier
   std::vector<Region> regions;       // further regions of the pool
   std::vector<uint64_t> former_ids;  // of pools and SSD tiers that repairs have set aside
+
+  // What remains of a volatile pool's database beside its files; with any other pool nothing is set. The state is an
+  // edit from nothing (version/version_edit.h): comparator, next id, files, and the flushed sequence up to which writes
+  // are in files, or hidden by others that are; the log goes on from there. Writes up to the log reach were durable in
+  // the log when this was written, and files may hold any of them, so a log that ends earlier is damaged.
+  uint64_t log_reach = 0;
+  std::string ssd_state;
 
   bool operator==(const StoreDescriptor&) const = default;
 

@@ -296,22 +296,21 @@ void Verifier::CheckSpace() {
 
 }  // namespace
 
-VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* comparator, const VerifyOptions& options) {
+VerifyResult VerifyVolatile(const StoreDescriptor& store, const Comparator* comparator, const VerifyOptions& options) {
   VerifyResult result;
   const UnknownOrder unknown;
   ManifestState state;
-  const Status s = state.Apply(manifest.state);
-  if (!s.ok()) {
-    result.problems.push_back({"SSD_MANIFEST", s.ToString()});
+  VersionEdit edit;
+  if (!edit.DecodeSsdState(store.ssd_state) || !state.Apply(edit).ok()) {
+    result.problems.push_back({"STORE", "the state of the SSD tier is damaged"});
     return result;
   }
   result.comparator = state.comparator;
   result.order_checked = result.comparator == comparator->Name();
   LogHistory log(RulesOfCheck(options), Into(&result.problems));
-  CheckHistory(options, manifest.store_id, state.flushed_sequence, manifest.log_reach, &log, &result);
+  CheckHistory(options, store.log.id, state.flushed_sequence, store.log_reach, &log, &result);
   Progress progress(options, state, 0);
-  CheckFiles(options, manifest.store_id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress,
-             &result);
+  CheckFiles(options, store.log.id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress, &result);
   return result;
 }
 

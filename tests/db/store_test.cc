@@ -11,6 +11,7 @@
 #include "src/db/file_names.h"
 #include "src/db/store_file.h"
 #include "src/nvm/pool.h"
+#include "src/version/version_edit.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -256,6 +257,22 @@ TEST_F(StoreDamageTest, NoBitHidesAcknowledgedWrites) {
   }
   options_.log_mode = kLogFile;
   ExpectAll();
+}
+
+TEST_F(StoreDamageTest, AStateOfTheSsdTierThatIsNoneIsDamage) {
+  Make();
+  StoreDescriptor store = Descriptor();
+  VersionEdit edit;
+  edit.tables.push_back({1, 0, 1, 4096, 4096});
+  std::string with_a_table;
+  edit.EncodeTo(&with_a_table);
+  for (const std::string& state : {std::string("\xff nothing"), with_a_table}) {
+    store.ssd_state = state;
+    ASSERT_OK(WriteStore(Env::Default(), path_, store));
+    const Status s = TryOpen();
+    EXPECT_STATUS(Corruption, s);
+    EXPECT_TRUE(Mentions(s, this->store()));
+  }
 }
 
 TEST_F(StoreDamageTest, APoolWithoutStoreIsRefusedBecauseItsLogMayBeElsewhere) {

@@ -16,7 +16,8 @@
 
 #include "miodb/env.h"
 #include "src/db/places.h"
-#include "src/version/ssd_manifest.h"
+#include "src/db/store_file.h"
+#include "src/version/version_edit.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
 #include "tests/common/ssd_test_base.h"
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 class VolatileSsdTest : public VolatileSsdTestBase {
  protected:
-  std::string ManifestPath() const { return path_ + "/SSD_MANIFEST"; }
+  std::string StorePath() const { return path_ + "/STORE"; }
 
   void ExpectRefused(const Status& s, const std::string& reason) {
     EXPECT_FALSE(s.ok());
@@ -188,12 +189,12 @@ TEST_F(VolatileSsdTest, RefusesWhatWouldPutAnotherDatabaseBesideIt) {
   const Options good = options_;
   options_.pool_path = "";
   options_.log_mode = kLogPmem;
-  ExpectRefused(TryOpen(), "SSD_MANIFEST");
+  ExpectRefused(TryOpen(), StorePath());
   EXPECT_FALSE(fs::exists(path_ + "/pool"));
   options_ = good;
   options_.ssd_path = "";
   options_.log_mode = kLogOff;
-  ExpectRefused(TryOpen(), "SSD_MANIFEST");
+  ExpectRefused(TryOpen(), StorePath());
   options_ = good;
   options_.ssd_path = dir_ / "elsewhere";
   ExpectRefused(TryOpen(), ssd_);
@@ -228,9 +229,9 @@ TEST_F(VolatileSsdTest, ReportsWhatIsDamagedOrMissing) {
   Fill(Count() / 2, kValueBytes, 1);
   Close();
   const std::string log = FilesIn(logs_, ".log").front(), table = FilesIn(ssd_, ".sst").front();
-  for (const std::string& path : {ManifestPath(), log, table}) {
+  for (const std::string& path : {StorePath(), log, table}) {
     fs::copy_file(path, path + ".copy");
-    if (path == ManifestPath()) {
+    if (path == StorePath()) {
       std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(40).put('x');
     } else {
       fs::remove(path);
@@ -275,7 +276,7 @@ TEST_F(VolatileSsdTest, WhoDoesNotGetTheLockTakesNothing) {
   Put("a", "1");
   DB* second = nullptr;
   EXPECT_FALSE(DB::Open(options_, path_, &second).ok());
-  EXPECT_TRUE(fs::exists(ManifestPath()));
+  EXPECT_TRUE(fs::exists(StorePath()));
   Open();
   EXPECT_EQ("1", Get("a"));
 }
@@ -289,11 +290,13 @@ TEST_F(VolatileSsdTest, WhatTheLogMustReachNeverSinks) {
   uint64_t reach = 0;
   for (int i = 0; i < 3; i++) {
     Close();
-    SsdManifest manifest;
-    ASSERT_OK(SsdManifest::Read(Env::Default(), ManifestPath(), &manifest));
-    EXPECT_GE(manifest.log_reach, reach);
-    EXPECT_LE(manifest.state.flushed_sequence, manifest.log_reach);
-    reach = manifest.log_reach;
+    StoreDescriptor store;
+    VersionEdit state;
+    ASSERT_OK(ReadStore(Env::Default(), path_, &store));
+    ASSERT_TRUE(state.DecodeSsdState(store.ssd_state));
+    EXPECT_GE(store.log_reach, reach);
+    EXPECT_LE(state.flushed_sequence, store.log_reach);
+    reach = store.log_reach;
     Open();
   }
   EXPECT_GT(reach, 0u);
@@ -324,7 +327,7 @@ TEST_F(VolatileSsdTest, AnOpenThatFailsLeavesNothing) {
   EXPECT_FALSE(fs::exists(path_));
   EXPECT_FALSE(fs::exists(logs_));
   options_.ssd_path = ssd_;
-  fs::create_directories(path_ + "/SSD_MANIFEST.tmp");  // cannot be written
+  fs::create_directories(path_ + "/STORE.tmp");  // cannot be written
   EXPECT_FALSE(TryOpen().ok());
   EXPECT_FALSE(fs::exists(logs_));
   EXPECT_FALSE(fs::exists(ssd_));

@@ -26,6 +26,8 @@ StoreDescriptor Example() {
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};
+  store.log_reach = 0xfedcba9876543210;
+  store.ssd_state = "an edit";
   return store;
 }
 
@@ -77,7 +79,7 @@ TEST(StoreDescriptorTest, StatesAndVersionsThatAreNoneAreRefused) {
 TEST(StoreDescriptorTest, CountsThatAreNotThereCostNoMemory) {
   StoreDescriptor empty, store;
   std::string content = empty.Encode();
-  content.resize(content.size() - 2);  // without the two counts
+  content.resize(content.size() - 11);  // without the two counts and what follows
   PutVarint32(&content, UINT32_MAX);
   EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
 }

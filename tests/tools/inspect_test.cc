@@ -150,7 +150,7 @@ TEST_F(InspectTest, OfAVolatilePoolFilesAreChecked) {
   EXPECT_FALSE(check.Says("ssd_entries       0\n")) << check.text;
   const ProgramResult dump = RunTool("miodb_dump " + path_);
   EXPECT_EQ(2, dump.code);
-  EXPECT_TRUE(dump.Says("SSD_MANIFEST")) << dump.text;
+  EXPECT_TRUE(dump.Says(path_ + "/STORE")) << dump.text;
   std::vector<std::string> logs;
   std::string sst;
   for (const auto& entry : std::filesystem::directory_iterator(path_)) {
@@ -167,10 +167,10 @@ TEST_F(InspectTest, OfAVolatilePoolFilesAreChecked) {
   check = RunTool(command);
   EXPECT_EQ(1, check.code) << check.text;
   EXPECT_TRUE(check.Says("when files on SSD were made")) << check.text;
-  ASSERT_OK(WriteStringToFile(Env::Default(), "damaged", path_ + "/SSD_MANIFEST"));
+  ASSERT_OK(WriteStringToFile(Env::Default(), "damaged", path_ + "/STORE"));
   check = RunTool(command);
   EXPECT_EQ(1, check.code) << check.text;
-  EXPECT_TRUE(check.Says("DAMAGE " + path_ + "/SSD_MANIFEST")) << check.text;
+  EXPECT_TRUE(check.Says(path_ + "/STORE: does not say which parts")) << check.text;
 }
 
 class LogFilesInspectTest : public InspectTest {
