@@ -67,7 +67,7 @@ endforeach()
 
 # ---- Tools that use the library's inside. The rest of tools/inspect/ is what they share. ----
 
-foreach(name miodb_check miodb_dump)
+foreach(name miodb_check miodb_dump miodb_move)
   miodb_add_program(${name} "tools/inspect/${name}.cc" tools/inspect/arguments.cc)
   target_link_libraries(${name} PRIVATE miodb_needs)
 endforeach()

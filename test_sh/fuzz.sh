@@ -70,7 +70,7 @@ cmake --build "$build" --parallel "$jobs" --target "${programs[@]}"
 
 # Inputs no longer than what the decoder has use for: longer ones only cost time.
 declare -A max_len=([coding]=64 [record]=512 [header]=400 [version_edit]=512 [write_batch]=512 [frame]=1024
-  [manifest]=4097 [ssd_manifest]=512 [region]=500 [store]=400 [table]=8192 [file_log]=2048 [trace]=700)
+  [manifest]=4097 [region]=500 [store]=768 [table]=8192 [file_log]=2048 [trace]=700)
 passed=0
 failed=0
 for name in "${names[@]}"; do

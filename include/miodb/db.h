@@ -212,8 +212,8 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 // it when nothing more is wanted of it. Meanwhile there must be room for both. Until the step, a crash or an error
 // leaves the database as it was, and the repair can be started again.
 //
-// With a volatile pool and an SSD tier the table files and the log are written anew into table files; SSD_MANIFEST is
-// replaced in that step, and a copy of the old one stays as "SSD_MANIFEST.damaged". The log files go, those kept in
+// With a volatile pool and an SSD tier the table files and the log are written anew into table files; STORE is replaced
+// in that step, and a copy of the old one stays as "STORE.damaged". The log files go, those kept in
 // archive/ too.
 //
 // What it keeps. Of every key the newest version that can be read. Batches and sequences are not kept; snapshots do not

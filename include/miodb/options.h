@@ -204,8 +204,8 @@ struct MIODB_EXPORT Options {
   // With ssd_path, log_mode has to be kLogFile: log files stay until what they hold is on SSD, and an open writes it
   // once more, which takes as long as the writes took. Durability is that of log files, see docs/crash_model.md.
   // Without ssd_path, log_mode has to be kLogOff: nothing of the database outlives the process.
-  // A database remembers its pool by an id. One whose pool is not found here is refused, and another pool in its place
-  // too.
+  // A database remembers where its pool is, and its id. Refused are another path, until miodb_move has said that the
+  // pool was moved there; a pool that is not found here; and another pool in its place.
   std::string pool_path;
 
   // The most space the pool may take: 128 KiB to 128 TiB, and 32 log_chunk_size or more: a smaller pool could not be
@@ -246,7 +246,7 @@ struct MIODB_EXPORT Options {
   // Further regions of the pool, 12 at most, used in this order when the pool file is full; what is freed is used
   // again, in the pool file first. All have the pool's persist mode. One that is not there is made, and is from then on
   // a part of the pool that every open has to find: by its uuid, whether it is named here or not, at these paths, where
-  // it was last, and in the folders below.
+  // it was last, and in the folders below. One that was moved to a path in this list takes miodb_move first.
   std::vector<NvmRegion> nvm_regions;
 
   // Folders with files or DAX devices that may be regions, besides those of the pool file and of the regions' paths. So
@@ -282,7 +282,7 @@ struct MIODB_EXPORT Options {
   // ---- The log in files: with kLogFile, else without effect. Names as in RocksDB ----------------------------------
 
   // The folder for log files, made if it is not there (the one above it must be). Empty: the database directory. Each
-  // pool needs its own. To change it, open once more with the old one, call Flush, and close. Where a folder with
+  // pool needs its own. The first log fixes it, until miodb_move says that the folder was moved. Where a folder with
   // unflushed writes is gone, for example because its disk is not mounted, Open returns Corruption.
   std::string wal_dir;
 
@@ -357,7 +357,7 @@ struct MIODB_EXPORT Options {
   // nvm_budget. It is made if need be, may lie on any file system, and belongs to this pool alone. Empty: no SSD tier,
   // all data stays in the pool; refused if the database has data on SSD.
   // A directory that holds another pool's files, or table files of nobody's, is InvalidArgument and left as it is.
-  // What is in it is known by the pool's id, so it may be moved.
+  // The first open with it fixes it. It may be moved, being known by the pool's id: miodb_move says so then.
   std::string ssd_path;
 
   // Bytes of records and indexes in tables of the pool above which partitions drain. The pool also has to hold log,

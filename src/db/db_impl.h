@@ -10,7 +10,7 @@
 //   SsdSchedule   ranges that jobs of the tier hold                             what may run there (ssd_schedule.h)
 //   Workers       background threads                                            work behind the writers, and waiting
 //   LogFiles      log files                                                     the log with kLogFile
-//   LogFloor      SSD_MANIFEST                                                  how much of the log is needed
+//   LogFloor      the floor of the log                                          how much of the log is needed
 //   Space         log chunks that are ready                                     chunks, and what has to stay free
 //   SsdTier       the tier's schedule and errors                                drains and compactions on SSD
 //   Flusher       tables without filters                                        flushes
@@ -25,7 +25,8 @@
 //
 // Locks, in the order in which they may be taken: region_mutex_; the database's mutex (control.h); then one of
 // SnapshotList's, ReadStates', BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's mutex_.
-// Readers take none of them, except where read_state.h says so.
+// StoreKeeper's is taken without the database's mutex, and nothing under it. Readers take none of them, except where
+// read_state.h says so.
 
 #ifndef MIODB_SRC_DB_DB_IMPL_H_
 #define MIODB_SRC_DB_DB_IMPL_H_
@@ -119,8 +120,7 @@ class DBImpl final : public DB {
   Status RecoverParts(Existence existence) REQUIRES(db_mutex);
   void LogOpened(uint64_t start_micros) const REQUIRES(db_mutex);
   Status StartThreads();
-  Status CheckVolatility() const;
-  void RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed);
+  void RemoveUnfinished(const std::string& store, bool directory_existed);
 
   // ---- db_regions.cc
   Status AddMissingRegions();

@@ -134,7 +134,8 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       ssd_schedule_(std::make_unique<SsdSchedule>()),
       workers_(std::make_unique<Workers>(*context_, control_.get())),
       logs_(std::make_unique<LogFiles>(*context_, store_.get())),
-      floor_(std::make_unique<LogFloor>(*context_, control_.get(), tree_.get(), logs_.get(), ssd_schedule_.get())),
+      floor_(std::make_unique<LogFloor>(*context_, store_.get(), control_.get(), tree_.get(), logs_.get(),
+                                        ssd_schedule_.get())),
       space_(std::make_unique<Space>(*context_, control_.get(), tree_.get(), scheduler_.get(), turns_.get())),
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
@@ -167,37 +168,21 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
 Status DBImpl::Start() {
   CHECK(file_lock_ == nullptr && !workers_->running());
   const bool directory_existed = context_->options.env->FileExists(context_->name);
-  Status s = CheckVolatility();
-  if (s.ok()) s = LookForDatabase();
+  Status s = LookForDatabase();
   if (!s.ok()) return s;
-  const std::string ssd_manifest = SsdManifestPath(context_->name), store = StorePath(context_->name);
+  const std::string store = StorePath(context_->name);
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
   context_->LogStatus("open failed", s);
-  if (!store_->existed()) RemoveUnfinished(ssd_manifest, store, directory_existed);
+  if (!store_->existed()) RemoveUnfinished(store, directory_existed);
   return s;
 }
 
-// Each of the two mistakes would make an empty database beside the one whose data the user expects to see.
-Status DBImpl::CheckVolatility() const {
-  Env* const env = context_->options.env;
-  const bool anonymous = Region::IsAnonymous(context_->options.pool_path);
-  if (anonymous && env->FileExists(context_->name + "/pool")) {
-    return Status::InvalidArgument("Options::pool_path is anonymous",
-                                   "the database has a pool: " + context_->name + "/pool");
-  }
-  if (!env->FileExists(SsdManifestPath(context_->name)) || (anonymous && !context_->options.ssd_path.empty()))
-    return Status::OK();
-  return Status::InvalidArgument(
-      anonymous ? "Options::ssd_path is empty" : "Options::pool_path is not anonymous",
-      "the database is in the files of an SSD tier and of a log, see " + SsdManifestPath(context_->name));
-}
-
-// Whether there is a database. A device is there in any case; a volatile pool never, but maybe what outlives it.
+// Whether there is a pool. A device is there in any case; a volatile pool never.
 Status DBImpl::LookForPool(bool* exists) const {
   const std::string path = PoolPath(context_->options, context_->name);
-  *exists = context_->options.env->FileExists(Region::IsAnonymous(path) ? SsdManifestPath(context_->name) : path);
+  *exists = !Region::IsAnonymous(path) && context_->options.env->FileExists(path);
   if (context_->hooks.memory != nullptr || !Region::IsDevice(path)) return Status::OK();
   return Pool::ExistsOnDevice(path, exists);
 }
@@ -232,8 +217,8 @@ Status DBImpl::OpenParts() {
 }
 
 // Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
-// goes first, then the pool or what stands for a volatile one: that takes no memory.
-void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string& store, bool directory_existed) {
+// goes first, then the pool: that takes no memory.
+void DBImpl::RemoveUnfinished(const std::string& store, bool directory_existed) {
   CHECK(!store_->existed() && !workers_->running());
   Env* const env = context_->options.env;
   if (store_->store().state == StoreState::kInUse) {
@@ -241,7 +226,6 @@ void DBImpl::RemoveUnfinished(const std::string& ssd_manifest, const std::string
     if (env->FileExists(store)) return;  // the database is whole, and stays so
   }
   if (context_->pool != nullptr) context_->pool->Remove();
-  if (file_lock_ != nullptr) env->RemoveFile(ssd_manifest).IgnoreError();
   if (context_->env_memory != nullptr) env->RemoveFile(PoolPath(context_->options, context_->name)).IgnoreError();
   logs_->Remove();
   if (context_->ssd != nullptr) {
@@ -362,11 +346,11 @@ Status DBImpl::RecoverParts(Existence existence) {
   Status s;
   switch (existence) {
     case Existence::kFilesAlone:
-      s = versions->CreateFor(floor_->manifest().state);
-      if (s.ok()) s = logs_->Open(floor_->manifest().store_id);
+      s = versions->CreateFor(floor_->found());
+      if (s.ok()) s = logs_->Open(floor_->store_id());
       return s.ok() ? recovery_->RecoverVolatile() : s;
     case Existence::kPool:
-      s = logs_->Open(floor_->manifest().store_id);
+      s = logs_->Open(floor_->store_id());
       return s.ok() ? recovery_->Recover() : s;
     case Existence::kNew:
       s = versions->Create();
@@ -374,7 +358,7 @@ Status DBImpl::RecoverParts(Existence existence) {
       if (s.ok() && db.env_memory != nullptr) {
         MemoryEnv::Of(db.options.env)->AddPool(PoolPath(db.options, db.name), db.env_memory);
       }
-      if (s.ok()) s = logs_->Open(floor_->manifest().store_id);
+      if (s.ok()) s = logs_->Open(floor_->store_id());
       return s.ok() ? floor_->MakeFilesDurable(VersionEdit()) : s;
   }
   return s;

@@ -21,7 +21,6 @@
 #include "src/util/held_lock.h"
 #include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
-#include "src/version/ssd_manifest.h"
 
 // Removing a database. Its directory may have been copied, its options may name somebody else's files, and a removal
 // may have been cut off. So what goes is
@@ -104,9 +103,6 @@ Status Destroyer::FindParts() {
   if (described_) AddIds(store_);
   StoreDescriptor repaired;
   if (ReadStore(env_, RepairDirectory(name_), &repaired).ok()) AddIds(repaired);
-  SsdManifest manifest;
-  const std::string path = SsdManifestPath(name_);
-  if (env_->FileExists(path) && SsdManifest::Read(env_, path, &manifest).ok()) ids_.insert(manifest.store_id);
   return Status::OK();
 }
 
@@ -132,7 +128,7 @@ Status Destroyer::OwnerOfPool(const std::string& path, Owner* owner) const {
     // In the directory only the pool itself may be another database's, put there by hand.
     ours = ids_.count(header.pool_id) > 0 || (here && (!described_ || path != pool_path_));
   } else {
-    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(LastPoolPath(store_, name_));
+    ours = here ? has_store_ : described_ && RealPath(path) == RealPath(PoolPath(store_.pool_path, name_));
   }
   *owner = !ours ? Owner::kOther : here || at_home_ ? Owner::kUs : Owner::kOriginal;
   return s;
@@ -175,20 +171,20 @@ Status Destroyer::DestroyLog() const {
   Status s;
   std::set<uint64_t> logs = {store_.log.id};
   if (store_.pool == Uuid{}) logs.insert(ids_.begin(), ids_.end());  // a volatile pool's log has the database's id
-  for (const std::string& wal_dir : {store_.log.wal_dir, options_.wal_dir}) {
-    const std::string folder = WalFolder(wal_dir, name_);
-    if (!described_ || !(at_home_ || folder == name_ || IsInDirectory(folder))) continue;
-    std::optional<OwnerMark> owner;
+  const std::string folder = WalFolder(store_.log.wal_dir, name_);
+  std::optional<OwnerMark> owner;
+  if (described_ && (at_home_ || folder == name_ || IsInDirectory(folder))) {
     s = FileLog::FindOwner(env_, folder, &owner);
-    if (s.ok() && (!owner.has_value() || logs.count(owner->id) == 0)) continue;  // it does not say that it is ours
-    if (s.ok()) s = FileLog::Destroy(env_, folder, &owner->id);
-    if (!s.ok()) return s;
-    if (folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
   }
+  if (s.ok() && owner.has_value() && logs.count(owner->id) > 0) {  // it says that it is ours
+    s = FileLog::Destroy(env_, folder, &owner->id);
+    if (s.ok() && folder != name_) env_->RemoveDir(folder).IgnoreError();  // foreign files keep it
+  }
+  if (!s.ok()) return s;
   // The directory itself may have had a log before another folder had it, or, if that cannot be told, have it still.
   std::vector<LogFile> files;
   s = FileLog::List(env_, name_, &files);
-  std::optional<OwnerMark> owner;
+  owner.reset();
   if (s.ok() && (!described_ || files.empty())) s = FileLog::FindOwner(env_, name_, &owner);
   return s.ok() && owner.has_value() ? FileLog::Destroy(env_, name_, nullptr) : s;
 }
@@ -197,14 +193,12 @@ Status Destroyer::DestroyLog() const {
 Status Destroyer::RemoveFiles() const {
   CHECK(lock_.held());
   Status s;
-  const std::string repair = RepairDirectory(name_), manifest = SsdManifestPath(name_);
-  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(manifest, i)); i++) {
-    s = env_->RemoveFile(DamagedPath(manifest, i));
-  }
+  const std::string repair = RepairDirectory(name_), store = StorePath(name_);
+  for (int i = 1; s.ok() && env_->FileExists(DamagedPath(store, i)); i++) s = env_->RemoveFile(DamagedPath(store, i));
   if (s.ok() && env_->FileExists(repair)) s = RemoveRepairFiles(env_, name_);
   if (s.ok() && env_->FileExists(repair)) env_->RemoveDir(repair).IgnoreError();
-  for (const std::string& file : {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), LostPath(name_) + ".tmp",
-                                  manifest + ".tmp", manifest, StorePath(name_) + ".tmp", StorePath(name_)}) {
+  for (const std::string& file :
+       {LogPath(name_), LogPath(name_) + ".old", LostPath(name_), LostPath(name_) + ".tmp", store + ".tmp", store}) {
     if (s.ok() && env_->FileExists(file)) s = env_->RemoveFile(file);
   }
   return s;

@@ -14,8 +14,11 @@
 
 namespace miodb {
 
+inline std::string PoolPath(const std::string& pool_path, const std::string& name) {
+  return pool_path.empty() ? name + "/pool" : pool_path;
+}
 inline std::string PoolPath(const Options& options, const std::string& name) {
-  return options.pool_path.empty() ? name + "/pool" : options.pool_path;
+  return PoolPath(options.pool_path, name);
 }
 inline std::string LockPath(const std::string& name) { return name + "/LOCK"; }
 inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
@@ -26,9 +29,6 @@ inline std::string StorePath(const std::string& name) { return name + "/STORE"; 
 inline std::string WalFolder(const std::string& wal_dir, const std::string& name) {
   return wal_dir.empty() ? name : wal_dir;
 }
-
-// What outlives a volatile pool (version/ssd_manifest.h).
-inline std::string SsdManifestPath(const std::string& name) { return name + "/SSD_MANIFEST"; }
 
 // What a repair says of its losses.
 inline std::string LostPath(const std::string& name) { return name + "/LOST"; }

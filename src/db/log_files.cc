@@ -21,24 +21,20 @@ Status SyncFolder(const std::string& folder) {
 
 }  // namespace
 
-// Log files that are in use may have been moved to where the options say. Where they are not, something is missing.
-Status LogFiles::Find(StoreDescriptor::Log* log) const {
-  for (const std::string& wal_dir : {log->wal_dir, db_.options.wal_dir}) {
-    OwnerMark owner;
-    const Status s = FileLog::ReadOwner(db_.options.env, WalFolder(wal_dir, db_.name), &owner);
-    if (!s.ok() && !s.IsNotFound()) return s;
-    if (!s.ok() || owner.id != log->id) continue;
-    log->wal_dir = wal_dir;
-    return Status::OK();
-  }
+// Whether the log that is in use lies in this folder, and which files of it.
+Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFile>* files) const {
+  OwnerMark owner;
+  const Status s = FileLog::ReadOwner(db_.options.env, folder, &owner);
+  if (s.ok() && owner.id == id) return FileLog::List(db_.options.env, folder, files);
+  if (!s.ok() && !s.IsNotFound()) return s;
   std::string what = "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?";
   if (!db_.LogsUntilSsd()) what += " RepairDB does without the writes that only the log has";
-  return Status::Corruption(WalFolder(log->wal_dir, db_.name), what);
+  return Status::Corruption(folder, what);
 }
 
-// The order keeps what is there: the old log is found, or the open fails; only then may writes begin in another folder,
-// and only if the old one is empty. A log that gets another folder gets another id, so that a forgotten mark in the old
-// one never counts again.
+// Finds the log files, and prepares to write some if the mode asks for it. STORE says so before anybody can write.
+// A log that was in use is found, or the open fails. One that was not may have lost its folder: then it begins anew,
+// with another id, so that the old folder, once it is mounted again, never counts as this one.
 Status LogFiles::Open(uint64_t store_id) {
   CHECK(files_ == nullptr && to_write_ == nullptr);
   Env* const env = db_.options.env;
@@ -47,29 +43,19 @@ Status LogFiles::Open(uint64_t store_id) {
   if (!in_use && !writes) return Status::OK();
   StoreDescriptor::Log now = store_->store().log;
   if (is_volatile) now.id = store_id;
+  if (writes) now.wal_dir = db_.options.wal_dir;  // as STORE has it, if there was a log
+  const std::string folder = WalFolder(now.wal_dir, db_.name);
   std::vector<LogFile> files;
+  bool same = in_use;
   Status s;
-  if (in_use) s = Find(&now);
-  if (s.ok() && in_use) s = FileLog::List(env, WalFolder(now.wal_dir, db_.name), &files);
+  if (in_use) s = Find(folder, now.id, &files);
+  if (s.ok() && !in_use && store_->existed()) s = FileLog::IsOwnedBy(env, folder, now.id, &same);
   if (!s.ok()) return s;
-  if (writes && now.wal_dir != db_.options.wal_dir && !files.empty()) {
-    return Status::InvalidArgument("Options::wal_dir is \"" + db_.options.wal_dir + "\"",
-                                   (is_volatile ? "the log is in " : "unflushed writes are in ") +
-                                       WalFolder(now.wal_dir, db_.name) + "/" + files[0].name() +
-                                       (is_volatile ? ": move it, with WAL_OWNER" : ": open with that, and Flush"));
-  }
-  if (writes) {
-    now.wal_dir = db_.options.wal_dir;
-    // Any other folder begins another log.
-    bool same = false;
-    if (store_->existed()) s = FileLog::IsOwnedBy(env, WalFolder(now.wal_dir, db_.name), now.id, &same);
-    if (!s.ok()) return s;
-    if (!is_volatile && !same) now.id = miodb::NewId();
-  }
+  if (!is_volatile && !same) now.id = miodb::NewId();
   now.in_use = writes || !files.empty();
   store_->store().log = now;
   // A log that STORE says to be empty must not come back: the removal of its files lasts.
-  if (in_use && !now.in_use) s = SyncFolder(WalFolder(now.wal_dir, db_.name));
+  if (in_use && !now.in_use) s = SyncFolder(folder);
   if (s.ok() && now.in_use) s = Make(now, store_id);
   if (s.ok() && writes) to_write_ = files_.get();
   return s;

@@ -1,6 +1,6 @@
 // LogFiles: the log files of a database. Which of them hold anything that is not in tables follows from sequences
 // alone: one file for each memtable, and the manifest's flushed sequence. So no edit names them, and the only thing to
-// remember is where they are: STORE says it (format/store_descriptor.h), whatever the options are at the next open.
+// remember is where they are: STORE says it (format/store_descriptor.h), whatever the log mode is at the next open.
 //
 // Threads: Open, Leave and Remove by the open and the close; to_write() by the leader of a write group; the rest by
 // any, because FileLog has a lock of its own. What a crash leaves: files that nobody needs any more may stay, and the
@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "src/db/db_context.h"
 #include "src/db/store_keeper.h"
@@ -52,7 +54,7 @@ class LogFiles {
   void TrimArchive();
 
  private:
-  Status Find(StoreDescriptor::Log* log) const;
+  Status Find(const std::string& folder, uint64_t id, std::vector<LogFile>* files) const;
   Status Make(const StoreDescriptor::Log& log, uint64_t store_id);
 
   const DbContext& db_;

@@ -5,16 +5,14 @@
 #include "src/db/file_names.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
-#include "src/util/replace_file.h"
 
-// A volatile pool in front of an SSD tier: what outlives the process is the table files, the log files, and the file
-// SSD_MANIFEST in the database directory (version/ssd_manifest.h), which says which table files count and from where on
-// the log is needed, the floor.
+// A volatile pool in front of an SSD tier: what outlives the process is the table files, the log files, and STORE
+// (store_keeper.h), which says which table files count and from where on the log is needed, the floor.
 //
 //   write     As with any log in files. A file of it stays until all of its writes are at or below the floor.
 //   install   When a job of the SSD tier has its outputs on the medium:
 //               1 the log files of flushed memtables are synced: nothing newer than the log is ever on SSD
-//               2 SSD_MANIFEST is replaced and synced: the new files, and the new floor, which is the end of the last
+//               2 STORE is replaced and synced: the new files, and the new floor, which is the end of the last
 //                 log file with nothing in the pool that is not newer
 //               3 the new version is installed; files that it drops go with their last reader
 //               4 log files up to the floor are retired
@@ -40,7 +38,7 @@ constexpr uint64_t kLogOfCapacity = 2;
 // It is at least this many memtables: one that is filled, and those that are on their way down.
 constexpr uint64_t kLeastMemTables = 4;
 
-// How often somebody who waits for another's SSD_MANIFEST looks again.
+// How often somebody who waits for another's STORE looks again.
 constexpr uint64_t kBusyMicros = 1000;
 
 // The table that keeps the log from getting shorter; null if there is none.
@@ -67,12 +65,15 @@ const PMTable* OldestTable(const Version& version, bool* in_buffer) {
 // The id of a new database is its first pool's; it outlives that pool, because each open of a volatile pool makes
 // another one.
 Status LogFloor::Read(bool exists) {
-  manifest_.store_id = db_.pool->id();
+  store_id_ = db_.pool->id();
   opened_epoch_ = db_.pool->epoch();
   if (!exists) return Status::OK();
-  Status s = SsdManifest::Read(db_.options.env, SsdManifestPath(db_.name), &manifest_);
-  opened_epoch_ = manifest_.state.next_id;
-  return s;
+  const StoreDescriptor& store = store_->store();
+  if (!found_.DecodeSsdState(store.ssd_state)) return Status::Corruption(StorePath(db_.name), "is damaged");
+  store_id_ = store.log.id;
+  log_reach_ = store.log_reach;
+  opened_epoch_ = found_.next_id;
+  return Status::OK();
 }
 
 // The log may be longer than the pool, because overwritten records take space in it until their file is retired.
@@ -163,23 +164,20 @@ Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   files.files = edit.files;
   Status s = next.Apply(files);
   if (!s.ok()) return s;
-  CHECK_GT(next.next_id, manifest_epoch_);  // older copies are known by it
+  CHECK_GT(next.next_id, epoch_);  // older copies are known by it
   next.flushed_sequence = logs_->files()->EndBefore(Without(edit.removed_tables), floor_);
   CHECK_GE(next.flushed_sequence, floor_);  // what lies below it has no log any more
-  SsdManifest manifest;
-  manifest.store_id = manifest_.store_id;
   // While the log is being written once more, files may hold more than has come back from it.
-  manifest.log_reach = std::max(manifest_.log_reach, now.flushed_sequence);
-  manifest.state = next.Snapshot();
+  const uint64_t log_reach = std::max(log_reach_, now.flushed_sequence);
+  std::string state;
+  next.Snapshot().EncodeTo(&state);
   {
     const DbUnlock unlock(control_);
-    const std::string path = SsdManifestPath(db_.name);
     if (!MIODB_MUTATED(kVolatileLogUnsynced)) s = *in_doubt = logs_->files()->SyncEnded();
-    if (s.ok()) s = ReplaceFile(db_.options.env, path, manifest.Encode());
-    if (s.ok()) s = *in_doubt = SyncExistingFile(db_.options.env, path);
+    if (s.ok()) s = store_->KeepSsdState(log_reach, std::move(state), in_doubt);
   }
   if (s.ok()) floor_ = next.flushed_sequence;
-  if (s.ok()) manifest_epoch_ = next.next_id;
+  if (s.ok()) epoch_ = next.next_id;
   return s;
 }
 
@@ -190,7 +188,7 @@ bool LogFloor::Raise() {
   if (logs_->files()->EndBefore(Without({}), floor_) == floor_) return false;
   Status s = MakeFilesDurable(VersionEdit());
   if (!s.ok()) {
-    db_.LogStatus("SSD_MANIFEST", s);
+    db_.LogStatus("STORE", s);
     return false;
   }
   RetireLog();

@@ -1,4 +1,4 @@
-// LogFloor: up to where the log is not needed any more, and SSD_MANIFEST, which says it for a volatile pool.
+// LogFloor: up to where the log is not needed any more, which STORE says for a volatile pool.
 //
 // With a pool that lasts, the floor is the manifest's flushed sequence, and none of this is needed.
 //
@@ -14,15 +14,16 @@
 #include "src/db/log_files.h"
 #include "src/db/tree.h"
 #include "src/util/check.h"
-#include "src/version/ssd_manifest.h"
+#include "src/version/version_edit.h"
 
 namespace miodb {
 
 class LogFloor {
  public:
-  LogFloor(const DbContext& db, Control* control, Tree* tree, LogFiles* logs, const SsdSchedule* ssd_schedule)
-      : db_(db), control_(control), tree_(tree), logs_(logs), ssd_schedule_(ssd_schedule) {
-    CHECK(control != nullptr && tree != nullptr);
+  LogFloor(const DbContext& db, StoreKeeper* store, Control* control, Tree* tree, LogFiles* logs,
+           const SsdSchedule* ssd_schedule)
+      : db_(db), store_(store), control_(control), tree_(tree), logs_(logs), ssd_schedule_(ssd_schedule) {
+    CHECK(store != nullptr && control != nullptr && tree != nullptr);
     CHECK(logs != nullptr && ssd_schedule != nullptr);
   }
   LogFloor(const LogFloor&) = delete;
@@ -31,18 +32,22 @@ class LogFloor {
   // Reads what there is of the database, or makes up its id.
   Status Read(bool exists);
 
-  // SSD_MANIFEST as the open found it.
-  const SsdManifest& manifest() const { return manifest_; }
+  // Whose table files and log files these are: the id of the pool, or of a volatile pool's database.
+  uint64_t store_id() const { return store_id_; }
+
+  // The state of the SSD tier that the open found in STORE, and up to where the log went at least.
+  const VersionEdit& found() const { return found_; }
+  uint64_t log_reach() const { return log_reach_; }
 
   // The files of the tier are in the tree by now.
-  void ForgetFiles() { manifest_.state.files.clear(); }
+  void ForgetFiles() { found_.files.clear(); }
 
-  // The epoch of the root, or of SSD_MANIFEST, as the open found it, and that of now.
+  // The epoch of the root, or of STORE with a volatile pool, as the open found it, and that of now.
   uint64_t opened_epoch() const { return opened_epoch_; }
-  uint64_t epoch() const REQUIRES(db_mutex) { return db_.pool->is_volatile() ? manifest_epoch_ : db_.pool->epoch(); }
+  uint64_t epoch() const REQUIRES(db_mutex) { return db_.pool->is_volatile() ? epoch_ : db_.pool->epoch(); }
 
-  // The floor that SSD_MANIFEST has when the open begins.
-  void Begin() REQUIRES(db_mutex) { floor_ = manifest_.state.flushed_sequence; }
+  // The floor that STORE has when the open begins.
+  void Begin() REQUIRES(db_mutex) { floor_ = found_.flushed_sequence; }
 
   // Whether the log is too long for the sake of what is in the buffer.
   bool BufferHoldsLog() const REQUIRES(db_mutex);
@@ -70,16 +75,21 @@ class LogFloor {
   Status Replace(const VersionEdit& edit, Status* in_doubt) REQUIRES(db_mutex);
 
   const DbContext& db_;
+  StoreKeeper* const store_;
   Control* const control_;
   Tree* const tree_;
   LogFiles* const logs_;
   const SsdSchedule* const ssd_schedule_ PT_GUARDED_BY(db_mutex);
 
-  SsdManifest manifest_;  // as the open found it
+  // As the open found them.
+  uint64_t store_id_ = 0;
+  VersionEdit found_;
+  uint64_t log_reach_ = 0;
   uint64_t opened_epoch_ = 0;
-  uint64_t manifest_epoch_ GUARDED_BY(db_mutex) = 0;  // of SSD_MANIFEST
-  uint64_t floor_ GUARDED_BY(db_mutex) = 0;           // of SSD_MANIFEST
-  bool busy_ GUARDED_BY(db_mutex) = false;            // SSD_MANIFEST is being replaced
+
+  uint64_t epoch_ GUARDED_BY(db_mutex) = 0;  // of the state that STORE has
+  uint64_t floor_ GUARDED_BY(db_mutex) = 0;  // of the same
+  bool busy_ GUARDED_BY(db_mutex) = false;   // STORE is being replaced
 };
 
 }  // namespace miodb

@@ -188,15 +188,15 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
 // ---- a volatile pool
 
 // Takes up the files of the SSD tier, and finds out which log files are to be read.
-// The log must reach as far as it did when files on SSD were made (SsdManifest::log_reach), or else reads could see
+// The log must reach as far as it did when files on SSD were made (StoreDescriptor::log_reach), or else reads could see
 // newer files beside a log that has lost what came before. Nothing is replayed here: that takes threads.
 Status Recovery::RecoverVolatile() {
   CHECK(to_replay_ == nullptr && logs_->files() != nullptr);
   floor_->Begin();
-  const uint64_t floor = floor_->manifest().state.flushed_sequence;
+  const uint64_t floor = floor_->found().flushed_sequence;
   to_replay_ = NewHistory(LogPolicy::kRecoverVolatile);
   Status s = to_replay_->AddFiles(db_.options.env, logs_->files()->folder());
-  if (s.ok()) s = to_replay_->Judge(floor, floor_->manifest().log_reach);
+  if (s.ok()) s = to_replay_->Judge(floor, floor_->log_reach());
   if (s.ok()) s = logs_->files()->Adopt(to_replay_->pieces());
   if (s.ok()) logs_->files()->EndFile();  // the one that made the removals durable
   if (s.ok()) s = RemoveOrphans();

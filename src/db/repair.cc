@@ -131,7 +131,7 @@ Status Repairer::HasTables(const std::string& directory, bool* has) const {
   return s.IsNotFound() ? Status::OK() : s;
 }
 
-// An earlier repair may have exchanged the pools, or SSD_MANIFEST, but not the directories.
+// An earlier repair may have exchanged the pools, or replaced STORE, but not the directories.
 Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   std::optional<uint64_t> owner;
   if (options_.ssd_path.empty()) return Status::OK();
@@ -384,9 +384,9 @@ Status Repairer::Swap() {
 
 Status RemoveRepairFiles(Env* env, const std::string& name) {
   const std::string directory = RepairDirectory(name);
-  const std::string manifest = SsdManifestPath(directory), store = StorePath(directory);
+  const std::string store = StorePath(directory);
   Status s = FileLog::Destroy(env, directory, nullptr);
-  for (const std::string& path : {manifest, manifest + ".tmp", store, store + ".tmp", LockPath(directory)}) {
+  for (const std::string& path : {store, store + ".tmp", LockPath(directory)}) {
     if (s.ok() && env->FileExists(path)) s = env->RemoveFile(path);
   }
   return s;

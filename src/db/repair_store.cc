@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "src/db/places.h"
 #include "src/db/region_places.h"
 #include "src/db/repairer.h"
 #include "src/log/file_log.h"
@@ -48,24 +49,21 @@ Status Repairer::ReadParts(const PoolHeader& header) {
   if (header.has_superblock && uuid != store_.pool && uuid != store_.successor) {
     return Status::InvalidArgument(
         pool_path_, "is another pool (uuid " + UuidText(uuid.data()) + ") than " + path + " names: uuid " +
-                        UuidText(store_.pool.data()) + ", last at " + LastPoolPath(store_, name_) +
+                        UuidText(store_.pool.data()) +
                         ". To have this pool repaired as the database's, remove the file first");
   }
+  const Status places = CheckPlaces(options_, name_, store_);
+  if (!places.ok()) return places;
   exchanged_ = header.has_superblock && uuid == store_.successor;
   if (exchanged_) store_.pool = uuid;
   return FindLogFolder();
 }
 
-// Where STORE says, or moved to where the options say. Where STORE says it is, a folder whose mark is damaged holds the
-// log, and so does the database directory without one: nobody else's log could have begun there.
+// Where STORE says that the log is, a folder whose mark is damaged holds it, and so does the database directory without
+// one: nobody else's log could have begun there.
 Status Repairer::FindLogFolder() {
   if (!store_.log.in_use) return Status::OK();
-  const std::string last = WalFolder(store_.log.wal_dir, name_), given = WalFolder(options_.wal_dir, name_);
-  bool in_last = false, in_given = false;
-  Status s = FileLog::IsOwnedBy(env_, last, store_.log.id, &in_last);
-  if (s.ok()) s = FileLog::IsOwnedBy(env_, given, store_.log.id, &in_given);
-  if (!s.ok()) return s;
-  wal_folder_ = in_given && !in_last ? given : last;
+  wal_folder_ = WalFolder(store_.log.wal_dir, name_);
   OwnerMark owner;
   const Status read = FileLog::ReadOwner(env_, wal_folder_, &owner);
   if (read.ok() || (read.IsNotFound() && wal_folder_ != name_)) return Status::OK();
@@ -128,11 +126,10 @@ Status Repairer::NameSuccessor() {
 // The new pool has all that the log had. It goes for good: what is written from now on must never meet it.
 Status Repairer::FinishStore() {
   CHECK(exchanged_ || exchange_ == Exchange::kBegun);  // the new pool is in place, or the log would be lost
-  for (const std::string& folder : {WalFolder(store_.log.wal_dir, name_), WalFolder(options_.wal_dir, name_)}) {
-    Status s = FileLog::Destroy(env_, folder, &store_.log.id);
-    if (s.ok() && env_->FileExists(folder)) s = SyncDirectory(folder);
-    if (!s.ok()) return s;
-  }
+  const std::string folder = WalFolder(store_.log.wal_dir, name_);
+  Status s = FileLog::Destroy(env_, folder, &store_.log.id);
+  if (s.ok() && env_->FileExists(folder)) s = SyncDirectory(folder);
+  if (!s.ok()) return s;
   wal_folder_.clear();
   store_.pool = store_.successor;
   store_.successor = Uuid{};
@@ -144,6 +141,7 @@ Status Repairer::WriteParts() {
   CHECK(lock_ != nullptr);  // nobody else has the database open
   store_.state = StoreState::kInUse;
   store_.pool_path = options_.pool_path;
+  store_.ssd_path = options_.ssd_path;
   store_.directory = RealPath(name_);
   return WriteStore(env_, name_, store_);
 }
@@ -155,27 +153,21 @@ void Repairer::AddFormer(uint64_t id) {
 
 // ---- a volatile pool
 
-// A volatile pool's database always has a log. Without STORE it is where the options say.
-Status Repairer::ReadVolatileParts() {
+// A volatile pool's database always has a log. Without STORE it is where the options say, and all table files count.
+Status Repairer::ReadVolatileParts(bool* whole, VersionEdit* state) {
   const Status s = ReadStore(env_, name_, &store_);
   if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
-  if (!s.ok()) MissStore(s);
   if (s.ok() && store_.pool != Uuid{}) {
     return Status::InvalidArgument("Options::pool_path is anonymous",
-                                   StorePath(name_) + " says that the pool is " + LastPoolPath(store_, name_));
+                                   StorePath(name_) + " says that the pool is " + PoolPath(store_.pool_path, name_));
   }
-  const std::string last = WalFolder(store_.log.wal_dir, name_);
-  if (!s.ok() || !env_->FileExists(last)) store_.log.wal_dir = options_.wal_dir;
+  *whole = s.ok() && store_.state == StoreState::kInUse && state->DecodeSsdState(store_.ssd_state);
+  if (!*whole) MissStore(s);
+  const Status places = CheckPlaces(options_, name_, store_);  // of an empty descriptor nothing
+  if (!places.ok()) return places;
+  store_.log.wal_dir = options_.wal_dir;
   wal_folder_ = WalFolder(store_.log.wal_dir, name_);
   return Status::OK();
-}
-
-// Before SSD_MANIFEST has this id: from now on files and logs with either are the database's.
-Status Repairer::NameVolatileSuccessor(uint64_t old_id, uint64_t new_id) {
-  AddFormer(old_id);
-  store_.log.id = new_id;
-  store_.log.in_use = true;
-  return WriteParts();
 }
 
 }  // namespace miodb

@@ -3,15 +3,14 @@
 #include "src/util/check.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
-#include "src/version/ssd_manifest.h"
 
 // A repair of a database whose pool is volatile. There is no pool to map: what is in the table files and in the log is
 // written into another such database, and all of that is drained.
 //
 //   3 Table files may hold newer writes than what is left of the log.
-//   7 SSD_MANIFEST is replaced, an empty log begun, and the directories of the SSD tier are exchanged.
+//   7 STORE is replaced, an empty log begun, and the directories of the SSD tier are exchanged.
 //
-// What a crash leaves: until SSD_MANIFEST is replaced the damaged database. From then on its id is that of the new
+// What a crash leaves: until STORE is replaced the damaged database. From then on its id is that of the new
 // files: the next repair finds them in their directory, and does what is left of step 7.
 
 namespace miodb {
@@ -27,42 +26,36 @@ Status Repairer::RunVolatile() {
   }
   Status s = Lock();
   if (!s.ok()) return s;
-  const std::string path = SsdManifestPath(name_);
-  SsdManifest manifest;
-  const bool exists = env_->FileExists(path);
-  const Status read = exists ? SsdManifest::Read(env_, path, &manifest) : Status::NotFound(path);
-  const bool whole = read.ok();
-  if (!whole && !read.IsCorruption() && !read.IsNotFound()) return read;
-  s = ReadVolatileParts();
-  bool finished = false;
+  const std::string path = StorePath(name_);
+  bool whole = false, finished = false;
+  VersionEdit edit;
+  s = ReadVolatileParts(&whole, &edit);
   if (!s.ok()) return s;
+  uint64_t& id = store_.log.id;
   if (whole) {
-    s = FinishSwap(manifest.store_id, &finished);
+    s = FinishSwap(id, &finished);
   } else if (!env_->FileExists(options_.ssd_path)) {
-    return Status::InvalidArgument(name_, "has neither a file SSD_MANIFEST nor an SSD tier");
+    return Status::InvalidArgument(name_, "has neither a file STORE nor an SSD tier");
   } else {
-    s = SsdStore::ReadOwner(env_, options_.ssd_path, &manifest.store_id);
+    s = SsdStore::ReadOwner(env_, options_.ssd_path, &id);
   }
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
-  if (s.ok()) s = CheckLogOwner(manifest.store_id);
+  if (s.ok()) s = CheckLogOwner(id);
   ManifestState state;
-  if (s.ok() && whole) s = state.Apply(manifest.state);
+  if (s.ok() && whole) s = state.Apply(edit);
   if (!s.ok()) return s;
   if (whole && state.comparator != options_.comparator->Name()) {
     return Status::InvalidArgument(path, "the comparator was " + state.comparator);
   }
   Log(info_log_, "repairing %s", path.c_str());
-  log_reach_ = manifest.log_reach;
-  if (!whole) {
-    Report({path, exists ? "damaged: all table files that there are are taken" : "missing: all table files are taken"});
-  }
+  log_reach_ = store_.log_reach;
   Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
-  s = AddSsd(manifest.store_id, whole ? &state : nullptr, &salvage);
+  s = AddSsd(id, whole ? &state : nullptr, &salvage);
   if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
   if (s.ok()) s = Write(&salvage);
   if (s.ok()) s = WriteLost(salvage.counts());
-  if (s.ok()) s = SwapVolatile(manifest.store_id);
+  if (s.ok()) s = SwapVolatile();
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
   return s;
 }
@@ -91,13 +84,14 @@ Status Repairer::DrainAll(DB* db) {
   return s.ok() && entries != "0" ? Status::IOError(options_.ssd_path, "not everything could be drained") : s;
 }
 
-// All that was written is in table files now, so the new SSD_MANIFEST needs no log. What may fail for good comes before
-// it is replaced.
-Status Repairer::SwapVolatile(uint64_t old_id) {
-  const std::string path = SsdManifestPath(name_);
-  SsdManifest fresh;
-  Status s = SsdManifest::Read(env_, SsdManifestPath(RepairDirectory(name_)), &fresh);
-  fresh.state.SetFlushedSequence(fresh.log_reach);
+// All that was written is in table files now, so the new state needs no log. What may fail for good comes before STORE
+// is replaced. From then on files and logs with the old id and with the new one are the database's.
+Status Repairer::SwapVolatile() {
+  const std::string path = StorePath(name_);
+  StoreDescriptor fresh;
+  VersionEdit state;
+  Status s = ReadStore(env_, RepairDirectory(name_), &fresh);
+  if (s.ok() && !state.DecodeSsdState(fresh.ssd_state)) s = Status::Corruption(RepairDirectory(name_), "has no state");
   if (s.ok() && !env_->FileExists(wal_folder_)) s = env_->CreateDir(wal_folder_);
   if (s.ok() && env_->FileExists(path)) {
     const std::string copy = FreeDamagedPath(env_, path);
@@ -105,15 +99,18 @@ Status Repairer::SwapVolatile(uint64_t old_id) {
     s = ReadSmallFile(env_, path, &damaged);
     if (s.ok()) s = ReplaceFile(env_, copy, damaged);
     if (s.ok()) s = SyncExistingFile(env_, copy);
-    if (s.ok()) Log(info_log_, "a copy of the old SSD_MANIFEST is in %s", copy.c_str());
+    if (s.ok()) Log(info_log_, "a copy of the old STORE is in %s", copy.c_str());
   }
   if (!s.ok()) return s;
-  s = NameVolatileSuccessor(old_id, fresh.store_id);
-  if (!s.ok()) return s;
+  AddFormer(store_.log.id);
+  store_.log = {fresh.log.id, true, options_.wal_dir};
+  store_.log_reach = fresh.log_reach;
+  state.SetFlushedSequence(fresh.log_reach);
+  store_.ssd_state.clear();
+  state.EncodeTo(&store_.ssd_state);
   Go(Exchange::kBegun);
-  s = ReplaceFile(env_, path, fresh.Encode());
-  if (s.ok()) s = SyncExistingFile(env_, path);
-  if (s.ok()) s = BeginLog(fresh.store_id);
+  s = WriteParts();
+  if (s.ok()) s = BeginLog(fresh.log.id);
   if (s.ok()) s = SwapDirectories();
   if (!s.ok()) return s;
   Go(Exchange::kDone);

@@ -104,14 +104,13 @@ class Repairer {
   Status FinishStore();
   Status WriteParts();
   void AddFormer(uint64_t id);
-  Status ReadVolatileParts();
-  Status NameVolatileSuccessor(uint64_t old_id, uint64_t new_id);
+  Status ReadVolatileParts(bool* whole, VersionEdit* state);
 
   // ---- repair_volatile.cc
   Status RunVolatile();
   Status CheckLogOwner(uint64_t store_id);
   Status DrainAll(DB* db);
-  Status SwapVolatile(uint64_t old_id);
+  Status SwapVolatile();
   Status BeginLog(uint64_t store_id);
 
   const std::string name_;

@@ -52,21 +52,21 @@ constexpr uint64_t kBufferShare = 6;
 Status SsdTier::Open() {
   CHECK(db_.ssd == nullptr && db_.pool != nullptr);
   if (db_.options.ssd_path.empty()) return Status::OK();
-  Status s = SsdStore::Open(db_.options, floor_->manifest().store_id, &db_.ssd);
+  Status s = SsdStore::Open(db_.options, floor_->store_id(), &db_.ssd);
   return s.ok() ? CheckEpoch() : s;
 }
 
 // ---- older copies
 //
 // An older copy of the pool names none of the files that the newer one has made since, and would remove them. So the
-// mark of the SSD tier has an epoch: that of the pool's root, or with a volatile pool the next id of SSD_MANIFEST. In
+// mark of the SSD tier has an epoch: that of the pool's root, or with a volatile pool the next id in STORE. In
 // every open, before the first file is made or removed, the pool gets an epoch that no copy made before has, and then
 // the mark gets it. A crash between the two leaves a mark that is too low and files that did not change. Copies that
 // were made since, while the database was open, are not told apart.
 
 Status SsdTier::CheckEpoch() const {
   if (db_.ssd->marked_epoch() <= floor_->opened_epoch()) return Status::OK();
-  const std::string& what = db_.pool->is_volatile() ? SsdManifestPath(db_.name) : db_.pool->path();
+  const std::string& what = db_.pool->is_volatile() ? StorePath(db_.name) : db_.pool->path();
   return Status::InvalidArgument(
       what, "is an older copy (epoch " + std::to_string(floor_->opened_epoch()) + ") than the one whose files are in " +
                 db_.options.ssd_path + " (epoch " + std::to_string(db_.ssd->marked_epoch()) +
@@ -295,9 +295,8 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
   if (db_.LogsUntilSsd()) floor_->RetireLog();
 }
 
-// SSD_MANIFEST, where there is one, is replaced before the version changes: for a volatile pool it is the edit that
-// counts. When it is not known which state is durable, the database stops and keeps every file that either of them may
-// name.
+// With a volatile pool STORE is replaced before the version changes: that is the edit that counts. When it is not known
+// which state is durable, the database stops and keeps every file that either of them may name.
 Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
   VersionEdit edit;
   const uint32_t level = static_cast<uint32_t>(job.output_level);

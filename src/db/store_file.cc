@@ -9,8 +9,22 @@
 #include "src/util/mutation.h"
 #include "src/util/replace_file.h"
 #include "src/util/system_random.h"
+#include "src/version/version_edit.h"
 
 namespace miodb {
+
+namespace {
+
+// In the file one byte that no path has stands for the name of the database directory.
+constexpr char kDirectoryMark = '\0';
+
+template <typename Call>
+void ForEachPath(StoreDescriptor* store, Call call) {
+  for (std::string* path : {&store->pool_path, &store->log.wal_dir, &store->ssd_path}) call(path);
+  for (StoreDescriptor::Region& region : store->regions) call(&region.path);
+}
+
+}  // namespace
 
 // The file is bounded (ReadSmallFile), so a large or endless file in its place costs no memory.
 Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
@@ -19,18 +33,29 @@ Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
   if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
   std::string content;
   Status s = ReadSmallFile(env, path, &content);
-  if (s.ok() && !store->DecodeFrom(content)) {
+  VersionEdit state;
+  if (s.ok() && !(store->DecodeFrom(content) && state.DecodeSsdState(store->ssd_state))) {
     s = Status::Corruption(path,
                            "does not say which parts the database has, or in another version's form; RepairDB "
                            "makes it anew");
   }
+  ForEachPath(store, [&](std::string* place) {
+    if (!place->empty() && place->front() == kDirectoryMark) place->replace(0, 1, name);
+  });
   return s;
 }
 
 // The file is replaced as a whole and synced, then its folder: a crash leaves the old descriptor or the new one.
-Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store) {
-  Status s = ReplaceFile(env, StorePath(name), store.Encode());
-  return s.ok() ? SyncStore(env, name) : s;
+Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store, Status* in_doubt) {
+  StoreDescriptor in_file = store;
+  ForEachPath(&in_file, [&](std::string* place) {
+    if (place->starts_with(name + "/")) place->replace(0, name.size(), 1, kDirectoryMark);
+  });
+  Status s = ReplaceFile(env, StorePath(name), in_file.Encode());
+  if (!s.ok()) return s;
+  s = SyncStore(env, name);
+  if (in_doubt != nullptr) *in_doubt = s;
+  return s;
 }
 
 Status SyncStore(Env* env, const std::string& name) {
@@ -42,10 +67,6 @@ Status SyncStore(Env* env, const std::string& name) {
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
   return real == nullptr ? path : std::string(real.get());
-}
-
-std::string LastPoolPath(const StoreDescriptor& store, const std::string& name) {
-  return store.pool_path.empty() ? name + "/pool" : store.pool_path;
 }
 
 uint64_t NewId() { return SystemRandom64(); }

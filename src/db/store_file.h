@@ -15,20 +15,19 @@
 
 namespace miodb {
 
-// NotFound if there is no such file. Corruption, saying what can be done, if it is damaged.
+// NotFound if there is no such file. Corruption, saying what can be done, if it is damaged. Paths in the directory
+// begin with its name as it is given here.
 Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store);
 
-// Replaces the file and syncs it. A crash leaves the old descriptor or the new one.
-Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store);
+// Replaces the file and syncs it. A crash leaves the old descriptor or the new one, and an error the old one; but where
+// it is *in_doubt as well, whether a crash leaves the new one is not known. Null: nobody asks.
+Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store, Status* in_doubt = nullptr);
 
 // Makes the file and its name durable, whoever wrote it.
 Status SyncStore(Env* env, const std::string& name);
 
 // The path without links, so that two names of one file are the same. What the system does not know stays as it is.
 std::string RealPath(const std::string& path);
-
-// The pool's path as the descriptor has it, for a database in this directory.
-std::string LastPoolPath(const StoreDescriptor& store, const std::string& name);
 
 // A number, and a uuid, that were never drawn before.
 uint64_t NewId();

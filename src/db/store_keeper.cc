@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/db/file_names.h"
+#include "src/db/places.h"
 #include "src/db/region_places.h"
 #include "src/util/posix_file.h"
 
@@ -33,12 +34,15 @@ Status StoreKeeper::Find(bool pool_is_there) {
   original_.reset();
   if (db_.PoolIsOfTests()) return Status::OK();
   const std::string path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  const std::string default_pool = PoolPath("", db_.name);
   const bool is_volatile = Region::IsAnonymous(path);
-  const std::string needed = is_volatile ? SsdManifestPath(db_.name) : path;
+  if (is_volatile && db_.options.env->FileExists(default_pool)) {
+    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + default_pool);
+  }
   Status s = ReadStore(db_.options.env, db_.name, &stored_);
   if (s.IsNotFound()) {
     if (!pool_is_there) return Status::OK();
-    return Status::InvalidArgument(store_path, "is missing: nothing says that " + needed +
+    return Status::InvalidArgument(store_path, "is missing: nothing says that " + path +
                                                    " is this database's. If it is, RepairDB makes the file anew");
   }
   existed_ = pool_is_there || !s.ok() || stored_.state == StoreState::kInUse;
@@ -48,9 +52,16 @@ Status StoreKeeper::Find(bool pool_is_there) {
   if (is_volatile != (store_.pool == Uuid{})) {
     return Status::InvalidArgument(
         is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
-        store_path + " says that the database's pool is " + LastPoolPath(store_, db_.name));
+        store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name));
   }
-  if (!pool_is_there) return MissingPool(needed);
+  s = CheckPlaces(db_.options, db_.name, store_);
+  if (!s.ok()) return s;
+  if (is_volatile && db_.options.ssd_path.empty()) {
+    return Status::InvalidArgument("Options::ssd_path is empty",
+                                   store_path + " says that the database is in log files " +
+                                       "and in table files, which are in " + store_.ssd_path);
+  }
+  if (!is_volatile && !pool_is_there) return MissingPool(path);
   if (store_.directory == RealPath(db_.name)) return s;
   StoreDescriptor original;
   if (ReadStore(db_.options.env, store_.directory, &original).ok() && original.pool == store_.pool &&
@@ -64,17 +75,10 @@ Status StoreKeeper::Find(bool pool_is_there) {
 // beginning anew costs all data.
 Status StoreKeeper::MissingPool(const std::string& path) const {
   const std::string store_path = StorePath(db_.name);
-  if (store_.pool == Uuid{}) {
-    return Status::InvalidArgument(path, "is missing, and " + store_path +
-                                             " says that there is a database. RepairDB makes it anew from the table "
-                                             "files and the log");
-  }
   return Status::InvalidArgument(
       path, "there is no pool here. The database has one, as " + store_path + " says: uuid " +
-                UuidText(store_.pool.data()) + ", last at " + LastPoolPath(store_, db_.name) +
-                ". Is its file system mounted, and is Options::pool_path right? To begin anew, without what was in it, "
-                "remove " +
-                store_path);
+                UuidText(store_.pool.data()) +
+                ". Is its file system mounted? To begin anew, without what was in it, remove " + store_path);
 }
 
 // Whether the pool that was opened is the one that STORE names, and no other database's too.
@@ -85,8 +89,7 @@ Status StoreKeeper::CheckPool() {
     if (uuid != store_.successor) {
       return Status::InvalidArgument(
           db_.pool->path(), "is another pool (uuid " + UuidText(uuid.data()) + ") than " + StorePath(db_.name) +
-                                " names: uuid " + UuidText(store_.pool.data()) + ", last at " +
-                                LastPoolPath(store_, db_.name) +
+                                " names: uuid " + UuidText(store_.pool.data()) +
                                 ". Put that back; or, to have this pool as the database's, remove the file and call "
                                 "RepairDB");
     }
@@ -96,7 +99,8 @@ Status StoreKeeper::CheckPool() {
     store_.pool = uuid;
   }
   store_.successor = Uuid{};
-  return CheckOriginal();
+  Status s = CheckRegionPlaces(db_.options, db_.name, store_, *db_.pool);
+  return s.ok() ? CheckOriginal() : s;
 }
 
 // The directory was copied from one that is still there. Parts that both name are that one's.
@@ -107,7 +111,7 @@ Status StoreKeeper::CheckOriginal() const {
     return Status::InvalidArgument(db_.name, "is a copy of the database in " + directory + ", which has " + part +
                                                  " too. Give this one its own copy of it, or remove the other's STORE");
   };
-  if (IsSamePlace(db_.pool->path(), LastPoolPath(*original_, directory))) return refuse(db_.pool->path());
+  if (IsSamePlace(db_.pool->path(), PoolPath(original_->pool_path, directory))) return refuse(db_.pool->path());
   for (int i = 1; i < db_.pool->regions().count(); i++) {
     const std::string& mine = db_.pool->regions().at(i).region->path();
     for (const StoreDescriptor::Region& region : original_->regions) {
@@ -115,24 +119,39 @@ Status StoreKeeper::CheckOriginal() const {
     }
   }
   const std::string log = WalFolder(original_->log.wal_dir, directory);
-  for (const std::string& wal_dir : {store_.log.wal_dir, db_.options.wal_dir}) {
-    if (IsSamePlace(WalFolder(wal_dir, db_.name), log)) return refuse(log);
-  }
-  return Status::OK();
+  if (IsSamePlace(WalFolder(store_.log.wal_dir, db_.name), log)) return refuse(log);
+  const std::string& tier = db_.options.ssd_path;
+  return !tier.empty() && IsSamePlace(tier, original_->ssd_path) ? refuse(tier) : Status::OK();
 }
 
 // Makes STORE say what there is now. It is synced even if it says so already: the process that wrote it may have come
 // no further.
 Status StoreKeeper::Keep(StoreState state) {
   if (!Keeps()) return Status::OK();
+  MutexLock lock(&mutex_);
   store_.state = state;
   store_.pool_path = db_.options.pool_path;
+  if (!db_.options.ssd_path.empty()) store_.ssd_path = db_.options.ssd_path;
   store_.directory = RealPath(db_.name);
   if (db_.pool != nullptr && !db_.pool->is_volatile()) store_.regions = RegionsOfStore(*db_.pool);
   if (store_ == stored_) return SyncStore(db_.options.env, db_.name);
   stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
   Status s = WriteStore(db_.options.env, db_.name, store_);
   if (s.ok()) stored_ = store_;
+  return s;
+}
+
+// What was not written is forgotten: a later Keep must not write it, since the job that made the files has failed.
+Status StoreKeeper::KeepSsdState(uint64_t log_reach, std::string state, Status* in_doubt) {
+  CHECK(Keeps());
+  MutexLock lock(&mutex_);
+  StoreDescriptor next = store_;
+  next.log_reach = log_reach;
+  next.ssd_state = std::move(state);
+  stored_ = StoreDescriptor();
+  Status s = WriteStore(db_.options.env, db_.name, next, in_doubt);
+  if (!s.ok()) return s;
+  store_ = stored_ = std::move(next);
   return s;
 }
 

@@ -8,12 +8,14 @@
 //   being made, in use yes      the database
 //   in use             no       a database of which the pool is missing: refused, whatever create_if_missing says
 //
-// With a volatile pool, SSD_MANIFEST stands for the pool.
+// A volatile pool is never there: its database is there if STORE says "in use".
 //
 // Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" at the end of
-// every open, before anybody can write.
+// every open, before anybody can write; with a volatile pool the state of its SSD tier, whenever that changes
+// (log_floor.cc). Nobody else writes the file while the database is open.
 //
-// Threads: the open's, then the close's; between them those of DB::AddRegion, one at a time.
+// Threads: store() and what finds or checks: the open's before there are others, and the close's. Keep and
+// KeepSsdState: any, under a lock of their own, which is held over the replacement; no other lock is taken under it.
 // What a crash leaves: STORE as it was, or as it is to be.
 
 #ifndef MIODB_SRC_DB_STORE_KEEPER_H_
@@ -23,7 +25,9 @@
 #include <string>
 
 #include "src/db/db_context.h"
+#include "src/db/db_mutex.h"
 #include "src/db/store_file.h"
+#include "src/util/mutex.h"
 
 namespace miodb {
 
@@ -46,6 +50,10 @@ class StoreKeeper {
   // Makes STORE say what there is now, and syncs it.
   Status Keep(StoreState state);
 
+  // Makes STORE say this of a volatile pool's database (StoreDescriptor). On failure it is as it was, unless *in_doubt
+  // is the failure as well: then a crash leaves either.
+  Status KeepSsdState(uint64_t log_reach, std::string state, Status* in_doubt) EXCLUDES(db_mutex);
+
   // What STORE is to say, and whether the log was in use when it was written last.
   StoreDescriptor& store() { return store_; }
   bool log_was_in_use() const { return stored_.log.in_use; }
@@ -55,6 +63,7 @@ class StoreKeeper {
   Status CheckOriginal() const;
 
   const DbContext& db_;
+  Mutex mutex_;                                // one replacement at a time
   bool existed_ = false;                       // when the open looked for it
   StoreDescriptor store_;                      // what STORE is to say
   StoreDescriptor stored_;                     // what it says

@@ -1,4 +1,4 @@
-// The frame of the small files that say what belongs to a database (STORE, SSD_MANIFEST, the marks of owners):
+// The frame of the small files that say what belongs to a database (STORE, the marks of owners):
 //
 //   8 bytes of magic | u32 format version | u32 masked CRC-32C of all that follows | content
 //

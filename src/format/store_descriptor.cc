@@ -46,7 +46,8 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint32_t count;
   if (!GetByte(input, &state) || !GetByte(input, &in_use) || !GetUuid(input, &store->pool) ||
       !GetUuid(input, &store->successor) || !GetFixed64(input, &store->log.id) || !GetText(input, &store->directory) ||
-      !GetText(input, &store->pool_path) || !GetText(input, &store->log.wal_dir) || !GetVarint32(input, &count)) {
+      !GetText(input, &store->pool_path) || !GetText(input, &store->log.wal_dir) || !GetText(input, &store->ssd_path) ||
+      !GetVarint32(input, &count)) {
     return false;
   }
   if (state < static_cast<uint8_t>(StoreState::kMaking) || state > static_cast<uint8_t>(StoreState::kInUse) ||
@@ -66,7 +67,7 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
     if (!GetFixed64(input, &id)) return false;
     store->former_ids.push_back(id);
   }
-  return input->empty();
+  return GetFixed64(input, &store->log_reach) && GetText(input, &store->ssd_state) && input->empty();
 }
 
 }  // namespace
@@ -84,6 +85,7 @@ std::string StoreDescriptor::Encode() const {
   PutLengthPrefixedSlice(&content, directory);
   PutLengthPrefixedSlice(&content, pool_path);
   PutLengthPrefixedSlice(&content, log.wal_dir);
+  PutLengthPrefixedSlice(&content, ssd_path);
   PutVarint32(&content, static_cast<uint32_t>(regions.size()));
   for (const Region& region : regions) {
     PutUuid(&content, region.uuid);
@@ -91,6 +93,8 @@ std::string StoreDescriptor::Encode() const {
   }
   PutVarint32(&content, static_cast<uint32_t>(former_ids.size()));
   for (const uint64_t id : former_ids) PutFixed64(&content, id);
+  PutFixed64(&content, log_reach);
+  PutLengthPrefixedSlice(&content, ssd_state);
   return Sealed(kSeal, content);
 }
 

@@ -1,13 +1,15 @@
-// The store descriptor: which parts a database has, and where they were when it was last open. It is the content of the
-// file STORE in the database directory, which is replaced as a whole (src/db/store_file.h).
+// The store descriptor: which parts a database has, and where they are. It is the content of the file STORE in the
+// database directory, which is replaced as a whole (src/db/store_file.h).
 //
 //   8 bytes "MIOSTORE" | u32 format version | u32 masked CRC-32C of all that follows
 //   u8 state | u8 1 if the log is in use | uuid of the pool | uuid of its successor | u64 id of the log
-//   directory | path of the pool | log folder         each a length-prefixed string
+//   directory | path of the pool | log folder | directory of the SSD tier         each a length-prefixed string
 //   varint32 number of regions | for each its uuid and path
 //   varint32 number of former ids | u64 each
+//   u64 log reach | a length-prefixed edit: the state of the SSD tier, of a volatile pool's database
 //
-// Parts are known by their ids. A path says where to look for a part, and is named where the part is missing.
+// Parts are known by their ids. A path is as the options named it, and empty where they did not. In the file one zero
+// byte at its beginning stands for the database directory, which so may be moved with what lies in it.
 //
 // Threads: a value.
 
@@ -24,7 +26,7 @@
 
 namespace miodb {
 
-inline constexpr uint32_t kStoreFormatVersion = 1;
+inline constexpr uint32_t kStoreFormatVersion = 2;
 
 using Uuid = std::array<uint8_t, kUuidBytes>;
 
@@ -54,20 +56,28 @@ struct StoreDescriptor {
   };
 
   struct Log {
-    uint64_t id = 0;      // that the folder's WAL_OWNER states; a volatile pool's database has its own id here
+    uint64_t id = 0;      // that the folder's WAL_OWNER states; with a volatile pool POOL in the SSD tier, too
     bool in_use = false;  // false: log files hold nothing that is not in tables
-    std::string wal_dir;  // as Options::wal_dir was
+    std::string wal_dir;  // empty: the database directory
     bool operator==(const Log&) const = default;
   };
 
   StoreState state = StoreState::kMaking;
   Uuid pool = {};         // zeros: the pool is volatile
   Uuid successor = {};    // not zeros: a repair puts this pool into the other's place
-  std::string pool_path;  // as Options::pool_path was; empty: "pool" in the database directory
-  std::string directory;  // the database directory itself, without links
+  std::string pool_path;  // empty: "pool" in the database directory
+  std::string directory;  // the database directory itself, without links, when the database was last open
   Log log;
+  std::string ssd_path;              // empty: there is no SSD tier
   std::vector<Region> regions;       // further regions of the pool
   std::vector<uint64_t> former_ids;  // of pools and SSD tiers that repairs have set aside
+
+  // What remains of a volatile pool's database beside its files; with any other pool nothing is set. The state is an
+  // edit from nothing (version/version_edit.h): comparator, next id, files, and the flushed sequence up to which writes
+  // are in files, or hidden by others that are; the log goes on from there. Writes up to the log reach were durable in
+  // the log when this was written, and files may hold any of them, so a log that ends earlier is damaged.
+  uint64_t log_reach = 0;
+  std::string ssd_state;
 
   bool operator==(const StoreDescriptor&) const = default;
 

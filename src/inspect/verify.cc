@@ -336,24 +336,23 @@ void Verifier::CheckSpace() {
 }  // namespace
 
 // The pool went with its process, so the log and the files are all that there is to check.
-VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* comparator, const VerifyOptions& options) {
+VerifyResult VerifyVolatile(const StoreDescriptor& store, const Comparator* comparator, const VerifyOptions& options) {
   CHECK(comparator != nullptr && !options.wal_folder.empty());
   VerifyResult result;
   const UnknownOrder unknown;
   ManifestState state;
-  const Status s = state.Apply(manifest.state);
-  if (!s.ok()) {
-    result.problems.push_back({"SSD_MANIFEST", s.ToString()});
+  VersionEdit edit;
+  if (!edit.DecodeSsdState(store.ssd_state) || !state.Apply(edit).ok()) {
+    result.problems.push_back({"STORE", "the state of the SSD tier is damaged"});
     return result;
   }
   // Under another comparator files are read and counted, and their order is left alone.
   result.comparator = state.comparator;
   result.order_checked = result.comparator == comparator->Name();
   LogHistory log(RulesOfCheck(options), Into(&result.problems));
-  CheckHistory(options, manifest.store_id, state.flushed_sequence, manifest.log_reach, &log, &result);
+  CheckHistory(options, store.log.id, state.flushed_sequence, store.log_reach, &log, &result);
   Progress progress(options, state, 0);
-  CheckFiles(options, manifest.store_id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress,
-             &result);
+  CheckFiles(options, store.log.id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress, &result);
   return result;
 }
 

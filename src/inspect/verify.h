@@ -26,10 +26,10 @@
 #include <vector>
 
 #include "src/format/problem.h"
+#include "src/format/store_descriptor.h"
 #include "src/inspect/manifest_image.h"
 #include "src/inspect/table_image.h"
 #include "src/nvm/pool.h"
-#include "src/version/ssd_manifest.h"
 
 namespace miodb {
 
@@ -79,9 +79,9 @@ struct VerifyResult {
 // and nothing that depends on it.
 VerifyResult VerifyPool(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options);
 
-// The same of a database whose pool is volatile memory: its log files, and the table files of its SSD tier. REQUIRES:
-// options.wal_folder is set.
-VerifyResult VerifyVolatile(const SsdManifest& manifest, const Comparator* comparator, const VerifyOptions& options);
+// The same of a database whose pool is volatile memory, as its STORE says: its log files, and the table files of its
+// SSD tier. REQUIRES: options.wal_folder is set.
+VerifyResult VerifyVolatile(const StoreDescriptor& store, const Comparator* comparator, const VerifyOptions& options);
 
 // Why a pool cannot be looked at by this version at all, or OK: a file too short for a header, or of another version.
 Status CheckReadable(const PoolImage& image);

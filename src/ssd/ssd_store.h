@@ -51,6 +51,9 @@ class SsdStore {
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
   static Status Destroy(Env* env, const std::string& path);
 
+  // The mark in this directory. NotFound if there is none.
+  static Status ReadMark(Env* env, const std::string& path, OwnerMark* mark);
+
   // Whose directory this is: the id of the pool. NotFound if it does not say so.
   static Status ReadOwner(Env* env, const std::string& path, uint64_t* pool_id);
 
@@ -170,7 +173,6 @@ class SsdStore {
 
   explicit SsdStore(const Options& options);
 
-  static Status ReadMark(Env* env, const std::string& path, OwnerMark* mark);
   Status Claim(uint64_t pool_id);
   Status WriteMark(const OwnerMark& mark, Synced synced) const;
   Status CheckDirectAccess() const;

@@ -79,6 +79,8 @@ struct VersionEdit {
   void EncodeTo(std::string* dst) const;
   // False if the bytes are not an edit.
   bool DecodeFrom(Slice input);
+  // The same of the state that STORE has (format/store_descriptor.h), which names no part of a pool.
+  bool DecodeSsdState(const Slice& input) { return DecodeFrom(input) && tables.empty() && chunks.empty(); }
 };
 
 struct ManifestState {

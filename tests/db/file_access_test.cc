@@ -109,7 +109,7 @@ TEST_P(FileAccessTest, IsThatOfWhatAVolatilePoolLeaves) {
   Open();
   CheckFilled(3000, 100);
   Settle();
-  EXPECT_EQ(1u, CheckModes(access).count("SSD_MANIFEST"));
+  EXPECT_EQ(1u, CheckModes(access).count("STORE"));
   Close();
   ASSERT_OK(RepairDB(path_, options_));
   CheckModes(access);

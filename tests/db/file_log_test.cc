@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "miodb/env.h"
+#include "src/db/places.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -172,20 +173,24 @@ TEST_F(FileLogTest, FilesInAnotherModeAreReplayedFromWhereTheyWere) {
   EXPECT_TRUE(LogFiles(wal_dir).empty());
 }
 
-TEST_F(FileLogTest, AnotherFolderIsRefusedWhileTheOldOneIsNeeded) {
+TEST_F(FileLogTest, AnotherFolderIsRefused) {
   Open();
   PutRange(0, 20);
   Close();
-  options_.wal_dir = dir_ / "wal";
-  const Status s = TryOpen();
-  EXPECT_STATUS(InvalidArgument, s);
-  EXPECT_TRUE(Mentions(s, "wal_dir"));
-  EXPECT_TRUE(Mentions(s, path_ + "/000001.log"));
-  options_.wal_dir.clear();
-  Open();
-  ASSERT_OK(db_->Flush());
-  Close();
-  options_.wal_dir = dir_ / "wal";
+  for (const bool needed : {true, false}) {
+    options_.wal_dir = dir_ / "wal";
+    const Status s = TryOpen();
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, "wal_dir") && Mentions(s, options_.wal_dir) && Mentions(s, path_ + "/STORE"))
+        << s.ToString();
+    EXPECT_FALSE(fs::exists(options_.wal_dir));
+    EXPECT_EQ(!needed, MoveStore(path_, options_).ok());
+    if (!needed) break;
+    options_.wal_dir.clear();
+    Open();
+    ASSERT_OK(db_->Flush());
+    Close();
+  }
   Open();
   PutRange(20, 40);
   Open();
@@ -203,7 +208,12 @@ TEST_F(FileLogTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
       options_.log_mode = mode;
       options_.wal_dir = wal_dir;
       const Status s = TryOpen();
-      EXPECT_STATUS(Corruption, s);
+      if (mode == kLogFile && wal_dir != logs) {
+        EXPECT_STATUS(InvalidArgument, s);
+        EXPECT_STATUS(InvalidArgument, MoveStore(path_, options_));
+      } else {
+        EXPECT_STATUS(Corruption, s);
+      }
       EXPECT_TRUE(Mentions(s, logs));
       EXPECT_FALSE(fs::exists(logs) || fs::exists(other)) << "nothing half-created is left";
     }
@@ -216,11 +226,14 @@ TEST_F(FileLogTest, ALogThatIsNotThereIsNotTakenForAnEmptyOne) {
   // The log may be moved, and is found there in every mode.
   fs::rename(dir_ / "unmounted", other);
   options_.wal_dir = other;
+  ASSERT_OK(MoveStore(path_, options_));
+  options_.wal_dir.clear();
   Open();
   CheckRange(0, 40);
   Close();
   fs::rename(other, logs);
   options_.wal_dir = logs;
+  ASSERT_OK(MoveStore(path_, options_));
   options_.log_mode = kLogFile;
   Open();
   PutRange(40, 60);
@@ -241,6 +254,7 @@ TEST_F(FileLogTest, AFolderThatWasLeftIsNotTakenForTheLog) {
   Close();
   const std::string logs = dir_ / "wal";
   options_.wal_dir = logs;
+  ASSERT_OK(MoveStore(path_, options_));
   Open();
   PutRange(20, 40);
   Close();
@@ -249,7 +263,7 @@ TEST_F(FileLogTest, AFolderThatWasLeftIsNotTakenForTheLog) {
     options_.log_mode = mode;
     options_.wal_dir.clear();
     const Status s = TryOpen();
-    EXPECT_STATUS(Corruption, s);
+    EXPECT_FALSE(s.ok());
     EXPECT_TRUE(Mentions(s, logs));
   }
   fs::rename(dir_ / "unmounted", logs);
@@ -294,12 +308,15 @@ TEST_F(FileLogTest, ALogWithoutWritesIsNotMissed) {
     fs::remove_all(logs);
     options_.log_mode = mode;
     options_.wal_dir = dir_ / "other";
+    if (mode == kLogFile) ASSERT_OK(MoveStore(path_, options_));
     Open();
     CheckRange(0, 20);
     PutRange(20, 30);
     ASSERT_OK(db_->Flush());
     Close();
     fs::remove_all(options_.wal_dir);
+    options_.wal_dir = logs;
+    if (mode == kLogFile) ASSERT_OK(MoveStore(path_, options_));
   }
   // Nor is one that was replayed with another mode.
   options_.log_mode = kLogFile;

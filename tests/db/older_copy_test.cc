@@ -1,5 +1,5 @@
-// An older copy of a pool, or of SSD_MANIFEST, beside the table files of the newer one: it names none of what came
-// since, so it is refused before anything of that is removed.
+// An older copy of a pool, or of STORE with a volatile pool, beside the table files of the newer one: it names none of
+// what came since, so it is refused before anything of that is removed.
 
 #include <gtest/gtest.h>
 
@@ -168,16 +168,16 @@ TEST_F(OlderCopyTest, RepairMakesADatabaseOfItAndKeepsTheNewerFiles) {
   }
 }
 
-class OlderManifestTest : public OlderCopyTestBase<VolatileSsdTestBase> {};
+class OlderStoreTest : public OlderCopyTestBase<VolatileSsdTestBase> {};
 
-TEST_F(OlderManifestTest, OfAVolatilePoolIsRefused) {
-  const std::string manifest = path_ + "/SSD_MANIFEST", older = dir_ / "older", newer = dir_ / "newer";
+TEST_F(OlderStoreTest, OfAVolatilePoolIsRefused) {
+  const std::string store = path_ + "/STORE", older = dir_ / "older", newer = dir_ / "newer";
   Open();
   Close();
-  fs::copy_file(manifest, older);
+  fs::copy_file(store, older);
   WriteMuch(0);
-  ExpectRefused(manifest, older, newer);
-  fs::copy_file(newer, manifest, fs::copy_options::overwrite_existing);
+  ExpectRefused(store, older, newer);
+  fs::copy_file(newer, store, fs::copy_options::overwrite_existing);
   Open();
   CheckFilled(kKeys, kValueBytes, 0);
 }

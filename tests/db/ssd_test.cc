@@ -12,6 +12,7 @@
 #include "miodb/cache.h"
 #include "miodb/env.h"
 #include "miodb/pinnable_slice.h"
+#include "src/db/places.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/ssd_test_base.h"
@@ -315,6 +316,8 @@ TEST_F(SsdTest, MovesToAnotherDirectory) {
   EXPECT_STATUS(Corruption, TryOpen());
   std::filesystem::remove_all(ssd_);
   options_.ssd_path = dir_ / "elsewhere";
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  ASSERT_OK(MoveStore(path_, options_));
   Open();
   CheckFilled(Count(), kValueBytes);
 }

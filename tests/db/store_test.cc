@@ -11,6 +11,7 @@
 #include "src/db/file_names.h"
 #include "src/db/store_file.h"
 #include "src/nvm/pool.h"
+#include "src/version/version_edit.h"
 #include "tests/common/db_test_base.h"
 
 namespace miodb::test {
@@ -87,22 +88,6 @@ TEST_F(StoreTest, WithoutPoolAndStoreADatabaseBeginsAnew) {
   EXPECT_EQ("2", Get("b"));
 }
 
-TEST_F(StoreTest, APoolThatWasMovedIsFoundWhereTheOptionsSay) {
-  Open();
-  Put("a", "1");
-  Close();
-  const std::string moved = dir_ / "moved";
-  fs::rename(path_ + "/pool", moved);
-  ExpectRefused(TryOpen(), {path_ + "/pool"});
-  options_.pool_path = moved;
-  Open();
-  EXPECT_EQ("1", Get("a"));
-  Close();
-  EXPECT_EQ(moved, Descriptor().pool_path);
-  options_.pool_path.clear();
-  ExpectRefused(TryOpen(), {path_ + "/pool", "last at " + moved});
-}
-
 TEST_F(StoreTest, AnotherPoolIsRefusedAndNotRepairedInItsPlace) {
   Open();
   Put("a", "1");
@@ -112,13 +97,14 @@ TEST_F(StoreTest, AnotherPoolIsRefusedAndNotRepairedInItsPlace) {
   Open();
   Put("b", "2");
   Close();
-  options_.pool_path = path_ + "/pool";
+  const std::string other = path_ + "/pool", before = Bytes(other), pool = first + "/pool";
   path_ = first;
-  const std::string before = Bytes(options_.pool_path);
-  ExpectRefused(TryOpen(), {options_.pool_path, "is another pool", first + "/pool"});
-  ExpectRefused(RepairDB(path_, options_), {options_.pool_path, "is another pool", "remove the file"});
-  EXPECT_TRUE(before == Bytes(options_.pool_path));
-  options_.pool_path.clear();
+  fs::rename(pool, dir_ / "right");
+  fs::copy_file(other, pool);
+  ExpectRefused(TryOpen(), {pool, "is another pool"});
+  ExpectRefused(RepairDB(path_, options_), {pool, "is another pool", "remove the file"});
+  EXPECT_TRUE(before == Bytes(pool));
+  fs::rename(dir_ / "right", pool);
   Open();
   EXPECT_EQ("1", Get("a"));
 }
@@ -271,6 +257,22 @@ TEST_F(StoreDamageTest, NoBitHidesAcknowledgedWrites) {
   }
   options_.log_mode = kLogFile;
   ExpectAll();
+}
+
+TEST_F(StoreDamageTest, AStateOfTheSsdTierThatIsNoneIsDamage) {
+  Make();
+  StoreDescriptor store = Descriptor();
+  VersionEdit edit;
+  edit.tables.push_back({1, 0, 1, 4096, 4096});
+  std::string with_a_table;
+  edit.EncodeTo(&with_a_table);
+  for (const std::string& state : {std::string("\xff nothing"), with_a_table}) {
+    store.ssd_state = state;
+    ASSERT_OK(WriteStore(Env::Default(), path_, store));
+    const Status s = TryOpen();
+    EXPECT_STATUS(Corruption, s);
+    EXPECT_TRUE(Mentions(s, this->store()));
+  }
 }
 
 TEST_F(StoreDamageTest, APoolWithoutStoreIsRefusedBecauseItsLogMayBeElsewhere) {

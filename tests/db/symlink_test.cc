@@ -103,9 +103,9 @@ class SymlinkTest : public SymlinkTestBase, public testing::WithParamInterface<C
   // Every file that the library makes for a database of these options, there now or not.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
-    for (const char* name : {"LOCK", "LOG", "LOG.old", "STORE", "STORE.tmp", "LOST", "LOST.tmp", "pool", "pool.tmp",
-                             "pool.tmp.2", "pool.repaired", "pool.repaired.tmp", "pool.damaged", "SSD_MANIFEST",
-                             "SSD_MANIFEST.tmp", "SSD_MANIFEST.damaged", "SSD_MANIFEST.damaged.tmp", "WAL_OWNER"}) {
+    for (const char* name :
+         {"LOCK", "LOG", "LOG.old", "STORE", "STORE.tmp", "STORE.damaged", "STORE.damaged.tmp", "LOST", "LOST.tmp",
+          "pool", "pool.tmp", "pool.tmp.2", "pool.repaired", "pool.repaired.tmp", "pool.damaged", "WAL_OWNER"}) {
       names.push_back(std::string("db/") + name);
     }
     if (has("logs")) {
@@ -177,8 +177,8 @@ TEST_P(SymlinkTest, NothingIsRemovedFromAFolderBehindOne) {
     Make();
     if (!fs::exists(fs::path(dir_ / name).parent_path())) continue;
     fs::create_directory(dir_ / "victims");
-    for (const char* file : {"LOCK", "LOG", "STORE", "SSD_MANIFEST", "WAL_OWNER", "POOL", "000001.log",
-                             "000001.log.1600000000", "000001.sst", "pool"}) {
+    for (const char* file :
+         {"LOCK", "LOG", "STORE", "WAL_OWNER", "POOL", "000001.log", "000001.log.1600000000", "000001.sst", "pool"}) {
       ASSERT_OK(WriteStringToFile(Env::Default(), "theirs", dir_ / "victims/" + file));
     }
     for (const Call call : {Call::kOpen, Call::kRepair, Call::kDestroy}) {

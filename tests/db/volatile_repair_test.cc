@@ -1,4 +1,4 @@
-// RepairDB on databases whose pool is volatile: table files, a log in files, and SSD_MANIFEST.
+// RepairDB on databases whose pool is volatile: table files, a log in files, and STORE.
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,12 @@
 
 #include "miodb/env.h"
 #include "src/api/write_batch_internal.h"
+#include "src/db/store_file.h"
 #include "src/inspect/ssd_salvage.h"
 #include "src/log/file_log.h"
 #include "src/log/log_piece.h"
 #include "src/util/coding.h"
-#include "src/version/ssd_manifest.h"
+#include "src/version/version_edit.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {
@@ -62,13 +63,13 @@ class VolatileRepairTest : public VolatileSsdTestBase {
     return true;
   }
 
-  void TakeFromFiles(const SsdManifest& manifest, NewestVersions* newest) {
+  void TakeFromFiles(const StoreDescriptor& descriptor, const VersionEdit& edit, NewestVersions* newest) {
     Options options;
     options.ssd_path = ssd_;
     std::unique_ptr<SsdStore> store;
-    ASSERT_OK(SsdStore::Open(options, manifest.store_id, &store));
+    ASSERT_OK(SsdStore::Open(options, descriptor.log.id, &store));
     ManifestState state;
-    ASSERT_OK(state.Apply(manifest.state));
+    ASSERT_OK(state.Apply(edit));
     std::unique_ptr<InternalIterator> walk;
     const ReportProblem fail = [](const Problem& problem) { FAIL() << problem.ToString(); };
     ASSERT_OK(NewSsdSalvage(store.get(), &state, fail, &walk));
@@ -120,16 +121,16 @@ TEST_F(VolatileRepairTest, WithoutDamageEverythingStays) {
   EXPECT_FALSE(fs::exists(ssd_ + ".damaged"));
 }
 
-TEST_F(VolatileRepairTest, WithoutSsdManifestAllThatIsThereCounts) {
+TEST_F(VolatileRepairTest, WithoutStoreAllThatIsThereCounts) {
   for (const bool damaged : {true, false}) {
     Make();
     if (damaged) {
-      fs::resize_file(path_ + "/SSD_MANIFEST", 50);
+      fs::resize_file(path_ + "/STORE", 50);
     } else {
-      fs::remove(path_ + "/SSD_MANIFEST");
+      fs::remove(path_ + "/STORE");
     }
     ASSERT_OK(RepairDB(path_, options_));
-    EXPECT_NE(std::string::npos, Lost().find("SSD_MANIFEST")) << Lost();
+    EXPECT_NE(std::string::npos, Lost().find("STORE")) << Lost();
     Open();
     EXPECT_EQ(0u, CountOthers());
     Close();
@@ -165,14 +166,16 @@ TEST_F(VolatileRepairTest, WhatIsLeftOfTheLogHidesNothingNewerOnSsd) {
   // what was drained last whether that is possible: almost always.
   NewestVersions newest;
   const auto lose = [&]() -> bool {
-    SsdManifest manifest;
-    EXPECT_OK(SsdManifest::Read(Env::Default(), path_ + "/SSD_MANIFEST", &manifest));
+    StoreDescriptor store;
+    VersionEdit state;
+    EXPECT_OK(ReadStore(Env::Default(), path_, &store));
+    EXPECT_TRUE(state.DecodeSsdState(store.ssd_state));
     NewestVersions in_files;
-    TakeFromFiles(manifest, &in_files);
+    TakeFromFiles(store, state, &in_files);
     const std::vector<std::string> logs = FilesIn(logs_, ".log");
     for (size_t left = 1; left < logs.size(); left++) {
       newest = in_files;
-      if (TakeFromLog(left, manifest.state.flushed_sequence, &newest) == 0) continue;
+      if (TakeFromLog(left, state.flushed_sequence, &newest) == 0) continue;
       for (size_t i = left; i < logs.size(); i++) fs::remove(logs[i]);
       return true;
     }
@@ -209,7 +212,7 @@ TEST_F(VolatileRepairTest, ARepairThatWasCutOffIsFinished) {
   EXPECT_EQ(0u, CountOthers());
 }
 
-// Fails the first so many renames to SSD_MANIFEST of the database itself, before or after they are done.
+// Fails the first so many renames to STORE of the database itself, before or after they are done.
 class NoExchangeEnv final : public EnvWrapper {
  public:
   NoExchangeEnv(const std::string& manifest, bool after)
@@ -233,7 +236,7 @@ TEST_F(VolatileRepairTest, ARepairWhoseExchangeFailedCanBeRepeated) {
   for (const bool after : {false, true}) {
     SCOPED_TRACE(after ? "renamed" : "not renamed");
     Make();
-    NoExchangeEnv env(path_ + "/SSD_MANIFEST", after);
+    NoExchangeEnv env(path_ + "/STORE", after);
     Options options = options_;
     options.env = &env;
     EXPECT_STATUS(IOError, RepairDB(path_, options));
@@ -276,8 +279,11 @@ TEST_F(VolatileRepairTest, WithoutItsLogFolderItBeginsAnother) {
   fs::remove_all(logs_);
   options_.wal_dir = dir_ / "other_logs";
   EXPECT_FALSE(TryOpen().ok());
+  EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
+  options_.wal_dir = logs_;
+  EXPECT_FALSE(TryOpen().ok());
   ASSERT_OK(RepairDB(path_, options_));
-  EXPECT_NE(std::string::npos, Lost().find("other_logs")) << Lost();
+  EXPECT_NE(std::string::npos, Lost().find(logs_)) << Lost();
   Open();
   ExpectOfUse();
 }
@@ -308,7 +314,7 @@ TEST_F(VolatileRepairTest, WhatACrashLeftIsRemoved) {
   Make();
   for (const bool destroy : {false, true}) {
     fs::create_directory(path_ + "/repair.tmp");
-    for (const char* name : {"LOCK", "SSD_MANIFEST", "SSD_MANIFEST.tmp", "STORE", "STORE.tmp"}) {
+    for (const char* name : {"LOCK", "STORE", "STORE.tmp"}) {
       ASSERT_OK(WriteStringToFile(Env::Default(), "half", path_ + "/repair.tmp/" + name));
     }
     if (destroy) {
@@ -347,7 +353,7 @@ TEST_F(VolatileRepairTest, DestroyLeavesTheLogOfAnotherDatabaseAlone) {
   Put("a", "1");
   Close();
   options_.ssd_path = ssd_;
-  fs::resize_file(mine + "/SSD_MANIFEST", 50);
+  fs::resize_file(mine + "/STORE", 50);
   ASSERT_OK(DestroyDB(mine, options_));
   EXPECT_FALSE(fs::exists(mine));
   options_.ssd_path = dir_ / "other_ssd";

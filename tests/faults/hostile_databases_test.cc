@@ -23,6 +23,7 @@
 #include "miodb/write_batch.h"
 #include "src/db/file_names.h"
 #include "src/db/region_places.h"
+#include "src/db/store_file.h"
 #include "src/inspect/verify.h"
 #include "src/nvm/pool_image.h"
 #include "tests/common/db_test_base.h"
@@ -302,9 +303,9 @@ class HostileDatabasesTest : public testing::TestWithParam<Kind> {
     VerifyOptions verify;
     verify.ssd_path = options_.ssd_path;
     verify.wal_folder = options_.log_mode == kLogFile ? options_.wal_dir : "";
-    SsdManifest manifest;
-    if (SsdManifest::Read(Env::Default(), SsdManifestPath(path_), &manifest).ok() && !verify.wal_folder.empty()) {
-      VerifyVolatile(manifest, BytewiseComparator(), verify);
+    StoreDescriptor store;
+    if (ReadStore(Env::Default(), path_, &store).ok() && store.pool == Uuid{} && !verify.wal_folder.empty()) {
+      VerifyVolatile(store, BytewiseComparator(), verify);
     }
     std::unique_ptr<PoolImage> image;
     const std::string pool = path_ + "/pool";

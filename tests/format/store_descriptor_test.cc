@@ -23,8 +23,11 @@ StoreDescriptor Example() {
   store.pool_path = "/mnt/pmem/pool";
   store.directory = "/var/lib/db";
   store.log = {0x123456789abcdef0, true, "/mnt/log"};
+  store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};
+  store.log_reach = 0xfedcba9876543210;
+  store.ssd_state = "an edit";
   return store;
 }
 
@@ -69,14 +72,14 @@ TEST(StoreDescriptorTest, StatesAndVersionsThatAreNoneAreRefused) {
     EXPECT_EQ(state == 0 || state == 1, store.DecodeFrom(Sealed(content))) << state;
   }
   std::string content = Example().Encode();
-  content[8] = 2;
+  content[8] = 1;
   EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
 }
 
 TEST(StoreDescriptorTest, CountsThatAreNotThereCostNoMemory) {
   StoreDescriptor empty, store;
   std::string content = empty.Encode();
-  content.resize(content.size() - 2);  // without the two counts
+  content.resize(content.size() - 11);  // without the two counts and what follows
   PutVarint32(&content, UINT32_MAX);
   EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
 }

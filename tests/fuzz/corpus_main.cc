@@ -23,7 +23,6 @@
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
-#include "src/version/ssd_manifest.h"
 #include "src/version/version_edit.h"
 #include "tests/common/string_file.h"
 #include "tests/pmtable/table_maker.h"
@@ -132,9 +131,14 @@ void AddSmall(Corpus* corpus) {
   store.pool_path = "/mnt/pool";
   store.directory = "/db";
   store.log = {0x1234, true, "/mnt/log"};
+  store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.pool, "/mnt/region"}};
   store.former_ids = {0x5678};
   corpus->Add("store", "in_use", std::string(1, '\1') + store.Encode());
+  store.pool.fill(0);
+  store.log_reach = (1 << 20) + 9;
+  store.ssd_state = Encoded(FilesEdit());
+  corpus->Add("store", "volatile", std::string(1, '\0') + store.Encode());
   corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678}.Encode());
   corpus->Add("store", "ssd_owner", std::string(1, '\1') + OwnerMark{OwnerKind::kSsd, 0x1234, 77}.Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
@@ -228,17 +232,6 @@ void AddManifests(Corpus* corpus) {
   footer.checksum = AreaFooterChecksum(footer);
   area.replace(kExtentUnit - kAreaFooterBytes, sizeof(footer), reinterpret_cast<const char*>(&footer), sizeof(footer));
   corpus->Add("manifest", "footer", std::string(1, '\2') + area);
-}
-
-// SSD_MANIFEST; the first byte asks for a seal (1).
-void AddSsdManifests(Corpus* corpus) {
-  SsdManifest manifest;
-  manifest.store_id = 7;
-  manifest.log_reach = (1 << 20) + 9;
-  manifest.state = FilesEdit();
-  corpus->Add("ssd_manifest", "empty", std::string(1, '\0') + SsdManifest().Encode());
-  corpus->Add("ssd_manifest", "good", std::string(1, '\0') + manifest.Encode());
-  corpus->Add("ssd_manifest", "sealed", std::string(1, '\1') + manifest.Encode());
 }
 
 // A header and entries of regions; the first byte is that of region_fuzz.cc.
@@ -368,7 +361,6 @@ int main(int argc, char** argv) {
   miodb::test::AddLogFiles(&corpus);
   miodb::test::AddHeaders(&corpus);
   miodb::test::AddManifests(&corpus);
-  miodb::test::AddSsdManifests(&corpus);
   miodb::test::AddRegions(&corpus);
   miodb::test::AddPoolImages(&corpus);
   miodb::test::AddTables(&corpus);

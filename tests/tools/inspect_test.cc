@@ -150,7 +150,7 @@ TEST_F(InspectTest, OfAVolatilePoolFilesAreChecked) {
   EXPECT_FALSE(check.Says("ssd_entries       0\n")) << check.text;
   const ProgramResult dump = RunTool("miodb_dump " + path_);
   EXPECT_EQ(2, dump.code);
-  EXPECT_TRUE(dump.Says("SSD_MANIFEST")) << dump.text;
+  EXPECT_TRUE(dump.Says(path_ + "/STORE")) << dump.text;
   std::vector<std::string> logs;
   std::string sst;
   for (const auto& entry : std::filesystem::directory_iterator(path_)) {
@@ -167,10 +167,10 @@ TEST_F(InspectTest, OfAVolatilePoolFilesAreChecked) {
   check = RunTool(command);
   EXPECT_EQ(1, check.code) << check.text;
   EXPECT_TRUE(check.Says("when files on SSD were made")) << check.text;
-  ASSERT_OK(WriteStringToFile(Env::Default(), "damaged", path_ + "/SSD_MANIFEST"));
+  ASSERT_OK(WriteStringToFile(Env::Default(), "damaged", path_ + "/STORE"));
   check = RunTool(command);
   EXPECT_EQ(1, check.code) << check.text;
-  EXPECT_TRUE(check.Says("DAMAGE " + path_ + "/SSD_MANIFEST")) << check.text;
+  EXPECT_TRUE(check.Says(path_ + "/STORE: does not say which parts")) << check.text;
 }
 
 class LogFilesInspectTest : public InspectTest {
@@ -252,6 +252,29 @@ TEST_F(LogFilesInspectTest, TheDumpShowsTheirBatches) {
         std::string("    \"in file\" @ 4 value \"1\"\n"), std::string("    \"b\" @ 5 deletion\n")}) {
     EXPECT_TRUE(dump.Says(part)) << part << "\n" << dump.text;
   }
+}
+
+TEST_F(LogFilesInspectTest, MovingKeepsWhatIsNotNamedWhereItWas) {
+  const std::string pool = dir_ / "moved_pool", logs = dir_ / "moved_logs";
+  std::filesystem::rename(path_ + "/pool", pool);
+  std::filesystem::rename(logs_, logs);
+  ProgramResult move = RunTool("miodb_move --pool=" + pool + " " + path_);
+  EXPECT_EQ(1, move.code);
+  EXPECT_TRUE(move.Says(logs_ + ": does not hold the log of this database")) << move.text;
+  EXPECT_EQ(0, RunTool("miodb_move --pool=" + pool + " --wal=" + logs + " " + path_).code);
+  std::filesystem::rename(pool, path_ + "/pool");
+  move = RunTool("miodb_move --pool= " + path_);
+  EXPECT_EQ(0, move.code) << move.text;
+  options_.wal_dir = logs;
+  Open();
+  EXPECT_EQ("1", Get("in file"));
+  EXPECT_EQ(2, RunTool("miodb_move --wal=" + logs + " " + path_).code) << "it is open";
+  for (const std::string& arguments : {std::string(), "--elsewhere " + path_, dir_ / "no_database"}) {
+    EXPECT_EQ(2, RunTool("miodb_move " + arguments).code) << arguments;
+  }
+  move = RunTool("miodb_move --help");
+  EXPECT_EQ(0, move.code);
+  EXPECT_TRUE(move.Says("Usage: miodb_move")) << move.text;
 }
 
 TEST_F(InspectTest, TheDumpShowsEveryPart) {

@@ -25,7 +25,8 @@ bool IsDirectory(const std::string& path) {
 }  // namespace
 
 bool IsVolatile(const std::string& path) {
-  return !Env::Default()->FileExists(path + "/pool") && Env::Default()->FileExists(SsdManifestPath(path));
+  StoreDescriptor store;
+  return ReadStore(Env::Default(), path, &store).ok() && store.state == StoreState::kInUse && store.pool == Uuid{};
 }
 
 bool FindLogFolder(const char* program, const std::string& path, const std::string& wal_dir, std::string* folder,
@@ -59,9 +60,9 @@ bool OpenImage(const char* program, const std::string& path, const std::vector<s
   Status s = PoolImage::Open(pool, image, PlacesOfRegions(options, is_directory ? path : DirectoryOf(pool)));
   *code = kExitCannotRun;
   if (s.IsNotFound() && IsVolatile(path)) {
-    s = Status::NotSupported(path,
-                             "the pool is volatile memory: what there is are log files, and the table files that " +
-                                 SsdManifestPath(path) + " names");
+    s = Status::NotSupported(
+        path, "the pool is volatile memory: what there is are log files, and the table files that " + StorePath(path) +
+                  " names");
   }
   if (s.ok()) {
     s = CheckReadable(**image);

@@ -15,6 +15,7 @@
 #include "miodb/comparator.h"
 #include "miodb/env.h"
 #include "src/db/file_names.h"
+#include "src/db/store_file.h"
 #include "src/inspect/verify.h"
 #include "tools/inspect/arguments.h"
 
@@ -112,17 +113,17 @@ void PrintText(const std::string& path, const VerifyResult& r) {
 ExitCode CheckVolatile(const std::string& path, const VerifyOptions& options, VerifyResult* result) {
   Env* const env = Env::Default();
   FileLock* lock;
-  SsdManifest manifest;
+  StoreDescriptor store;
   Status s = env->LockFile(LockPath(path), &lock);
   if (!s.ok()) {
     fprintf(stderr, "miodb_check: %s\n", s.ToString().c_str());
     return kExitCannotRun;
   }
-  s = SsdManifest::Read(env, SsdManifestPath(path), &manifest);
+  s = ReadStore(env, path, &store);
   if (s.ok()) {
-    *result = VerifyVolatile(manifest, BytewiseComparator(), options);
+    *result = VerifyVolatile(store, BytewiseComparator(), options);
   } else {
-    result->problems.push_back({SsdManifestPath(path), s.ToString()});
+    result->problems.push_back({StorePath(path), s.ToString()});
   }
   env->UnlockFile(lock).IgnoreError();
   return result->problems.empty() ? kExitOk : kExitDamage;

@@ -13,7 +13,7 @@ bool EndsWith(const std::string& text, const std::string& end) {
 }
 
 // What a failure leaves undone: table files, and what says which of them count.
-bool MayFail(const std::string& name) { return EndsWith(name, ".sst") || EndsWith(name, "/SSD_MANIFEST.tmp"); }
+bool MayFail(const std::string& name) { return EndsWith(name, ".sst") || EndsWith(name, "/STORE.tmp"); }
 
 class FaultyFile final : public WritableFile {
  public:

@@ -1,0 +1,182 @@
+#include "src/db/places.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/db/file_names.h"
+#include "src/db/store_file.h"
+#include "src/log/file_log.h"
+#include "src/nvm/pool_image.h"
+#include "src/nvm/region_finder.h"
+#include "src/ssd/ssd_store.h"
+#include "src/util/held_lock.h"
+#include "src/util/no_throw.h"
+#include "src/util/posix_file.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+namespace {
+
+// Two names of one file or folder are one place.
+bool IsSame(const std::string& a, const std::string& b) { return a == b || RealPath(a) == RealPath(b); }
+
+Status CheckPlace(const std::string& name, const char* option, const char* flag, const std::string& given,
+                  const std::string& stored) {
+  if (IsSame(given, stored)) return Status::OK();
+  return Status::InvalidArgument(std::string("Options::") + option + " names " + given,
+                                 StorePath(name) + " says that it is " + stored + ". If it was moved, \"miodb_move --" +
+                                     flag + "=" + given + " " + name + "\" has STORE say so");
+}
+
+// Looks at the parts in their new places.
+class Mover {
+ public:
+  Mover(const std::string& name, const Options& options)
+      : name_(name), options_(WithOwnFiles(options)), env_(options_.env) {}
+
+  Status Run();
+
+ private:
+  Status FindPool();
+  Status FindRegions();
+  Status FindLog();
+  Status FindTier() const;
+
+  const std::string name_;
+  const Options options_;
+  Env* const env_;
+  StoreDescriptor store_;
+  uint64_t epoch_ = 0;  // of the pool's root, or of STORE
+};
+
+Status Mover::Run() {
+  HeldLock lock(env_);
+  Status s = env_->FileExists(StorePath(name_)) ? lock.Lock(LockPath(name_)) : Status::OK();
+  if (s.ok()) s = ReadStore(env_, name_, &store_);
+  if (s.IsNotFound()) return Status::InvalidArgument(StorePath(name_), "is missing: there is no database");
+  if (s.ok() && store_.state != StoreState::kInUse) {
+    return Status::InvalidArgument(StorePath(name_), "says that the database's making was cut off");
+  }
+  if (s.ok() && store_.successor != Uuid{}) {
+    return Status::InvalidArgument(StorePath(name_), "a repair was cut off; RepairDB finishes it");
+  }
+  if (s.ok()) s = FindPool();
+  if (s.ok()) s = FindRegions();
+  if (s.ok()) s = FindLog();
+  if (s.ok()) s = FindTier();
+  if (!s.ok()) return s;
+  store_.pool_path = options_.pool_path;
+  store_.log.wal_dir = options_.wal_dir;
+  store_.ssd_path = options_.ssd_path;
+  return WriteStore(env_, name_, store_);
+}
+
+Status Mover::FindPool() {
+  const std::string path = PoolPath(options_, name_);
+  if (Region::IsAnonymous(path) != (store_.pool == Uuid{})) {
+    return Status::InvalidArgument(path, StorePath(name_) + " says that the pool is " +
+                                             PoolPath(store_.pool_path, name_) + ": only a file can be moved");
+  }
+  if (Region::IsAnonymous(path)) {
+    VersionEdit state;
+    if (state.DecodeSsdState(store_.ssd_state)) epoch_ = state.next_id;
+    return Status::OK();
+  }
+  std::string page;
+  Status s = ReadFirstPage(path, &page);
+  if (!s.ok()) return s;
+  const PoolHeader header = ReadPoolHeader(page.data(), page.size());
+  if (!header.has_superblock || !SameUuid(header.uuid, store_.pool.data())) {
+    return Status::InvalidArgument(path, "is not the database's pool: its uuid is " + UuidText(store_.pool.data()));
+  }
+  epoch_ = header.current.epoch;
+  return s;
+}
+
+Status Mover::FindRegions() {
+  for (const NvmRegion& named : options_.nvm_regions) {
+    RegionContent content;
+    RegionHeader header;
+    Status s = LookAtRegion(named.path, &content, &header);
+    if (!s.ok()) return s;
+    const auto found = std::find_if(store_.regions.begin(), store_.regions.end(), [&](const auto& region) {
+      return content == RegionContent::kRegion && region.uuid == MakeUuid(header.uuid);
+    });
+    if (found == store_.regions.end() || !SameUuid(header.pool_uuid, store_.pool.data())) {
+      return Status::InvalidArgument(named.path, "is no region of the database's pool");
+    }
+    found->path = named.path;
+  }
+  return Status::OK();
+}
+
+// A log that is not in use holds nothing, so its folder may be any that is nobody else's.
+Status Mover::FindLog() {
+  if (store_.log.id == 0) {
+    if (options_.wal_dir == store_.log.wal_dir) return Status::OK();
+    return Status::InvalidArgument(options_.wal_dir, "the database has no log folder that could have been moved");
+  }
+  const std::string folder = WalFolder(options_.wal_dir, name_);
+  std::optional<OwnerMark> owner;
+  Status s = FileLog::FindOwner(env_, folder, &owner);
+  if (!s.ok() || (owner.has_value() && owner->id == store_.log.id)) return s;
+  if (!owner.has_value() && !store_.log.in_use) return s;
+  return Status::InvalidArgument(folder, "does not hold the log of this database (no WAL_OWNER with its id)");
+}
+
+Status Mover::FindTier() const {
+  if (store_.ssd_path.empty()) {
+    if (options_.ssd_path.empty()) return Status::OK();
+    return Status::InvalidArgument(options_.ssd_path, "the database has no SSD tier that could have been moved");
+  }
+  const uint64_t id = store_.pool == Uuid{} ? store_.log.id : PoolIdOf(store_.pool);
+  OwnerMark mark;
+  Status s = SsdStore::ReadMark(env_, options_.ssd_path, &mark);
+  if (!s.ok() && !s.IsNotFound()) return s;
+  if (!s.ok() || mark.id != id) {
+    return Status::InvalidArgument(options_.ssd_path, "is not the SSD tier of this database (no POOL with its id)");
+  }
+  if (mark.detail <= epoch_) return s;
+  return Status::InvalidArgument(
+      store_.pool == Uuid{} ? StorePath(name_) : PoolPath(options_, name_),
+      "is an older copy (epoch " + std::to_string(epoch_) + ") than the one whose files are in " + options_.ssd_path);
+}
+
+}  // namespace
+
+Status CheckPlaces(const Options& options, const std::string& name, const StoreDescriptor& store) {
+  Status s;
+  if (store.pool != Uuid{}) {
+    s = CheckPlace(name, "pool_path", "pool", PoolPath(options, name), PoolPath(store.pool_path, name));
+  }
+  if (s.ok() && options.log_mode == kLogFile && store.log.id != 0) {
+    s = CheckPlace(name, "wal_dir", "wal", WalFolder(options.wal_dir, name), WalFolder(store.log.wal_dir, name));
+  }
+  if (s.ok() && !options.ssd_path.empty() && !store.ssd_path.empty()) {
+    s = CheckPlace(name, "ssd_path", "ssd", options.ssd_path, store.ssd_path);
+  }
+  return s;
+}
+
+Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
+                         const Pool& pool) {
+  for (int i = 1; i < pool.regions().count(); i++) {
+    const RegionSet::Member& m = pool.regions().at(i);
+    const std::string& found = m.region->path();
+    const bool named = std::any_of(options.nvm_regions.begin(), options.nvm_regions.end(),
+                                   [&](const NvmRegion& region) { return IsSame(region.path, found); });
+    for (const StoreDescriptor::Region& region : store.regions) {
+      if (!named || region.uuid != MakeUuid(m.uuid)) continue;
+      Status s = CheckPlace(name, "nvm_regions", "region", found, region.path);
+      if (!s.ok()) return s;
+    }
+  }
+  return Status::OK();
+}
+
+Status MoveStore(const std::string& name, const Options& options) {
+  return NoThrow(name, [&] { return Mover(name, options).Run(); });
+}
+
+}  // namespace miodb

@@ -1,0 +1,36 @@
+// The places of a database's parts: pool, regions, log folder, SSD tier.
+//
+// A part gets its place when it is made, and STORE has it (format/store_descriptor.h). An open that names another place
+// is refused, whatever lies there. MoveStore is the one step that changes STORE, once the parts have been moved.
+//
+// Regions are known by their uuids as well: Options::nvm_region_search says where those may be that were moved.
+//
+// Threads: one call for a database at a time.
+
+#ifndef MIODB_SRC_DB_PLACES_H_
+#define MIODB_SRC_DB_PLACES_H_
+
+#include <string>
+
+#include "miodb/options.h"
+#include "miodb/status.h"
+#include "src/format/store_descriptor.h"
+#include "src/nvm/pool.h"
+
+namespace miodb {
+
+// Whether the options name the places that STORE has. InvalidArgument names both of them, and the tool that moves.
+// Parts that the options do not use, or that were never made, have no place to compare.
+Status CheckPlaces(const Options& options, const std::string& name, const StoreDescriptor& store);
+
+// The same for the regions of the open pool.
+Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
+                         const Pool& pool);
+
+// Makes STORE name the places that the options name, for a database that nobody has open. The parts have to lie there,
+// which their ids tell, and the pool must not be older than the table files. On failure STORE is as it was.
+Status MoveStore(const std::string& name, const Options& options);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_PLACES_H_

@@ -1,0 +1,229 @@
+// The places of a database's parts: an open refuses options that name others than STORE, and MoveStore changes them.
+
+#include "src/db/places.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "miodb/env.h"
+#include "src/db/file_names.h"
+#include "src/db/store_file.h"
+#include "tests/common/db_test_base.h"
+
+namespace miodb::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A database with every part in a place of its own.
+class PlacesTest : public DbTestBase {
+ protected:
+  PlacesTest() { UsePlaces(dir_ / "parts"); }
+
+  void UsePlaces(const std::string& folder) {
+    fs::create_directories(folder);
+    options_.log_mode = kLogFile;
+    options_.pool_path = folder + "/the_pool";
+    options_.nvm_regions.resize(1);
+    options_.nvm_regions[0].path = folder + "/region";
+    options_.nvm_regions[0].limit = 4 << 20;
+    options_.wal_dir = folder + "/logs";
+    options_.ssd_path = folder + "/ssd";
+  }
+
+  // One write is in the log alone.
+  void Make() {
+    Open();
+    Put("flushed", "1");
+    ASSERT_OK(db_->Flush());
+    Put("logged", "2");
+    Close();
+  }
+
+  void ExpectAll() {
+    Open();
+    EXPECT_EQ("1", Get("flushed"));
+    EXPECT_EQ("2", Get("logged"));
+    Close();
+  }
+
+  std::string Store() const {
+    std::string bytes;
+    EXPECT_OK(ReadFileToString(Env::Default(), path_ + "/STORE", &bytes));
+    return bytes;
+  }
+
+  struct Part {
+    const char* flag;
+    std::string* option;
+  };
+  // The log first: an open may flush what it holds.
+  std::vector<Part> Parts() {
+    return {{"wal", &options_.wal_dir},
+            {"pool", &options_.pool_path},
+            {"region", &options_.nvm_regions[0].path},
+            {"ssd", &options_.ssd_path}};
+  }
+
+  void ExpectNotMoved(const std::string& text) {
+    const std::string before = Store();
+    const Status s = MoveStore(path_, options_);
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, text)) << s.ToString();
+    EXPECT_TRUE(before == Store());
+  }
+};
+
+TEST_F(PlacesTest, AnotherPlaceIsRefusedUntilItIsSaidThatThePartWasMoved) {
+  Make();
+  for (const Part& part : Parts()) {
+    SCOPED_TRACE(part.flag);
+    const std::string old_place = *part.option, place = dir_ / (std::string("moved_") + part.flag);
+    *part.option = place;
+    if (part.flag != std::string("region")) {  // a region that is not there stands for one that is elsewhere
+      const Status s = TryOpen();
+      EXPECT_STATUS(InvalidArgument, s);
+      EXPECT_TRUE(Mentions(s, old_place) && Mentions(s, "miodb_move --" + std::string(part.flag) + "=" + place))
+          << s.ToString();
+      EXPECT_FALSE(fs::exists(place));
+    }
+    const std::string before = Store();
+    EXPECT_FALSE(MoveStore(path_, options_).ok()) << "nothing lies there";
+    EXPECT_TRUE(before == Store());
+    fs::rename(old_place, place);
+    const Status s = TryOpen();
+    EXPECT_STATUS(InvalidArgument, s);
+    EXPECT_TRUE(Mentions(s, old_place) && Mentions(s, place)) << s.ToString();
+    EXPECT_FALSE(fs::exists(old_place));
+    if (part.flag != std::string("region")) EXPECT_STATUS(InvalidArgument, RepairDB(path_, options_));
+    EXPECT_FALSE(fs::exists(old_place));
+    ASSERT_OK(MoveStore(path_, options_));
+    ASSERT_OK(MoveStore(path_, options_));
+    ExpectAll();
+  }
+  ASSERT_OK(DestroyDB(path_, options_));
+  EXPECT_FALSE(fs::exists(path_));
+  for (const Part& part : Parts()) EXPECT_FALSE(fs::exists(*part.option)) << part.flag;
+}
+
+TEST_F(PlacesTest, TheDirectoryMovesWithWhatLiesInIt) {
+  UsePlaces(path_ + "/parts");
+  Make();
+  for (const bool copied : {false, true}) {
+    const std::string to = dir_ / (copied ? "copy" : "renamed");
+    if (copied) {
+      fs::copy(path_, to, fs::copy_options::recursive);
+    } else {
+      fs::rename(path_, to);
+    }
+    path_ = to;
+    UsePlaces(path_ + "/parts");
+    ExpectAll();
+    UsePlaces(dir_ / "elsewhere");
+    EXPECT_STATUS(InvalidArgument, TryOpen());
+    UsePlaces(path_ + "/parts");
+  }
+}
+
+TEST_F(PlacesTest, TheDefaultIsAPlaceToo) {
+  options_.pool_path.clear();
+  options_.wal_dir.clear();
+  Make();
+  options_.pool_path = path_ + "/pool";
+  options_.wal_dir = path_;
+  ExpectAll();
+  options_.pool_path = dir_ / "pool";
+  fs::rename(path_ + "/pool", options_.pool_path);
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  ASSERT_OK(MoveStore(path_, options_));
+  ExpectAll();
+  options_.pool_path.clear();
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  EXPECT_FALSE(fs::exists(path_ + "/pool"));
+}
+
+TEST_F(PlacesTest, AnotherNameOfTheSamePlaceIsNoMove) {
+  Make();
+  fs::create_directory_symlink(dir_ / "parts", dir_ / "link");
+  UsePlaces(dir_ / "link");
+  ExpectAll();
+  UsePlaces(dir_ / "parts");
+  ExpectAll();
+}
+
+TEST_F(PlacesTest, WhatTheDatabaseDoesNotUseHasNoPlace) {
+  Make();
+  options_.log_mode = kLogPmem;
+  options_.wal_dir = dir_ / "anywhere";
+  options_.nvm_regions.clear();
+  ExpectAll();
+  EXPECT_FALSE(fs::exists(options_.wal_dir));
+}
+
+TEST_F(PlacesTest, APartThatIsMadeLaterMayBeAnywhere) {
+  const Options all = options_;
+  options_.log_mode = kLogPmem;
+  options_.ssd_path.clear();
+  options_.nvm_regions.clear();
+  Make();
+  options_ = all;
+  ExpectAll();
+  options_.wal_dir = dir_ / "other";
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+  options_ = all;
+  options_.ssd_path = dir_ / "other";
+  EXPECT_STATUS(InvalidArgument, TryOpen());
+}
+
+TEST_F(PlacesTest, OnlyTheDatabasesOwnPartsAreTaken) {
+  const Options mine = options_;
+  Make();
+  path_ = dir_ / "other_db";
+  UsePlaces(dir_ / "other");
+  Make();
+  const Options others = options_;
+  path_ = dir_ / "db";
+  for (const Part& part : Parts()) {
+    const std::string other = *part.option;
+    options_ = mine;
+    *part.option = other;
+    SCOPED_TRACE(part.flag);
+    ExpectNotMoved(other);
+    options_ = others;
+  }
+  options_ = mine;
+  options_.ssd_path.clear();
+  ExpectNotMoved("is not the SSD tier of this database");
+  options_ = mine;
+  options_.pool_path = "anonymous";
+  ExpectNotMoved("only a file can be moved");
+  options_ = mine;
+  ExpectAll();
+}
+
+TEST_F(PlacesTest, NothingIsMovedOfADatabaseThatIsOpenOrHalfMade) {
+  EXPECT_STATUS(InvalidArgument, MoveStore(path_, options_));
+  EXPECT_FALSE(fs::exists(path_));
+  Make();
+  Open();
+  EXPECT_STATUS(IOError, MoveStore(path_, options_));
+  Close();
+  StoreDescriptor store;
+  ASSERT_OK(ReadStore(Env::Default(), path_, &store));
+  StoreDescriptor half = store;
+  half.state = StoreState::kMaking;
+  ASSERT_OK(WriteStore(Env::Default(), path_, half));
+  ExpectNotMoved("making was cut off");
+  half = store;
+  half.successor = NewUuid();
+  ASSERT_OK(WriteStore(Env::Default(), path_, half));
+  ExpectNotMoved("RepairDB finishes it");
+  ASSERT_OK(WriteStringToFile(Env::Default(), "nothing", path_ + "/STORE"));
+  EXPECT_STATUS(Corruption, MoveStore(path_, options_));
+}
+
+}  // namespace
+}  // namespace miodb::test
