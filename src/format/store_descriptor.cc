@@ -1,3 +1,5 @@
+// The store descriptor as bytes: fields in a fixed order, sealed with magic, version and checksum.
+
 #include "src/format/store_descriptor.h"
 
 #include "src/format/sealed.h"
@@ -37,10 +39,9 @@ bool GetText(Slice* input, std::string* text) {
   return true;
 }
 
-// Takes what was sealed apart.
-// Every value that has a range is checked, and nothing may follow the last field: a descriptor with more in it is
-// another version's, and its meaning is not guessed. Counts need no limit, since each of their items takes bytes of
-// the input.
+// Takes what was sealed apart. Every value that has a range is checked, and nothing may follow the last field: a
+// descriptor with more in it is another version's, and its meaning is not guessed. Counts need no limit, since each of
+// their items takes bytes of the input.
 bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint8_t state, in_use;
   uint32_t count;
