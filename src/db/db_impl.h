@@ -114,10 +114,8 @@ class DBImpl final : public DB {
   Status OpenParts();
   Status LockDirectory();
   Status OpenPool();
-  // What there was before an open: nothing, a pool, or the files of a database whose pool was volatile.
-  enum class Existence { kNew, kPool, kFilesAlone };
-  Status MapPool(Existence existence);
-  Status RecoverParts(Existence existence) REQUIRES(db_mutex);
+  Status MapPool();
+  Status RecoverParts() REQUIRES(db_mutex);
   void LogOpened(uint64_t start_micros) const REQUIRES(db_mutex);
   Status StartThreads();
   void RemoveUnfinished(const std::string& store, bool directory_existed);

@@ -164,7 +164,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
 }
 
 // LookForDatabase comes before the directory is made, so that a refused open leaves none. An open that failed after
-// that removes what it made, if there was no database before.
+// that removes what it made, if it found under the lock that there was no database before.
 Status DBImpl::Start() {
   CHECK(file_lock_ == nullptr && !workers_->running());
   const bool directory_existed = context_->options.env->FileExists(context_->name);
@@ -217,28 +217,32 @@ Status DBImpl::OpenParts() {
 }
 
 // Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
-// goes first, then the pool: that takes no memory.
+// goes first, then the pool: that takes no memory. Parts go only if there was no database when this open had the lock:
+// one that could not find that out has made none.
 void DBImpl::RemoveUnfinished(const std::string& store, bool directory_existed) {
   CHECK(!store_->existed() && !workers_->running());
   Env* const env = context_->options.env;
-  if (store_->store().state == StoreState::kInUse) {
-    env->RemoveFile(store).IgnoreError();
-    if (env->FileExists(store)) return;  // the database is whole, and stays so
+  const bool made_parts = file_lock_ != nullptr && store_->existence() == Existence::kNew;
+  if (made_parts && store_->store().state == StoreState::kInUse) {
+    const Status removed = env->RemoveFile(store);
+    if (!removed.ok() && !removed.IsNotFound()) return;  // the database is whole, and stays so
   }
-  if (context_->pool != nullptr) context_->pool->Remove();
-  if (context_->env_memory != nullptr) env->RemoveFile(PoolPath(context_->options, context_->name)).IgnoreError();
-  logs_->Remove();
-  if (context_->ssd != nullptr) {
-    context_->ssd.reset();
-    SsdStore::Destroy(env, context_->options.ssd_path).IgnoreError();
-  }
-  if (file_lock_ != nullptr) {
+  if (made_parts) {
+    if (context_->pool != nullptr) context_->pool->Remove();
+    if (context_->env_memory != nullptr) env->RemoveFile(PoolPath(context_->options, context_->name)).IgnoreError();
+    logs_->Remove();
+    if (context_->ssd != nullptr) {
+      context_->ssd.reset();
+      SsdStore::Destroy(env, context_->options.ssd_path).IgnoreError();
+    }
     // A pool that cannot be removed keeps its STORE, without which nobody could open it.
     bool pool_is_there = true;
     if (LookForPool(&pool_is_there).ok() && !pool_is_there) env->RemoveFile(store).IgnoreError();
     context_->own_log.reset();
     context_->info_log = context_->options.info_log;
     env->RemoveFile(LogPath(context_->name)).IgnoreError();
+  }
+  if (made_parts || (file_lock_ != nullptr && !directory_existed)) {
     env->UnlockFile(file_lock_).IgnoreError();
     file_lock_ = nullptr;
     env->RemoveFile(LockPath(context_->name)).IgnoreError();
@@ -261,8 +265,8 @@ Status DBImpl::LockDirectory() {
     }
   }
   Status s = env->LockFile(LockPath(name), &file_lock_);
-  if (!s.ok()) return s;
-  return OpenInfoLog(context_->options, name, &context_->own_log, &context_->info_log);
+  if (s.ok()) s = LookForDatabase();  // once more: another process may have made it before this one had the lock
+  return s.ok() ? OpenInfoLog(context_->options, name, &context_->own_log, &context_->info_log) : s;
 }
 
 // The parts are opened from the bottom up, because each finds in the one below what it continues. Memory that this
@@ -271,14 +275,9 @@ Status DBImpl::OpenPool() {
   const uint64_t start = NowMicros();
   DbContext& db = *context_;
   const ThreadMemoryPolicy policy(db.placement.dram_node, ThreadMemoryPolicy::Strength::kPrefer);
-  Status s = LookForDatabase();  // once more: another process may have made it before this one had the lock
-  if (!s.ok()) return s;
-  const Existence existence = !store_->existed()                          ? Existence::kNew
-                              : Region::IsAnonymous(db.options.pool_path) ? Existence::kFilesAlone
-                                                                          : Existence::kPool;
-  s = MapPool(existence);
-  if (s.ok() && existence != Existence::kNew) s = store_->CheckPool();
-  if (s.ok()) s = floor_->Read(existence == Existence::kFilesAlone);
+  Status s = MapPool();
+  if (s.ok() && store_->existed()) s = store_->CheckPool();
+  if (s.ok()) s = floor_->Read(store_->existence() == Existence::kFilesAlone);
   if (!s.ok()) return s;
   CHECK(db.pool != nullptr && db.chunk_bytes == 0);
   db.chunk_bytes = ChunkBytes(db.options, db.pool->capacity());
@@ -288,7 +287,7 @@ Status DBImpl::OpenPool() {
   s = tier_->Open();
   if (!s.ok()) return s;
   DbLock lock(control_.get());
-  s = RecoverParts(existence);
+  s = RecoverParts();
   if (s.ok()) s = AddMissingRegions();
   if (!s.ok()) return s;
   tree_->Begin();
@@ -303,12 +302,12 @@ Status DBImpl::OpenPool() {
 
 // A new pool has no name before it is whole (Pool::Publish), and STORE says "being made" with its uuid before it exists
 // at all. So an open that is cut off anywhere leaves files that the next attempt knows for its own.
-Status DBImpl::MapPool(Existence existence) {
+Status DBImpl::MapPool() {
   DbContext& db = *context_;
+  const Existence existence = store_->existence();
   const std::string path = PoolPath(db.options, db.name);
   const bool is_volatile = Region::IsAnonymous(path), is_file = db.hooks.memory == nullptr;
-  CHECK(db.pool == nullptr);
-  CHECK_EQ(existence == Existence::kFilesAlone, is_volatile && existence != Existence::kNew);
+  CHECK(db.pool == nullptr && existence != Existence::kUnknown);
   Uuid& uuid = store_->store().pool;
   // Whoever made it before got no further than this, and may have left a file with this uuid.
   if (existence == Existence::kNew && store_->Keeps() && is_volatile != (uuid == Uuid{})) {
@@ -336,7 +335,7 @@ Status DBImpl::MapPool(Existence existence) {
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.
 // Log files are found before recovery reads them. A new pool gets its name here (Publish), when it has a manifest and
 // before anything else of the database is in use.
-Status DBImpl::RecoverParts(Existence existence) {
+Status DBImpl::RecoverParts() {
   DbContext& db = *context_;
   CHECK(db.pool != nullptr && tree_->versions == nullptr);
   CHECK_EQ(db.ssd != nullptr, !db.options.ssd_path.empty());
@@ -344,7 +343,10 @@ Status DBImpl::RecoverParts(Existence existence) {
   VersionSet* const versions = tree_->versions.get();
   if (db.ssd != nullptr) versions->UseSsd(db.ssd.get(), db.options.ssd_levels);
   Status s;
-  switch (existence) {
+  switch (store_->existence()) {
+    case Existence::kUnknown:
+      CHECK(false);
+      break;
     case Existence::kFilesAlone:
       s = versions->CreateFor(floor_->found());
       if (s.ok()) s = logs_->Open(floor_->store_id());

@@ -26,11 +26,11 @@ void ForEachPath(StoreDescriptor* store, Call call) {
 
 }  // namespace
 
-// The file is bounded (ReadSmallFile), so a large or endless file in its place costs no memory.
+// The file is bounded (ReadSmallFile), so a large or endless file in its place costs no memory. That it is not there is
+// what the system says of it when it is opened: Env::FileExists says the same of a file that cannot be looked at.
 Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
   *store = StoreDescriptor();
   const std::string path = StorePath(name);
-  if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
   std::string content;
   Status s = ReadSmallFile(env, path, &content);
   VersionEdit state;

@@ -27,48 +27,64 @@ bool StoreKeeper::Keeps() const {
   return !db_.PoolIsOfTests() && !(Region::IsAnonymous(db_.options.pool_path) && db_.options.ssd_path.empty());
 }
 
-// Sets existed_ and store_.
+// Sets existence_ and what STORE says. What a look before has found counts no more, also if this one comes to nothing.
 Status StoreKeeper::Find(bool pool_is_there) {
-  existed_ = pool_is_there;
+  existence_ = Existence::kUnknown;
   store_ = stored_ = StoreDescriptor();
   original_.reset();
-  if (db_.PoolIsOfTests()) return Status::OK();
-  const std::string path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  const bool is_volatile = Region::IsAnonymous(PoolPath(db_.options, db_.name));
+  const Existence there = is_volatile ? Existence::kFilesAlone : Existence::kPool;
+  if (db_.PoolIsOfTests()) {
+    existence_ = pool_is_there ? there : Existence::kNew;
+    return Status::OK();
+  }
   const std::string default_pool = PoolPath("", db_.name);
-  const bool is_volatile = Region::IsAnonymous(path);
   if (is_volatile && db_.options.env->FileExists(default_pool)) {
     return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + default_pool);
   }
   Status s = ReadStore(db_.options.env, db_.name, &stored_);
   if (s.IsNotFound()) {
-    if (!pool_is_there) return Status::OK();
-    return Status::InvalidArgument(store_path, "is missing: nothing says that " + path +
-                                                   " is this database's. If it is, RepairDB makes the file anew");
+    if (pool_is_there) return MissingStore();
+    existence_ = Existence::kNew;
+    return Status::OK();
   }
-  existed_ = pool_is_there || !s.ok() || stored_.state == StoreState::kInUse;
   if (!s.ok()) return s;
   store_ = stored_;
-  if (!existed_) return s;
-  if (is_volatile != (store_.pool == Uuid{})) {
-    return Status::InvalidArgument(
-        is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
-        store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name));
-  }
-  s = CheckPlaces(db_.options, db_.name, store_);
-  if (!s.ok()) return s;
-  if (is_volatile && db_.options.ssd_path.empty()) {
-    return Status::InvalidArgument("Options::ssd_path is empty",
-                                   store_path + " says that the database is in log files " +
-                                       "and in table files, which are in " + store_.ssd_path);
-  }
-  if (!is_volatile && !pool_is_there) return MissingPool(path);
-  if (store_.directory == RealPath(db_.name)) return s;
+  existence_ = pool_is_there || stored_.state == StoreState::kInUse ? there : Existence::kNew;
+  if (!existed()) return s;
+  s = Refusal(pool_is_there);
+  if (!s.ok() || store_.directory == RealPath(db_.name)) return s;
   StoreDescriptor original;
   if (ReadStore(db_.options.env, store_.directory, &original).ok() && original.pool == store_.pool &&
       original.log.id == store_.log.id) {
     original_ = std::make_unique<StoreDescriptor>(std::move(original));
   }
   return s;
+}
+
+Status StoreKeeper::MissingStore() const {
+  return Status::InvalidArgument(StorePath(db_.name),
+                                 "is missing: nothing says that " + PoolPath(db_.options, db_.name) +
+                                     " is this database's. If it is, RepairDB makes the file anew");
+}
+
+// Whether the options are those of the database that STORE describes.
+Status StoreKeeper::Refusal(bool pool_is_there) const {
+  const std::string path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  const bool is_volatile = Region::IsAnonymous(path);
+  if (is_volatile != (store_.pool == Uuid{})) {
+    return Status::InvalidArgument(
+        is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
+        store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name));
+  }
+  Status s = CheckPlaces(db_.options, db_.name, store_);
+  if (!s.ok()) return s;
+  if (is_volatile && db_.options.ssd_path.empty()) {
+    return Status::InvalidArgument("Options::ssd_path is empty",
+                                   store_path + " says that the database is in log files " +
+                                       "and in table files, which are in " + store_.ssd_path);
+  }
+  return is_volatile || pool_is_there ? s : MissingPool(path);
 }
 
 // The message tells the two ways out, because both lose something: remounting the file system costs nothing, and

@@ -10,6 +10,10 @@
 //
 // A volatile pool is never there: its database is there if STORE says "in use".
 //
+// An open looks twice. Before it has the lock, so that a refused open leaves nothing behind; and once it has it, since
+// another process may have made or removed the database meanwhile. Only what was found then decides what the open makes
+// and, if it fails, what it takes away again.
+//
 // Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" at the end of
 // every open, before anybody can write; with a volatile pool the state of its SSD tier, whenever that changes
 // (log_floor.cc). Nobody else writes the file while the database is open.
@@ -31,6 +35,14 @@
 
 namespace miodb {
 
+// What there was before an open. While that is not known nothing may be taken away: a database may be there.
+enum class Existence {
+  kUnknown,
+  kNew,         // nothing
+  kPool,        // a database with a pool
+  kFilesAlone,  // the files of a database whose pool was volatile
+};
+
 class StoreKeeper {
  public:
   explicit StoreKeeper(const DbContext& db) : db_(db) {}
@@ -40,9 +52,11 @@ class StoreKeeper {
   // Whether the database has a STORE at all: not where nothing of it outlives the process.
   bool Keeps() const;
 
-  // Finds out whether there is a database, by STORE and by whether its pool is there.
+  // Finds out whether there is a database, by STORE and by whether its pool is there. On failure there is one, or it is
+  // not known.
   Status Find(bool pool_is_there);
-  bool existed() const { return existed_; }
+  Existence existence() const { return existence_; }
+  bool existed() const { return existence_ == Existence::kPool || existence_ == Existence::kFilesAlone; }
 
   // Whether the pool that was opened is the one that STORE names, and no other database's too.
   Status CheckPool();
@@ -59,12 +73,14 @@ class StoreKeeper {
   bool log_was_in_use() const { return stored_.log.in_use; }
 
  private:
+  Status Refusal(bool pool_is_there) const;
+  Status MissingStore() const;
   Status MissingPool(const std::string& path) const;
   Status CheckOriginal() const;
 
   const DbContext& db_;
   Mutex mutex_;                                // one replacement at a time
-  bool existed_ = false;                       // when the open looked for it
+  Existence existence_ = Existence::kUnknown;  // when the open looked for it
   StoreDescriptor store_;                      // what STORE is to say
   StoreDescriptor stored_;                     // what it says
   std::unique_ptr<StoreDescriptor> original_;  // of the database of which this one is a copy; null: none is there

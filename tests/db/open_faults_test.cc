@@ -1,0 +1,162 @@
+// An open of which one call of the Env fails: it says so, takes nothing of the database away, and the next one finds
+// everything. And what an open or a repair acts on is durable before.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "miodb/env.h"
+#include "src/db/db_impl.h"
+#include "tests/common/ssd_test_base.h"
+
+namespace miodb::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Calls of the Env are counted from Arm on; one of them fails.
+class FailingEnv final : public EnvWrapper {
+ public:
+  FailingEnv() : EnvWrapper(Env::Default()) {}
+
+  void Arm(int at) {
+    at_ = at;
+    calls_ = 0;
+  }
+  bool Disarm() {
+    const bool met = at_ > 0 && calls_ >= at_;
+    at_ = 0;
+    return met;
+  }
+
+  Status NewSequentialFile(const std::string& name, SequentialFile** file) override {
+    return Fails() ? Error(name) : target()->NewSequentialFile(name, file);
+  }
+  Status NewWritableFile(const std::string& name, WritableFile** file) override {
+    return Fails() ? Error(name) : target()->NewWritableFile(name, file);
+  }
+  Status NewAppendableFile(const std::string& name, WritableFile** file) override {
+    return Fails() ? Error(name) : target()->NewAppendableFile(name, file);
+  }
+  bool FileExists(const std::string& name) override { return !Fails() && target()->FileExists(name); }
+  Status GetChildren(const std::string& name, std::vector<std::string>* names) override {
+    return Fails() ? Error(name) : target()->GetChildren(name, names);
+  }
+  Status RemoveFile(const std::string& name) override {
+    const bool is_probe = name.ends_with(".probe");  // whose removal is the user's then
+    return !is_probe && Fails() ? Error(name) : target()->RemoveFile(name);
+  }
+  Status CreateDir(const std::string& name) override { return Fails() ? Error(name) : target()->CreateDir(name); }
+  Status GetFileSize(const std::string& name, uint64_t* bytes) override {
+    return Fails() ? Error(name) : target()->GetFileSize(name, bytes);
+  }
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    return Fails() ? Error(from) : target()->RenameFile(from, to);
+  }
+  Status LockFile(const std::string& name, FileLock** lock) override {
+    return Fails() ? Error(name) : target()->LockFile(name, lock);
+  }
+
+ private:
+  bool Fails() { return at_ > 0 && ++calls_ == at_; }
+  static Status Error(const std::string& name) { return Status::IOError(name, "injected"); }
+
+  int at_ = 0;
+  int calls_ = 0;
+};
+
+struct Mode {
+  const char* name;
+  LogMode log_mode;
+  bool ssd;
+  bool is_volatile;
+};
+
+class OpenFaultsTest : public SsdTestBase, public testing::WithParamInterface<Mode> {
+ protected:
+  OpenFaultsTest() {
+    const Mode& mode = GetParam();
+    options_.log_mode = mode.log_mode;
+    if (mode.log_mode == kLogFile) options_.wal_dir = dir_ / "logs";
+    if (!mode.ssd) options_.ssd_path.clear();
+    if (mode.is_volatile) options_.pool_path = "anonymous";
+    options_.nvm_budget = 64 * kKiB;
+  }
+
+  // Without threads, so that the calls are the same each time.
+  Status OpenQuietly(Env* env, std::unique_ptr<DBImpl>* db) {
+    Options options = options_;
+    options.env = env;
+    DBImpl::Hooks hooks;
+    hooks.manual_background = true;
+    return DBImpl::Open(options, path_, hooks, db);
+  }
+
+  // One call of an open fails after the other. What the test does before each open, and what it finds afterwards, is
+  // the caller's.
+  void Sweep(const std::function<void()>& before, const std::function<void()>& after) {
+    FailingEnv env;
+    int failed = 0;
+    for (int at = 1;; at++) {
+      SCOPED_TRACE("call " + std::to_string(at));
+      before();
+      env.Arm(at);
+      std::unique_ptr<DBImpl> db;
+      const Status s = OpenQuietly(&env, &db);
+      const bool met = env.Disarm();
+      failed += !s.ok();
+      db.reset();
+      after();
+      if (HasFailure()) return;
+      if (!met) break;
+    }
+    EXPECT_GT(failed, 5);
+  }
+};
+
+constexpr Mode kModes[] = {
+    {"Pool", kLogPmem, false, false},
+    {"LogFiles", kLogFile, false, false},
+    {"Ssd", kLogPmem, true, false},
+    {"SsdAndLogFiles", kLogFile, true, false},
+    {"SsdAndVolatilePool", kLogFile, true, true},
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, OpenFaultsTest, testing::ValuesIn(kModes),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST_P(OpenFaultsTest, AnOpenThatFailsAtAnyCallTakesNothingAway) {
+  constexpr uint64_t kCount = 400;
+  Open();
+  Fill(kCount, kValueBytes);
+  Settle();
+  ASSERT_EQ(GetParam().ssd, GetParam().ssd && Counter("ssd-files") > 0);
+  Put(FilledKey(kCount), FilledValue(kCount, kValueBytes, 0));  // in the log
+  Close();
+  Sweep([] {},
+        [&] {
+          ASSERT_OK(TryOpen());
+          CheckFilled(kCount + 1, kValueBytes);
+          Close();
+        });
+}
+
+TEST_P(OpenFaultsTest, AMakingThatFailsAtAnyCallIsBegunAgain) {
+  Sweep([] {},
+        [&] {
+          ASSERT_OK(TryOpen());
+          Put("a", "1");
+          Open();
+          EXPECT_EQ("(a->1)", Forward(db_.get()));
+          Close();
+          ASSERT_OK(DestroyDB(path_, options_));
+          EXPECT_FALSE(fs::exists(path_));
+          EXPECT_FALSE(fs::exists(ssd_));
+        });
+}
+
+}  // namespace
+}  // namespace miodb::test
