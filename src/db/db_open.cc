@@ -18,8 +18,8 @@
 //   1 Check the options, and whether there is a database (store_keeper.h). Lock the directory, and look once more.
 //   2 Map the pool, open the SSD tier and the log files; recover what is there (recovery.cc), or make a new pool. It
 //     has no name until it is whole, so what a crash leaves of it is removed by the next attempt.
-//   3 Start the background threads. With a volatile pool, write once more what only the log has. Then STORE says that
-//     the database is in use.
+//   3 STORE says that the database is in use. Start the background threads. With a volatile pool, write once more what
+//     only the log has.
 //
 // What fails leaves what was there as it was, and nothing half-created.
 
@@ -206,14 +206,15 @@ Status DBImpl::LookForDatabase() {
   return options.create_if_missing ? s : Status::InvalidArgument(name, "does not exist (create_if_missing is false)");
 }
 
-// The threads run before Replay: a log that is longer than the pool holds can only be written once more while drains
-// make room. STORE comes last, so a crash before it leaves what the next open finds as this one did.
+// STORE names every part before the threads run, which write to all of them; a crash before it leaves what the next
+// open finds as this one did. The threads run before Replay: a log that is longer than the pool holds can only be
+// written once more while drains make room.
 Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
+  if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
-  if (s.ok()) s = recovery_->Replay();
-  return s.ok() ? store_->Keep(StoreState::kInUse) : s;
+  return s.ok() ? recovery_->Replay() : s;
 }
 
 // Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
@@ -266,6 +267,7 @@ Status DBImpl::LockDirectory() {
   }
   Status s = env->LockFile(LockPath(name), &file_lock_);
   if (s.ok()) s = LookForDatabase();  // once more: another process may have made it before this one had the lock
+  if (s.ok()) s = store_->Trust();
   return s.ok() ? OpenInfoLog(context_->options, name, &context_->own_log, &context_->info_log) : s;
 }
 

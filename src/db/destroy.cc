@@ -223,6 +223,7 @@ Status Destroyer::Run() {
   if (!s.ok() || !env_->FileExists(name_)) return s;
   s = lock_.Lock(LockPath(name_));
   if (s.ok()) s = Look(&pool);  // once more: another process may have changed it before this one had the lock
+  if (s.ok() && described_) s = SyncStore(env_, name_);  // or a removal that is cut off might not know what is left
   if (s.ok()) s = DestroyLog();
   if (!options_.ssd_path.empty()) {
     if (s.ok()) s = DestroySsd(options_.ssd_path);

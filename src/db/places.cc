@@ -38,6 +38,10 @@ class Mover {
   Status Run();
 
  private:
+  Status MissingStore() const {
+    return Status::InvalidArgument(StorePath(name_),
+                                   "is missing: there is no database here whose parts could be moved");
+  }
   Status FindPool();
   Status FindRegions();
   Status FindLog();
@@ -52,12 +56,11 @@ class Mover {
 
 Status Mover::Run() {
   HeldLock lock(env_);
-  Status s = env_->FileExists(StorePath(name_)) ? lock.Lock(LockPath(name_)) : Status::OK();
+  if (!env_->FileExists(StorePath(name_))) return MissingStore();  // or the lock would be made where no database is
+  Status s = lock.Lock(LockPath(name_));
   if (s.ok()) s = ReadStore(env_, name_, &store_);
-  if (s.IsNotFound()) return Status::InvalidArgument(StorePath(name_), "is missing: there is no database");
-  if (s.ok() && store_.state != StoreState::kInUse) {
-    return Status::InvalidArgument(StorePath(name_), "says that the database's making was cut off");
-  }
+  if (s.IsNotFound()) return MissingStore();
+  if (s.ok() && store_.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name_), kMakingCutOff);
   if (s.ok() && store_.successor != Uuid{}) {
     return Status::InvalidArgument(StorePath(name_), "a repair was cut off; RepairDB finishes it");
   }
@@ -170,6 +173,28 @@ Status CheckRegionPlaces(const Options& options, const std::string& name, const 
       if (!named || region.uuid != MakeUuid(m.uuid)) continue;
       Status s = CheckPlace(name, "nvm_regions", "region", found, region.path);
       if (!s.ok()) return s;
+    }
+  }
+  return Status::OK();
+}
+
+// The path of another database counts only if it does not depend on where that was opened.
+Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
+                     const std::vector<std::string>& parts) {
+  const std::string& directory = store.directory;
+  StoreDescriptor original;
+  if (directory.empty() || directory == RealPath(name) || !ReadStore(env, directory, &original).ok() ||
+      original.pool != store.pool || original.log.id != store.log.id) {
+    return Status::OK();
+  }
+  std::vector<std::string> others = {PoolPath(original.pool_path, directory),
+                                     WalFolder(original.log.wal_dir, directory), original.ssd_path};
+  for (const StoreDescriptor::Region& region : original.regions) others.push_back(region.path);
+  for (const std::string& part : parts) {
+    for (const std::string& other : others) {
+      if (part.empty() || !other.starts_with('/') || !IsSame(part, other)) continue;
+      return Status::InvalidArgument(name, "is a copy of the database in " + directory + ", which has " + part +
+                                               " too. Give this one its own copy of it, or remove the other's STORE");
     }
   }
   return Status::OK();

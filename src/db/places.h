@@ -11,13 +11,20 @@
 #define MIODB_SRC_DB_PLACES_H_
 
 #include <string>
+#include <vector>
 
+#include "miodb/env.h"
 #include "miodb/options.h"
 #include "miodb/status.h"
 #include "src/format/store_descriptor.h"
 #include "src/nvm/pool.h"
 
 namespace miodb {
+
+// What is said of a STORE by which nobody has written to the database yet.
+inline constexpr char kMakingCutOff[] =
+    "says that the database's making was cut off: nothing was written to it. Open it, which makes it anew, or remove "
+    "the file";
 
 // Whether the options name the places that STORE has. InvalidArgument names both of them, and the tool that moves.
 // Parts that the options do not use, or that were never made, have no place to compare.
@@ -26,6 +33,11 @@ Status CheckPlaces(const Options& options, const std::string& name, const StoreD
 // The same for the regions of the open pool.
 Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
                          const Pool& pool);
+
+// Whether a database whose directory was copied from one that is still there has its own copy of every part, as the
+// paths of these parts tell; empty ones do not count. InvalidArgument names the part that both have.
+Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
+                     const std::vector<std::string>& parts);
 
 // Makes STORE name the places that the options name, for a database that nobody has open. The parts have to lie there,
 // which their ids tell, and the pool must not be older than the table files. On failure STORE is as it was.

@@ -149,7 +149,7 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   if (!s.ok()) return s;
   Go(Exchange::kBegun);
   if (!log_is_new) {
-    if (owner.has_value()) s = CheckLogOwner(*owner);
+    s = FindLogOwner();
     if (s.ok()) s = BeginLog(pool_id);
   }
   if (s.ok()) s = SwapDirectories();
@@ -273,7 +273,7 @@ Status Repairer::Write(Salvage* salvage) {
 // Finds the log files, and judges all that there is of the log.
 Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
-  Status s = salvage->log()->AddFiles(env_, wal_folder_, log_id);
+  Status s = salvage->log()->AddFiles(env_, log_is_former_ ? "" : wal_folder_, log_id);
   if (s.ok()) s = salvage->JudgeLog(flushed_sequence, log_reach_);
   for (const LogPiece& piece : salvage->log()->pieces()) {
     if (piece.in_file() && piece.replayed()) log_begin_ = std::min(log_begin_, piece.first_sequence);

@@ -28,33 +28,59 @@ void Repairer::MissStore(const Status& read) {
   store_ = StoreDescriptor();
 }
 
+// Fills store_ with what STORE says, if it can be read, and makes that durable. Refused is what an open refuses; and
+// beside it options without an SSD tier that the database has, since what is repaired would be without it, too.
+Status Repairer::FindStore(bool* found) {
+  const std::string path = StorePath(name_);
+  StoreDescriptor stored;
+  const Status read = ReadStore(env_, name_, &stored);
+  *found = read.ok();
+  if (read.IsNotFound() || read.IsCorruption()) {
+    MissStore(read);
+    return Status::OK();
+  }
+  if (!read.ok()) return read;
+  store_ = stored.Counting();
+  if (volatile_ != (store_.pool == Uuid{})) {
+    return Status::InvalidArgument(
+        volatile_ ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
+        path + " says that the database's pool is " + PoolPath(store_.pool_path, name_));
+  }
+  Status s = CheckPlaces(options_, name_, store_);
+  if (s.ok() && options_.ssd_path.empty() && !store_.ssd_path.empty()) {
+    s = Status::InvalidArgument("Options::ssd_path is empty",
+                                path + " says that the database has table files in " + store_.ssd_path + ": name it");
+  }
+  std::vector<std::string> parts = damaged_regions_;
+  for (const std::string& part : {pool_path_, WalFolder(store_.log.wal_dir, name_), options_.ssd_path}) {
+    parts.push_back(part);
+  }
+  if (s.ok()) s = CheckOriginal(env_, name_, stored, parts);
+  return s.ok() ? SyncStore(env_, name_) : s;
+}
+
 // Fills store_ with what STORE says, or with what can be found out without it.
 Status Repairer::ReadParts(const PoolHeader& header) {
   const std::string path = StorePath(name_);
-  const Status s = ReadStore(env_, name_, &store_);
-  if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
+  bool found = false;
+  Status s = FindStore(&found);
+  if (!s.ok()) return s;
   const Uuid uuid = header.has_superblock ? MakeUuid(header.uuid) : Uuid{};
-  if (!s.ok()) {
+  if (!found) {
     if (!header.has_superblock && !IsInDirectory(pool_path_)) {
       return Status::InvalidArgument(
           pool_path_, "does not say that it is a pool, and there is no " + path + " that says so; it is left as it is");
     }
-    MissStore(s);
     store_.pool = header.has_superblock ? uuid : NewUuid();
     return FindLogWithoutStore();
   }
-  if (store_.pool == Uuid{}) {
-    return Status::InvalidArgument("Options::pool_path is not anonymous", path + " says that the pool is volatile");
-  }
-  if (header.has_superblock && uuid != store_.pool && uuid != store_.successor) {
+  exchanged_ = header.has_superblock && uuid == store_.successor;
+  if (header.has_superblock && uuid != store_.pool && !exchanged_) {
     return Status::InvalidArgument(
         pool_path_, "is another pool (uuid " + UuidText(uuid.data()) + ") than " + path + " names: uuid " +
                         UuidText(store_.pool.data()) +
                         ". To have this pool repaired as the database's, remove the file first");
   }
-  const Status places = CheckPlaces(options_, name_, store_);
-  if (!places.ok()) return places;
-  exchanged_ = header.has_superblock && uuid == store_.successor;
   if (exchanged_) store_.pool = uuid;
   return FindLogFolder();
 }
@@ -155,19 +181,33 @@ void Repairer::AddFormer(uint64_t id) {
 
 // A volatile pool's database always has a log. Without STORE it is where the options say, and all table files count.
 Status Repairer::ReadVolatileParts(bool* whole, VersionEdit* state) {
-  const Status s = ReadStore(env_, name_, &store_);
-  if (!s.ok() && !s.IsNotFound() && !s.IsCorruption()) return s;
-  if (s.ok() && store_.pool != Uuid{}) {
-    return Status::InvalidArgument("Options::pool_path is anonymous",
-                                   StorePath(name_) + " says that the pool is " + PoolPath(store_.pool_path, name_));
+  Status s = FindStore(whole);
+  if (!s.ok()) return s;
+  if (*whole && store_.state != StoreState::kInUse) {
+    return Status::InvalidArgument(StorePath(name_), kMakingCutOff);
   }
-  *whole = s.ok() && store_.state == StoreState::kInUse && state->DecodeSsdState(store_.ssd_state);
-  if (!*whole) MissStore(s);
-  const Status places = CheckPlaces(options_, name_, store_);  // of an empty descriptor nothing
-  if (!places.ok()) return places;
+  if (*whole) CHECK(state->DecodeSsdState(store_.ssd_state));  // or it would have been damage
   store_.log.wal_dir = options_.wal_dir;
   wal_folder_ = WalFolder(store_.log.wal_dir, name_);
-  return Status::OK();
+  return s;
+}
+
+// The log of another database is neither read nor removed. One with a former id has been applied by a repair that was
+// cut off before it could begin another one; it is removed, but not read.
+Status Repairer::FindLogOwner() {
+  std::optional<OwnerMark> owner;
+  Status s = FileLog::FindOwner(env_, wal_folder_, &owner);
+  if (!s.ok()) return s;
+  if (!owner.has_value()) {
+    Report({wal_folder_, "does not say that it holds the log of this database"});
+    return s;
+  }
+  const std::vector<uint64_t>& former = store_.former_ids;
+  log_is_former_ = std::find(former.begin(), former.end(), owner->id) != former.end();
+  if (owner->id == store_.log.id || log_is_former_) return s;
+  return Status::InvalidArgument(wal_folder_,
+                                 "holds the log of another database (its file WAL_OWNER says whose): put "
+                                 "this database's own log there");
 }
 
 }  // namespace miodb

@@ -41,7 +41,7 @@ Status Repairer::RunVolatile() {
   }
   if (!s.ok() || finished) return s;
   s = RemoveFresh();
-  if (s.ok()) s = CheckLogOwner(id);
+  if (s.ok()) s = FindLogOwner();
   ManifestState state;
   if (s.ok() && whole) s = state.Apply(edit);
   if (!s.ok()) return s;
@@ -58,19 +58,6 @@ Status Repairer::RunVolatile() {
   if (s.ok()) s = SwapVolatile();
   if (!s.ok()) Log(info_log_, "repair failed: %s", s.ToString().c_str());
   return s;
-}
-
-// The log of another database is neither read nor removed.
-Status Repairer::CheckLogOwner(uint64_t store_id) {
-  std::optional<OwnerMark> owner;
-  Status s = FileLog::FindOwner(env_, wal_folder_, &owner);
-  if (!s.ok()) return s;
-  if (owner.has_value() && owner->id == store_id) return s;
-  if (owner.has_value()) {
-    return Status::InvalidArgument(wal_folder_, "holds the log of another database (its file WAL_OWNER says whose)");
-  }
-  Report({wal_folder_, "does not say that it holds the log of this database"});
-  return Status::OK();
 }
 
 // The new pool goes with the repair's process, so what is still in it would be lost. CompactRange cannot say that it

@@ -96,6 +96,7 @@ class Repairer {
   // ---- repair_store.cc
   bool IsInDirectory(const std::string& path) const;
   void MissStore(const Status& read);
+  Status FindStore(bool* found);
   Status ReadParts(const PoolHeader& header);
   Status FindLogFolder();
   Status FindLogWithoutStore();
@@ -108,7 +109,7 @@ class Repairer {
 
   // ---- repair_volatile.cc
   Status RunVolatile();
-  Status CheckLogOwner(uint64_t store_id);
+  Status FindLogOwner();
   Status DrainAll(DB* db);
   Status SwapVolatile();
   Status BeginLog(uint64_t store_id);
@@ -126,6 +127,7 @@ class Repairer {
   std::vector<std::string> damaged_regions_;  // further regions of the damaged pool
   std::vector<std::string> lost_regions_;     // that the options name and the damaged pool does not lead to
   std::string wal_folder_;                    // empty: there are no log files
+  bool log_is_former_ = false;                // an earlier repair has applied what is in it
   StoreDescriptor store_;                     // what STORE said, or what was found out without it
   bool exchanged_ = false;                    // an earlier repair has put the new pool in its place
   uint64_t log_reach_ = 0;                    // the log went at least this far

@@ -11,16 +11,6 @@
 
 namespace miodb {
 
-namespace {
-
-// Whether both name one file or folder. The path of another database counts only if it does not depend on where that
-// was opened.
-bool IsSamePlace(const std::string& mine, const std::string& others) {
-  return !others.empty() && others[0] == '/' && RealPath(mine) == RealPath(others);
-}
-
-}  // namespace
-
 // Two databases have nothing that an open could find again: a pool that a test brought along, and anonymous memory
 // without an SSD tier.
 bool StoreKeeper::Keeps() const {
@@ -31,7 +21,6 @@ bool StoreKeeper::Keeps() const {
 Status StoreKeeper::Find(bool pool_is_there) {
   existence_ = Existence::kUnknown;
   store_ = stored_ = StoreDescriptor();
-  original_.reset();
   const bool is_volatile = Region::IsAnonymous(PoolPath(db_.options, db_.name));
   const Existence there = is_volatile ? Existence::kFilesAlone : Existence::kPool;
   if (db_.PoolIsOfTests()) {
@@ -49,17 +38,9 @@ Status StoreKeeper::Find(bool pool_is_there) {
     return Status::OK();
   }
   if (!s.ok()) return s;
-  store_ = stored_;
+  store_ = stored_.Counting();
   existence_ = pool_is_there || stored_.state == StoreState::kInUse ? there : Existence::kNew;
-  if (!existed()) return s;
-  s = Refusal(pool_is_there);
-  if (!s.ok() || store_.directory == RealPath(db_.name)) return s;
-  StoreDescriptor original;
-  if (ReadStore(db_.options.env, store_.directory, &original).ok() && original.pool == store_.pool &&
-      original.log.id == store_.log.id) {
-    original_ = std::make_unique<StoreDescriptor>(std::move(original));
-  }
-  return s;
+  return existed() ? Refusal(pool_is_there) : s;
 }
 
 Status StoreKeeper::MissingStore() const {
@@ -116,32 +97,16 @@ Status StoreKeeper::CheckPool() {
   }
   store_.successor = Uuid{};
   Status s = CheckRegionPlaces(db_.options, db_.name, store_, *db_.pool);
-  return s.ok() ? CheckOriginal() : s;
+  if (!s.ok()) return s;
+  std::vector<std::string> parts = {WalFolder(stored_.log.wal_dir, db_.name), db_.options.ssd_path};
+  for (int i = 0; i < db_.pool->regions().count(); i++) parts.push_back(db_.pool->regions().at(i).region->path());
+  return CheckOriginal(db_.options.env, db_.name, stored_, parts);
 }
 
-// The directory was copied from one that is still there. Parts that both name are that one's.
-Status StoreKeeper::CheckOriginal() const {
-  if (original_ == nullptr) return Status::OK();
-  const std::string& directory = store_.directory;
-  const auto refuse = [&](const std::string& part) {
-    return Status::InvalidArgument(db_.name, "is a copy of the database in " + directory + ", which has " + part +
-                                                 " too. Give this one its own copy of it, or remove the other's STORE");
-  };
-  if (IsSamePlace(db_.pool->path(), PoolPath(original_->pool_path, directory))) return refuse(db_.pool->path());
-  for (int i = 1; i < db_.pool->regions().count(); i++) {
-    const std::string& mine = db_.pool->regions().at(i).region->path();
-    for (const StoreDescriptor::Region& region : original_->regions) {
-      if (IsSamePlace(mine, region.path)) return refuse(mine);
-    }
-  }
-  const std::string log = WalFolder(original_->log.wal_dir, directory);
-  if (IsSamePlace(WalFolder(store_.log.wal_dir, db_.name), log)) return refuse(log);
-  const std::string& tier = db_.options.ssd_path;
-  return !tier.empty() && IsSamePlace(tier, original_->ssd_path) ? refuse(tier) : Status::OK();
-}
+// The process that wrote what STORE says may have come no further than that.
+Status StoreKeeper::Trust() { return Keeps() && existed() ? SyncStore(db_.options.env, db_.name) : Status::OK(); }
 
-// Makes STORE say what there is now. It is synced even if it says so already: the process that wrote it may have come
-// no further.
+// What an open has found it has synced.
 Status StoreKeeper::Keep(StoreState state) {
   if (!Keeps()) return Status::OK();
   MutexLock lock(&mutex_);
@@ -150,7 +115,7 @@ Status StoreKeeper::Keep(StoreState state) {
   if (!db_.options.ssd_path.empty()) store_.ssd_path = db_.options.ssd_path;
   store_.directory = RealPath(db_.name);
   if (db_.pool != nullptr && !db_.pool->is_volatile()) store_.regions = RegionsOfStore(*db_.pool);
-  if (store_ == stored_) return SyncStore(db_.options.env, db_.name);
+  if (existed() && store_ == stored_) return Status::OK();
   stored_ = StoreDescriptor();  // whatever fails from here on, the next call writes
   Status s = WriteStore(db_.options.env, db_.name, store_);
   if (s.ok()) stored_ = store_;

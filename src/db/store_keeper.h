@@ -5,7 +5,7 @@
 //   missing            yes      a pool of which nothing says whose it is: refused
 //   damaged            any      refused
 //   being made         no       no database: its making was cut off before anybody could write to it
-//   being made, in use yes      the database
+//   being made, in use yes      the database; of a making only the uuid counts
 //   in use             no       a database of which the pool is missing: refused, whatever create_if_missing says
 //
 // A volatile pool is never there: its database is there if STORE says "in use".
@@ -14,9 +14,9 @@
 // another process may have made or removed the database meanwhile. Only what was found then decides what the open makes
 // and, if it fails, what it takes away again.
 //
-// Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" at the end of
-// every open, before anybody can write; with a volatile pool the state of its SSD tier, whenever that changes
-// (log_floor.cc). Nobody else writes the file while the database is open.
+// Writing: "being made", with the pool's uuid, before there is anything else of a new database; "in use" in every open,
+// when all parts are there and before anybody can write, background threads included; with a volatile pool the state of
+// its SSD tier, whenever that changes (log_floor.cc). Nobody else writes the file while the database is open.
 //
 // Threads: store() and what finds or checks: the open's before there are others, and the close's. Keep and
 // KeepSsdState: any, under a lock of their own, which is held over the replacement; no other lock is taken under it.
@@ -25,7 +25,6 @@
 #ifndef MIODB_SRC_DB_STORE_KEEPER_H_
 #define MIODB_SRC_DB_STORE_KEEPER_H_
 
-#include <memory>
 #include <string>
 
 #include "src/db/db_context.h"
@@ -58,6 +57,9 @@ class StoreKeeper {
   Existence existence() const { return existence_; }
   bool existed() const { return existence_ == Existence::kPool || existence_ == Existence::kFilesAlone; }
 
+  // What STORE says is durable from now on: nothing is made or removed by it before.
+  Status Trust();
+
   // Whether the pool that was opened is the one that STORE names, and no other database's too.
   Status CheckPool();
 
@@ -76,14 +78,12 @@ class StoreKeeper {
   Status Refusal(bool pool_is_there) const;
   Status MissingStore() const;
   Status MissingPool(const std::string& path) const;
-  Status CheckOriginal() const;
 
   const DbContext& db_;
   Mutex mutex_;                                // one replacement at a time
   Existence existence_ = Existence::kUnknown;  // when the open looked for it
   StoreDescriptor store_;                      // what STORE is to say
   StoreDescriptor stored_;                     // what it says
-  std::unique_ptr<StoreDescriptor> original_;  // of the database of which this one is a copy; null: none is there
 };
 
 }  // namespace miodb

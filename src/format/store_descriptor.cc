@@ -73,6 +73,14 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
 
 }  // namespace
 
+StoreDescriptor StoreDescriptor::Counting() const {
+  if (state == StoreState::kInUse) return *this;
+  StoreDescriptor making;
+  making.pool = pool;
+  making.directory = directory;
+  return making;
+}
+
 // The order of the fields is that of docs/format.md. Equal descriptors have equal bytes.
 std::string StoreDescriptor::Encode() const {
   CHECK(state == StoreState::kMaking || state == StoreState::kInUse);

@@ -81,6 +81,10 @@ struct StoreDescriptor {
 
   bool operator==(const StoreDescriptor&) const = default;
 
+  // What counts of it: all, once the database is in use. Parts that a making has named and nobody has written to have
+  // no places yet; the pool may be there under its uuid.
+  StoreDescriptor Counting() const;
+
   std::string Encode() const;
 
   // False if the bytes are no descriptor, or one of another version.

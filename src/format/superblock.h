@@ -75,9 +75,12 @@ static_assert(RootSlotOffset(0, 1) - RootSlotOffset(0, 0) >= 256);  // copies ar
 
 inline uint64_t SuperblockChecksum(const Superblock& s) { return Hash64(&s, offsetof(Superblock, checksum)); }
 
-// Whether these bytes are an undamaged superblock, whatever its version.
+// Whether these bytes are an undamaged superblock, whatever its version. A uuid of zeros was never drawn: elsewhere it
+// stands for no pool, so nothing may bear it.
 inline bool SuperblockChecks(const Superblock& s) {
-  return s.magic == kPoolMagic && s.checksum == SuperblockChecksum(s);
+  const Superblock blank = {};
+  return s.magic == kPoolMagic && s.checksum == SuperblockChecksum(s) &&
+         memcmp(s.uuid, blank.uuid, sizeof(s.uuid)) != 0;
 }
 
 // What the pool's roots and manifest areas are marked with: the first 8 bytes of its uuid.

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "miodb/env.h"
 #include "src/db/db_impl.h"
@@ -156,6 +159,115 @@ TEST_P(OpenFaultsTest, AMakingThatFailsAtAnyCallIsBegunAgain) {
           EXPECT_FALSE(fs::exists(path_));
           EXPECT_FALSE(fs::exists(ssd_));
         });
+}
+
+// Notes what is done with the names in the database's folders, in its order.
+class NotingEnv final : public EnvWrapper {
+ public:
+  NotingEnv() : EnvWrapper(Env::Default()) {}
+
+  Status NewWritableFile(const std::string& name, WritableFile** file) override {
+    Note("write", name);
+    return target()->NewWritableFile(name, file);
+  }
+  // Whoever opens STORE so syncs it.
+  Status NewAppendableFile(const std::string& name, WritableFile** file) override {
+    Note("sync", name);
+    return target()->NewAppendableFile(name, file);
+  }
+  Status RemoveFile(const std::string& name) override {
+    if (target()->FileExists(name)) Note("remove", name);
+    return target()->RemoveFile(name);
+  }
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    if (target()->FileExists(from)) Note("rename", to);
+    return target()->RenameFile(from, to);
+  }
+
+  // The first that changes something, but for the info log.
+  const std::string& first() const { return first_; }
+
+ private:
+  void Note(const std::string& what, const std::string& name) {
+    const std::string file = name.substr(name.rfind('/') + 1);
+    if (first_.empty() && !file.starts_with("LOG")) first_ = what + " " + file;
+  }
+
+  std::string first_;
+};
+
+// A process that was killed may have replaced STORE and not synced it.
+TEST_P(OpenFaultsTest, WhatStoreSaysIsDurableBeforeItIsActedOn) {
+  Open();
+  Fill(400, kValueBytes);
+  Settle();
+  Put("logged", "1");
+  Close();
+  if (GetParam().ssd) {
+    ASSERT_OK(WriteStringToFile(Env::Default(), "an orphan", ssd_ + "/999999.sst"));
+  }
+  const auto expect_sync = [&](const std::function<void(Env*)>& act) {
+    NotingEnv env;
+    act(&env);
+    EXPECT_EQ("sync STORE", env.first());
+  };
+  expect_sync([&](Env* env) {
+    std::unique_ptr<DBImpl> db;
+    ASSERT_OK(OpenQuietly(env, &db));
+  });
+  EXPECT_FALSE(fs::exists(ssd_ + "/999999.sst"));
+  Options options = options_;
+  expect_sync([&](Env* env) {
+    options.env = env;
+    ASSERT_OK(RepairDB(path_, options));
+  });
+  expect_sync([&](Env* env) {
+    options.env = env;
+    ASSERT_OK(DestroyDB(path_, options));
+  });
+}
+
+// ---- Threads
+
+// Holds a replacement of STORE up for a while, or until there is a table file.
+class SlowStoreEnv final : public EnvWrapper {
+ public:
+  explicit SlowStoreEnv(const std::string& ssd) : EnvWrapper(Env::Default()), ssd_(ssd) {}
+
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    for (int i = 0; i < 100 && to.ends_with("/STORE") && !HasTables(); i++) target()->SleepForMicroseconds(3000);
+    had_tables_ = had_tables_ || HasTables();
+    return target()->RenameFile(from, to);
+  }
+  bool had_tables() const { return had_tables_; }
+
+ private:
+  bool HasTables() {
+    std::vector<std::string> names;
+    target()->GetChildren(ssd_, &names).IgnoreError();
+    return std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.ends_with(".sst"); });
+  }
+
+  const std::string ssd_;
+  std::atomic<bool> had_tables_{false};
+};
+
+TEST_F(SsdTestBase, StoreNamesANewTierBeforeItHasAFile) {
+  options_.ssd_path.clear();
+  Open();
+  Fill(800, kValueBytes);
+  Settle();
+  Close();
+  options_.ssd_path = ssd_;
+  options_.nvm_budget = 64 * kKiB;
+  SlowStoreEnv env(ssd_);
+  Options options = options_;
+  options.env = &env;
+  ASSERT_OK(OpenDb(options, path_, &db_));
+  EXPECT_FALSE(env.had_tables());
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_GT(Counter("ssd-files"), 0u);
+  Close();
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 
 #include "miodb/env.h"
 #include "src/db/file_names.h"
+#include "src/db/places.h"
 #include "src/db/store_file.h"
+#include "src/format/superblock.h"
 #include "src/nvm/pool.h"
 #include "src/version/version_edit.h"
 #include "tests/common/db_test_base.h"
@@ -153,6 +155,32 @@ TEST_F(StoreTest, AMakingThatWasCutOffIsBegunAgain) {
   }
 }
 
+// Places that only an unfinished making has named are nobody's.
+TEST_F(StoreTest, OfAMakingThatWasCutOffOnlyTheUuidCounts) {
+  Open();
+  Close();
+  StoreDescriptor half = Descriptor();
+  half.state = StoreState::kMaking;
+  half.ssd_path = dir_ / "ssd";
+  half.log = {1, true, dir_ / "logs"};
+  half.former_ids = {17};
+  ASSERT_OK(WriteStore(Env::Default(), path_, half));
+  ExpectRefused(MoveStore(path_, options_), {store(), "making was cut off", "Open it"});
+  options_.ssd_path = dir_ / "other_ssd";
+  options_.log_mode = kLogFile;
+  options_.wal_dir = dir_ / "other_logs";
+  Open();
+  Put("a", "1");
+  Open();
+  EXPECT_EQ("1", Get("a"));
+  Close();
+  EXPECT_EQ(StoreState::kInUse, Descriptor().state);
+  EXPECT_EQ(half.pool, Descriptor().pool);
+  EXPECT_EQ(options_.ssd_path, Descriptor().ssd_path);
+  EXPECT_EQ(options_.wal_dir, Descriptor().log.wal_dir);
+  EXPECT_TRUE(Descriptor().former_ids.empty());
+}
+
 // ---- Copies
 
 TEST_F(StoreTest, ACopyThatHasEverythingItselfIsADatabaseOfItsOwn) {
@@ -173,7 +201,7 @@ TEST_F(StoreTest, ACopyThatHasEverythingItselfIsADatabaseOfItsOwn) {
 
 TEST_F(StoreTest, ACopyDoesNotTakeThePartsOfTheOriginal) {
   const Options good = options_;
-  for (const char* part : {"pool", "log", "region"}) {
+  for (const char* part : {"pool", "log", "region", "ssd"}) {
     options_ = good;
     path_ = dir_ / part;
     const std::string shared = dir_ / (std::string("shared_") + part);
@@ -186,6 +214,7 @@ TEST_F(StoreTest, ACopyDoesNotTakeThePartsOfTheOriginal) {
       options_.nvm_regions.resize(1);
       options_.nvm_regions[0].path = shared;
     }
+    if (part == std::string("ssd")) options_.ssd_path = shared;
     Open();
     Put("a", "1");
     Close();
@@ -193,6 +222,7 @@ TEST_F(StoreTest, ACopyDoesNotTakeThePartsOfTheOriginal) {
     path_ = original + "_copy";
     fs::copy(original, path_, fs::copy_options::recursive);
     ExpectRefused(TryOpen(), {path_, "is a copy of the database in " + original, shared});
+    ExpectRefused(RepairDB(path_, options_), {path_, "is a copy of the database in " + original, shared});
     ASSERT_OK(DestroyDB(path_, options_));
     EXPECT_FALSE(fs::exists(path_));
     EXPECT_TRUE(fs::exists(shared));
@@ -209,6 +239,59 @@ TEST_F(StoreTest, ACopyDoesNotTakeThePartsOfTheOriginal) {
     ASSERT_OK(DestroyDB(path_, options_));
     EXPECT_FALSE(fs::exists(shared)) << part;
   }
+}
+
+// ---- Repairs
+
+TEST_F(StoreTest, ARepairNamesTheSsdTierThatTheDatabaseHas) {
+  options_.ssd_path = dir_ / "ssd";
+  Open();
+  Put("a", "1");
+  Close();
+  options_.ssd_path.clear();
+  ExpectRefused(RepairDB(path_, options_), {"Options::ssd_path", store(), dir_ / "ssd"});
+  EXPECT_FALSE(fs::exists(path_ + "/LOST"));
+  options_.ssd_path = dir_ / "ssd";
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_EQ(options_.ssd_path, Descriptor().ssd_path);
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+TEST_F(StoreTest, ARepairFindsTheLogThatTheOptionsDoNotName) {
+  options_.log_mode = kLogFile;
+  options_.wal_dir = dir_ / "logs";
+  Open();
+  Put("a", "1");
+  Close();
+  options_.log_mode = kLogPmem;
+  options_.wal_dir.clear();
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
+// Zeros stand for no pool, and for no successor.
+TEST_F(StoreTest, APoolWithoutAUuidIsDamaged) {
+  options_.log_mode = kLogFile;
+  Open();
+  Put("a", "1");
+  Close();
+  std::string bytes = Bytes(path_ + "/pool");
+  for (int copy = 0; copy < kSuperblockCopies; copy++) {
+    Superblock s;
+    char* const at = bytes.data() + SuperblockOffset(copy);
+    memcpy(&s, at, sizeof(s));
+    memset(s.uuid, 0, sizeof(s.uuid));
+    s.checksum = SuperblockChecksum(s);
+    memcpy(at, &s, sizeof(s));
+  }
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes, path_ + "/pool"));
+  EXPECT_STATUS(Corruption, TryOpen());
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_NE(Uuid{}, Descriptor().pool);
+  Open();
+  EXPECT_EQ("1", Get("a"));
 }
 
 // ---- Damage

@@ -250,6 +250,44 @@ TEST_F(VolatileRepairTest, ARepairWhoseExchangeFailedCanBeRepeated) {
   }
 }
 
+// Between STORE and the log a crash leaves a log with the former id. An open that is refused then may have marked the
+// directory of an SSD tier without files with the new one.
+TEST_F(VolatileRepairTest, AFormerLogIsKnownAfterAnOpenThatWasRefused) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  Delete("a");
+  Close();
+  NoExchangeEnv env(path_ + "/STORE", true);
+  Options options = options_;
+  options.env = &env;
+  EXPECT_STATUS(IOError, RepairDB(path_, options));
+  EXPECT_FALSE(TryOpen().ok());
+  ASSERT_OK(RepairDB(path_, options_));
+  ExpectNothingLeftOver();
+  Open();
+  EXPECT_EQ("(b->2)", Forward(db_.get()));
+  Put("c", "3");
+  Open();
+  EXPECT_EQ("(b->2)(c->3)", Forward(db_.get()));
+}
+
+TEST_F(VolatileRepairTest, AMakingThatWasCutOffNeedsNoRepair) {
+  Open();
+  Close();
+  StoreDescriptor half;
+  ASSERT_OK(ReadStore(Env::Default(), path_, &half));
+  half.state = StoreState::kMaking;
+  ASSERT_OK(WriteStore(Env::Default(), path_, half));
+  const Status s = RepairDB(path_, options_);
+  EXPECT_STATUS(InvalidArgument, s);
+  EXPECT_TRUE(Mentions(s, "STORE") && Mentions(s, "Open it")) << s.ToString();
+  Open();
+  Put("a", "1");
+  Open();
+  EXPECT_EQ("1", Get("a"));
+}
+
 // What was written after the repair is in the log only.
 TEST_F(VolatileRepairTest, WritesSinceARepairSurviveTheLossOfItsRenames) {
   Make();
