@@ -49,6 +49,25 @@ class MemTable {
   // record there is damaged; verify: look at its checksum as well.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
+  // A Get that is made in steps, so that those of many keys wait for memory together. Threads: one. The memtable must
+  // outlive it.
+  class Search {
+   public:
+    // The first step asks the filter: Prefetch some time before it.
+    void Start(const MemTable& memtable) { memtable_ = &memtable; }
+
+    // Does what Get does until it would wait for memory, asks for that memory and returns. True: there are no more
+    // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
+    // same in all steps.
+    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
+      *s = memtable_->Get(key, verify, found, record);
+      return true;
+    }
+
+   private:
+    const MemTable* memtable_ = nullptr;
+  };
+
   // Asks for the memory that Get will look at first.
   void Prefetch(const LookupKey& key) const {
     if (filter_ != nullptr) filter_->Prefetch(key.hash);
