@@ -24,13 +24,6 @@
 
 namespace miodb {
 
-namespace {
-
-// So much of a record is asked for before it is looked at. The processor's own prefetchers see the rest coming.
-constexpr uint64_t kMostPrefetchedBytes = 1024;
-
-}  // namespace
-
 // A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
 // where heads mean nothing; node search has narrowed [low, high) to such entries before.
 template <typename RefOf>
@@ -152,7 +145,7 @@ inline IndexWord PMTable::FirstMatch(uint64_t leaf, uint64_t matches) const {
   const uint64_t& bits = Leaf(leaf).word[__builtin_ctzll(matches)];
   pool_->ChargeRead(&bits, sizeof(bits));
   const IndexWord word(bits);
-  PrefetchLines(pool_->At(word.ref()), std::min(word.size(), kMostPrefetchedBytes));
+  PrefetchLines(pool_->At(word.ref()), std::min<uint64_t>(word.size(), kMostPrefetchedBytes));
   return word;
 }
 

@@ -54,18 +54,22 @@ class MemTable {
   class Search {
    public:
     // The first step asks the filter: Prefetch some time before it.
-    void Start(const MemTable& memtable) { memtable_ = &memtable; }
+    void Start(const MemTable& memtable) {
+      memtable_ = &memtable;
+      stage_ = Stage::kFilter;
+    }
 
     // Does what Get does until it would wait for memory, asks for that memory and returns. True: there are no more
     // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
     // same in all steps.
-    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
-      *s = memtable_->Get(key, verify, found, record);
-      return true;
-    }
+    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record);
 
    private:
+    enum class Stage : uint8_t { kFilter, kTree, kRecord };
+
     const MemTable* memtable_ = nullptr;
+    Stage stage_ = Stage::kFilter;
+    BLinkTree::Search tree_;
   };
 
   // Asks for the memory that Get will look at first.
@@ -89,6 +93,9 @@ class MemTable {
   size_t memory_bytes() const { return arena_.memory_bytes(); }
 
  private:
+  bool MayHave(const LookupKey& key) const { return filter_ == nullptr || filter_->MayContain(key.hash); }
+  Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
   Segment segment_;
   Arena arena_;
   BLinkTree tree_;

@@ -8,6 +8,9 @@
 
 namespace miodb {
 
+// So much of a record is asked for before it is looked at. The processor's own prefetchers see the rest coming.
+inline constexpr size_t kMostPrefetchedBytes = 1024;
+
 // Every line that [p, p + bytes) touches. The memory need not be readable: what cannot be fetched is not.
 inline void PrefetchLines(const void* p, size_t bytes) {
   constexpr uintptr_t kLine = 64;
