@@ -47,6 +47,24 @@ inline int LowerBoundHead(const uint64_t* head, int count, uint64_t value) {
   return base + (count > 0 && head[base] < value ? 1 : 0);
 }
 
+// Which of 64 bytes are value, as bits: byte 0 is the lowest.
+inline uint64_t EqualBytes(const uint8_t* bytes, uint8_t value) {
+  static_assert(kNodeFanout == 64);
+  constexpr uint64_t kLowBits = 0x7f7f7f7f7f7f7f7fULL;
+  constexpr uint64_t kOfEachByte = 0x0101010101010101ULL;
+  constexpr uint64_t kGather = 0x0102040810204080ULL;  // brings the lowest bits of 8 bytes into the highest byte
+  uint64_t equal = 0;
+  for (int i = 0; i < kNodeFanout; i += 8) {
+    uint64_t eight;
+    memcpy(&eight, bytes + i, 8);
+    eight ^= kOfEachByte * value;
+    // The highest bit of a byte is set if a lower one is, which carries nowhere, or if it was.
+    const uint64_t differ = ((eight & kLowBits) + kLowBits) | eight;
+    equal |= ((~differ >> 7 & kOfEachByte) * kGather >> 56) << i;
+  }
+  return equal;
+}
+
 // REQUIRES: the node is bytewise and sane (prefix_size and count in range).
 inline HeadRange FindHeads(const NodeHeader& node, const uint64_t* head, const Slice& target) {
   const int c = ComparePrefix(target, node);

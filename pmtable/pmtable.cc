@@ -2,23 +2,11 @@
 
 #include <cstring>
 
-#include "pmtable/node_search.h"
 #include "pmtable/table_header.h"
 #include "src/util/check.h"
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
-#include "src/util/perf_clock.h"
 
-// A get in a table, step by step:
-//
-//   1 The filter, in DRAM: "no" ends the get.
-//   2 The inner levels, in DRAM: one node of each, down to the one leaf that can have the key. Where heads do not
-//     decide, records are read.
-//   3 The line of fingerprints of that leaf.
-//   4 For each fingerprint that is the key's: the entry's word, then the record, whose key decides.
-//
-// A seek takes 1 not at all and 3 by heads instead of fingerprints, because it looks for a place and not for a key.
-//
 // What is believed of the bytes: the header, the meta block and the inner levels have checksums that an open compares;
 // a leaf and a record have theirs compared only in reads that verify, and in merges. Everything that becomes a size, a
 // count or a reference is checked in any case (SaneNode, PayloadBounds, ParseRecord). So damage may give a wrong
@@ -214,165 +202,6 @@ Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   if (verify && !record->Verify(pool_->secret()))
     return Corrupt("record checksum mismatch at offset " + std::to_string(ref));
   return Status::OK();
-}
-
-// A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
-// where heads mean nothing; node search has narrowed [low, high) to such entries before.
-template <typename RefOf>
-Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
-                              int* result) const {
-  DCHECK(low >= 0 && low <= high && high <= kNodeFanout);
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    RecordView record;
-    Status s = ReadRecord(ref_of(middle), verify, &record);
-    if (!s.ok()) return s;
-    const int c = order_.Compare(record.key, target);
-    if (c < 0 || (or_equal && c == 0)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  *result = low;
-  return Status::OK();
-}
-
-// The last leaf whose first key is before the target (or_equal: not after it), or the first leaf. Entries before the
-// target can then only be in that leaf or earlier ones.
-Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const {
-  uint64_t node = 0;
-  for (size_t level = level_start_.size(); level-- > 0;) {
-    DCHECK_LT(level_start_[level] + node, inner_.size());
-    const InnerNode& inner = inner_[level_start_[level] + node];
-    HeadRange range{0, inner.header.count};
-    if (order_.bytewise()) {
-      range = FindHeads(inner.header, inner.head, key);
-      if (or_equal && range.low == range.high) {
-        // FindHeads stops before an equal whole key; look whether there is one.
-        const int i = range.low;
-        if (i < inner.header.count && inner.header.suffix_size != kSuffixUnknown &&
-            key.size() == size_t{inner.header.prefix_size} + inner.header.suffix_size &&
-            inner.head[i] == KeyHead(key, inner.header.prefix_size) && ComparePrefix(key, inner.header) == 0) {
-          range.low = range.high = i + 1;
-        }
-      }
-    }
-    int position = range.low;
-    if (range.low < range.high) {
-      Status s = SearchRecords(
-          key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
-      if (!s.ok()) return s;
-    }
-    DCHECK(position >= 0 && position <= inner.header.count);
-    node = node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);
-  }
-  DCHECK_LT(node, header_.leaf_count);
-  *leaf = node;
-  return Status::OK();
-}
-
-// The first entry of the leaf whose key is not before the target, or the number of its entries.
-Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const {
-  Status s = CheckLeaf(leaf, verify);
-  if (!s.ok()) return s;
-  const LeafNode& node = Leaf(leaf);
-  HeadRange range{0, node.header.count};
-  if (order_.bytewise()) range = FindHeads(node.header, node.head, key);
-  DCHECK(range.low >= 0 && range.high <= kNodeFanout);
-  *position = range.low;
-  if (range.low == range.high) return s;
-  return SearchRecords(
-      key, false, verify, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
-}
-
-// FindLeaf looks for the last leaf that begins before the key, not at it: versions of the key may begin in the leaf
-// before the one whose first key it is. From the first version on, those above the sequence are passed one by one;
-// where the whole table is older than the sequence, none is.
-Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
-  uint64_t leaf;
-  int in_leaf;
-  Status s = FindLeaf(key, false, verify, &leaf);
-  if (s.ok()) s = LeafLowerBound(leaf, key, verify, &in_leaf);
-  if (!s.ok()) return s;
-  DCHECK(in_leaf >= 0 && in_leaf <= LeafEntries(leaf));
-  uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
-  // Versions of the key that are too new come first.
-  for (; p < header_.entries && sequence < header_.max_sequence; p++) {
-    RecordView record;
-    if (verify && p % kNodeFanout == 0) s = CheckLeaf(p / kNodeFanout, true);
-    if (s.ok()) s = RecordAt(p, verify, &record);
-    if (!s.ok()) return s;
-    if (record.sequence() <= sequence || !order_.Equal(record.key, key)) break;
-  }
-  DCHECK_LE(p, header_.entries);
-  *position = p;
-  return s;
-}
-
-// Looks for the key in one leaf by fingerprint.
-// One line has the fingerprints of all entries, to be compared all at once. Of 64 foreign fingerprints one is the same
-// by chance in about every fourth leaf, and then a record is read for nothing. Entries of one key lie newest first, so
-// the first that matches and is not too new is the answer.
-Status PMTable::GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const {
-  const LeafNode& node = Leaf(leaf);
-  const int count = LeafEntries(leaf);
-  DCHECK(count > 0 && count <= kNodeFanout);
-  pool_->ChargeRead(&node.fingerprint, sizeof(node.fingerprint));
-  const uint8_t fingerprint = static_cast<uint8_t>(key.hash >> 24);
-  uint64_t matches = 0;
-  for (int i = 0; i < kNodeFanout; i++) matches |= uint64_t{node.fingerprint[i] == fingerprint} << i;
-  if (count < kNodeFanout) matches &= (uint64_t{1} << count) - 1;
-  for (; matches != 0; matches &= matches - 1) {
-    DCHECK_LT(__builtin_ctzll(matches), count);
-    const uint64_t& word = node.word[__builtin_ctzll(matches)];
-    pool_->ChargeRead(&word, sizeof(word));
-    Status s = ReadRecord(IndexWord(word).ref(), verify, record);
-    if (!s.ok()) return s;
-    if (record->key == key.key && record->sequence() <= key.sequence) {
-      *found = true;
-      return s;
-    }
-  }
-  return Status::OK();
-}
-
-// Two ways out touch no persistent memory: the whole table is newer than the sequence, or the filter says no. By
-// fingerprint a get reads one leaf, so it may be used only where all versions of the key lie in one leaf
-// (kTableSpanning is not set) and equal keys have equal hashes (bytewise order); else by Seek.
-Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
-  DCHECK_LE(key.sequence, kMaxSequence);
-  DCHECK_EQ(key.hash, order_.bytewise() ? KeyHash(key.key) : 0);
-  *found = false;
-  if (key.sequence < header_.min_sequence) return Status::OK();
-  Status s;
-  PerfClock clock;
-  if (order_.bytewise()) {
-    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
-    const bool may_contain = filter == nullptr || filter->MayContain(key.hash);
-    clock.Lap(&PerfContext::get_filter);
-    clock.Count(&PerfContext::filters_asked);
-    if (!may_contain) return s;
-  }
-  clock.Count(&PerfContext::tables_searched);
-  if (order_.bytewise() && !has(kTableSpanning)) {
-    uint64_t leaf;
-    s = FindLeaf(key.key, true, verify, &leaf);
-    if (s.ok() && verify) s = CheckLeaf(leaf, true);
-    clock.Lap(&PerfContext::get_index);
-    if (s.ok()) s = GetFromLeaf(key, leaf, verify, found, record);
-  } else {
-    uint64_t position;
-    s = Seek(key.key, key.sequence, verify, &position);
-    clock.Lap(&PerfContext::get_index);
-    if (s.ok() && position < header_.entries) {
-      if (verify) s = CheckLeaf(position / kNodeFanout, true);
-      if (s.ok()) s = RecordAt(position, verify, record);
-      *found = s.ok() && order_.Equal(record->key, key.key);
-    }
-  }
-  clock.Lap(&PerfContext::get_record);
-  return s;
 }
 
 // Reads hashes from the leaves and no key. Every leaf is verified; if one is damaged there is no filter at all, and

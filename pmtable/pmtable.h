@@ -36,6 +36,8 @@
 
 namespace miodb {
 
+class PerfClock;
+
 // A payload extent, and how many bytes of it one table refers to.
 struct PayloadRef {
   ExtentRef extent;
@@ -73,6 +75,32 @@ class PMTable {
 
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
+  // A Get that is made in steps, so that those of many keys wait for memory together. Threads: one. The table must
+  // outlive it.
+  class Search {
+   public:
+    // The first step asks the filter: PrefetchFilter some time before it.
+    void Start(const PMTable& table);
+
+    // Does what Get does until it would wait for memory, asks for that memory and returns. True: there are no more
+    // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
+    // same in all steps.
+    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record);
+
+   private:
+    enum class Stage : uint8_t { kFilter, kInner, kLeaf, kWord, kRecord };
+
+    void AskForNode();
+    bool AskForWord();
+
+    const PMTable* table_ = nullptr;
+    Stage stage_ = Stage::kFilter;
+    size_t level_ = 0;      // inner levels left
+    uint64_t node_ = 0;     // on the level reached: the leaf if none is left
+    uint64_t matches_ = 0;  // of the leaf, those not read yet
+    IndexWord word_;        // of the first of them
+  };
 
   // Asks for the line of the filter that Get will look at.
   void PrefetchFilter(const LookupKey& key) const {
@@ -122,13 +150,22 @@ class PMTable {
 
   PMTable(Pool* pool, KeyOrder order, ExtentRef index);
 
+  // By fingerprint a get reads one leaf, so all versions of a key must lie in one leaf (kTableSpanning is not set) and
+  // equal keys must have equal hashes.
+  bool by_fingerprint() const { return order_.bytewise() && !has(kTableSpanning); }
+
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
   void NotePayloadBounds();
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
+  Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;
   Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
   Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
-  Status GetFromLeaf(const LookupKey& key, uint64_t leaf, bool verify, bool* found, RecordView* record) const;
+  bool MayHave(const LookupKey& key, PerfClock* clock) const;
+  uint64_t Matches(const LookupKey& key, uint64_t leaf) const;
+  IndexWord FirstMatch(uint64_t leaf, uint64_t matches) const;
+  Status ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found, RecordView* record) const;
+  Status GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
   Status Corrupt(const std::string& what) const;
 
   // The first i in [low, high) for which key_of(i) is not before the target; probes records, so keep the range small.

@@ -9,8 +9,11 @@
 //   4 Where there is no io_uring, helper threads and the caller look for the keys side by side. The caller keeps the
 //     state pinned for all of them.
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <utility>
 
+#include "src/db/pool_search.h"
 #include "src/db/read_path.h"
 #include "src/util/check.h"
 
@@ -18,8 +21,11 @@ namespace miodb {
 
 namespace {
 
-// Keys whose filters are fetched together.
-constexpr size_t kPrefetchKeys = 16;
+// Searches that take their steps in turn.
+#ifndef WIN
+#define WIN 32
+#endif
+constexpr size_t kWindow = WIN;
 
 // Keys whose blocks are read together: enough for a disk to overlap, and no more than a ring takes at a time.
 constexpr size_t kLeastReadKeys = 16;
@@ -71,23 +77,36 @@ void ReadPath::RunMultiGet(MultiGetCall* call) {
   const uint64_t sequence = ReadSequence(call->options);
   call->lookups.reserve(call->keys.size());
   for (const Slice& key : call->keys) call->lookups.emplace_back(order_, key, sequence);
-  for (size_t i = 0; i < call->keys.size(); i += kPrefetchKeys) GetGroupFromPool(call, i);
+  GetFromPool(call);
   if (db_.options.multi_get_io_uring && read_rings_.possible() && call->on_ssd.size() > 1) GetGroupsFromSsd(call);
   helpers_.Run(call->on_ssd.size(), [&](size_t i) { GetFromSsd(call, call->on_ssd[i], nullptr); });
 }
 
-void ReadPath::GetGroupFromPool(MultiGetCall* call, size_t begin) {
-  const size_t end = std::min(call->keys.size(), begin + kPrefetchKeys);
-  DCHECK(begin < end && call->lookups.size() == call->keys.size());
-  for (size_t i = begin; i < end; i++) PrefetchFilters(call->lookups[i], *call->state);
-  for (size_t i = begin; i < end; i++) {
-    bool found;
-    RecordView record;
-    Status s = FindInPool(call->options, call->lookups[i], *call->state, &found, &record);
-    if (s.ok() && !found && call->state->version->ssd != nullptr) {
-      call->on_ssd.push_back(i);
-    } else {
-      call->Store(i, s, found, record);
+// Takes the steps of as many searches in turn as the window holds, and starts the next one where one is over.
+void ReadPath::GetFromPool(MultiGetCall* call) {
+  const size_t keys = call->keys.size();
+  DCHECK_EQ(call->lookups.size(), keys);
+  const bool verify = db_.Verifies(call->options);
+  const PoolSources sources(*call->state, order_);
+  std::array<PoolSearch, kWindow> window;
+  size_t live = std::min(keys, kWindow);
+  size_t next = 0;
+  for (; next < live; next++) window[next].Start(sources, call->lookups[next], next);
+  while (live > 0) {
+    for (size_t i = 0; i < live; i++) {
+      PoolSearch& search = window[i];
+      if (!search.Step(verify)) continue;
+      if (search.status().ok() && !search.found() && call->state->version->ssd != nullptr) {
+        call->on_ssd.push_back(search.index());
+      } else {
+        call->Store(search.index(), search.status(), search.found(), search.record());
+      }
+      if (next < keys) {
+        search.Start(sources, call->lookups[next], next);
+        next++;
+      } else {
+        std::swap(search, window[--live]);
+      }
     }
   }
 }

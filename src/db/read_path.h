@@ -52,7 +52,7 @@ class ReadPath {
   static void UnpinState(void* state, void*);
 
   void RunMultiGet(MultiGetCall* call);
-  void GetGroupFromPool(MultiGetCall* call, size_t begin);
+  void GetFromPool(MultiGetCall* call);
   void GetGroupsFromSsd(MultiGetCall* call);
   void GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks_read);
 

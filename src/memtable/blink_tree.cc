@@ -108,36 +108,80 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
   return base;
 }
 
-// An entry before the target, the last one of the tree if it does not change meanwhile; head_ if there is none.
-BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
-  const Page* page = root_.load(std::memory_order_acquire);
+// Looks at one page and asks for what it leads to: true if that is an entry. A page may turn out not to begin before the
+// target, where its parent was caught in the middle of a change; then the slot on the left is taken.
+[[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, Way* way) const {
+  const Page* page = way->page;
+  if (way->slot > 0 && !FirstBefore(page, target)) {
+    way->page = static_cast<const Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
+    Prefetch(way->page);
+    return false;
+  }
+  uint32_t count, slot;
   for (;;) {
     // acquire: the slots below count are filled in.
-    const uint32_t count = page->count.load(std::memory_order_acquire);
-    uint32_t slot = LastSlotBefore(page, count, target);
-    if (slot + 1 == count) {
-      const Page* const right = page->right.load(std::memory_order_acquire);
-      if (right != nullptr && FirstBefore(right, target)) {
-        page = right;
-        continue;
-      }
-    }
-    if (page->level == 0) {
-      for (; slot > 0; slot--) {
-        Entry* const entry = static_cast<Entry*>(page->slots[slot].place.load(std::memory_order_acquire));
-        if (Before(entry, target)) return entry;
-      }
-      return page->first;
-    }
-    const Page* child;
-    for (;; slot--) {
-      child = static_cast<const Page*>(page->slots[slot].place.load(std::memory_order_acquire));
-      Prefetch(child);
-      if (slot == 0 || FirstBefore(child, target)) break;
-    }
-    DCHECK_EQ(child->level + 1, page->level);
-    page = child;
+    count = page->count.load(std::memory_order_acquire);
+    slot = LastSlotBefore(page, count, target);
+    if (slot + 1 < count) break;
+    const Page* const right = page->right.load(std::memory_order_acquire);
+    if (right == nullptr || !FirstBefore(right, target)) break;
+    page = right;
   }
+  way->slot = slot;
+  void* const place = page->slots[slot].place.load(std::memory_order_acquire);
+  if (page->level == 0) {
+    way->page = page;
+    __builtin_prefetch(place);
+    if (slot + 1 < count) __builtin_prefetch(page->slots[slot + 1].place.load(std::memory_order_relaxed));
+    return true;
+  }
+  way->parent = page;
+  way->page = static_cast<const Page*>(place);
+  DCHECK_EQ(way->page->level + 1, page->level);
+  Prefetch(way->page);
+  return false;
+}
+
+// The entry that the leaf's slot leads to, or one on its left if that is not before the target.
+[[gnu::always_inline]] inline BLinkTree::Entry* BLinkTree::EntryBefore(const Target& target, const Way& leaf) const {
+  for (uint32_t slot = leaf.slot; slot > 0; slot--) {
+    Entry* const entry = static_cast<Entry*>(leaf.page->slots[slot].place.load(std::memory_order_acquire));
+    if (Before(entry, target)) return entry;
+  }
+  return leaf.page->first;
+}
+
+// An entry before the target, the last one of the tree if it does not change meanwhile; head_ if there is none.
+BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
+  Way way{root_.load(std::memory_order_acquire)};
+  while (!Descend(target, &way)) {
+  }
+  return EntryBefore(target, way);
+}
+
+void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t sequence) {
+  tree_ = &tree;
+  stage_ = Stage::kPages;
+  target_ = tree.MakeTarget(key, sequence);
+  way_ = {tree.root_.load(std::memory_order_acquire)};
+}
+
+bool BLinkTree::Search::Step() {
+  switch (stage_) {
+    case Stage::kPages:
+      if (tree_->Descend(target_, &way_)) stage_ = Stage::kLeaf;
+      return false;
+    case Stage::kLeaf:
+      entry_ = tree_->EntryBefore(target_, way_)->Next();
+      stage_ = Stage::kList;
+      break;
+    case Stage::kList:
+      if (entry_ == nullptr || !tree_->Before(entry_, target_)) return true;
+      entry_ = entry_->Next();
+      break;
+  }
+  __builtin_prefetch(entry_);
+  return false;
 }
 
 // The inserter meets no half-done change, since it alone makes them: it needs no look to the right and no second

@@ -137,6 +137,36 @@ class BLinkTree {
     std::array<Step, kMaxLevels> steps;
   };
 
+  // How far a search has come.
+  struct Way {
+    const Page* page;              // to be looked at
+    const Page* parent = nullptr;  // where slot led to the page; null: the page is known to begin before the target
+    uint32_t slot = 0;             // at the end, that of page
+  };
+
+ public:
+  // A Seek that is made in steps, so that several wait for memory together. Threads: one. The tree and the key must
+  // outlive it.
+  class Search {
+   public:
+    void Start(const BLinkTree& tree, const Slice& key, uint64_t sequence);
+
+    // Does what Seek does until it would wait for memory, asks for that memory and returns. True: there are no more
+    // steps, and entry() is what Seek would have given; its line was asked for or read.
+    bool Step();
+    const Entry* entry() const { return entry_; }
+
+   private:
+    enum class Stage : uint8_t { kPages, kLeaf, kList };
+
+    const BLinkTree* tree_ = nullptr;
+    Stage stage_ = Stage::kPages;
+    Target target_ = {};
+    Way way_ = {};
+    const Entry* entry_ = nullptr;
+  };
+
+ private:
   Target MakeTarget(const Slice& key, uint64_t sequence) const;
   Page* NewPage(uint32_t level, Entry* first);
   bool Before(const Entry* entry, const Target& target) const;
@@ -144,6 +174,8 @@ class BLinkTree {
   bool SlotBefore(const Page* page, uint32_t slot, const Target& target) const;
   bool FirstBefore(const Page* page, const Target& target) const;
   uint32_t LastSlotBefore(const Page* page, uint32_t count, const Target& target) const;
+  bool Descend(const Target& target, Way* way) const;
+  Entry* EntryBefore(const Target& target, const Way& leaf) const;
   Entry* Find(const Target& target) const;
   Entry* FindForInsert(const Target& target, Path* path) const;
   Entry* FindEnd(Path* path) const;

@@ -1,6 +1,9 @@
 #include "src/memtable/memtable.h"
 
+#include <algorithm>
 #include <string>
+
+#include "src/util/prefetch.h"
 
 namespace miodb {
 
@@ -76,18 +79,44 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
   }
 }
 
-// The first entry at or behind (key, sequence) is the newest version that may be seen, if it has the key. The filter
-// is asked first and may be asked without any order of memory: its bits are set before the entry is linked, and the
-// sequence that makes the entry visible is published after both.
-Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
-  DCHECK_LE(key.sequence, kMaxSequence);
-  *found = false;
-  if (filter_ != nullptr && !filter_->MayContain(key.hash)) return Status::OK();
-  const BLinkTree::Entry* const entry = tree_.Seek(key.key, key.sequence);
+// The answer, of the first entry at or behind (key, sequence): that is the newest version that may be seen, if it has
+// the key.
+[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found,
+                             RecordView* record) const {
   *found = entry != nullptr && order_.Equal(BLinkTree::KeyOf(entry), key.key);
   if (!*found) return Status::OK();
   Status s = View(entry, record);
   return s.ok() && verify && !record->Verify(secret_) ? Damaged(entry) : s;
+}
+
+// The filter is asked first and may be asked without any order of memory: its bits are set before the entry is linked,
+// and the sequence that makes the entry visible is published after both.
+Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  DCHECK_LE(key.sequence, kMaxSequence);
+  *found = false;
+  if (!MayHave(key)) return Status::OK();
+  return Read(tree_.Seek(key.key, key.sequence), key, verify, found, record);
+}
+
+bool MemTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
+  switch (stage_) {
+    case Stage::kFilter:
+      *found = false;
+      if (!memtable_->MayHave(key)) return true;
+      tree_.Start(memtable_->tree_, key.key, key.sequence);
+      stage_ = Stage::kTree;
+      return false;
+    case Stage::kTree:
+      if (!tree_.Step()) return false;
+      if (tree_.entry() == nullptr) return true;
+      PrefetchLines(tree_.entry()->record, std::min<size_t>(tree_.entry()->record_size, kMostPrefetchedBytes));
+      stage_ = Stage::kRecord;
+      return false;
+    case Stage::kRecord:
+      *s = memtable_->Read(tree_.entry(), key, verify, found, record);
+      return true;
+  }
+  return true;
 }
 
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const { return std::make_unique<MemTableIterator>(&tree_); }

@@ -49,6 +49,29 @@ class MemTable {
   // record there is damaged; verify: look at its checksum as well.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
+  // A Get that is made in steps, so that those of many keys wait for memory together. Threads: one. The memtable must
+  // outlive it.
+  class Search {
+   public:
+    // The first step asks the filter: Prefetch some time before it.
+    void Start(const MemTable& memtable) {
+      memtable_ = &memtable;
+      stage_ = Stage::kFilter;
+    }
+
+    // Does what Get does until it would wait for memory, asks for that memory and returns. True: there are no more
+    // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
+    // same in all steps.
+    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record);
+
+   private:
+    enum class Stage : uint8_t { kFilter, kTree, kRecord };
+
+    const MemTable* memtable_ = nullptr;
+    Stage stage_ = Stage::kFilter;
+    BLinkTree::Search tree_;
+  };
+
   // Asks for the memory that Get will look at first.
   void Prefetch(const LookupKey& key) const {
     if (filter_ != nullptr) filter_->Prefetch(key.hash);
@@ -70,6 +93,9 @@ class MemTable {
   size_t memory_bytes() const { return arena_.memory_bytes(); }
 
  private:
+  bool MayHave(const LookupKey& key) const { return filter_ == nullptr || filter_->MayContain(key.hash); }
+  Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
   Segment segment_;
   Arena arena_;
   BLinkTree tree_;

@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "pmtable/node_search.h"
+#include "pmtable/pmtable.h"
+#include "src/util/check.h"
+#include "src/util/perf_clock.h"
+#include "src/util/prefetch.h"
+
+// A get in a table, step by step:
+//
+//   1 The filter, in DRAM: "no" ends the get.
+//   2 The inner levels, in DRAM: one node of each, down to the one leaf that can have the key. Where heads do not
+//     decide, records are read.
+//   3 The line of fingerprints of that leaf.
+//   4 For each fingerprint that is the key's: the entry's word, then the record, whose key decides.
+//
+// Each step may miss the caches, and needs what the one before has found. PMTable::Get takes them at once. A
+// PMTable::Search takes one at a time and asks for the memory of the next before it returns, so that whoever turns to
+// another search meanwhile waits for many misses together. (AMAC: Kocberber, Falsafi, Grot, "Asynchronous Memory
+// Access Chaining", VLDB 2015.) The steps are the same functions, so the two cannot disagree.
+//
+// A seek takes 1 not at all and 3 by heads instead of fingerprints, because it looks for a place and not for a key.
+
+namespace miodb {
+
+// A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
+// where heads mean nothing; node search has narrowed [low, high) to such entries before.
+template <typename RefOf>
+Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, int low, int high, RefOf ref_of,
+                              int* result) const {
+  DCHECK(low >= 0 && low <= high && high <= kNodeFanout);
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    RecordView record;
+    Status s = ReadRecord(ref_of(middle), verify, &record);
+    if (!s.ok()) return s;
+    const int c = order_.Compare(record.key, target);
+    if (c < 0 || (or_equal && c == 0)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  *result = low;
+  return Status::OK();
+}
+
+// Goes from a node of the level to the one below that has the last first key before the target (or_equal: not after
+// it), or to the first one below. Level 0 here is the lowest of the inner levels, so a node below it is a leaf.
+// Inlined in any case: a get and a seek would pay for two calls.
+[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const {
+  DCHECK_LT(level_start_[level] + *node, inner_.size());
+  const InnerNode& inner = inner_[level_start_[level] + *node];
+  HeadRange range{0, inner.header.count};
+  if (order_.bytewise()) {
+    range = FindHeads(inner.header, inner.head, key);
+    if (or_equal && range.low == range.high) {
+      // FindHeads stops before an equal whole key; look whether there is one.
+      const int i = range.low;
+      if (i < inner.header.count && inner.header.suffix_size != kSuffixUnknown &&
+          key.size() == size_t{inner.header.prefix_size} + inner.header.suffix_size &&
+          inner.head[i] == KeyHead(key, inner.header.prefix_size) && ComparePrefix(key, inner.header) == 0) {
+        range.low = range.high = i + 1;
+      }
+    }
+  }
+  int position = range.low;
+  if (range.low < range.high) {
+    Status s = SearchRecords(
+        key, or_equal, verify, range.low, range.high, [&](int i) { return inner.ref[i]; }, &position);
+    if (!s.ok()) return s;
+  }
+  DCHECK(position >= 0 && position <= inner.header.count);
+  *node = *node * kNodeFanout + static_cast<uint64_t>(position > 0 ? position - 1 : 0);
+  return Status::OK();
+}
+
+// The last leaf whose first key is before the target (or_equal: not after it), or the first leaf. Entries before the
+// target can then only be in that leaf or earlier ones.
+Status PMTable::FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const {
+  uint64_t node = 0;
+  for (size_t level = level_start_.size(); level-- > 0;) {
+    Status s = Descend(key, or_equal, verify, level, &node);
+    if (!s.ok()) return s;
+  }
+  DCHECK_LT(node, header_.leaf_count);
+  *leaf = node;
+  return Status::OK();
+}
+
+// The first entry of the leaf whose key is not before the target, or the number of its entries.
+Status PMTable::LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const {
+  Status s = CheckLeaf(leaf, verify);
+  if (!s.ok()) return s;
+  const LeafNode& node = Leaf(leaf);
+  HeadRange range{0, node.header.count};
+  if (order_.bytewise()) range = FindHeads(node.header, node.head, key);
+  DCHECK(range.low >= 0 && range.high <= kNodeFanout);
+  *position = range.low;
+  if (range.low == range.high) return s;
+  return SearchRecords(
+      key, false, verify, range.low, range.high, [&](int i) { return IndexWord(node.word[i]).ref(); }, position);
+}
+
+// FindLeaf looks for the last leaf that begins before the key, not at it: versions of the key may begin in the leaf
+// before the one whose first key it is. From the first version on, those above the sequence are passed one by one;
+// where the whole table is older than the sequence, none is.
+Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t* position) const {
+  uint64_t leaf;
+  int in_leaf;
+  Status s = FindLeaf(key, false, verify, &leaf);
+  if (s.ok()) s = LeafLowerBound(leaf, key, verify, &in_leaf);
+  if (!s.ok()) return s;
+  DCHECK(in_leaf >= 0 && in_leaf <= LeafEntries(leaf));
+  uint64_t p = leaf * kNodeFanout + static_cast<uint64_t>(in_leaf);
+  // Versions of the key that are too new come first.
+  for (; p < header_.entries && sequence < header_.max_sequence; p++) {
+    RecordView record;
+    if (verify && p % kNodeFanout == 0) s = CheckLeaf(p / kNodeFanout, true);
+    if (s.ok()) s = RecordAt(p, verify, &record);
+    if (!s.ok()) return s;
+    if (record.sequence() <= sequence || !order_.Equal(record.key, key)) break;
+  }
+  DCHECK_LE(p, header_.entries);
+  *position = p;
+  return s;
+}
+
+// The entries of the leaf that have the key's fingerprint, as bits: entry 0 is the lowest. One line has all of them.
+// Of 64 foreign fingerprints one is the same by chance in about every fourth leaf, and then a record is read for
+// nothing.
+inline uint64_t PMTable::Matches(const LookupKey& key, uint64_t leaf) const {
+  const LeafNode& node = Leaf(leaf);
+  const int count = LeafEntries(leaf);
+  DCHECK(count > 0 && count <= kNodeFanout);
+  pool_->ChargeRead(&node.fingerprint, sizeof(node.fingerprint));
+  const uint64_t matches = EqualBytes(node.fingerprint, static_cast<uint8_t>(key.hash >> 24));
+  return count < kNodeFanout ? matches & ((uint64_t{1} << count) - 1) : matches;
+}
+
+// The word of the first of the matches; its record is asked for as a whole, for the word says how long it is.
+inline IndexWord PMTable::FirstMatch(uint64_t leaf, uint64_t matches) const {
+  DCHECK(matches != 0 && __builtin_ctzll(matches) < LeafEntries(leaf));
+  const uint64_t& bits = Leaf(leaf).word[__builtin_ctzll(matches)];
+  pool_->ChargeRead(&bits, sizeof(bits));
+  const IndexWord word(bits);
+  PrefetchLines(pool_->At(word.ref()), std::min<uint64_t>(word.size(), kMostPrefetchedBytes));
+  return word;
+}
+
+// Whether the record of the word is what is looked for. Entries of one key lie newest first, so the first that matches
+// and is not too new is the answer.
+inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found,
+                                 RecordView* record) const {
+  Status s = ReadRecord(word.ref(), verify, record);
+  *found = s.ok() && record->key == key.key && record->sequence() <= key.sequence;
+  return s;
+}
+
+// Two ways out touch no persistent memory: the whole table is newer than the sequence, or the filter says no.
+inline bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
+  DCHECK_LE(key.sequence, kMaxSequence);
+  DCHECK_EQ(key.hash, order_.bytewise() ? KeyHash(key.key) : 0);
+  if (key.sequence < header_.min_sequence) return false;
+  if (order_.bytewise()) {
+    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+    const bool may_contain = filter == nullptr || filter->MayContain(key.hash);
+    clock->Lap(&PerfContext::get_filter);
+    clock->Count(&PerfContext::filters_asked);
+    if (!may_contain) return false;
+  }
+  clock->Count(&PerfContext::tables_searched);
+  return true;
+}
+
+// For tables in which fingerprints do not lead to the key.
+Status PMTable::GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  uint64_t position;
+  Status s = Seek(key.key, key.sequence, verify, &position);
+  if (!s.ok() || position == header_.entries) return s;
+  if (verify) s = CheckLeaf(position / kNodeFanout, true);
+  if (s.ok()) s = RecordAt(position, verify, record);
+  *found = s.ok() && order_.Equal(record->key, key.key);
+  return s;
+}
+
+Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  *found = false;
+  PerfClock clock;
+  Status s;
+  if (!MayHave(key, &clock)) return s;
+  if (by_fingerprint()) {
+    uint64_t leaf = 0;
+    s = FindLeaf(key.key, true, verify, &leaf);
+    if (s.ok() && verify) s = CheckLeaf(leaf, true);
+    clock.Lap(&PerfContext::get_index);
+    if (!s.ok()) return s;
+    for (uint64_t matches = Matches(key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
+      s = ReadMatch(key, FirstMatch(leaf, matches), verify, found, record);
+    }
+  } else {
+    s = GetBySeek(key, verify, found, record);
+  }
+  clock.Lap(&PerfContext::get_record);
+  return s;
+}
+
+void PMTable::Search::Start(const PMTable& table) {
+  table_ = &table;
+  stage_ = Stage::kFilter;
+}
+
+// Asks for the node or the leaf that the search has come to.
+void PMTable::Search::AskForNode() {
+  if (level_ == 0) {
+    const LeafNode& leaf = table_->Leaf(node_);
+    stage_ = Stage::kLeaf;
+    return __builtin_prefetch(&leaf.fingerprint);
+  }
+  const InnerNode& inner = table_->inner_[table_->level_start_[level_ - 1] + node_];
+  stage_ = Stage::kInner;
+  PrefetchLines(&inner, offsetof(InnerNode, ref));
+}
+
+bool PMTable::Search::AskForWord() {
+  if (matches_ == 0) return true;
+  __builtin_prefetch(&table_->Leaf(node_).word[__builtin_ctzll(matches_)]);
+  stage_ = Stage::kWord;
+  return false;
+}
+
+bool PMTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
+  PerfClock clock;
+  switch (stage_) {
+    case Stage::kFilter:
+      *found = false;
+      if (!table_->MayHave(key, &clock)) return true;
+      if (!table_->by_fingerprint()) {
+        *s = table_->GetBySeek(key, verify, found, record);
+        clock.Lap(&PerfContext::get_record);
+        return true;
+      }
+      node_ = 0;
+      level_ = table_->level_start_.size();
+      AskForNode();
+      return false;
+    case Stage::kInner:
+      *s = table_->Descend(key.key, true, verify, --level_, &node_);
+      if (s->ok()) AskForNode();
+      clock.Lap(&PerfContext::get_index);
+      return !s->ok();
+    case Stage::kLeaf:
+      if (verify) *s = table_->CheckLeaf(node_, true);
+      clock.Lap(&PerfContext::get_index);
+      if (!s->ok()) return true;
+      matches_ = table_->Matches(key, node_);
+      clock.Lap(&PerfContext::get_record);
+      return AskForWord();
+    case Stage::kWord:
+      word_ = table_->FirstMatch(node_, matches_);
+      clock.Lap(&PerfContext::get_record);
+      stage_ = Stage::kRecord;
+      return false;
+    case Stage::kRecord:
+      *s = table_->ReadMatch(key, word_, verify, found, record);
+      clock.Lap(&PerfContext::get_record);
+      matches_ &= matches_ - 1;
+      return !s->ok() || *found || AskForWord();
+  }
+  return true;
+}
+
+}  // namespace miodb
