@@ -86,6 +86,9 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   result.emplace_back("merge-micros", db_.statistics.merge_micros.value());
   result.emplace_back("flushes", db_.statistics.flushes.value());
   result.emplace_back("merges", db_.statistics.merges.value());
+  result.emplace_back("quiet-merges", db_.statistics.quiet_merges.value());
+  result.emplace_back("quiet-merges-given-up", db_.statistics.quiet_given_up.value());
+  result.emplace_back("quiet-bytes-written", db_.statistics.quiet_bytes.value());
   uint64_t lines = 0, units = 0, fences = 0;
   for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
     const Purpose purpose = static_cast<Purpose>(i);
