@@ -164,6 +164,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"flush", Action::kFlush},
     {"wait", Action::kWait},
     {"waitforcompaction", Action::kWaitForCompaction},
+    {"pause", Action::kPause},
     {"stats", Action::kStats},
     {"levelstats", Action::kLevelStats},
     {"sstables", Action::kSstables},

@@ -24,6 +24,7 @@ enum class Action {
   kFlush,
   kWait,
   kWaitForCompaction,
+  kPause,
   kStats,
   kLevelStats,
   kSstables,

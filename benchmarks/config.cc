@@ -40,6 +40,7 @@ void RegisterRun(FlagSet* f, Config* c) {
   f->Int("batch_size", &c->batch_size, 1, 1 << 24, "entries per write batch, keys per read of multireadrandom");
   f->Int("multiread_stride", &c->multiread_stride, 0, kMax, "between keys of one multireadrandom; 0: random keys");
   f->Int("seek_nexts", &c->seek_nexts, 0, kMax, "steps after each seek of seekrandom");
+  f->Real("pause_seconds", &c->pause_seconds, 0, 1e6, "how long a pause takes");
   f->Int("max_scan_distance", &c->max_scan_distance, 0, int64_t{1} << 48,
          "a scan of seekrandom ends so many key numbers from its start; 0: no limit");
   f->Bool("reverse_iterator", &c->reverse_iterator, "step backwards after a seek");

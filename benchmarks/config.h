@@ -34,6 +34,7 @@ struct Config : EngineConfig {
   int64_t batch_size = 1;
   int64_t multiread_stride = 0;
   int64_t seek_nexts = 0;
+  double pause_seconds = 10;
   int64_t max_scan_distance = 0;
   bool reverse_iterator = false;
   int64_t readwritepercent = 90;

@@ -9,6 +9,7 @@
 #include "benchmarks/common/counters.h"
 #include "benchmarks/common/fnv.h"
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/sleep.h"
 #include "benchmarks/config.h"
 #include "benchmarks/replay.h"
 #include "benchmarks/report.h"
@@ -195,6 +196,9 @@ bool Driver::RunAction(const Benchmark& benchmark) {
     case Action::kWait:
     case Action::kWaitForCompaction:
       return WaitForIdle(benchmark.action);
+    case Action::kPause:
+      SleepUntil(Ticks::MonotonicNanos() + static_cast<uint64_t>(config_.pause_seconds * 1e9), Interrupt::StopRequested);
+      return true;
     case Action::kStats:
       PrintText(Engine::Text::kStats);
       Print(CountersText(engine_->ReadCounters(), engine_->PersistMode()));

@@ -170,9 +170,9 @@ class ClusterMerge {
       if (!s.ok()) return s;
       cursor->Next();
       SiftDown();
-      if (++result_->entries_read % kStopInterval == 0 && request_.stop != nullptr &&
-          request_.stop->load(std::memory_order_relaxed)) {  // relaxed: a wish, nothing is published with it
-        return Status::IOError("merge given up", "the database is being closed");
+      if (++result_->entries_read % kStopInterval == 0 && request_.stop != nullptr && request_.stop()) {
+        result_->given_up = true;
+        return Status::IOError("merge given up", "told to stop");
       }
     }
     // Damage of any input ends the merge: without that input old versions, or deleted keys, would come back.

@@ -19,7 +19,6 @@
 #ifndef MIODB_COMPACTION_MERGE_H_
 #define MIODB_COMPACTION_MERGE_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -50,7 +49,7 @@ struct MergeRequest {
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
   std::function<uint64_t()> new_table_number = nullptr;
-  const std::atomic<bool>* stop = nullptr;  // give up when set
+  std::function<bool()> stop = nullptr;  // asked now and then; give up when it says so
 };
 
 struct MergeResult {
@@ -60,6 +59,7 @@ struct MergeResult {
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
   uint64_t bytes_copied = 0;
+  bool given_up = false;         // because stop said so
   bool copies_refused = false;  // some record that the policy wants copied stayed where it was for lack of space
 };
 

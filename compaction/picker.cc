@@ -152,10 +152,50 @@ const char* MergeKindName(MergeKind kind) {
       return "lazy copy";
     case MergeKind::kSettle:
       return "settling merge";
+    case MergeKind::kQuiet:
+      return "quiet merge";
     case MergeKind::kCollect:
       return "garbage collection";
   }
   return "";
+}
+
+// The output of a merge of several levels lies in the place of its oldest run, so that has to be the deepest. The
+// oldest run that is worth it is looked for from the repository up.
+std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth) {
+  CHECK(!input.jobs_running && growth > 0);
+  const Version& version = *input.version;
+  struct Item {
+    int level;
+    RunRef run;
+  };
+  std::vector<Item> by_age;
+  std::vector<uint64_t> newer;  // entries of all runs before this one
+  uint64_t entries = 0;
+  for (int level = 0; level <= version.repository(); level++) {
+    for (const RunRef& run : version.levels[static_cast<size_t>(level)]) {
+      by_age.push_back({level, run});
+      newer.push_back(entries);
+      entries += run->entries();
+    }
+  }
+  if (by_age.empty() || by_age[0].level == version.repository()) return std::nullopt;
+  CHECK_EQ(by_age.size(), newer.size());
+  MergeJob job{MergeKind::kQuiet, by_age[0].level, version.repository(), {}, {}};
+  size_t count = by_age.size();
+  // Without a repository the oldest run of the buffer becomes it.
+  if (by_age.back().level == version.repository()) {
+    while (count > 1 && newer[count - 1] * growth < by_age[count - 1].run->entries()) count--;
+    job.output_level = by_age[count - 1].level;
+  }
+  if (job.output_level == job.level) return std::nullopt;
+  uint64_t index_bytes = 0;
+  for (size_t i = 0; i < count; i++) {
+    job.inputs.push_back(by_age[i].run);
+    for (const TableRef& table : by_age[i].run->tables) index_bytes += table->index()->size();
+  }
+  if (index_bytes > input.quiet_bytes) return std::nullopt;
+  return job;
 }
 
 // Neighbours in age are inputs that follow each other in the list of all runs of the levels from the job's own to its
@@ -166,7 +206,7 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK(!job.inputs.empty());
   CHECK_EQ(job.kind == MergeKind::kCollect, job.level == job.output_level);
   CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
-  CHECK(job.kind != MergeKind::kSettle || !input.jobs_running);
+  CHECK((job.kind != MergeKind::kSettle && job.kind != MergeKind::kQuiet) || !input.jobs_running);
   // All runs from the job's level to its output, newest first.
   std::vector<RunRef> by_age;
   for (int level = job.level; level <= job.output_level; level++) {

@@ -20,6 +20,7 @@ enum class MergeKind {
   kZeroCopy,  // two or more runs of one buffer level into one run of the next
   kLazyCopy,  // the oldest run of the buffer into the repository
   kSettle,    // all buffer levels into the repository, or that alone
+  kQuiet,     // the newest runs, and the one before them, into one in its place: nobody waits for it
   kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
 };
 
@@ -29,7 +30,7 @@ struct MergeJob {
   MergeKind kind;
   int level;  // where the newest input comes from
   int output_level;
-  std::vector<RunRef> inputs;     // newest first; a kLazyCopy or kSettle ends with the repository's run if there is one
+  std::vector<RunRef> inputs;     // newest first; a job into the repository ends with its run if there is one
   std::vector<TableRef> collect;  // kCollect: the tables of inputs[0] to rewrite
 };
 
@@ -45,11 +46,17 @@ struct PickerInput {
   bool snapshots = false;           // there are some, whose versions merges keep
   bool merges_blocked = false;      // garbage collection only
   bool collection_blocked = false;  // merges only
+  uint64_t quiet_bytes = 0;         // of the pool, that a quiet merge may take for its index
   bool push_down = false;  // the pool is to shrink: the oldest run of the buffer goes to the repository, however few
 };
 
 // The next job, or nothing if none is due or all that are due have to wait for running ones.
 std::optional<MergeJob> PickMerge(const PickerInput& input);
+
+// The merge that brings a database whose writers are quiet nearest to the settled state: of all runs, newest first, as
+// many as are worth it, because no run has more than growth times the entries of those before it. Nothing if all is
+// settled but for what is not worth it. REQUIRES: no job runs.
+std::optional<MergeJob> PickQuiet(const PickerInput& input, uint64_t growth);
 
 // What must hold of a job that was picked: what it takes is free, neighbours in the order of age, and its output comes
 // where the oldest of it was.

@@ -9,7 +9,7 @@
 
 namespace miodb {
 
-Scheduler::Scheduler(int repository, const SchedulePolicy& policy) : repository_(repository), policy_(policy) {
+Scheduler::Scheduler(int repository, const SchedulePolicy& policy) : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
   CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
   CHECK(policy_.plenty_share > 0 && policy_.short_share > 0);
@@ -28,20 +28,32 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.settle = settling();
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
+  // What settles the buffer drops garbage on its way, so collections come after it.
+  input.collection_blocked = input.collection_blocked || MaySettleQuietly();
   std::optional<MergeJob> job = PickMerge(input);
+  if (!job.has_value() && MaySettleQuietly()) {
+    job = PickQuiet(input, policy_.quiet.growth);
+    input.collection_blocked = collections_ == CollectionState::kBlocked;
+    if (!job.has_value()) job = PickMerge(input);
+  }
   if (kChecksWhole && job.has_value()) CheckJob(input, *job);
   return job;
 }
 
+// It runs alone, and only where nothing waits for space.
+bool Scheduler::MaySettleQuietly() const {
+  return quiet_.MaySettle() && !settling() && running_ == 0 && !flushing() && merges_may_copy();
+}
+
 // Jobs that take some tables of the repository share its level among them, and exclude those that merge into it. A
-// settling merge holds everything. A zero-copy merge holds the level that it takes from and not the one it puts into:
+// settling or quiet merge holds everything. A zero-copy merge holds the level that it takes from and not the one it puts into:
 // its run comes in front there, whatever another job takes from the back.
 void Scheduler::Hold(const JobHold& hold) {
   const auto hold_level = [this](int level) {
     CHECK(level >= 0 && level <= repository_);
     CHECK(busy_levels_.insert(level).second);
   };
-  CHECK(hold.kind != MergeKind::kSettle || running_ == 0);
+  CHECK(!HoldsAll(hold) || running_ == 0);
   // No two jobs have an input in common, which these insertions check.
   running_++;
   drains_ += hold.is_drain;
@@ -49,8 +61,8 @@ void Scheduler::Hold(const JobHold& hold) {
   for (const uint64_t table : hold.tables) CHECK(busy_tables_.insert(table).second);
   if (TakesPartOfRepository(hold)) {
     if (repository_shares_++ == 0) hold_level(repository_);
-  } else if (hold.kind == MergeKind::kSettle) {
-    settles_started_++;
+  } else if (HoldsAll(hold)) {
+    if (hold.kind == MergeKind::kSettle) settles_started_++;
     for (int level = 0; level <= repository_; level++) hold_level(level);
   } else {
     hold_level(hold.level);
@@ -70,8 +82,8 @@ void Scheduler::Release(const JobHold& hold) {
   if (TakesPartOfRepository(hold)) {
     CHECK_GT(repository_shares_, 0);
     if (--repository_shares_ == 0) free_level(repository_);
-  } else if (hold.kind == MergeKind::kSettle) {
-    settles_finished_++;
+  } else if (HoldsAll(hold)) {
+    if (hold.kind == MergeKind::kSettle) settles_finished_++;
     for (int level = 0; level <= repository_; level++) free_level(level);
   } else {
     free_level(hold.level);
@@ -90,6 +102,7 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
   if (TakesPartOfRepository(hold)) hold.tables = Numbers(job.collect);
+  if (hold.kind == MergeKind::kQuiet) quiet_.Begin();
   Hold(hold);
   if (kChecksWhole) Check();
   return hold;
@@ -102,10 +115,12 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
   CHECK(!hold.is_drain);
   Release(hold);
   attempts_++;
-  const bool collection = hold.kind == MergeKind::kCollect;
+  const bool collection = hold.kind == MergeKind::kCollect, quiet = hold.kind == MergeKind::kQuiet;
+  if (quiet) EndQuiet(outcome);
   switch (outcome) {
     case Outcome::kInstalled:
       installed_++;
+      if (!quiet) quiet_.Changed();
       RetryFlush();
       if (!collection) {
         Retry();
@@ -120,12 +135,21 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
       }
       break;
     case Outcome::kNoSpace:
-      NoSpace(hold);
+      // Nobody waits for a quiet merge, so others need not do without copies because of it.
+      if (!quiet) NoSpace(hold);
       break;
     case Outcome::kFailed:
+    case Outcome::kGivenUp:
       break;
   }
   if (kChecksWhole) Check();
+}
+
+void Scheduler::EndQuiet(Outcome outcome) {
+  CHECK(quiet_.running());
+  quiet_.End(outcome == Outcome::kInstalled ? QuietEvent::kInstalled
+             : outcome == Outcome::kGivenUp ? QuietEvent::kGivenUp
+                                            : QuietEvent::kRefused);
 }
 
 // What other jobs freed meanwhile came too late for this one, or was held by it: it is tried again at once. Jobs that
@@ -155,6 +179,7 @@ void Scheduler::EndFlush(Outcome outcome) {
   attempts_++;
   if (outcome == Outcome::kInstalled) {
     installed_++;
+    quiet_.Changed();
     Retry();
   }
   if (kChecksWhole) Check();
@@ -174,7 +199,8 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
       full() || f.free < f.reserve + std::max(f.capacity / policy_.short_share, policy_.short_chunks * f.chunk);
   // Merges on the way to a settled state find more garbage, in extents that may then be cheaper to collect; unless they
   // wait for the space that is collected here.
-  if (settling() && !pressed && !merges_blocked() && !marks_ && !f.buffer_is_empty) return std::nullopt;
+  const bool on_the_way = settling() || quiet_.MaySettle() || quiet_.running();
+  if (on_the_way && !pressed && !merges_blocked() && !marks_ && !f.buffer_is_empty) return std::nullopt;
   const uint64_t percent = static_cast<uint64_t>(f.amplification), extra = percent - 100;
   CHECK_GE(f.amplification, 100);
   const bool patient = f.free > f.capacity / policy_.plenty_share && WritersAreBusy(now_micros);
@@ -199,17 +225,9 @@ bool Scheduler::BeginMarks(bool marked) {
   return !marked || running_ == drains_;
 }
 
-void Scheduler::SeeSequence(uint64_t sequence, uint64_t now_micros) {
-  CHECK(sequence >= sequence_ && now_micros >= sequence_micros_);
-  if (sequence == sequence_) return;
-  sequence_ = sequence;
-  sequence_micros_ = now_micros;
-}
-
 // Whoever settles wants garbage gone now, whatever writers do.
 bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
-  CHECK_GE(now_micros, sequence_micros_);
-  return !settling() && now_micros - sequence_micros_ < policy_.busy_micros;
+  return !settling() && quiet_.SilentMicros(now_micros) < policy_.busy_micros;
 }
 
 // ---- drains
@@ -238,6 +256,7 @@ void Scheduler::EndSsd(Outcome outcome) {
   attempts_++;
   if (outcome == Outcome::kInstalled) {
     installed_++;
+    quiet_.Changed();
     RetryFlush();
     Retry();
   }
@@ -262,6 +281,7 @@ void Scheduler::Retry() {
 void Scheduler::SpaceAdded() {
   attempts_++;
   FoundSpace(true);
+  quiet_.Changed();
   RetryFlush();
   Retry();
 }
@@ -282,6 +302,8 @@ void Scheduler::Check() const {
   CHECK(settles_ >= 0 && installed_ <= attempts_);
   CHECK(marked_at_ <= attempts_ && looked_at_ <= attempts_);
   CHECK_GE(refusals_, 0);
+  // A quiet merge runs alone.
+  CHECK(!quiet_.running() || running_ == 1);
   CHECK(collections_ == CollectionState::kBlocked ? refusals_ > policy_.collection_attempts
                                                   : refusals_ <= policy_.collection_attempts);
 }

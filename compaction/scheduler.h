@@ -21,12 +21,14 @@
 
 #include "compaction/machine.h"
 #include "compaction/picker.h"
+#include "compaction/quiet.h"
 #include "compaction/ssd_picker.h"
 
 namespace miodb {
 
 // How a job ended. Whatever failed with another error than NoSpace is kFailed; the owner knows what to do about that.
-enum class Outcome { kInstalled, kNoSpace, kFailed };
+// kGivenUp: it was stopped, by a write that it had to give way to or by the close.
+enum class Outcome { kInstalled, kNoSpace, kFailed, kGivenUp };
 inline Outcome OutcomeOf(const Status& s) {
   return s.ok() ? Outcome::kInstalled : s.IsNoSpace() ? Outcome::kNoSpace : Outcome::kFailed;
 }
@@ -152,6 +154,9 @@ struct SchedulePolicy {
 
   // Chunks of the log that copies leave free besides the index reserve; one where the pool is full.
   uint64_t copies_leave_chunks = 4;
+
+  // What a database does by itself once writers are quiet.
+  QuietPolicy quiet;
 };
 
 class Scheduler {
@@ -173,6 +178,9 @@ class Scheduler {
   // refused: a collection was installed, but found too little space for some of its copies.
   void EndMerge(const JobHold& hold, Outcome outcome, bool refused);
 
+  // NextMerge, asked by a thread that would run it, had nothing.
+  void FoundNoMerge() { quiet_.FoundNothing(); }
+
   bool merges_may_copy() const { return merges_ == MergeState::kReady; }
   bool merges_blocked() const { return merges_ == MergeState::kBlocked; }
   bool anything_blocked() const { return merges_blocked() || collections_ == CollectionState::kBlocked; }
@@ -193,10 +201,17 @@ class Scheduler {
     marks_ = any;
   }
 
-  // The last write at this time. While there are writes, and nobody waits for all work to be done, more garbage is
-  // borne where space is plentiful.
-  void SeeSequence(uint64_t sequence, uint64_t now_micros);
+  // While there are writes, and nobody waits for all work to be done, more garbage is borne where space is plentiful.
   bool WritersAreBusy(uint64_t now_micros) const;
+
+  // ---- quiet
+
+  // The last write at this time.
+  void SeeSequence(uint64_t sequence, uint64_t now_micros) { quiet_.See(sequence, now_micros); }
+  const Quiet& quiet() const { return quiet_; }
+
+  // What of a pool's capacity stays free of what nobody waits for.
+  uint64_t PlentyBytes(uint64_t capacity) const { return capacity / policy_.plenty_share; }
 
   // ---- flush
 
@@ -261,6 +276,11 @@ class Scheduler {
   }
   void Hold(const JobHold& hold);
   void Release(const JobHold& hold);
+  bool MaySettleQuietly() const;
+  bool HoldsAll(const JobHold& hold) const {
+    return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet;
+  }
+  void EndQuiet(Outcome outcome);
   void CollectionRefused();
   void NoSpace(const JobHold& hold);
 
@@ -272,6 +292,8 @@ class Scheduler {
   Machine<FlushState, FlushEvent, kFlushMoves.size()> flush_{&kFlushMoves};
   Machine<SpaceState, SpaceEvent, kSpaceMoves.size()> space_{&kSpaceMoves};
 
+  Quiet quiet_;
+
   std::set<uint64_t> busy_runs_;    // inputs of running merges
   std::set<int> busy_levels_;       // levels that a running job takes runs from or puts them into
   std::set<uint64_t> busy_tables_;  // of the repository, in jobs that take only some of it
@@ -282,8 +304,6 @@ class Scheduler {
   int refusals_ = 0;              // collections that found too little space, one after the other
   bool marks_ = false;            // there are marks for evacuation
   uint64_t marked_at_ = 0;        // attempts_ when they were made
-  uint64_t sequence_ = 0;         // of the last write that was seen
-  uint64_t sequence_micros_ = 0;  // when it was new
   uint64_t looked_at_ = 0;        // attempts_ when space for the log was last looked for
   uint64_t attempts_ = 0;         // jobs and flushes that have ended: each may have freed space
   uint64_t installed_ = 0;        // those that were installed

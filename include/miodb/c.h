@@ -61,6 +61,7 @@ MIODB_C_EXPORT void miodb_options_set_num_levels(struct leveldb_options_t*, int)
 MIODB_C_EXPORT void miodb_options_set_level_trigger(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_max_background_merges(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_partition_size(struct leveldb_options_t*, uint64_t bytes);
+MIODB_C_EXPORT void miodb_options_set_settle_after_idle_ms(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_lazy_copy_limit(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_space_amplification_percent(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_filter_bits_per_key(struct leveldb_options_t*, int);

@@ -74,6 +74,12 @@ uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
   return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);
 }
 
+SchedulePolicy MakePolicy(const Options& options) {
+  SchedulePolicy policy;
+  policy.quiet.settle_after_micros = static_cast<uint64_t>(options.settle_after_idle_ms) * 1000;
+  return policy;
+}
+
 // Asked once: the answer is in a file of /sys.
 unsigned Cpus() {
   static const unsigned cpus = std::thread::hardware_concurrency();
@@ -130,7 +136,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       store_(std::make_unique<StoreKeeper>(*context_)),
       turns_(std::make_unique<WriteTurns>(Cpus())),
       tree_(std::make_unique<Tree>(*context_, control_.get())),
-      scheduler_(std::make_unique<Scheduler>(options.num_levels - 1)),
+      scheduler_(std::make_unique<Scheduler>(options.num_levels - 1, MakePolicy(options))),
       ssd_schedule_(std::make_unique<SsdSchedule>()),
       workers_(std::make_unique<Workers>(*context_, control_.get())),
       logs_(std::make_unique<LogFiles>(*context_, store_.get())),

@@ -15,6 +15,15 @@ namespace {
 // Chunks that stay free besides the index reserve when garbage collection moves records.
 constexpr uint64_t kCopyReserveChunks = 3;
 
+// What merges have written so far, in vain or not.
+uint64_t BytesOfMerges(const Persist& persist) {
+  uint64_t bytes = 0;
+  for (const Purpose purpose : {Purpose::kMerge, Purpose::kLazyCopy, Purpose::kEvacuation}) {
+    bytes += persist.counters(purpose).bytes.load(std::memory_order_relaxed);  // relaxed: a statistic
+  }
+  return bytes;
+}
+
 }  // namespace
 
 // Only what the scheduler cannot know is set here: the version, whether snapshots keep old versions alive, and whether
@@ -25,6 +34,7 @@ PickerInput Merger::MakePickerInput() const {
   input.level_trigger = db_.options.level_trigger;
   input.snapshots = !tree_->snapshots.empty();
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
+  if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
   return input;
 }
 
@@ -72,12 +82,25 @@ bool Merger::Step() {
     if (!control_->error().ok() || control_->closing()) return false;
     MarkGarbage();
     job = scheduler_->NextMerge(MakePickerInput());
-    if (!job.has_value()) return false;
+    if (!job.has_value()) {
+      scheduler_->FoundNoMerge();
+      return false;
+    }
     hold = scheduler_->BeginMerge(*job);
     control_->Wake(BackgroundStep::kMerge);  // there may be a job for another thread
   }
   RunJob(std::move(*job), hold);
   return true;
+}
+
+// The sequence is compared with the one that the scheduler has seen, so a write between its look and the job's begin
+// ends the job too. A put knows nothing of it.
+std::function<bool()> Merger::StopAtWrite() const {
+  CHECK(scheduler_->quiet().running());
+  const uint64_t seen = scheduler_->quiet().sequence();
+  return [this, seen] {
+    return control_->closing() || tree_->last_sequence.load(std::memory_order_relaxed) != seen;  // relaxed: a wish
+  };
 }
 
 // All but its filter. What version gets outlives the request. That version may be newer than the one which the job was
@@ -99,6 +122,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     *version = tree_->versions->current();
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     pressed = scheduler_->full();
+    if (job.kind == MergeKind::kQuiet) request.stop = StopAtWrite();
   }
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
@@ -127,10 +151,11 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.leave_free = job.kind != MergeKind::kCollect ? space_->ChunkReserve()
                        : pressed                       ? 0
                                                        : kCopyReserveChunks * db_.chunk_bytes;
+  if (job.kind == MergeKind::kQuiet) request.leave_free += scheduler_->PlentyBytes(db_.pool->capacity());
   request.copy_extent_bytes = space_->NextChunkBytes();
   request.filter_bits = db_.options.filter_bits_per_key;
   request.new_table_number = [this] { return tree_->NewId(); };
-  request.stop = control_->closing_flag();
+  if (request.stop == nullptr) request.stop = [this] { return control_->closing(); };
   return request;
 }
 
@@ -146,6 +171,13 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
 }
 
+// A quiet merge runs alone, so all that merges write meanwhile is its own.
+void Merger::NoteQuiet(const MergeResult& result, uint64_t bytes) {
+  db_.statistics.quiet_merges.Add(1);
+  db_.statistics.quiet_given_up.Add(result.given_up ? 1 : 0);
+  db_.statistics.quiet_bytes.Add(bytes);
+}
+
 // The filter reads the snapshots after the version was pinned: a snapshot that is missed sees everything that the
 // version has, and needs none of the versions that the merge drops. Inputs are let go of before the job is reported as
 // finished, because whoever waits for it waits for their space.
@@ -157,9 +189,11 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   const VersionFilter filter(tree_->snapshots.Sequences());  // after the version was pinned
   request.filter = &filter;
   MergeResult result;
+  const uint64_t bytes_before = BytesOfMerges(db_.pool->persist());
   Status s = db_.WithMemory([&] { return MergeRuns(request, &result); });
   const uint64_t micros = NowMicros() - start;
   NoteMerge(job, result, micros);
+  if (job.kind == MergeKind::kQuiet) NoteQuiet(result, BytesOfMerges(db_.pool->persist()) - bytes_before);
   DbLock lock(control_);
   if (s.ok()) s = Install(job, result);
   if (s.ok()) {
@@ -172,14 +206,14 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
         static_cast<unsigned long long>(micros));
   }
   // Let go of the inputs before anybody is told: their space is free only then.
-  const bool refused = result.copies_refused;
+  const bool refused = result.copies_refused, given_up = result.given_up;
   job = MergeJob();
   request.inputs.clear();
   request.older.clear();
   result = MergeResult();
   version.reset();
   flusher_->DropUnread();
-  Finish(hold, s, refused);
+  Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
 }
 
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
@@ -219,12 +253,13 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
 }
 
 // A merge that finds no space is no error of the database's: the scheduler blocks merges of its kind until space comes
-// free, and writers slow down. A merge that was cut off by the close is no error either.
-void Merger::Finish(const JobHold& hold, const Status& s, bool refused) {
-  scheduler_->EndMerge(hold, OutcomeOf(s), refused);
+// free, and writers slow down. A merge that was told to stop is no error either.
+void Merger::Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) {
+  CHECK(outcome != Outcome::kInstalled || s.ok());
+  scheduler_->EndMerge(hold, outcome, refused);
   if (s.IsNoSpace()) {
     db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());
-  } else if (!s.ok() && !control_->closing()) {  // relaxed: set under the mutex
+  } else if (outcome == Outcome::kFailed) {
     control_->SetError(s);
   }
   control_->Progressed();

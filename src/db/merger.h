@@ -10,6 +10,8 @@
 #ifndef MIODB_SRC_DB_MERGER_H_
 #define MIODB_SRC_DB_MERGER_H_
 
+#include <functional>
+
 #include "compaction/merge.h"
 #include "compaction/picker.h"
 #include "compaction/scheduler.h"
@@ -72,9 +74,11 @@ class Merger {
   PickerInput MakePickerInput() const REQUIRES(db_mutex);
   MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
   void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);
+  std::function<bool()> StopAtWrite() const REQUIRES(db_mutex);
+  void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);
-  void Finish(const JobHold& hold, const Status& s, bool refused) REQUIRES(db_mutex);
+  void Finish(const JobHold& hold, const Status& s, Outcome outcome, bool refused) REQUIRES(db_mutex);
 
   DbContext& db_;
   Control* const control_;

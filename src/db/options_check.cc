@@ -174,6 +174,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            CheckInt("num_levels", o.num_levels, 2, 16),
            CheckInt("level_trigger", o.level_trigger, 2, 64),
            CheckInt("max_background_merges", o.max_background_merges, 0, 64),
+           CheckInt("settle_after_idle_ms", o.settle_after_idle_ms, 0, 1000 * 1000 * 1000),
            CheckRange("partition_size", o.partition_size, least, 64 * GiB),
            CheckRange("lazy_copy_limit", o.lazy_copy_limit, 0, GiB),
            CheckInt("space_amplification_percent", o.space_amplification_percent, 105, 1000),

@@ -105,6 +105,9 @@ CounterList Properties::Counters() {
   result.emplace_back("merge-micros", db_.statistics.merge_micros.value());
   result.emplace_back("flushes", db_.statistics.flushes.value());
   result.emplace_back("merges", db_.statistics.merges.value());
+  result.emplace_back("quiet-merges", db_.statistics.quiet_merges.value());
+  result.emplace_back("quiet-merges-given-up", db_.statistics.quiet_given_up.value());
+  result.emplace_back("quiet-bytes-written", db_.statistics.quiet_bytes.value());
   AddDoorCounters(db_.pool->persist(), &result);
   // Figures of parts that this database does not have are left out, and not told as 0.
   if (db_.nvm_model != nullptr) {

@@ -132,6 +132,12 @@ SpaceFigures Space::Figures() const {
   return figures;
 }
 
+uint64_t Space::PlentyAbove() const {
+  const uint64_t free = db_.pool->free_bytes();
+  const uint64_t keep = scheduler_->PlentyBytes(db_.pool->capacity()) + Reserve(Demand::kAny);
+  return free > keep ? free - keep : 0;
+}
+
 // Bytes of the next log chunk: what the database has in use says how much it is going to use.
 uint64_t Space::NextChunkBytes() const {
   if (db_.options.log_chunk_size > 0) return db_.chunk_bytes;

@@ -51,6 +51,9 @@ class Space {
   uint64_t ChunkReserve() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
 
+  // Free bytes that work for which nobody waits may take.
+  uint64_t PlentyAbove() const REQUIRES(db_mutex);
+
   // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is
   // released, or space is added, there is no use in trying again.
   bool IsReclaimedAt(uint64_t sequence) const {

@@ -26,6 +26,10 @@ Status View(const BLinkTree::Entry* entry, RecordView* record) {
   return Damaged(entry);
 }
 
+// A walk forward follows the list so many entries ahead of itself, asking for each entry and, when that is there, for
+// its record: both lie where they were written, so every one of them may be a miss of the cache.
+constexpr int kLookAhead = 4;
+
 // Sees what is linked when it comes by, also entries that were added after it was made. Their sequences are above the
 // one of whoever reads, who passes them; so an iterator over a memtable that is being written to shows the state of
 // its own sequence.
@@ -34,16 +38,20 @@ class MemTableIterator final : public InternalIterator {
   explicit MemTableIterator(const BLinkTree* tree) : tree_(tree) { CHECK(tree_ != nullptr); }
 
   bool Valid() const override { return entry_ != nullptr; }
-  void SeekToFirst() override { Go(tree_->First()); }
-  void SeekToLast() override { Go(tree_->Last()); }
-  void Seek(const Slice& key, uint64_t sequence) override { Go(tree_->Seek(key, sequence)); }
+  void SeekToFirst() override { Jump(tree_->First()); }
+  void SeekToLast() override { Jump(tree_->Last()); }
+  void Seek(const Slice& key, uint64_t sequence) override { Jump(tree_->Seek(key, sequence)); }
   void Next() override {
     DCHECK(Valid());
+    // After a jump two entries a step, until the distance is there.
+    const int steps = distance_ < kLookAhead ? 2 : 1;
+    distance_ += steps - 1;
+    for (int i = 0; i < steps && ahead_ != nullptr; i++) LookAhead();
     Go(entry_->Next());
   }
   void Prev() override {
     DCHECK(Valid());
-    Go(tree_->Before(entry_));
+    Jump(tree_->Before(entry_));
   }
   const RecordView& record() const override {
     DCHECK(Valid());
@@ -52,6 +60,21 @@ class MemTableIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  void Jump(const BLinkTree::Entry* entry) {
+    ahead_ = entry;
+    distance_ = 0;
+    Go(entry);
+  }
+
+  // A hint only: what is linked in between meanwhile lengthens the distance.
+  void LookAhead() {
+    const Slice key = BLinkTree::KeyOf(ahead_);
+    __builtin_prefetch(ahead_->record);
+    __builtin_prefetch(key.data() + key.size());
+    ahead_ = ahead_->Next();
+    if (ahead_ != nullptr) __builtin_prefetch(ahead_);
+  }
+
   // Stops at damage, and stays stopped: an entry that cannot be read may be the one that hides the next.
   void Go(const BLinkTree::Entry* entry) {
     entry_ = entry;
@@ -64,6 +87,8 @@ class MemTableIterator final : public InternalIterator {
 
   const BLinkTree* const tree_;
   const BLinkTree::Entry* entry_ = nullptr;
+  const BLinkTree::Entry* ahead_ = nullptr;  // null: the end was seen
+  int distance_ = 0;                         // entries from entry_ to ahead_, but for what came in between
   RecordView record_;
   Status status_;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benchmarks/common/progress.h"
+#include "benchmarks/common/ticks.h"
 #include "tests/benchmarks/map_engine.h"
 #include "tests/common/test_dir.h"
 
@@ -284,6 +285,15 @@ TEST_F(DriverTest, OtherActions) {
   EXPECT_TRUE(Printed("Wait balance:0 s\n"));
   EXPECT_TRUE(Printed("waitforcompaction(nowhere): started\nwaitforcompaction(nowhere): finished with status (OK)\n"));
   EXPECT_TRUE(Printed("heapprofile  : not available\n"));
+}
+
+TEST_F(DriverTest, APauseTakesItsTimeAndPrintsNothing) {
+  config_.pause_seconds = 0.05;
+  const uint64_t start = Ticks::MonotonicNanos();
+  EXPECT_EQ(Run("fillseq,pause,readseq"), 0);
+  EXPECT_GE(Ticks::MonotonicNanos() - start, 50u * 1000 * 1000);
+  EXPECT_EQ(store_.opens, 1);
+  EXPECT_FALSE(Printed("pause"));
 }
 
 TEST_F(DriverTest, BenchmarksWithoutAStoreOpenNone) {

@@ -35,6 +35,7 @@ std::vector<OptionSet> MakeSets() {
   o->level_trigger = 4;
   o->num_levels = 4;
   o->max_background_merges = 4;
+  o->settle_after_idle_ms = 1;
 
   o = add("log_off", TinyOptions());
   o->log_mode = kLogOff;

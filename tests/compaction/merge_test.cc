@@ -181,12 +181,12 @@ TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
   shape.window = 5000;
   MergeWorld world(shape, 1);
   MergeRequest request = world.Request();
-  const std::atomic<bool> stop{true};
-  request.stop = &stop;
+  request.stop = [] { return true; };
   const uint64_t before = world.pool()->used_bytes();
   {
     MergeResult result;
     EXPECT_FALSE(MergeRuns(request, &result).ok());
+    EXPECT_TRUE(result.given_up);
   }
   EXPECT_EQ(before, world.pool()->used_bytes());
 }

@@ -9,6 +9,7 @@
 #include "tests/common/random.h"
 #include "tests/compaction/merge_world.h"
 #include "tests/compaction/versions.h"
+#include "tests/pmtable/table_maker.h"
 
 namespace miodb::test {
 namespace {
@@ -92,6 +93,66 @@ TEST_F(PickerTest, ASettleTakesTheWholeBufferOnceNothingRuns) {
 }
 
 // ---- Collection of garbage.
+
+// A run for each number, of so many entries.
+class PickQuietTest : public testing::Test {
+ protected:
+  // "from->to, runs" of what is picked, or "none".
+  std::string Pick(const std::vector<std::vector<uint64_t>>& entries) {
+    PickerInput input;
+    auto version = MakeVersion(entries);
+    uint64_t id = 100;
+    for (auto& level : version->levels) {
+      for (RunRef& old : level) {
+        std::vector<TestVersion> versions;
+        for (uint64_t i = 0; i < old->id; i++) {
+          versions.push_back({std::to_string(1000 + i), i + 1, kTypeValue, "v"});
+        }
+        auto run = std::make_shared<miodb::Run>();
+        run->id = id--;
+        run->tables = std::vector<TableRef>{maker_.Make(SortedVersions(maker_.order(), versions))};
+        old = std::move(run);
+      }
+    }
+    const std::set<uint64_t> no_runs;
+    const std::set<int> no_levels;
+    input.version = version;
+    input.busy_runs = &no_runs;
+    input.busy_levels = &no_levels;
+    input.quiet_bytes = quiet_bytes_;
+    const std::optional<MergeJob> job = PickQuiet(input, 8);
+    if (!job.has_value()) return "none";
+    CheckJob(input, *job);
+    return std::to_string(job->level) + "->" + std::to_string(job->output_level) + ", " +
+           std::to_string(job->inputs.size());
+  }
+
+  TestPool pool_;
+  TableMaker maker_{&pool_, BytewiseComparator()};
+  uint64_t quiet_bytes_ = UINT64_MAX;
+};
+
+TEST_F(PickQuietTest, TakesAllUpToTheOldestRunThatIsWorthIt) {
+  EXPECT_EQ("0->3, 3", Pick({{1}, {2}, {}, {24}}));
+  EXPECT_EQ("0->1, 2", Pick({{1}, {2}, {}, {25}})) << "the repository is too large for what is new";
+  EXPECT_EQ("0->2, 3", Pick({{1}, {2}, {24}, {217}}));
+  EXPECT_EQ("none", Pick({{1}, {9}, {}, {81}})) << "nothing is worth it";
+  EXPECT_EQ("0->3, 3", Pick({{1}, {9}, {}, {80}})) << "though the first two alone would not be";
+  EXPECT_EQ("0->3, 2", Pick({{1}, {9}, {}, {}})) << "the repository has to begin";
+  EXPECT_EQ("1->3, 1", Pick({{}, {9}, {}, {}}));
+}
+
+TEST_F(PickQuietTest, OfOneLevelAloneTheTriggerDecides) { EXPECT_EQ("none", Pick({{2, 2, 2}, {}, {99}})); }
+
+TEST_F(PickQuietTest, ASettledDatabaseHasNothing) {
+  EXPECT_EQ("none", Pick({{}, {}, {}, {9}}));
+  EXPECT_EQ("none", Pick({{}, {}, {}, {}}));
+}
+
+TEST_F(PickQuietTest, TakesNoSpaceThatOthersMayNeed) {
+  quiet_bytes_ = 0;
+  EXPECT_EQ("none", Pick({{1}, {2}, {}, {3}}));
+}
 
 TEST(PickerCollectTest, TablesOverMarkedExtentsAreRewrittenWhereTheyAre) {
   TestPool pool;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <map>
 #include <memory>
@@ -263,6 +264,132 @@ TEST_F(SchedulerTest, WhileADatabaseIsSettledGarbageWaitsForItsMerges) {
   scheduler_.EndSettle();
 }
 
+// ---- Quiet
+
+// Runs below their triggers, and the time of the only write.
+class QuietTest : public SchedulerTest {
+ protected:
+  void SetUp() override { See(1, 0); }
+  // micros: since kLongAfter.
+  void See(uint64_t sequence, uint64_t micros) { scheduler_.SeeSequence(sequence, kLongAfter + micros); }
+  bool SettlesAfter(uint64_t micros) {
+    See(scheduler_.quiet().sequence(), micros);
+    return HasWork(kLeft);
+  }
+  void EndQuiet(Outcome outcome) {
+    const JobHold hold = Begin(kLeft);
+    EXPECT_EQ(MergeKind::kQuiet, hold.kind);
+    scheduler_.Check();
+    scheduler_.EndMerge(hold, outcome, false);
+    scheduler_.Check();
+  }
+
+  const std::vector<std::vector<uint64_t>> kLeft = {{2}, {}, {1}};
+  const uint64_t silence_ = policy_.quiet.settle_after_micros;
+};
+
+TEST_F(QuietTest, WhatIsLeftIsMergedAfterASilence) {
+  EXPECT_FALSE(SettlesAfter(silence_ - 1));
+  EXPECT_TRUE(SettlesAfter(silence_));
+  scheduler_.BeginSettle();
+  EXPECT_EQ(MergeKind::kSettle, Begin(kLeft).kind) << "somebody waits";
+}
+
+TEST_F(QuietTest, ASilenceOfZeroNeverBegins) {
+  SchedulePolicy policy;
+  policy.quiet.settle_after_micros = 0;
+  Scheduler scheduler(2, policy);
+  scheduler.SeeSequence(1, kLongAfter);
+  scheduler.SeeSequence(1, 2 * kLongAfter);
+  EXPECT_FALSE(scheduler.quiet().MaySettle());
+}
+
+TEST_F(QuietTest, AWriteEndsItAndTheNextAttemptWantsTwiceTheSilence) {
+  uint64_t now = 0;
+  for (int i = 0; i <= policy_.quiet.most_doublings + 1; i++) {
+    const uint64_t wait = silence_ << std::min(i, policy_.quiet.most_doublings);
+    EXPECT_FALSE(SettlesAfter(now + wait - 1));
+    ASSERT_TRUE(SettlesAfter(now + wait));
+    const JobHold hold = Begin(kLeft);
+    EXPECT_FALSE(scheduler_.quiet().disturbed());
+    now += wait + 1;
+    See(static_cast<uint64_t>(i) + 2, now);
+    EXPECT_TRUE(scheduler_.quiet().disturbed());
+    scheduler_.EndMerge(hold, Outcome::kGivenUp, false);
+    scheduler_.Check();
+    EXPECT_FALSE(HasWork(kLeft));
+    EXPECT_TRUE(scheduler_.merges_may_copy());
+  }
+  ASSERT_TRUE(SettlesAfter(now + (silence_ << policy_.quiet.most_doublings)));
+  EndQuiet(Outcome::kInstalled);
+  EXPECT_EQ(silence_, scheduler_.quiet().WaitMicros()) << "one that is installed takes the doublings back";
+}
+
+TEST_F(QuietTest, AJobThatAWriteCameTooLateForWaitsForTheNextSilence) {
+  ASSERT_TRUE(SettlesAfter(silence_));
+  const JobHold hold = Begin(kLeft);
+  See(2, silence_ + 1);
+  scheduler_.EndMerge(hold, Outcome::kInstalled, false);
+  EXPECT_FALSE(HasWork(kLeft));
+  EXPECT_TRUE(SettlesAfter(2 * silence_ + 1));
+}
+
+TEST_F(QuietTest, WhereNothingIsFoundNobodyLooksAgainUntilSomethingChanges) {
+  const std::vector<std::pair<const char*, std::function<void()>>> events = {
+      {"merge", [this] { Merge(Outcome::kInstalled); }},
+      {"flush",
+       [this] {
+         scheduler_.BeginFlush();
+         scheduler_.EndFlush(Outcome::kInstalled);
+       }},
+      {"job of the SSD tier", [this] { scheduler_.EndSsd(Outcome::kInstalled); }},
+      {"region", [this] { scheduler_.SpaceAdded(); }},
+  };
+  for (const auto& [name, event] : events) {
+    SCOPED_TRACE(name);
+    EXPECT_TRUE(SettlesAfter(silence_));
+    scheduler_.FoundNoMerge();
+    EXPECT_FALSE(SettlesAfter(silence_));
+    event();
+    EXPECT_TRUE(HasWork(kLeft));
+  }
+}
+
+TEST_F(QuietTest, AJobWithoutSpaceIsNotTriedAgainAndBlocksNobody) {
+  for (const Outcome outcome : {Outcome::kNoSpace, Outcome::kFailed}) {
+    ASSERT_TRUE(SettlesAfter(silence_));
+    EndQuiet(outcome);
+    EXPECT_TRUE(scheduler_.merges_may_copy());
+    EXPECT_FALSE(SettlesAfter(silence_ * 100));
+    scheduler_.SpaceAdded();
+  }
+  EXPECT_TRUE(HasWork(kLeft));
+}
+
+TEST_F(QuietTest, NothingBeginsBesideItOrWhileSpaceIsShort) {
+  ASSERT_TRUE(SettlesAfter(silence_));
+  scheduler_.BeginFlush();
+  EXPECT_FALSE(HasWork(kLeft)) << "its run is to be merged too";
+  scheduler_.EndFlush(Outcome::kInstalled);
+  const JobHold hold = Begin(kLeft);
+  EXPECT_FALSE(HasWork(kTwoRuns));
+  EXPECT_FALSE(scheduler_.MayDrain(true));
+  EXPECT_TRUE(scheduler_.MayFlush());
+  scheduler_.EndMerge(hold, Outcome::kInstalled, false);
+  EXPECT_TRUE(HasWork(kTwoRuns));
+  Merge(Outcome::kNoSpace);
+  EXPECT_FALSE(HasWork(kLeft)) << "merges do without copies";
+}
+
+TEST_F(QuietTest, GarbageWaitsForIt) {
+  SpaceFigures figures = Figures(200);
+  figures.buffer_is_empty = false;
+  ASSERT_TRUE(SettlesAfter(silence_));
+  EXPECT_FALSE(Marks(figures, silence_).has_value());
+  scheduler_.FoundNoMerge();
+  EXPECT_TRUE(Marks(figures, silence_).has_value());
+}
+
 // ---- The tables of moves
 
 using SpaceMove = Move<SpaceState, SpaceEvent>;
@@ -283,7 +410,8 @@ class World {
         trigger_(trigger),
         repository_(levels - 1),
         levels_(static_cast<size_t>(levels)),
-        scheduler_(repository_),
+        growth_(1 + seed % 9),
+        scheduler_(repository_, MakePolicy(growth_)),
         maker_(&pool_, BytewiseComparator()) {
     for (uint64_t i = 0; i < 6; i++) {
       tables_.push_back(maker_.Make(SortedVersions(maker_.order(), {{std::to_string(i), i + 1, kTypeValue, "v"}})));
@@ -294,9 +422,12 @@ class World {
   void SetFailures(uint64_t percent) { failures_ = percent; }
 
   void Step() {
-    const uint64_t dice = random_.Uniform(20);
-    if (dice < 5) {
+    const uint64_t dice = random_.Uniform(22);
+    if (dice >= 20) {
+      Pass(random_.Uniform(2 * scheduler_.quiet().WaitMicros()));
+    } else if (dice < 5) {
       if (unflushed_ < 3) unflushed_++;
+      if (random_.OneIn(2)) Write();
       BeginFlush();
     } else if (dice < 9) {
       StartMerge();
@@ -314,6 +445,34 @@ class World {
       FinishAny();
     }
     scheduler_.Check();
+  }
+
+  // Time goes by, and the scheduler looks at the clock.
+  void Pass(uint64_t micros) {
+    now_ += micros;
+    scheduler_.SeeSequence(written_, now_);
+  }
+  void Write() {
+    written_++;
+    written_at_ = ++now_;
+    scheduler_.SeeSequence(written_, now_);
+    disturbed_ = scheduler_.quiet().running();
+    EXPECT_EQ(disturbed_, scheduler_.quiet().disturbed());
+  }
+
+  // Whether some run and those newer than it would be one, if the database were left alone.
+  bool WorthSettling() const {
+    uint64_t newer = 0;
+    bool in_buffer = false;
+    for (size_t level = 0; level < levels_.size(); level++) {
+      for (const uint64_t id : levels_[level]) {
+        const uint64_t entries = level + 1 == levels_.size() ? tables_.size() : entries_.at(id);
+        if (level + 1 == levels_.size() && in_buffer && newer * growth_ >= entries) return true;
+        in_buffer = in_buffer || level + 1 < levels_.size();
+        newer += entries;
+      }
+    }
+    return in_buffer && levels_.back().empty();
   }
 
   void BeginSettle() {
@@ -385,13 +544,39 @@ class World {
     std::vector<uint64_t> tables;
   };
 
+  static SchedulePolicy MakePolicy(uint64_t growth) {
+    SchedulePolicy policy;
+    policy.quiet.growth = growth;
+    return policy;
+  }
+
   Outcome Draw() {
     if (random_.Uniform(100) >= failures_) return Outcome::kInstalled;
     return random_.OneIn(8) ? Outcome::kFailed : Outcome::kNoSpace;
   }
 
-  VersionRef MakeItsVersion() const {
+  // One table for each run of the buffer, with as many entries as it has.
+  TableRef TableOf(uint64_t id) {
+    TableRef& table = run_tables_[id];
+    if (table != nullptr) return table;
+    std::vector<TestVersion> versions;
+    for (uint64_t i = 0; i < entries_.at(id); i++) {
+      versions.push_back({std::to_string(1000 + i), i + 1, kTypeValue, "v"});
+    }
+    table = maker_.Make(SortedVersions(maker_.order(), versions));
+    return table;
+  }
+
+  VersionRef MakeItsVersion() {
     auto version = MakeVersion(levels_);
+    for (size_t level = 0; level + 1 < levels_.size(); level++) {
+      for (size_t i = 0; i < levels_[level].size(); i++) {
+        auto run = std::make_shared<miodb::Run>();
+        run->id = levels_[level][i];
+        run->tables = std::vector<TableRef>{TableOf(run->id)};
+        version->levels[level][i] = std::move(run);
+      }
+    }
     if (!levels_.back().empty()) {
       auto run = std::make_shared<miodb::Run>();
       run->id = levels_.back()[0];
@@ -416,6 +601,7 @@ class World {
     unflushed_--;
     levels_[0].insert(levels_[0].begin(), ++last_id_);
     spans_[last_id_] = {sequence_ + 1, sequence_ + 10};
+    entries_[last_id_] = 1 + random_.Uniform(3);
     sequence_ += 10;
   }
 
@@ -447,14 +633,23 @@ class World {
     PickerInput input;
     input.version = MakeItsVersion();
     input.level_trigger = trigger_;
+    input.quiet_bytes = UINT64_MAX;
     std::optional<MergeJob> job = scheduler_.NextMerge(input);
-    if (!job.has_value()) return false;
+    if (!job.has_value()) {
+      scheduler_.FoundNoMerge();
+      return false;
+    }
+    if (job->kind == MergeKind::kQuiet) {
+      EXPECT_TRUE(running_.empty() && settling_ == 0) << "nothing runs beside it, and nobody waits";
+      EXPECT_GE(now_ - written_at_, scheduler_.quiet().WaitMicros());
+      disturbed_ = false;
+    }
     Running running;
     running.hold = scheduler_.BeginMerge(*job);
     running.inputs = Ids(job->inputs);
     running.tables = job->kind == MergeKind::kCollect ? Numbers(job->collect) : std::vector<uint64_t>();
     // A merge into the repository takes all of its tables.
-    if (job->kind == MergeKind::kLazyCopy || job->kind == MergeKind::kSettle) running.tables = Numbers(tables_);
+    if (job->output_level == repository_ && job->kind != MergeKind::kCollect) running.tables = Numbers(tables_);
     running.merge = std::move(*job);
     Take(std::move(running));
     return true;
@@ -486,7 +681,9 @@ class World {
   void Finish(size_t i) {
     const Running running = running_[i];
     running_.erase(running_.begin() + static_cast<ptrdiff_t>(i));
-    const Outcome outcome = Draw();
+    Outcome outcome = Draw();
+    // A write may come too late to end it.
+    if (running.hold.kind == MergeKind::kQuiet && disturbed_ && !random_.OneIn(4)) outcome = Outcome::kGivenUp;
     if (running.ssd.is_drain()) {
       scheduler_.EndDrain(running.hold);
       scheduler_.EndSsd(outcome);
@@ -504,13 +701,17 @@ class World {
     const size_t output = static_cast<size_t>(running.merge.output_level);
     const uint64_t id = output == levels_.size() - 1 ? 0 : ++last_id_;
     Span span{UINT64_MAX, 0};
+    uint64_t entries = 0;
     for (uint64_t input : running.inputs) {
       span.first = std::min(span.first, spans_[input].first);
       span.last = std::max(span.last, spans_[input].last);
+      entries += entries_[input];
+      run_tables_.erase(input);
       for (auto& level : levels_) level.erase(std::remove(level.begin(), level.end(), input), level.end());
     }
     levels_[output].insert(levels_[output].begin(), id);
     spans_[id] = span;
+    entries_[id] = entries;
   }
 
   Random random_;
@@ -518,11 +719,18 @@ class World {
   const int repository_;
   std::vector<std::vector<uint64_t>> levels_;
   std::map<uint64_t, Span> spans_;
+  std::map<uint64_t, uint64_t> entries_;  // of runs
+  const uint64_t growth_;
   Scheduler scheduler_;
   TestPool pool_;
   TableMaker maker_;
   std::vector<TableRef> tables_;
+  std::map<uint64_t, TableRef> run_tables_;
   std::vector<Running> running_;
+  uint64_t now_ = uint64_t{1} << 40;
+  uint64_t written_ = 0;     // writes
+  uint64_t written_at_ = 0;  // the last of them
+  bool disturbed_ = false;   // one came since a quiet merge began
   bool flushing_ = false;
   int settling_ = 0;
   uint64_t settles_before_ = 0;
@@ -590,6 +798,53 @@ TEST_F(SchedulerModelTest, WithoutSpaceEverythingComesToRest) {
     while (world->Work() && world->starts() - before <= most) continue;
     EXPECT_LE(world->starts() - before, most) << "jobs that all fail keep each other going";
     if (HasFailure()) return;
+  }
+}
+
+TEST_F(SchedulerModelTest, ADatabaseThatIsLeftAloneSettlesAndThenRests) {
+  for (uint64_t seed : Seeds(ByScale(100, 300, 10000))) {
+    SCOPED_TRACE(Repeat(seed));
+    const auto world = After(seed, seed % 101);
+    if (world->settling()) world->EndSettle();
+    world->SetFailures(0);
+    world->scheduler().SpaceAdded();
+    for (int i = 0; i < 1000 && world->Work(); i++) continue;
+    for (int i = 0; i < 20; i++) {
+      world->Pass(world->scheduler().quiet().WaitMicros());
+      for (int j = 0; j < 100 && world->Work(); j++) world->CheckAges();
+    }
+    EXPECT_FALSE(world->WorthSettling());
+    EXPECT_EQ(0u, world->unflushed());
+    const uint64_t starts = world->starts();
+    for (int i = 0; i < 100; i++) {
+      world->Pass(world->scheduler().quiet().WaitMicros());
+      ASSERT_FALSE(world->scheduler().quiet().MaySettle()) << "nobody is to look at the runs again and again";
+      ASSERT_FALSE(world->Work());
+    }
+    EXPECT_EQ(starts, world->starts());
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(SchedulerModelTest, AWriteNowAndThenHasFewJobsGivenUp) {
+  for (uint64_t seed : Seeds(ByScale(20, 100, 1000))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    Quiet quiet{QuietPolicy()};
+    uint64_t now = 1, given_up = 0;
+    const uint64_t wait = QuietPolicy().settle_after_micros, between = wait * (1 + random.Uniform(300));
+    for (uint64_t sequence = 1; sequence < 1000; sequence++) {
+      quiet.See(sequence, now);
+      for (uint64_t silent = 0; silent < between; silent += wait / 2) quiet.See(sequence, now + silent);
+      if (quiet.MaySettle()) {
+        quiet.Begin();
+        quiet.See(++sequence, now += between);
+        quiet.End(QuietEvent::kGivenUp);
+        given_up++;
+      }
+      now += between;
+    }
+    EXPECT_LE(given_up, static_cast<uint64_t>(std::bit_width(between / wait)));
   }
 }
 

@@ -35,6 +35,7 @@ TEST_F(MiodbCTest, OptionsReachTheDatabase) {
   miodb_options_set_level_trigger(options_, 3);
   miodb_options_set_max_background_merges(options_, 1);
   miodb_options_set_partition_size(options_, 1 << 20);
+  miodb_options_set_settle_after_idle_ms(options_, 20);
   miodb_options_set_lazy_copy_limit(options_, 100);
   miodb_options_set_space_amplification_percent(options_, 150);
   miodb_options_set_filter_bits_per_key(options_, 5);
@@ -67,6 +68,7 @@ TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
       {"level_trigger", [](leveldb_options_t* o) { miodb_options_set_level_trigger(o, 1); }},
       {"max_background_merges", [](leveldb_options_t* o) { miodb_options_set_max_background_merges(o, -1); }},
       {"partition_size", [](leveldb_options_t* o) { miodb_options_set_partition_size(o, 1); }},
+      {"settle_after_idle_ms", [](leveldb_options_t* o) { miodb_options_set_settle_after_idle_ms(o, -1); }},
       {"lazy_copy_limit", [](leveldb_options_t* o) { miodb_options_set_lazy_copy_limit(o, size_t{1} << 40); }},
       {"space_amplification_percent",
        [](leveldb_options_t* o) { miodb_options_set_space_amplification_percent(o, 100); }},

@@ -88,6 +88,7 @@ std::vector<Setting> OutOfRange() {
   AddOutside(&all, "num_levels", 2, 16, 1, SET(num_levels));
   AddOutside(&all, "level_trigger", 2, 64, 1, SET(level_trigger));
   AddOutside(&all, "max_background_merges", 0, 64, 1, SET(max_background_merges));
+  AddOutside(&all, "settle_after_idle_ms", 0, 1000 * 1000 * 1000, 1, SET(settle_after_idle_ms));
   AddOutside(&all, "partition_size", 4 * kKiB, 64 * kGiB, 1, SET(partition_size));
   AddOutside(&all, "space_amplification_percent", 105, 1000, 1, SET(space_amplification_percent));
   AddOutside(&all, "filter_bits_per_key", 0, 32, 1, SET(filter_bits_per_key));
@@ -195,6 +196,8 @@ std::vector<Setting> EndsOfRanges() {
       {"level_trigger", 2, {}, SET(level_trigger)},
       {"level_trigger", 64, {}, SET(level_trigger)},
       {"max_background_merges", 64, {}, SET(max_background_merges)},
+      {"settle_after_idle_ms", 0, {}, SET(settle_after_idle_ms)},
+      {"settle_after_idle_ms", 1000 * 1000 * 1000, {}, SET(settle_after_idle_ms)},
       {"partition_size", 4 * kKiB, {}, SET(partition_size)},
       {"partition_size", 64 * kGiB, {}, SET(partition_size)},
       {"lazy_copy_limit", 0, {}, SET(lazy_copy_limit)},

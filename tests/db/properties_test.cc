@@ -31,6 +31,9 @@ constexpr const char* kCounters[] = {
     "live-bytes",
     "flushes",
     "merges",
+    "quiet-merges",
+    "quiet-merges-given-up",
+    "quiet-bytes-written",
 };
 
 class PropertiesTest : public DbTestBase {

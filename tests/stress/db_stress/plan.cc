@@ -165,6 +165,7 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   o.level_trigger = 2 + static_cast<int>(random.Uniform(4));
   o.max_background_merges = static_cast<int>(random.Uniform(5));
   o.partition_size = Any(&random, {4 * kKiB, 16 * kKiB, 128 * kKiB, kMiB});
+  o.settle_after_idle_ms = Any(&random, {0, 1, 100});
   o.lazy_copy_limit = Any<size_t>(&random, {0, 100, 4 * kKiB, kMiB * kKiB});
   o.space_amplification_percent = Any(&random, {105, 125, 200, 400});
   o.filter_bits_per_key = Any(&random, {0, 4, 10, 32});
@@ -219,14 +220,15 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
 
 std::string StressRound::Describe() const {
   static const char* const kTargetNames[] = {"opening", "writing", "flushing", "compacting", "closing", "never"};
-  char text[400];
+  char text[440];
   std::snprintf(
       text, sizeof(text),
-      "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d merges, "
+      "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d merges, settle %d ms, "
       "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s%s",
       static_cast<unsigned long long>(number), kTargetNames[static_cast<int>(target)], writers,
       options.write_buffer_size, options.log_chunk_size, options.max_immutable_memtables, options.num_levels,
-      options.level_trigger, options.max_background_merges, static_cast<unsigned long long>(options.partition_size),
+      options.level_trigger, options.max_background_merges, options.settle_after_idle_ms,
+      static_cast<unsigned long long>(options.partition_size),
       options.lazy_copy_limit, options.space_amplification_percent, options.filter_bits_per_key,
       static_cast<unsigned long long>(options.pool_growth), static_cast<unsigned long long>(options.pool_size),
       options.log_mode == kLogOff    ? "off"
