@@ -92,12 +92,12 @@ class PMTable {
     enum class Stage : uint8_t { kFilter, kInner, kLeaf, kWord, kRecord };
 
     void AskForNode();
+    void AskForLeaf();
     bool AskForWord();
 
     const PMTable* table_ = nullptr;
     Stage stage_ = Stage::kFilter;
-    size_t level_ = 0;      // inner levels left
-    uint64_t node_ = 0;     // on the level reached: the leaf if none is left
+    uint64_t node_ = 0;     // on the lowest inner level, then the leaf
     uint64_t matches_ = 0;  // of the leaf, those not read yet
     IndexWord word_;        // of the first of them
   };

@@ -211,16 +211,16 @@ void PMTable::Search::Start(const PMTable& table) {
   stage_ = Stage::kFilter;
 }
 
-// Asks for the node or the leaf that the search has come to.
+// Asks for the lowest inner node on the way, or for the leaf if there is no such node.
 void PMTable::Search::AskForNode() {
-  if (level_ == 0) {
-    const LeafNode& leaf = table_->Leaf(node_);
-    stage_ = Stage::kLeaf;
-    return __builtin_prefetch(&leaf.fingerprint);
-  }
-  const InnerNode& inner = table_->inner_[table_->level_start_[level_ - 1] + node_];
+  if (table_->level_start_.empty()) return AskForLeaf();
   stage_ = Stage::kInner;
-  PrefetchLines(&inner, offsetof(InnerNode, ref));
+  PrefetchLines(&table_->inner_[table_->level_start_[0] + node_], offsetof(InnerNode, ref));
+}
+
+void PMTable::Search::AskForLeaf() {
+  stage_ = Stage::kLeaf;
+  __builtin_prefetch(&table_->Leaf(node_).fingerprint);
 }
 
 bool PMTable::Search::AskForWord() {
@@ -242,12 +242,16 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* f
         return true;
       }
       node_ = 0;
-      level_ = table_->level_start_.size();
-      AskForNode();
-      return false;
-    case Stage::kInner:
-      *s = table_->Descend(key.key, true, verify, --level_, &node_);
+      // The levels above the lowest have so few nodes that caches keep them.
+      for (size_t level = table_->level_start_.size(); level > 1 && s->ok(); level--) {
+        *s = table_->Descend(key.key, true, verify, level - 1, &node_);
+      }
+      clock.Lap(&PerfContext::get_index);
       if (s->ok()) AskForNode();
+      return !s->ok();
+    case Stage::kInner:
+      *s = table_->Descend(key.key, true, verify, 0, &node_);
+      if (s->ok()) AskForLeaf();
       clock.Lap(&PerfContext::get_index);
       return !s->ok();
     case Stage::kLeaf:

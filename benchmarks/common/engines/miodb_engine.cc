@@ -44,17 +44,19 @@ struct Traits {
   static miodb::Status Get(DB* db, const ReadOptions& options, const Slice& key, PinnableSlice* value) {
     return db->Get(options, key, value);
   }
-  static miodb::Status MultiGet(DB* db, const ReadOptions& options, std::span<const std::string_view> keys,
-                                const Session::FoundFunction& found) {
-    std::vector<Slice> slices;
-    slices.reserve(keys.size());
-    for (std::string_view key : keys) slices.emplace_back(key.data(), key.size());
+  struct MultiGetRoom {
+    std::vector<Slice> keys;
     std::vector<std::string> values;
-    const std::vector<miodb::Status> statuses = db->MultiGet(options, slices, &values);
+  };
+  static miodb::Status MultiGet(DB* db, const ReadOptions& options, std::span<const std::string_view> keys,
+                                MultiGetRoom* room, const Session::FoundFunction& found) {
+    room->keys.clear();
+    for (std::string_view key : keys) room->keys.emplace_back(key.data(), key.size());
+    const std::vector<miodb::Status> statuses = db->MultiGet(options, room->keys, &room->values);
     if (statuses.size() != keys.size()) return miodb::Status::IOError("MultiGet", "out of memory");
     for (size_t i = 0; i < keys.size(); i++) {
       if (statuses[i].ok()) {
-        found(i, values[i]);
+        found(i, room->values[i]);
       } else if (!statuses[i].IsNotFound()) {
         return statuses[i];
       }

@@ -44,19 +44,25 @@ struct Traits {
   static rocksdb::Status Get(DB* db, const ReadOptions& options, const Slice& key, rocksdb::PinnableSlice* value) {
     return db->Get(options, db->DefaultColumnFamily(), key, value);
   }
+  struct MultiGetRoom {
+    std::vector<Slice> keys;
+    std::vector<rocksdb::PinnableSlice> values;
+    std::vector<rocksdb::Status> statuses;
+  };
   static rocksdb::Status MultiGet(DB* db, const ReadOptions& options, std::span<const std::string_view> keys,
-                                  const Session::FoundFunction& found) {
-    std::vector<Slice> slices;
-    slices.reserve(keys.size());
-    for (std::string_view key : keys) slices.emplace_back(key.data(), key.size());
-    std::vector<rocksdb::PinnableSlice> values(keys.size());
-    std::vector<rocksdb::Status> statuses(keys.size());
-    db->MultiGet(options, db->DefaultColumnFamily(), keys.size(), slices.data(), values.data(), statuses.data());
+                                  MultiGetRoom* room, const Session::FoundFunction& found) {
+    room->keys.clear();
+    for (std::string_view key : keys) room->keys.emplace_back(key.data(), key.size());
+    for (rocksdb::PinnableSlice& value : room->values) value.Reset();
+    room->values.resize(keys.size());
+    room->statuses.resize(keys.size());
+    db->MultiGet(options, db->DefaultColumnFamily(), keys.size(), room->keys.data(), room->values.data(),
+                 room->statuses.data());
     for (size_t i = 0; i < keys.size(); i++) {
-      if (statuses[i].ok()) {
-        found(i, std::string_view(values[i].data(), values[i].size()));
-      } else if (!statuses[i].IsNotFound()) {
-        return statuses[i];
+      if (room->statuses[i].ok()) {
+        found(i, std::string_view(room->values[i].data(), room->values[i].size()));
+      } else if (!room->statuses[i].IsNotFound()) {
+        return room->statuses[i];
       }
     }
     return {};

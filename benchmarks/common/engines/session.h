@@ -2,7 +2,8 @@
 //
 // An engine names its types in a Traits struct: DB, Slice, Status, Iterator, WriteBatch, ReadOptions, WriteOptions,
 // and a static function std::string Message(const Status&). A store that looks up many keys in one call also has a
-// static function MultiGet(DB*, const ReadOptions&, keys, found) that returns the Status of the first failure.
+// static function MultiGet(DB*, const ReadOptions&, keys, MultiGetRoom*, found) that returns the Status of the first
+// failure. What is in the room is kept from call to call, as the result of a Get is.
 
 #ifndef MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
 #define MIODB_BENCHMARKS_COMMON_ENGINES_SESSION_H_
@@ -69,6 +70,18 @@ class ApiCursor final : public Cursor {
   std::unique_ptr<typename Traits::Iterator> iterator_;
 };
 
+struct NoMultiGet {};
+
+template <class Traits>
+struct MultiGetRoomOf {
+  using Type = NoMultiGet;
+};
+template <class Traits>
+  requires requires { typename Traits::MultiGetRoom; }
+struct MultiGetRoomOf<Traits> {
+  using Type = typename Traits::MultiGetRoom;
+};
+
 // Pinned is the engine's slice that reads without a copy, or std::string.
 template <class Traits, class Pinned>
 class ApiSession final : public Session {
@@ -92,8 +105,8 @@ class ApiSession final : public Session {
   }
 
   Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) override {
-    if constexpr (requires { Traits::MultiGet(db_, read_options_, keys, found); }) {
-      return Finish(Traits::MultiGet(db_, read_options_, keys, found));
+    if constexpr (requires { typename Traits::MultiGetRoom; }) {
+      return Finish(Traits::MultiGet(db_, read_options_, keys, &room_, found));
     } else {
       return Session::MultiGet(keys, found);
     }
@@ -127,6 +140,7 @@ class ApiSession final : public Session {
   typename Traits::ReadOptions read_options_;
   typename Traits::WriteBatch batch_;
   Pinned result_;
+  [[no_unique_address]] typename MultiGetRoomOf<Traits>::Type room_;
 };
 
 }  // namespace miodb::bench
