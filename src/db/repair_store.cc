@@ -20,7 +20,7 @@
 
 namespace miodb {
 
-bool Repairer::IsInDirectory(const std::string& path) const { return DirectoryOf(path) == name_; }
+bool Repairer::IsInDirectory(const std::string& path) const { return PathBelow(name_, path).has_value(); }
 
 void Repairer::MissStore(const Status& read) {
   Report({StorePath(name_),
