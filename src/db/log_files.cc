@@ -2,6 +2,8 @@
 
 #include "src/db/log_files.h"
 
+#include <algorithm>
+
 #include "src/db/file_names.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -27,6 +29,10 @@ Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFil
   const Status s = FileLog::ReadOwner(db_.options.env, folder, &owner);
   if (s.ok() && owner.id == id) return FileLog::List(db_.options.env, folder, files);
   if (!s.ok() && !s.IsNotFound()) return s;
+  const std::vector<uint64_t>& former = store_->store().former_ids;
+  if (s.ok() && std::find(former.begin(), former.end(), owner.id) != former.end()) {
+    return Status::InvalidArgument(folder, "holds the log from before a repair that was cut off; RepairDB finishes it");
+  }
   std::string what = "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?";
   if (!db_.LogsUntilSsd()) what += " RepairDB does without the writes that only the log has";
   return Status::Corruption(folder, what);

@@ -90,11 +90,13 @@ std::optional<std::string> PathBelow(const std::string& folder, const std::strin
   return below;
 }
 
-// Where a path cannot be resolved, because a part of it is missing or there is no memory, the path itself stands for
-// it.
+// Where a path cannot be resolved, because a part of it is missing or there is no memory, its names stand for it.
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
-  return real == nullptr ? path : std::string(real.get());
+  if (real != nullptr) return real.get();
+  std::string names;
+  for (const std::string& name : NamesOf(path)) names += (names.empty() && !path.starts_with('/') ? "" : "/") + name;
+  return names;
 }
 
 uint64_t NewId() { return SystemRandom64(); }

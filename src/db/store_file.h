@@ -31,7 +31,7 @@ Status SyncStore(Env* env, const std::string& name);
 // written: links are not followed, and a path that leaves the folder again is not in it.
 std::optional<std::string> PathBelow(const std::string& folder, const std::string& path);
 
-// The path without links, so that two names of one file are the same. What the system does not know stays as it is.
+// The path without links, so that two names of one file are the same. What the system does not know keeps its links.
 std::string RealPath(const std::string& path);
 
 // A number, and a uuid, that were never drawn before.

@@ -157,6 +157,8 @@ TEST_F(PlacesTest, WhatLiesInTheDirectoryIsToldByNames) {
   for (const char* path : {"/a/bc", "/a/bc/d", "/a", "/a/b", "/a/b/", "a/b/c", "/a/b/../c", "/a/b/c/../../d", ""}) {
     EXPECT_EQ("outside", below("/a/b", path)) << path;
   }
+  EXPECT_EQ("/no/such/path", RealPath("//no/./such//path/"));
+  EXPECT_EQ("no/such", RealPath("./no/such/"));
   // So a directory is moved with what lies in it, also where it was named with a slash at its end.
   UsePlaces(path_ + "/parts");
   path_ += "/";
