@@ -135,12 +135,11 @@ Status SsdStore::Claim(uint64_t pool_id) {
   s = TableFiles(&files);
   if (!s.ok()) return s;
   if (!files.empty() || env->FileExists(options_.ssd_path + "/CURRENT")) {
-    return Status::InvalidArgument(options_.ssd_path, owned
-                                                          ? "is the SSD tier of another pool (its file POOL says whose)"
-                                                            ": name the database's own directory. If a repair was cut "
-                                                            "off, RepairDB finishes it"
-                                                          : "holds table files, but no file POOL that says whose: put "
-                                                            "it back, or name another directory");
+    const char* const what =
+        owned ? "is the SSD tier of another pool (its file POOL says whose): name the database's own. "
+                "If a repair was cut off, RepairDB finishes it"
+              : "holds table files, but no file POOL that says whose: put it back, or name another";
+    return Status::InvalidArgument(options_.ssd_path, what);
   }
   // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
   // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.
