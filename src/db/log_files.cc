@@ -134,13 +134,11 @@ void LogFiles::TrimArchive() {
   db_.WithMemory(trim).IgnoreError();  // tried again later
 }
 
-// Nobody writes any more. A folder whose mark names another log keeps what it has.
+// A folder whose mark names another log keeps what it has.
 void LogFiles::Remove() {
-  CHECK(!store_->existed());
+  CHECK(!store_->existed() && files_ == nullptr);
   const std::string folder = WalFolder(store_->store().log.wal_dir, db_.name);
-  to_write_ = nullptr;
-  if (files_ == nullptr && !folder_made_) return;
-  files_.reset();
+  if (store_->store().log.id == 0 && !folder_made_) return;
   // A folder that this open made has nobody else's log, also if its mark came to nothing.
   FileLog::Destroy(db_.options.env, folder, folder_made_ ? nullptr : &store_->store().log.id).IgnoreError();
   if (folder_made_) db_.options.env->RemoveDir(folder).IgnoreError();
