@@ -48,26 +48,35 @@ bool Scheduler::MaySettleQuietly() const {
 // Jobs that take some tables of the repository share its level among them, and exclude those that merge into it. A
 // settling or quiet merge holds everything. A zero-copy merge holds the level that it takes from and not the one it puts into:
 // its run comes in front there, whatever another job takes from the back.
+// Without memory nothing is held: what is busy is made beside what was, and few jobs run at a time.
 void Scheduler::Hold(const JobHold& hold) {
-  const auto hold_level = [this](int level) {
+  std::set<uint64_t> runs = busy_runs_, tables = busy_tables_;
+  std::set<int> levels = busy_levels_;
+  const auto hold_level = [&](int level) {
     CHECK(level >= 0 && level <= repository_);
-    CHECK(busy_levels_.insert(level).second);
+    CHECK(levels.insert(level).second);
   };
   CHECK(!HoldsAll(hold) || running_ == 0);
   // No two jobs have an input in common, which these insertions check.
-  running_++;
-  drains_ += hold.is_drain;
-  for (const uint64_t run : hold.runs) CHECK(busy_runs_.insert(run).second);
-  for (const uint64_t table : hold.tables) CHECK(busy_tables_.insert(table).second);
-  if (TakesPartOfRepository(hold)) {
-    if (repository_shares_++ == 0) hold_level(repository_);
+  for (const uint64_t run : hold.runs) CHECK(runs.insert(run).second);
+  for (const uint64_t table : hold.tables) CHECK(tables.insert(table).second);
+  const bool shares = TakesPartOfRepository(hold), settles = hold.kind == MergeKind::kSettle;
+  if (shares) {
+    if (repository_shares_ == 0) hold_level(repository_);
   } else if (HoldsAll(hold)) {
-    if (hold.kind == MergeKind::kSettle) settles_started_++;
     for (int level = 0; level <= repository_; level++) hold_level(level);
   } else {
     hold_level(hold.level);
     if (hold.kind == MergeKind::kLazyCopy) hold_level(hold.output_level);
   }
+  // From here on nothing needs memory.
+  busy_runs_.swap(runs);
+  busy_tables_.swap(tables);
+  busy_levels_.swap(levels);
+  running_++;
+  drains_ += hold.is_drain;
+  repository_shares_ += shares;
+  settles_started_ += settles;
 }
 
 // The opposite of Hold. It needs the hold alone, because the job and its tables may be gone by then.

@@ -11,6 +11,7 @@
 #include "miodb/cache.h"
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,16 @@ void Destroy(Entry* list) {
   }
 }
 
+// Destroys what was collected in it, however its scope is left; made before the lock is taken.
+struct Doomed {
+  Doomed() = default;
+  ~Doomed() { Destroy(list); }
+  Doomed(const Doomed&) = delete;
+  Doomed& operator=(const Doomed&) = delete;
+
+  Entry* list = nullptr;
+};
+
 class Shard {
  public:
   Shard() { idle_.prev = idle_.next = &idle_; }
@@ -97,24 +108,21 @@ class Shard {
 
   // The entry begins with one handle, the caller's, so making room cannot take it away again. An entry that is in use
   // is never detached for room: usage_ is above the capacity then, until handles are released.
+  // Without memory the map does not have it, and the one that it was to replace has gone.
   void Insert(const HashedKey& key, Entry* entry) EXCLUDES(mu_) {
-    Entry* dead = nullptr;
-    {
-      MutexLock lock(&mu_);
-      DCHECK(entry->handles == 0 && !entry->in_map);
-      entry->handles = 1;
-      // A cache without capacity keeps nothing: the caller's handle is all that the entry has.
-      if (capacity_ > 0) {
-        DetachLocked(key, &dead);
-        // The map's key refers to the bytes in the entry, which live as long as it is in the map.
-        const bool is_new = map_.emplace(HashedKey{entry->key, key.hash}, entry).second;
-        CHECK(is_new);
-        entry->in_map = true;
-        usage_ += entry->charge;
-        EvictLocked(capacity_, &dead);
-      }
-    }
-    Destroy(dead);
+    Doomed dead;
+    MutexLock lock(&mu_);
+    DCHECK(entry->handles == 0 && !entry->in_map);
+    entry->handles = 1;
+    // A cache without capacity keeps nothing: the caller's handle is all that the entry has.
+    if (capacity_ == 0) return;
+    DetachLocked(key, &dead.list);
+    // The map's key refers to the bytes in the entry, which live as long as it is in the map.
+    const bool is_new = map_.emplace(HashedKey{entry->key, key.hash}, entry).second;
+    CHECK(is_new);
+    entry->in_map = true;
+    usage_ += entry->charge;
+    EvictLocked(capacity_, &dead.list);
   }
 
   // Takes the entry off the idle list, so that nobody makes room with it while it is used.
@@ -247,14 +255,14 @@ class ShardedLRUCache final : public Cache {
   Handle* Insert(const Slice& key, void* value, size_t charge,
                  void (*deleter)(const Slice& key, void* value)) override {
     const HashedKey hashed = MakeKey(key);
-    auto* entry = new Entry;
+    auto entry = std::make_unique<Entry>();
     entry->key.assign(key.data(), key.size());
     entry->hash = hashed.hash;
     entry->value = value;
     entry->charge = charge;
     entry->deleter = deleter;
-    ShardOf(hashed.hash).Insert(hashed, entry);
-    return entry;
+    ShardOf(hashed.hash).Insert(hashed, entry.get());
+    return entry.release();
   }
 
   Handle* Lookup(const Slice& key) override {

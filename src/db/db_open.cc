@@ -180,6 +180,7 @@ Status DBImpl::Start() {
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
+  logs_->Abandon();
   context_->LogStatus("open failed", s);
   if (!store_->existed()) RemoveUnfinished(store, directory_existed);
   return s;

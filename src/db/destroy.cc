@@ -58,7 +58,7 @@ class Destroyer {
     kOther,
   };
 
-  bool IsInDirectory(const std::string& path) const { return DirectoryOf(path) == name_; }
+  bool IsInDirectory(const std::string& path) const { return PathBelow(name_, path).has_value(); }
   Status Look(Owner* pool);
   Status FindParts();
   void AddIds(const StoreDescriptor& store);

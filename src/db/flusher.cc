@@ -21,17 +21,19 @@ bool Flusher::Step() {
     DbLock lock(control_);
     if (tree_->immutables.empty() || !scheduler_->MayFlush() || !control_->error().ok()) return BuildFilter();
     memtable = tree_->immutables.back();
-    scheduler_->BeginFlush();
     filter = std::make_unique<VersionFilter>(tree_->snapshots.Sequences());
+    scheduler_->BeginFlush();  // from here to EndFlush nothing is thrown
   }
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
-  FlushRequest request{
-      db_.pool.get(), db_.order, memtable.get(), filter.get(), db_.options.filter_bits_per_key, [this] {
-        return tree_->NewId();
-      }};
-  Status s = db_.WithMemory([&] { return FlushMemTable(request, &tables); });
+  Status s = db_.WithMemory([&] {
+    const FlushRequest request{
+        db_.pool.get(), db_.order, memtable.get(), filter.get(), db_.options.filter_bits_per_key, [this] {
+          return tree_->NewId();
+        }};
+    return FlushMemTable(request, &tables);
+  });
   uint64_t index_bytes = 0;
   for (const TableRef& table : tables) index_bytes += table->index()->size();
   DbLock lock(control_);
@@ -46,28 +48,35 @@ bool Flusher::Step() {
 }
 
 // One edit names the tables, takes the log chunks out and raises the flushed sequence. A crash finds either the log or
-// the tables, never both and never neither. The trimmed tails of chunks go back only afterwards: until then the log may
-// still be replayed from them.
+// the tables, never both and never neither.
+Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables) {
+  CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
+  CHECK_EQ(memtable.empty(), tables.empty());
+  VersionEdit edit;
+  const uint64_t run = tree_->versions->NewId();
+  for (const TableRef& table : tables) {
+    edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
+  }
+  for (const auto& chunk : memtable.segment().chunks) {
+    if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
+  }
+  if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable.max_sequence());
+  if (MIODB_MUTATED(kFlushInTwoEdits)) {
+    VersionEdit first;
+    first.removed_chunks.swap(edit.removed_chunks);
+    CHECK(tree_->Apply(std::move(first), {}).ok());
+  }
+  if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable.max_sequence());
+  return tree_->Apply(std::move(edit), tables);
+}
+
+// The trimmed tails of chunks go back only after the edit: until then the log may still be replayed from them.
 void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
   if (s.ok()) {
-    CHECK(memtable->empty() || memtable->max_sequence() > tree_->versions->manifest().flushed_sequence);
-    CHECK_EQ(memtable->empty(), tables.empty());
-    VersionEdit edit;
-    const uint64_t run = tree_->versions->NewId();
-    for (const TableRef& table : tables) {
-      edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
-    }
-    for (const auto& chunk : memtable->segment().chunks) {
-      if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
-    }
-    if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable->max_sequence());
-    if (MIODB_MUTATED(kFlushInTwoEdits)) {
-      VersionEdit first;
-      first.removed_chunks.swap(edit.removed_chunks);
-      CHECK(tree_->Apply(std::move(first), {}).ok());
-    }
-    if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable->max_sequence());
-    s = tree_->Apply(std::move(edit), tables);
+    s = db_.WithMemory([&] {
+      control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+      return Apply(*memtable, tables);
+    });
   }
   scheduler_->EndFlush(OutcomeOf(s));
   if (s.ok()) {

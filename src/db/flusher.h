@@ -47,6 +47,7 @@ class Flusher {
   bool HasUnfiltered() const REQUIRES(db_mutex) { return filtering_ || !unfiltered_.empty(); }
 
  private:
+  Status Apply(const MemTable& memtable, const std::vector<TableRef>& tables) REQUIRES(db_mutex);
   void Install(MemTableRef memtable, std::vector<TableRef> tables, Status s) REQUIRES(db_mutex);
   bool BuildFilter() REQUIRES(db_mutex);
 

@@ -2,6 +2,8 @@
 
 #include "src/db/log_files.h"
 
+#include <algorithm>
+
 #include "src/db/file_names.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -27,6 +29,10 @@ Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFil
   const Status s = FileLog::ReadOwner(db_.options.env, folder, &owner);
   if (s.ok() && owner.id == id) return FileLog::List(db_.options.env, folder, files);
   if (!s.ok() && !s.IsNotFound()) return s;
+  const std::vector<uint64_t>& former = store_->store().former_ids;
+  if (s.ok() && std::find(former.begin(), former.end(), owner.id) != former.end()) {
+    return Status::InvalidArgument(folder, "holds the log from before a repair that was cut off; RepairDB finishes it");
+  }
   std::string what = "does not hold the log of this database (no WAL_OWNER with its id): is its disk mounted?";
   if (!db_.LogsUntilSsd()) what += " RepairDB does without the writes that only the log has";
   return Status::Corruption(folder, what);
@@ -128,13 +134,11 @@ void LogFiles::TrimArchive() {
   db_.WithMemory(trim).IgnoreError();  // tried again later
 }
 
-// Nobody writes any more. A folder whose mark names another log keeps what it has.
+// A folder whose mark names another log keeps what it has.
 void LogFiles::Remove() {
-  CHECK(!store_->existed());
+  CHECK(!store_->existed() && files_ == nullptr);
   const std::string folder = WalFolder(store_->store().log.wal_dir, db_.name);
-  to_write_ = nullptr;
-  if (files_ == nullptr && !folder_made_) return;
-  files_.reset();
+  if (store_->store().log.id == 0 && !folder_made_) return;
   // A folder that this open made has nobody else's log, also if its mark came to nothing.
   FileLog::Destroy(db_.options.env, folder, folder_made_ ? nullptr : &store_->store().log.id).IgnoreError();
   if (folder_made_) db_.options.env->RemoveDir(folder).IgnoreError();

@@ -34,7 +34,13 @@ class LogFiles {
   // When the database is closed: if all is flushed there is nothing in the log, wherever it is then.
   void Leave();
 
-  // Of an open that failed and had nothing before it: takes the log away again.
+  // Of an open that failed: nobody writes any more, and the close has nothing to leave.
+  void Abandon() {
+    to_write_ = nullptr;
+    files_.reset();
+  }
+
+  // And if it had nothing before it: takes the log away again.
   void Remove();
 
   // Null: there are no log files, and will be none.

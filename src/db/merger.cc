@@ -184,18 +184,26 @@ void Merger::NoteQuiet(const MergeResult& result, uint64_t bytes) {
 void Merger::RunJob(MergeJob job, const JobHold& hold) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
-  VersionRef version;
-  MergeRequest request = MakeMergeRequest(job, hold, &version);
-  const VersionFilter filter(tree_->snapshots.Sequences());  // after the version was pinned
-  request.filter = &filter;
   MergeResult result;
   const uint64_t bytes_before = BytesOfMerges(db_.pool->persist());
-  Status s = db_.WithMemory([&] { return MergeRuns(request, &result); });
+  // From BeginMerge to EndMerge nothing is thrown, or the scheduler would hold the inputs for ever.
+  Status s = db_.WithMemory([&] {
+    VersionRef version;
+    MergeRequest request = MakeMergeRequest(job, hold, &version);
+    const VersionFilter filter(tree_->snapshots.Sequences());  // after the version was pinned
+    request.filter = &filter;
+    return MergeRuns(request, &result);
+  });
   const uint64_t micros = NowMicros() - start;
   NoteMerge(job, result, micros);
   if (job.kind == MergeKind::kQuiet) NoteQuiet(result, BytesOfMerges(db_.pool->persist()) - bytes_before);
   DbLock lock(control_);
-  if (s.ok()) s = Install(job, result);
+  if (s.ok()) {
+    s = db_.WithMemory([&] {
+      control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+      return Install(job, result);
+    });
+  }
   if (s.ok()) {
     db_.Log(
         "%s level %d -> %d: %zu tables in, %zu moved, %zu out, %llu of %llu entries dropped, %llu bytes copied, %llu "
@@ -208,10 +216,7 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   // Let go of the inputs before anybody is told: their space is free only then.
   const bool refused = result.copies_refused, given_up = result.given_up;
   job = MergeJob();
-  request.inputs.clear();
-  request.older.clear();
   result = MergeResult();
-  version.reset();
   flusher_->DropUnread();
   Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
 }

@@ -91,7 +91,7 @@ Status Mover::FindPool() {
   if (!s.ok()) return s;
   const PoolHeader header = ReadPoolHeader(page.data(), page.size());
   if (!header.has_superblock || !SameUuid(header.uuid, store_.pool.data())) {
-    return Status::InvalidArgument(path, "is not the database's pool: its uuid is " + UuidText(store_.pool.data()));
+    return Status::InvalidArgument(path, "is not the database's pool, whose uuid is " + UuidText(store_.pool.data()));
   }
   epoch_ = header.current.epoch;
   return s;
@@ -107,7 +107,7 @@ Status Mover::FindRegions() {
       return content == RegionContent::kRegion && region.uuid == MakeUuid(header.uuid);
     });
     if (found == store_.regions.end() || !SameUuid(header.pool_uuid, store_.pool.data())) {
-      return Status::InvalidArgument(named.path, "is no region of the database's pool");
+      return Status::InvalidArgument(named.path, "is no region of the database's pool: name the places of its own");
     }
     found->path = named.path;
   }
@@ -118,7 +118,8 @@ Status Mover::FindRegions() {
 Status Mover::FindLog() {
   if (store_.log.id == 0) {
     if (options_.wal_dir == store_.log.wal_dir) return Status::OK();
-    return Status::InvalidArgument(options_.wal_dir, "the database has no log folder that could have been moved");
+    return Status::InvalidArgument(options_.wal_dir,
+                                   "the database has no log folder that could have been moved: name none");
   }
   const std::string folder = WalFolder(options_.wal_dir, name_);
   std::optional<OwnerMark> owner;
@@ -131,7 +132,8 @@ Status Mover::FindLog() {
 Status Mover::FindTier() const {
   if (store_.ssd_path.empty()) {
     if (options_.ssd_path.empty()) return Status::OK();
-    return Status::InvalidArgument(options_.ssd_path, "the database has no SSD tier that could have been moved");
+    return Status::InvalidArgument(options_.ssd_path,
+                                   "the database has no SSD tier that could have been moved: name none");
   }
   const uint64_t id = store_.pool == Uuid{} ? store_.log.id : PoolIdOf(store_.pool);
   OwnerMark mark;
@@ -141,9 +143,10 @@ Status Mover::FindTier() const {
     return Status::InvalidArgument(options_.ssd_path, "is not the SSD tier of this database (no POOL with its id)");
   }
   if (mark.detail <= epoch_) return s;
-  return Status::InvalidArgument(
-      store_.pool == Uuid{} ? StorePath(name_) : PoolPath(options_, name_),
-      "is an older copy (epoch " + std::to_string(epoch_) + ") than the one whose files are in " + options_.ssd_path);
+  return Status::InvalidArgument(store_.pool == Uuid{} ? StorePath(name_) : PoolPath(options_, name_),
+                                 "is an older copy (epoch " + std::to_string(epoch_) +
+                                     ") than the one whose files are in " + options_.ssd_path +
+                                     ": put the newer one back");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 
 namespace miodb {
 
-bool Repairer::IsInDirectory(const std::string& path) const { return DirectoryOf(path) == name_; }
+bool Repairer::IsInDirectory(const std::string& path) const { return PathBelow(name_, path).has_value(); }
 
 void Repairer::MissStore(const Status& read) {
   Report({StorePath(name_),
@@ -44,12 +44,12 @@ Status Repairer::FindStore(bool* found) {
   if (volatile_ != (store_.pool == Uuid{})) {
     return Status::InvalidArgument(
         volatile_ ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
-        path + " says that the database's pool is " + PoolPath(store_.pool_path, name_));
+        path + " says that the database's pool is " + PoolPath(store_.pool_path, name_) + ": name that");
   }
   Status s = CheckPlaces(options_, name_, store_);
   if (s.ok() && options_.ssd_path.empty() && !store_.ssd_path.empty()) {
     s = Status::InvalidArgument("Options::ssd_path is empty",
-                                path + " says that the database has table files in " + store_.ssd_path + ": name it");
+                                path + " says that the database has table files in " + store_.ssd_path + ": name that");
   }
   std::vector<std::string> parts = damaged_regions_;
   for (const std::string& part : {pool_path_, WalFolder(store_.log.wal_dir, name_), options_.ssd_path}) {

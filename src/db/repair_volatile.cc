@@ -22,7 +22,8 @@ Status Repairer::RunVolatile() {
                                    "without Options::ssd_path there is nothing left that could be repaired");
   }
   if (env_->FileExists(name_ + "/pool")) {
-    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + name_ + "/pool");
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   "the database has a pool: " + name_ + "/pool: name that");
   }
   Status s = Lock();
   if (!s.ok()) return s;
@@ -35,7 +36,8 @@ Status Repairer::RunVolatile() {
   if (whole) {
     s = FinishSwap(id, &finished);
   } else if (!env_->FileExists(options_.ssd_path)) {
-    return Status::InvalidArgument(name_, "has neither a file STORE nor an SSD tier");
+    return Status::InvalidArgument(name_,
+                                   "has neither a file STORE nor an SSD tier, so there is nothing to repair it from");
   } else {
     s = SsdStore::ReadOwner(env_, options_.ssd_path, &id);
   }

@@ -226,11 +226,23 @@ bool SsdTier::Step() {
       levels = tree_->versions->current()->ssd;
       CHECK_LT(static_cast<size_t>(job->output_level), levels->levels.size());
       schedule_->Begin(job->range);
-      if (job->is_drain()) hold = scheduler_->BeginDrain(*job);
+      const Status s = db_.WithMemory([&] {
+        control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+        if (job->is_drain()) hold = scheduler_->BeginDrain(*job);
+        return Status::OK();
+      });
+      if (!s.ok()) {
+        Finish(hold, job->range, s, false);
+        return true;
+      }
       control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
     }
   }
-  db_.ssd->RemoveDiscarded();
+  const auto remove_discarded = [this] {
+    db_.ssd->RemoveDiscarded();
+    return Status::OK();
+  };
+  db_.WithMemory(remove_discarded).IgnoreError();  // what is left is an orphan
   if (!job.has_value()) {
     DbLock lock(control_);
     return floor_->Raise();
@@ -239,32 +251,37 @@ bool SsdTier::Step() {
   return true;
 }
 
+// Steps 1 and 2, but for the pick.
+Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevels>& levels, SsdMergeResult* result) {
+  // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
+  const VersionFilter filter(tree_->snapshots.Sequences());
+  Status s = MarkEpoch();
+  if (!s.ok() || job.is_move()) return s;
+  const SsdMergeRequest request{db_.ssd.get(),
+                                db_.order,
+                                &job,
+                                levels,
+                                &filter,
+                                db_.options.ssd_file_size,
+                                [this] { return tree_->NewId(); },
+                                control_->closing_flag()};
+  return RunSsdMerge(request, result);
+}
+
 // Outputs are synced before the edit names them (compaction/ssd_merge.cc). Those of a job that failed are unlinked with
-// their last reference.
+// their last reference. From BeginDrain to EndDrain nothing is thrown, or the scheduler would hold the inputs for ever.
 void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
-  // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
-  const VersionFilter filter(tree_->snapshots.Sequences());
   SsdMergeResult result;
-  Status s = db_.WithMemory([this] { return MarkEpoch(); });
-  if (s.ok() && !job.is_move()) {
-    const SsdMergeRequest request{db_.ssd.get(),
-                                  db_.order,
-                                  &job,
-                                  levels,
-                                  &filter,
-                                  db_.options.ssd_file_size,
-                                  [this] { return tree_->NewId(); },
-                                  control_->closing_flag()};
-    s = db_.WithMemory([&] { return RunSsdMerge(request, &result); });
-    if (!s.ok()) {
-      for (const SstRef& file : result.files) file->MarkObsolete();
-    }
+  Status s = db_.WithMemory([&] { return RunMerge(job, levels, &result); });
+  if (!s.ok()) {
+    for (const SstRef& file : result.files) file->MarkObsolete();
   }
   CHECK_LE(result.entries_dropped, result.entries_read);
   const uint64_t micros = NowMicros() - start;
-  const uint64_t written = TotalBytes(result.files);
+  uint64_t written = 0;
+  for (const SstRef& file : result.files) written += file->meta().size;
   Statistics& stats = db_.statistics;
   (job.is_drain() ? stats.drains : stats.ssd_compactions).Add(1);
   (job.is_drain() ? stats.drain_bytes : stats.ssd_compaction_bytes).Add(written);
@@ -272,11 +289,19 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
   stats.ssd_micros.Add(micros);
   stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
 
-  const SsdRange range = job.range;
+  const SsdRange range = std::move(job.range);
   const bool inputs_damaged = result.inputs_damaged;
   levels.reset();
   DbLock lock(control_);
-  if (s.ok()) s = Install(job, result);
+  if (s.ok()) {
+    // What throws here may have changed STORE or the version, or neither: no other job goes on from that.
+    const Status thrown = db_.WithMemory([&] {
+      control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+      s = Install(job, result);
+      return Status::OK();
+    });
+    if (!thrown.ok()) control_->SetError(s = thrown);
+  }
   if (s.ok()) {
     db_.Log(
         "%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "

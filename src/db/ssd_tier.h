@@ -110,6 +110,8 @@ class SsdTier {
   std::vector<uint64_t> LevelLimits(const SsdLevels& ssd) const;
   SsdPickerInput MakePickerInput() REQUIRES(db_mutex);
   std::optional<SsdJob> Pick() REQUIRES(db_mutex);
+  Status RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevels>& levels, SsdMergeResult* result)
+      EXCLUDES(db_mutex);
   void RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) EXCLUDES(db_mutex);
   Status Install(const SsdJob& job, const SsdMergeResult& result) REQUIRES(db_mutex);
   void Finish(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(db_mutex);

@@ -2,8 +2,10 @@
 
 #include "src/db/store_file.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "src/db/file_names.h"
 #include "src/util/mutation.h"
@@ -17,6 +19,17 @@ namespace {
 
 // In the file one byte that no path has stands for the name of the database directory.
 constexpr char kDirectoryMark = '\0';
+
+// The names in a path; empty ones and "." stand for no step.
+std::vector<std::string> NamesOf(const std::string& path) {
+  std::vector<std::string> names;
+  for (size_t begin = 0, end; begin < path.size(); begin = end + 1) {
+    end = std::min(path.find('/', begin), path.size());
+    const std::string name = path.substr(begin, end - begin);
+    if (!name.empty() && name != ".") names.push_back(name);
+  }
+  return names;
+}
 
 template <typename Call>
 void ForEachPath(StoreDescriptor* store, Call call) {
@@ -49,7 +62,8 @@ Status ReadStore(Env* env, const std::string& name, StoreDescriptor* store) {
 Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& store, Status* in_doubt) {
   StoreDescriptor in_file = store;
   ForEachPath(&in_file, [&](std::string* place) {
-    if (place->starts_with(name + "/")) place->replace(0, name.size(), 1, kDirectoryMark);
+    const std::optional<std::string> below = PathBelow(name, *place);
+    if (below.has_value()) *place = std::string(1, kDirectoryMark) + "/" + *below;
   });
   Status s = ReplaceFile(env, StorePath(name), in_file.Encode());
   if (!s.ok()) return s;
@@ -62,11 +76,27 @@ Status SyncStore(Env* env, const std::string& name) {
   return MIODB_MUTATED(kLogFolderUnsynced) ? Status::OK() : SyncExistingFile(env, StorePath(name));
 }
 
-// Where a path cannot be resolved, because a part of it is missing or there is no memory, the path itself stands for
-// it.
+std::optional<std::string> PathBelow(const std::string& folder, const std::string& path) {
+  const std::vector<std::string> above = NamesOf(folder), names = NamesOf(path);
+  if (path.starts_with('/') != folder.starts_with('/') || names.size() <= above.size() ||
+      !std::equal(above.begin(), above.end(), names.begin())) {
+    return std::nullopt;
+  }
+  std::string below;
+  for (size_t i = above.size(); i < names.size(); i++) {
+    if (names[i] == "..") return std::nullopt;
+    below += (below.empty() ? "" : "/") + names[i];
+  }
+  return below;
+}
+
+// Where a path cannot be resolved, because a part of it is missing or there is no memory, its names stand for it.
 std::string RealPath(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
-  return real == nullptr ? path : std::string(real.get());
+  if (real != nullptr) return real.get();
+  std::string names;
+  for (const std::string& name : NamesOf(path)) names += (names.empty() && !path.starts_with('/') ? "" : "/") + name;
+  return names;
 }
 
 uint64_t NewId() { return SystemRandom64(); }

@@ -7,6 +7,7 @@
 #ifndef MIODB_SRC_DB_STORE_FILE_H_
 #define MIODB_SRC_DB_STORE_FILE_H_
 
+#include <optional>
 #include <string>
 
 #include "miodb/env.h"
@@ -26,7 +27,11 @@ Status WriteStore(Env* env, const std::string& name, const StoreDescriptor& stor
 // Makes the file and its name durable, whoever wrote it.
 Status SyncStore(Env* env, const std::string& name);
 
-// The path without links, so that two names of one file are the same. What the system does not know stays as it is.
+// What of the path lies below the folder; nothing if it does not lie in it. Both are compared name by name, as they are
+// written: links are not followed, and a path that leaves the folder again is not in it.
+std::optional<std::string> PathBelow(const std::string& folder, const std::string& path);
+
+// The path without links, so that two names of one file are the same. What the system does not know keeps its links.
 std::string RealPath(const std::string& path);
 
 // A number, and a uuid, that were never drawn before.

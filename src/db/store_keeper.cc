@@ -29,7 +29,8 @@ Status StoreKeeper::Find(bool pool_is_there) {
   }
   const std::string default_pool = PoolPath("", db_.name);
   if (is_volatile && db_.options.env->FileExists(default_pool)) {
-    return Status::InvalidArgument("Options::pool_path is anonymous", "the database has a pool: " + default_pool);
+    return Status::InvalidArgument("Options::pool_path is anonymous",
+                                   "the database has a pool: " + default_pool + ": name that");
   }
   Status s = ReadStore(db_.options.env, db_.name, &stored_);
   if (s.IsNotFound()) {
@@ -56,14 +57,14 @@ Status StoreKeeper::Refusal(bool pool_is_there) const {
   if (is_volatile != (store_.pool == Uuid{})) {
     return Status::InvalidArgument(
         is_volatile ? "Options::pool_path is anonymous" : "Options::pool_path is not anonymous",
-        store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name));
+        store_path + " says that the database's pool is " + PoolPath(store_.pool_path, db_.name) + ": name that");
   }
   Status s = CheckPlaces(db_.options, db_.name, store_);
   if (!s.ok()) return s;
   if (is_volatile && db_.options.ssd_path.empty()) {
     return Status::InvalidArgument("Options::ssd_path is empty",
                                    store_path + " says that the database is in log files " +
-                                       "and in table files, which are in " + store_.ssd_path);
+                                       "and in table files, which are in " + store_.ssd_path + ": name that");
   }
   return is_volatile || pool_is_there ? s : MissingPool(path);
 }

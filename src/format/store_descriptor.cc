@@ -2,6 +2,7 @@
 
 #include "src/format/store_descriptor.h"
 
+#include "src/format/record.h"
 #include "src/format/sealed.h"
 
 namespace miodb {
@@ -40,8 +41,8 @@ bool GetText(Slice* input, std::string* text) {
 }
 
 // Takes what was sealed apart. Every value that has a range is checked, and nothing may follow the last field: a
-// descriptor with more in it is another version's, and its meaning is not guessed. Counts need no limit, since each of
-// their items takes bytes of the input.
+// descriptor with more in it is another version's, and its meaning is not guessed. The count of former ids
+// needs no limit, since each takes bytes of the input.
 bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint8_t state, in_use;
   uint32_t count;
@@ -55,6 +56,7 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
       in_use > 1) {
     return false;
   }
+  if (count >= static_cast<uint32_t>(kMaxRegions)) return false;
   store->state = static_cast<StoreState>(state);
   store->log.in_use = in_use == 1;
   for (; count > 0; count--) {
@@ -68,7 +70,7 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
     if (!GetFixed64(input, &id)) return false;
     store->former_ids.push_back(id);
   }
-  return GetFixed64(input, &store->log_reach) && GetText(input, &store->ssd_state) && input->empty();
+  return GetFixed64(input, &store->log_reach) && store->log_reach <= kMaxSequence && GetText(input, &store->ssd_state);
 }
 
 }  // namespace
@@ -85,6 +87,7 @@ StoreDescriptor StoreDescriptor::Counting() const {
 std::string StoreDescriptor::Encode() const {
   CHECK(state == StoreState::kMaking || state == StoreState::kInUse);
   CHECK_LT(regions.size(), static_cast<size_t>(kMaxRegions));
+  CHECK_LE(log_reach, kMaxSequence);
   std::string content;
   content.push_back(static_cast<char>(state));
   content.push_back(log.in_use ? 1 : 0);
@@ -107,11 +110,12 @@ std::string StoreDescriptor::Encode() const {
   return Sealed(kSeal, content);
 }
 
-// On failure the descriptor may hold a part; callers throw it away.
+// On failure the descriptor may hold a part; callers throw it away. What would be written otherwise is another
+// version's, or has something behind the last field, and its meaning is not guessed.
 bool StoreDescriptor::DecodeFrom(const Slice& bytes) {
   *this = StoreDescriptor();
   Slice content;
-  return Unseal(kSeal, bytes, &content) && DecodeFields(&content, this);
+  return Unseal(kSeal, bytes, &content) && DecodeFields(&content, this) && Slice(Encode()) == bytes;
 }
 
 }  // namespace miodb

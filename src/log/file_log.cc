@@ -34,9 +34,9 @@ constexpr char kOwnerName[] = "/WAL_OWNER";
 // By number, which is the order in which they were written. Files of other names are somebody else's and stay.
 Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* files) {
   files->clear();
-  if (!env->FileExists(folder)) return Status::OK();
   std::vector<std::string> names;
   Status s = env->GetChildren(folder, &names);
+  if (s.IsNotFound()) return Status::OK();
   for (const std::string& name : names) {
     LogFile file;
     if (ParseLogFileName(name, &file.number, &file.block_size)) files->push_back(file);
@@ -49,9 +49,9 @@ Status FileLog::List(Env* env, const std::string& folder, std::vector<LogFile>* 
 Status FileLog::ListArchive(Env* env, const std::string& archive, std::vector<Archived>* files) {
   files->clear();
   Status s = RefuseLink(archive);
-  if (!s.ok() || !env->FileExists(archive)) return s;
   std::vector<std::string> names;
-  s = env->GetChildren(archive, &names);
+  if (s.ok()) s = env->GetChildren(archive, &names);
+  if (s.IsNotFound()) return Status::OK();
   for (const std::string& name : names) {
     Archived archived;
     const size_t dot = name.rfind('.');  // behind it the second of the move
@@ -86,8 +86,10 @@ Status FileLog::Own(uint64_t log_id, uint64_t pool_id) {
   s = List(env, options_.folder, &files);
   if (!s.ok()) return s;
   if (!files.empty()) {
-    return Status::InvalidArgument(options_.folder, "holds the log (" + files[0].name() +
-                                                        ") of another pool, or one that this pool did without since");
+    return Status::InvalidArgument(options_.folder,
+                                   "holds the log (" + files[0].name() +
+                                       ") of another pool, or one that this pool did without since: move "
+                                       "it away, or give another Options::wal_dir");
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
   s = WriteStringToFile(env, OwnerMark{OwnerKind::kLog, log_id, pool_id}.Encode(), path);
@@ -97,7 +99,6 @@ Status FileLog::Own(uint64_t log_id, uint64_t pool_id) {
 Status FileLog::ReadOwner(Env* env, const std::string& folder, OwnerMark* owner) {
   std::string content;
   const std::string path = folder + kOwnerName;
-  if (!env->FileExists(path)) return Status::NotFound(path, "no such file");
   Status s = ReadSmallFile(env, path, &content);
   if (!s.ok() || owner->DecodeFrom(content, OwnerKind::kLog)) return s;
   if (content.empty()) return Status::NotFound(path, "says nothing");  // as a crash may leave it

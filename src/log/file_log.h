@@ -53,7 +53,7 @@ class FileLog {
   FileLog(const FileLog&) = delete;
   FileLog& operator=(const FileLog&) = delete;
 
-  // The log files in a folder by rising number; none if there is no such folder.
+  // The log files in a folder by rising number; none if the system says that there is no such folder.
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
   // Makes the folder this log's, and keeps others out of it. InvalidArgument if it holds files of another one, IOError

@@ -23,7 +23,7 @@ std::string LogFileName(uint64_t number, size_t block_size) {
 bool ParseLogFileName(const std::string& name, uint64_t* number, size_t* block_size) {
   *block_size = kUsualLogBlock;
   if (sscanf(name.c_str(), "%" SCNu64 "-%zu", number, block_size) < 1) return false;
-  return IsLogBlockSize(*block_size) && name == LogFileName(*number, *block_size);
+  return IsLogBlockSize(*block_size) && *number <= kMostLogNumber && name == LogFileName(*number, *block_size);
 }
 
 }  // namespace miodb

@@ -40,6 +40,9 @@ inline bool IsLogBlockSize(uint64_t size) {
   return size >= kLeastLogBlock && size <= kMostLogBlock && (size & (size - 1)) == 0;
 }
 
+// Files are numbered one by one, so the number of none is near this, and the next one's never wraps.
+inline constexpr uint64_t kMostLogNumber = UINT64_MAX / 2;
+
 std::string LogFileName(uint64_t number, size_t block_size);
 
 // A log file by its name.

@@ -25,7 +25,8 @@ bool CheckBatch(const Slice& batch, uint64_t* first_sequence, uint64_t* count) {
   Slice key, value;
   while (reader.Next(&type, &key, &value)) {
   }
-  return !reader.corrupt() && *count > 0;
+  return !reader.corrupt() && *count > 0 && *first_sequence > 0 && *first_sequence <= kMaxSequence &&
+         *count - 1 <= kMaxSequence - *first_sequence;
 }
 
 }  // namespace

@@ -121,25 +121,25 @@ Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<
 Status SsdStore::Claim(uint64_t pool_id) {
   Env* const env = options_.env;
   const std::string path = PoolIdPath(options_.ssd_path);
-  const bool owned = env->FileExists(path);
+  OwnerMark mark;
+  Status s = ReadMark(env, options_.ssd_path, &mark);
+  const bool owned = !s.IsNotFound();
   pool_id_ = pool_id;
-  if (owned) {
-    OwnerMark mark;
-    Status s = ReadMark(env, options_.ssd_path, &mark);
-    if (!s.ok()) return s;
-    if (mark.id == pool_id) {
-      marked_epoch_.store(mark.detail, std::memory_order_relaxed);  // relaxed: as in marked_epoch
-      // Synced again, because the process that wrote it may have come no further.
-      return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
-    }
+  if (owned && !s.ok()) return s;
+  if (owned && mark.id == pool_id) {
+    marked_epoch_.store(mark.detail, std::memory_order_relaxed);  // relaxed: as in marked_epoch
+    // Synced again, because the process that wrote it may have come no further.
+    return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
   }
   std::vector<std::pair<uint64_t, std::string>> files;
-  Status s = TableFiles(&files);
+  s = TableFiles(&files);
   if (!s.ok()) return s;
   if (!files.empty() || env->FileExists(options_.ssd_path + "/CURRENT")) {
-    return Status::InvalidArgument(options_.ssd_path, owned
-                                                          ? "is the SSD tier of another pool (its file POOL says whose)"
-                                                          : "holds table files, but no file POOL that says whose");
+    const char* const what =
+        owned ? "is the SSD tier of another pool (its file POOL says whose): name the database's own. "
+                "If a repair was cut off, RepairDB finishes it"
+              : "holds table files, but no file POOL that says whose: put it back, or name another";
+    return Status::InvalidArgument(options_.ssd_path, what);
   }
   // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
   // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.

@@ -1,9 +1,14 @@
 #include "src/util/replace_file.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <memory>
 #include <string>
 
 #include "src/util/check.h"
+#include "src/util/posix_file.h"
 
 namespace miodb {
 
@@ -24,6 +29,20 @@ Status WriteWhole(Env* env, const std::string& path, const Slice& content, Synce
   return s.ok() ? file->Close() : s;
 }
 
+// Whoever replaces another user's file, as root may, leaves it to that user. The file is reached by what was opened,
+// and only if it is the one that was made just now: a name may be made to lead elsewhere meanwhile. What cannot be kept
+// is as for a new file.
+void KeepOwner(const std::string& replaced, const std::string& fresh) {
+  struct stat old, made;
+  const Descriptor fd(OpenFile(fresh, O_RDONLY | O_NOFOLLOW | kDontWait));
+  if (::stat(replaced.c_str(), &old) != 0 || !fd.valid() || ::fstat(fd.get(), &made) != 0 || !S_ISREG(made.st_mode) ||
+      made.st_nlink != 1 || made.st_uid != ::geteuid()) {
+    return;
+  }
+  if (::fchown(fd.get(), old.st_uid, old.st_gid) != 0 && ::fchown(fd.get(), -1, old.st_gid) != 0) errno = 0;
+  if (::fchmod(fd.get(), old.st_mode & 0777) != 0) errno = 0;
+}
+
 }  // namespace
 
 // Whole under another name, then the rename: a crash leaves the old file or the new one, and perhaps the unfinished
@@ -36,6 +55,7 @@ Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Sync
   // elsewhere.
   env->RemoveFile(unfinished).IgnoreError();
   Status s = WriteWhole(env, unfinished, content, synced);
+  if (s.ok()) KeepOwner(path, unfinished);
   if (s.ok()) s = env->RenameFile(unfinished, path);
   if (!s.ok()) env->RemoveFile(unfinished).IgnoreError();
   return s;

@@ -15,9 +15,9 @@ namespace miodb {
 
 enum class Synced { kNo, kYes };
 
-// Gives the file this content. A crash leaves what there was before or all of the new content, the latter for sure once
-// the directory is synced; an error leaves what there was before. With Synced::kNo, for tests of what a missing sync
-// costs, loss of power may leave a part of it.
+// Gives the file this content; it keeps its mode, and its owner where the system allows that. A crash leaves what there
+// was before or all of the new content, the latter for sure once the directory is synced; an error leaves what there
+// was before. With Synced::kNo, for tests of what a missing sync costs, loss of power may leave a part of it.
 Status ReplaceFile(Env* env, const std::string& path, const Slice& content, Synced synced = Synced::kYes);
 
 // Reads such a file. Corruption if it is longer than any of them gets, which a sparse file may say without holding

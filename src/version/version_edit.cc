@@ -3,8 +3,10 @@
 
 #include "src/version/version_edit.h"
 
+#include <algorithm>
 #include <set>
 
+#include "src/format/record.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
 
@@ -42,6 +44,9 @@ bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
   return true;
 }
 
+// Of a table, a run, a chunk or a file.
+bool GetId(Slice* input, uint64_t* id) { return GetVarint64(input, id) && *id <= kMostId; }
+
 // All numbers are varints: an edit names few places, and most of their numbers are small.
 void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
@@ -53,7 +58,7 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   uint64_t level;
   Slice smallest, largest;
   if (!GetNumbers(input, {&meta->number, &level, &meta->size, &meta->entries, &meta->tombstones}) ||
-      !GetFixed64(input, &meta->fingerprint) || level >= kMaxSsdLevels) {
+      !GetFixed64(input, &meta->fingerprint) || level >= kMaxSsdLevels || meta->number > kMostId) {
     return false;
   }
   if (has_range && (!GetLengthPrefixedSlice(input, &smallest) || !GetLengthPrefixedSlice(input, &largest))) {
@@ -124,10 +129,12 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutLengthPrefixedSlice(dst, comparator);
   }
   if (has_next_id) {
+    CHECK_LE(next_id, kMostId);
     PutField(dst, kNextId);
     PutVarint64(dst, next_id);
   }
   if (has_flushed_sequence) {
+    CHECK_LE(flushed_sequence, kMaxSequence);
     PutField(dst, kFlushedSequence);
     PutVarint64(dst, flushed_sequence);
   }
@@ -185,11 +192,11 @@ bool VersionEdit::DecodeFrom(Slice input) {
         break;
       }
       case kNextId:
-        if (!GetVarint64(&input, &next_id)) return false;
+        if (!GetId(&input, &next_id)) return false;
         has_next_id = true;
         break;
       case kFlushedSequence:
-        if (!GetVarint64(&input, &flushed_sequence)) return false;
+        if (!GetVarint64(&input, &flushed_sequence) || flushed_sequence > kMaxSequence) return false;
         has_flushed_sequence = true;
         break;
       case kRemovedTable:
@@ -200,7 +207,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
         TablePlace t;
         uint64_t level;
         if (!GetNumbers(&input, {&t.number, &level, &t.run, &t.index_offset, &t.index_size})) return false;
-        if (level > kRepositoryLevel) return false;
+        if (level > kRepositoryLevel || std::max(t.number, t.run) > kMostId) return false;
         t.level = static_cast<uint32_t>(level);
         tables.push_back(t);
         break;
@@ -212,7 +219,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kChunk:
       case kSealedChunk: {
         LogChunkPlace c;
-        if (!GetNumbers(&input, {&c.id, &c.offset, &c.size})) return false;
+        if (!GetNumbers(&input, {&c.id, &c.offset, &c.size}) || c.id > kMostId) return false;
         c.sealed = field == kSealedChunk;
         if (c.sealed && (!GetVarint64(&input, &c.sealed_size) || c.sealed_size > c.size)) return false;
         chunks.push_back(c);

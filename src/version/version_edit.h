@@ -83,6 +83,9 @@ struct VersionEdit {
   bool DecodeSsdState(const Slice& input) { return DecodeFrom(input) && tables.empty() && chunks.empty(); }
 };
 
+// No id is above: they are drawn one by one, so what was read has room for all that are drawn after it.
+inline constexpr uint64_t kMostId = UINT64_MAX / 2;
+
 struct ManifestState {
   std::string comparator;
   uint64_t next_id = 1;

@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "miodb/cache.h"
 #include "src/db/db_impl.h"
+#include "src/db/db_parts.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 
@@ -51,6 +53,23 @@ void* AllocateAligned(size_t size, std::align_val_t alignment) {
 }
 
 }  // namespace
+
+namespace miodb {
+
+// What the schedulers of a database without threads hold.
+class DBPeer {
+ public:
+  static void ExpectNothingHeld(DBImpl* db) {
+    DbLock lock(db->control_.get());
+    EXPECT_EQ(0, db->scheduler_->running());
+    EXPECT_FALSE(db->scheduler_->flushing());
+    EXPECT_EQ(0, db->ssd_schedule_->running());
+    db->scheduler_->Check();
+    db->ssd_schedule_->Check();
+  }
+};
+
+}  // namespace miodb
 
 void* operator new(size_t size) { return Allocate(size); }
 void* operator new[](size_t size) { return Allocate(size); }
@@ -413,6 +432,82 @@ TEST_F(OutOfMemoryTest, ACompactionThatRanOutOfMemoryLeavesNoRequestBehind) {
     ASSERT_OK(DestroyDB(path_, options_));
     if (!met) break;
   }
+}
+
+// Whatever a job has begun to hold it lets go of, wherever it runs out of memory. The jobs are due as soon as the
+// database is opened with other limits than it was written with.
+TEST_F(OutOfMemoryTest, AJobWithoutMemoryHoldsNothing) {
+  WithSsd(&options_, dir_);
+  DBImpl::Hooks hooks;
+  hooks.manual_background = true;
+  for (const DBImpl::Step step : {DBImpl::Step::kFlush, DBImpl::Step::kMerge, DBImpl::Step::kSsd}) {
+    for (uint64_t at = 1;; at++) {
+      SCOPED_TRACE("step " + std::to_string(static_cast<int>(step)) + ", allocation " + std::to_string(at));
+      std::unique_ptr<DBImpl> db;
+      options_.level_trigger = 8;
+      options_.nvm_budget = 8192 * kKiB;
+      ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
+      const int puts = step == DBImpl::Step::kFlush ? 2 : 30;
+      for (int i = 0; i < puts; i++) {
+        ASSERT_OK(db->Put(WriteOptions(), Key(i), std::string(3000, 'x')));
+        while (step != DBImpl::Step::kFlush && db->RunStep(DBImpl::Step::kFlush)) continue;
+      }
+      if (step == DBImpl::Step::kSsd) {
+        ASSERT_OK(db->WaitForIdle());
+      }
+      db.reset();
+      options_.level_trigger = 2;
+      options_.nvm_budget = 64 * kKiB;
+      ASSERT_OK(DBImpl::Open(options_, path_, hooks, &db));
+      Arm(at, 1);
+      try {
+        db->RunStep(step);
+      } catch (const std::bad_alloc&) {  // the thread's to report
+      }
+      const bool met = Disarm();
+      DBPeer::ExpectNothingHeld(db.get());
+      db.reset();
+      ASSERT_OK(DestroyDB(path_, options_));
+      ASSERT_FALSE(HasFailure());
+      if (!met) {
+        EXPECT_GT(at, 5u);
+        break;
+      }
+    }
+  }
+}
+
+// A value is either the cache's or still the caller's; what it was to replace is deleted once.
+TEST_F(OutOfMemoryTest, AnEntryThatCannotBeInsertedIsNotTheCaches) {
+  static int deleted[2];
+  const auto deleter = [](const Slice&, void* value) { deleted[*static_cast<int*>(value)]++; };
+  int numbers[] = {0, 1};
+  uint64_t failed = 0;
+  for (uint64_t at = 1;; at++) {
+    SCOPED_TRACE("allocation " + std::to_string(at));
+    deleted[0] = deleted[1] = 0;
+    std::unique_ptr<Cache> cache(NewLRUCache(160));
+    const std::string key = Key(1);
+    cache->Release(cache->Insert(key, &numbers[0], 1, deleter));
+    Arm(at, 1);
+    Cache::Handle* handle = nullptr;
+    try {
+      handle = cache->Insert(key, &numbers[1], 1, deleter);
+    } catch (const std::bad_alloc&) {
+    }
+    const bool met = Disarm();
+    if (handle != nullptr) {
+      cache->Release(handle);
+    } else {
+      failed++;
+    }
+    const bool taken = handle != nullptr;
+    cache.reset();
+    EXPECT_EQ(1, deleted[0]);
+    EXPECT_EQ(taken ? 1 : 0, deleted[1]);
+    if (!met) break;
+  }
+  EXPECT_GT(failed, 1u);
 }
 
 // A frame too large for a prepared chunk gets one of its own, which is made without the mutex. Running out of memory

@@ -3,6 +3,8 @@
 #include "src/db/places.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -143,6 +145,53 @@ TEST_F(PlacesTest, TheDefaultIsAPlaceToo) {
   options_.pool_path.clear();
   EXPECT_STATUS(InvalidArgument, TryOpen());
   EXPECT_FALSE(fs::exists(path_ + "/pool"));
+}
+
+// Folders are compared name by name: a folder with a longer name lies beside, whatever its name begins with.
+TEST_F(PlacesTest, WhatLiesInTheDirectoryIsToldByNames) {
+  const auto below = [](const char* folder, const char* path) { return PathBelow(folder, path).value_or("outside"); };
+  EXPECT_EQ("c", below("/a/b", "/a/b/c"));
+  EXPECT_EQ("c/d", below("/a/b/", "/a//b/./c//d/"));
+  EXPECT_EQ("c", below("a", "./a/c"));
+  EXPECT_EQ("c", below("/", "/c"));
+  for (const char* path : {"/a/bc", "/a/bc/d", "/a", "/a/b", "/a/b/", "a/b/c", "/a/b/../c", "/a/b/c/../../d", ""}) {
+    EXPECT_EQ("outside", below("/a/b", path)) << path;
+  }
+  EXPECT_EQ("/no/such/path", RealPath("//no/./such//path/"));
+  EXPECT_EQ("no/such", RealPath("./no/such/"));
+  // So a directory is moved with what lies in it, also where it was named with a slash at its end.
+  UsePlaces(path_ + "/parts");
+  path_ += "/";
+  Make();
+  path_ = dir_ / "db";
+  fs::rename(path_, dir_ / "renamed");
+  path_ = dir_ / "renamed";
+  UsePlaces(path_ + "/parts");
+  ExpectAll();
+  ASSERT_OK(DestroyDB(path_ + "/", options_));
+  EXPECT_FALSE(fs::exists(options_.pool_path));
+}
+
+// As root may move another user's database.
+TEST_F(PlacesTest, StoreKeepsItsModeAndItsOwner) {
+  Make();
+  const std::string store = path_ + "/STORE", place = dir_ / "moved_logs";
+  ASSERT_EQ(0, ::chmod(store.c_str(), 0640));
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(0, ::chown(store.c_str(), 1234, 4321));
+  }
+  struct stat before, after;
+  ASSERT_EQ(0, ::stat(store.c_str(), &before));
+  fs::rename(options_.wal_dir, place);
+  options_.wal_dir = place;
+  ASSERT_OK(MoveStore(path_, options_));
+  ASSERT_EQ(0, ::stat(store.c_str(), &after));
+  EXPECT_NE(before.st_ino, after.st_ino);
+  EXPECT_EQ(before.st_mode, after.st_mode);
+  EXPECT_EQ(before.st_uid, after.st_uid);
+  EXPECT_EQ(before.st_gid, after.st_gid);
+  ExpectAll();
 }
 
 TEST_F(PlacesTest, AnotherNameOfTheSamePlaceIsNoMove) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/format/owner_mark.h"
+#include "src/format/record.h"
 #include "src/util/coding.h"
 #include "src/util/crc32c.h"
 
@@ -26,7 +27,7 @@ StoreDescriptor Example() {
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};
-  store.log_reach = 0xfedcba9876543210;
+  store.log_reach = 0xdcba9876543210;
   store.ssd_state = "an edit";
   return store;
 }
@@ -82,6 +83,34 @@ TEST(StoreDescriptorTest, CountsThatAreNotThereCostNoMemory) {
   content.resize(content.size() - 11);  // without the two counts and what follows
   PutVarint32(&content, UINT32_MAX);
   EXPECT_FALSE(store.DecodeFrom(Sealed(content)));
+}
+
+// Whoever reads more than can be written would fail when it is to be written again.
+TEST(StoreDescriptorTest, WhatCouldNotBeWrittenIsNotRead) {
+  StoreDescriptor store;
+  store.regions.resize(kMaxRegions - 1);
+  StoreDescriptor read;
+  EXPECT_TRUE(read.DecodeFrom(store.Encode()));
+  // One region more than there can be.
+  std::string content = StoreDescriptor().Encode();
+  const size_t counts = content.size() - 11;  // without the two counts and what follows
+  std::string more = content.substr(0, counts);
+  PutVarint32(&more, static_cast<uint32_t>(kMaxRegions));
+  more.append(static_cast<size_t>(kMaxRegions) * (kUuidBytes + 1), '\0');
+  more += content.substr(counts + 1);
+  EXPECT_FALSE(read.DecodeFrom(Sealed(more)));
+  // A sequence that there cannot be.
+  store = StoreDescriptor();
+  store.log_reach = kMaxSequence;
+  content = store.Encode();
+  EXPECT_TRUE(read.DecodeFrom(content));
+  content[content.size() - 2] = 1;
+  EXPECT_FALSE(read.DecodeFrom(Sealed(content)));
+  // A number in more bytes than it needs.
+  content = StoreDescriptor().Encode();
+  content[counts] = static_cast<char>(0x80);
+  content.insert(counts + 1, 1, '\0');
+  EXPECT_FALSE(read.DecodeFrom(Sealed(content)));
 }
 
 TEST(OwnerMarkTest, IsReadAsItWasWrittenAndNoBitMayBeOther) {

@@ -71,7 +71,8 @@ TEST(FileLogFormatTest, NamesTellNumberAndBlockSize) {
   ASSERT_TRUE(ParseLogFileName("000017.log", &number, &block));
   EXPECT_EQ(kUsualLogBlock, block);
   for (const char* name : {"", "LOG", "17.log", "000017.ldb", "000017-32768.log", "000017-1000.log", "000017.log.5",
-                           "000017-.log", "x000017.log", "-00017.log"}) {
+                           "000017-.log", "x000017.log", "-00017.log", "9223372036854775808.log",
+                           "18446744073709551615.log", "18446744073709551616.log"}) {
     EXPECT_FALSE(ParseLogFileName(name, &number, &block)) << name;
   }
 }

@@ -188,6 +188,16 @@ TEST_F(FileScanTest, ABatchThatDoesNotFollowIsDamage) {
   }
 }
 
+TEST_F(FileScanTest, ABatchWithoutANextSequenceIsDamage) {
+  Fill({kMaxSequence});
+  EXPECT_EQ(1u, Scan(0).batches.size());
+  for (const uint64_t sequence : {uint64_t{0}, kMaxSequence + 1, UINT64_MAX}) {
+    Fill({sequence});
+    EXPECT_EQ(0u, Scan(0).batches.size()) << sequence;
+    EXPECT_TRUE(Scan(0).damaged()) << sequence;
+  }
+}
+
 // What a killed process leaves of a batch larger than a block. That writes before it are not flushed either is nothing
 // that the file knows.
 TEST_F(FileScanTest, ATornBatchOfManyBlocksIsTheEnd) {

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "src/format/record.h"
+
 namespace miodb::test {
 
 std::string TextOf(const TablePlace& place) {
@@ -74,7 +76,7 @@ VersionEdit EditMaker::AnyEdit(bool small) {
     edit.comparator = random_.Bytes(random_.Uniform(40));
   }
   if (random_.OneIn(2)) edit.SetNextId(Number(small));
-  if (random_.OneIn(2)) edit.SetFlushedSequence(Number(small));
+  if (random_.OneIn(2)) edit.SetFlushedSequence(Number(small) & kMaxSequence);
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_tables.push_back(Number(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.tables.push_back(AnyTable(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_chunks.push_back(Number(small));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "src/format/record.h"
 #include "src/util/coding.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
@@ -167,6 +168,27 @@ TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   const std::string file("\1\1\1\0\0\0\0\0\0\0\0\0\0", 13);  // behind number and level
   EXPECT_TRUE(DecodeAlone("\x0a\1\x0f" + file, &edit));
   EXPECT_FALSE(DecodeAlone("\x0a\1\x10" + file, &edit)) << "SSD level 16";
+}
+
+// The next number would begin at zero again.
+TEST(VersionEditTest, NumbersWithoutANextOneAreRefused) {
+  VersionEdit edit;
+  const auto number = [](uint64_t n) {
+    std::string bytes;
+    PutVarint64(&bytes, n);
+    return bytes;
+  };
+  for (const uint64_t id : {kMostId, kMostId + 1, UINT64_MAX}) {
+    const bool good = id == kMostId;
+    const std::string file("\1\1\1\1\0\0\0\0\0\0\0\0\0", 13);
+    EXPECT_EQ(good, DecodeAlone("\2" + number(id), &edit)) << "next id";
+    EXPECT_EQ(good, DecodeAlone("\5" + number(id) + "\1\1\1\1", &edit)) << "table";
+    EXPECT_EQ(good, DecodeAlone("\5\1\1" + number(id) + "\1\1", &edit)) << "run";
+    EXPECT_EQ(good, DecodeAlone("\7" + number(id) + "\1\1", &edit)) << "chunk";
+    EXPECT_EQ(good, DecodeAlone("\x0a" + number(id) + "\1" + file.substr(1) + std::string(1, '\0'), &edit)) << "file";
+  }
+  EXPECT_TRUE(DecodeAlone("\3" + number(kMaxSequence), &edit));
+  EXPECT_FALSE(DecodeAlone("\3" + number(kMaxSequence + 1), &edit));
 }
 
 TEST(ManifestStateTest, ASnapshotLeadsToTheSameState) {
