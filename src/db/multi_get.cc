@@ -89,13 +89,14 @@ void ReadPath::GetFromPool(MultiGetCall* call) {
   const bool verify = db_.Verifies(call->options);
   const PoolSources sources(*call->state, order_);
   std::array<PoolSearch, kWindow> window;
+  PrefetchList wanted;
   size_t live = std::min(keys, kWindow);
   size_t next = 0;
   for (; next < live; next++) window[next].Start(sources, call->lookups[next], next);
   while (live > 0) {
     for (size_t i = 0; i < live; i++) {
       PoolSearch& search = window[i];
-      if (!search.Step(verify)) continue;
+      if (!search.Step(verify, &wanted)) continue;
       if (search.status().ok() && !search.found() && call->state->version->ssd != nullptr) {
         call->on_ssd.push_back(search.index());
       } else {
@@ -108,6 +109,7 @@ void ReadPath::GetFromPool(MultiGetCall* call) {
         std::swap(search, window[--live]);
       }
     }
+    wanted.Issue();
   }
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "src/util/prefetch.h"
-
 namespace miodb {
 
 namespace {
@@ -98,7 +96,8 @@ Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView*
   return Read(tree_.Seek(key.key, key.sequence), key, verify, found, record);
 }
 
-bool MemTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
+bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
+                            RecordView* record) {
   switch (stage_) {
     case Stage::kFilter:
       *found = false;
@@ -109,7 +108,7 @@ bool MemTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* 
     case Stage::kTree:
       if (!tree_.Step()) return false;
       if (tree_.entry() == nullptr) return true;
-      PrefetchLines(tree_.entry()->record, std::min<size_t>(tree_.entry()->record_size, kMostPrefetchedBytes));
+      wanted->Add(tree_.entry()->record, std::min<size_t>(tree_.entry()->record_size, kMostPrefetchedBytes));
       stage_ = Stage::kRecord;
       return false;
     case Stage::kRecord:
