@@ -84,9 +84,9 @@ class PMTable {
     // The first step asks the filter: PrefetchFilter some time before it.
     void Start(const PMTable& table);
 
-    // Does what Get does until it would wait for memory, and adds that memory to what is wanted. True: there are no more
-    // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
-    // same in all steps.
+    // Does what Get does until it would wait for memory, and adds that memory to what is wanted. True: there are no
+    // more steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is
+    // the same in all steps.
     bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
 
    private:

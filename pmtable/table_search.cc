@@ -49,7 +49,8 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
 // Goes from a node of the level to the one below that has the last first key before the target (or_equal: not after
 // it), or to the first one below. Level 0 here is the lowest of the inner levels, so a node below it is a leaf.
 // Inlined in any case: a get and a seek would pay for two calls.
-[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const {
+[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, bool or_equal, bool verify, size_t level,
+                                                      uint64_t* node) const {
   DCHECK_LT(level_start_[level] + *node, inner_.size());
   const InnerNode& inner = inner_[level_start_[level] + *node];
   HeadRange range{0, inner.header.count};

@@ -2,9 +2,9 @@
 //
 //   1 Pin the state and choose the sequence once, so that all keys are read as of one moment.
 //   2 Look for each key in the memtables and in the pool. Every search is made in steps (pool_search.h): filter, nodes,
-//     leaf, entry, record. The searches of a window take one step each in turn; then what their next steps read is asked
-//     for together, so that the misses of the caches and of the TLB overlap. Where a search is over its value is copied
-//     and the next key takes its place.
+//     leaf, entry, record. The searches of a window take one step each in turn; then what their next steps read is
+//     asked for together, so that the misses of the caches and of the TLB overlap. Where a search is over its value is
+//     copied and the next key takes its place.
 //   3 What is left lies on SSD, or nowhere. The blocks that a group of keys needs are read side by side with io_uring,
 //     then the keys are looked for in them. A filter that was wrong costs a read of its own. One thread cannot keep a
 //     fast disk busy, so helper threads take groups as well if there are several.

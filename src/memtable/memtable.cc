@@ -79,8 +79,8 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
 
 // The answer, of the first entry at or behind (key, sequence): that is the newest version that may be seen, if it has
 // the key.
-[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found,
-                             RecordView* record) const {
+[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify,
+                                                    bool* found, RecordView* record) const {
   *found = entry != nullptr && order_.Equal(BLinkTree::KeyOf(entry), key.key);
   if (!*found) return Status::OK();
   Status s = View(entry, record);

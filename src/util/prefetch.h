@@ -21,9 +21,9 @@ inline void PrefetchLines(const void* p, size_t bytes) {
   }
 }
 
-// Memory that is wanted, to be asked for together. A prefetch whose page the TLB does not know holds up what comes behind
-// it until the page table was walked. Behind one another such prefetches share that time; with the work of a search
-// between them each would take its own.
+// Memory that is wanted, to be asked for together. A prefetch whose page the TLB does not know holds up what comes
+// behind it until the page table was walked. Behind one another such prefetches share that time; with the work of a
+// search between them each would take its own.
 class PrefetchList {
  public:
   void Add(const void* p, size_t bytes) {
