@@ -33,6 +33,7 @@
 #include "src/util/bloom_filter.h"
 #include "src/util/check.h"
 #include "src/util/key_order.h"
+#include "src/util/prefetch.h"
 
 namespace miodb {
 
@@ -83,17 +84,17 @@ class PMTable {
     // The first step asks the filter: PrefetchFilter some time before it.
     void Start(const PMTable& table);
 
-    // Does what Get does until it would wait for memory, asks for that memory and returns. True: there are no more
-    // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
-    // same in all steps.
-    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record);
+    // Does what Get does until it would wait for memory, and adds that memory to what is wanted. True: there are no
+    // more steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is
+    // the same in all steps.
+    bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
 
    private:
     enum class Stage : uint8_t { kFilter, kInner, kLeaf, kWord, kRecord };
 
-    void AskForNode();
-    void AskForLeaf();
-    bool AskForWord();
+    void AskForNode(PrefetchList* wanted);
+    void AskForLeaf(PrefetchList* wanted);
+    bool AskForWord(PrefetchList* wanted);
 
     const PMTable* table_ = nullptr;
     Stage stage_ = Stage::kFilter;
@@ -102,10 +103,14 @@ class PMTable {
     IndexWord word_;        // of the first of them
   };
 
-  // Asks for the line of the filter that Get will look at.
+  // Asks for the line of the filter that Get will look at; or adds it to what is wanted.
   void PrefetchFilter(const LookupKey& key) const {
     const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
     if (filter != nullptr) filter->Prefetch(key.hash);
+  }
+  void PrefetchFilter(const LookupKey& key, PrefetchList* wanted) const {
+    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+    if (filter != nullptr) wanted->Add(filter->LineOf(key.hash), 1);
   }
 
   // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.

@@ -49,7 +49,8 @@ Status PMTable::SearchRecords(const Slice& target, bool or_equal, bool verify, i
 // Goes from a node of the level to the one below that has the last first key before the target (or_equal: not after
 // it), or to the first one below. Level 0 here is the lowest of the inner levels, so a node below it is a leaf.
 // Inlined in any case: a get and a seek would pay for two calls.
-[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const {
+[[gnu::always_inline]] inline Status PMTable::Descend(const Slice& key, bool or_equal, bool verify, size_t level,
+                                                      uint64_t* node) const {
   DCHECK_LT(level_start_[level] + *node, inner_.size());
   const InnerNode& inner = inner_[level_start_[level] + *node];
   HeadRange range{0, inner.header.count};
@@ -139,15 +140,16 @@ inline uint64_t PMTable::Matches(const LookupKey& key, uint64_t leaf) const {
   return count < kNodeFanout ? matches & ((uint64_t{1} << count) - 1) : matches;
 }
 
-// The word of the first of the matches; its record is asked for as a whole, for the word says how long it is.
+// The word of the first of the matches.
 inline IndexWord PMTable::FirstMatch(uint64_t leaf, uint64_t matches) const {
   DCHECK(matches != 0 && __builtin_ctzll(matches) < LeafEntries(leaf));
   const uint64_t& bits = Leaf(leaf).word[__builtin_ctzll(matches)];
   pool_->ChargeRead(&bits, sizeof(bits));
-  const IndexWord word(bits);
-  PrefetchLines(pool_->At(word.ref()), std::min<uint64_t>(word.size(), kMostPrefetchedBytes));
-  return word;
+  return IndexWord(bits);
 }
+
+// What to ask for of the word's record, whose length it says.
+inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.size(), kMostPrefetchedBytes); }
 
 // Whether the record of the word is what is looked for. Entries of one key lie newest first, so the first that matches
 // and is not too new is the answer.
@@ -197,7 +199,9 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
     clock.Lap(&PerfContext::get_index);
     if (!s.ok()) return s;
     for (uint64_t matches = Matches(key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
-      s = ReadMatch(key, FirstMatch(leaf, matches), verify, found, record);
+      const IndexWord word = FirstMatch(leaf, matches);
+      PrefetchLines(pool_->At(word.ref()), PrefetchedBytes(word));
+      s = ReadMatch(key, word, verify, found, record);
     }
   } else {
     s = GetBySeek(key, verify, found, record);
@@ -212,25 +216,26 @@ void PMTable::Search::Start(const PMTable& table) {
 }
 
 // Asks for the lowest inner node on the way, or for the leaf if there is no such node.
-void PMTable::Search::AskForNode() {
-  if (table_->level_start_.empty()) return AskForLeaf();
+void PMTable::Search::AskForNode(PrefetchList* wanted) {
+  if (table_->level_start_.empty()) return AskForLeaf(wanted);
   stage_ = Stage::kInner;
-  PrefetchLines(&table_->inner_[table_->level_start_[0] + node_], offsetof(InnerNode, ref));
+  wanted->Add(&table_->inner_[table_->level_start_[0] + node_], offsetof(InnerNode, ref));
 }
 
-void PMTable::Search::AskForLeaf() {
+void PMTable::Search::AskForLeaf(PrefetchList* wanted) {
   stage_ = Stage::kLeaf;
-  __builtin_prefetch(&table_->Leaf(node_).fingerprint);
+  wanted->Add(&table_->Leaf(node_).fingerprint, 1);
 }
 
-bool PMTable::Search::AskForWord() {
+bool PMTable::Search::AskForWord(PrefetchList* wanted) {
   if (matches_ == 0) return true;
-  __builtin_prefetch(&table_->Leaf(node_).word[__builtin_ctzll(matches_)]);
+  wanted->Add(&table_->Leaf(node_).word[__builtin_ctzll(matches_)], 1);
   stage_ = Stage::kWord;
   return false;
 }
 
-bool PMTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
+bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
+                           RecordView* record) {
   PerfClock clock;
   switch (stage_) {
     case Stage::kFilter:
@@ -247,11 +252,11 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* f
         *s = table_->Descend(key.key, true, verify, level - 1, &node_);
       }
       clock.Lap(&PerfContext::get_index);
-      if (s->ok()) AskForNode();
+      if (s->ok()) AskForNode(wanted);
       return !s->ok();
     case Stage::kInner:
       *s = table_->Descend(key.key, true, verify, 0, &node_);
-      if (s->ok()) AskForLeaf();
+      if (s->ok()) AskForLeaf(wanted);
       clock.Lap(&PerfContext::get_index);
       return !s->ok();
     case Stage::kLeaf:
@@ -260,9 +265,10 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* f
       if (!s->ok()) return true;
       matches_ = table_->Matches(key, node_);
       clock.Lap(&PerfContext::get_record);
-      return AskForWord();
+      return AskForWord(wanted);
     case Stage::kWord:
       word_ = table_->FirstMatch(node_, matches_);
+      wanted->Add(table_->pool_->At(word_.ref()), PrefetchedBytes(word_));
       clock.Lap(&PerfContext::get_record);
       stage_ = Stage::kRecord;
       return false;
@@ -270,7 +276,7 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* f
       *s = table_->ReadMatch(key, word_, verify, found, record);
       clock.Lap(&PerfContext::get_record);
       matches_ &= matches_ - 1;
-      return !s->ok() || *found || AskForWord();
+      return !s->ok() || *found || AskForWord(wanted);
   }
   return true;
 }

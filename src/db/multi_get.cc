@@ -1,8 +1,10 @@
 // Many gets in one call, step by step:
 //
 //   1 Pin the state and choose the sequence once, so that all keys are read as of one moment.
-//   2 Look for each key in the memtables and in the pool. The filters that a group of keys needs are fetched together,
-//     so that their misses of the caches overlap.
+//   2 Look for each key in the memtables and in the pool. Every search is made in steps (pool_search.h): filter, nodes,
+//     leaf, entry, record. The searches of a window take one step each in turn; then what their next steps read is
+//     asked for together, so that the misses of the caches and of the TLB overlap. Where a search is over its value is
+//     copied and the next key takes its place.
 //   3 What is left lies on SSD, or nowhere. The blocks that a group of keys needs are read side by side with io_uring,
 //     then the keys are looked for in them. A filter that was wrong costs a read of its own. One thread cannot keep a
 //     fast disk busy, so helper threads take groups as well if there are several.
@@ -21,11 +23,9 @@ namespace miodb {
 
 namespace {
 
-// Searches that take their steps in turn.
-#ifndef WIN
-#define WIN 32
-#endif
-constexpr size_t kWindow = WIN;
+// Searches that take their steps in turn: enough for the processor to have as many misses under way as it can, and no
+// more than stay in the nearest cache with what they have asked for (docs/benchmarks.md, "Many gets in one call").
+constexpr size_t kWindow = 32;
 
 // Keys whose blocks are read together: enough for a disk to overlap, and no more than a ring takes at a time.
 constexpr size_t kLeastReadKeys = 16;
@@ -89,13 +89,14 @@ void ReadPath::GetFromPool(MultiGetCall* call) {
   const bool verify = db_.Verifies(call->options);
   const PoolSources sources(*call->state, order_);
   std::array<PoolSearch, kWindow> window;
+  PrefetchList wanted;
   size_t live = std::min(keys, kWindow);
   size_t next = 0;
   for (; next < live; next++) window[next].Start(sources, call->lookups[next], next);
   while (live > 0) {
     for (size_t i = 0; i < live; i++) {
       PoolSearch& search = window[i];
-      if (!search.Step(verify)) continue;
+      if (!search.Step(verify, &wanted)) continue;
       if (search.status().ok() && !search.found() && call->state->version->ssd != nullptr) {
         call->on_ssd.push_back(search.index());
       } else {
@@ -108,6 +109,7 @@ void ReadPath::GetFromPool(MultiGetCall* call) {
         std::swap(search, window[--live]);
       }
     }
+    wanted.Issue();
   }
 }
 

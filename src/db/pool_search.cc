@@ -32,7 +32,7 @@ void PoolSearch::Start(const PoolSources& sources, const LookupKey& key, size_t 
 }
 
 // Goes to the next source that can have the key, as far as that is known without its filter.
-PoolSearch::Next PoolSearch::EnterNext() {
+PoolSearch::Next PoolSearch::EnterNext(PrefetchList* wanted) {
   const size_t memtables = sources_->memtables.size();
   while (source_ < memtables + sources_->runs.size()) {
     const size_t source = source_++;
@@ -48,30 +48,30 @@ PoolSearch::Next PoolSearch::EnterNext() {
     table_.Start(table);
     stage_ = Stage::kTable;
     if (tables.size() == 1) return Next::kReady;
-    table.PrefetchFilter(*key_);
+    table.PrefetchFilter(*key_, wanted);
     return Next::kAskedFor;
   }
   return Next::kNone;
 }
 
 // True: the source has said all it can.
-bool PoolSearch::StepInSource(bool verify) {
+bool PoolSearch::StepInSource(bool verify, PrefetchList* wanted) {
   DCHECK(stage_ != Stage::kBetween);
-  if (stage_ == Stage::kTable) return table_.Step(*key_, verify, &status_, &found_, &record_);
+  if (stage_ == Stage::kTable) return table_.Step(*key_, verify, wanted, &status_, &found_, &record_);
   PerfClock clock;
-  const bool over = memtable_.Step(*key_, verify, &status_, &found_, &record_);
+  const bool over = memtable_.Step(*key_, verify, wanted, &status_, &found_, &record_);
   clock.Lap(&PerfContext::get_memtable);
   return over;
 }
 
-bool PoolSearch::Step(bool verify) {
+bool PoolSearch::Step(bool verify, PrefetchList* wanted) {
   for (;;) {
     if (stage_ != Stage::kBetween) {
-      if (!StepInSource(verify)) return false;
+      if (!StepInSource(verify, wanted)) return false;
       stage_ = Stage::kBetween;
       if (!status_.ok() || found_) return true;
     }
-    const Next next = EnterNext();
+    const Next next = EnterNext(wanted);
     if (next != Next::kReady) return next == Next::kNone;
   }
 }

@@ -1,5 +1,5 @@
 // A search for one key in the memtables and tables of a read state, in steps: each does what a get does until it would
-// wait for memory, and asks for that memory. Whoever takes the steps of several searches in turn waits for the misses
+// wait for memory, and says which. Whoever takes the steps of several searches in turn waits for the misses
 // of all of them together (multi_get.cc).
 //
 // The order of the sources is that of a get (read_path.cc), so is the answer.
@@ -32,7 +32,8 @@ class PoolSearch {
   void Start(const PoolSources& sources, const LookupKey& key, size_t index);
 
   // True: there are no more steps. Then index, status, found and record are the answer, as from ReadPath::FindInPool.
-  bool Step(bool verify);
+  // Else what the next step reads is in what is wanted, or was asked for.
+  bool Step(bool verify, PrefetchList* wanted);
 
   size_t index() const { return index_; }
   const Status& status() const { return status_; }
@@ -43,8 +44,8 @@ class PoolSearch {
   enum class Stage : uint8_t { kBetween, kMemTable, kTable };
   enum class Next : uint8_t { kNone, kReady, kAskedFor };
 
-  Next EnterNext();
-  bool StepInSource(bool verify);
+  Next EnterNext(PrefetchList* wanted);
+  bool StepInSource(bool verify, PrefetchList* wanted);
 
   const PoolSources* sources_ = nullptr;
   const LookupKey* key_ = nullptr;

@@ -108,8 +108,8 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
   return base;
 }
 
-// Looks at one page and asks for what it leads to: true if that is an entry. A page may turn out not to begin before the
-// target, where its parent was caught in the middle of a change; then the slot on the left is taken.
+// Looks at one page and asks for what it leads to: true if that is an entry. A page may turn out not to begin before
+// the target, where its parent was caught in the middle of a change; then the slot on the left is taken.
 [[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, Way* way) const {
   const Page* page = way->page;
   if (way->slot > 0 && !FirstBefore(page, target)) {

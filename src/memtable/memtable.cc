@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "src/util/prefetch.h"
-
 namespace miodb {
 
 namespace {
@@ -106,8 +104,8 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
 
 // The answer, of the first entry at or behind (key, sequence): that is the newest version that may be seen, if it has
 // the key.
-[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found,
-                             RecordView* record) const {
+[[gnu::always_inline]] inline Status MemTable::Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify,
+                                                    bool* found, RecordView* record) const {
   *found = entry != nullptr && order_.Equal(BLinkTree::KeyOf(entry), key.key);
   if (!*found) return Status::OK();
   Status s = View(entry, record);
@@ -123,7 +121,8 @@ Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView*
   return Read(tree_.Seek(key.key, key.sequence), key, verify, found, record);
 }
 
-bool MemTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record) {
+bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
+                            RecordView* record) {
   switch (stage_) {
     case Stage::kFilter:
       *found = false;
@@ -134,7 +133,7 @@ bool MemTable::Search::Step(const LookupKey& key, bool verify, Status* s, bool* 
     case Stage::kTree:
       if (!tree_.Step()) return false;
       if (tree_.entry() == nullptr) return true;
-      PrefetchLines(tree_.entry()->record, std::min<size_t>(tree_.entry()->record_size, kMostPrefetchedBytes));
+      wanted->Add(tree_.entry()->record, std::min<size_t>(tree_.entry()->record_size, kMostPrefetchedBytes));
       stage_ = Stage::kRecord;
       return false;
     case Stage::kRecord:

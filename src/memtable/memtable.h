@@ -16,6 +16,7 @@
 #include "src/memtable/blink_tree.h"
 #include "src/util/bloom_filter.h"
 #include "src/util/check.h"
+#include "src/util/prefetch.h"
 
 namespace miodb {
 
@@ -59,10 +60,10 @@ class MemTable {
       stage_ = Stage::kFilter;
     }
 
-    // Does what Get does until it would wait for memory, asks for that memory and returns. True: there are no more
-    // steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is the
-    // same in all steps.
-    bool Step(const LookupKey& key, bool verify, Status* s, bool* found, RecordView* record);
+    // Does what Get does until it would wait for memory, and asks for that memory or adds it to what is wanted. True:
+    // there are no more steps, and *s, *found and *record are what Get would have given. *s is OK before the first
+    // step. The key is the same in all steps.
+    bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
 
    private:
     enum class Stage : uint8_t { kFilter, kTree, kRecord };

@@ -52,7 +52,8 @@ class BloomFilter {
     return true;
   }
 
-  // Asks for the line that MayContain and Add will look at.
+  // The line that MayContain and Add will look at; asks for it.
+  const void* LineOf(uint32_t hash) const { return Line(hash); }
   void Prefetch(uint32_t hash) const { __builtin_prefetch(Line(hash)); }
 
   uint64_t memory_bytes() const { return line_count_ * kLineBytes; }

@@ -3,6 +3,7 @@
 #ifndef MIODB_SRC_UTIL_PREFETCH_H_
 #define MIODB_SRC_UTIL_PREFETCH_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,37 @@ inline void PrefetchLines(const void* p, size_t bytes) {
     __builtin_prefetch(reinterpret_cast<const void*>(line));
   }
 }
+
+// Memory that is wanted, to be asked for together. A prefetch whose page the TLB does not know holds up what comes
+// behind it until the page table was walked. Behind one another such prefetches share that time; with the work of a
+// search between them each would take its own.
+class PrefetchList {
+ public:
+  void Add(const void* p, size_t bytes) {
+    if (count_ == kMost) Issue();
+    wanted_[count_++] = {p, bytes};
+  }
+
+  // First a line of each, as the first one brings the page.
+  void Issue() {
+    for (size_t i = 0; i < count_; i++) __builtin_prefetch(wanted_[i].p);
+    for (size_t i = 0; i < count_; i++) {
+      if (wanted_[i].bytes > 1) PrefetchLines(wanted_[i].p, wanted_[i].bytes);
+    }
+    count_ = 0;
+  }
+
+ private:
+  static constexpr size_t kMost = 64;
+
+  struct Wanted {
+    const void* p;
+    size_t bytes;
+  };
+
+  std::array<Wanted, kMost> wanted_;
+  size_t count_ = 0;
+};
 
 }  // namespace miodb
 

@@ -101,6 +101,7 @@ class DamageTest : public DbTestBase {
       ASSERT_TRUE(s.ok()) << "lost silently: " << key << ": " << s.ToString();
       ASSERT_TRUE(value == expected) << "wrong value of " << key;
     }
+    CheckManyAsGets(verify);
     const std::unique_ptr<Iterator> it(db_->NewIterator(verify));
     auto next = expected_.begin();
     for (it->SeekToFirst(); it->Valid() && it->key() != Slice(kLast); it->Next(), ++next) {
@@ -110,6 +111,22 @@ class DamageTest : public DbTestBase {
     }
     ASSERT_TRUE(next == expected_.end() || it->status().IsCorruption())
         << "a scan ends silently before " << next->first;
+  }
+
+  // What is damaged for one key is so for no other, and for MultiGet what it is for Get.
+  void CheckManyAsGets(const ReadOptions& options) {
+    std::vector<Slice> keys;
+    for (const auto& [key, all] : written_) keys.emplace_back(key);
+    std::vector<std::string> values;
+    const std::vector<Status> statuses = db_->MultiGet(options, keys, &values);
+    ASSERT_EQ(keys.size(), statuses.size());
+    std::string value;
+    for (size_t i = 0; i < keys.size(); i++) {
+      ASSERT_EQ(db_->Get(options, keys[i], &value).ToString(), statuses[i].ToString()) << keys[i].ToString();
+      if (statuses[i].ok()) {
+        ASSERT_EQ(value, values[i]) << keys[i].ToString();
+      }
+    }
   }
 
   // No value is read that was never written to its key.
@@ -122,6 +139,8 @@ class DamageTest : public DbTestBase {
       ASSERT_TRUE(s.ok() || s.IsNotFound() || s.IsCorruption()) << s.ToString();
       ASSERT_TRUE(!s.ok() || all.count(value) > 0) << "wrong value of " << key;
     }
+    CheckManyAsGets(ReadOptions());
+    CheckManyAsGets(verify);
     const std::unique_ptr<Iterator> it(db_->NewIterator(verify));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const auto found = written_.find(it->key().ToString());

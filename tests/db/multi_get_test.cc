@@ -6,12 +6,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "miodb/env.h"
 #include "src/util/read_rings.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
 #include "tests/common/random.h"
 
 namespace miodb::test {
@@ -174,6 +177,109 @@ TEST_F(MultiGetTest, SeesAllOfABatchOrNothing) {
   for (int i = 0; i < 2000; i++) {
     const std::vector<std::string> results = MultiGet(keys);
     for (const std::string& result : results) EXPECT_EQ(results[0], result);
+  }
+  stop = true;
+  writer.join();
+}
+
+// Random batches under every set of options, with the background at work: each key as a Get at the same moment.
+TEST_F(MultiGetTest, AgreesWithGetUnderAllOptionsWhileTheBackgroundWorks) {
+  for (const OptionSet& set : OptionSets()) {
+    for (uint64_t seed : Seeds(ByScale(1, 2, 20))) {
+      SCOPED_TRACE(testing::Message() << set.name << ", " << Repeat(seed));
+      Random random(seed);
+      path_ = dir_ / (std::string(set.name) + std::to_string(seed));
+      options_ = set.options;
+      Open();
+      for (uint64_t round = 0; round < 40; round++) {
+        for (int i = 0; i < 60; i++) {
+          const std::string key = FilledKey(random.Uniform(600));
+          if (random.OneIn(5)) {
+            Delete(key);
+          } else {
+            Put(key, random.Bytes(random.Skewed(9)));
+          }
+        }
+        if (random.OneIn(8)) ASSERT_OK(db_->Flush());
+        const Snapshot* const snapshot = db_->GetSnapshot();
+        std::vector<std::string> keys;
+        for (uint64_t i = random.Skewed(8); i > 0; i--) keys.push_back(FilledKey(random.Uniform(700)));
+        const std::vector<std::string> results = MultiGet(keys, snapshot);
+        for (size_t i = 0; i < keys.size(); i++) ASSERT_EQ(Get(keys[i], snapshot), results[i]) << keys[i];
+        db_->ReleaseSnapshot(snapshot);
+      }
+      Close();
+    }
+  }
+}
+
+TEST_F(MultiGetTest, DamageOfARecordInThePoolIsItsKeysAlone) {
+  Open();
+  Fill(200, kValueBytes);
+  Settle();
+  Close();
+  const std::set<uint64_t> damaged = {3, 64, 65, 199};
+  std::string bytes;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/pool", &bytes));
+  for (uint64_t i : damaged) {
+    const std::string value = FilledValue(i, kValueBytes, 0);
+    size_t copies = 0;
+    for (size_t at = bytes.find(value); at != std::string::npos; at = bytes.find(value, at + 1)) {
+      bytes[at + kValueBytes / 2] ^= 1;
+      copies++;
+    }
+    ASSERT_GT(copies, 0u);
+  }
+  ASSERT_OK(WriteStringToFile(Env::Default(), bytes, path_ + "/pool"));
+  Open();
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < 220; i++) keys.push_back(FilledKey(i));
+  const std::vector<Slice> slices(keys.begin(), keys.end());
+  ReadOptions verify;
+  verify.verify_checksums = true;
+  std::vector<std::string> values;
+  const std::vector<Status> statuses = db_->MultiGet(verify, slices, &values);
+  ASSERT_EQ(keys.size(), statuses.size());
+  for (uint64_t i = 0; i < keys.size(); i++) {
+    if (damaged.count(i) > 0) {
+      EXPECT_TRUE(statuses[i].IsCorruption()) << keys[i] << ": " << statuses[i].ToString();
+    } else if (i >= 200) {
+      EXPECT_TRUE(statuses[i].IsNotFound()) << keys[i] << ": " << statuses[i].ToString();
+    } else {
+      ASSERT_OK(statuses[i]);
+      EXPECT_EQ(FilledValue(i, kValueBytes, 0), values[i]);
+    }
+  }
+}
+
+// Flushes and merges go on below the readers, and a memtable takes puts while it is searched.
+TEST_F(MultiGetTest, EachKeyHasItsLatestValueWhileOthersWriteAndMerge) {
+  options_ = FindOptionSet("tiny").options;
+  Open();
+  constexpr uint64_t kKeys = 400;
+  Fill(kKeys, 100, 0);
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> written{0};  // rounds
+  std::thread writer([&] {
+    for (uint64_t round = 1; !stop; round++) {
+      Fill(kKeys, 100, round);
+      written = round;
+    }
+  });
+  Random random(1);
+  for (uint64_t i = 0; i < ByScale(300, 1000, 10000) && !HasFailure(); i++) {
+    std::vector<uint64_t> numbers;
+    std::vector<std::string> keys;
+    for (int k = 0; k < 80; k++) numbers.push_back(random.Uniform(kKeys));
+    for (uint64_t number : numbers) keys.push_back(FilledKey(number));
+    const uint64_t before = written;
+    const std::vector<std::string> results = MultiGet(keys);
+    const uint64_t after = written + 1;
+    for (size_t k = 0; k < keys.size(); k++) {
+      uint64_t round = before;
+      while (round <= after && FilledValue(numbers[k], 100, round) != results[k]) round++;
+      EXPECT_LE(round, after) << keys[k] << " is older than what was written before";
+    }
   }
   stop = true;
   writer.join();

@@ -100,9 +100,29 @@ void ManualWorld::Read(const Snapshot* snapshot, const Model::State& state) {
   ReadOptions options;
   options.snapshot = snapshot;
   options.verify_checksums = random_.OneIn(2);
+  if (random_.OneIn(4)) return ReadMany(options, state);
   const std::string key = keys_.Near(&random_);
   std::string value;
   const Status s = db_->Get(options, key, &value);
+  CheckRead(state, key, s, value);
+}
+
+// Keys of one batch may be the same.
+void ManualWorld::ReadMany(const ReadOptions& options, const Model::State& state) {
+  std::vector<std::string> keys;
+  for (uint64_t i = random_.Skewed(8); i > 0; i--) {
+    keys.push_back(keys.empty() || !random_.OneIn(8) ? keys_.Near(&random_) : keys[random_.Uniform(keys.size())]);
+  }
+  const std::vector<Slice> slices(keys.begin(), keys.end());
+  std::vector<std::string> values(random_.Uniform(3), "what was there before");
+  const std::vector<Status> statuses = db_->MultiGet(options, slices, &values);
+  ASSERT_EQ(keys.size(), statuses.size());
+  ASSERT_EQ(keys.size(), values.size());
+  for (size_t i = 0; i < keys.size(); i++) CheckRead(state, keys[i], statuses[i], values[i]);
+}
+
+void ManualWorld::CheckRead(const Model::State& state, const std::string& key, const Status& s,
+                            const std::string& value) const {
   const std::string* const expected = state.Find(key);
   if (expected == nullptr) {
     ASSERT_TRUE(s.IsNotFound()) << Printable(key) << ": " << s.ToString();

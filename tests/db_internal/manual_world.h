@@ -49,6 +49,8 @@ class ManualWorld {
   void Reopen();
   void Write();
   void Read(const Snapshot* snapshot, const Model::State& state);
+  void ReadMany(const ReadOptions& options, const Model::State& state);
+  void CheckRead(const Model::State& state, const std::string& key, const Status& s, const std::string& value) const;
   void Background();
   void Scan(DB* db, const Snapshot* snapshot, const Model::State& state);
   void ReleaseAll();

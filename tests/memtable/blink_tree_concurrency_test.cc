@@ -79,11 +79,14 @@ void CheckSeeks(const Shared& shared, Random* random) {
   const uint64_t i = 1 + random->Uniform(before);
   const std::string key = KeyOf(i, shared.seed);
   // The version itself, as a snapshot of its time would see it.
-  const BLinkTree::Entry* entry = shared.tree.Seek(key, i);
+  const auto seek = [&](uint64_t sequence) -> const BLinkTree::Entry* {
+    return random->OneIn(2) ? shared.tree.Seek(key, sequence) : SeekInSteps(shared.tree, key, sequence);
+  };
+  const BLinkTree::Entry* entry = seek(i);
   ASSERT_NE(nullptr, entry);
   ASSERT_EQ(i, TagSequence(entry->tag));
   // At the newest sequence: this version or a newer one of the key.
-  entry = shared.tree.Seek(key, before);
+  entry = seek(before);
   ASSERT_NE(nullptr, entry);
   ASSERT_TRUE(shared.order.Equal(key, BLinkTree::KeyOf(entry)));
   ASSERT_GE(TagSequence(entry->tag), i);

@@ -49,6 +49,7 @@ class TreeAgainstModel {
   void CheckSeek(const std::string& key, uint64_t sequence) const {
     const auto it = model_.lower_bound({key, sequence});
     Expect(it, tree_.Seek(key, sequence));
+    Expect(it, SeekInSteps(tree_, key, sequence));
     Expect(it == model_.begin() ? model_.end() : std::prev(it), tree_.SeekBefore(key, sequence));
   }
 

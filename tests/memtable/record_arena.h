@@ -1,4 +1,4 @@
-// Records in DRAM that live as long as the object: what trees of tests point to.
+// What trees of tests point to, records in DRAM that live as long as the object; and the second way to search a tree.
 
 #ifndef MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_
 #define MIODB_TESTS_MEMTABLE_RECORD_ARENA_H_
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/format/record.h"
+#include "src/memtable/blink_tree.h"
 #include "tests/common/test_secret.h"
 
 namespace miodb::test {
@@ -31,6 +32,14 @@ class RecordArena {
  private:
   std::vector<std::unique_ptr<char[]>> records_;
 };
+
+inline const BLinkTree::Entry* SeekInSteps(const BLinkTree& tree, const std::string& key, uint64_t sequence) {
+  BLinkTree::Search search;
+  search.Start(tree, key, sequence);
+  while (!search.Step()) {
+  }
+  return search.entry();
+}
 
 }  // namespace miodb::test
 

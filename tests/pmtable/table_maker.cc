@@ -245,6 +245,15 @@ void ExpectVersion(const TestVersion& expected, const RecordView& record) {
 
 namespace {
 
+Status GetInSteps(const PMTable& table, const LookupKey& key, bool verify, bool* found, RecordView* record) {
+  Status s;
+  PrefetchList wanted;
+  PMTable::Search search;
+  search.Start(table);
+  while (!search.Step(key, verify, &wanted, &s, found, record)) wanted.Issue();
+  return s;
+}
+
 void CheckProbe(const PMTable& table, const SortedVersions& versions, const std::string& key, uint64_t sequence) {
   const TestVersion* const expected = versions.Find(key, sequence);
   for (bool verify : {false, true}) {
@@ -253,7 +262,11 @@ void CheckProbe(const PMTable& table, const SortedVersions& versions, const std:
     ASSERT_EQ(versions.LowerBound(key, sequence), position);
     bool found;
     RecordView record;
-    ASSERT_OK(table.Get(LookupKey(table.order(), key, sequence), verify, &found, &record));
+    const LookupKey lookup(table.order(), key, sequence);
+    ASSERT_OK(table.Get(lookup, verify, &found, &record));
+    ASSERT_EQ(expected != nullptr, found);
+    if (found) ExpectVersion(*expected, record);
+    ASSERT_OK(GetInSteps(table, lookup, verify, &found, &record));
     ASSERT_EQ(expected != nullptr, found);
     if (found) ExpectVersion(*expected, record);
   }

@@ -77,7 +77,7 @@ struct MultiGetRoomOf {
   using Type = NoMultiGet;
 };
 template <class Traits>
-  requires requires { typename Traits::MultiGetRoom; }
+requires requires { typename Traits::MultiGetRoom; }
 struct MultiGetRoomOf<Traits> {
   using Type = typename Traits::MultiGetRoom;
 };
