@@ -111,8 +111,8 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
   hold.installed = installed_;
   for (const RunRef& run : job.inputs) hold.runs.push_back(run->id);
   if (TakesPartOfRepository(hold)) hold.tables = Numbers(job.collect);
-  if (hold.kind == MergeKind::kQuiet) quiet_.Begin();
   Hold(hold);
+  if (hold.kind == MergeKind::kQuiet) quiet_.Begin();
   if (kChecksWhole) Check();
   return hold;
 }

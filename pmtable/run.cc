@@ -9,11 +9,12 @@ namespace miodb {
 
 namespace {
 
-// How far ahead of the current entry a walk asks for records, in entries.
-constexpr int kPrefetchDistance = 8;
+// A walk asks for the records ahead of it in groups of so many entries. All of a group at once, so that their misses of
+// the caches and of the page table overlap.
+constexpr uint64_t kPrefetchGroup = 8;
 
 // Walks the tables of a run one after the other; they do not overlap, so there is nothing to merge. Asks for the
-// records ahead of the walk (kPrefetchDistance), because they lie where the log put them and every one may be a miss.
+// records ahead of the walk (kPrefetchGroup), because they lie where the log put them and every one may be a miss.
 // With verify a leaf is checked once when it is entered, from either side, and each record when it is shown.
 class RunIterator final : public InternalIterator {
  public:
@@ -53,7 +54,8 @@ class RunIterator final : public InternalIterator {
   void Next() override {
     DCHECK(Valid());
     if (++position_ < table_->entries()) {
-      Load(kPrefetchDistance);
+      if (position_ + 1 >= asked_end_) AskAhead();
+      Load(1);
     } else if (index_ + 1 < run_->tables.size()) {
       Enter(index_ + 1, 0);
     } else {
@@ -65,7 +67,8 @@ class RunIterator final : public InternalIterator {
     DCHECK(Valid());
     if (position_ > 0) {
       position_--;
-      Load(-kPrefetchDistance);
+      if (position_ <= asked_begin_) AskBehind();
+      Load(-1);
     } else if (index_ > 0) {
       Enter(index_ - 1, run_->tables[index_ - 1]->entries() - 1);
     } else {
@@ -87,18 +90,30 @@ class RunIterator final : public InternalIterator {
     table_ = run_->tables[index].get();
     position_ = position;
     DCHECK_GT(table_->entries(), 0u);
+    asked_begin_ = asked_end_ = position;
     Load(0);
   }
 
-  // ahead is the direction and the distance of the walk, 0 after a jump. A leaf is verified where the walk crosses
+  const char* RecordOf(uint64_t position) const { return table_->pool()->At(table_->WordAt(position).ref()); }
+
+  // The group behind the current entry, or before it.
+  void AskAhead() {
+    asked_begin_ = position_;
+    asked_end_ = std::min(position_ + 1 + kPrefetchGroup, table_->entries());
+    for (uint64_t p = position_ + 1; p < asked_end_; p++) __builtin_prefetch(RecordOf(p));
+  }
+  void AskBehind() {
+    asked_begin_ = position_ - std::min(position_, kPrefetchGroup);
+    asked_end_ = position_ + 1;
+    for (uint64_t p = asked_begin_; p < position_; p++) __builtin_prefetch(RecordOf(p));
+  }
+
+  // direction: of the walk, 0 after a jump. A leaf is verified where the walk crosses
   // into it, which is at its first entry forward and at its last one backward.
-  void Load(int ahead) {
+  void Load(int direction) {
     DCHECK_LT(position_, table_->entries());
-    DCHECK_LE(ahead, kPrefetchDistance);
-    const uint64_t next = position_ + static_cast<uint64_t>(static_cast<int64_t>(ahead));
-    if (next < table_->entries()) __builtin_prefetch(table_->pool()->At(table_->WordAt(next).ref()));
     Status s;
-    if (verify_ && (ahead == 0 || position_ % kNodeFanout == (ahead > 0 ? 0 : kNodeFanout - 1))) {
+    if (verify_ && (direction == 0 || position_ % kNodeFanout == (direction > 0 ? 0 : kNodeFanout - 1))) {
       s = table_->CheckLeaf(position_ / kNodeFanout, true);  // a leaf is entered
     }
     if (s.ok()) s = table_->RecordAt(position_, verify_, &record_);
@@ -113,6 +128,8 @@ class RunIterator final : public InternalIterator {
   size_t index_ = 0;
   const PMTable* table_ = nullptr;  // null: not valid
   uint64_t position_ = 0;
+  uint64_t asked_begin_ = 0;  // positions whose records the walk has asked for
+  uint64_t asked_end_ = 0;
   RecordView record_;
   Status status_;
 };
