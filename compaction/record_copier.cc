@@ -1,9 +1,14 @@
+// Records that a merge does not leave where they are, into extents of their own in key order. A copier that finds no
+// more space stops copying for good (full_), and the merge goes on without: the records stay where they were.
+
 #include "compaction/record_copier.h"
 
 #include <algorithm>
 
 namespace miodb {
 
+// Records of marked extents, so that the extents come free; and small records of the log, which are read in key order
+// from then on.
 bool RecordCopier::Wanted(const Extent& extent, const IndexWord& word) const {
   DCHECK(extent.Contains(word.ref()));
   if (full_) return false;
@@ -43,6 +48,7 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
   *word = word->WithRef(extent_->offset() + used_);
   CHECK(extent_->Contains(word->ref()));
   used_ += size;
+  CHECK_LE(used_, extent_->size());
   bytes_copied_ += size;
 }
 

@@ -141,6 +141,7 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
 // failed freed nothing: with them two would keep each other going for ever.
 void Scheduler::NoSpace(const JobHold& hold) {
   CHECK(!hold.is_drain);
+  CHECK_LE(hold.installed, installed_);
   if (installed_ != hold.installed) return;
   if (hold.kind == MergeKind::kCollect) {
     CollectionRefused();
@@ -202,6 +203,7 @@ std::optional<MarkRequest> Scheduler::WantsMarks(const SpaceFigures& f, uint64_t
 
 // Merges that run copy by the marks that they found, so these stay while one runs. Drains copy nothing.
 bool Scheduler::BeginMarks(bool marked) {
+  CHECK_LE(marked_at_, attempts_);
   marked_at_ = attempts_;
   return !marked || running_ == drains_;
 }
@@ -215,6 +217,7 @@ void Scheduler::SeeSequence(uint64_t sequence, uint64_t now_micros) {
 
 // Whoever settles wants garbage gone now, whatever writers do.
 bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
+  CHECK_GE(now_micros, sequence_micros_);
   return !settling() && now_micros - sequence_micros_ < policy_.busy_micros;
 }
 
@@ -223,6 +226,7 @@ bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
 // While somebody waits for a settled database, a drain waits until the buffer is empty, because the merge needs the
 // repository; unless something waits for the space that a drain frees.
 bool Scheduler::MayDrain(bool settled) const {
+  CHECK_GE(settles_, 0);
   const bool repository_is_free = repository_shares_ > 0 || busy_levels_.count(repository_) == 0;
   return repository_is_free && (!settling() || settled || anything_blocked());
 }

@@ -1,3 +1,6 @@
+// A run: tables whose key ranges do not overlap, in order. A get asks one of them, and a walk goes through them one
+// after the other.
+
 #include "pmtable/run.h"
 
 #include "src/util/check.h"
@@ -91,6 +94,7 @@ class RunIterator final : public InternalIterator {
   // into it, which is at its first entry forward and at its last one backward.
   void Load(int ahead) {
     DCHECK_LT(position_, table_->entries());
+    DCHECK_LE(ahead, kPrefetchDistance);
     const uint64_t next = position_ + static_cast<uint64_t>(static_cast<int64_t>(ahead));
     if (next < table_->entries()) __builtin_prefetch(table_->pool()->At(table_->WordAt(next).ref()));
     Status s;
@@ -123,6 +127,7 @@ size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
   return i;
 }
 
+// Tables of a run do not overlap, so one of them has all versions of the key, or none has any.
 Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   // With one table the filter decides sooner than the key range would.
   const size_t i = tables.size() == 1 ? 0 : FindTable(order, key.key);
@@ -131,6 +136,7 @@ Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* 
   return Status::OK();
 }
 
+// Of all versions and tombstones: a run may hold several of a key.
 uint64_t Run::entries() const {
   uint64_t sum = 0;
   for (const TableRef& table : tables) sum += table->entries();

@@ -1,3 +1,6 @@
+// What the header of a table says has to hold together before anything is read by it. The checksum was good by then, so
+// what does not fit is another writer's mistake, or the header of another table.
+
 #include "pmtable/table_header.h"
 
 #include "pmtable/pmtable.h"

@@ -169,7 +169,7 @@ Status DBImpl::Start() {
   CHECK(file_lock_ == nullptr && !workers_->running());
   const bool directory_existed = context_->options.env->FileExists(context_->name);
   Status s = LookForDatabase();
-  if (!s.ok()) return s;
+  if (!s.ok() && !s.IsIOError()) return s;  // an I/O error is told by the lock, or by the look under it
   const std::string store = StorePath(context_->name);
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;

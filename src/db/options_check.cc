@@ -25,6 +25,7 @@ constexpr uint64_t GiB = KiB * KiB * KiB;
 // What references into a pool can reach (format/pm_ref.h). Sums and products of such sizes do not overflow.
 constexpr uint64_t kMostPoolBytes = IndexWord::kMaxRef + 1;
 
+// The text names the option, its value and the range: a caller who reads it needs no header.
 Status OutOfRange(const char* name, uint64_t value, const std::string& range) {
   return Status::InvalidArgument(std::string("Options::") + name + " is " + std::to_string(value), "allowed: " + range);
 }
@@ -35,6 +36,7 @@ Status CheckRange(const char* name, uint64_t value, uint64_t low, uint64_t high)
   return OutOfRange(name, value, std::to_string(low) + " to " + std::to_string(high));
 }
 
+// Options that are negative for "none" are plain integers.
 Status CheckInt(const char* name, int value, int low, int high) {
   DCHECK_LE(low, high);
   if (value >= low && value <= high) return Status::OK();
@@ -51,6 +53,7 @@ int Raw(const Enum& value) {
   return raw;
 }
 
+// Extents have sizes in units, and chunks and growth are extents.
 Status CheckMultiple(const char* name, uint64_t value) {
   if (value % kExtentUnit == 0) return Status::OK();
   return OutOfRange(name, value, "multiples of " + std::to_string(kExtentUnit));
@@ -178,6 +181,7 @@ Status CheckOptions(const Options& o, bool any_sizes) {
        }) {
     if (!s.ok()) return s;
   }
+  // What depends on several options comes last, when each of them is known to be in its range.
   Status s = CheckRegions(o, any_sizes);
   if (s.ok()) s = CheckAnonymous(o);
   return s.ok() && !o.ssd_path.empty() ? CheckSsdOptions(o, any_sizes) : s;

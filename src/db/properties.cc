@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) void Append(std::string* text, const char*
   text->append(line);
 }
 
-// What of the pool lasts, and how.
+// What of the pool lasts, and how: the persist mode of a pool that lasts at all.
 const char* DurabilityName(const Pool& pool) {
   return pool.is_volatile() ? "volatile" : PersistModeName(pool.persist_mode());
 }
@@ -36,6 +36,7 @@ const char* DurabilityName(const Pool& pool) {
 // A key for people, whose beginning does.
 std::string Beginning(const Slice& key) { return Escaped(key, '\'', kMostKey) + (key.size() > kMostKey ? "..." : ""); }
 
+// LevelDB's columns are in units of 2^20 bytes, under the name MB.
 double MiB(uint64_t bytes) { return static_cast<double>(bytes) / 1048576.0; }
 
 // A line of leveldb.stats, unless the level is empty and always was.
@@ -47,7 +48,7 @@ void AppendLevel(size_t level, size_t files, uint64_t bytes, const LevelStatisti
 }
 
 // Bytes written for each byte of the user's, of each tier.
-void AppendAmplification(const std::vector<std::pair<std::string, uint64_t>>& counters, std::string* text) {
+void AppendAmplification(const CounterList& counters, std::string* text) {
   const auto get = [&](const char* wanted) {
     for (const auto& [name, value] : counters) {
       if (name == wanted) return static_cast<double>(value);
@@ -57,6 +58,26 @@ void AppendAmplification(const std::vector<std::pair<std::string, uint64_t>>& co
   const double user = std::max(get("user-bytes-written"), 1.0);
   Append(text, "NVM bytes written per user byte: %.3f\n", get("nvm-bytes-total") / user);
   Append(text, "SSD bytes written per user byte: %.3f\n", (get("ssd-bytes-written") + get("log-file-bytes")) / user);
+}
+
+// relaxed: a statistic, ordered by nothing.
+uint64_t Load(const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); }
+
+// What went through the door: bytes for each purpose; lines, units and fences of all purposes together.
+void AddDoorCounters(const Persist& door, CounterList* result) {
+  uint64_t lines = 0, units = 0, fences = 0;
+  for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
+    const Purpose purpose = static_cast<Purpose>(i);
+    const PersistCounters& c = door.counters(purpose);
+    result->emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), Load(c.bytes));
+    lines += Load(c.lines);
+    units += Load(c.units);
+    fences += Load(c.fences);
+  }
+  result->emplace_back("nvm-bytes-total", door.TotalBytes());
+  result->emplace_back("nvm-lines-flushed", lines);
+  result->emplace_back("nvm-units-256", units);
+  result->emplace_back("nvm-fences", fences);
 }
 
 // Six digits at most, so that nothing overflows; no database has as many levels.
@@ -75,10 +96,8 @@ bool ParseNumber(Slice text, uint64_t* number) {
 
 // One list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
 // "leveldb.stats", so that no figure can be in one of them alone. Those that the mutex guards come last.
-std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
-  // relaxed loads: statistics
-  const auto get = [](const std::atomic<uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
-  std::vector<std::pair<std::string, uint64_t>> result;
+CounterList Properties::Counters() {
+  CounterList result;
   result.emplace_back("user-bytes-written", db_.statistics.user_bytes.value());
   result.emplace_back("stall-micros", db_.statistics.stall_micros.value());
   result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
@@ -86,19 +105,8 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   result.emplace_back("merge-micros", db_.statistics.merge_micros.value());
   result.emplace_back("flushes", db_.statistics.flushes.value());
   result.emplace_back("merges", db_.statistics.merges.value());
-  uint64_t lines = 0, units = 0, fences = 0;
-  for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
-    const Purpose purpose = static_cast<Purpose>(i);
-    const PersistCounters& c = db_.pool->persist().counters(purpose);
-    result.emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), get(c.bytes));
-    lines += get(c.lines);
-    units += get(c.units);
-    fences += get(c.fences);
-  }
-  result.emplace_back("nvm-bytes-total", db_.pool->persist().TotalBytes());
-  result.emplace_back("nvm-lines-flushed", lines);
-  result.emplace_back("nvm-units-256", units);
-  result.emplace_back("nvm-fences", fences);
+  AddDoorCounters(db_.pool->persist(), &result);
+  // Figures of parts that this database does not have are left out, and not told as 0.
   if (db_.nvm_model != nullptr) {
     result.emplace_back("modelled-units-read", db_.nvm_model->read_units());
     result.emplace_back("modelled-units-cached", db_.nvm_model->cached_units());
@@ -114,11 +122,11 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   result.emplace_back("pool-bytes-used", db_.pool->used_bytes());
   result.emplace_back("pool-bytes-file", db_.pool->file_bytes());
   result.emplace_back("pool-bytes-capacity", db_.pool->capacity());
-  result.emplace_back("pool-bytes-given-back", get(db_.pool->space().growth().given_back));
-  result.emplace_back("pool-growths", get(db_.pool->space().growth().steps));
-  result.emplace_back("pool-growths-waited-for", get(db_.pool->space().growth().waited_for));
-  result.emplace_back("pool-growth-micros", get(db_.pool->space().growth().micros));
-  result.emplace_back("pool-growth-longest-micros", get(db_.pool->space().growth().longest_micros));
+  result.emplace_back("pool-bytes-given-back", Load(db_.pool->space().growth().given_back));
+  result.emplace_back("pool-growths", Load(db_.pool->space().growth().steps));
+  result.emplace_back("pool-growths-waited-for", Load(db_.pool->space().growth().waited_for));
+  result.emplace_back("pool-growth-micros", Load(db_.pool->space().growth().micros));
+  result.emplace_back("pool-growth-longest-micros", Load(db_.pool->space().growth().longest_micros));
   result.emplace_back("drains", db_.statistics.drains.value());
   result.emplace_back("ssd-compactions", db_.statistics.ssd_compactions.value());
   result.emplace_back("ssd-micros", db_.statistics.ssd_micros.value());
@@ -127,6 +135,7 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   result.emplace_back("ssd-bytes-written", db_.ssd != nullptr ? db_.ssd->bytes_written() : 0);
   result.emplace_back("ssd-bytes-read", db_.statistics.ssd_read_bytes.value());
   result.emplace_back("ssd-ring-reads", db_.statistics.ring_reads.value());
+  // From here on the figures are of one moment: the tree's version, its memtables and the reserve belong together.
   DbLock lock(control_);
   const SsdLevels* const ssd = tree_->versions->current()->ssd.get();
   result.emplace_back("ssd-files", ssd != nullptr ? ssd->file_count() : 0);
@@ -165,7 +174,7 @@ std::string Properties::StatsText() {
     AppendLevel(version->levels.size() + level, files.size(), TotalBytes(files), db_.statistics.ssd_levels[level],
                 &text);
   }
-  const std::vector<std::pair<std::string, uint64_t>> counters = Counters();
+  const CounterList counters = Counters();
   for (const auto& [name, value] : counters) Append(&text, "%s: %" PRIu64 "\n", name.c_str(), value);
   AppendAmplification(counters, &text);
   return text;
@@ -219,6 +228,7 @@ std::string Properties::PlacementText() {
   text += "dram-found: " + db_.blocks->Sample().Describe() + "\n";
   text += "thread-cpus: " + (db_.placement.cpus.empty() ? "any" : FormatIntList(db_.placement.cpus)) + "\n";
   text += "nvm-model: " + (db_.nvm_model == nullptr ? "none" : db_.nvm_model->figures().Describe()) + "\n";
+  // Regions come in the order of their references, which is that in which they were added.
   const RegionSet& regions = db_.pool->regions();
   for (int i = 0; i < regions.count(); i++) {
     const RegionSet::Member& m = regions.at(i);
@@ -242,7 +252,25 @@ std::string Properties::PlacementText() {
   return text;
 }
 
-// Names that LevelDB has begin with "leveldb.", all others with "miodb.".
+// Programs ask this often, some at every write; a pin keeps them off the mutex. Levels on SSD are numbered behind those
+// in the pool. A level that no option asked for and no file has come to is none.
+bool Properties::CountTables(uint64_t level, size_t* count) {
+  CHECK(count != nullptr);
+  ReadStates::Pin pin(&tree_->states);
+  const SsdLevels* const ssd = pin->version->ssd.get();
+  const size_t pool_levels = pin->version->levels.size();
+  *count = 0;
+  if (level < pool_levels) {
+    for (const RunRef& run : pin->version->levels[level]) *count += run->tables.size();
+    return true;
+  }
+  if (ssd == nullptr || level >= pool_levels + ssd->levels.size()) return false;
+  *count = ssd->levels[level - pool_levels].size();
+  return true;
+}
+
+// Names that LevelDB has begin with "leveldb.", all others with "miodb.". A name that nobody knows is no error: the
+// caller is told that there is no such property, and its text stays as it was.
 bool Properties::Get(const Slice& property, std::string* value) {
   Slice name = property;
   if (name.starts_with("leveldb.")) {
@@ -251,18 +279,9 @@ bool Properties::Get(const Slice& property, std::string* value) {
     if (name.starts_with(files)) {
       name.remove_prefix(files.size());
       uint64_t level;
-      if (!ParseNumber(name, &level)) return false;
-      ReadStates::Pin pin(&tree_->states);
-      const SsdLevels* const ssd = pin->version->ssd.get();
-      const size_t pool_levels = pin->version->levels.size();
-      if (level >= pool_levels + (ssd != nullptr ? ssd->levels.size() : 0)) return false;
-      size_t tables = 0;
-      if (level >= pool_levels) {
-        tables = ssd->levels[level - pool_levels].size();
-      } else {
-        for (const RunRef& run : pin->version->levels[level]) tables += run->tables.size();
-      }
-      *value = std::to_string(tables);
+      size_t count;
+      if (!ParseNumber(name, &level) || !CountTables(level, &count)) return false;
+      *value = std::to_string(count);
     } else if (name == Slice("stats")) {
       *value = StatsText();
     } else if (name == Slice("sstables")) {
@@ -276,6 +295,7 @@ bool Properties::Get(const Slice& property, std::string* value) {
     return true;
   }
   if (!name.starts_with("miodb.")) return false;
+  // Texts come first, then the counters by their names: no counter has the name of a text.
   name.remove_prefix(6);
   if (name == Slice("persist-mode")) {
     *value = DurabilityName(*db_.pool);

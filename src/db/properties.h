@@ -5,6 +5,7 @@
 #ifndef MIODB_SRC_DB_PROPERTIES_H_
 #define MIODB_SRC_DB_PROPERTIES_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "src/util/check.h"
 
 namespace miodb {
+
+// Names of counters and their values, in the order in which they are told.
+using CounterList = std::vector<std::pair<std::string, uint64_t>>;
 
 class Properties {
  public:
@@ -32,7 +36,8 @@ class Properties {
   bool Get(const Slice& property, std::string* value) EXCLUDES(db_mutex);
 
  private:
-  std::vector<std::pair<std::string, uint64_t>> Counters() EXCLUDES(db_mutex);
+  CounterList Counters() EXCLUDES(db_mutex);
+  bool CountTables(uint64_t level, size_t* count);
   std::string StatsText() EXCLUDES(db_mutex);
   std::string TablesText() EXCLUDES(db_mutex);
   std::string PoolText();

@@ -56,11 +56,11 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] { return DoPut(options, key, value); });
+  return db_.WithMemory([&] { return WriteOne(options, kTypeValue, key, value); });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] { return DoDelete(options, key); });
+  return db_.WithMemory([&] { return WriteOne(options, kTypeDeletion, key, Slice()); });
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
@@ -106,37 +106,30 @@ void WritePath::Begin() {
   takes_turns_ = file_log_ == nullptr && !persist_->fence_is_slow();
 }
 
-// The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for a single put.
-Status WritePath::DoPut(const WriteOptions& options, const Slice& key, const Slice& value) {
+// The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for one update.
+Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
   if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Put(key, value);
+    Trace(type, key, value);
   Writer writer;
-  writer.type = kTypeValue;
+  writer.type = type;
   writer.key = key;
   writer.value = value;
   writer.count = 1;
   writer.body_bytes = RecordSize(key.size(), value.size());
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
+  writer.deletes_only = type == kTypeDeletion;
   return Submit(&writer);
 }
 
-Status WritePath::DoDelete(const WriteOptions& options, const Slice& key) {
-  Status s = CheckSizes(key, Slice());
-  if (!s.ok()) return s;
-  if (db_.tracer.wants_calls()) [[unlikely]]
+void WritePath::Trace(ValueType type, const Slice& key, const Slice& value) {
+  if (type == kTypeDeletion) {
     db_.tracer.Delete(key);
-  Writer writer;
-  writer.type = kTypeDeletion;
-  writer.key = key;
-  writer.count = 1;
-  writer.body_bytes = RecordSize(key.size(), 0);
-  writer.user_bytes = key.size();
-  writer.sync = options.sync;
-  writer.deletes_only = true;
-  return Submit(&writer);
+  } else {
+    db_.tracer.Put(key, value);
+  }
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
@@ -241,10 +234,8 @@ void WritePath::TraceGroup(Writer* leader, Writer* last) {
   for (Writer* w = leader;; w = w->newer) {
     if (w->count > 0 && !w->batch.empty()) {
       db_.tracer.Batch(w->batch);
-    } else if (w->count > 0 && w->type == kTypeDeletion) {
-      db_.tracer.Delete(w->key);
     } else if (w->count > 0) {
-      db_.tracer.Put(w->key, w->value);
+      Trace(w->type, w->key, w->value);
     }
     if (w == last) return;
   }

@@ -89,14 +89,14 @@ class WritePath {
  private:
   friend class DBPeer;  // tests that look inside
 
-  Status DoPut(const WriteOptions& options, const Slice& key, const Slice& value);
-  Status DoDelete(const WriteOptions& options, const Slice& key);
+  Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   void WriteGroup(Writer* leader, Writer* last);
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);
+  void Trace(ValueType type, const Slice& key, const Slice& value);
   void TraceGroup(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
   Status MakeRoomForReplay(uint64_t frame_bytes);

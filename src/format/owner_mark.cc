@@ -1,3 +1,5 @@
+// The mark that a log folder or an SSD directory bears: whose it is.
+
 #include "src/format/owner_mark.h"
 
 #include "src/format/sealed.h"

@@ -1,3 +1,5 @@
+// The store descriptor as bytes: fields in a fixed order, sealed with magic, version and checksum.
+
 #include "src/format/store_descriptor.h"
 
 #include "src/format/record.h"

@@ -7,6 +7,8 @@
 
 namespace miodb {
 
+// Logs of the usual block size have LevelDB's names, so that LevelDB's tools find them; another size stands in the
+// name.
 std::string LogFileName(uint64_t number, size_t block_size) {
   char name[64];  // 20 digits at most for each number
   if (block_size == kUsualLogBlock) {

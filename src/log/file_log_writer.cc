@@ -40,6 +40,7 @@ Status FileLogWriter::Add(const Slice& record) {
   return Status::OK();
 }
 
+// Zeros to the end of the block, fewer than a header or, with padding, as many as there are.
 Status FileLogWriter::EndBlock() {
   DCHECK_LE(used_, block_size_);
   const size_t room = block_size_ - used_;

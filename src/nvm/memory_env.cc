@@ -26,6 +26,7 @@ constexpr uint64_t kLeastUnlimitedBytes = 64 * 1024 * 1024;
 constexpr uint64_t kPageBytes = 4096;
 static_assert(kPageBytes % kExtentUnit == 0 && kLeastUnlimitedBytes >= kInitialRegionSize);
 
+// The same text as that of a file system, which callers may compare.
 Status NoFile(const std::string& fname) { return PosixError(fname, ENOENT); }
 
 // Folders are known without a slash at their end, the root with the only one that it has.
@@ -80,6 +81,7 @@ class MemoryEnv::Content {
     return bytes_.size();
   }
   void Append(const Slice& data) EXCLUDES(mutex_) {
+    CHECK(data.size() == 0 || data.data() != nullptr);
     MutexLock lock(&mutex_);
     bytes_.append(data.data(), data.size());
   }
@@ -149,6 +151,7 @@ class MemoryEnv::Lock final : public FileLock {
   const std::string fname;
 };
 
+// The caller owns the Env, and the base Env has to outlive it.
 Env* NewMemEnv(Env* base_env) { return new MemoryEnv(base_env); }
 
 // A program may wrap the Env of NewMemEnv in one of its own, which counts calls or fails some.
@@ -233,6 +236,7 @@ Status MemoryEnv::NewWritableFile(const std::string& fname, WritableFile** resul
   return Status::OK();
 }
 
+// A file that is not there is made, as LevelDB's posix Env does.
 Status MemoryEnv::NewAppendableFile(const std::string& fname, WritableFile** result) {
   *result = nullptr;
   std::shared_ptr<Content> content;
@@ -258,6 +262,7 @@ bool MemoryEnv::FileExists(const std::string& fname) {
 
 // A folder is whatever stands before a slash in a name; of names further down the first part is a child.
 Status MemoryEnv::GetChildren(const std::string& dirname, std::vector<std::string>* result) {
+  CHECK(result != nullptr);
   result->clear();
   const std::string prefix = WithoutSlash(dirname) + "/";
   std::set<std::string> names;
@@ -293,6 +298,7 @@ Status MemoryEnv::RemoveDir(const std::string& dirname) {
 }
 
 Status MemoryEnv::GetFileSize(const std::string& fname, uint64_t* file_size) {
+  CHECK(file_size != nullptr);
   *file_size = 0;
   MutexLock lock(&mutex_);
   const auto file = files_.find(fname);
@@ -328,6 +334,7 @@ Status MemoryEnv::LockFile(const std::string& fname, FileLock** lock) {
 // The lock object goes whatever happens; its name is there, because LockFile put it there.
 Status MemoryEnv::UnlockFile(FileLock* lock) {
   const std::unique_ptr<Lock> held(static_cast<Lock*>(lock));
+  CHECK(held != nullptr);
   MutexLock guard(&mutex_);
   CHECK_EQ(locked_.erase(held->fname), 1u);
   return Status::OK();

@@ -1,3 +1,7 @@
+// The door. In the modes pmem and emulated a store is flushed by libpmem and a fence is an instruction; in the mode
+// file a store marks pages dirty in the stream of its purpose, and a fence syncs the pages of that stream. The
+// simulator stands in the way of both, and sees every store, flush, fence and sync.
+
 #include "src/nvm/persist.h"
 
 #include <libpmem.h>
@@ -21,6 +25,7 @@ static_assert(kNonTemporalMinBytes % 64 == 0);
 // More dirty ranges than this in a stream are joined with their neighbours; msync skips what is clean between them.
 constexpr size_t kMaxDirtyRanges = 256;
 
+// Blocks of 2^shift bytes that the range lies in: cache lines, or units in which the medium writes.
 uint64_t BlocksTouched(const char* addr, size_t n, unsigned shift) {
   DCHECK_GT(n, 0u);
   const uintptr_t first = reinterpret_cast<uintptr_t>(addr) >> shift;
@@ -28,6 +33,7 @@ uint64_t BlocksTouched(const char* addr, size_t n, unsigned shift) {
   return last - first + 1;
 }
 
+// pmem_memcpy is no memmove.
 bool LieApart(const char* a, const char* b, size_t n) {
   const uintptr_t x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
   return x + n <= y || y + n <= x;
@@ -52,6 +58,8 @@ const char* PurposeName(Purpose purpose) {
   return names[static_cast<int>(purpose)];
 }
 
+// Flushes, merges, lazy copies and evacuations all write tables, whose fences may wait for one another. A write to the
+// log must not wait for any of them, nor an edit of the manifest.
 SyncStream StreamOf(Purpose purpose) {
   switch (purpose) {
     case Purpose::kLog:
@@ -75,6 +83,7 @@ const char* PersistModeName(PersistMode mode) {
   }
 }
 
+// Log bytes are stored by one thread at a time, the leader of the writers; other purposes have several threads.
 void Persist::Count(Purpose purpose, const char* dst, size_t n) {
   DCHECK_LT(purpose, Purpose::kCount);
   PersistCounters& c = counters_[static_cast<int>(purpose)];
@@ -120,6 +129,7 @@ void Persist::CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIO
 #endif
 }
 
+// Bytes that were stored in place, without Copy: fields of a header, a word that is replaced.
 void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   DCHECK(addr != nullptr);
@@ -198,6 +208,7 @@ Status Persist::SyncDirty(SyncStream which) {
   return failure == 0 ? Status::OK() : Status::IOError(path_, std::string("msync: ") + strerror(failure));
 }
 
+// A round counts as running until those before it have ended as well.
 bool Persist::RoundRuns() const {
   return std::any_of(std::begin(streams_), std::end(streams_),
                      [](const Stream& stream) { return stream.rounds_begun != stream.rounds_ended; });

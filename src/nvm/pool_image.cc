@@ -157,6 +157,7 @@ std::unique_ptr<PoolImage> PoolImage::Wrap(const std::string& name, const char* 
 
 // The end of a part belongs to it, so that what reaches up to there has an end to be compared with.
 const PoolImage::Part* PoolImage::PartOf(PmRef ref) const {
+  DCHECK(!parts_.empty());
   for (const Part& part : parts_) {
     if (ref >= part.base && ref <= part.base + part.size) return &part;
   }
@@ -180,6 +181,7 @@ std::vector<PoolImage::Range> PoolImage::DataRanges() const {
           end = std::min(part.size, (static_cast<uint64_t>(hole) + kExtentUnit - 1) / kExtentUnit * kExtentUnit);
         }
       }
+      CHECK_GT(end, offset);  // or the walk would not end
       offset = end;
       begin = std::max(begin, kPoolHeaderSize);
       if (begin >= end) continue;
@@ -202,6 +204,7 @@ PoolHeader PoolImage::Header() const {
   return ReadPoolHeader(base_, parts_[0].size);
 }
 
+// Whole units: what a reference can reach.
 uint64_t PoolImage::size() const {
   uint64_t bytes = 0;
   for (const Part& part : parts_) bytes += part.size;
@@ -230,6 +233,7 @@ const char* PoolImage::End(PmRef ref) const {
 // Every copy is judged by itself and kept as it is, for tools that show all of them; the first good superblock and the
 // good root of the highest epoch are what an open would go by.
 PoolHeader ReadPoolHeader(const char* page, uint64_t size) {
+  // A page of which nothing is good, until shown otherwise.
   PoolHeader header = {};
   if (size < kPoolHeaderSize) return header;
   for (int copy = 0; copy < kSuperblockCopies; copy++) {

@@ -24,6 +24,7 @@ namespace {
 // Devices that are looked at without being named. Opening others could set something off.
 constexpr char kDaxDevice[] = "dax";
 
+// A device that no pool or region was ever made on, or one that was cleared.
 bool AllZero(const char* p, uint64_t n) {
   return std::all_of(p, p + n, [](char c) { return c == 0; });
 }
@@ -66,6 +67,7 @@ void AddOnce(std::vector<std::string>* list, const std::string& text) {
   if (std::find(list->begin(), list->end(), text) == list->end()) list->push_back(text);
 }
 
+// For a text that names every place in which was looked.
 std::string Joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;

@@ -17,6 +17,7 @@ bool IsDax(const RegionFile& file) { return file.kind() == RegionKind::kFsdax ||
 // Huge pages are a store of their own, which the node's free memory does not count.
 uint64_t AvailableOnOne(const NumaTopology& topology, const RegionFile& file, int node) {
   DCHECK_NE(node, kAnyNode);
+  DCHECK_GT(file.granularity(), 0u);
   return file.kind() == RegionKind::kHugetlbfs ? topology.AvailableHugePages(node, file.granularity())
                                                : topology.AvailableBytes(node);
 }
@@ -59,6 +60,7 @@ uint64_t AvailableOn(const RegionNodes& nodes, const RegionFile& file) {
   return bytes;
 }
 
+// For the text of an error: what each node has, at the moment in which it is asked.
 std::string DescribeNodes(const RegionNodes& nodes, const RegionFile& file) {
   std::string text;
   if (!nodes.bound()) return text;

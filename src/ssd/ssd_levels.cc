@@ -118,6 +118,7 @@ uint64_t SsdLevels::bytes() const {
   return sum;
 }
 
+// Of all levels. Bytes are kept beside the lists; their lengths are known to the lists themselves.
 size_t SsdLevels::file_count() const {
   size_t sum = 0;
   for (const FileList& files : levels) sum += files.size();

@@ -61,6 +61,7 @@ class ProcessLocks {
   std::map<int, int> holders_ GUARDED_BY(mutex_);
 };
 
+// Returns at once, whoever holds the lock.
 int LockNow(int fd) {
   return Retry([fd] { return ::flock(fd, LOCK_EX | LOCK_NB); });
 }

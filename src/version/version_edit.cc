@@ -33,6 +33,7 @@ enum Field : uint8_t {
 // as large as such keys are. Their keys are read from the file when it is opened (SsdStore::ReadRange).
 constexpr size_t kMostRangeBytes = 1024;
 
+// The number of a field stands before it, so a reader that does not know one refuses the edit.
 void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
 
 // Numbers of a field, in the order in which PutNumbers has them.
@@ -46,6 +47,7 @@ bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
 // Of a table, a run, a chunk or a file.
 bool GetId(Slice* input, uint64_t* id) { return GetVarint64(input, id) && *id <= kMostId; }
 
+// All numbers are varints: an edit names few places, and most of their numbers are small.
 void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
@@ -264,6 +266,7 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
 }
 
+// Prepare allocates and may fail; Commit does neither. So a state is never left between two edits.
 Status ManifestState::Apply(const VersionEdit& edit) {
   ManifestState fresh;
   Status s = Prepare(edit, &fresh);
