@@ -236,10 +236,12 @@ MIODB_EXPORT Status DestroyDB(const std::string& name, const Options& options);
 //
 // Returns OK also if something was lost: look at LOST. A folder with nothing in it, if pool, log and table files would
 // lie there, becomes an empty database. IOError if the database is open or its pool's file cannot have a second name (a
-// hard link), InvalidArgument if it does not exist, if an option is out of range or if it has another comparator,
-// NotSupported if the pool has another version, NoSpace if there is no room for a new pool, Corruption if the file has
-// nothing in it that could be kept. All of these leave the pool as it is. What can be known before anything is written
-// is: that there are no hard links and, without an SSD tier, that there is less room than the live data take.
+// hard link), InvalidArgument if it does not exist, if an option is out of range, if it has another comparator, if the
+// options name other places than STORE or no ssd_path where that has one, or if it is a copy that shares a part with
+// the database it was copied from, NotSupported if the pool has another version, NoSpace if there is no room for a new
+// pool, Corruption if the file has nothing in it that could be kept. All of these leave the pool as it is. What can be
+// known before anything is written is: that there are no hard links and, without an SSD tier, that there is less room
+// than the live data take.
 MIODB_EXPORT Status RepairDB(const std::string& name, const Options& options);
 
 }  // namespace miodb

@@ -252,7 +252,9 @@ class SlowStoreEnv final : public EnvWrapper {
   std::atomic<bool> had_tables_{false};
 };
 
-TEST_F(SsdTestBase, StoreNamesANewTierBeforeItHasAFile) {
+using NewTierTest = SsdTestBase;
+
+TEST_F(NewTierTest, StoreNamesANewTierBeforeItHasAFile) {
   options_.ssd_path.clear();
   Open();
   Fill(800, kValueBytes);
