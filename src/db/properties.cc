@@ -71,6 +71,21 @@ bool ParseNumber(Slice text, uint64_t* number) {
   return true;
 }
 
+// Flushes and merges.
+void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, uint64_t>>* counters) {
+  DCHECK(counters != nullptr);
+  const std::pair<const char*, const Counter*> jobs[] = {
+      {"flush-micros", &statistics.flush_micros},
+      {"merge-micros", &statistics.merge_micros},
+      {"flushes", &statistics.flushes},
+      {"merges", &statistics.merges},
+      {"quiet-merges", &statistics.quiet_merges},
+      {"quiet-merges-given-up", &statistics.quiet_given_up},
+      {"quiet-bytes-written", &statistics.quiet_bytes},
+  };
+  for (const auto& [name, counter] : jobs) counters->emplace_back(name, counter->value());
+}
+
 }  // namespace
 
 // One list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
@@ -82,13 +97,7 @@ std::vector<std::pair<std::string, uint64_t>> Properties::Counters() {
   result.emplace_back("user-bytes-written", db_.statistics.user_bytes.value());
   result.emplace_back("stall-micros", db_.statistics.stall_micros.value());
   result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
-  result.emplace_back("flush-micros", db_.statistics.flush_micros.value());
-  result.emplace_back("merge-micros", db_.statistics.merge_micros.value());
-  result.emplace_back("flushes", db_.statistics.flushes.value());
-  result.emplace_back("merges", db_.statistics.merges.value());
-  result.emplace_back("quiet-merges", db_.statistics.quiet_merges.value());
-  result.emplace_back("quiet-merges-given-up", db_.statistics.quiet_given_up.value());
-  result.emplace_back("quiet-bytes-written", db_.statistics.quiet_bytes.value());
+  AddJobs(db_.statistics, &result);
   uint64_t lines = 0, units = 0, fences = 0;
   for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
     const Purpose purpose = static_cast<Purpose>(i);
