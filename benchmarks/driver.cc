@@ -197,7 +197,8 @@ bool Driver::RunAction(const Benchmark& benchmark) {
     case Action::kWaitForCompaction:
       return WaitForIdle(benchmark.action);
     case Action::kPause:
-      SleepUntil(Ticks::MonotonicNanos() + static_cast<uint64_t>(config_.pause_seconds * 1e9), Interrupt::StopRequested);
+      SleepUntil(Ticks::MonotonicNanos() + static_cast<uint64_t>(config_.pause_seconds * 1e9),
+                 Interrupt::StopRequested);
       return true;
     case Action::kStats:
       PrintText(Engine::Text::kStats);

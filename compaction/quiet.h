@@ -95,17 +95,24 @@ class Quiet {
   }
 
   // The silence that begins the settling now.
-  uint64_t WaitMicros() const { return policy_.settle_after_micros << given_up_; }
+  uint64_t WaitMicros() const {
+    DCHECK(given_up_ >= 0 && given_up_ <= policy_.most_doublings);
+    return policy_.settle_after_micros << given_up_;
+  }
 
   // Something may have come that is worth a job; a look for one found none.
   void Changed() { state_.On(QuietEvent::kChanged); }
   void FoundNothing() { state_.On(QuietEvent::kNothing); }
 
-  void Begin() { state_.On(QuietEvent::kBegin); }
+  void Begin() {
+    CHECK(MaySettle() && policy_.settle_after_micros > 0);
+    state_.On(QuietEvent::kBegin);
+  }
 
   // event: how the job ended.
   void End(QuietEvent event) {
     CHECK(event == QuietEvent::kInstalled || event == QuietEvent::kGivenUp || event == QuietEvent::kRefused);
+    CHECK(running());
     state_.On(event);
     if (event == QuietEvent::kInstalled) given_up_ = 0;
     if (event == QuietEvent::kGivenUp) given_up_ = std::min(given_up_ + 1, policy_.most_doublings);

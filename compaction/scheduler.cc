@@ -9,7 +9,20 @@
 
 namespace miodb {
 
-Scheduler::Scheduler(int repository, const SchedulePolicy& policy) : repository_(repository), policy_(policy), quiet_(policy.quiet) {
+namespace {
+
+bool HoldsAll(const JobHold& hold) { return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet; }
+
+QuietEvent EndOf(Outcome outcome) {
+  return outcome == Outcome::kInstalled ? QuietEvent::kInstalled
+         : outcome == Outcome::kGivenUp ? QuietEvent::kGivenUp
+                                        : QuietEvent::kRefused;
+}
+
+}  // namespace
+
+Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
+    : repository_(repository), policy_(policy), quiet_(policy.quiet) {
   CHECK_GT(repository_, 0);
   CHECK(policy_.collection_attempts >= 0 && policy_.collection_attempts < 63);  // a budget is halved so often
   CHECK(policy_.plenty_share > 0 && policy_.short_share > 0);
@@ -28,10 +41,12 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.settle = settling();
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
-  // What settles the buffer drops garbage on its way, so collections come after it.
-  input.collection_blocked = input.collection_blocked || MaySettleQuietly();
+  // A quiet merge runs alone, and only where nothing waits for space. It drops garbage on its way, so collections come
+  // after it.
+  const bool quietly = quiet_.MaySettle() && !settling() && running_ == 0 && !flushing() && merges_may_copy();
+  input.collection_blocked = input.collection_blocked || quietly;
   std::optional<MergeJob> job = PickMerge(input);
-  if (!job.has_value() && MaySettleQuietly()) {
+  if (!job.has_value() && quietly) {
     job = PickQuiet(input, policy_.quiet.growth);
     input.collection_blocked = collections_ == CollectionState::kBlocked;
     if (!job.has_value()) job = PickMerge(input);
@@ -40,14 +55,9 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   return job;
 }
 
-// It runs alone, and only where nothing waits for space.
-bool Scheduler::MaySettleQuietly() const {
-  return quiet_.MaySettle() && !settling() && running_ == 0 && !flushing() && merges_may_copy();
-}
-
 // Jobs that take some tables of the repository share its level among them, and exclude those that merge into it. A
-// settling or quiet merge holds everything. A zero-copy merge holds the level that it takes from and not the one it puts into:
-// its run comes in front there, whatever another job takes from the back.
+// settling or quiet merge holds everything. A zero-copy merge holds the level that it takes from and not the one it
+// puts into: its run comes in front there, whatever another job takes from the back.
 // Without memory nothing is held: what is busy is made beside what was, and few jobs run at a time.
 void Scheduler::Hold(const JobHold& hold) {
   std::set<uint64_t> runs = busy_runs_, tables = busy_tables_;
@@ -125,7 +135,8 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
   Release(hold);
   attempts_++;
   const bool collection = hold.kind == MergeKind::kCollect, quiet = hold.kind == MergeKind::kQuiet;
-  if (quiet) EndQuiet(outcome);
+  CHECK(!quiet || quiet_.running());
+  if (quiet) quiet_.End(EndOf(outcome));
   switch (outcome) {
     case Outcome::kInstalled:
       installed_++;
@@ -152,13 +163,6 @@ void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
       break;
   }
   if (kChecksWhole) Check();
-}
-
-void Scheduler::EndQuiet(Outcome outcome) {
-  CHECK(quiet_.running());
-  quiet_.End(outcome == Outcome::kInstalled ? QuietEvent::kInstalled
-             : outcome == Outcome::kGivenUp ? QuietEvent::kGivenUp
-                                            : QuietEvent::kRefused);
 }
 
 // What other jobs freed meanwhile came too late for this one, or was held by it: it is tried again at once. Jobs that

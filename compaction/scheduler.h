@@ -139,7 +139,7 @@ struct SchedulePolicy {
   // Writers are busy for so long after a write that was seen.
   uint64_t busy_micros = 1000 * 1000;
 
-  // Space is plentiful while more than one such part of the pool is free.
+  // Space is plentiful while more than one such part of the pool is free. What nobody waits for leaves it so.
   uint64_t plenty_share = 3;
 
   // Space is short when less than one such part of the pool, and less than so many chunks of the log, is free above
@@ -178,9 +178,6 @@ class Scheduler {
   // refused: a collection was installed, but found too little space for some of its copies.
   void EndMerge(const JobHold& hold, Outcome outcome, bool refused);
 
-  // NextMerge, asked by a thread that would run it, had nothing.
-  void FoundNoMerge() { quiet_.FoundNothing(); }
-
   bool merges_may_copy() const { return merges_ == MergeState::kReady; }
   bool merges_blocked() const { return merges_ == MergeState::kBlocked; }
   bool anything_blocked() const { return merges_blocked() || collections_ == CollectionState::kBlocked; }
@@ -206,12 +203,9 @@ class Scheduler {
 
   // ---- quiet
 
-  // The last write at this time.
-  void SeeSequence(uint64_t sequence, uint64_t now_micros) { quiet_.See(sequence, now_micros); }
-  const Quiet& quiet() const { return quiet_; }
-
-  // What of a pool's capacity stays free of what nobody waits for.
-  uint64_t PlentyBytes(uint64_t capacity) const { return capacity / policy_.plenty_share; }
+  // The owner says when it saw which sequence (See), and that NextMerge had nothing for a thread that would have run it
+  // (FoundNothing). All else is the scheduler's to say.
+  Quiet& quiet() { return quiet_; }
 
   // ---- flush
 
@@ -276,11 +270,6 @@ class Scheduler {
   }
   void Hold(const JobHold& hold);
   void Release(const JobHold& hold);
-  bool MaySettleQuietly() const;
-  bool HoldsAll(const JobHold& hold) const {
-    return hold.kind == MergeKind::kSettle || hold.kind == MergeKind::kQuiet;
-  }
-  void EndQuiet(Outcome outcome);
   void CollectionRefused();
   void NoSpace(const JobHold& hold);
 
@@ -301,13 +290,13 @@ class Scheduler {
   int running_ = 0;                 // merges and drains
   int drains_ = 0;                  // of them
 
-  int refusals_ = 0;              // collections that found too little space, one after the other
-  bool marks_ = false;            // there are marks for evacuation
-  uint64_t marked_at_ = 0;        // attempts_ when they were made
-  uint64_t looked_at_ = 0;        // attempts_ when space for the log was last looked for
-  uint64_t attempts_ = 0;         // jobs and flushes that have ended: each may have freed space
-  uint64_t installed_ = 0;        // those that were installed
-  int settles_ = 0;               // callers who want everything in the repository
+  int refusals_ = 0;        // collections that found too little space, one after the other
+  bool marks_ = false;      // there are marks for evacuation
+  uint64_t marked_at_ = 0;  // attempts_ when they were made
+  uint64_t looked_at_ = 0;  // attempts_ when space for the log was last looked for
+  uint64_t attempts_ = 0;   // jobs and flushes that have ended: each may have freed space
+  uint64_t installed_ = 0;  // those that were installed
+  int settles_ = 0;         // callers who want everything in the repository
   uint64_t settles_started_ = 0;
   uint64_t settles_finished_ = 0;
 };

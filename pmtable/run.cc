@@ -98,6 +98,7 @@ class RunIterator final : public InternalIterator {
 
   // The group behind the current entry, or before it.
   void AskAhead() {
+    DCHECK_LT(position_, table_->entries());
     asked_begin_ = position_;
     asked_end_ = std::min(position_ + 1 + kPrefetchGroup, table_->entries());
     for (uint64_t p = position_ + 1; p < asked_end_; p++) __builtin_prefetch(RecordOf(p));
@@ -105,6 +106,7 @@ class RunIterator final : public InternalIterator {
   void AskBehind() {
     asked_begin_ = position_ - std::min(position_, kPrefetchGroup);
     asked_end_ = position_ + 1;
+    DCHECK_LE(asked_end_, table_->entries());
     for (uint64_t p = asked_begin_; p < position_; p++) __builtin_prefetch(RecordOf(p));
   }
 

@@ -326,11 +326,11 @@ struct MIODB_EXPORT Options {
   // CPUs are those that the system reports to the process; a limit on its share of them is not seen.
   int max_background_merges = 0;
 
-  // When no write has come for so many milliseconds, what is left in the elastic buffer is merged into the repository by
-  // itself, as far as it is worth its cost, so that scans and gets have fewer places to look into; the next write stops
-  // that at once. 0: never. 0 to 10^9.
-  // It writes what WaitForIdle would write, and what is stopped is written in vain: "miodb.quiet-bytes-written" says how
-  // much. A merge that was stopped is tried again after twice as long a silence, up to 1024 times as long.
+  // When no write has come for so many milliseconds, what is left in the elastic buffer is merged into the repository
+  // by itself, as far as it is worth its cost, so that scans and gets have fewer places to look into; the next write
+  // stops that at once. 0: never. 0 to 10^9. It writes what WaitForIdle would write, and what is stopped is written in
+  // vain: "miodb.quiet-bytes-written" says how much. A merge that was stopped is tried again after twice as long a
+  // silence, up to 1024 times as long.
   int settle_after_idle_ms = 1000;
 
   // Payload bytes at which a partition of the repository is split. 4 KiB to 64 GiB.

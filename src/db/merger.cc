@@ -53,7 +53,7 @@ void Merger::MarkGarbage() {
   const uint64_t now = NowMicros();
   // Tests that run the background work themselves have no second in which nobody writes.
   if (!db_.hooks.manual_background) {
-    scheduler_->SeeSequence(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
+    scheduler_->quiet().See(tree_->last_sequence.load(std::memory_order_relaxed), now);  // relaxed: policy only
   }
   if (scheduler_->marks_are_fresh()) return;
   const std::optional<MarkRequest> request = scheduler_->WantsMarks(space_->Figures(), now);
@@ -83,7 +83,7 @@ bool Merger::Step() {
     MarkGarbage();
     job = scheduler_->NextMerge(MakePickerInput());
     if (!job.has_value()) {
-      scheduler_->FoundNoMerge();
+      scheduler_->quiet().FoundNothing();
       return false;
     }
     hold = scheduler_->BeginMerge(*job);
@@ -93,14 +93,16 @@ bool Merger::Step() {
   return true;
 }
 
-// The sequence is compared with the one that the scheduler has seen, so a write between its look and the job's begin
-// ends the job too. A put knows nothing of it.
-std::function<bool()> Merger::StopAtWrite() const {
+// The sequence is compared with the one that the scheduler has seen before it chose the job, so a write in between ends
+// the job too. A put knows nothing of it.
+void Merger::GiveWay(MergeRequest* request) {
+  DbLock lock(control_);
   CHECK(scheduler_->quiet().running());
-  const uint64_t seen = scheduler_->quiet().sequence();
-  return [this, seen] {
+  const uint64_t seen = scheduler_->quiet().disturbed() ? UINT64_MAX : scheduler_->quiet().sequence();
+  request->stop = [this, seen] {
     return control_->closing() || tree_->last_sequence.load(std::memory_order_relaxed) != seen;  // relaxed: a wish
   };
+  request->leave_free += space_->Plenty();
 }
 
 // All but its filter. What version gets outlives the request. That version may be newer than the one which the job was
@@ -122,7 +124,6 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     *version = tree_->versions->current();
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     pressed = scheduler_->full();
-    if (job.kind == MergeKind::kQuiet) request.stop = StopAtWrite();
   }
   if (job.kind == MergeKind::kCollect) {
     request.inputs.push_back(job.collect);
@@ -151,11 +152,10 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.leave_free = job.kind != MergeKind::kCollect ? space_->ChunkReserve()
                        : pressed                       ? 0
                                                        : kCopyReserveChunks * db_.chunk_bytes;
-  if (job.kind == MergeKind::kQuiet) request.leave_free += scheduler_->PlentyBytes(db_.pool->capacity());
   request.copy_extent_bytes = space_->NextChunkBytes();
   request.filter_bits = db_.options.filter_bits_per_key;
   request.new_table_number = [this] { return tree_->NewId(); };
-  if (request.stop == nullptr) request.stop = [this] { return control_->closing(); };
+  request.stop = [this] { return control_->closing(); };
   return request;
 }
 
@@ -190,6 +190,7 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   Status s = db_.WithMemory([&] {
     VersionRef version;
     MergeRequest request = MakeMergeRequest(job, hold, &version);
+    if (job.kind == MergeKind::kQuiet) GiveWay(&request);
     const VersionFilter filter(tree_->snapshots.Sequences());  // after the version was pinned
     request.filter = &filter;
     return MergeRuns(request, &result);

@@ -10,8 +10,6 @@
 #ifndef MIODB_SRC_DB_MERGER_H_
 #define MIODB_SRC_DB_MERGER_H_
 
-#include <functional>
-
 #include "compaction/merge.h"
 #include "compaction/picker.h"
 #include "compaction/scheduler.h"
@@ -74,7 +72,7 @@ class Merger {
   PickerInput MakePickerInput() const REQUIRES(db_mutex);
   MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
   void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);
-  std::function<bool()> StopAtWrite() const REQUIRES(db_mutex);
+  void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);

@@ -92,6 +92,21 @@ bool ParseNumber(Slice text, uint64_t* number) {
   return true;
 }
 
+// Flushes and merges.
+void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, uint64_t>>* counters) {
+  DCHECK(counters != nullptr);
+  const std::pair<const char*, const Counter*> jobs[] = {
+      {"flush-micros", &statistics.flush_micros},
+      {"merge-micros", &statistics.merge_micros},
+      {"flushes", &statistics.flushes},
+      {"merges", &statistics.merges},
+      {"quiet-merges", &statistics.quiet_merges},
+      {"quiet-merges-given-up", &statistics.quiet_given_up},
+      {"quiet-bytes-written", &statistics.quiet_bytes},
+  };
+  for (const auto& [name, counter] : jobs) counters->emplace_back(name, counter->value());
+}
+
 }  // namespace
 
 // One list is the source of "miodb.counters", of each counter's own property, and of the lines at the end of
@@ -101,13 +116,7 @@ CounterList Properties::Counters() {
   result.emplace_back("user-bytes-written", db_.statistics.user_bytes.value());
   result.emplace_back("stall-micros", db_.statistics.stall_micros.value());
   result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
-  result.emplace_back("flush-micros", db_.statistics.flush_micros.value());
-  result.emplace_back("merge-micros", db_.statistics.merge_micros.value());
-  result.emplace_back("flushes", db_.statistics.flushes.value());
-  result.emplace_back("merges", db_.statistics.merges.value());
-  result.emplace_back("quiet-merges", db_.statistics.quiet_merges.value());
-  result.emplace_back("quiet-merges-given-up", db_.statistics.quiet_given_up.value());
-  result.emplace_back("quiet-bytes-written", db_.statistics.quiet_bytes.value());
+  AddJobs(db_.statistics, &result);
   AddDoorCounters(db_.pool->persist(), &result);
   // Figures of parts that this database does not have are left out, and not told as 0.
   if (db_.nvm_model != nullptr) {

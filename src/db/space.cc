@@ -134,7 +134,7 @@ SpaceFigures Space::Figures() const {
 
 uint64_t Space::PlentyAbove() const {
   const uint64_t free = db_.pool->free_bytes();
-  const uint64_t keep = scheduler_->PlentyBytes(db_.pool->capacity()) + Reserve(Demand::kAny);
+  const uint64_t keep = Plenty() + Reserve(Demand::kAny);
   return free > keep ? free - keep : 0;
 }
 

@@ -51,7 +51,8 @@ class Space {
   uint64_t ChunkReserve() const;
   SpaceFigures Figures() const REQUIRES(db_mutex);
 
-  // Free bytes that work for which nobody waits may take.
+  // What work for which nobody waits leaves free besides the reserve, and the free bytes that it may take.
+  uint64_t Plenty() const { return db_.pool->capacity() / SchedulePolicy().plenty_share; }
   uint64_t PlentyAbove() const REQUIRES(db_mutex);
 
   // The last sequence when everything that a full pool could free had been freed: until it changes, or a snapshot is

@@ -66,6 +66,7 @@ class MemTableIterator final : public InternalIterator {
 
   // A hint only: what is linked in between meanwhile lengthens the distance.
   void LookAhead() {
+    DCHECK(ahead_ != nullptr);
     const Slice key = BLinkTree::KeyOf(ahead_);
     __builtin_prefetch(ahead_->record);
     __builtin_prefetch(key.data() + key.size());

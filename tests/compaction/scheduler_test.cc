@@ -191,7 +191,7 @@ TEST_F(SchedulerTest, WhileWritersAreBusyMoreGarbageIsBorne) {
   const uint64_t percent = 100 + policy_.patience * 25;
   EXPECT_TRUE(Marks(Figures(126)).has_value());
   EXPECT_FALSE(Marks(Figures(125)).has_value());
-  scheduler_.SeeSequence(1, kLongAfter);
+  scheduler_.quiet().See(1, kLongAfter);
   EXPECT_FALSE(Marks(Figures(percent)).has_value());
   EXPECT_TRUE(Marks(Figures(percent + 1)).has_value());
   EXPECT_TRUE(scheduler_.WritersAreBusy(kLongAfter + policy_.busy_micros - 1));
@@ -271,7 +271,7 @@ class QuietTest : public SchedulerTest {
  protected:
   void SetUp() override { See(1, 0); }
   // micros: since kLongAfter.
-  void See(uint64_t sequence, uint64_t micros) { scheduler_.SeeSequence(sequence, kLongAfter + micros); }
+  void See(uint64_t sequence, uint64_t micros) { scheduler_.quiet().See(sequence, kLongAfter + micros); }
   bool SettlesAfter(uint64_t micros) {
     See(scheduler_.quiet().sequence(), micros);
     return HasWork(kLeft);
@@ -299,8 +299,8 @@ TEST_F(QuietTest, ASilenceOfZeroNeverBegins) {
   SchedulePolicy policy;
   policy.quiet.settle_after_micros = 0;
   Scheduler scheduler(2, policy);
-  scheduler.SeeSequence(1, kLongAfter);
-  scheduler.SeeSequence(1, 2 * kLongAfter);
+  scheduler.quiet().See(1, kLongAfter);
+  scheduler.quiet().See(1, 2 * kLongAfter);
   EXPECT_FALSE(scheduler.quiet().MaySettle());
 }
 
@@ -348,7 +348,7 @@ TEST_F(QuietTest, WhereNothingIsFoundNobodyLooksAgainUntilSomethingChanges) {
   for (const auto& [name, event] : events) {
     SCOPED_TRACE(name);
     EXPECT_TRUE(SettlesAfter(silence_));
-    scheduler_.FoundNoMerge();
+    scheduler_.quiet().FoundNothing();
     EXPECT_FALSE(SettlesAfter(silence_));
     event();
     EXPECT_TRUE(HasWork(kLeft));
@@ -386,7 +386,7 @@ TEST_F(QuietTest, GarbageWaitsForIt) {
   figures.buffer_is_empty = false;
   ASSERT_TRUE(SettlesAfter(silence_));
   EXPECT_FALSE(Marks(figures, silence_).has_value());
-  scheduler_.FoundNoMerge();
+  scheduler_.quiet().FoundNothing();
   EXPECT_TRUE(Marks(figures, silence_).has_value());
 }
 
@@ -450,12 +450,12 @@ class World {
   // Time goes by, and the scheduler looks at the clock.
   void Pass(uint64_t micros) {
     now_ += micros;
-    scheduler_.SeeSequence(written_, now_);
+    scheduler_.quiet().See(written_, now_);
   }
   void Write() {
     written_++;
     written_at_ = ++now_;
-    scheduler_.SeeSequence(written_, now_);
+    scheduler_.quiet().See(written_, now_);
     disturbed_ = scheduler_.quiet().running();
     EXPECT_EQ(disturbed_, scheduler_.quiet().disturbed());
   }
@@ -636,7 +636,7 @@ class World {
     input.quiet_bytes = UINT64_MAX;
     std::optional<MergeJob> job = scheduler_.NextMerge(input);
     if (!job.has_value()) {
-      scheduler_.FoundNoMerge();
+      scheduler_.quiet().FoundNothing();
       return false;
     }
     if (job->kind == MergeKind::kQuiet) {

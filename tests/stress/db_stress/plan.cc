@@ -221,24 +221,25 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
 std::string StressRound::Describe() const {
   static const char* const kTargetNames[] = {"opening", "writing", "flushing", "compacting", "closing", "never"};
   char text[440];
-  std::snprintf(
-      text, sizeof(text),
-      "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d merges, settle %d ms, "
-      "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s%s",
-      static_cast<unsigned long long>(number), kTargetNames[static_cast<int>(target)], writers,
-      options.write_buffer_size, options.log_chunk_size, options.max_immutable_memtables, options.num_levels,
-      options.level_trigger, options.max_background_merges, options.settle_after_idle_ms,
-      static_cast<unsigned long long>(options.partition_size),
-      options.lazy_copy_limit, options.space_amplification_percent, options.filter_bits_per_key,
-      static_cast<unsigned long long>(options.pool_growth), static_cast<unsigned long long>(options.pool_size),
-      options.log_mode == kLogOff    ? "off"
-      : options.log_mode == kLogFile ? "file"
-                                     : "pmem",
-      !options.pool_path.empty()             ? "volatile"
-      : options.persist_mode == kPersistFile ? "file mode"
-                                             : "mode of the medium",
-      options.nvm_regions.empty() ? "" : ", two regions", options.paranoid_checks ? ", paranoid" : "",
-      options.ssd_path.empty() ? "" : ", ssd");
+  std::snprintf(text, sizeof(text),
+                "round %llu, kill %s, %d writers, memtable %zu, chunk %zu, %d sealed, %d levels, trigger %d, %d "
+                "merges, settle %d ms, "
+                "partition %llu, lazy copy %zu, amplification %d, filter %d, growth %llu, pool %llu, log %s, %s%s%s%s",
+                static_cast<unsigned long long>(number), kTargetNames[static_cast<int>(target)], writers,
+                options.write_buffer_size, options.log_chunk_size, options.max_immutable_memtables, options.num_levels,
+                options.level_trigger, options.max_background_merges, options.settle_after_idle_ms,
+                static_cast<unsigned long long>(options.partition_size), options.lazy_copy_limit,
+                options.space_amplification_percent, options.filter_bits_per_key,
+                static_cast<unsigned long long>(options.pool_growth),
+                static_cast<unsigned long long>(options.pool_size),
+                options.log_mode == kLogOff    ? "off"
+                : options.log_mode == kLogFile ? "file"
+                                               : "pmem",
+                !options.pool_path.empty()             ? "volatile"
+                : options.persist_mode == kPersistFile ? "file mode"
+                                                       : "mode of the medium",
+                options.nvm_regions.empty() ? "" : ", two regions", options.paranoid_checks ? ", paranoid" : "",
+                options.ssd_path.empty() ? "" : ", ssd");
   if (options.ssd_path.empty()) return text;
   char ssd[200];
   std::snprintf(ssd, sizeof(ssd),
