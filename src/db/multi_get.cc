@@ -23,8 +23,8 @@ namespace miodb {
 
 namespace {
 
-// Searches that take their steps in turn: enough for the processor to have as many misses under way as it can, and no
-// more than stay in the nearest cache with what they have asked for (docs/benchmarks.md, "Many gets in one call").
+// Searches that take their steps in turn: more than a processor has misses under way, and few enough to stay in the
+// nearest cache with what they have asked for. Half and twice as many were the same within the noise.
 constexpr size_t kWindow = 32;
 
 // Keys whose blocks are read together: enough for a disk to overlap, and no more than a ring takes at a time.
