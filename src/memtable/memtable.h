@@ -49,11 +49,20 @@ class MemTable {
   // An entry for AddBeside. nullptr: there is no memory. By who has the lane.
   BLinkTree::Entry* NewEntry(size_t lane) { return BLinkTree::NewEntry(lanes_[lane].get()); }
 
-  // Adds the record at place, by who has the lane. REQUIRES: entry is a new one of that lane; BeginBeside was called.
+  // The first half of adding a record by who has a lane: the filter. It is apart because its locked instructions would
+  // wait for what is on its way to the medium.
+  void FilterBeside(uint32_t hash) {
+    if (filter_ != nullptr) filter_->AddBeside(hash);
+  }
+  void PrefetchFilter(uint32_t hash) const {
+    if (filter_ != nullptr) filter_->Prefetch(hash);
+  }
+
+  // The second half: adds the record at place, by who has the lane. REQUIRES: entry is a new one of that lane;
+  // BeginBeside and FilterBeside were called.
   void AddBeside(size_t lane, BLinkTree::Entry* entry, const Slice& key, uint64_t tag, const char* place,
                  size_t record_size) {
     DCHECK_LE(TagType(tag), kTypeValue);
-    if (filter_ != nullptr) filter_->AddBeside(KeyHash(key));  // first, as in Add
     tree_.InsertBeside(entry, lanes_[lane].get(), key, tag, place, record_size);
   }
 
