@@ -24,7 +24,7 @@ Update MakeUpdate(int key, bool put, uint64_t size, uint64_t sequence) {
 Op AnyWrite(Random* random, const Config& config) {
   Op op;
   const uint64_t dice = random->Uniform(10);
-  op.kind = dice < 5 ? 'p' : dice < 7 ? 'd' : dice < 8 ? 'b' : 'w';
+  op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : dice < 9 ? 'b' : 'w';
   op.sync = random->OneIn(3);
   if (op.kind == 'b' || op.kind == 'w') {
     op.a = static_cast<uint32_t>(op.kind == 'b' ? 1 + random->Uniform(5) : 2 + random->Uniform(kMostWriters - 1));
