@@ -77,31 +77,8 @@ class PMTable {
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
-  // A Get that is made in steps, so that those of many keys wait for memory together. Threads: one. The table must
-  // outlive it.
-  class Search {
-   public:
-    // The first step asks the filter: PrefetchFilter some time before it.
-    void Start(const PMTable& table);
-
-    // Does what Get does until it would wait for memory, and adds that memory to what is wanted. True: there are no
-    // more steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is
-    // the same in all steps.
-    bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
-
-   private:
-    enum class Stage : uint8_t { kFilter, kInner, kLeaf, kWord, kRecord };
-
-    void AskForNode(PrefetchList* wanted);
-    void AskForLeaf(PrefetchList* wanted);
-    bool AskForWord(PrefetchList* wanted);
-
-    const PMTable* table_ = nullptr;
-    Stage stage_ = Stage::kFilter;
-    uint64_t node_ = 0;     // on the lowest inner level, then the leaf
-    uint64_t matches_ = 0;  // of the leaf, those not read yet
-    IndexWord word_;        // of the first of them
-  };
+  // The same in steps (table_search.h).
+  class Search;
 
   // Asks for the line of the filter that Get will look at; or adds it to what is wanted.
   void PrefetchFilter(const LookupKey& key) const {

@@ -1,8 +1,9 @@
+#include "pmtable/table_search.h"
+
 #include <algorithm>
 #include <cstddef>
 
 #include "pmtable/node_search.h"
-#include "pmtable/pmtable.h"
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
 #include "src/util/prefetch.h"
@@ -155,6 +156,7 @@ inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.s
 // and is not too new is the answer.
 inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found,
                                  RecordView* record) const {
+  DCHECK(by_fingerprint());
   Status s = ReadRecord(word.ref(), verify, record);
   *found = s.ok() && record->key == key.key && record->sequence() <= key.sequence;
   return s;
@@ -178,6 +180,7 @@ inline bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
 
 // For tables in which fingerprints do not lead to the key.
 Status PMTable::GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  DCHECK(!by_fingerprint());
   uint64_t position;
   Status s = Seek(key.key, key.sequence, verify, &position);
   if (!s.ok() || position == header_.entries) return s;
@@ -211,6 +214,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
 }
 
 void PMTable::Search::Start(const PMTable& table) {
+  DCHECK_GT(table.entries(), 0u);
   table_ = &table;
   stage_ = Stage::kFilter;
 }
@@ -218,16 +222,19 @@ void PMTable::Search::Start(const PMTable& table) {
 // Asks for the lowest inner node on the way, or for the leaf if there is no such node.
 void PMTable::Search::AskForNode(PrefetchList* wanted) {
   if (table_->level_start_.empty()) return AskForLeaf(wanted);
+  DCHECK_LT(table_->level_start_[0] + node_, table_->inner_.size());
   stage_ = Stage::kInner;
   wanted->Add(&table_->inner_[table_->level_start_[0] + node_], offsetof(InnerNode, ref));
 }
 
 void PMTable::Search::AskForLeaf(PrefetchList* wanted) {
+  DCHECK_LT(node_, table_->header_.leaf_count);
   stage_ = Stage::kLeaf;
   wanted->Add(&table_->Leaf(node_).fingerprint, 1);
 }
 
 bool PMTable::Search::AskForWord(PrefetchList* wanted) {
+  DCHECK(stage_ == Stage::kLeaf || stage_ == Stage::kRecord);
   if (matches_ == 0) return true;
   wanted->Add(&table_->Leaf(node_).word[__builtin_ctzll(matches_)], 1);
   stage_ = Stage::kWord;
@@ -236,6 +243,7 @@ bool PMTable::Search::AskForWord(PrefetchList* wanted) {
 
 bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
                            RecordView* record) {
+  DCHECK(table_ != nullptr && s->ok());
   PerfClock clock;
   switch (stage_) {
     case Stage::kFilter:

@@ -18,6 +18,7 @@ PoolSources::PoolSources(const ReadState& state, const KeyOrder& key_order) : or
 
 // A run of several tables has its filter asked for when its turn comes: which one it is takes a search.
 void PoolSearch::Start(const PoolSources& sources, const LookupKey& key, size_t index) {
+  DCHECK(!sources.memtables.empty());
   sources_ = &sources;
   key_ = &key;
   index_ = index;
@@ -33,6 +34,7 @@ void PoolSearch::Start(const PoolSources& sources, const LookupKey& key, size_t 
 
 // Goes to the next source that can have the key, as far as that is known without its filter.
 PoolSearch::Next PoolSearch::EnterNext(PrefetchList* wanted) {
+  DCHECK(stage_ == Stage::kBetween);
   const size_t memtables = sources_->memtables.size();
   while (source_ < memtables + sources_->runs.size()) {
     const size_t source = source_++;
@@ -65,6 +67,7 @@ bool PoolSearch::StepInSource(bool verify, PrefetchList* wanted) {
 }
 
 bool PoolSearch::Step(bool verify, PrefetchList* wanted) {
+  DCHECK(sources_ != nullptr && status_.ok() && !found_);
   for (;;) {
     if (stage_ != Stage::kBetween) {
       if (!StepInSource(verify, wanted)) return false;
