@@ -117,13 +117,17 @@ class DamageTest : public DbTestBase {
   void CheckManyAsGets(const ReadOptions& options) {
     std::vector<Slice> keys;
     for (const auto& [key, all] : written_) keys.emplace_back(key);
-    std::vector<std::string> values;
+    std::vector<std::string> values, before;
+    std::string value;
+    for (const Slice& key : keys) before.push_back(db_->Get(options, key, &value).ToString());
     const std::vector<Status> statuses = db_->MultiGet(options, keys, &values);
     ASSERT_EQ(keys.size(), statuses.size());
-    std::string value;
     for (size_t i = 0; i < keys.size(); i++) {
-      ASSERT_EQ(db_->Get(options, keys[i], &value).ToString(), statuses[i].ToString()) << keys[i].ToString();
-      if (statuses[i].ok()) {
+      // Filters are made in the background, and spare a get the damage of another key's record.
+      const Status after = db_->Get(options, keys[i], &value);
+      ASSERT_TRUE(statuses[i].ToString() == before[i] || statuses[i].ToString() == after.ToString())
+          << keys[i].ToString() << ": " << statuses[i].ToString();
+      if (statuses[i].ok() && after.ok()) {
         ASSERT_EQ(value, values[i]) << keys[i].ToString();
       }
     }
