@@ -68,6 +68,65 @@ class PayloadMap {
   size_t last_ = 0;
 };
 
+// Turns the entries of a memtable that are kept into entries of tables. A single deletion waits for the verdict on what
+// comes behind it.
+class EntryWriter {
+ public:
+  EntryWriter(const FlushRequest& request, PayloadMap* payload, TableSink* sink)
+      : order_(request.order), payload_(payload), sink_(sink) {}
+
+  // The entry that waits is of the key before.
+  void NewKey() {
+    new_key_ = true;
+  }
+
+  Status Take(const BLinkTree::Entry& entry, VersionJudge::Verdict verdict) {
+    using Verdict = VersionJudge::Verdict;
+    if (verdict == Verdict::kDropBoth) {
+      CHECK(held_ != nullptr);
+      held_ = nullptr;
+    }
+    Status s = Finish();
+    if (new_key_) key_written_ = new_key_ = false;
+    if (s.ok() && verdict == Verdict::kKeep) s = Write(entry);
+    if (verdict == Verdict::kHold) held_ = &entry;
+    return s;
+  }
+
+  Status Finish() {
+    if (held_ == nullptr) return Status::OK();
+    const BLinkTree::Entry& held = *held_;
+    held_ = nullptr;
+    return Write(held);
+  }
+
+  uint64_t kept() const { return kept_; }
+
+ private:
+  Status Write(const BLinkTree::Entry& from) {
+    const Slice key = BLinkTree::KeyOf(&from);
+    IndexEntry entry;
+    entry.SetKey(key);
+    entry.same_key_as_last = key_written_;
+    entry.hash = order_.bytewise() ? KeyHash(key) : 0;
+    entry.word = IndexWord(payload_->RefOf(from.record, from.record_size), TagType(from.tag), from.record_size);
+    Status s = sink_->MakeRoom(entry.same_key_as_last);
+    if (!s.ok()) return s;
+    sink_->Add(entry, TagSequence(from.tag));
+    key_written_ = true;
+    kept_++;
+    return s;
+  }
+
+  const KeyOrder order_;
+  PayloadMap* const payload_;
+  TableSink* const sink_;
+  const BLinkTree::Entry* held_ = nullptr;  // a single deletion
+  bool new_key_ = false;                    // what is taken next begins a key
+  bool key_written_ = false;                // a version of the present key is in the output
+  uint64_t kept_ = 0;
+};
+
 // Whether the entry comes behind the one before it. Its key lies where the log is: in bytes of a medium. Of one key the
 // newer version comes first.
 bool InOrder(const KeyOrder& order, const BLinkTree::Entry& before, const BLinkTree::Entry& entry) {
@@ -100,8 +159,8 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
 
   // The next record is asked for ahead, because the walk goes through them in key order and they lie in the order of
   // writing.
-  IndexEntry entry;
-  uint64_t kept = 0;
+  EntryWriter writer(request, &payload, &sink);
+  VersionJudge judge(request.filter, request.versions_once);
   const BLinkTree::Entry* last = nullptr;
   for (const BLinkTree::Entry* from = tree.First(); from != nullptr; last = from, from = from->Next()) {
     if (const BLinkTree::Entry* const next = from->Next(); next != nullptr) __builtin_prefetch(next->record);
@@ -111,21 +170,18 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
       return Status::Corruption(pool->path(),
                                 "log record of write " + std::to_string(TagSequence(from->tag)) + " is out of order");
     }
-    const Slice key = BLinkTree::KeyOf(from);
-    const bool same_key = last != nullptr && order.Equal(key, BLinkTree::KeyOf(last));
-    if (same_key && !request.filter->VisibleBelow(TagSequence(from->tag), TagSequence(last->tag))) continue;
-    entry.SetKey(key);
-    // The newest version of a key is always kept, so the one added last has this key.
-    entry.same_key_as_last = same_key;
-    entry.hash = order.bytewise() ? KeyHash(key) : 0;
-    const PmRef ref = payload.RefOf(from->record, from->record_size);
-    entry.word = IndexWord(ref, TagType(from->tag) == kTypeDeletion, from->record_size);
-    Status s = sink.MakeRoom(same_key);
+    if (last == nullptr || !order.Equal(BLinkTree::KeyOf(from), BLinkTree::KeyOf(last))) {
+      judge.NewKey();
+      writer.NewKey();
+    }
+    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), TagSequence(from->tag), false));
+    if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
     if (!s.ok()) return s;
-    sink.Add(entry, TagSequence(from->tag));
-    kept++;
   }
-  Status s = sink.Finish(tables);
+  Status s = writer.Finish();
+  if (!s.ok()) return s;
+  const uint64_t kept = writer.kept();
+  s = sink.Finish(tables);
   CHECK(!s.ok() || Run({0, *tables}).entries() == kept);
   CHECK_LE(kept, tree.count());
   if (s.ok()) s = pool->persist().Fence(Purpose::kFlush);

@@ -29,6 +29,7 @@ struct FlushRequest {
   const VersionFilter* filter;
   int filter_bits;
   std::function<uint64_t()> new_table_number;
+  bool versions_once = true;  // see VersionJudge
 };
 
 // *tables: of the new run, in key order; none if the memtable is empty.

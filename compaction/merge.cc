@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "compaction/merge_output.h"
 #include "compaction/payload_tracker.h"
 #include "compaction/record_copier.h"
 #include "compaction/table_sink.h"
@@ -112,11 +113,10 @@ class ClusterMerge {
                RecordCopier* copier, MergeResult* result)
       : request_(request),
         cluster_(cluster),
-        tracker_(tracker),
-        copier_(copier),
         result_(result),
         may_copy_(MayCopy(request, cluster)),
-        bottom_(!HasOlder(request, cluster.smallest, cluster.largest)) {
+        bottom_(!HasOlder(request, cluster.smallest, cluster.largest)),
+        judge_(request.filter, request.versions_once) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
     options.payload_limit = request.payload_limit;
     options.min_sequence = kMaxSequence;
@@ -156,6 +156,7 @@ class ClusterMerge {
       options.entries_per_table = options.max_entries / (payload_bytes / request.payload_limit) / 4 * 5 + kNodeFanout;
     }
     sink_ = std::make_unique<TableSink>(std::move(options), tracker);
+    output_ = std::make_unique<MergeOutput>(request, may_copy_, bottom_, tracker, copier, sink_.get(), result);
   }
 
   bool overflowed() const { return sink_->overflowed(); }
@@ -182,7 +183,8 @@ class ClusterMerge {
     CHECK(!failed_);
     CHECK_EQ(result_->entries_read - read, entries_);
     std::vector<TableRef> tables;
-    Status s = sink_->Finish(&tables);
+    Status s = output_->NewKey();
+    if (s.ok()) s = sink_->Finish(&tables);
     if (!s.ok()) return s;
     CHECK_EQ(miodb::Run({0, tables}).entries(), entries_ - (result_->entries_dropped - dropped));
     if (!LieInside(request_.order, cluster_, tables)) return OutOfOrder(tables.front()->number());
@@ -257,73 +259,35 @@ class ClusterMerge {
     return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
   }
 
-  // Decides about the entry on top and adds it to the output if it is kept. Sequences are in the records, so they are
-  // read only where a snapshot makes them matter: without one the first version of a key is kept and no other, and a
-  // tombstone at the bottom goes.
+  // Decides about the entry on top and hands it on. Sequences are in the records, so they are read only where a snapshot
+  // makes them matter: without one the versions of a key are judged by their order and their kinds.
   Status Take(IndexCursor* cursor) {
     CHECK(cursor->Valid());
     bool same_key;
     Status s = SameKey(cursor, &same_key);
+    if (s.ok() && !same_key) s = output_->NewKey();
     if (!s.ok()) return s;
-    const bool added_same = same_key && last_added_same_;
-    // newer is the version of this key taken before, kept or not: a snapshot between the two sees this one.
-    IndexEntry entry = cursor->entry();
+    if (!same_key) judge_.NewKey();
+    const IndexWord word = cursor->entry().word;
     uint64_t newer = 0, sequence = 0;
-    const VersionFilter& filter = *request_.filter;
-    const bool needs_sequences = filter.has_snapshots() && (same_key || entry.word.tombstone());
-    if (needs_sequences) {
-      s = SequenceOf(cursor->table(), entry.word.ref(), &sequence);
-      if (s.ok() && same_key) s = SequenceOf(*last_table_, last_ref_, &newer);
+    if (request_.filter->has_snapshots() && (same_key || word.tombstone())) {
+      s = SequenceOf(cursor->table(), word.ref(), &sequence);
+      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*last_table_, last_ref_, &newer);
       if (!s.ok()) return s;
+      if (newer > 0) judge_.NewerIs(newer);
     }
-    bool keep = !same_key || filter.VisibleBelow(sequence, newer);
-    if (keep && entry.word.tombstone() && bottom_ && filter.TombstoneDroppable(sequence)) keep = false;
+    const VersionJudge::Verdict verdict = judge_.Judge(word.type(), sequence, bottom_);
     // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
-    last_ = entry;
+    last_ = cursor->entry();
     last_table_ = &cursor->table();
-    last_ref_ = entry.word.ref();
+    last_ref_ = word.ref();
     any_ = true;
-    last_added_same_ = keep || added_same;
-    if (!keep) {
-      result_->entries_dropped++;
-      return s;
-    }
-    entry.same_key_as_last = added_same;
-    return Emit(cursor, &entry);
-  }
-
-  // The extent of every reference has to be one of the inputs': an entry that points elsewhere was damaged, and a table
-  // that referred to space which it does not hold could see it change.
-  Status Emit(IndexCursor* cursor, IndexEntry* entry) {
-    const Extent* const extent = tracker_->Find(entry->word.ref());
-    if (extent == nullptr) {
-      return Status::Corruption(request_.pool->path(), "table " + std::to_string(cursor->table().number()) +
-                                                           " refers to offset " + std::to_string(entry->word.ref()) +
-                                                           ", outside of its payload");
-    }
-    CHECK(!entry->same_key_as_last || last_added_same_);
-    Status s = sink_->MakeRoom(entry->same_key_as_last);
-    if (!s.ok()) return s;
-    // Of a record that is not read its table's oldest sequence is the bound.
-    uint64_t oldest = cursor->table().oldest_sequence();
-    if (may_copy_ && copier_->Wanted(*extent, entry->word)) {
-      RecordView record;
-      s = cursor->table().ReadRecord(entry->word.ref(), true, &record);
-      if (!s.ok()) return s;
-      // What the limit would settle anyway counts as lazy copy, in a marked extent or not.
-      copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry->word.size() > request_.settle_limit,
-                    &entry->word);
-      entry->SetKey(record.key);
-      oldest = record.sequence();
-    }
-    sink_->Add(*entry, oldest);
-    return s;
+    if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
+    return output_->Take({last_, last_table_}, verdict, judge_.apart());
   }
 
   const MergeRequest& request_;
   const Cluster& cluster_;
-  PayloadTracker* const tracker_;
-  RecordCopier* const copier_;
   MergeResult* const result_;
   const bool may_copy_;   // marks set later are left to the next merge: there is no room for more extents in the index
   const bool bottom_;     // nothing older than the inputs lies in the cluster's range
@@ -332,11 +296,12 @@ class ClusterMerge {
   bool failed_ = false;  // a cursor met damage: the heap's order means nothing any more
   std::vector<size_t> heap_;
   std::unique_ptr<TableSink> sink_;
+  std::unique_ptr<MergeOutput> output_;
+  VersionJudge judge_;
   IndexEntry last_ = {};                 // the entry taken last, kept or not
   const PMTable* last_table_ = nullptr;  // whose entry it was
   PmRef last_ref_ = 0;                   // its record
   bool any_ = false;
-  bool last_added_same_ = false;  // a version of last_'s key is in the output
 };
 
 // Whether a table that overlaps no other must be rewritten all the same: something in it can be dropped, or the policy
@@ -345,13 +310,14 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   if (request.rewrite_all) return true;
   // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
-  if (table.has(kTableDuplicates) && !request.filter->has_snapshots()) return true;
+  if (table.HoldsHidden() && !request.filter->has_snapshots()) return true;
   if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
   if (!request.copies) return false;
   for (const PayloadRef& p : table.payload()) {
     if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
-    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && !table.has(kTableOrdered)) {
-      // Records in random order, small enough to settle on average.
+    const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);
+    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && (!table.has(kTableOrdered) || folds)) {
+      // Records in random order, or operands, small enough to settle on average.
       if (table.payload_bytes() / table.entries() <= request.settle_limit) return true;
     }
   }

@@ -5,7 +5,8 @@
 //     it is, unless the policy wants it rewritten: joining runs that do not overlap costs nothing.
 //   2 Merge each other cluster: walk the indexes side by side, newest input first among equal keys; drop versions and
 //     tombstones that no read can need; stream out new indexes over the same records.
-//   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy.
+//   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy; there operands of a key
+//     are folded into one record (merge_output.h).
 //   4 Fence. The caller then writes one manifest edit: inputs removed, outputs placed.
 //
 // What a crash leaves: before that edit the inputs and free space, after it the outputs. Inputs stay readable for
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "compaction/version_filter.h"
+#include "miodb/merge_operator.h"
 #include "pmtable/run.h"
 #include "src/ssd/ssd_levels.h"
 
@@ -48,6 +50,8 @@ struct MergeRequest {
   uint64_t copy_extent_bytes = 0;       // size of the extents for copies
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
+  const MergeOperator* merge_operator = nullptr;  // folds operands where records are copied; null: nothing is folded
+  bool versions_once = true;                      // see VersionJudge; else operands are folded into values only
   std::function<uint64_t()> new_table_number = nullptr;
   std::function<bool()> stop = nullptr;  // asked now and then; give up when it says so
 };

@@ -115,9 +115,9 @@ bool HoldsHidden(const Version& version, const Run& repository) {
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   bool holds = false;
   repository.tables.Search(
-      [&](const TableSummary& part) { return !holds && (part.duplicates || (part.tombstones && tombstones_end_here)); },
+      [&](const TableSummary& part) { return !holds && (part.hidden || (part.tombstones && tombstones_end_here)); },
       [&](const TableRef& table) {
-        holds = holds || table->has(kTableDuplicates) || (table->tombstones() > 0 && tombstones_end_here);
+        holds = holds || table->HoldsHidden() || (table->tombstones() > 0 && tombstones_end_here);
       });
   return holds;
 }

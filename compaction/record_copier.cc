@@ -4,6 +4,7 @@
 #include "compaction/record_copier.h"
 
 #include <algorithm>
+#include <string>
 
 namespace miodb {
 
@@ -34,22 +35,46 @@ bool RecordCopier::TakeExtent(uint64_t size) {
   return true;
 }
 
-// The store is not fenced: the merge fences once, when its tables are written too.
-void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* word) {
-  const size_t size = record.size();
+// Where the next record of this size goes; nullptr: there is no space for it.
+char* RecordCopier::TakeSpace(uint64_t size) {
   CHECK(extent_ == nullptr || used_ <= extent_->size());
   if (extent_ == nullptr || extent_->size() - used_ < size) {
     Finish();
     full_ = !TakeExtent(size);
-    if (full_) return;
+    if (full_) return nullptr;
   }
   char* const to = extent_->data() + used_;
-  request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
-  *word = word->WithRef(extent_->offset() + used_);
-  CHECK(extent_->Contains(word->ref()));
   used_ += size;
   CHECK_LE(used_, extent_->size());
   bytes_copied_ += size;
+  return to;
+}
+
+// The store is not fenced: the merge fences once, when its tables are written too.
+void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* word) {
+  const size_t size = record.size();
+  char* const to = TakeSpace(size);
+  if (to == nullptr) return;
+  request_.pool->persist().Copy(evacuated ? Purpose::kEvacuation : Purpose::kLazyCopy, to, record.begin, size);
+  *word = word->WithRef(extent_->offset() + static_cast<PmRef>(to - extent_->data()));
+  CHECK(extent_->Contains(word->ref()));
+}
+
+// Not fenced either. The record is made in DRAM, so that it is one store.
+bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word) {
+  if (full_) return false;
+  const size_t size = RecordSize(key.size(), value.size());
+  char* const to = TakeSpace(size);
+  if (to == nullptr) return false;
+  std::string record(kMaxRecordHeader + key.size() + value.size(), '\0');
+  uint64_t hash;
+  char* const end = EncodeRecordHead(record.data(), tag, key, value, request_.pool->secret(), &hash);
+  std::copy_n(value.data(), value.size(), end);
+  DCHECK_EQ(size, static_cast<size_t>(end - record.data()) + value.size());
+  request_.pool->persist().Copy(Purpose::kLazyCopy, to, record.data(), size);
+  *word = IndexWord(extent_->offset() + static_cast<PmRef>(to - extent_->data()), TagType(tag), size);
+  CHECK(extent_->Contains(word->ref()));
+  return true;
 }
 
 // Bytes of a tail that is given back are negative, and then no table is being built.

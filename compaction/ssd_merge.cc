@@ -8,6 +8,7 @@
 #include <string>
 
 #include "src/iterator/merging_iterator.h"
+#include "src/iterator/operands.h"
 #include "src/ssd/sst_writer.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
@@ -56,7 +57,7 @@ class Outputs {
     writer_->Add(key_, record.value);
     // The key added last is the largest so far; versions of one key do not change it.
     if (new_key) meta_->largest.assign(record.key.data(), record.key.size());
-    if (record.type() == kTypeDeletion) meta_->tombstones++;
+    if (IsTombstone(record.type())) meta_->tombstones++;
     return writer_->status();
   }
 
@@ -134,7 +135,10 @@ class SsdMerge {
   // Sources are given newest first, as the merging iterator wants them: the pool's tables, the level above, the level
   // below.
   SsdMerge(const SsdMergeRequest& request, SsdMergeResult* result)
-      : request_(request), result_(result), outputs_(request, &result->files) {
+      : request_(request),
+        result_(result),
+        outputs_(request, &result->files),
+        judge_(request.filter, request.versions_once) {
     const SsdJob& job = *request.job;
     CHECK_NE(job.tables.empty(), job.upper.empty());
     std::vector<std::unique_ptr<InternalIterator>> sources;
@@ -165,15 +169,31 @@ class SsdMerge {
       result_->inputs_damaged = true;
       return input_->status();
     }
-    Status s = outputs_.Finish();
+    Status s = any_ ? EndKey() : Status::OK();
+    if (s.ok()) s = outputs_.Finish();
     CHECK_LE(result_->entries_dropped, result_->entries_read);
     CHECK(!s.ok() || outputs_.entries() == result_->entries_read - result_->entries_dropped);
     return s;
   }
 
  private:
-  // Decides about a record as merges do, with the sequences at hand. Of a tombstone its key alone is asked whether a
-  // file below could hold an older version.
+  // A record that waits for what comes behind it, with its bytes.
+  struct Held {
+    explicit Held(const RecordView& record) : tag(record.tag), value(record.value.ToString()) {}
+    RecordView View(const Slice& key) const {
+      RecordView view;
+      view.tag = tag;
+      view.key = key;
+      view.value = value;
+      return view;
+    }
+
+    uint64_t tag;
+    std::string value;
+  };
+
+  // Decides about a record as merges do, with the sequences at hand. The key alone is asked whether a file below could
+  // hold an older version.
   Status Take(const RecordView& record) {
     const int c = any_ ? request_.order.Compare(last_key_, record.key) : -1;
     const bool same_key = c == 0;
@@ -182,23 +202,108 @@ class SsdMerge {
       return Status::Corruption(request_.store->path(),
                                 "write " + std::to_string(record.sequence()) + " is out of order");
     }
-    // A tombstone that is dropped hides the older versions of its key all the same: they are no newest ones.
-    bool keep = !same_key || request_.filter->VisibleBelow(record.sequence(), last_sequence_);
-    if (keep && record.type() == kTypeDeletion && request_.filter->TombstoneDroppable(record.sequence()) &&
-        !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, record.key, record.key)) {
-      keep = false;
-    }
     // A copy of the key, since the record's bytes are there only until the input moves.
-    last_sequence_ = record.sequence();
     if (!same_key) {
+      Status s = any_ ? EndKey() : Status::OK();
+      if (!s.ok()) return s;
       last_key_.assign(record.key.data(), record.key.size());
       key_written_ = false;
+      judge_.NewKey();
+    } else if (record.sequence() == last_sequence_) {
+      return TakeAgain(record);
     }
+    last_sequence_ = record.sequence();
     any_ = true;
-    if (!keep) {
+    const bool asks = IsTombstone(record.type());
+    const VersionJudge::Verdict verdict = judge_.Judge(record.type(), record.sequence(), asks && AtBottom());
+    if (kChecksContracts && judge_.violated()) return PutTwice(request_.store->path());
+    return Keep(record, verdict);
+  }
+
+  // The same version from another input, as a volatile pool's log brings some back. A value in place of an operand is what
+  // that was folded into, with all below.
+  Status TakeAgain(const RecordView& record) {
+    result_->entries_dropped++;
+    const uint64_t operand = PackTag(record.sequence(), kTypeMerge);
+    if (held_.empty() || held_.back().tag != operand || record.tag == operand) return Status::OK();
+    held_.back() = Held(record);
+    judge_.Replace(record.type());
+    return EmitHeld();
+  }
+
+  Status Keep(const RecordView& record, VersionJudge::Verdict verdict) {
+    using Verdict = VersionJudge::Verdict;
+    if (verdict == Verdict::kDropBoth) {
+      CHECK_EQ(held_.size(), 1u);
+      held_.clear();
+      result_->entries_dropped += 2;
+      return Status::OK();
+    }
+    if (verdict == Verdict::kDrop) {
       result_->entries_dropped++;
       return Status::OK();
     }
+    const bool operand = record.type() == kTypeMerge;
+    const bool operands_wait = !held_.empty() && TagType(held_.back().tag) == kTypeMerge;
+    Status s;
+    if (operands_wait && !judge_.apart()) {
+      if (!operand) return Fold(&record, false);
+    } else {
+      s = operands_wait ? EndOperands(false) : EmitHeld();
+    }
+    if (!s.ok()) return s;
+    if (!operand && verdict != Verdict::kHold) return Emit(record);
+    held_.emplace_back(record);
+    return s;
+  }
+
+  // Nothing below the output has the key.
+  bool AtBottom() const {
+    return !request_.levels->OverlapsFrom(static_cast<size_t>(request_.job->output_level) + 1, last_key_, last_key_);
+  }
+
+  Status EndKey() {
+    if (!held_.empty() && TagType(held_.back().tag) == kTypeMerge) return EndOperands(AtBottom());
+    return EmitHeld();
+  }
+
+  Status EndOperands(bool whole) {
+    if (request_.merge_operator != nullptr && (whole || request_.versions_once)) return Fold(nullptr, !whole);
+    return EmitHeld();
+  }
+
+  // As MergeOutput::Fold.
+  Status Fold(const RecordView* base, bool partially) {
+    Operands operands;
+    for (const Held& held : held_) operands.AddOlder(held.View(last_key_));
+    if (base != nullptr) operands.AddOlder(*base);
+    std::string value;
+    const MergeOperator* const merge_operator = request_.merge_operator;
+    const bool folded = merge_operator != nullptr &&
+                        (partially ? operands.FoldPartially(*merge_operator, last_key_, &value)
+                                   : operands.Fold(merge_operator, last_key_, &value).ok()) &&
+                        value.size() <= kMaxValueSize;
+    if (folded) {
+      result_->entries_dropped += held_.size() - (base != nullptr ? 0 : 1);
+      RecordView made;
+      made.tag = PackTag(TagSequence(held_.front().tag), partially ? kTypeMerge : kTypeValue);
+      made.key = last_key_;
+      made.value = value;
+      held_.clear();
+      return Emit(made);
+    }
+    Status s = EmitHeld();
+    return s.ok() && base != nullptr ? Emit(*base) : s;
+  }
+
+  Status EmitHeld() {
+    Status s;
+    for (size_t i = 0; s.ok() && i < held_.size(); i++) s = Emit(held_[i].View(last_key_));
+    held_.clear();
+    return s;
+  }
+
+  Status Emit(const RecordView& record) {
     const bool new_key = !key_written_;
     key_written_ = true;
     return outputs_.Add(record, new_key);
@@ -209,6 +314,8 @@ class SsdMerge {
   Outputs outputs_;
   Run run_;  // a drain's tables
   std::unique_ptr<InternalIterator> input_;
+  VersionJudge judge_;
+  std::vector<Held> held_;  // a single deletion, or operands, newest first
   bool any_ = false;
   std::string last_key_;  // of the record taken last, kept or not
   uint64_t last_sequence_ = 0;

@@ -1,7 +1,8 @@
 // The work of the SSD tier: partitions of the repository, or files of a level, merged into files of the level below.
 //
 //   1 Walk all inputs side by side in key order, newest version of a key first. Whatever is read is verified.
-//   2 Drop versions that no read can need, and tombstones with nothing older below.
+//   2 Drop versions that no read can need, and tombstones with nothing older below. Fold operands of a key, as
+//     merge_output.h says.
 //   3 Write the rest into new files, each cut at the target size and where it would overlap too much of the level
 //     below; never inside of a key.
 //   4 Sync each file; the first sync of a file takes the directory with it. The caller then writes one manifest edit:
@@ -22,6 +23,7 @@
 
 #include "compaction/ssd_picker.h"
 #include "compaction/version_filter.h"
+#include "miodb/merge_operator.h"
 
 namespace miodb {
 
@@ -34,6 +36,8 @@ struct SsdMergeRequest {
   uint64_t file_bytes;  // target size
   std::function<uint64_t()> new_file_number;
   const std::atomic<bool>* stop;  // give up when set
+  const MergeOperator* merge_operator = nullptr;  // as in MergeRequest
+  bool versions_once = true;                      // the same
 };
 
 struct SsdMergeResult {

@@ -87,7 +87,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
        !MIODB_MUTATED(kTableHeaderUnchecked))) {
     return Corrupt("header checksum mismatch");
   }
-  if (header.version != kTableFormatVersion) {
+  if (header.version != TableVersionOf(header.flags)) {
     return Status::NotSupported(pool_->path(), "table format version " + std::to_string(header.version));
   }
   const std::string problem = TableHeaderProblem(header, size, number, order_.bytewise());

@@ -65,6 +65,10 @@ class PMTable {
   uint64_t oldest_sequence() const { return oldest_sequence_; }
 
   bool has(TableFlags flag) const { return (header_.flags & flag) != 0; }
+
+  // Whether some key has a version that only a snapshot can see, so that without one a merge would drop it.
+  bool HoldsHidden() const { return has(kTableDuplicates) && !has(kTableChains); }
+
   Slice smallest() const { return smallest_; }
   Slice largest() const { return largest_; }
   const std::vector<PayloadRef>& payload() const { return payload_; }
@@ -73,6 +77,9 @@ class PMTable {
   uint64_t memory_bytes() const;                             // DRAM: inner levels and filter
   Pool* pool() const { return pool_; }
   const KeyOrder& order() const { return order_; }
+
+  // False: the table does not have the key, by its filter.
+  bool MayHave(const LookupKey& key) const;
 
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;

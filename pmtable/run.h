@@ -22,17 +22,17 @@ using TableRef = std::shared_ptr<const PMTable>;
 struct TableSummary {
   void Add(const TableRef& table) {
     oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
-    duplicates = duplicates || table->has(kTableDuplicates);
+    hidden = hidden || table->HoldsHidden();
     tombstones = tombstones || table->tombstones() > 0;
   }
   void Add(const TableSummary& other) {
     oldest_sequence = std::min(oldest_sequence, other.oldest_sequence);
-    duplicates = duplicates || other.duplicates;
+    hidden = hidden || other.hidden;
     tombstones = tombstones || other.tombstones;
   }
 
   uint64_t oldest_sequence = UINT64_MAX;
-  bool duplicates = false;  // a table has several versions of a key
+  bool hidden = false;  // a table has versions that a newer one hides
   bool tombstones = false;
 };
 
@@ -53,6 +53,12 @@ struct Run {
   size_t FindTable(const KeyOrder& order, const Slice& key) const;
 
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
+
+  // False: the run does not have the key, by what of it is in DRAM.
+  bool MayHave(const KeyOrder& order, const LookupKey& key) const {
+    const size_t i = FindTable(order, key.key);
+    return i < tables.size() && order.Compare(tables[i]->smallest(), key.key) <= 0 && tables[i]->MayHave(key);
+  }
 
   uint64_t entries() const;
   uint64_t payload_bytes() const;

@@ -145,12 +145,14 @@ void PMTableBuilder::Add(const IndexEntry& entry) {
   CHECK(entry.Sound());
   CHECK(ComesNext(entry));
   if (entry.word.ref() > last_.word.ref()) ascending_++;
-  last_ = entry;
-  live_bytes_ += entry.word.size();
   if (entry.same_key_as_last && entries_ > 0) {
     flags_ |= kTableDuplicates;
     if (pending_.empty()) flags_ |= kTableSpanning;
+    if (last_.word.type() != kTypeMerge && entry.word.type() != kTypeSingleDeletion) chains_only_ = false;
   }
+  if (entry.word.has_kind()) flags_ |= kTableKinds;
+  last_ = entry;
+  live_bytes_ += entry.word.size();
   if (entry.word.tombstone()) tombstones_++;
   if (filter_ != nullptr) filter_->Add(entry.hash);
   entries_++;
@@ -251,11 +253,12 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   t->payload_bytes_ = live_bytes_;
   TableHeader& h = t->header_;
   h.magic = kTableMagic;
-  h.version = kTableFormatVersion;
   h.flags = flags_;
   if (order_.bytewise()) h.flags |= kTableBytewise;
   // A sixteenth out of order is borne: scans read ahead, and copying everything to mend it would cost more.
   if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
+  if ((flags_ & kTableDuplicates) != 0 && chains_only_) h.flags |= kTableChains;
+  h.version = TableVersionOf(h.flags);
   h.entries = entries_;
   h.tombstones = tombstones_;
   h.leaf_count = leaf_count_;

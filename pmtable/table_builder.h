@@ -118,6 +118,7 @@ class PMTableBuilder {
   uint64_t leaf_count_ = 0;
   uint64_t live_bytes_ = 0;
   uint32_t flags_ = 0;
+  bool chains_only_ = true;  // see kTableChains
   IndexEntry last_ = {};
   std::vector<IndexEntry> pending_;   // of the leaf being filled
   std::vector<FirstKey> first_keys_;  // of the leaves written

@@ -180,6 +180,11 @@ inline bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
   return true;
 }
 
+bool PMTable::MayHave(const LookupKey& key) const {
+  PerfClock clock;
+  return MayHave(key, &clock);
+}
+
 // For tables in which fingerprints do not lead to the key.
 Status PMTable::GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   uint64_t position;

@@ -29,6 +29,7 @@ struct leveldb_iterator_t;
 struct leveldb_options_t;
 struct leveldb_readoptions_t;
 struct leveldb_writebatch_t;
+struct leveldb_writeoptions_t;
 
 /* ---- The version of MioDB. ---- */
 
@@ -115,6 +116,58 @@ MIODB_C_EXPORT void miodb_pinnedslice_destroy(miodb_pinnedslice_t*);
 MIODB_C_EXPORT void miodb_multi_get(struct leveldb_t* db, const struct leveldb_readoptions_t* options, size_t num_keys,
                                     const char* const* keys, const size_t* keylens, char** values, size_t* vallens,
                                     char** errors);
+
+/* The same without copies: slices has num_keys places, and gets of a key that is there a pinned slice, of another NULL. */
+MIODB_C_EXPORT void miodb_multi_get_pinned(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
+                                           size_t num_keys, const char* const* keys, const size_t* keylens,
+                                           miodb_pinnedslice_t** slices, char** errors);
+
+/* 0: the key is not there. 1: it may be. *value is a copy, for leveldb_free, of the value if that was found in memory, and
+   *vallen its size; else NULL and 0. Both may be NULL. */
+MIODB_C_EXPORT uint8_t miodb_key_may_exist(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
+                                           const char* key, size_t keylen, char** value, size_t* vallen);
+
+/* ---- Iterators. ---- */
+
+/* Has the iterator show the database as it is now. It is not valid afterwards. */
+MIODB_C_EXPORT void miodb_iter_refresh(struct leveldb_iterator_t*, char** errptr);
+
+/* ---- Merges and single deletions. miodb/merge_operator.h and miodb/db.h say what they do and promise. ---- */
+
+typedef struct miodb_mergeoperator_t miodb_mergeoperator_t;
+
+/* full_merge returns the new value and stores its length; existing_value is NULL if there is none. partial_merge makes one operand
+   of several, and may be NULL. Operands come oldest first. Both store 0 in *success, and may return NULL, if they fail. What they return
+   is given to delete_value, or to free if that is NULL. destructor, if not NULL, is called with state in the end. All but that
+   may be called by several threads at once. */
+MIODB_C_EXPORT miodb_mergeoperator_t* miodb_mergeoperator_create(
+    void* state, void (*destructor)(void* state),
+    char* (*full_merge)(void* state, const char* key, size_t keylen, const char* existing_value, size_t existing_len,
+                        const char* const* operands, const size_t* operand_lens, int num_operands, uint8_t* success,
+                        size_t* new_len),
+    char* (*partial_merge)(void* state, const char* key, size_t keylen, const char* const* operands,
+                           const size_t* operand_lens, int num_operands, uint8_t* success, size_t* new_len),
+    void (*delete_value)(void* state, const char* value, size_t len), const char* (*name)(void* state));
+
+/* The operators of the library. */
+MIODB_C_EXPORT miodb_mergeoperator_t* miodb_mergeoperator_create_uint64_add(void);
+MIODB_C_EXPORT miodb_mergeoperator_t* miodb_mergeoperator_create_max(void);
+MIODB_C_EXPORT miodb_mergeoperator_t* miodb_mergeoperator_create_put(void);
+MIODB_C_EXPORT miodb_mergeoperator_t* miodb_mergeoperator_create_string_append(const char* delimiter, size_t len);
+
+/* After the databases that use it were closed. */
+MIODB_C_EXPORT void miodb_mergeoperator_destroy(miodb_mergeoperator_t*);
+
+/* The operator stays the caller's. NULL: none. */
+MIODB_C_EXPORT void miodb_options_set_merge_operator(struct leveldb_options_t*, miodb_mergeoperator_t*);
+
+MIODB_C_EXPORT void miodb_merge(struct leveldb_t* db, const struct leveldb_writeoptions_t* options, const char* key,
+                                size_t keylen, const char* operand, size_t operand_len, char** errptr);
+MIODB_C_EXPORT void miodb_single_delete(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                        const char* key, size_t keylen, char** errptr);
+MIODB_C_EXPORT void miodb_writebatch_merge(struct leveldb_writebatch_t*, const char* key, size_t keylen,
+                                           const char* operand, size_t operand_len);
+MIODB_C_EXPORT void miodb_writebatch_single_delete(struct leveldb_writebatch_t*, const char* key, size_t keylen);
 
 /* ---- Waiting, and what the database says of itself. ---- */
 

@@ -38,6 +38,7 @@ class Comparator;
 class Env;
 class FilterPolicy;
 class Logger;
+class MergeOperator;
 class Slice;
 class Snapshot;
 
@@ -189,6 +190,10 @@ struct MIODB_EXPORT Options {
   // Filters of table files. nullptr: LevelDB's Bloom filters with filter_bits_per_key, for the default comparator.
   // What a policy has to promise is in filter_policy.h. Files with filters of another policy are read without.
   const FilterPolicy* filter_policy = nullptr;
+
+  // What DB::Merge does to a value (merge_operator.h). nullptr: nothing can be merged, and keys with operands from
+  // an earlier open cannot be read. Outlives the database.
+  const MergeOperator* merge_operator = nullptr;
 
   // Options of LevelDB's files that have no meaning here, accepted with any value: ssd_file_size is the size of table
   // files, and the log is never rewritten.

@@ -26,7 +26,7 @@
 // Ownership: the batch copies keys and values when they are added. It can be copied, moved, and used again after
 // Clear(). DB::Write keeps nothing of it.
 //
-// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put, and in
+// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge, and in
 // front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5.
 //
 // Errors: adding never fails, except that without memory it throws std::bad_alloc, as a std::string does; the batch
@@ -57,6 +57,10 @@ class MIODB_EXPORT WriteBatch {
     virtual void Put(const Slice& key, const Slice& value) = 0;
     // The batch removes this key, which may have been put by the same batch.
     virtual void Delete(const Slice& key) = 0;
+    // The batch merges an operand into this key, or removes it by a single deletion. An error ends Iterate, which returns it.
+    // The default is NotSupported, so that nobody who does not know them leaves them out by mistake. Not LevelDB's.
+    virtual Status Merge(const Slice& key, const Slice& operand);
+    virtual Status SingleDelete(const Slice& key);
   };
 
   // A batch without updates. Writing it is OK and does nothing.
@@ -79,6 +83,10 @@ class MIODB_EXPORT WriteBatch {
   // A delete takes space in log and tables too, until a merge meets what it hides.
   void Delete(const Slice& key);
 
+  // As DB::Merge and DB::SingleDelete (db.h), whose conditions hold. Not LevelDB's.
+  void Merge(const Slice& key, const Slice& operand);
+  void SingleDelete(const Slice& key);
+
   // Forgets all updates. Keeps the memory for the next ones, until the batch is destroyed.
   void Clear();
 
@@ -91,7 +99,8 @@ class MIODB_EXPORT WriteBatch {
   void Append(const WriteBatch& source);
 
   // Calls the handler for every update, in their order, hidden ones too. Corruption if the batch is damaged, which no
-  // batch is that was filled by the calls above; the handler has then seen the updates before the damage.
+  // batch is that was filled by the calls above; the handler has then seen the updates before the damage. Or what the
+  // handler returned.
   Status Iterate(Handler* handler) const;
 
  private:

@@ -90,6 +90,9 @@ void Iterator::RegisterCleanup(CleanupFunction function, void* arg1, void* arg2)
   newest_ = {function, arg1, arg2, older};
 }
 
+// For iterators that show no database, or were written for LevelDB's interface.
+Status Iterator::Refresh() { return Status::NotSupported("this iterator has no Refresh"); }
+
 // The caller deletes what it gets, also if that is the one for whom there was no memory.
 Iterator* NewEmptyIterator() {
   return OrNoMemory([] { return new EmptyIterator(Status::OK()); });

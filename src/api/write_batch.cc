@@ -26,6 +26,14 @@ void PutString(std::string* rep, const Slice& s) {
 
 WriteBatch::Handler::~Handler() = default;
 
+// For handlers that were written for LevelDB's interface.
+Status WriteBatch::Handler::Merge(const Slice&, const Slice&) {
+  return Status::NotSupported("this handler takes no merges");
+}
+Status WriteBatch::Handler::SingleDelete(const Slice&) {
+  return Status::NotSupported("this handler takes no single deletions");
+}
+
 // Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }
 
@@ -46,19 +54,22 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
 
 WriteBatch::~WriteBatch() = default;
 
-// The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
-// refuses it.
-void WriteBatch::Put(const Slice& key, const Slice& value) {
-  WriteBatchInternal::SetCount(this, WriteBatchInternal::Count(this) + 1);
-  rep_.push_back(static_cast<char>(kBatchPut));
-  PutString(&rep_, key);
-  PutString(&rep_, value);
+void WriteBatch::Put(const Slice& key, const Slice& value) { WriteBatchInternal::Add(this, kBatchPut, key, value); }
+void WriteBatch::Delete(const Slice& key) { WriteBatchInternal::Add(this, kBatchDeletion, key, Slice()); }
+void WriteBatch::Merge(const Slice& key, const Slice& operand) {
+  WriteBatchInternal::Add(this, kBatchMerge, key, operand);
+}
+void WriteBatch::SingleDelete(const Slice& key) {
+  WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice());
 }
 
-void WriteBatch::Delete(const Slice& key) {
-  WriteBatchInternal::SetCount(this, WriteBatchInternal::Count(this) + 1);
-  rep_.push_back(static_cast<char>(kBatchDeletion));
-  PutString(&rep_, key);
+// The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
+// refuses it.
+void WriteBatchInternal::Add(WriteBatch* batch, uint8_t type, const Slice& key, const Slice& value) {
+  SetCount(batch, Count(batch) + 1);
+  batch->rep_.push_back(static_cast<char>(type));
+  PutString(&batch->rep_, key);
+  if (HasBatchValue(type)) PutString(&batch->rep_, value);
 }
 
 // Short enough for the bytes inside a std::string, so that a move, which clears, cannot throw.
@@ -75,13 +86,23 @@ Status WriteBatch::Iterate(Handler* handler) const {
   BatchReader reader(rep_);
   uint8_t type;
   Slice key, value;
-  while (reader.Next(&type, &key, &value)) {
-    if (type == kBatchPut) {
-      handler->Put(key, value);
-    } else {
-      handler->Delete(key);
+  Status s;
+  while (s.ok() && reader.Next(&type, &key, &value)) {
+    switch (type) {
+      case kBatchPut:
+        handler->Put(key, value);
+        break;
+      case kBatchMerge:
+        s = handler->Merge(key, value);
+        break;
+      case kBatchSingleDeletion:
+        s = handler->SingleDelete(key);
+        break;
+      default:
+        handler->Delete(key);
     }
   }
+  if (!s.ok()) return s;
   if (reader.corrupt()) return Status::Corruption("write batch", "damaged or cut short");
   return Status::OK();
 }

@@ -1,10 +1,12 @@
 // The bytes of a WriteBatch, for those who write them to a log and read them back.
 //
 //   batch   := fixed64 sequence of the first update, fixed32 number of updates, update*
-//   update  := kBatchPut       varint32 length, key, varint32 length, value
-//            | kBatchDeletion  varint32 length, key
+//   update  := kBatchPut             varint32 length, key, varint32 length, value
+//            | kBatchDeletion        varint32 length, key
+//            | kBatchMerge           varint32 length, key, varint32 length, operand
+//            | kBatchSingleDeletion  varint32 length, key
 //
-// The first byte of an update is its type. This is the batch format that LevelDB documents.
+// The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's types.
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
 
@@ -25,6 +27,11 @@ namespace miodb {
 // Types of updates: the same numbers as in format/value_type.h, which this folder may not include. A test compares.
 inline constexpr uint8_t kBatchDeletion = 0;
 inline constexpr uint8_t kBatchPut = 1;
+inline constexpr uint8_t kBatchMerge = 2;
+inline constexpr uint8_t kBatchSingleDeletion = 7;
+
+// Whether an update of the type has a value, or an operand.
+inline bool HasBatchValue(uint8_t type) { return type == kBatchPut || type == kBatchMerge; }
 
 // Bytes in front of the first update.
 inline constexpr size_t kBatchHeaderBytes = 12;
@@ -45,6 +52,9 @@ class WriteBatchInternal {
   // Replaces the batch by a copy of these bytes. Corruption, and the batch unchanged, unless they are a whole batch
   // with as many updates as its header says.
   static Status SetContents(WriteBatch* batch, const Slice& contents);
+
+  // Adds an update. value: empty for types that have none.
+  static void Add(WriteBatch* batch, uint8_t type, const Slice& key, const Slice& value);
 
   // Adds the updates of *source behind those of *target. The sequence of *target stays.
   static void Append(WriteBatch* target, const WriteBatch* source);
@@ -78,8 +88,8 @@ class BatchReader {
     }
     if (remaining_ == 0) return Damaged();
     *type = static_cast<uint8_t>(*p_++);
-    if (*type > kBatchPut || !ReadString(key)) return Damaged();
-    if (*type == kBatchPut) {
+    if ((*type > kBatchMerge && *type != kBatchSingleDeletion) || !ReadString(key)) return Damaged();
+    if (HasBatchValue(*type)) {
       if (!ReadString(value)) return Damaged();
     } else {
       value->clear();

@@ -3,6 +3,7 @@
 #ifndef MIODB_SRC_C_API_C_TYPES_H_
 #define MIODB_SRC_C_API_C_TYPES_H_
 
+#include <memory>
 #include <string>
 
 #include "leveldb/c.h"
@@ -10,6 +11,7 @@
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "miodb/filter_policy.h"
+#include "miodb/merge_operator.h"
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
 #include "miodb/write_batch.h"
@@ -60,6 +62,12 @@ struct leveldb_writebatch_t {
 
 struct leveldb_writeoptions_t {
   miodb::WriteOptions rep;
+};
+
+// own: deleted with the handle; the operators that live for ever are not.
+struct miodb_mergeoperator_t {
+  const miodb::MergeOperator* rep;
+  std::unique_ptr<const miodb::MergeOperator> own;
 };
 
 struct miodb_pinnedslice_t {

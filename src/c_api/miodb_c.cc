@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -18,6 +19,13 @@ using miodb::Slice;
 using miodb::Status;
 
 namespace {
+
+std::vector<Slice> SlicesOf(size_t count, const char* const* bytes, const size_t* sizes) {
+  std::vector<Slice> slices;
+  slices.reserve(count);
+  for (size_t i = 0; i < count; i++) slices.emplace_back(bytes[i], sizes[i]);
+  return slices;
+}
 
 // Dumps into *text, which is deleted: an error of its Close is one of the dump.
 Status DumpInto(miodb::Env* env, const char* fname, miodb::WritableFile* text) {
@@ -70,10 +78,7 @@ void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t
   std::vector<std::string> found;
   std::vector<Status> statuses;
   const Status called = miodb::NoThrow("MultiGet", [&] {
-    std::vector<Slice> slices;
-    slices.reserve(num_keys);
-    for (size_t i = 0; i < num_keys; i++) slices.emplace_back(keys[i], keylens[i]);
-    statuses = RepOf(db)->MultiGet(RepOf(options), slices, &found);
+    statuses = RepOf(db)->MultiGet(RepOf(options), SlicesOf(num_keys, keys, keylens), &found);
     return statuses.size() == num_keys ? Status::OK() : Status::IOError("MultiGet", "out of memory");
   });
   CHECK(!called.ok() || found.size() == num_keys);
@@ -90,6 +95,43 @@ void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t
     }
   }
 }
+
+void miodb_multi_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options, size_t num_keys,
+                            const char* const* keys, const size_t* keylens, miodb_pinnedslice_t** slices,
+                            char** errors) {
+  DCHECK(num_keys == 0 || (keys != nullptr && keylens != nullptr && slices != nullptr && errors != nullptr));
+  std::fill(slices, slices + num_keys, nullptr);
+  std::fill(errors, errors + num_keys, nullptr);
+  std::vector<miodb::PinnableSlice> found;
+  std::vector<Status> statuses;
+  const Status called = miodb::NoThrow("MultiGet", [&] {
+    statuses = RepOf(db)->MultiGet(RepOf(options), SlicesOf(num_keys, keys, keylens), &found);
+    if (statuses.size() != num_keys) return Status::IOError("MultiGet", "out of memory");
+    for (size_t i = 0; i < num_keys; i++) {
+      if (statuses[i].ok()) slices[i] = new miodb_pinnedslice_t{std::move(found[i])};
+    }
+    return Status::OK();
+  });
+  for (size_t i = 0; i < num_keys; i++) {
+    const Status& s = called.ok() || slices[i] != nullptr ? statuses[i] : called;
+    if (!s.ok() && !s.IsNotFound()) SaveError(&errors[i], s);
+  }
+}
+
+// Without memory for a copy the value counts as not found, which is no error.
+uint8_t miodb_key_may_exist(leveldb_t* db, const leveldb_readoptions_t* options, const char* key, size_t keylen,
+                            char** value, size_t* vallen) {
+  std::string bytes;
+  bool found = false;
+  const bool may = RepOf(db)->KeyMayExist(RepOf(options), Slice(key, keylen), &bytes, &found);
+  if (value != nullptr) *value = found ? CopyForC(bytes) : nullptr;
+  if (vallen != nullptr) *vallen = found ? bytes.size() : 0;
+  return may ? 1 : 0;
+}
+
+// ---- Iterators. ----
+
+void miodb_iter_refresh(leveldb_iterator_t* iterator, char** errptr) { SaveError(errptr, RepOf(iterator)->Refresh()); }
 
 // ---- Waiting and telling. ----
 

@@ -24,6 +24,9 @@ struct DbHooks {
   // Sizes may be below their documented ranges, down to a few cache lines.
   bool any_sizes = false;
 
+  // A repair writes the database, and merges operands without an operator.
+  bool repairs = false;
+
   // Space that was free for so long is given back to the file system.
   uint64_t give_back_micros = 10 * 1000 * 1000;
 };

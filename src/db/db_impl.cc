@@ -29,6 +29,18 @@ Status DB::Delete(const WriteOptions& options, const Slice& key) {
   return Write(options, &batch);
 }
 
+Status DB::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
+  WriteBatch batch;
+  batch.Merge(key, operand);
+  return Write(options, &batch);
+}
+
+Status DB::SingleDelete(const WriteOptions& options, const Slice& key) {
+  WriteBatch batch;
+  batch.SingleDelete(key);
+  return Write(options, &batch);
+}
+
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
@@ -43,20 +55,42 @@ Status DB::StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) {
 
 Status DB::AddRegion(const NvmRegion&) { return Status::NotSupported("this DB has no AddRegion"); }
 Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); }
-std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                 std::vector<std::string>* values) {
+namespace {
+
+// Many gets by one call for each, all as of one moment.
+template <typename Value>
+std::vector<Status> GetEach(DB* db, const ReadOptions& options, const std::vector<Slice>& keys,
+                            std::vector<Value>* values) {
   ReadOptions at_once = options;
-  if (options.snapshot == nullptr) at_once.snapshot = GetSnapshot();
+  if (options.snapshot == nullptr) at_once.snapshot = db->GetSnapshot();
   std::vector<Status> statuses;
   Status s = NoThrow("MultiGet", [&] {
     statuses.resize(keys.size());
     values->resize(keys.size());
-    for (size_t i = 0; i < keys.size(); i++) statuses[i] = Get(at_once, keys[i], &(*values)[i]);
+    for (size_t i = 0; i < keys.size(); i++) statuses[i] = db->Get(at_once, keys[i], &(*values)[i]);
     return Status::OK();
   });
   if (!s.ok()) std::fill(statuses.begin(), statuses.end(), s);
-  if (options.snapshot == nullptr) ReleaseSnapshot(at_once.snapshot);
+  if (options.snapshot == nullptr) db->ReleaseSnapshot(at_once.snapshot);
   return statuses;
+}
+
+}  // namespace
+
+std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                 std::vector<std::string>* values) {
+  return GetEach(this, options, keys, values);
+}
+
+std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                 std::vector<PinnableSlice>* values) {
+  values->clear();
+  return GetEach(this, options, keys, values);
+}
+
+bool DB::KeyMayExist(const ReadOptions&, const Slice&, std::string*, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  return true;
 }
 
 // ---- writes
@@ -66,6 +100,14 @@ Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& v
 }
 
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) { return write_->Delete(options, key); }
+
+Status DBImpl::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
+  return write_->Merge(options, key, operand);
+}
+
+Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
+  return write_->SingleDelete(options, key);
+}
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return write_->Write(options, updates); }
 
@@ -82,6 +124,22 @@ Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* 
 std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                      std::vector<std::string>* values) {
   return read_->MultiGet(options, keys, values);
+}
+
+std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                     std::vector<PinnableSlice>* values) {
+  return read_->MultiGet(options, keys, values);
+}
+
+// What goes wrong is told by the get that follows.
+bool DBImpl::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  bool may = true;
+  const Status s = context_->WithMemory([&] {
+    may = read_->KeyMayExist(options, key, value, value_found);
+    return Status::OK();
+  });
+  return may || !s.ok();
 }
 
 // An iterator has no other way to report an error than its own status, so lack of memory and a child of fork() give an

@@ -81,11 +81,16 @@ class DBImpl final : public DB {
 
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
   Status Delete(const WriteOptions& options, const Slice& key) override;
+  Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand) override;
+  Status SingleDelete(const WriteOptions& options, const Slice& key) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                std::vector<std::string>* values) override;
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<PinnableSlice>* values) override;
+  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) override;
   Iterator* NewIterator(const ReadOptions& options) override;
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;

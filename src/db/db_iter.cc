@@ -8,8 +8,10 @@
 #include <string>
 
 #include "src/iterator/merging_iterator.h"
+#include "src/iterator/operands.h"
 #include "src/util/check.h"
 #include "src/util/fork_guard.h"
+#include "src/util/no_throw.h"
 
 namespace miodb {
 
@@ -21,16 +23,18 @@ constexpr size_t kMostReadahead = 1024 * 1024;
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
 // a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
 //
-// Going forward, versions_ stands on the current record. Going backward it stands before all versions of the current
+// Going forward, versions_ stands on the current record; if that is an operand, on its base or behind. Going backward it stands before all versions of the current
 // key, because the newest visible version of a key is the last one met.
 class DBIterator final : public Iterator {
  public:
-  DBIterator(const KeyOrder& order, std::unique_ptr<InternalIterator> versions, uint64_t sequence,
-             const ReadOptions& options, Tracer* tracer)
-      : trace_(tracer, options.iterate_lower_bound, options.iterate_upper_bound),
-        order_(order),
-        versions_(std::move(versions)),
-        sequence_(sequence),
+  DBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options)
+      : trace_(context.tracer, options.iterate_lower_bound, options.iterate_upper_bound),
+        context_(std::move(context)),
+        order_(context_.order),
+        options_(options),
+        state_(std::move(point.state)),
+        versions_(NewVersionIterator(order_, *state_, context_.verify, options_)),
+        sequence_(point.sequence),
         lower_(options.iterate_lower_bound),
         upper_(options.iterate_upper_bound) {
     CHECK(versions_ != nullptr);
@@ -97,6 +101,21 @@ class DBIterator final : public Iterator {
 
   Status status() const override { return failure_.ok() ? versions_->status() : failure_; }
 
+  // The new sources are there before the old ones go, and those before the state that they lie in.
+  Status Refresh() override {
+    if (context_.newest == nullptr) return Iterator::Refresh();
+    if (fork_guard_.InChild()) return Status::IOError("iterator", "its database was opened before fork()");
+    return NoThrow("iterator", [this] {
+      ReadPoint point = context_.newest();
+      versions_ = NewVersionIterator(order_, *point.state, context_.verify, options_);
+      state_ = std::move(point.state);
+      sequence_ = point.sequence;
+      valid_ = false;
+      failure_ = Status::OK();
+      return Status::OK();
+    });
+  }
+
  private:
   // Nothing is thrown across the API.
   template <typename Call>
@@ -148,26 +167,28 @@ class DBIterator final : public Iterator {
   }
 
   // The key is kept before the sources move, because FindForward has to pass its older versions. Coming from the other
-  // direction, the sources stand before the current key or at no record at all.
+  // direction, the sources stand before the current key or at no record at all; after operands they have moved already.
   void DoNext() {
     Keep(&current_, &key_space_, nullptr);
-    if (forward_) {
-      versions_->Next();
+    if (forward_ && folded_) {
+      // On a version of this key, or behind all of them.
     } else if (versions_->Valid()) {
       versions_->Next();
-    } else if (versions_->status().ok()) {
+    } else if (!forward_ && versions_->status().ok()) {
       versions_->SeekToFirst();
     }
     const Slice last = current_.key;
     FindForward(&last);
   }
 
-  // Going forward, the sources stand on the current record; they have to pass all versions of its key first.
+  // Going forward, the sources stand on the current record, or after operands somewhere behind; they have to pass all
+  // versions of its key first.
   void DoPrev() {
     if (forward_) {
       Keep(&current_, &key_space_, nullptr);
       const Slice key = current_.key;
-      while (versions_->Valid() && order_.Equal(versions_->record().key, key)) versions_->Prev();
+      if (folded_ && !versions_->Valid() && versions_->status().ok()) versions_->SeekToLast();
+      while (versions_->Valid() && order_.Compare(versions_->record().key, key) >= 0) versions_->Prev();
     }
     FindBackward();
   }
@@ -198,6 +219,7 @@ class DBIterator final : public Iterator {
   // Goes on to the first visible version of a key that is neither hidden nor deleted. hidden: a key already passed.
   void FindForward(const Slice* hidden) {
     forward_ = true;
+    folded_ = false;
     valid_ = false;
     Slice passed;
     if (hidden != nullptr) passed = *hidden;
@@ -208,7 +230,8 @@ class DBIterator final : public Iterator {
       if (record.sequence() > sequence_) continue;
       if (have_passed && order_.Equal(record.key, passed)) continue;
       if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
-      if (record.type() == kTypeDeletion) {
+      if (record.type() != kTypeValue) [[unlikely]] {
+        if (record.type() == kTypeMerge) return FoldForward();
         RecordView tombstone = record;
         Keep(&tombstone, &passed_space_, nullptr);
         passed = tombstone.key;
@@ -221,19 +244,61 @@ class DBIterator final : public Iterator {
     }
   }
 
+  // Shows the value of the operands that the sources stand on, and of what lies below them.
+  void FoldForward() {
+    const Slice key = versions_->record().key;
+    key_space_.assign(key.data(), key.size());
+    operands_.Clear();
+    if (!operands_.AddAll(order_, key_space_, versions_.get()).ok()) return;  // the status says why
+    folded_ = true;
+    if (!operands_.HasValue()) {  // deleted by what the operand was folded into
+      const std::string passed = key_space_;
+      const Slice hidden = passed;
+      return FindForward(&hidden);
+    }
+    current_ = RecordView();
+    current_.key = key_space_;
+    ShowFolded();
+  }
+
+  // The value of the operands becomes that of the current key.
+  void ShowFolded() {
+    const Status s = operands_.Fold(context_.merge_operator, current_.key, &value_space_);
+    current_.value = value_space_;
+    if (!s.ok()) failure_ = s;
+    valid_ = s.ok();
+  }
+
+  // Takes a visible version of the candidate's key that is newer than the candidate, if that was visible too.
+  void TakeNewer(const RecordView& record, bool visible, RecordView* candidate, bool* folding) {
+    if (record.type() == kTypeMerge) [[unlikely]] {
+      if (!*folding) operands_.Clear();
+      if (!*folding && visible) operands_.AddNewer(*candidate);
+      operands_.AddNewer(record);
+    }
+    *folding = record.type() == kTypeMerge;
+    *candidate = record;
+    Keep(candidate, &key_space_, &value_space_);
+  }
+
   // Goes back to the last key with a visible version that is no tombstone, and stops before its versions. A key's
   // newest visible version is met last, so every version of it is looked at, and what is copied of one may be copied in
   // vain.
   void FindBackward() {
     forward_ = false;
+    folded_ = false;
     valid_ = false;
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
+    bool folding = false;  // and an operand
+    const auto shows = [&] {
+      return visible && (folding ? operands_.HasValue() : !IsTombstone(candidate.type()));
+    };
     for (; versions_->Valid(); versions_->Prev()) {
       const RecordView& record = versions_->record();
       if (in_key && !order_.Equal(record.key, candidate.key)) {
-        if (visible && candidate.type() != kTypeDeletion) break;
+        if (shows()) break;
         in_key = false;
       }
       if (!in_key) {
@@ -242,33 +307,37 @@ class DBIterator final : public Iterator {
           break;
         }
         in_key = true;
-        visible = false;
+        visible = folding = false;
         candidate = record;
         Keep(&candidate, &key_space_, nullptr);
       }
       if (record.sequence() <= sequence_) {
-        candidate = record;
-        Keep(&candidate, &key_space_, &value_space_);
+        TakeNewer(record, visible, &candidate, &folding);
         visible = true;
       }
     }
     DCHECK(in_key || !visible);
     // A source that failed may have lacked a newer version of the candidate, or its tombstone.
-    if (visible && candidate.type() != kTypeDeletion && versions_->status().ok()) {
-      current_ = candidate;
-      valid_ = true;
-    }
+    if (!shows() || !versions_->status().ok()) return;
+    current_ = candidate;
+    valid_ = true;
+    if (folding) ShowFolded();
   }
 
   const ForkGuard fork_guard_;
   SeekTrace trace_;
+  const DBIteratorContext context_;
   const KeyOrder order_;
-  const std::unique_ptr<InternalIterator> versions_;
-  const uint64_t sequence_;
+  const ReadOptions options_;
+  std::shared_ptr<const ReadState> state_;         // what versions_ reads from
+  std::unique_ptr<InternalIterator> versions_;
+  uint64_t sequence_;
   const Slice* const lower_;
   const Slice* const upper_;
   bool valid_ = false;
   bool forward_ = true;
+  bool folded_ = false;  // going forward, the current value is of operands
+  Operands operands_;
   Status failure_;  // OK until a move could not be made
   RecordView current_;
   std::string key_space_;     // of current_'s key, or of the candidate's, where it had to be copied
@@ -278,9 +347,8 @@ class DBIterator final : public Iterator {
 
 }  // namespace
 
-// The sources may come in any order: versions of a key are told apart by their sequences alone.
-Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t sequence, bool verify,
-                        const ReadOptions& options, Tracer* tracer) {
+std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
+                                                     const ReadOptions& options) {
   DCHECK(state.memtable != nullptr && state.version != nullptr);
   std::vector<std::unique_ptr<InternalIterator>> sources;
   sources.push_back(state.memtable->NewIterator());
@@ -292,7 +360,11 @@ Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t 
     const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
     state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);
   }
-  return new DBIterator(order, NewMergingIterator(order, std::move(sources)), sequence, options, tracer);
+  return NewMergingIterator(order, std::move(sources));
+}
+
+Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options) {
+  return new DBIterator(std::move(context), std::move(point), options);
 }
 
 }  // namespace miodb

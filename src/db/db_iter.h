@@ -3,17 +3,39 @@
 #ifndef MIODB_SRC_DB_DB_ITER_H_
 #define MIODB_SRC_DB_DB_ITER_H_
 
+#include <functional>
+#include <memory>
+
 #include "miodb/iterator.h"
+#include "miodb/merge_operator.h"
 #include "miodb/options.h"
 #include "src/db/read_state.h"
+#include "src/iterator/internal_iterator.h"
 #include "src/trace/tracer.h"
 
 namespace miodb {
 
-// The state must outlive the iterator (it is kept by a reference that the iterator's cleanup gives back). Its seeks and
-// moves are recorded by the tracer if there is one.
-Iterator* NewDBIterator(const KeyOrder& order, const ReadState& state, uint64_t sequence, bool verify,
-                        const ReadOptions& options, Tracer* tracer = nullptr);
+// What an iterator shows: a state, which it keeps, at a sequence.
+struct ReadPoint {
+  std::shared_ptr<const ReadState> state;
+  uint64_t sequence = 0;
+};
+
+// How an iterator reads.
+struct DBIteratorContext {
+  KeyOrder order;
+  bool verify = false;  // check what is read
+  const MergeOperator* merge_operator = nullptr;
+  Tracer* tracer = nullptr;                        // of seeks and moves; null: none
+  std::function<ReadPoint()> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
+};
+
+Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options);
+
+// All versions of all sources of a state. They may come in any order of sources: versions of a key are told apart by their
+// sequences alone.
+std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
+                                                     const ReadOptions& options);
 
 }  // namespace miodb
 

@@ -28,10 +28,13 @@ bool Flusher::Step() {
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
   Status s = db_.WithMemory([&] {
-    const FlushRequest request{
-        db_.pool.get(), db_.order, memtable.get(), filter.get(), db_.options.filter_bits_per_key, [this] {
-          return tree_->NewId();
-        }};
+    const FlushRequest request{db_.pool.get(),
+                               db_.order,
+                               memtable.get(),
+                               filter.get(),
+                               db_.options.filter_bits_per_key,
+                               [this] { return tree_->NewId(); },
+                               !db_.LogsUntilSsd()};
     return FlushMemTable(request, &tables);
   });
   uint64_t index_bytes = 0;
@@ -51,7 +54,7 @@ bool Flusher::Step() {
 // the tables, never both and never neither.
 Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables) {
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
-  CHECK_EQ(memtable.empty(), tables.empty());
+  CHECK(tables.empty() || !memtable.empty());  // all of a memtable may be single deletions and their puts
   VersionEdit edit;
   const uint64_t run = tree_->versions->NewId();
   for (const TableRef& table : tables) {

@@ -154,6 +154,8 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
                                                        : kCopyReserveChunks * db_.chunk_bytes;
   request.copy_extent_bytes = space_->NextChunkBytes();
   request.filter_bits = db_.options.filter_bits_per_key;
+  request.merge_operator = db_.options.merge_operator;
+  request.versions_once = !db_.LogsUntilSsd();
   request.new_table_number = [this] { return tree_->NewId(); };
   request.stop = [this] { return control_->closing(); };
   return request;

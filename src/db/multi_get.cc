@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "src/db/pool_search.h"
@@ -37,30 +38,49 @@ constexpr size_t kMostReadKeys = 64;
 struct ReadPath::MultiGetCall {
   const ReadOptions& options;
   const std::vector<Slice>& keys;
-  std::vector<std::string>* values;
+  std::vector<std::string>* values;    // copies go here
+  std::vector<PinnableSlice>* pinned;  // or values that stay where they are; the other is nullptr
   std::vector<Status> statuses;
   ReadState* state = nullptr;
   std::vector<LookupKey> lookups;
   std::vector<size_t> on_ssd;  // indexes of the keys that the pool does not have
-
-  void Store(size_t i, const Status& s, bool found, const RecordView& record) {
-    DCHECK(i < statuses.size() && values->size() == statuses.size());
-    statuses[i] = s;
-    if (!s.ok()) return;
-    if (found && record.type() != kTypeDeletion) {
-      (*values)[i].assign(record.value.data(), record.value.size());
-    } else {
-      statuses[i] = Status::NotFound(Slice());
-    }
-  }
 };
 
-std::vector<Status> ReadPath::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                       std::vector<std::string>* values) {
+// block: holds the record's bytes if the pool does not.
+void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, const RecordView& record,
+                     BlockPin* block) const {
+  DCHECK(i < call->statuses.size() && (call->values == nullptr) != (call->pinned == nullptr));
+  Status& status = call->statuses[i];
+  status = s;
+  if (!s.ok()) return;
+  if (!found || IsTombstone(record.type())) {
+    status = Status::NotFound(Slice());
+  } else if (record.type() == kTypeMerge) {
+    std::string made;
+    status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), &made);
+    if (!status.ok()) return;
+    call->values != nullptr ? (*call->values)[i].swap(made) : PinMade(&made, &(*call->pinned)[i]);
+  } else if (call->values != nullptr) {
+    (*call->values)[i].assign(record.value.data(), record.value.size());
+  } else {
+    PinValue(record.value, call->state, block, &(*call->pinned)[i]);
+  }
+}
+
+// What *values holds is let go of first, so that no pin is kept by a key that is not found.
+template <typename Value>
+std::vector<Status> ReadPath::GetMany(const ReadOptions& options, const std::vector<Slice>& keys,
+                                      std::vector<Value>* values) {
   if (db_.fork_guard.InChild()) return std::vector<Status>(keys.size(), db_.InChild());
   if (db_.tracer.active()) [[unlikely]]
     db_.tracer.MultiGet(keys);
-  MultiGetCall call{options, keys, values, {}, nullptr, {}, {}};
+  MultiGetCall call{options, keys, nullptr, nullptr, {}, nullptr, {}, {}};
+  if constexpr (std::is_same_v<Value, std::string>) {
+    call.values = values;
+  } else {
+    values->clear();
+    call.pinned = values;
+  }
   Status s = db_.WithMemory([&] {
     call.statuses.resize(keys.size());
     values->resize(keys.size());
@@ -69,6 +89,16 @@ std::vector<Status> ReadPath::MultiGet(const ReadOptions& options, const std::ve
   });
   if (!s.ok()) std::fill(call.statuses.begin(), call.statuses.end(), s);
   return std::move(call.statuses);
+}
+
+std::vector<Status> ReadPath::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<std::string>* values) {
+  return GetMany(options, keys, values);
+}
+
+std::vector<Status> ReadPath::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                                       std::vector<PinnableSlice>* values) {
+  return GetMany(options, keys, values);
 }
 
 void ReadPath::RunMultiGet(MultiGetCall* call) {
@@ -100,7 +130,8 @@ void ReadPath::GetFromPool(MultiGetCall* call) {
       if (search.status().ok() && !search.found() && call->state->version->ssd != nullptr) {
         call->on_ssd.push_back(search.index());
       } else {
-        call->Store(search.index(), search.status(), search.found(), search.record());
+        BlockPin none;
+        Store(call, search.index(), search.status(), search.found(), search.record(), &none);
       }
       if (next < keys) {
         search.Start(sources, call->lookups[next], next);
@@ -148,7 +179,7 @@ void ReadPath::GetFromSsd(MultiGetCall* call, size_t i, const BlockReads* blocks
     mode.blocks_read = blocks_read;
     Status read = call->state->version->ssd->Get(call->lookups[i], mode, call->options.snapshot == nullptr, &block,
                                                  &found, &record);
-    call->Store(i, read, found, record);
+    Store(call, i, read, found, record, &block);
     return read;
   });
   if (!s.ok()) call->statuses[i] = s;

@@ -6,13 +6,15 @@
 //   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
 //     at or below the sequence is the newest visible version (version.h says why).
 //     On SSD it goes on with the levels there, in the one file of each that can have the key.
+//     If that is an operand, all versions from there down to the base are looked for once more, by one walk over all
+//     sources, and the merge operator makes the value.
 //   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
 #include "src/db/read_path.h"
 
 #include <algorithm>
 #include <new>
 
-#include "src/db/db_iter.h"
+#include "src/iterator/operands.h"
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
 
@@ -32,16 +34,22 @@ void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) 
   state.version->Prefetch(lookup);
 }
 
+inline Status ReadPath::FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify, bool* found,
+                                        RecordView* record) {
+  Status s = state.memtable->Get(lookup, verify, found, record);
+  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
+    s = state.immutables[i]->Get(lookup, verify, found, record);
+  }
+  return s;
+}
+
 // Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
 // one.
 Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                             RecordView* record) {
   const bool verify = db_.Verifies(options);
   PerfClock clock;
-  Status s = state.memtable->Get(lookup, verify, found, record);
-  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
-    s = state.immutables[i]->Get(lookup, verify, found, record);
-  }
+  Status s = FindInMemTables(lookup, state, verify, found, record);
   clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
   return state.version->Get(order_, lookup, verify, found, record);
@@ -60,9 +68,22 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
   return s;
 }
 
-// Finds a value and hands it over while its state is pinned.
-template <typename Use>
-Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use) {
+// The value of a key whose newest version at this sequence is an operand: one walk from there over all sources.
+Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
+                              std::string* value) const {
+  const std::unique_ptr<InternalIterator> versions =
+      NewVersionIterator(order_, state, db_.Verifies(options), options);
+  versions->Seek(key, sequence);
+  Operands operands;
+  Status s = operands.AddAll(order_, key, versions.get());
+  if (!s.ok()) return s;
+  if (!operands.HasValue()) return Status::NotFound(Slice());
+  return operands.Fold(db_.options.merge_operator, key, value);
+}
+
+// Finds a value and hands it over while its state is pinned, or as a string that was made of operands.
+template <typename Use, typename UseMade>
+Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made) {
   PerfClock clock;
   Status result = db_.WithMemory([&] {
     if (db_.tracer.active()) [[unlikely]]
@@ -73,7 +94,14 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
     BlockPin block;
     Status s = Find(options, key, pin.get(), &block, &found, &record);
     if (!s.ok()) return s;
-    if (!found || record.type() == kTypeDeletion) return Status::NotFound(Slice());
+    if (!found) return Status::NotFound(Slice());
+    if (record.type() != kTypeValue) [[unlikely]] {
+      if (IsTombstone(record.type())) return Status::NotFound(Slice());
+      std::string made;
+      s = FoldOperands(options, *pin.get(), key, record.sequence(), &made);
+      if (s.ok()) use_made(&made);
+      return s;
+    }
     use(record.value, pin.get(), &block);
     return s;
   });
@@ -82,26 +110,40 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
 }
 
 Status ReadPath::Get(const ReadOptions& options, const Slice& key, std::string* value) {
-  return GetPinned(options, key,
-                   [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); });
+  return GetPinned(
+      options, key,
+      [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); },
+      [value](std::string* made) { value->swap(*made); });
+}
+
+Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  return GetPinned(
+      options, key,
+      [value](const Slice& bytes, ReadState* state, BlockPin* block) { PinValue(bytes, state, block, value); },
+      [value](std::string* made) { PinMade(made, value); });
+}
+
+// The slice owns the bytes.
+void ReadPath::PinMade(std::string* made, PinnableSlice* value) {
+  auto owned = std::make_unique<std::string>(std::move(*made));
+  value->Pin(
+      *owned, [](void* bytes) { delete static_cast<std::string*>(bytes); }, owned.get());
+  owned.release();  // the slice's
 }
 
 // The value stays where it lies. One from SSD holds its block, not the state: that would keep memtables and the space
 // of dropped tables for as long as the program holds the slice.
-Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  return GetPinned(options, key, [value](const Slice& bytes, ReadState* state, BlockPin* block) {
-    if (block->holds_any()) {
-      value->Pin(
-          bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));
-      return;
-    }
-    ReadStates::Ref(state);
+void ReadPath::PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value) {
+  if (block->holds_any()) {
     value->Pin(
-        bytes, [](void* pinned) { UnpinState(pinned, nullptr); }, state);
-  });
+        bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));
+    return;
+  }
+  ReadStates::Ref(state);
+  value->Pin(bytes, &UnpinState, state);
 }
 
-void ReadPath::UnpinState(void* state, void*) {
+void ReadPath::UnpinState(void* state) {
   ReadState* const s = static_cast<ReadState*>(state);
   DCHECK(s != nullptr && s->owner != nullptr);
   s->owner->Unref(s);
@@ -109,25 +151,35 @@ void ReadPath::UnpinState(void* state, void*) {
 
 // An iterator keeps its state by a counted reference, since it may live longer than the call and move to another
 // thread; the pin of the calling thread only bridges the time until then.
+ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
+  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Ref(pin.get());
+  std::shared_ptr<const ReadState> state(pin.get(), [](ReadState* s) { UnpinState(s); });
+  return {std::move(state), ReadSequence(options)};  // after the pin, as in a get
+}
+
+// A refreshed iterator reads as one that is made without a snapshot.
 Iterator* ReadPath::MakeIterator(const ReadOptions& options) {
-  ReadState* state;
-  uint64_t sequence;
-  {
-    ReadStates::Pin pin(&tree_->states);
-    state = pin.get();
-    ReadStates::Ref(state);
-    sequence = ReadSequence(options);  // after the pin, as in a get
+  return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
+                        [this] { return NewReadPoint(ReadOptions()); }},
+                       NewReadPoint(options), options);
+}
+
+// What is in memory decides: memtables by their records, tables by their filters. A file that has the key in its range may
+// have it.
+bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
+  ReadStates::Pin pin(&tree_->states);
+  const LookupKey lookup(order_, key, ReadSequence(options));
+  bool found = false;
+  RecordView record;
+  if (!FindInMemTables(lookup, *pin.get(), db_.Verifies(options), &found, &record).ok()) return true;
+  if (found && record.type() != kTypeValue) return !IsTombstone(record.type());
+  if (found) {
+    if (value != nullptr) value->assign(record.value.data(), record.value.size());
+    if (value_found != nullptr) *value_found = true;
+    return true;
   }
-  const bool verify = db_.Verifies(options);
-  Iterator* iterator;
-  try {
-    iterator = NewDBIterator(order_, *state, sequence, verify, options, &db_.tracer);
-  } catch (const std::exception&) {
-    UnpinState(state, nullptr);
-    throw;
-  }
-  iterator->RegisterCleanup(&UnpinState, state, nullptr);
-  return iterator;
+  return pin->version->MayHave(order_, lookup);
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "miodb/db.h"
+#include "src/db/db_iter.h"
 #include "src/db/tree.h"
 #include "src/iterator/lookup_key.h"
 #include "src/util/check.h"
@@ -31,6 +32,9 @@ class ReadPath {
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                std::vector<std::string>* values);
+  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
+                               std::vector<PinnableSlice>* values);
+  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found);
 
   // The iterator keeps its state pinned. Throws bad_alloc without memory.
   Iterator* MakeIterator(const ReadOptions& options);
@@ -43,14 +47,24 @@ class ReadPath {
 
   uint64_t ReadSequence(const ReadOptions& options) const;
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
+  static Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify, bool* found,
+                                RecordView* record);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
               RecordView* record);
-  template <typename Use>
-  Status GetPinned(const ReadOptions& options, const Slice& key, Use use);
-  static void UnpinState(void* state, void*);
+  Status FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
+                      std::string* value) const;
+  template <typename Use, typename UseMade>
+  Status GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made);
+  static void PinMade(std::string* made, PinnableSlice* value);
+  static void PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value);
+  static void UnpinState(void* state);
+  ReadPoint NewReadPoint(const ReadOptions& options);
 
+  template <typename Value>
+  std::vector<Status> GetMany(const ReadOptions& options, const std::vector<Slice>& keys, std::vector<Value>* values);
+  void Store(MultiGetCall* call, size_t i, const Status& s, bool found, const RecordView& record, BlockPin* block) const;
   void RunMultiGet(MultiGetCall* call);
   void GetFromPool(MultiGetCall* call);
   void GetGroupsFromSsd(MultiGetCall* call);

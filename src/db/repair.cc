@@ -11,6 +11,7 @@
 #include "src/db/file_names.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
+#include "src/db/operand_chain.h"
 #include "src/db/repairer.h"
 #include "src/inspect/find_secret.h"
 #include "src/inspect/ssd_salvage.h"
@@ -244,6 +245,7 @@ Status Repairer::Write(Salvage* salvage) {
   options.log_mode = volatile_ ? kLogFile : kLogPmem;
   options.wal_dir.clear();
   DBImpl::Hooks hooks;
+  hooks.repairs = true;
   if (volatile_) {
     hooks.any_sizes = true;
     options.nvm_budget = 1;  // everything is drained
@@ -257,13 +259,15 @@ Status Repairer::Write(Salvage* salvage) {
     batch.Clear();
     return written;
   };
+  const KeyOrder order(options_.comparator);
+  OperandChain chain;
   s = salvage->ForEach([&](const RecordView& record) {
     const uint64_t sequence = record.sequence();
     if (sequence >= log_begin_) newest_.try_emplace(newest_.end(), record.key.ToString(), sequence);
-    if (record.type() == kTypeDeletion) return Status::OK();
-    batch.Put(record.key, record.value);
+    if (!chain.Take(order, record, &batch)) return Status::OK();
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
+  chain.End(&batch);
   if (s.ok()) s = write_batch();
   if (s.ok()) s = ApplyLogFiles(*salvage->log(), db.get());
   if (s.ok()) s = db->Flush();
@@ -306,11 +310,7 @@ void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
   for (; reader.Next(&type, &key, &value); sequence++) {
     const auto newer = newest_.find(key.ToString());
     if (newer != newest_.end() && newer->second >= sequence) continue;
-    if (type == kTypeValue) {
-      batch->Put(key, value);
-    } else {
-      batch->Delete(key);
-    }
+    WriteBatchInternal::Add(batch, type, key, value);
   }
 }
 

@@ -264,7 +264,9 @@ Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevel
                                 &filter,
                                 db_.options.ssd_file_size,
                                 [this] { return tree_->NewId(); },
-                                control_->closing_flag()};
+                                control_->closing_flag(),
+                                db_.options.merge_operator,
+                                !db_.LogsUntilSsd()};
   return RunSsdMerge(request, result);
 }
 

@@ -41,6 +41,10 @@ constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
 
+Status NoOperator() {
+  return Status::NotSupported("a merge", "the database was opened without a merge_operator");
+}
+
 Status CheckSizes(const Slice& key, const Slice& value) {
   if (key.size() > kMaxKeySize) {
     return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
@@ -61,6 +65,14 @@ Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
   return db_.WithMemory([&] { return WriteOne(options, kTypeDeletion, key, Slice()); });
+}
+
+Status WritePath::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
+  return db_.WithMemory([&] { return MayMerge() ? WriteOne(options, kTypeMerge, key, operand) : NoOperator(); });
+}
+
+Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
+  return db_.WithMemory([&] { return WriteOne(options, kTypeSingleDeletion, key, Slice()); });
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
@@ -111,7 +123,7 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
   if (db_.tracer.wants_calls()) [[unlikely]]
-    Trace(type, key, value);
+    db_.tracer.Update(type, key, value);
   Writer writer;
   writer.type = type;
   writer.key = key;
@@ -120,16 +132,8 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
   writer.body_bytes = RecordSize(key.size(), value.size());
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
-  writer.deletes_only = type == kTypeDeletion;
+  writer.deletes_only = IsTombstone(type);
   return Submit(&writer);
-}
-
-void WritePath::Trace(ValueType type, const Slice& key, const Slice& value) {
-  if (type == kTypeDeletion) {
-    db_.tracer.Delete(key);
-  } else {
-    db_.tracer.Put(key, value);
-  }
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
@@ -149,7 +153,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
     writer.count++;
-    if (type != kBatchDeletion) writer.deletes_only = false;
+    if (!IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
+    if (type == kBatchMerge && !MayMerge()) return NoOperator();
   }
   if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
   if (writer.body_bytes > kMaxFrameBody) {
@@ -235,7 +240,7 @@ void WritePath::TraceGroup(Writer* leader, Writer* last) {
     if (w->count > 0 && !w->batch.empty()) {
       db_.tracer.Batch(w->batch);
     } else if (w->count > 0) {
-      Trace(w->type, w->key, w->value);
+      db_.tracer.Update(w->type, w->key, w->value);
     }
     if (w == last) return;
   }

@@ -59,6 +59,8 @@ class WritePath {
   // Each returns when the write is as durable as it was asked to be and visible, or with the error that it met.
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value);
   Status Delete(const WriteOptions& options, const Slice& key);
+  Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand);
+  Status SingleDelete(const WriteOptions& options, const Slice& key);
   Status Write(const WriteOptions& options, WriteBatch* updates);
 
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
@@ -89,6 +91,8 @@ class WritePath {
  private:
   friend class DBPeer;  // tests that look inside
 
+  // Reads could make nothing of operands without an operator. A repair reads none.
+  bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
@@ -96,7 +100,6 @@ class WritePath {
   void WriteGroup(Writer* leader, Writer* last);
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);
-  void Trace(ValueType type, const Slice& key, const Slice& value);
   void TraceGroup(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
   Status MakeRoomForReplay(uint64_t frame_bytes);

@@ -80,7 +80,9 @@ static_assert(sizeof(LeafNode) == 1344 && offsetof(LeafNode, fingerprint) == 64 
               offsetof(LeafNode, word) == 640 && offsetof(LeafNode, hash_low) == 1152);
 
 inline constexpr uint64_t kTableMagic = 0x31656c626154504dULL;  // "MPTable1"
+// The version of a table without operands and single deletions, and that of one with some, which earlier readers refuse.
 inline constexpr uint32_t kTableFormatVersion = 1;
+inline constexpr uint32_t kTableKindsVersion = 2;
 
 // First bytes of an index extent. Leaves follow at 256, then the inner nodes level by level from level 1 up, then the
 // meta block (see pmtable/table_meta.h).
@@ -127,7 +129,14 @@ enum TableFlags : uint32_t {
   kTableDuplicates = 2,  // some key has more than one version
   kTableSpanning = 4,    // some key has versions in two leaves
   kTableOrdered = 8,     // records lie in key order for the most part
+  kTableKinds = 16,      // there are operands or single deletions; the version is kTableKindsVersion
+  kTableChains = 32,     // with duplicates: every version but the newest follows an operand or is a single deletion
 };
+
+// The version that a table with these flags has.
+inline uint32_t TableVersionOf(uint32_t flags) {
+  return (flags & kTableKinds) != 0 ? kTableKindsVersion : kTableFormatVersion;
+}
 
 }  // namespace miodb
 

@@ -15,15 +15,21 @@ enum ValueType : uint8_t {
   // The key has this value.
   kTypeValue = 1,
 
-  // Reserved, and corruption to version 1: an operand to combine with the older value.
+  // An operand, which a merge operator combines with the older value of the key.
   kTypeMerge = 2,
 
-  // Reserved, and corruption to version 1: a deletion that goes away together with the one value it hides.
+  // The key is gone, and was put once at most since it was last gone: the record may go together with that put. No value.
   kTypeSingleDeletion = 7,
 
-  // Reserved, and corruption to version 1: all keys from this one up to another are gone.
+  // Reserved, and corruption to readers: all keys from this one up to another are gone.
   kTypeRangeDeletion = 15,
 };
+
+// Types that records have, as opposed to other numbers, which only damage brings.
+inline bool IsKnownType(uint8_t type) { return type <= kTypeMerge || type == kTypeSingleDeletion; }
+
+// Whether the key is gone by such a record, which has no value.
+inline bool IsTombstone(ValueType type) { return type == kTypeDeletion || type == kTypeSingleDeletion; }
 
 }  // namespace miodb
 

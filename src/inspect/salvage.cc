@@ -234,7 +234,7 @@ Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
     if (!piece.replayed()) continue;
     for (const FrameView& frame : piece.frames) {
       for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
-        if (record.type() <= kTypeValue) log_.push_back(record);  // of others nobody knows what they mean
+        if (IsKnownType(record.type())) log_.push_back(record);  // of others nobody knows what they mean
       }
     }
   }
@@ -335,7 +335,7 @@ uint64_t Salvage::LiveBytes() {
   const Counts before = counts_;
   uint64_t bytes = 0;
   Walk(nullptr, [&](const RecordView& record) {
-    if (record.type() != kTypeDeletion) bytes += record.size();
+    if (!IsTombstone(record.type())) bytes += record.size();
     return Status::OK();
   }).IgnoreError();  // the walk that writes meets it again
   counts_ = before;
@@ -344,7 +344,7 @@ uint64_t Salvage::LiveBytes() {
 
 // A merge of three kinds of sources: tables in a heap by their present record, the sorted log, and what was added. Of
 // records with the same key and sequence the log's is taken, of the versions of a key only the first, which is the
-// newest. report: as TableWalk takes it.
+// newest, and what an operand needs. report: as TableWalk takes it.
 Status Salvage::Walk(const ReportProblem& report, const std::function<Status(const RecordView& record)>& visit) {
   // Every walk keeps one leaf's place and one record's view, so all tables are walked at once in little memory.
   std::vector<std::unique_ptr<TableWalk>> walks;
@@ -360,11 +360,16 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
   bool has_last = false;
   std::string last_key;
   // The key is copied, because a source may hand out bytes that go with its next move.
+  uint64_t last_sequence = 0;
+  bool needs_older = false;  // the version handed out last is an operand
   const auto take = [&](const RecordView& record) {
-    if (has_last && order_.Equal(record.key, last_key)) return;
+    const bool same_key = has_last && order_.Equal(record.key, last_key);
+    if (same_key && (!needs_older || record.sequence() == last_sequence)) return;
     has_last = true;
+    last_sequence = record.sequence();
+    needs_older = record.type() == kTypeMerge;
     last_key.assign(record.key.data(), record.key.size());
-    if (record.type() != kTypeDeletion) counts_.keys++;
+    if (!same_key && !IsTombstone(record.type())) counts_.keys++;
     s = visit(record);
   };
   CoverSweep covers(order_, covers_);

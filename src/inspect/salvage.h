@@ -57,7 +57,7 @@ class Salvage {
   }
 
   // Calls visit for the newest version of every key that is there, also where that is a deletion, in key order, until
-  // it fails.
+  // it fails. Behind an operand come the older versions of its key, down to the first that is none.
   Status ForEach(const std::function<Status(const RecordView& record)>& visit);
 
   // How many bytes the records have of those that ForEach would hand out now and that are no deletions. Reads

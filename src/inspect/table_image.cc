@@ -37,7 +37,7 @@ TableImage::TableImage(const PoolImage* image, const KeyOrder& order, PmRef offs
 // all that it counts fits into the extent, is looked at here.
 std::string TableImage::CheckHeader() const {
   const TableHeader& h = header_;
-  if (h.version != kTableFormatVersion) return "format version " + std::to_string(h.version);
+  if (h.version != TableVersionOf(h.flags)) return "format version " + std::to_string(h.version);
   return TableHeaderProblem(h, size_, number_, order_.bytewise());
 }
 
@@ -69,9 +69,8 @@ std::string TableImage::ReadEntry(const LeafNode& leaf, int i, RecordView* recor
   }
   // The check covers the value too, which a get looks at only if it was asked to.
   if (!record->Verify(image_->secret())) return place + "checksum mismatch";
-  if (record->type() > kTypeValue) return place + "unknown value type";
-  bool same = word.tombstone() == (record->type() == kTypeDeletion) &&
-              word.size() == IndexWord(0, false, record->size()).size();
+  if (!IsKnownType(record->type())) return place + "unknown value type";
+  bool same = word.type() == record->type() && word.size() == IndexWord(0, record->type(), record->size()).size();
   // Under other orders keys that are equal need not be the same bytes, so what the leaf has of the key is not compared.
   if (same && order_.bytewise()) {
     const Slice& key = record->key;

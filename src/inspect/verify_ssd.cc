@@ -117,14 +117,14 @@ class FileCheck {
 
   // A key too short for a tag has the tag 0 and is none of ours; it is counted all the same.
   void Take(const Slice& key) {
-    if (key.size() < kInternalTagBytes || static_cast<uint8_t>(TagOf(key)) > kTypeValue) {
+    if (key.size() < kInternalTagBytes || !IsKnownType(static_cast<uint8_t>(TagOf(key)))) {
       ReportOnce(&said_key_, "a key that is none of ours");
     } else if (request_.check_order && entries_ > 0 && comparator_.Compare(last_, key) >= 0) {
       ReportOnce(&said_order_, "does not come after the one before");
     }
     if (TagOf(key) >> 8 > request_.last_sequence) ReportOnce(&said_sequence_, "a sequence above the newest");
     if (entries_ == 0) first_ = UserKeyOf(key).ToString();
-    if (static_cast<uint8_t>(TagOf(key)) == kTypeDeletion) tombstones_++;
+    if (IsTombstone(TagType(TagOf(key)))) tombstones_++;
     last_.assign(key.data(), key.size());
     entries_++;
   }

@@ -95,6 +95,7 @@ class TableVerifier {
     check_.entries++;
     const IndexWord word(leaf.word[j]);
     if (word.tombstone()) check_.tombstones++;
+    if (word.has_kind() && (header_.flags & kTableKinds) == 0) Report(place + "of a kind that the flags say is not there");
     if (check_.entries == 1) check_.smallest = record.key.ToString();
     check_.largest.assign(record.key.data(), record.key.size());
     // Repairs go by these bounds (salvage.h).
@@ -117,6 +118,9 @@ class TableVerifier {
     // The same key once more: an older version, and the flags of the table say that there are some.
     if (record.sequence() >= last_.sequence()) Report(place + "not older than the version before it");
     if ((header_.flags & kTableDuplicates) == 0) Report(place + "a second version, though the flag says none");
+    if ((header_.flags & kTableChains) != 0 && last_.type() != kTypeMerge && record.type() != kTypeSingleDeletion) {
+      Report(place + "a version that a newer one hides, though the flag says none");
+    }
     if (first_of_leaf && (header_.flags & kTableSpanning) == 0) {
       Report(place + "versions in two leaves, though the flag says none");
     }

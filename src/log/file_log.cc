@@ -252,7 +252,7 @@ Status FileLog::Append(const std::vector<LogRecord>& records, uint64_t first_seq
   for (const LogRecord& record : records) {
     batch_.push_back(static_cast<char>(record.type));
     PutLengthPrefixedSlice(&batch_, record.key);
-    if (record.type == kTypeValue) PutLengthPrefixedSlice(&batch_, record.value);
+    if (!IsTombstone(record.type)) PutLengthPrefixedSlice(&batch_, record.value);
   }
   // Figures are taken from the writer, which counts headers and padding.
   const uint64_t bytes_before = writer_->bytes(), padding_before = writer_->padding_bytes();

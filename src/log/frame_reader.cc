@@ -35,7 +35,7 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
       return false;
     }
     if (!take(record)) return false;
-    frame->has_unknown_type = frame->has_unknown_type || record.type() > kTypeValue;
+    frame->has_unknown_type = frame->has_unknown_type || !IsKnownType(record.type());
     if (q == end) break;
     record = next;
   }
@@ -55,7 +55,7 @@ bool RecordChecks(const RecordView& record, uint64_t hash) {
 template <typename Read>
 const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t window, Read read) {
   for (const char* tag = p + kBeforeTag + 1; limit - tag >= 8; tag++) {
-    if (static_cast<uint8_t>(*tag) > kTypeValue || TagSequence(DecodeFixed64(tag)) - after - 1 >= window) continue;
+    if (!IsKnownType(static_cast<uint8_t>(*tag)) || TagSequence(DecodeFixed64(tag)) - after - 1 >= window) continue;
     // The body size ends before the record's check: its last byte has the high bit clear, those before have it set.
     const char* const size_end = tag - 4;
     if ((size_end[-1] & 0x80) != 0) continue;

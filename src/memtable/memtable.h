@@ -34,7 +34,7 @@ class MemTable {
   void Add(const Slice& key, uint64_t tag, const char* place, size_t record_size) {
     // First, so that whoever finds the entry, or the sequence that makes it visible, finds these bits.
     DCHECK_GT(TagSequence(tag), max_sequence_);
-    DCHECK_LE(TagType(tag), kTypeValue);
+    DCHECK(IsKnownType(TagType(tag)));
     if (filter_ != nullptr) filter_->Add(KeyHash(key));
     tree_.Insert(key, tag, place, record_size);
     if (min_sequence_ == 0) min_sequence_ = TagSequence(tag);

@@ -24,7 +24,7 @@ void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slic
   order_.comparator()->FindShortestSeparator(&shorter, UserKeyOf(limit));
   if (shorter.size() < user_start.size() && order_.Compare(user_start, shorter) < 0) {
     // Before every version of the shorter key, so after all of start's.
-    PutFixed64(&shorter, PackTag(kMaxSequence, kTypeValue));
+    PutFixed64(&shorter, PackTag(kMaxSequence, kTypeForSeek));
     *start = std::move(shorter);
   }
 }
@@ -36,7 +36,7 @@ void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
   std::string shorter = user_key.ToString();
   order_.comparator()->FindShortSuccessor(&shorter);
   if (shorter.size() < user_key.size() && order_.Compare(user_key, shorter) < 0) {
-    PutFixed64(&shorter, PackTag(kMaxSequence, kTypeValue));
+    PutFixed64(&shorter, PackTag(kMaxSequence, kTypeForSeek));
     *key = std::move(shorter);
   }
 }

@@ -36,12 +36,15 @@ inline uint64_t TagOf(const Slice& key) {
   return key.size() < kInternalTagBytes ? 0 : DecodeFixed64(key.data() + key.size() - kInternalTagBytes);
 }
 
+// Of the types that a tag may have, the one that comes first in the order of internal keys.
+inline constexpr ValueType kTypeForSeek = static_cast<ValueType>(UINT8_MAX);
+
 // The key at which a search for a user key at a sequence begins: sequences at or below it come after.
 inline std::string SeekKey(const Slice& user_key, uint64_t sequence) {
   DCHECK_LE(sequence, kMaxSequence);
   std::string key;
   key.reserve(user_key.size() + kInternalTagBytes);
-  AppendInternalKey(&key, user_key, PackTag(sequence, kTypeValue));
+  AppendInternalKey(&key, user_key, PackTag(sequence, kTypeForSeek));
   return key;
 }
 

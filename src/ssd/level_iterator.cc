@@ -116,7 +116,7 @@ class LevelIterator final : public InternalIterator {
     record_.tag = TagOf(key);
     record_.key = UserKeyOf(key);
     record_.value = it_->value();
-    if (key.size() < kInternalTagBytes || record_.type() > kTypeValue) {
+    if (key.size() < kInternalTagBytes || !IsKnownType(record_.type())) {
       status_ = Status::Corruption(store_->FileName((*files_)[index_]->meta().number), "a key that is none of ours");
       return;
     }

@@ -431,7 +431,7 @@ Status SsdStore::Get(const SstFile& file, const LookupKey& key, const SstReader:
   record->begin = nullptr;
   record->tag = TagOf(found_key);
   record->key = key.key;
-  if (record->type() > kTypeValue) return Status::Corruption(FileName(file.meta().number), "unknown value type");
+  if (!IsKnownType(record->type())) return Status::Corruption(FileName(file.meta().number), "unknown value type");
   *found = true;
   if (mode.fill_cache && newest && !pin->cached()) KeepRecord(cache_key, *record);
   return s;

@@ -321,22 +321,13 @@ void TraceEncoder::StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_by
   out_->push_back(static_cast<char>(type));
 }
 
-void TraceEncoder::Put(uint64_t micros, const Slice& key, const Slice& value) {
-  const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size() +
-                            static_cast<size_t>(VarintLength(value.size())) + value.size();
-  StartBatchOfOne(micros, kBatchPut, body_bytes);
+void TraceEncoder::Update(uint64_t micros, uint8_t type, const Slice& key, const Slice& value) {
+  size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
+  if (HasBatchValue(type)) body_bytes += static_cast<size_t>(VarintLength(value.size())) + value.size();
+  StartBatchOfOne(micros, type, body_bytes);
   const size_t body = out_->size() - 1;  // its tag was put
   PutLengthPrefixedSlice(out_, key);
-  PutLengthPrefixedSlice(out_, value);
-  CHECK_EQ(out_->size() - body, body_bytes);
-  Finish();
-}
-
-void TraceEncoder::Delete(uint64_t micros, const Slice& key) {
-  const size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
-  StartBatchOfOne(micros, kBatchDeletion, body_bytes);
-  const size_t body = out_->size() - 1;  // its tag was put
-  PutLengthPrefixedSlice(out_, key);
+  if (HasBatchValue(type)) PutLengthPrefixedSlice(out_, value);
   CHECK_EQ(out_->size() - body, body_bytes);
   Finish();
 }

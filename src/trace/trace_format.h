@@ -55,7 +55,7 @@ inline uint64_t ChainChecksum(uint64_t before, const Slice& bytes) {
 }
 
 // Makes the record in *out, which is overwritten; its memory is used again and again. The updates of a write come from
-// a batch, or are one put or deletion.
+// a batch, or are one.
 class TraceEncoder {
  public:
   explicit TraceEncoder(std::string* out) : out_(out) { CHECK(out_ != nullptr); }
@@ -63,8 +63,8 @@ class TraceEncoder {
   void Begin(uint64_t micros, int major, int minor);
   void End(uint64_t micros);
   void Batch(uint64_t micros, const Slice& batch);
-  void Put(uint64_t micros, const Slice& key, const Slice& value);
-  void Delete(uint64_t micros, const Slice& key);
+  // type: of a batch's updates (write_batch_internal.h). value: empty where the type has none.
+  void Update(uint64_t micros, uint8_t type, const Slice& key, const Slice& value);
   void Get(uint64_t micros, const Slice& key);
   // REQUIRES: MultiGetPayload(keys) is at most kMaxTracePayload.
   void MultiGet(uint64_t micros, const std::vector<Slice>& keys);

@@ -154,13 +154,10 @@ uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
   return micros;
 }
 
-// A put or delete is recorded as a batch of one, as the format has only batches.
-void Tracer::Put(const Slice& key, const Slice& value) {
-  RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Put(micros, key, value); });
-}
-
-void Tracer::Delete(const Slice& key) {
-  RecordCall(kTraceFilterWrite, [&](TraceEncoder encoder, uint64_t micros) { encoder.Delete(micros, key); });
+// One update is recorded as a batch, as the format has only batches.
+void Tracer::Update(uint8_t type, const Slice& key, const Slice& value) {
+  RecordCall(kTraceFilterWrite,
+             [&](TraceEncoder encoder, uint64_t micros) { encoder.Update(micros, type, key, value); });
 }
 
 // With its header, whose sequence is whatever the program's batch had.

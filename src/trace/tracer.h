@@ -41,8 +41,8 @@ class Tracer {
   bool wants_order() const { return mode_.load(std::memory_order_relaxed) == Mode::kAsApplied; }
 
   // To be called when wants_calls() at the call, or when wants_order() in the order of the log.
-  void Put(const Slice& key, const Slice& value);
-  void Delete(const Slice& key);
+  // type: of a batch's updates (write_batch_internal.h). value: empty where the type has none.
+  void Update(uint8_t type, const Slice& key, const Slice& value);
   void Batch(const Slice& batch);
 
   void Get(const Slice& key);

@@ -39,6 +39,16 @@ struct Version {
     return Status::OK();
   }
 
+  // False: none of it has the key, by filters and ranges alone.
+  bool MayHave(const KeyOrder& order, const LookupKey& key) const {
+    for (const auto& level : levels) {
+      for (const RunRef& run : level) {
+        if (run->MayHave(order, key)) return true;
+      }
+    }
+    return ssd != nullptr && ssd->OverlapsFrom(0, key.key, key.key);
+  }
+
   // Asks for the filters that Get will look at. Those of the repository are left out: which one it is takes a search.
   void Prefetch(const LookupKey& key) const {
     for (const auto& level : levels) {

@@ -128,7 +128,7 @@ TEST_F(ReplayTest, OneWorkerKeepsTheOrderOfTheTrace) {
   const std::string family = FromHex("0000000000000000 02000000 01 016b 0176 05 03 0161 0162");
   const std::string single = FromHex("0000000000000000 01000000 07 0161");
   WriteFile(trace_,
-            BeginRecord() + Encoded([](TraceEncoder e) { e.Put(1, "a", "1"); }) +
+            BeginRecord() + Encoded([](TraceEncoder e) { e.Update(1, kBatchPut, "a", "1"); }) +
                 Encoded([](TraceEncoder e) { e.Get(1, "b"); }) + Encoded([&](TraceEncoder e) { e.Batch(1, range); }) +
                 Encoded([&](TraceEncoder e) { e.Batch(1, family); }) +
                 Encoded([&](TraceEncoder e) { e.Batch(1, single); }) + FromHex("0100000000000000 0c 02000000 ffff"));
@@ -143,8 +143,8 @@ TEST_F(ReplayTest, OneWorkerKeepsTheOrderOfTheTrace) {
 
 TEST_F(ReplayTest, ReportsTheFirstFailureAndGoesOn) {
   const std::string get = Encoded([](TraceEncoder e) { e.Get(1, "b"); });
-  WriteFile(trace_, BeginRecord() + get + Encoded([](TraceEncoder e) { e.Put(1, "a", "1"); }) +
-                        Encoded([](TraceEncoder e) { e.Put(1, "b", "1"); }) + get);
+  WriteFile(trace_, BeginRecord() + get + Encoded([](TraceEncoder e) { e.Update(1, kBatchPut, "a", "1"); }) +
+                        Encoded([](TraceEncoder e) { e.Update(1, kBatchPut, "b", "1"); }) + get);
   RecordingDb db;
   db.put_status = Status::NoSpace("the pool is full");
   ASSERT_OK(Replay(&db, Fast()));

@@ -9,6 +9,11 @@ void Model::Add(const std::string& key, std::optional<std::string> value) {
   (*versions_)[key].push_back({++number_, key, std::move(value)});
 }
 
+void Model::Merge(const std::string& key, const std::string& operand) {
+  const std::string* const value = Snapshot().Find(key);
+  Add(key, value == nullptr ? operand : *value + "," + operand);
+}
+
 Model::State Model::Snapshot() const { return State(versions_, number_); }
 
 void Model::Apply(const WriteBatch& batch) {
@@ -16,6 +21,14 @@ void Model::Apply(const WriteBatch& batch) {
     explicit Handler(Model* m) : model(m) {}
     void Put(const Slice& key, const Slice& value) override { model->Put(key.ToString(), value.ToString()); }
     void Delete(const Slice& key) override { model->Delete(key.ToString()); }
+    Status Merge(const Slice& key, const Slice& operand) override {
+      model->Merge(key.ToString(), operand.ToString());
+      return Status::OK();
+    }
+    Status SingleDelete(const Slice& key) override {
+      model->Delete(key.ToString());
+      return Status::OK();
+    }
     Model* const model;
   };
   Handler handler(this);

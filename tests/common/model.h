@@ -31,6 +31,8 @@ class Model {
 
   void Put(const std::string& key, const std::string& value) { Add(key, value); }
   void Delete(const std::string& key) { Add(key, std::nullopt); }
+  // As NewStringAppendOperator(",") merges.
+  void Merge(const std::string& key, const std::string& operand);
   void Apply(const WriteBatch& batch);
 
   // The state of now, for as long as it is held. Costs nothing, then and later.

@@ -131,6 +131,126 @@ TEST_F(MiodbCTest, SeveralKeysInOneCallOverBothTiers) {
   leveldb_free(values[2]);
 }
 
+TEST_F(MiodbCTest, ManyValuesArePinned) {
+  Open();
+  Put("a", "1");
+  Put("b", "");
+  const char* const keys[] = {"a", "none", "b"};
+  const size_t lengths[] = {1, 4, 1};
+  miodb_pinnedslice_t* slices[3];
+  char* errors[3];
+  miodb_multi_get_pinned(db_, read_, 3, keys, lengths, slices, errors);
+  Put("a", "2");
+  ASSERT_TRUE(slices[0] != nullptr && slices[1] == nullptr && slices[2] != nullptr);
+  for (const char* error : errors) EXPECT_EQ(nullptr, error);
+  size_t size;
+  const char* const value = miodb_pinnedslice_value(slices[0], &size);
+  EXPECT_EQ("1", std::string(value, size));
+  miodb_pinnedslice_value(slices[2], &size);
+  EXPECT_EQ(0u, size);
+  miodb_pinnedslice_destroy(slices[0]);
+  miodb_pinnedslice_destroy(slices[2]);
+}
+
+TEST_F(MiodbCTest, KeysThatMayExist) {
+  Open();
+  Put("key", "value");
+  char* value;
+  size_t size;
+  EXPECT_EQ(0, miodb_key_may_exist(db_, read_, "none", 4, &value, &size));
+  EXPECT_TRUE(value == nullptr && size == 0);
+  EXPECT_EQ(1, miodb_key_may_exist(db_, read_, "key", 3, &value, &size));
+  ASSERT_TRUE(value != nullptr);
+  EXPECT_EQ("value", std::string(value, size));
+  leveldb_free(value);
+  EXPECT_EQ(1, miodb_key_may_exist(db_, read_, "key", 3, nullptr, nullptr));
+}
+
+TEST_F(MiodbCTest, ARefreshedIteratorShowsWhatIsNew) {
+  Open();
+  leveldb_iterator_t* const it = leveldb_create_iterator(db_, read_);
+  Put("a", "1");
+  leveldb_iter_seek_to_first(it);
+  EXPECT_EQ(0, leveldb_iter_valid(it));
+  miodb_iter_refresh(it, &error_);
+  EXPECT_EQ(nullptr, error_);
+  leveldb_iter_seek_to_first(it);
+  EXPECT_EQ(1, leveldb_iter_valid(it));
+  leveldb_iter_destroy(it);
+}
+
+char* JoinAll(void* state, const char*, size_t, const char* existing, size_t existing_len, const char* const* operands,
+              const size_t* lens, int count, uint8_t* success, size_t* len) {
+  ++*static_cast<int*>(state);
+  std::string joined(existing != nullptr ? existing : "-", existing != nullptr ? existing_len : 1);
+  for (int i = 0; i < count; i++) joined.append(operands[i], lens[i]);
+  *success = joined.find('!') == std::string::npos;
+  *len = joined.size();
+  char* const result = static_cast<char*>(malloc(joined.size() + 1));
+  memcpy(result, joined.data(), joined.size());
+  return result;
+}
+
+TEST_F(MiodbCTest, MergesBySeveralOperators) {
+  int calls = 0;
+  miodb_mergeoperator_t* const join = miodb_mergeoperator_create(
+      &calls, [](void* state) { *static_cast<int*>(state) = -1; }, &JoinAll, nullptr, nullptr,
+      [](void*) { return "join"; });
+  miodb_options_set_merge_operator(options_, join);
+  Open();
+  Put("key", "a");
+  leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  miodb_merge(db_, write, "key", 3, "b", 1, &error_);
+  leveldb_writebatch_t* const batch = leveldb_writebatch_create();
+  miodb_writebatch_merge(batch, "key", 3, "cd", 2);
+  miodb_writebatch_merge(batch, "new", 3, "x", 1);
+  leveldb_write(db_, write, batch, &error_);
+  leveldb_writebatch_destroy(batch);
+  EXPECT_EQ(nullptr, error_);
+  size_t size;
+  char* value = leveldb_get(db_, read_, "key", 3, &size, &error_);
+  ASSERT_NE(nullptr, value);
+  EXPECT_EQ("abcd", std::string(value, size));
+  leveldb_free(value);
+  value = leveldb_get(db_, read_, "new", 3, &size, &error_);
+  ASSERT_NE(nullptr, value);
+  EXPECT_EQ("-x", std::string(value, size));
+  leveldb_free(value);
+  miodb_merge(db_, write, "new", 3, "!", 1, &error_);
+  EXPECT_EQ(nullptr, leveldb_get(db_, read_, "new", 3, &size, &error_));
+  EXPECT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+  EXPECT_EQ(3, calls);
+  leveldb_close(db_);
+  db_ = nullptr;
+  miodb_mergeoperator_destroy(join);
+  EXPECT_EQ(-1, calls);
+  for (miodb_mergeoperator_t* made :
+       {miodb_mergeoperator_create_uint64_add(), miodb_mergeoperator_create_max(), miodb_mergeoperator_create_put(),
+        miodb_mergeoperator_create_string_append(",", 1)}) {
+    miodb_options_set_merge_operator(options_, made);
+    miodb_mergeoperator_destroy(made);
+  }
+  miodb_options_set_merge_operator(options_, nullptr);
+  leveldb_writeoptions_destroy(write);
+}
+
+TEST_F(MiodbCTest, SingleDeletionsRemove) {
+  Open();
+  Put("a", "1");
+  Put("b", "1");
+  leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  miodb_single_delete(db_, write, "a", 1, &error_);
+  leveldb_writebatch_t* const batch = leveldb_writebatch_create();
+  miodb_writebatch_single_delete(batch, "b", 1);
+  leveldb_write(db_, write, batch, &error_);
+  leveldb_writebatch_destroy(batch);
+  leveldb_writeoptions_destroy(write);
+  EXPECT_EQ(nullptr, error_);
+  EXPECT_EQ("", Keys());
+}
+
 TEST_F(MiodbCTest, BoundsLimitIteratorsAndAreCopied) {
   Open();
   for (const char* key : {"a", "b", "c", "d", "e"}) Put(key, "1");

@@ -223,6 +223,61 @@ TEST_F(IteratorTest, HonoursItsBounds) {
   }
 }
 
+TEST_F(IteratorTest, RefreshShowsWhatWasWrittenSince) {
+  Put("b", "1");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  ReadOptions at_snapshot;
+  at_snapshot.snapshot = snapshot;
+  for (const ReadOptions& options : {ReadOptions(), at_snapshot}) {
+    const auto it = NewIterator(options);
+    it->SeekToFirst();
+    EXPECT_EQ("b->1", At(it));
+    Put("a", "2");
+    it->SeekToFirst();
+    EXPECT_EQ("b->1", At(it));
+    ASSERT_TRUE(it->Refresh().ok());
+    EXPECT_FALSE(it->Valid());
+    it->SeekToFirst();
+    EXPECT_EQ("a->2", At(it));
+    it->Next();
+    EXPECT_EQ("b->1", At(it));
+    Delete("a");
+    Settle();
+    ASSERT_TRUE(it->Refresh().ok());
+    it->SeekToFirst();
+    EXPECT_EQ("b->1", At(it));
+  }
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(IteratorTest, RefreshLetsGoOfTheStateThatWasShown) {
+  Fill(20000, 100);
+  const auto it = NewIterator(ReadOptions());
+  it->SeekToFirst();
+  Fill(20000, 100);
+  Settle();
+  const uint64_t held = Counter("pool-bytes-used");
+  ASSERT_TRUE(it->Refresh().ok());
+  Settle();
+  EXPECT_LT(Counter("pool-bytes-used") + 500000, held);
+  it->SeekToFirst();
+  EXPECT_TRUE(it->Valid());
+}
+
+TEST_F(IteratorTest, RefreshKeepsTheBounds) {
+  for (const char* key : {"a", "b", "c"}) Put(key, key);
+  const Slice lower = "b", upper = "c";
+  ReadOptions options;
+  options.iterate_lower_bound = &lower;
+  options.iterate_upper_bound = &upper;
+  const auto it = NewIterator(options);
+  ASSERT_TRUE(it->Refresh().ok());
+  it->SeekToFirst();
+  EXPECT_EQ("b->b", At(it));
+  it->Next();
+  EXPECT_EQ("none", At(it));
+}
+
 TEST_F(IteratorTest, TakesOneBoundWithoutTheOther) {
   for (const char* key : {"a", "b", "c"}) Put(key, key);
   const Slice bound = "b";

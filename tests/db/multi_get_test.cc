@@ -44,6 +44,14 @@ class MultiGetTest : public DbTestBase {
     for (size_t i = 0; i < statuses.size(); i++) {
       results.push_back(statuses[i].ok() ? values[i] : statuses[i].IsNotFound() ? kNotFound : statuses[i].ToString());
     }
+    std::vector<PinnableSlice> pinned(1);
+    pinned[0].Pin("old", nullptr, nullptr);
+    const std::vector<Status> pins = db_->MultiGet(options, slices, &pinned);
+    EXPECT_EQ(keys.size(), pinned.size());
+    for (size_t i = 0; i < statuses.size(); i++) {
+      EXPECT_EQ(statuses[i].ToString(), pins[i].ToString());
+      EXPECT_EQ(statuses[i].ok() ? values[i] : "", pinned[i].ToString());
+    }
     return results;
   }
 
@@ -71,6 +79,55 @@ bool RingsArePossible() {
 
 class MultiGetCallersTest : public MultiGetTest, public testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(Rings, MultiGetCallersTest, testing::Bool());
+
+TEST_F(MultiGetTest, PinnedValuesStayWhileTheirKeysAreOverwritten) {
+  Open();
+  Put("a", "1");
+  ASSERT_OK(db_->Flush());
+  Put("b", "2");
+  std::vector<PinnableSlice> pinned;
+  const std::vector<Status> statuses = db_->MultiGet(ReadOptions(), {"a", "b", "c"}, &pinned);
+  Put("a", "3");
+  Put("b", "4");
+  Settle();
+  EXPECT_TRUE(statuses[0].ok() && statuses[1].ok() && statuses[2].IsNotFound());
+  EXPECT_EQ("1", pinned[0].ToString());
+  EXPECT_EQ("2", pinned[1].ToString());
+  EXPECT_EQ("", pinned[2].ToString());
+}
+
+TEST_F(MultiGetTest, KeyMayExistIsNeverWronglyFalse) {
+  UseSsd();
+  Open();
+  Fill(kCount, kValueBytes);
+  for (uint64_t i = 0; i < kCount; i++) ASSERT_TRUE(db_->KeyMayExist(ReadOptions(), FilledKey(i))) << i;
+}
+
+TEST_F(MultiGetTest, KeyMayExistKnowsMemtablesAndFilters) {
+  Open();
+  std::string value;
+  bool found = true;
+  EXPECT_FALSE(db_->KeyMayExist(ReadOptions(), "key", &value, &found));
+  EXPECT_FALSE(found);
+  Put("key", "value");
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  EXPECT_TRUE(db_->KeyMayExist(ReadOptions(), "key", &value, &found));
+  EXPECT_TRUE(found);
+  EXPECT_EQ("value", value);
+  Delete("key");
+  EXPECT_FALSE(db_->KeyMayExist(ReadOptions(), "key", &value, &found));
+  ReadOptions at_snapshot;
+  at_snapshot.snapshot = snapshot;
+  EXPECT_TRUE(db_->KeyMayExist(at_snapshot, "key"));
+  db_->ReleaseSnapshot(snapshot);
+  Fill(2000, 100);
+  Settle();
+  EXPECT_TRUE(db_->KeyMayExist(ReadOptions(), FilledKey(7), &value, &found));
+  EXPECT_FALSE(found);
+  int wrong = 0;
+  for (uint64_t i = 0; i < 1000; i++) wrong += db_->KeyMayExist(ReadOptions(), FilledKey(i) + "x");
+  EXPECT_LT(wrong, 100);
+}
 
 TEST_F(MultiGetTest, AgreesWithGetInMemoryAndInThePool) {
   Open();

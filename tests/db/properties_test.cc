@@ -53,6 +53,20 @@ class PropertiesTest : public DbTestBase {
   }
 };
 
+TEST_F(PropertiesTest, KeysAreEstimatedFromEntriesAndDeletions) {
+  EXPECT_EQ("0", Property("miodb.estimate-num-keys"));
+  Fill(1000, 10);
+  EXPECT_EQ("1000", Property("miodb.estimate-num-keys"));
+  ASSERT_OK(db_->Flush());
+  for (uint64_t i = 0; i < 100; i++) Delete(FilledKey(i));
+  ASSERT_OK(db_->Flush());
+  EXPECT_EQ("900", Property("miodb.estimate-num-keys"));
+  Settle();
+  EXPECT_EQ("900", Property("miodb.estimate-num-keys"));
+  std::string value;
+  EXPECT_FALSE(db_->GetProperty("leveldb.estimate-num-keys", &value));
+}
+
 TEST_F(PropertiesTest, ThatAreUnknownReturnFalseAndLeaveTheValue) {
   for (const char* name :
        {"", "leveldb", "leveldb.", "miodb.", "miodb.nothing", "leveldb.nothing", "rocksdb.stats", "leveldb.statsX",

@@ -14,7 +14,9 @@ constexpr uint64_t kExactBelow = 32 * 1024;
 constexpr uint64_t kStep = 64 * 1024;
 constexpr uint64_t kMaxSize = uint64_t{4095} << 19;  // just below 2 GiB
 
-uint64_t StoredSize(uint64_t size) { return IndexWord(0, false, size).size(); }
+constexpr ValueType kTypes[] = {kTypeDeletion, kTypeValue, kTypeMerge, kTypeSingleDeletion};
+
+uint64_t StoredSize(uint64_t size, ValueType type = kTypeValue) { return IndexWord(0, type, size).size(); }
 
 TEST(IndexWordTest, SizesAreExactBelow32KiB) {
   for (uint64_t size = 0; size < kExactBelow; size++) ASSERT_EQ(size, StoredSize(size));
@@ -53,21 +55,47 @@ TEST(IndexWordTest, SizesAreMonotone) {
   }
 }
 
+TEST(IndexWordTest, SizesOfOperandsAreExactBelow4KiBAndRoundUpByLessThanOneIn64) {
+  for (const ValueType type : {kTypeMerge, kTypeSingleDeletion}) {
+    for (uint64_t size = 0; size < 4096; size++) ASSERT_EQ(size, StoredSize(size, type));
+    Random random(type);
+    for (int i = 0; i < 20000; i++) {
+      const uint64_t size = 4096 + random.Skewed(30);
+      const uint64_t stored = StoredSize(size, type);
+      ASSERT_GE(stored, size);
+      ASSERT_LT(stored, size + size / 64);
+      ASSERT_EQ(stored, StoredSize(stored, type)) << "a size that is stored is exact";
+    }
+    const uint64_t most = RecordSize(kMaxKeySize, kMaxValueSize);
+    ASSERT_GE(StoredSize(most, type), most);
+  }
+}
+
+// Words of tables that know no kinds mean what they meant: a tombstone of any size that it can have is one.
+TEST(IndexWordTest, TheLongestTombstoneIsOne) {
+  const IndexWord word(0, kTypeDeletion, RecordSize(kMaxKeySize, 0));
+  EXPECT_EQ(kTypeDeletion, word.type());
+  EXPECT_EQ(StoredSize(RecordSize(kMaxKeySize, 0)), word.size());
+  EXPECT_FALSE(word.has_kind());
+}
+
 TEST(IndexWordTest, HoldsItsThreePartsApart) {
   for (uint64_t seed : Seeds(ByScale(5, 10, 100))) {
     SCOPED_TRACE(Repeat(seed));
     Random random(seed);
     for (int i = 0; i < 10000; i++) {
       const PmRef ref = random.Uniform(IndexWord::kMaxRef + 1), other = random.Uniform(IndexWord::kMaxRef + 1);
-      const bool tombstone = random.OneIn(2);
-      const uint64_t size = random.Skewed(30);  // no record is larger by much
-      const IndexWord word(ref, tombstone, size);
+      const ValueType type = kTypes[random.Uniform(4)];
+      const uint64_t size = random.Skewed(IsTombstone(type) ? 24 : 30);  // no record is larger by much
+      const IndexWord word(ref, type, size);
       ASSERT_EQ(ref, word.ref());
-      ASSERT_EQ(tombstone, word.tombstone());
-      ASSERT_EQ(StoredSize(size), word.size());
+      ASSERT_EQ(type, word.type());
+      ASSERT_EQ(StoredSize(size, type), word.size());
+      ASSERT_EQ(IsTombstone(type), word.tombstone());
+      ASSERT_EQ(type == kTypeMerge || type == kTypeSingleDeletion, word.has_kind());
       const IndexWord copy = IndexWord(word.bits()).WithRef(other);
       ASSERT_EQ(other, copy.ref());
-      ASSERT_EQ(tombstone, copy.tombstone());
+      ASSERT_EQ(type, copy.type());
       ASSERT_EQ(word.size(), copy.size());
     }
   }
@@ -78,7 +106,7 @@ TEST(IndexWordTest, WhatIsAddedForARecordIsWhatIsTakenAway) {
   uint64_t live = 0;
   std::vector<IndexWord> words;
   for (int i = 0; i < 1000; i++) {
-    words.emplace_back(random.Uniform(IndexWord::kMaxRef), random.OneIn(9), random.Skewed(24));
+    words.emplace_back(random.Uniform(IndexWord::kMaxRef), kTypes[random.Uniform(4)], random.Skewed(24));
     live += words.back().size();
   }
   // Through their bits and with other references, as merges pass them on.
@@ -87,7 +115,7 @@ TEST(IndexWordTest, WhatIsAddedForARecordIsWhatIsTakenAway) {
 }
 
 TEST(IndexWordTest, ReachesToTheEndOfTheLargestPool) {
-  const IndexWord word(IndexWord::kMaxRef, true, RecordSize(kMaxKeySize, kMaxValueSize));
+  const IndexWord word(IndexWord::kMaxRef, kTypeMerge, RecordSize(kMaxKeySize, kMaxValueSize));
   EXPECT_EQ(IndexWord::kMaxRef, word.ref());
   EXPECT_TRUE(word.tombstone());
   EXPECT_EQ(uint64_t{1} << 47, IndexWord::kMaxRef + 1);

@@ -325,8 +325,8 @@ void AddTraces(Corpus* corpus) {
   WriteBatch batch;
   batch.Put("key", "value");
   batch.Delete("other");
-  const std::string calls = TraceRecordOf([](TraceEncoder e) { e.Put(2, "key", "value"); }) +
-                            TraceRecordOf([](TraceEncoder e) { e.Delete(3, "key"); }) +
+  const std::string calls = TraceRecordOf([](TraceEncoder e) { e.Update(2, kBatchPut, "key", "value"); }) +
+                            TraceRecordOf([](TraceEncoder e) { e.Update(3, kBatchDeletion, "key", ""); }) +
                             TraceRecordOf([&](TraceEncoder e) { e.Batch(4, WriteBatchInternal::Contents(&batch)); }) +
                             TraceRecordOf([](TraceEncoder e) { e.Get(5, "key"); }) +
                             TraceRecordOf([&](TraceEncoder e) { e.Seek(6, kTraceSeek, "b", &lower, &upper); }) +

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "miodb/merge_operator.h"
 #include "miodb/write_batch.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/status_asserts.h"
@@ -17,6 +18,7 @@ constexpr size_t kTraceLength = 24;
 constexpr uint64_t kCompareEvery = 250;
 constexpr size_t kMaxHeld = 4;  // of snapshots, iterators and pins each
 constexpr uint64_t kManyKeys = 20000;
+constexpr size_t kMaxOperand = 60;
 
 KeyStyle StyleOf(uint64_t seed) {
   constexpr KeyStyle kStyles[] = {KeyStyle::kMixed,  KeyStyle::kShort, KeyStyle::kLongShared,
@@ -87,7 +89,10 @@ RandomOps::RandomOps(uint64_t seed, std::string path, OptionChoice options, KeyS
       random_(seed),
       style_(style),
       keys_(style, KeyCountOf(seed), seed),
-      model_(options_.front().comparator) {}
+      model_(options_.front().comparator) {
+  static const MergeOperator* const append = NewStringAppendOperator(",");
+  for (Options& options : options_) options.merge_operator = append;
+}
 
 RandomOps::~RandomOps() { ReleaseAll(); }
 
@@ -141,20 +146,41 @@ void RandomOps::Step() {
   }
 }
 
+// Keys that are equal have one length under any order of the tests.
+bool RandomOps::IsSingle(const std::string& key) const { return (key.size() + seed_) % 4 == 1; }
+
+// Puts a single key if it is not there, else deletes it: the contract of single deletions.
+void RandomOps::WriteSingle(const std::string& key) {
+  if (model_.Snapshot().Find(key) == nullptr && !random_.OneIn(20)) {
+    const std::string value = AnyValue(&random_, MaxValue());
+    Trace("put single " + Printable(key) + " of " + std::to_string(value.size()) + " bytes");
+    ASSERT_OK(db_->Put(Writing(), key, value));
+    model_.Put(key, value);
+  } else {
+    Trace("single delete " + Printable(key));
+    ASSERT_OK(db_->SingleDelete(Writing(), key));
+    model_.Delete(key);
+  }
+}
+
 void RandomOps::WriteStep(uint64_t dice) {
-  if (dice < 380) {
-    const std::string key = keys_.Any(&random_);
+  if (dice >= 490) return WriteSome();
+  const std::string key = keys_.Any(&random_);
+  if (IsSingle(key)) return WriteSingle(key);
+  if (dice < 260) {
     const std::string value = AnyValue(&random_, MaxValue());
     Trace("put " + Printable(key) + " of " + std::to_string(value.size()) + " bytes");
     ASSERT_OK(db_->Put(Writing(), key, value));
     model_.Put(key, value);
-  } else if (dice < 490) {
-    const std::string key = keys_.Any(&random_);
+  } else if (dice < 380) {
+    const std::string operand = AnyValue(&random_, kMaxOperand);
+    Trace("merge " + Printable(key) + " with " + std::to_string(operand.size()) + " bytes");
+    ASSERT_OK(db_->Merge(Writing(), key, operand));
+    model_.Merge(key, operand);
+  } else {
     Trace("delete " + Printable(key));
     ASSERT_OK(db_->Delete(Writing(), key));
     model_.Delete(key);
-  } else {
-    WriteSome();
   }
 }
 
@@ -164,10 +190,14 @@ void RandomOps::WriteSome() {
   const bool large = keys_.count() == kManyKeys && random_.OneIn(10);
   const uint64_t count = large ? 1000 + random_.Uniform(4000) : random_.Skewed(6);
   for (uint64_t i = 0; i < count; i++) {
+    const std::string key = keys_.Any(&random_);
+    if (IsSingle(key)) continue;
     if (random_.OneIn(4)) {
-      batch.Delete(keys_.Any(&random_));
+      batch.Delete(key);
+    } else if (random_.OneIn(4)) {
+      batch.Merge(key, AnyValue(&random_, kMaxOperand));
     } else {
-      batch.Put(keys_.Any(&random_), AnyValue(&random_, large ? 200 : MaxValue()));
+      batch.Put(key, AnyValue(&random_, large ? 200 : MaxValue()));
     }
   }
   Trace("batch of " + std::to_string(count));

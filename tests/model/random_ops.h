@@ -57,6 +57,8 @@ class RandomOps {
   void HoldStep(uint64_t dice);
   void BackgroundStep(uint64_t dice);
 
+  bool IsSingle(const std::string& key) const;
+  void WriteSingle(const std::string& key);
   void WriteSome();
   void CheckGet(const std::string& key);
   void StartIterator();
@@ -76,7 +78,7 @@ class RandomOps {
 
   const uint64_t seed_;
   const std::string path_;
-  const OptionChoice options_;
+  OptionChoice options_;
   Random random_;
   const KeyStyle style_;
   const KeySpace keys_;

@@ -114,7 +114,7 @@ TEST_F(TableBuilderTest, WithRoomForAllItIsNeverNearlyFull) {
     EXPECT_FALSE(builder.NearlyFull());
     IndexEntry entry = {};
     entry.SetKey(std::to_string(i + 1000));
-    entry.word = IndexWord(kExtentUnit, false, 10);
+    entry.word = IndexWord(kExtentUnit, kTypeValue, 10);
     builder.Add(entry);
   }
   EXPECT_FALSE(builder.HasRoom());
@@ -130,7 +130,7 @@ TEST_F(TableBuilderTest, SaysWhenItIsNearlyFullIfMoreMayCome) {
     nearly += builder.NearlyFull();
     IndexEntry entry = {};
     entry.SetKey(std::to_string(i + 1000));
-    entry.word = IndexWord(kExtentUnit, false, 10);
+    entry.word = IndexWord(kExtentUnit, kTypeValue, 10);
     builder.Add(entry);
   }
   EXPECT_EQ(kNodeFanout - 1, nearly);
@@ -141,7 +141,7 @@ void AddBoth(Pool* pool, const Slice& first, const Slice& second, bool same_key)
   PMTableBuilder builder(pool, KeyOrder(BytewiseComparator()), Purpose::kMerge, 1, 10);
   ASSERT_OK(builder.Start(2, 2, 1));
   IndexEntry entry = {};
-  entry.word = IndexWord(kExtentUnit, false, 10);
+  entry.word = IndexWord(kExtentUnit, kTypeValue, 10);
   entry.SetKey(first);
   builder.Add(entry);
   entry.SetKey(second);
@@ -167,7 +167,7 @@ TEST(TableBuilderDeathTest, RefusesAnAccountThatIsNotThatOfItsEntries) {
   ASSERT_OK(builder.Start(1, 1, 1));
   IndexEntry entry = {};
   entry.SetKey("key");
-  entry.word = IndexWord(extent->offset(), false, 17);
+  entry.word = IndexWord(extent->offset(), kTypeValue, 17);
   builder.Add(entry);
   TableRef table;
   EXPECT_DEATH(builder.Finish(PMTableBuilder::Summary{1, 1, {{extent, 16}}}, &table).IgnoreError(), "live_bytes_");
@@ -203,7 +203,7 @@ TEST(TableBuilderSpace, TakesLessWhereSpaceIsScatteredAndNoneWhereThereIsNone) {
   for (; builder.HasRoom(); added++) {
     IndexEntry entry = {};
     entry.SetKey(std::to_string(added + 1000));
-    entry.word = IndexWord(payload.extent->offset(), false, 17);
+    entry.word = IndexWord(payload.extent->offset(), kTypeValue, 17);
     payload.live_bytes += 17;
     builder.Add(entry);
   }
@@ -226,7 +226,7 @@ TEST(TableBuilderSpace, AShortTableTakesMostOfWhatItHasRoomFor) {
   ASSERT_OK(builder.Start(100000, 100000, 30));
   ASSERT_EQ(kExtentUnit, builder.index_bytes());
   IndexEntry entry = {};
-  entry.word = IndexWord(kExtentUnit, false, 17);
+  entry.word = IndexWord(kExtentUnit, kTypeValue, 17);
   while (builder.HasRoom() && !builder.NearlyFull()) {
     entry.SetKey(std::to_string(1000 + builder.entries()));
     builder.Add(entry);

@@ -166,7 +166,7 @@ std::vector<IndexWord> TableMaker::Store(const SortedVersions& versions, const O
     uint64_t hash;
     char* const end = EncodeRecordHead(place, PackTag(v.sequence, v.type), v.key, v.value, kTestSecret, &hash);
     memcpy(end, v.value.data(), v.value.size());
-    words[i] = IndexWord(extent->offset() + used, v.type == kTypeDeletion, size);
+    words[i] = IndexWord(extent->offset() + used, v.type, size);
     payload->back().live_bytes += words[i].size();
     used += size;
     extent->SetPayloadBytes(used);

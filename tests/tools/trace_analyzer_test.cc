@@ -25,14 +25,14 @@ class TraceAnalyzerTest : public testing::Test {
     const Slice upper("c");
     const std::string batch = FromHex("0000000000000000 02000000 00 03616131 05 02 0163 03313233");  // in family 2
     const std::string records =
-        BeginRecord() + Encoded([](TraceEncoder e) { e.Put(1, "aa1", "12345"); }) +
-        Encoded([](TraceEncoder e) { e.Put(2, "aa2", "1"); }) +
-        Encoded([](TraceEncoder e) { e.Put(3, "b1", "1234567"); }) +
+        BeginRecord() + Encoded([](TraceEncoder e) { e.Update(1, kBatchPut, "aa1", "12345"); }) +
+        Encoded([](TraceEncoder e) { e.Update(2, kBatchPut, "aa2", "1"); }) +
+        Encoded([](TraceEncoder e) { e.Update(3, kBatchPut, "b1", "1234567"); }) +
         Encoded([](TraceEncoder e) { e.Get(1003, "aa1"); }) + Encoded([](TraceEncoder e) { e.Get(2003, "b1"); }) +
         Encoded([&](TraceEncoder e) { e.Seek(3000, kTraceSeek, "aa", nullptr, &upper); }) +
         Encoded([](TraceEncoder e) { e.Scan(3001, 3000, "aa", 2, 0); }) +
         Encoded([](TraceEncoder e) { e.Get(3 * kSecond + 3, "aa1"); }) +
-        Encoded([](TraceEncoder e) { e.Put(3 * kSecond + 4, "aa1", "123"); }) +
+        Encoded([](TraceEncoder e) { e.Update(3 * kSecond + 4, kBatchPut, "aa1", "123"); }) +
         Encoded([&](TraceEncoder e) { e.Batch(3 * kSecond + 5, batch); }) +
         Encoded([](TraceEncoder e) { e.Seek(3 * kSecond + 6, kTraceSeekToFirst, "", nullptr, nullptr); });
     return Ended(records, 3 * kSecond + 9);

@@ -37,12 +37,12 @@ class TraceFormatTest : public testing::Test {
     };
     add([](TraceEncoder e) { e.Begin(1000, 1, 0); });
     add([&](TraceEncoder e) { e.Checksum(1000, checksum); });
-    add([](TraceEncoder e) { e.Put(1001, "key", "value"); });
+    add([](TraceEncoder e) { e.Update(1001, kBatchPut, "key", "value"); });
     add([](TraceEncoder e) { e.Get(1002, "key"); });
     add([&](TraceEncoder e) { e.Seek(1003, kTraceSeek, "k", &lower, &upper); });
     add([](TraceEncoder e) { e.Scan(1004, 1003, "k", 300, 1); });
     add([](TraceEncoder e) { e.Seek(1005, kTraceSeekToLast, "", nullptr, nullptr); });
-    add([](TraceEncoder e) { e.Delete(1006, "key"); });
+    add([](TraceEncoder e) { e.Update(1006, kBatchDeletion, "key", ""); });
     add([&](TraceEncoder e) { e.Checksum(1007, checksum); });
     add([](TraceEncoder e) { e.End(1007); });
     return bytes;
@@ -59,7 +59,7 @@ TEST_F(TraceFormatTest, RecordsHaveTheBytesThatRocksDbWrites) {
             Encoded([](TraceEncoder e) { e.Get(1, "abc"); }));
   const std::string put =
       FromHex("0200000000000000 03 1a000000 0200000000000000 11 0000000000000000 01000000 01 016b 0176");
-  EXPECT_EQ(put, Encoded([](TraceEncoder e) { e.Put(2, "k", "v"); }));
+  EXPECT_EQ(put, Encoded([](TraceEncoder e) { e.Update(2, kBatchPut, "k", "v"); }));
   WriteBatch batch;
   batch.Put("k", "v");
   EXPECT_EQ(put, Encoded([&](TraceEncoder e) { e.Batch(2, WriteBatchInternal::Contents(&batch)); }));

@@ -1,0 +1,166 @@
+// Entries on their way from a cluster's merge into its tables.
+
+#include "compaction/merge_output.h"
+
+#include <algorithm>
+#include <string>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+MergeOutput::MergeOutput(const MergeRequest& request, bool may_copy, bool bottom, PayloadTracker* tracker,
+                         RecordCopier* copier, TableSink* sink, MergeResult* result)
+    : request_(request),
+      may_copy_(may_copy),
+      folds_(may_copy && request.merge_operator != nullptr && request.settle_limit > 0),
+      bottom_(bottom),
+      tracker_(tracker),
+      copier_(copier),
+      sink_(sink),
+      result_(result) {
+  CHECK(tracker_ != nullptr && copier_ != nullptr && sink_ != nullptr && result_ != nullptr);
+}
+
+// A tombstone that is dropped below operands that wait leaves them as those of a key that has nothing older.
+Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, bool apart) {
+  using Verdict = VersionJudge::Verdict;
+  if (verdict == Verdict::kDropBoth) {
+    CHECK(waiting_ == Waiting::kSingleDeletion && held_.size() == 1);
+    held_.clear();
+    waiting_ = Waiting::kNone;
+    result_->entries_dropped += 2;
+    return Status::OK();
+  }
+  if (verdict == Verdict::kDrop) {
+    result_->entries_dropped++;
+    return Status::OK();
+  }
+  const bool operand = folds_ && version.entry.word.type() == kTypeMerge;
+  Status s;
+  if (waiting_ == Waiting::kOperands && !apart) {
+    if (!operand) return Fold(&version, false);
+  } else {
+    s = waiting_ == Waiting::kOperands ? EndOperands(false) : EmitWaiting();
+  }
+  if (!s.ok()) return s;
+  if (!operand && verdict != Verdict::kHold) return Emit(version);
+  waiting_ = operand ? Waiting::kOperands : Waiting::kSingleDeletion;
+  held_.push_back(version);
+  return s;
+}
+
+Status MergeOutput::NewKey() {
+  Status s = waiting_ == Waiting::kOperands ? EndOperands(bottom_) : EmitWaiting();
+  key_added_ = false;
+  return s;
+}
+
+// whole: there is no base, and nothing older.
+Status MergeOutput::EndOperands(bool whole) {
+  if (whole || request_.versions_once) return Fold(nullptr, !whole);
+  return EmitWaiting();
+}
+
+Status MergeOutput::EmitWaiting() {
+  Status s;
+  for (size_t i = 0; s.ok() && i < held_.size(); i++) s = Emit(held_[i]);
+  held_.clear();
+  waiting_ = Waiting::kNone;
+  return s;
+}
+
+// The slices of the operands are of records that the inputs keep where they are.
+Status MergeOutput::ReadOperands(const Version* base, Operands* operands, RecordView* newest, uint64_t* oldest) {
+  Status s;
+  *oldest = kMaxSequence;
+  const auto add = [&](const Version& version, RecordView* record) {
+    Status read = version.table->ReadRecord(version.entry.word.ref(), true, record);
+    if (!read.ok()) return read;
+    operands->AddOlder(*record);
+    *oldest = std::min({*oldest, record->sequence(), version.table->oldest_sequence()});
+    return read;
+  };
+  RecordView older;
+  for (size_t i = 0; s.ok() && i < held_.size(); i++) s = add(held_[i], i == 0 ? newest : &older);
+  if (s.ok() && base != nullptr) s = add(*base, &older);
+  return s;
+}
+
+// One record instead of those that wait, and of their base if it was met. A partial fold of one operand that the operator
+// does not ask for reads nothing.
+Status MergeOutput::Fold(const Version* base, bool partially) {
+  CHECK(!held_.empty());
+  const MergeOperator& merge_operator = *request_.merge_operator;
+  Status s;
+  bool done = false;
+  if (!partially || held_.size() > 1 || merge_operator.AllowSingleOperand()) {
+    Operands operands;
+    RecordView newest;
+    uint64_t oldest;
+    s = ReadOperands(base, &operands, &newest, &oldest);
+    if (!s.ok()) return s;
+    std::string value;
+    const bool folded = partially ? operands.FoldPartially(merge_operator, newest.key, &value)
+                                  : operands.Fold(&merge_operator, newest.key, &value).ok();
+    if (folded) s = EmitFolded(newest, partially ? kTypeMerge : kTypeValue, value, oldest, &done);
+  }
+  if (s.ok() && done) {
+    result_->entries_dropped += held_.size() - (base != nullptr ? 0 : 1);
+    held_.clear();
+    waiting_ = Waiting::kNone;
+    return s;
+  }
+  if (s.ok()) s = EmitWaiting();
+  if (s.ok() && base != nullptr) s = Emit(*base);
+  return s;
+}
+
+// done: there was space for the record.
+Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const std::string& value, uint64_t oldest,
+                               bool* done) {
+  if (value.size() > kMaxValueSize) return Status::OK();
+  IndexEntry entry = held_.front().entry;
+  entry.same_key_as_last = key_added_;
+  Status s = sink_->MakeRoom(key_added_);
+  if (!s.ok()) return s;
+  *done = copier_->Write(PackTag(newest.sequence(), type), newest.key, value, &entry.word);
+  if (!*done) return s;
+  entry.SetKey(newest.key);
+  CHECK(tracker_->Find(entry.word.ref()) != nullptr);
+  sink_->Add(entry, oldest);
+  key_added_ = true;
+  return s;
+}
+
+// The extent of every reference has to be one of the inputs': an entry that points elsewhere was damaged, and a table
+// that referred to space which it does not hold could see it change.
+Status MergeOutput::Emit(const Version& version) {
+  IndexEntry entry = version.entry;
+  entry.same_key_as_last = key_added_;
+  const Extent* const extent = tracker_->Find(entry.word.ref());
+  if (extent == nullptr) {
+    return Status::Corruption(request_.pool->path(), "table " + std::to_string(version.table->number()) +
+                                                         " refers to offset " + std::to_string(entry.word.ref()) +
+                                                         ", outside of its payload");
+  }
+  Status s = sink_->MakeRoom(key_added_);
+  if (!s.ok()) return s;
+  // Of a record that is not read its table's oldest sequence is the bound.
+  uint64_t oldest = version.table->oldest_sequence();
+  if (may_copy_ && copier_->Wanted(*extent, entry.word)) {
+    RecordView record;
+    s = version.table->ReadRecord(entry.word.ref(), true, &record);
+    if (!s.ok()) return s;
+    // What the limit would settle anyway counts as lazy copy, in a marked extent or not.
+    copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry.word.size() > request_.settle_limit, &entry.word);
+    entry.SetKey(record.key);
+    // A record that was folded is as old as its oldest part, which it does not say.
+    if (request_.merge_operator == nullptr) oldest = record.sequence();
+  }
+  sink_->Add(entry, oldest);
+  key_added_ = true;
+  return s;
+}
+
+}  // namespace miodb

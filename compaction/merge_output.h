@@ -1,0 +1,66 @@
+// What the merge of a cluster puts out: entries that were judged, one after the other, into tables. Some wait for what comes
+// behind them: a single deletion for its put, and operands that are to be folded for their base.
+//
+// Folding: operands of a key that no snapshot tells apart become one record in the extents for copies, of the newest one's sequence:
+// a value if their base is met, or if nothing older can have the key; else an operand, if the operator makes one. What cannot be
+// folded goes out as it was.
+//
+// Threads: one. Durable after the fence at the end of the merge.
+
+#ifndef MIODB_COMPACTION_MERGE_OUTPUT_H_
+#define MIODB_COMPACTION_MERGE_OUTPUT_H_
+
+#include <vector>
+
+#include "compaction/merge.h"
+#include "compaction/payload_tracker.h"
+#include "compaction/record_copier.h"
+#include "compaction/table_sink.h"
+#include "src/iterator/operands.h"
+
+namespace miodb {
+
+class MergeOutput {
+ public:
+  // An entry and the table that it was found in.
+  struct Version {
+    IndexEntry entry;
+    const PMTable* table;
+  };
+
+  // may_copy: records may go to new extents. bottom: nothing older than the inputs lies in the cluster's range.
+  MergeOutput(const MergeRequest& request, bool may_copy, bool bottom, PayloadTracker* tracker, RecordCopier* copier,
+              TableSink* sink, MergeResult* result);
+
+  // The next version of the present key, and the verdict on it. apart: a snapshot sees it, and not the one before it.
+  Status Take(const Version& version, VersionJudge::Verdict verdict, bool apart);
+
+  // What comes next is of another key, or nothing comes.
+  Status NewKey();
+
+ private:
+  enum class Waiting : uint8_t { kNone, kSingleDeletion, kOperands };
+
+  Status Emit(const Version& version);
+  Status EmitWaiting();
+  Status EndOperands(bool whole);
+  Status Fold(const Version* base, bool partially);
+  Status ReadOperands(const Version* base, Operands* operands, RecordView* newest, uint64_t* oldest);
+  Status EmitFolded(const RecordView& newest, ValueType type, const std::string& value, uint64_t oldest, bool* done);
+
+  const MergeRequest& request_;
+  const bool may_copy_;
+  const bool folds_;
+  const bool bottom_;
+  PayloadTracker* const tracker_;
+  RecordCopier* const copier_;
+  TableSink* const sink_;
+  MergeResult* const result_;
+  Waiting waiting_ = Waiting::kNone;
+  std::vector<Version> held_;  // what waits, newest first
+  bool key_added_ = false;     // a version of the present key is in the output
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_COMPACTION_MERGE_OUTPUT_H_

@@ -1,0 +1,97 @@
+#include "src/iterator/operands.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+#include "src/util/escape.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kMostKeyShown = 100;
+
+}  // namespace
+
+void Operands::Clear() {
+  operands_.clear();
+  copies_.clear();
+  has_base_ = false;
+  newest_first_ = false;
+  last_sequence_ = 0;
+}
+
+Slice Operands::Kept(const RecordView& record) {
+  if (record.begin != nullptr) return record.value;
+  return copies_.emplace_back(record.value.data(), record.value.size());
+}
+
+void Operands::SetBase(const RecordView& record) {
+  has_base_ = record.type() == kTypeValue;
+  if (has_base_) base_ = Kept(record);
+}
+
+bool Operands::AddOlder(const RecordView& record) {
+  DCHECK(operands_.empty() || newest_first_);
+  DCHECK(last_sequence_ == 0 || record.sequence() <= last_sequence_);
+  const bool again = last_sequence_ == record.sequence();
+  last_sequence_ = record.sequence();
+  newest_first_ = true;
+  if (record.type() == kTypeMerge) {
+    if (!again) operands_.push_back(Kept(record));
+    return true;
+  }
+  if (again) operands_.pop_back();
+  SetBase(record);
+  return false;
+}
+
+void Operands::AddNewer(const RecordView& record) {
+  DCHECK(!newest_first_ && last_sequence_ <= record.sequence());
+  const bool again = last_sequence_ == record.sequence();
+  last_sequence_ = record.sequence();
+  if (record.type() == kTypeMerge) {
+    if (!again) operands_.push_back(Kept(record));
+    return;
+  }
+  operands_.clear();
+  copies_.clear();
+  SetBase(record);
+}
+
+Status Operands::AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions) {
+  for (; versions->Valid() && order.Equal(versions->record().key, key); versions->Next()) {
+    if (!AddOlder(versions->record())) break;
+  }
+  return versions->status();
+}
+
+void Operands::OldestFirst() {
+  if (newest_first_) std::reverse(operands_.begin(), operands_.end());
+  newest_first_ = false;
+}
+
+Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value) {
+  DCHECK(HasValue());
+  value->clear();
+  if (operands_.empty()) {
+    value->assign(base_.data(), base_.size());
+    return Status::OK();
+  }
+  if (merge_operator == nullptr) {
+    return Status::InvalidArgument("key '" + Escaped(key, '\'', kMostKeyShown) + "' has operands of merges",
+                                   "the database was opened without a merge_operator");
+  }
+  OldestFirst();
+  if (merge_operator->FullMerge(key, has_base_ ? &base_ : nullptr, operands_, value)) return Status::OK();
+  return Status::Corruption("merge operator " + std::string(merge_operator->Name()) + " failed",
+                            "key '" + Escaped(key, '\'', kMostKeyShown) + "'");
+}
+
+bool Operands::FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand) {
+  if (has_base_ || operands_.empty() || (operands_.size() == 1 && !merge_operator.AllowSingleOperand())) return false;
+  OldestFirst();
+  return merge_operator.PartialMergeMulti(key, operands_, operand);
+}
+
+}  // namespace miodb

@@ -1,0 +1,63 @@
+// Operands: the versions of one key that a merge operator makes a value of, as a walk over versions meets them: from the newest operand
+// down to the first version that is none, the base, or upward to the newest.
+//
+// A version may come twice, from two sources. A value or tombstone of an operand's sequence is what that operand was folded
+// into, and takes its place.
+//
+// Threads: one. Ownership: bytes of records that stay where they are (RecordView::begin) are not copied and must do so; others are.
+
+#ifndef MIODB_SRC_ITERATOR_OPERANDS_H_
+#define MIODB_SRC_ITERATOR_OPERANDS_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "miodb/merge_operator.h"
+#include "miodb/status.h"
+#include "src/format/record.h"
+#include "src/iterator/internal_iterator.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+class Operands {
+ public:
+  void Clear();
+
+  // The next older version. False: it was the base, and nothing below it counts. The first one is an operand.
+  bool AddOlder(const RecordView& record);
+
+  // The next newer version. All that came before is hidden by one that is no operand.
+  void AddNewer(const RecordView& record);
+
+  // From the version that the walk stands on, an operand, to the base or behind the last version of its key.
+  Status AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions);
+
+  // Whether there is a value at all: there is none of a tombstone without operands.
+  bool HasValue() const { return has_base_ || !operands_.empty(); }
+  size_t count() const { return operands_.size(); }
+
+  // The value, by the operator if there are operands. InvalidArgument without an operator, Corruption if it fails. REQUIRES: HasValue().
+  Status Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value);
+
+  // One operand that does what all do. False if there is none, or a base was met.
+  bool FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand);
+
+ private:
+  Slice Kept(const RecordView& record);
+  void SetBase(const RecordView& record);
+  void OldestFirst();
+
+  std::vector<Slice> operands_;
+  std::deque<std::string> copies_;  // of bytes that would not stay
+  Slice base_;
+  bool has_base_ = false;
+  bool newest_first_ = false;     // the order of operands_
+  uint64_t last_sequence_ = 0;    // of the version added last
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_ITERATOR_OPERANDS_H_
