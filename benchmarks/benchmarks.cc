@@ -30,6 +30,9 @@ void Value100K(Workload* w) {
   w->writes = OneIn(1000, w->writes);
 }
 void FewReads(Workload* w) { w->reads = OneIn(1000, w->reads); }
+void MergeKeys(Workload* w) {
+  if (w->merge_keys > 0) w->key_space = std::min(w->key_space, static_cast<uint64_t>(w->merge_keys));
+}
 void OneThreadAllKeys(Workload* w) {
   w->threads = 1;
   w->reads = static_cast<int64_t>(w->key_space);
@@ -153,6 +156,8 @@ constexpr Benchmark kBenchmarks[] = {
     {"readrandomwriterandom", Action::kWorkload, false, ReadRandomWriteRandom, nullptr, ReadsAndWrites},
     {"updaterandom", Action::kWorkload, false, UpdateRandom, nullptr, Updates},
     {"appendrandom", Action::kWorkload, false, AppendRandom, nullptr, Updates},
+    {"mergerandom", Action::kWorkload, false, MergeRandom, MergeKeys},
+    {"readrandommergerandom", Action::kWorkload, false, ReadRandomMergeRandom, MergeKeys, ReadsAndWrites},
     {"randomwithverify", Action::kWorkload, false, RandomWithVerify, nullptr, Verified},
     {"mixgraph", Action::kWorkload, false, MixGraph, MixgraphValues, MixgraphCounts},
     {"replay", Action::kReplay},
@@ -170,15 +175,12 @@ constexpr Benchmark kBenchmarks[] = {
     {"sstables", Action::kSstables},
     {"memstats", Action::kMemoryStats},
     {"resetstats", Action::kResetStats},
-    // Names that other programs know: a heap profile needs its own allocator, merges an operator that only RocksDB has,
-    // and so it is with single levels that are filled or compacted on purpose and with a history of figures.
+    // Names that other programs know: a heap profile needs its own allocator, and so it is with single levels that are filled or compacted on purpose and with a history of figures.
     {"heapprofile", Action::kNotAvailable},
     {"fillseqdeterministic", Action::kNotAvailable},
     {"compact0", Action::kNotAvailable},
     {"compact1", Action::kNotAvailable},
     {"stats_history", Action::kNotAvailable},
-    {"mergerandom", Action::kNotAvailable},
-    {"readrandommergerandom", Action::kNotAvailable},
     {"readwhilemerging", Action::kNotAvailable},
     {"seekrandomwhilemerging", Action::kNotAvailable},
     {"crc32c", Action::kMicro, false, Crc32cBlocks, nullptr, BytesPerOp},
@@ -197,7 +199,8 @@ constexpr Benchmark kBenchmarks[] = {
 
 // Workloads that write, besides those on a fresh store.
 constexpr Work kWriters[] = {WriteRandom,           DeleteSequential, DeleteRandom, ReadWhileWriting, SeekWhileWriting,
-                             ReadRandomWriteRandom, UpdateRandom,     AppendRandom, RandomWithVerify};
+                             ReadRandomWriteRandom, UpdateRandom,     AppendRandom, RandomWithVerify, MergeRandom,
+                             ReadRandomMergeRandom};
 
 }  // namespace
 

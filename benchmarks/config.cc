@@ -45,6 +45,9 @@ void RegisterRun(FlagSet* f, Config* c) {
          "a scan of seekrandom ends so many key numbers from its start; 0: no limit");
   f->Bool("reverse_iterator", &c->reverse_iterator, "step backwards after a seek");
   f->Int("readwritepercent", &c->readwritepercent, 0, 100, "share of reads in readrandomwriterandom");
+  f->Int("merge_keys", &c->merge_keys, -1, int64_t{1} << 48, "keys of mergerandom, readrandommergerandom; -1: num");
+  f->Int("mergereadpercent", &c->mergereadpercent, 0, 100, "share of reads in readrandommergerandom");
+  f->Bool("use_single_deletes", &c->use_single_deletes, "deleteseq and deleterandom use single deletions");
   f->Int("deletepercent", &c->deletepercent, 0, 100, "share of deletes in randomwithverify");
   f->Real("read_random_exp_range", &c->read_random_exp_range, 0, 1000,
           "random reads follow num*e^-r with r uniform up to this; 0: all keys alike");
@@ -106,9 +109,6 @@ void RegisterIgnored(FlagSet* f) {
                            "delayed_write_rate",
                            "hard_rate_limit",
                            "memtablerep",
-                           "merge_keys",
-                           "merge_operator",
-                           "mergereadpercent",
                            "min_level_to_compress",
                            "num_column_families",
                            "num_hot_column_families",

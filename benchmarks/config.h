@@ -39,6 +39,9 @@ struct Config : EngineConfig {
   bool reverse_iterator = false;
   int64_t readwritepercent = 90;
   int64_t deletepercent = 2;
+  int64_t merge_keys = -1;
+  int64_t mergereadpercent = 70;
+  bool use_single_deletes = false;
   double read_random_exp_range = 0;
   double zipf_theta = 0.99;
   double overwrite_probability = 0;

@@ -121,6 +121,16 @@ void ReadRandomWriteRandom(ThreadState* thread) {
   }
 }
 
+void ReadRandomMergeRandom(ThreadState* thread) {
+  OpLoop loop(&thread->stats, thread->workload.readwrites, thread->workload.duration_seconds);
+  while (loop.More()) {
+    const bool is_read = thread->random.Uniform(100) < static_cast<uint64_t>(thread->workload.merge_read_percent);
+    const uint64_t number = thread->RandomKey();
+    if (!(is_read ? thread->GetOne(number) : thread->MergeOne(number))) return;
+    thread->stats.FinishedOp(is_read ? OpType::kRead : OpType::kWrite);
+  }
+}
+
 void UpdateRandom(ThreadState* thread) {
   OpLoop loop(&thread->stats, thread->workload.readwrites, thread->workload.duration_seconds);
   while (loop.More()) {

@@ -57,13 +57,16 @@ Status ReplayCalls::Write(const TraceRecord& record) {
         batch_.Put(update.key, update.value);
         break;
       case TraceUpdate::kDelete:
-      case TraceUpdate::kSingleDelete:
         batch_.Delete(update.key);
+        break;
+      case TraceUpdate::kSingleDelete:
+        batch_.SingleDelete(update.key);
         break;
       case TraceUpdate::kDeleteRange:
         return Status::NotSupported("deletion of a range of keys");
       case TraceUpdate::kMerge:
-        return Status::NotSupported("merge");
+        batch_.Merge(update.key, update.value);
+        break;
     }
   }
   return db_->Write(WriteOptions(), &batch_);

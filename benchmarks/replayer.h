@@ -9,9 +9,9 @@
 // writes to each key happen in the order of the trace, and the content in the end is the same for any number of
 // workers. Between different keys calls may overtake each other.
 //
-// What. Writes with default options (single deletes as deletes), gets, multi-gets, seeks. Where the
+// What. Writes with default options (merges where the database has an operator), gets, multi-gets, seeks. Where the
 // trace says how far an iterator was moved, it is moved that far; otherwise it is only sought. NotFound is success.
-// What the database cannot do (merges, deletes of ranges, column families other than 0) and records of unknown types
+// What the database cannot do (merges without an operator, deletes of ranges, column families other than 0) and records of unknown types
 // are counted as unsupported and left out; a write is left out as a whole.
 //
 // Threads: one per worker besides the caller's, which reads the trace and keeps the time; with one worker only the

@@ -59,6 +59,13 @@ class BatchFiller final : public WriteBatch::Handler {
   explicit BatchFiller(Session* session) : session_(session) {}
   void Put(const Slice& key, const Slice& value) override { session_->BatchPut(View(key), View(value)); }
   void Delete(const Slice& key) override { session_->BatchDelete(View(key)); }
+  Status SingleDelete(const Slice& key) override {
+    session_->BatchSingleDelete(View(key));
+    return Status::OK();
+  }
+  Status Merge(const Slice& key, const Slice& operand) override {
+    return session_->BatchMerge(View(key), View(operand)) ? Status::OK() : Status::NotSupported("merge");
+  }
 
  private:
   Session* const session_;

@@ -37,6 +37,8 @@ Workload::Workload(const Config& config, const ExistingKeys* existing)
       max_scan_distance(static_cast<uint64_t>(config.max_scan_distance)),
       read_percent(config.readwritepercent),
       delete_percent(config.deletepercent),
+      merge_keys(config.merge_keys),
+      merge_read_percent(config.mergereadpercent),
       read_exp_range(config.read_random_exp_range),
       zipf_theta(config.zipf_theta),
       overwrite_probability(config.overwrite_probability),
@@ -45,6 +47,7 @@ Workload::Workload(const Config& config, const ExistingKeys* existing)
       read_rate_limit(config.benchmark_read_rate_limit),
       finish_after_writes(config.finish_after_writes),
       sync(config.sync),
+      single_deletes(config.use_single_deletes),
       reverse(config.reverse_iterator),
       touch_values(config.touch_values),
       compression(config.Compression() == "none" ? "snappy" : config.Compression()),
@@ -133,6 +136,16 @@ bool ThreadState::PutOne(uint64_t number) {
   if (!Check(session->Put(bytes, value), "put")) return false;
   stats.counts.writes++;
   CountWritten(bytes.size() + value.size());
+  return true;
+}
+
+bool ThreadState::MergeOne(uint64_t number) {
+  const std::string_view bytes = key.Make(number);
+  const std::string_view operand = NextValue();
+  AwaitWrite(bytes.size() + operand.size());
+  if (!Check(session->Merge(bytes, operand), "merge")) return false;
+  stats.counts.writes++;
+  CountWritten(bytes.size() + operand.size());
   return true;
 }
 

@@ -51,6 +51,8 @@ struct Workload {
   uint64_t max_scan_distance;  // In key numbers; 0: no limit.
   int64_t read_percent;
   int64_t delete_percent;
+  int64_t merge_keys;  // of which merges are; -1: all
+  int64_t merge_read_percent;
   double read_exp_range;  // See ThreadState::ReadKey.
   double zipf_theta;
   std::shared_ptr<const Zipfian> read_zipf;  // of readzipfian only
@@ -60,6 +62,7 @@ struct Workload {
   int64_t read_rate_limit;
   bool finish_after_writes;
   bool sync;
+  bool single_deletes;
   bool reverse;
   bool touch_values;
   std::string compression;  // Of Compress and Uncompress.
@@ -113,6 +116,7 @@ struct ThreadState {
   // return false after a failure.
   bool GetOne(uint64_t number);
   bool PutOne(uint64_t number);
+  bool MergeOne(uint64_t number);
 
   // Return when the rate limits let "bytes" be written, or so many operations read.
   void AwaitWrite(uint64_t bytes) {
@@ -202,6 +206,8 @@ void ReadWhileWriting(ThreadState* thread);
 void ReadWhileScanning(ThreadState* thread);
 void SeekWhileWriting(ThreadState* thread);
 void ReadRandomWriteRandom(ThreadState* thread);
+void MergeRandom(ThreadState* thread);
+void ReadRandomMergeRandom(ThreadState* thread);
 void UpdateRandom(ThreadState* thread);
 void AppendRandom(ThreadState* thread);
 void RandomWithVerify(ThreadState* thread);

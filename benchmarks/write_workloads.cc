@@ -12,7 +12,7 @@ namespace miodb::bench {
 namespace {
 
 enum class Order { kSequential, kRandom, kUnique };
-enum class Update { kPut, kDelete };
+enum class Update { kPut, kDelete, kMerge };
 
 // Which key the next entry gets.
 //   kSequential  0, 1, 2, ...
@@ -61,9 +61,11 @@ class KeyPicker {
 template <Update update>
 bool WriteOne(ThreadState* thread, uint64_t number) {
   if constexpr (update == Update::kPut) return thread->PutOne(number);
+  if constexpr (update == Update::kMerge) return thread->MergeOne(number);
   const std::string_view key = thread->key.Make(number);
   thread->AwaitWrite(key.size());
-  return thread->Check(thread->session->Delete(key), "delete");
+  const bool single = thread->workload.single_deletes;
+  return thread->Check(single ? thread->session->SingleDelete(key) : thread->session->Delete(key), "delete");
 }
 
 template <Update update>
@@ -73,16 +75,20 @@ bool WriteBatchOf(ThreadState* thread, KeyPicker* keys, int64_t entries) {
     const std::string_view key = thread->key.Make(keys->Next());
     bytes += key.size();
     if constexpr (update == Update::kDelete) {
-      thread->session->BatchDelete(key);
+      thread->workload.single_deletes ? thread->session->BatchSingleDelete(key) : thread->session->BatchDelete(key);
       continue;
     }
     const std::string_view value = thread->NextValue();
     bytes += value.size();
-    thread->session->BatchPut(key, value);
+    if (update == Update::kPut) {
+      thread->session->BatchPut(key, value);
+    } else if (!thread->session->BatchMerge(key, value)) {
+      return thread->Check(thread->session->Merge(key, value), "merge");  // says that it cannot
+    }
   }
   thread->AwaitWrite(bytes);
-  if (update == Update::kPut) thread->CountWritten(bytes);
-  return thread->Check(thread->session->BatchWrite(), update == Update::kDelete ? "delete" : "put");
+  if (update != Update::kDelete) thread->CountWritten(bytes);
+  return thread->Check(thread->session->BatchWrite(), update == Update::kDelete ? "delete" : "write");
 }
 
 // The time of an operation ends when its write has returned; a batch is one operation of many entries.
@@ -105,6 +111,8 @@ void Write(ThreadState* thread, Order order, int64_t ops) {
 void WriteSequential(ThreadState* thread) { Write<Update::kPut>(thread, Order::kSequential, thread->workload.num); }
 void WriteUniqueRandom(ThreadState* thread) { Write<Update::kPut>(thread, Order::kUnique, 0); }
 void WriteRandom(ThreadState* thread) { Write<Update::kPut>(thread, Order::kRandom, thread->workload.writes); }
+
+void MergeRandom(ThreadState* thread) { Write<Update::kMerge>(thread, Order::kRandom, thread->workload.readwrites); }
 
 void DeleteSequential(ThreadState* thread) {
   Write<Update::kDelete>(thread, Order::kSequential, thread->workload.deletes);

@@ -26,6 +26,11 @@ constexpr std::pair<const char*, Factory> kEngines[] = {
 
 }  // namespace
 
+Code Session::Merge(std::string_view, std::string_view) {
+  error_ = "this store has no merges";
+  return Code::kError;
+}
+
 Code Session::MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) {
   std::string_view value;
   for (size_t i = 0; i < keys.size(); i++) {

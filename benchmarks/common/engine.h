@@ -74,6 +74,11 @@ class Session {
   virtual Code Put(std::string_view key, std::string_view value) = 0;
   virtual Code Delete(std::string_view key) = 0;
 
+  // A merge by EngineConfig::merge_operator; the default is an error.
+  virtual Code Merge(std::string_view key, std::string_view operand);
+  // The deletion of a key that was put once; the default is a delete.
+  virtual Code SingleDelete(std::string_view key) { return Delete(key); }
+
   // *value stays valid until the session's next call.
   virtual Code Get(std::string_view key, std::string_view* value) = 0;
 
@@ -87,6 +92,9 @@ class Session {
   // Collects updates and writes them as one atomic step; the batch is empty afterwards.
   virtual void BatchPut(std::string_view key, std::string_view value) = 0;
   virtual void BatchDelete(std::string_view key) = 0;
+  virtual void BatchSingleDelete(std::string_view key) { BatchDelete(key); }
+  // False: the store cannot.
+  virtual bool BatchMerge(std::string_view, std::string_view) { return false; }
   virtual Code BatchWrite() = 0;
 
   virtual std::unique_ptr<Cursor> NewCursor() = 0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace miodb::test {
 namespace {
@@ -77,6 +79,130 @@ TEST(VersionFilterTest, DroppingByItNeverChangesARead) {
       }
     }
   });
+}
+
+// ---- VersionJudge
+
+struct Version {
+  ValueType type;
+  uint64_t sequence;
+};
+using Versions = std::vector<Version>;  // of one key, newest first
+
+// What a read at a sequence makes of the versions: operands from the newest on, then the base's number, or "older" where
+// something older decides.
+std::string Read(const Versions& versions, uint64_t at, bool bottom) {
+  std::string result;
+  for (const Version& v : versions) {
+    if (v.sequence > at) continue;
+    if (IsTombstone(v.type)) return result;
+    result += (v.type == kTypeMerge ? "+" : "=") + std::to_string(v.sequence);
+    if (v.type == kTypeValue) return result;
+  }
+  return bottom ? result : result + "older";
+}
+
+Versions Judged(const Versions& versions, const VersionFilter& filter, bool bottom, bool once, bool lazily) {
+  VersionJudge judge(&filter, once);
+  judge.NewKey();
+  Versions kept;
+  using Verdict = VersionJudge::Verdict;
+  for (size_t i = 0; i < versions.size(); i++) {
+    // As a merge of tables does: sequences only where they are asked for.
+    const bool knows = !lazily || (filter.has_snapshots() && (i > 0 || IsTombstone(versions[i].type)));
+    if (judge.WantsNewer()) judge.NewerIs(versions[i - 1].sequence);
+    switch (judge.Judge(versions[i].type, knows ? versions[i].sequence : 0, bottom)) {
+      case Verdict::kKeep:
+      case Verdict::kHold:
+        kept.push_back(versions[i]);
+        break;
+      case Verdict::kDropBoth:
+        EXPECT_EQ(kTypeSingleDeletion, kept.back().type);
+        kept.pop_back();
+        break;
+      case Verdict::kDrop:
+        break;
+    }
+  }
+  EXPECT_FALSE(judge.violated());
+  return kept;
+}
+
+// Whether single deletions are used as db.h says. below: something older is there that is no put of this history.
+bool WithinContract(const Versions& versions) {
+  const bool single = std::any_of(versions.begin(), versions.end(), [](auto& v) { return v.type == kTypeSingleDeletion; });
+  if (!single) return true;
+  for (size_t i = 0; i < versions.size(); i++) {
+    if (versions[i].type != kTypeValue && versions[i].type != kTypeSingleDeletion) return false;
+    if (i > 0 && versions[i].type == kTypeValue && versions[i - 1].type == kTypeValue) return false;
+  }
+  return true;
+}
+
+void ExpectSameReads(const Versions& before, const Versions& after, const std::vector<uint64_t>& snapshots, bool bottom) {
+  for (const uint64_t at : snapshots) ASSERT_EQ(Read(before, at, bottom), Read(after, at, bottom)) << at;
+  ASSERT_EQ(Read(before, UINT64_MAX, bottom), Read(after, UINT64_MAX, bottom));
+}
+
+// Every history of one key within the contract, every set of snapshots, judged at once and in two steps, the newer versions
+// before they meet the older ones.
+TEST(VersionJudgeTest, NeverChangesARead) {
+  constexpr ValueType kTypes[] = {kTypeValue, kTypeDeletion, kTypeMerge, kTypeSingleDeletion};
+  constexpr size_t kVersions = 5;
+  for (unsigned history = 0; history < 1u << (2 * kVersions); history++) {
+    Versions versions;
+    for (size_t i = 0; i < kVersions; i++) versions.push_back({kTypes[history >> (2 * i) & 3], kVersions - i});
+    if (!WithinContract(versions)) continue;
+    for (unsigned set = 0; set < 1u << kVersions; set++) {
+      std::vector<uint64_t> snapshots;
+      for (uint64_t s = 0; s < kVersions; s++) {
+        if ((set >> s & 1) != 0) snapshots.push_back(s);
+      }
+      const VersionFilter filter(snapshots);
+      for (const bool once : {true, false}) {
+        const Versions whole = Judged(versions, filter, true, once, false);
+        ExpectSameReads(versions, whole, snapshots, true);
+        const Versions lazily = Judged(versions, filter, true, once, true);
+        ASSERT_EQ(whole.size(), lazily.size());
+        for (size_t newer = 1; newer < kVersions; newer++) {
+          const auto middle = versions.begin() + static_cast<ptrdiff_t>(newer);
+          Versions joined = Judged(Versions(versions.begin(), middle), filter, false, once, false);
+          joined.insert(joined.end(), middle, versions.end());
+          ExpectSameReads(versions, joined, snapshots, true);
+          ExpectSameReads(versions, Judged(joined, filter, true, once, true), snapshots, true);
+        }
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(VersionJudgeTest, KeepsNothingThatNobodyNeeds) {
+  const VersionFilter none({}), at_2({2});
+  const auto kept = [](const Versions& versions, const VersionFilter& filter, bool bottom) {
+    return Judged(versions, filter, bottom, true, true).size();
+  };
+  const ValueType v = kTypeValue, d = kTypeDeletion, m = kTypeMerge, s = kTypeSingleDeletion;
+  EXPECT_EQ(1u, kept({{v, 3}, {v, 2}, {m, 1}}, none, false));
+  EXPECT_EQ(2u, kept({{m, 3}, {v, 2}, {v, 1}}, none, false));
+  EXPECT_EQ(1u, kept({{m, 3}, {d, 2}, {v, 1}}, none, true));
+  EXPECT_EQ(0u, kept({{s, 2}, {v, 1}}, none, false));
+  EXPECT_EQ(1u, kept({{s, 2}}, none, false));
+  EXPECT_EQ(0u, kept({{s, 2}}, none, true));
+  EXPECT_EQ(2u, kept({{s, 3}, {v, 1}}, at_2, false));
+  EXPECT_EQ(2u, kept({{v, 3}, {s, 2}}, none, false));
+  EXPECT_EQ(1u, kept({{v, 3}, {s, 2}, {v, 1}}, none, false));
+}
+
+TEST(VersionJudgeTest, SeesTwoPutsBelowASingleDeletion) {
+  const VersionFilter filter({});
+  VersionJudge judge(&filter, true);
+  judge.NewKey();
+  EXPECT_EQ(VersionJudge::Verdict::kHold, judge.Judge(kTypeSingleDeletion, 3, false));
+  EXPECT_EQ(VersionJudge::Verdict::kDropBoth, judge.Judge(kTypeValue, 2, false));
+  EXPECT_FALSE(judge.violated());
+  EXPECT_EQ(VersionJudge::Verdict::kDrop, judge.Judge(kTypeValue, 1, false));
+  EXPECT_TRUE(judge.violated());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/common/engine.h"
@@ -17,6 +18,7 @@
 #include "miodb/cache.h"
 #include "miodb/comparator.h"
 #include "miodb/db.h"
+#include "miodb/merge_operator.h"
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
 #include "miodb/trace.h"
@@ -71,6 +73,21 @@ using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
 bool FindCompression(const std::string& name, CompressionType* type) {
   *type = name == "snappy" ? kSnappyCompression : name == "zstd" ? kZstdCompression : kNoCompression;
   return name == "none" || *type != kNoCompression;
+}
+
+// False if there is no such operator. The names are RocksDB's.
+bool FindMergeOperator(const std::string& name, const MergeOperator** merge_operator) {
+  static const MergeOperator* const append = NewStringAppendOperator(",");
+  const std::pair<const char*, const MergeOperator*> operators[] = {{"", nullptr},
+                                                                    {"put", PutOperator()},
+                                                                    {"uint64add", UInt64AddOperator()},
+                                                                    {"max", MaxOperator()},
+                                                                    {"stringappend", append}};
+  for (const auto& [known, found] : operators) {
+    *merge_operator = found;
+    if (name == known) return true;
+  }
+  return false;
 }
 
 class MioDbEngine final : public Engine {
@@ -188,6 +205,7 @@ class MioDbEngine final : public Engine {
     options.create_if_missing = config_.create_if_missing;
     options.block_cache = cache_.get();
     FindCompression(config_.Compression(), &options.compression);
+    FindMergeOperator(config_.merge_operator, &options.merge_operator);
     if (config_.open_files >= 0) options.max_open_files = static_cast<int>(config_.open_files);
     if (config_.num_levels >= 0) options.num_levels = static_cast<int>(config_.num_levels);
     if (config_.bloom_bits >= 0) options.filter_bits_per_key = static_cast<int>(config_.bloom_bits);
@@ -216,6 +234,11 @@ std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* 
   CompressionType type;
   if (!config.options.ssd_path.empty() && !FindCompression(config.Compression(), &type)) {
     *error = "miodb has no compression type '" + config.Compression() + "'";
+    return nullptr;
+  }
+  const MergeOperator* merge_operator;
+  if (!FindMergeOperator(config.merge_operator, &merge_operator)) {
+    *error = "miodb has no merge operator '" + config.merge_operator + "'";
     return nullptr;
   }
   return std::make_unique<MioDbEngine>(config);

@@ -8,6 +8,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/version.h>
@@ -212,6 +213,12 @@ class RocksDbEngine final : public Engine {
   rocksdb::Options MakeOptions() const {
     rocksdb::Options options;
     options.create_if_missing = config_.create_if_missing;
+    if (!config_.merge_operator.empty()) {
+      // With a name that RocksDB does not know there is none, and merges say so.
+      rocksdb::MergeOperator::CreateFromString(rocksdb::ConfigOptions(), config_.merge_operator,
+                                               &options.merge_operator)
+          .PermitUncheckedError();
+    }
     options.write_buffer_size = config_.options.write_buffer_size;
     options.max_write_buffer_number = config_.max_write_buffer_number;
     options.min_write_buffer_number_to_merge = config_.min_write_buffer_number_to_merge;

@@ -50,6 +50,12 @@ class SampledSession final : public Session {
   Code Delete(std::string_view key) override {
     return Sample([&] { return session_->Delete(key); });
   }
+  Code Merge(std::string_view key, std::string_view operand) override {
+    return Sample([&] { return session_->Merge(key, operand); });
+  }
+  Code SingleDelete(std::string_view key) override {
+    return Sample([&] { return session_->SingleDelete(key); });
+  }
   Code Get(std::string_view key, std::string_view* value) override {
     return Sample([&] { return session_->Get(key, value); });
   }
@@ -58,6 +64,8 @@ class SampledSession final : public Session {
   }
   void BatchPut(std::string_view key, std::string_view value) override { session_->BatchPut(key, value); }
   void BatchDelete(std::string_view key) override { session_->BatchDelete(key); }
+  void BatchSingleDelete(std::string_view key) override { session_->BatchSingleDelete(key); }
+  bool BatchMerge(std::string_view key, std::string_view operand) override { return session_->BatchMerge(key, operand); }
   Code BatchWrite() override {
     return Sample([&] { return session_->BatchWrite(); });
   }

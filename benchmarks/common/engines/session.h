@@ -97,6 +97,21 @@ class ApiSession final : public Session {
   }
   Code Delete(std::string_view key) override { return Finish(db_->Delete(write_options_, ToSlice(key))); }
 
+  Code Merge(std::string_view key, std::string_view operand) override {
+    if constexpr (kHasKinds) {
+      return Finish(db_->Merge(write_options_, ToSlice(key), ToSlice(operand)));
+    } else {
+      return Session::Merge(key, operand);
+    }
+  }
+  Code SingleDelete(std::string_view key) override {
+    if constexpr (kHasKinds) {
+      return Finish(db_->SingleDelete(write_options_, ToSlice(key)));
+    } else {
+      return Delete(key);
+    }
+  }
+
   Code Get(std::string_view key, std::string_view* value) override {
     if constexpr (!std::is_same_v<Pinned, std::string>) result_.Reset();
     const Code code = Finish(Traits::Get(db_, read_options_, ToSlice(key), &result_));
@@ -114,6 +129,17 @@ class ApiSession final : public Session {
 
   void BatchPut(std::string_view key, std::string_view value) override { batch_.Put(ToSlice(key), ToSlice(value)); }
   void BatchDelete(std::string_view key) override { batch_.Delete(ToSlice(key)); }
+  void BatchSingleDelete(std::string_view key) override {
+    if constexpr (kHasKinds) {
+      batch_.SingleDelete(ToSlice(key));
+    } else {
+      batch_.Delete(ToSlice(key));
+    }
+  }
+  bool BatchMerge(std::string_view key, std::string_view operand) override {
+    if constexpr (kHasKinds) batch_.Merge(ToSlice(key), ToSlice(operand));
+    return kHasKinds;
+  }
   Code BatchWrite() override {
     const Code code = Finish(db_->Write(write_options_, &batch_));
     batch_.Clear();
@@ -125,6 +151,12 @@ class ApiSession final : public Session {
   }
 
  private:
+  // Whether the store has merges and single deletions.
+  static constexpr bool kHasKinds = requires(typename Traits::WriteBatch* batch, Slice key) {
+    batch->Merge(key, key);
+    batch->SingleDelete(key);
+  };
+
   static Slice ToSlice(std::string_view bytes) { return Slice(bytes.data(), bytes.size()); }
 
   template <class Status>
