@@ -91,7 +91,7 @@ RandomOps::RandomOps(uint64_t seed, std::string path, OptionChoice options, KeyS
       keys_(style, KeyCountOf(seed), seed),
       model_(options_.front().comparator) {
   static const MergeOperator* const append = NewStringAppendOperator(",");
-  for (Options& options : options_) options.merge_operator = append;
+  for (Options& choice : options_) choice.merge_operator = append;
 }
 
 RandomOps::~RandomOps() { ReleaseAll(); }
