@@ -94,7 +94,7 @@ class VersionJudge {
     const bool hidden = newer.any && !newer.needs_older && !apart_;
     const bool single = type == kTypeSingleDeletion && once_;
     const bool needless = IsTombstone(type) && bottom && filter_->TombstoneDroppable(sequence);
-    const bool keep = (!hidden || (single && !bottom)) && !needless;
+    const bool keep = (!hidden || single) && !needless;
     newer_ = {true, keep && type == kTypeMerge, sequence};
     if (!keep) return Verdict::kDrop;
     if (!single || newer.needs_older) return Verdict::kKeep;

@@ -42,13 +42,13 @@ class RocksAppend final : public rocksdb::AssociativeMergeOperator {
   const char* Name() const override { return "append"; }
 };
 
-rocksdb::Slice Theirs(const Slice& s) { return rocksdb::Slice(s.data(), s.size()); }
 std::string Shown(const rocksdb::Status& s) { return s.IsNotFound() ? "not found" : s.ok() ? "ok" : s.ToString(); }
 std::string Shown(const Status& s) { return s.IsNotFound() ? "not found" : s.ok() ? "ok" : s.ToString(); }
 
 class Pair {
  public:
-  Pair(uint64_t seed, Options ours, std::string path) : random_(seed), ours_(std::move(ours)), path_(std::move(path)) {
+  Pair(uint64_t seed, Options ours, const TestDir& dir)
+      : random_(seed), ours_(std::move(ours)), our_path_(dir / "ours"), their_path_(dir / "theirs") {
     ours_.merge_operator = append_.get();
     theirs_.create_if_missing = true;
     theirs_.write_buffer_size = 256 << 10;
@@ -88,10 +88,10 @@ class Pair {
 
   void Open() {
     ReleaseAll();
-    ASSERT_OK(OpenDb(ours_, path_ + "/ours", &db_));
+    ASSERT_OK(OpenDb(ours_, our_path_, &db_));
     rocks_.reset();
     rocksdb::DB* rocks = nullptr;
-    const rocksdb::Status s = rocksdb::DB::Open(theirs_, path_ + "/theirs", &rocks);
+    const rocksdb::Status s = rocksdb::DB::Open(theirs_, their_path_, &rocks);
     ASSERT_TRUE(s.ok()) << s.ToString();
     rocks_.reset(rocks);
   }
@@ -280,7 +280,8 @@ class Pair {
   Options ours_;
   rocksdb::Options theirs_;
   rocksdb::WriteOptions theirs_write_;
-  const std::string path_;
+  const std::string our_path_;
+  const std::string their_path_;
   const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};
   std::unique_ptr<DB> db_;
   std::unique_ptr<rocksdb::DB> rocks_;
@@ -297,7 +298,7 @@ TEST(RocksdbPeerTest, GivesTheSameAnswers) {
     for (const uint64_t seed : Seeds(1, 1 + stream++)) {
       SCOPED_TRACE(std::string(name) + ", " + Repeat(seed));
       const TestDir dir;
-      Pair(seed, FindOptionSet(name).options, dir / "pair").Run(calls);
+      Pair(seed, FindOptionSet(name).options, dir).Run(calls);
       if (testing::Test::HasFailure()) return;
     }
   }

@@ -166,6 +166,15 @@ TEST(VersionJudgeTest, NeverChangesARead) {
         ASSERT_EQ(whole.size(), lazily.size());
         for (size_t newer = 1; newer < kVersions; newer++) {
           const auto middle = versions.begin() + static_cast<ptrdiff_t>(newer);
+          // The older versions at the bottom first, under the snapshots; then all of them without.
+          const Versions settled = Judged(Versions(middle, versions.end()), filter, true, once, true);
+          Versions later(versions.begin(), middle);
+          later.insert(later.end(), settled.begin(), settled.end());
+          ExpectSameReads(versions, later, snapshots, true);
+          // Other keys may have something older in the range meanwhile, so the second step need not be at the bottom.
+          for (const bool bottom : {true, false}) {
+            ExpectSameReads(versions, Judged(later, VersionFilter({}), bottom, once, true), {}, true);
+          }
           Versions joined = Judged(Versions(versions.begin(), middle), filter, false, once, false);
           joined.insert(joined.end(), middle, versions.end());
           ExpectSameReads(versions, joined, snapshots, true);
