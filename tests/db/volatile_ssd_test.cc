@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "miodb/env.h"
+#include "miodb/merge_operator.h"
 #include "src/db/places.h"
 #include "src/db/store_file.h"
 #include "src/version/version_edit.h"
@@ -133,6 +134,62 @@ TEST_F(VolatileSsdTest, EqualsAModelThroughManyReopens) {
 }
 
 // A few keys that are written all the time never go to SSD for their own sake, nor does what lies beside them.
+// The log is replayed onto files that have some of it already: an operand counts once all the same, whether the files have
+// it as it was or folded, and no put comes back that a single deletion took away.
+TEST_F(VolatileSsdTest, OperandsCountOnceAndSingleDeletionsStay) {
+  static const MergeOperator* const append = NewStringAppendOperator(",");
+  options_.merge_operator = append;
+  options_.write_buffer_size = 4 * kKiB;
+  options_.pool_size = 512 * kKiB;
+  options_.nvm_budget = 64 * kKiB;
+  options_.max_total_wal_size = 16 * kKiB;
+  constexpr uint64_t kKeys = 60;
+  for (const uint64_t seed : Seeds(ByScale(2, 6, 40))) {
+    SCOPED_TRACE(Repeat(seed));
+    Random random(seed);
+    std::map<std::string, std::string> model;
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    Open();
+    for (int step = 0; step < 4000; step++) {
+      const uint64_t i = random.Uniform(kKeys);
+      const std::string key = FilledKey(i);
+      const std::string value(random.Skewed(10), static_cast<char>('a' + random.Uniform(26)));
+      if (i % 4 == 0) {
+        if (model.count(key) == 0) {
+          Put(key, value);
+          model[key] = value;
+        } else {
+          ASSERT_OK(db_->SingleDelete(WriteOptions(), key));
+          model.erase(key);
+        }
+      } else if (random.OneIn(30)) {
+        Put(key, value);
+        model[key] = value;
+      } else if (random.OneIn(20)) {
+        Delete(key);
+        model.erase(key);
+      } else {
+        const std::string operand = value.substr(0, 40);
+        ASSERT_OK(db_->Merge(WriteOptions(), key, operand));
+        const auto [it, is_new] = model.emplace(key, operand);
+        if (!is_new) it->second += "," + operand;
+      }
+      if (random.OneIn(4)) Put("filler" + std::to_string(random.Uniform(500)), std::string(300, 'x'));
+      if (random.OneIn(300)) Open();
+      if (random.OneIn(300)) ASSERT_OK(db_->WaitForIdle());
+    }
+    for (const bool reopened : {false, true}) {
+      if (reopened) Open();
+      for (uint64_t i = 0; i < kKeys; i++) {
+        const auto it = model.find(FilledKey(i));
+        ASSERT_EQ(it == model.end() ? kNotFound : it->second, Get(FilledKey(i))) << i;
+      }
+      db_->CompactRange(nullptr, nullptr);
+    }
+  }
+}
+
 TEST_F(VolatileSsdTest, TheLogStaysWithinItsLimit) {
   options_.max_total_wal_size = kMiB;
   options_.write_buffer_size = 64 * kKiB;
