@@ -175,7 +175,8 @@ constexpr Benchmark kBenchmarks[] = {
     {"sstables", Action::kSstables},
     {"memstats", Action::kMemoryStats},
     {"resetstats", Action::kResetStats},
-    // Names that other programs know: a heap profile needs its own allocator, and so it is with single levels that are filled or compacted on purpose and with a history of figures.
+    // Names that other programs know: a heap profile needs its own allocator, and so it is with single levels that are
+    // filled or compacted on purpose and with a history of figures.
     {"heapprofile", Action::kNotAvailable},
     {"fillseqdeterministic", Action::kNotAvailable},
     {"compact0", Action::kNotAvailable},
@@ -198,9 +199,9 @@ constexpr Benchmark kBenchmarks[] = {
 };
 
 // Workloads that write, besides those on a fresh store.
-constexpr Work kWriters[] = {WriteRandom,           DeleteSequential, DeleteRandom, ReadWhileWriting, SeekWhileWriting,
-                             ReadRandomWriteRandom, UpdateRandom,     AppendRandom, RandomWithVerify, MergeRandom,
-                             ReadRandomMergeRandom};
+constexpr Work kWriters[] = {WriteRandom,      DeleteSequential,      DeleteRandom,         ReadWhileWriting,
+                             SeekWhileWriting, ReadRandomWriteRandom, UpdateRandom,         AppendRandom,
+                             RandomWithVerify, MergeRandom,           ReadRandomMergeRandom};
 
 }  // namespace
 

@@ -11,8 +11,8 @@
 //
 // What. Writes with default options (merges where the database has an operator), gets, multi-gets, seeks. Where the
 // trace says how far an iterator was moved, it is moved that far; otherwise it is only sought. NotFound is success.
-// What the database cannot do (merges without an operator, deletes of ranges, column families other than 0) and records of unknown types
-// are counted as unsupported and left out; a write is left out as a whole.
+// What the database cannot do (merges without an operator, deletes of ranges, column families other than 0) and records
+// of unknown types are counted as unsupported and left out; a write is left out as a whole.
 //
 // Threads: one per worker besides the caller's, which reads the trace and keeps the time; with one worker only the
 // caller's. No call of the database may throw: MioDB's do not.

@@ -76,9 +76,7 @@ class EntryWriter {
       : order_(request.order), payload_(payload), sink_(sink) {}
 
   // The entry that waits is of the key before.
-  void NewKey() {
-    new_key_ = true;
-  }
+  void NewKey() { new_key_ = true; }
 
   Status Take(const BLinkTree::Entry& entry, VersionJudge::Verdict verdict) {
     using Verdict = VersionJudge::Verdict;

@@ -259,8 +259,8 @@ class ClusterMerge {
     return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
   }
 
-  // Decides about the entry on top and hands it on. Sequences are in the records, so they are read only where a snapshot
-  // makes them matter: without one the versions of a key are judged by their order and their kinds.
+  // Decides about the entry on top and hands it on. Sequences are in the records, so they are read only where a
+  // snapshot makes them matter: without one the versions of a key are judged by their order and their kinds.
   Status Take(IndexCursor* cursor) {
     CHECK(cursor->Valid());
     bool same_key;

@@ -5,7 +5,8 @@
 //     it is, unless the policy wants it rewritten: joining runs that do not overlap costs nothing.
 //   2 Merge each other cluster: walk the indexes side by side, newest input first among equal keys; drop versions and
 //     tombstones that no read can need; stream out new indexes over the same records.
-//   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy; there operands of a key
+//   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy; there operands of a
+//   key
 //     are folded into one record (merge_output.h).
 //   4 Fence. The caller then writes one manifest edit: inputs removed, outputs placed.
 //

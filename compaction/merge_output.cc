@@ -87,8 +87,8 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
   return s;
 }
 
-// One record instead of those that wait, and of their base if it was met. A partial fold of one operand that the operator
-// does not ask for reads nothing.
+// One record instead of those that wait, and of their base if it was met. A partial fold of one operand that the
+// operator does not ask for reads nothing.
 Status MergeOutput::Fold(const Version* base, bool partially) {
   CHECK(!held_.empty());
   const MergeOperator& merge_operator = *request_.merge_operator;

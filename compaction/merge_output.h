@@ -1,9 +1,9 @@
-// What the merge of a cluster puts out: entries that were judged, one after the other, into tables. Some wait for what comes
-// behind them: a single deletion for its put, and operands that are to be folded for their base.
+// What the merge of a cluster puts out: entries that were judged, one after the other, into tables. Some wait for what
+// comes behind them: a single deletion for its put, and operands that are to be folded for their base.
 //
-// Folding: operands of a key that no snapshot tells apart become one record in the extents for copies, of the newest one's sequence:
-// a value if their base is met, or if nothing older can have the key; else an operand, if the operator makes one. What cannot be
-// folded goes out as it was.
+// Folding: operands of a key that no snapshot tells apart become one record in the extents for copies, of the newest
+// one's sequence: a value if their base is met, or if nothing older can have the key; else an operand, if the operator
+// makes one. What cannot be folded goes out as it was.
 //
 // Threads: one. Durable after the fence at the end of the merge.
 

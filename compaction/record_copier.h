@@ -26,7 +26,8 @@ class RecordCopier {
   // Copies the record and points *word at the copy. Without space nothing happens, and nothing is wanted any more.
   void Copy(const RecordView& record, bool evacuated, IndexWord* word);
 
-  // Writes a record that a merge has made, and points *word at it. False: there is no space, and nothing is wanted any more.
+  // Writes a record that a merge has made, and points *word at it. False: there is no space, and nothing is wanted any
+  // more.
   bool Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word);
 
   // Tells of an index extent that the job has taken or cut, for a table with room for this many more payload extents.

@@ -220,8 +220,8 @@ class SsdMerge {
     return Keep(record, verdict);
   }
 
-  // The same version from another input, as a volatile pool's log brings some back. A value in place of an operand is what
-  // that was folded into, with all below.
+  // The same version from another input, as a volatile pool's log brings some back. A value in place of an operand is
+  // what that was folded into, with all below.
   Status TakeAgain(const RecordView& record) {
     result_->entries_dropped++;
     const uint64_t operand = PackTag(record.sequence(), kTypeMerge);

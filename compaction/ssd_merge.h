@@ -35,7 +35,7 @@ struct SsdMergeRequest {
   const VersionFilter* filter;
   uint64_t file_bytes;  // target size
   std::function<uint64_t()> new_file_number;
-  const std::atomic<bool>* stop;  // give up when set
+  const std::atomic<bool>* stop;                  // give up when set
   const MergeOperator* merge_operator = nullptr;  // as in MergeRequest
   bool versions_once = true;                      // the same
 };

@@ -4,12 +4,12 @@
 // [its sequence, the next newer version's sequence). Reads without a snapshot see the newest version of the tables
 // that they have pinned, so they need nothing here.
 //
-// A version right below an operand that is kept is needed by it, whoever sees it: what reads make of an operand goes down
-// to the next version that is none.
+// A version right below an operand that is kept is needed by it, whoever sees it: what reads make of an operand goes
+// down to the next version that is none.
 //
 // A tombstone is needed as long as something older of its key may lie deeper, or a snapshot is older than it. A single
-// deletion is needed until it meets its put, also where a newer version hides it: that one may go together with a single
-// deletion of its own, and then the put below would be seen.
+// deletion is needed until it meets its put, also where a newer version hides it: that one may go together with a
+// single deletion of its own, and then the put below would be seen.
 
 #ifndef MIODB_COMPACTION_VERSION_FILTER_H_
 #define MIODB_COMPACTION_VERSION_FILTER_H_
@@ -76,8 +76,8 @@ class VersionJudge {
     newer_.sequence = sequence;
   }
 
-  // Of the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a key's newest
-  // version that is no tombstone. bottom: nothing older than the inputs has the key.
+  // Of the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a key's
+  // newest version that is no tombstone. bottom: nothing older than the inputs has the key.
   Verdict Judge(ValueType type, uint64_t sequence, bool bottom) {
     apart_ = newer_.any && filter_->VisibleBelow(sequence, newer_.sequence);
     if (holding_) {

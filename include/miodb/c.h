@@ -117,13 +117,14 @@ MIODB_C_EXPORT void miodb_multi_get(struct leveldb_t* db, const struct leveldb_r
                                     const char* const* keys, const size_t* keylens, char** values, size_t* vallens,
                                     char** errors);
 
-/* The same without copies: slices has num_keys places, and gets of a key that is there a pinned slice, of another NULL. */
+/* The same without copies: slices has num_keys places, and gets of a key that is there a pinned slice, of another NULL.
+ */
 MIODB_C_EXPORT void miodb_multi_get_pinned(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
                                            size_t num_keys, const char* const* keys, const size_t* keylens,
                                            miodb_pinnedslice_t** slices, char** errors);
 
-/* 0: the key is not there. 1: it may be. *value is a copy, for leveldb_free, of the value if that was found in memory, and
-   *vallen its size; else NULL and 0. Both may be NULL. */
+/* 0: the key is not there. 1: it may be. *value is a copy, for leveldb_free, of the value if that was found in memory,
+ *and vallen its size; else NULL and 0. Both may be NULL. */
 MIODB_C_EXPORT uint8_t miodb_key_may_exist(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
                                            const char* key, size_t keylen, char** value, size_t* vallen);
 
@@ -136,10 +137,10 @@ MIODB_C_EXPORT void miodb_iter_refresh(struct leveldb_iterator_t*, char** errptr
 
 typedef struct miodb_mergeoperator_t miodb_mergeoperator_t;
 
-/* full_merge returns the new value and stores its length; existing_value is NULL if there is none. partial_merge makes one operand
-   of several, and may be NULL. Operands come oldest first. Both store 0 in *success, and may return NULL, if they fail. What they return
-   is given to delete_value, or to free if that is NULL. destructor, if not NULL, is called with state in the end. All but that
-   may be called by several threads at once. */
+/* full_merge returns the new value and stores its length; existing_value is NULL if there is none. partial_merge makes
+   one operand of several, and may be NULL. Operands come oldest first. Both store 0 in *success, and may return NULL,
+   if they fail. What they return is given to delete_value, or to free if that is NULL. destructor, if not NULL, is
+   called with state in the end. All but that may be called by several threads at once. */
 MIODB_C_EXPORT miodb_mergeoperator_t* miodb_mergeoperator_create(
     void* state, void (*destructor)(void* state),
     char* (*full_merge)(void* state, const char* key, size_t keylen, const char* existing_value, size_t existing_len,

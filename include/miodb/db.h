@@ -103,21 +103,21 @@ class MIODB_EXPORT DB {
   virtual Status Delete(const WriteOptions& options, const Slice& key) = 0;
 
   // Merges operand into the value of key, as Options::merge_operator does it when the key is read (merge_operator.h):
-  // a write like Put, that reads nothing. NotSupported without an operator; else the errors of Put. Not LevelDB's, and nor is
-  // the next. A class that implements DB by Write alone has both.
+  // a write like Put, that reads nothing. NotSupported without an operator; else the errors of Put. Not LevelDB's, and
+  // nor is the next. A class that implements DB by Write alone has both.
   virtual Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand);
 
-  // Removes key, which was put once at most since it was last removed, and neither merged into nor removed by Delete since it was
-  // first written. Reads see what Delete would have done. Merges that meet the put drop both, where a deletion
-  // would have to go down to the last level. For entries of indexes, which are never overwritten.
-  // Where the condition does not hold, what a read finds is undefined: older values of the key may come back. A flush or merge that
-  // sees two puts below a single deletion drops both, and in builds with checks (without NDEBUG) ends with
+  // Removes key, which was put once at most since it was last removed, and neither merged into nor removed by Delete
+  // since it was first written. Reads see what Delete would have done. Merges that meet the put drop both, where a
+  // deletion would have to go down to the last level. For entries of indexes, which are never overwritten. Where the
+  // condition does not hold, what a read finds is undefined: older values of the key may come back. A flush or merge
+  // that sees two puts below a single deletion drops both, and in builds with checks (without NDEBUG) ends with
   // Corruption, which makes the database read-only. Errors as of Put.
   virtual Status SingleDelete(const WriteOptions& options, const Slice& key);
 
   // Applies all updates of the batch, in their order, as one atomic step: reads see all of them or none, and so does
-  // an open after a crash. The batch is not changed. Errors as of Put and Merge, for the whole batch; InvalidArgument also for
-  // nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.
+  // an open after a crash. The batch is not changed. Errors as of Put and Merge, for the whole batch; InvalidArgument
+  // also for nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other
@@ -128,8 +128,8 @@ class MIODB_EXPORT DB {
   // The same without a copy: *value refers to the bytes in the pool and keeps them there until it is reset or
   // destroyed, which must happen before the database is deleted. A pinned value also keeps the space of the tables
   // that were current when it was read, so do not hold many for long.
-  // Not LevelDB's. A class that implements only LevelDB's calls may leave it out, and those of which the same is said below; they
-  // then return NotSupported unless something else is said.
+  // Not LevelDB's. A class that implements only LevelDB's calls may leave it out, and those of which the same is said
+  // below; they then return NotSupported unless something else is said.
   virtual Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value);
 
   // Looks up many keys as of one moment, and answers each as Get would: a Status for each in the order of the keys, and
@@ -144,10 +144,10 @@ class MIODB_EXPORT DB {
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                        std::vector<PinnableSlice>* values);
 
-  // False: the key is not there, by what is in memory alone. True: it may be there, and Get tells. If its newest version
-  // is in a memtable it is known, and with value given and not nullptr the value is copied there. *value_found, if given and
-  // not nullptr, says whether it was. Reads no persistent memory but memtables' and no file: each table's filter is asked,
-  // of table files the range of keys. An error is true. The default is true. Not LevelDB's.
+  // False: the key is not there, by what is in memory alone. True: it may be there, and Get tells. If its newest
+  // version is in a memtable it is known, and with value given and not nullptr the value is copied there. *value_found,
+  // if given and not nullptr, says whether it was. Reads no persistent memory but memtables' and no file: each table's
+  // filter is asked, of table files the range of keys. An error is true. The default is true. Not LevelDB's.
   virtual bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value = nullptr,
                            bool* value_found = nullptr);
 

@@ -13,7 +13,8 @@
 //
 // The iterator of a database shows the state of one moment, that of DB::NewIterator or of its snapshot: each key once,
 // with its newest value then; deleted keys not at all. Writes made since do not show, however long the iterator lives;
-// a new iterator, or Refresh(), is needed to see them. It reads the pool where it lies and copies only what comes from table files.
+// a new iterator, or Refresh(), is needed to see them. It reads the pool where it lies and copies only what comes from
+// table files.
 //
 // Next() and Prev() may be mixed. A change of direction costs a search in every run and level, so a walk should keep
 // its direction.
@@ -90,9 +91,9 @@ class MIODB_EXPORT Iterator {
   virtual Status status() const = 0;
 
   // Has the iterator show the database as it is now, and lets go of the state that it showed before: as deleting it and
-  // making another one, also where it was made with a snapshot, but without the memory for that. Bounds stay. The iterator is
-  // not Valid() afterwards, and an earlier error is forgotten; one that is returned here leaves it as it was.
-  // NotSupported for iterators that are not a database's. Not LevelDB's.
+  // making another one, also where it was made with a snapshot, but without the memory for that. Bounds stay. The
+  // iterator is not Valid() afterwards, and an earlier error is forgotten; one that is returned here leaves it as it
+  // was. NotSupported for iterators that are not a database's. Not LevelDB's.
   virtual Status Refresh();
 
   // Has function(arg1, arg2) called when the iterator is destroyed, to let go of what it reads from. May be called

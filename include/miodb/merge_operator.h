@@ -1,5 +1,5 @@
-// What DB::Merge does to a value. A merge writes an operand instead of a value; what the key then has is computed when it is
-// read, from the value that it had and the operands since, by the operator of Options::merge_operator:
+// What DB::Merge does to a value. A merge writes an operand instead of a value; what the key then has is computed when
+// it is read, from the value that it had and the operands since, by the operator of Options::merge_operator:
 //
 //   options.merge_operator = miodb::UInt64AddOperator();
 //   ...
@@ -8,21 +8,21 @@
 //
 // Why: a counter, a list or a maximum is updated by one write, as cheap as a put, by any number of threads.
 //
-// When what happens: reads give the operator all operands of a key that are not folded yet. Merges that copy records, into the
-// repository and on the SSD tier, fold operands of a key into one value for good, unless a snapshot needs them apart. When
-// that is nobody knows, and it may be never.
+// When what happens: reads give the operator all operands of a key that are not folded yet. Merges that copy records,
+// into the repository and on the SSD tier, fold operands of a key into one value for good, unless a snapshot needs them
+// apart. When that is nobody knows, and it may be never.
 //
 // A database keeps what it gets of operands, not of operators: the same one is to be given at every open, and one with
-// another meaning gives other values. Without one the database opens, writes of operands are NotSupported, reads of keys that
-// have operands InvalidArgument, and everything else is as usual; no operand is lost.
+// another meaning gives other values. Without one the database opens, writes of operands are NotSupported, reads of
+// keys that have operands InvalidArgument, and everything else is as usual; no operand is lost.
 //
 // Threads: every method may be called from any number of threads at once, background threads too, and none may change
 // what a later call returns: the same operands always give the same value.
 //
 // Ownership: an operator stays its maker's and must outlive the database. Slices live for the call.
 //
-// Errors: a method returns false for operands or values that it makes no sense of. A read is then Corruption that names the
-// operator; merges leave the records as they are. Nothing may be thrown.
+// Errors: a method returns false for operands or values that it makes no sense of. A read is then Corruption that names
+// the operator; merges leave the records as they are. Nothing may be thrown.
 
 #ifndef MIODB_INCLUDE_MERGE_OPERATOR_H_
 #define MIODB_INCLUDE_MERGE_OPERATOR_H_
@@ -42,13 +42,13 @@ class MIODB_EXPORT MergeOperator {
   // The name of what the operator does, for messages.
   virtual const char* Name() const = 0;
 
-  // Stores in *new_value what the key has after all operands, oldest first, were applied to *existing_value; nullptr: the key
-  // had no value, or was deleted. There is at least one operand, and *new_value is empty before.
+  // Stores in *new_value what the key has after all operands, oldest first, were applied to *existing_value; nullptr:
+  // the key had no value, or was deleted. There is at least one operand, and *new_value is empty before.
   virtual bool FullMerge(const Slice& key, const Slice* existing_value, const std::vector<Slice>& operands,
                          std::string* new_value) const = 0;
 
-  // Makes one operand of two that follow each other, left the older one: applied to whatever value it has to do what the two
-  // do one after the other. False if there is no such operand, which is no error and the default.
+  // Makes one operand of two that follow each other, left the older one: applied to whatever value it has to do what
+  // the two do one after the other. False if there is no such operand, which is no error and the default.
   virtual bool PartialMerge(const Slice& key, const Slice& left, const Slice& right, std::string* new_operand) const;
 
   // The same of several operands, oldest first. The default is PartialMerge of two after two.
@@ -59,8 +59,8 @@ class MIODB_EXPORT MergeOperator {
   virtual bool AllowSingleOperand() const;
 };
 
-// An operator whose operands are values, combined in any grouping: (a b) c is a (b c), as with sums, maxima and lists. One method is
-// all that it needs.
+// An operator whose operands are values, combined in any grouping: (a b) c is a (b c), as with sums, maxima and lists.
+// One method is all that it needs.
 class MIODB_EXPORT AssociativeMergeOperator : public MergeOperator {
  public:
   ~AssociativeMergeOperator() override;

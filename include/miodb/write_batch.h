@@ -26,8 +26,8 @@
 // Ownership: the batch copies keys and values when they are added. It can be copied, moved, and used again after
 // Clear(). DB::Write keeps nothing of it.
 //
-// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge, and in
-// front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5.
+// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge,
+// and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5.
 //
 // Errors: adding never fails, except that without memory it throws std::bad_alloc, as a std::string does; the batch
 // must then be cleared before it is used again. A batch, key or value that is too large (db.h gives the limits) is
@@ -57,8 +57,9 @@ class MIODB_EXPORT WriteBatch {
     virtual void Put(const Slice& key, const Slice& value) = 0;
     // The batch removes this key, which may have been put by the same batch.
     virtual void Delete(const Slice& key) = 0;
-    // The batch merges an operand into this key, or removes it by a single deletion. An error ends Iterate, which returns it.
-    // The default is NotSupported, so that nobody who does not know them leaves them out by mistake. Not LevelDB's.
+    // The batch merges an operand into this key, or removes it by a single deletion. An error ends Iterate, which
+    // returns it. The default is NotSupported, so that nobody who does not know them leaves them out by mistake. Not
+    // LevelDB's.
     virtual Status Merge(const Slice& key, const Slice& operand);
     virtual Status SingleDelete(const Slice& key);
   };

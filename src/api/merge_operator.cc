@@ -20,8 +20,8 @@ class UInt64Add final : public AssociativeMergeOperator {
     if (value.size() != kNumberBytes) return false;
     if (existing_value != nullptr && existing_value->size() != kNumberBytes) return false;
     new_value->clear();
-    PutFixed64(new_value, DecodeFixed64(value.data()) +
-                              (existing_value != nullptr ? DecodeFixed64(existing_value->data()) : 0));
+    PutFixed64(new_value,
+               DecodeFixed64(value.data()) + (existing_value != nullptr ? DecodeFixed64(existing_value->data()) : 0));
     return true;
   }
 };
@@ -46,7 +46,8 @@ class Newest final : public AssociativeMergeOperator {
     new_value->assign(operands.back().data(), operands.back().size());
     return true;
   }
-  bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands, std::string* new_operand) const override {
+  bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands,
+                         std::string* new_operand) const override {
     return FullMerge(key, nullptr, operands, new_operand);
   }
   bool Merge(const Slice&, const Slice*, const Slice& value, std::string* new_value) const override {
@@ -77,7 +78,8 @@ class StringAppend final : public AssociativeMergeOperator {
     }
     return true;
   }
-  bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands, std::string* new_operand) const override {
+  bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands,
+                         std::string* new_operand) const override {
     return FullMerge(key, nullptr, operands, new_operand);
   }
   bool Merge(const Slice& key, const Slice* existing_value, const Slice& value, std::string* new_value) const override {

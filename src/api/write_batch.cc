@@ -59,9 +59,7 @@ void WriteBatch::Delete(const Slice& key) { WriteBatchInternal::Add(this, kBatch
 void WriteBatch::Merge(const Slice& key, const Slice& operand) {
   WriteBatchInternal::Add(this, kBatchMerge, key, operand);
 }
-void WriteBatch::SingleDelete(const Slice& key) {
-  WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice());
-}
+void WriteBatch::SingleDelete(const Slice& key) { WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice()); }
 
 // The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
 // refuses it.

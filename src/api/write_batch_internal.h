@@ -6,7 +6,8 @@
 //            | kBatchMerge           varint32 length, key, varint32 length, operand
 //            | kBatchSingleDeletion  varint32 length, key
 //
-// The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's types.
+// The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's
+// types.
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
 

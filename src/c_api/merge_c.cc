@@ -60,13 +60,14 @@ class COperator final : public MergeOperator {
     const bool has = existing_value != nullptr;
     uint8_t success = 1;
     size_t size = 0;
-    char* const made =
-        full_merge_(state_, key.data(), key.size(), has ? existing_value->data() : nullptr,
-                    has ? existing_value->size() : 0, parts.bytes.data(), parts.sizes.data(), parts.count(), &success, &size);
+    char* const made = full_merge_(state_, key.data(), key.size(), has ? existing_value->data() : nullptr,
+                                   has ? existing_value->size() : 0, parts.bytes.data(), parts.sizes.data(),
+                                   parts.count(), &success, &size);
     return Take(made, size, success, new_value);
   }
 
-  bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands, std::string* new_operand) const override {
+  bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands,
+                         std::string* new_operand) const override {
     if (partial_merge_ == nullptr) return false;
     const Parts parts(operands);
     uint8_t success = 1;

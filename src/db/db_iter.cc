@@ -23,8 +23,8 @@ constexpr size_t kMostReadahead = 1024 * 1024;
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
 // a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
 //
-// Going forward, versions_ stands on the current record; if that is an operand, on its base or behind. Going backward it stands before all versions of the current
-// key, because the newest visible version of a key is the last one met.
+// Going forward, versions_ stands on the current record; if that is an operand, on its base or behind. Going backward
+// it stands before all versions of the current key, because the newest visible version of a key is the last one met.
 class DBIterator final : public Iterator {
  public:
   DBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options)
@@ -292,9 +292,7 @@ class DBIterator final : public Iterator {
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
     bool folding = false;  // and an operand
-    const auto shows = [&] {
-      return visible && (folding ? operands_.HasValue() : !IsTombstone(candidate.type()));
-    };
+    const auto shows = [&] { return visible && (folding ? operands_.HasValue() : !IsTombstone(candidate.type())); };
     for (; versions_->Valid(); versions_->Prev()) {
       const RecordView& record = versions_->record();
       if (in_key && !order_.Equal(record.key, candidate.key)) {
@@ -329,7 +327,7 @@ class DBIterator final : public Iterator {
   const DBIteratorContext context_;
   const KeyOrder order_;
   const ReadOptions options_;
-  std::shared_ptr<const ReadState> state_;         // what versions_ reads from
+  std::shared_ptr<const ReadState> state_;  // what versions_ reads from
   std::unique_ptr<InternalIterator> versions_;
   uint64_t sequence_;
   const Slice* const lower_;

@@ -26,14 +26,14 @@ struct DBIteratorContext {
   KeyOrder order;
   bool verify = false;  // check what is read
   const MergeOperator* merge_operator = nullptr;
-  Tracer* tracer = nullptr;                        // of seeks and moves; null: none
+  Tracer* tracer = nullptr;                     // of seeks and moves; null: none
   std::function<ReadPoint()> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
 };
 
 Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options);
 
-// All versions of all sources of a state. They may come in any order of sources: versions of a key are told apart by their
-// sequences alone.
+// All versions of all sources of a state. They may come in any order of sources: versions of a key are told apart by
+// their sequences alone.
 std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
                                                      const ReadOptions& options);
 

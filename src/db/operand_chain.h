@@ -1,5 +1,5 @@
-// OperandChain: what a repair found of a key that has operands, from the newest version down, written the other way round: base
-// first, then the operands as they came.
+// OperandChain: what a repair found of a key that has operands, from the newest version down, written the other way
+// round: base first, then the operands as they came.
 //
 // Threads: one.
 

@@ -71,8 +71,7 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
 // The value of a key whose newest version at this sequence is an operand: one walk from there over all sources.
 Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
                               std::string* value) const {
-  const std::unique_ptr<InternalIterator> versions =
-      NewVersionIterator(order_, state, db_.Verifies(options), options);
+  const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
   versions->Seek(key, sequence);
   Operands operands;
   Status s = operands.AddAll(order_, key, versions.get());
@@ -111,8 +110,7 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
 
 Status ReadPath::Get(const ReadOptions& options, const Slice& key, std::string* value) {
   return GetPinned(
-      options, key,
-      [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); },
+      options, key, [value](const Slice& bytes, ReadState*, BlockPin*) { value->assign(bytes.data(), bytes.size()); },
       [value](std::string* made) { value->swap(*made); });
 }
 
@@ -165,8 +163,8 @@ Iterator* ReadPath::MakeIterator(const ReadOptions& options) {
                        NewReadPoint(options), options);
 }
 
-// What is in memory decides: memtables by their records, tables by their filters. A file that has the key in its range may
-// have it.
+// What is in memory decides: memtables by their records, tables by their filters. A file that has the key in its range
+// may have it.
 bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   ReadStates::Pin pin(&tree_->states);
   const LookupKey lookup(order_, key, ReadSequence(options));

@@ -64,7 +64,8 @@ class ReadPath {
 
   template <typename Value>
   std::vector<Status> GetMany(const ReadOptions& options, const std::vector<Slice>& keys, std::vector<Value>* values);
-  void Store(MultiGetCall* call, size_t i, const Status& s, bool found, const RecordView& record, BlockPin* block) const;
+  void Store(MultiGetCall* call, size_t i, const Status& s, bool found, const RecordView& record,
+             BlockPin* block) const;
   void RunMultiGet(MultiGetCall* call);
   void GetFromPool(MultiGetCall* call);
   void GetGroupsFromSsd(MultiGetCall* call);

@@ -41,9 +41,7 @@ constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
 
-Status NoOperator() {
-  return Status::NotSupported("a merge", "the database was opened without a merge_operator");
-}
+Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
 
 Status CheckSizes(const Slice& key, const Slice& value) {
   if (key.size() > kMaxKeySize) {

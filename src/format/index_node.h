@@ -80,7 +80,8 @@ static_assert(sizeof(LeafNode) == 1344 && offsetof(LeafNode, fingerprint) == 64 
               offsetof(LeafNode, word) == 640 && offsetof(LeafNode, hash_low) == 1152);
 
 inline constexpr uint64_t kTableMagic = 0x31656c626154504dULL;  // "MPTable1"
-// The version of a table without operands and single deletions, and that of one with some, which earlier readers refuse.
+// The version of a table without operands and single deletions, and that of one with some, which earlier readers
+// refuse.
 inline constexpr uint32_t kTableFormatVersion = 1;
 inline constexpr uint32_t kTableKindsVersion = 2;
 

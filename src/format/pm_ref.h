@@ -1,8 +1,8 @@
 // References into the pool.
 //
 // PmRef is an offset from the start of the pool's address range, never a pointer, so that a pool opens at any address.
-// IndexWord is what a table's index stores for an entry: the reference to its record, what the record does to its key, and
-// the record's size, so that merges decide about records, and account for dropped ones, without touching them.
+// IndexWord is what a table's index stores for an entry: the reference to its record, what the record does to its key,
+// and the record's size, so that merges decide about records, and account for dropped ones, without touching them.
 
 #ifndef MIODB_SRC_FORMAT_PM_REF_H_
 #define MIODB_SRC_FORMAT_PM_REF_H_
@@ -16,8 +16,8 @@ namespace miodb {
 
 using PmRef = uint64_t;
 
-// Classes of sizes: below 2^kExactBits the size itself; from there on an exponent e and kMantissaBits of mantissa m, which
-// stand for (2^kMantissaBits + m) << (e + kLeastExponent).
+// Classes of sizes: below 2^kExactBits the size itself; from there on an exponent e and kMantissaBits of mantissa m,
+// which stand for (2^kMantissaBits + m) << (e + kLeastExponent).
 template <int kExactBits, int kMantissaBits>
 struct SizeScale {
   static constexpr uint64_t kLarge = uint64_t{1} << kExactBits;
@@ -42,9 +42,9 @@ struct SizeScale {
   }
 };
 
-// Bits 0-46 the PmRef, bit 47 the mark of all that is no value, bits 48-63 the size class. Under the mark, classes below
-// kFirstKindCode are those of tombstones, whose keys are too short for higher ones; from there on they are operands', then
-// single deletions', in a coarser scale.
+// Bits 0-46 the PmRef, bit 47 the mark of all that is no value, bits 48-63 the size class. Under the mark, classes
+// below kFirstKindCode are those of tombstones, whose keys are too short for higher ones; from there on they are
+// operands', then single deletions', in a coarser scale.
 class IndexWord {
  public:
   static constexpr int kRefBits = 47;

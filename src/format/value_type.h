@@ -18,7 +18,8 @@ enum ValueType : uint8_t {
   // An operand, which a merge operator combines with the older value of the key.
   kTypeMerge = 2,
 
-  // The key is gone, and was put once at most since it was last gone: the record may go together with that put. No value.
+  // The key is gone, and was put once at most since it was last gone: the record may go together with that put. No
+  // value.
   kTypeSingleDeletion = 7,
 
   // Reserved, and corruption to readers: all keys from this one up to another are gone.

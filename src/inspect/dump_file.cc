@@ -53,7 +53,8 @@ class LineWriter final : public PoolVisitor {
     const std::string key = "'" + Escaped(record.key, '\'') + "' @ " + std::to_string(record.sequence());
     if (record.type() == kTypeDeletion) return Line(key + " : del");
     if (record.type() == kTypeSingleDeletion) return Line(key + " : single del");
-    return Line(key + (record.type() == kTypeMerge ? " : merge => '" : " : val => '") + Escaped(record.value, '\'') + "'");
+    return Line(key + (record.type() == kTypeMerge ? " : merge => '" : " : val => '") + Escaped(record.value, '\'') +
+                "'");
   }
 
   // Either copy will do; they differ only if one is damaged.

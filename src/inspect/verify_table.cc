@@ -95,7 +95,8 @@ class TableVerifier {
     check_.entries++;
     const IndexWord word(leaf.word[j]);
     if (word.tombstone()) check_.tombstones++;
-    if (word.has_kind() && (header_.flags & kTableKinds) == 0) Report(place + "of a kind that the flags say is not there");
+    if (word.has_kind() && (header_.flags & kTableKinds) == 0)
+      Report(place + "of a kind that the flags say is not there");
     if (check_.entries == 1) check_.smallest = record.key.ToString();
     check_.largest.assign(record.key.data(), record.key.size());
     // Repairs go by these bounds (salvage.h).

@@ -1,10 +1,11 @@
-// Operands: the versions of one key that a merge operator makes a value of, as a walk over versions meets them: from the newest operand
-// down to the first version that is none, the base, or upward to the newest.
+// Operands: the versions of one key that a merge operator makes a value of, as a walk over versions meets them: from
+// the newest operand down to the first version that is none, the base, or upward to the newest.
 //
-// A version may come twice, from two sources. A value or tombstone of an operand's sequence is what that operand was folded
-// into, and takes its place.
+// A version may come twice, from two sources. A value or tombstone of an operand's sequence is what that operand was
+// folded into, and takes its place.
 //
-// Threads: one. Ownership: bytes of records that stay where they are (RecordView::begin) are not copied and must do so; others are.
+// Threads: one. Ownership: bytes of records that stay where they are (RecordView::begin) are not copied and must do so;
+// others are.
 
 #ifndef MIODB_SRC_ITERATOR_OPERANDS_H_
 #define MIODB_SRC_ITERATOR_OPERANDS_H_
@@ -39,7 +40,8 @@ class Operands {
   bool HasValue() const { return has_base_ || !operands_.empty(); }
   size_t count() const { return operands_.size(); }
 
-  // The value, by the operator if there are operands. InvalidArgument without an operator, Corruption if it fails. REQUIRES: HasValue().
+  // The value, by the operator if there are operands. InvalidArgument without an operator, Corruption if it fails.
+  // REQUIRES: HasValue().
   Status Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value);
 
   // One operand that does what all do. False if there is none, or a base was met.
@@ -54,8 +56,8 @@ class Operands {
   std::deque<std::string> copies_;  // of bytes that would not stay
   Slice base_;
   bool has_base_ = false;
-  bool newest_first_ = false;     // the order of operands_
-  uint64_t last_sequence_ = 0;    // of the version added last
+  bool newest_first_ = false;   // the order of operands_
+  uint64_t last_sequence_ = 0;  // of the version added last
 };
 
 }  // namespace miodb

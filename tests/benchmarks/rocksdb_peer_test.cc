@@ -1,5 +1,6 @@
-// One stream of random calls to this store and to RocksDB, where that is installed: every answer is the same. All kinds of
-// writes, batches, snapshots, gets of one and of many keys, iterators in both directions with bounds, flushes, compactions, reopens.
+// One stream of random calls to this store and to RocksDB, where that is installed: every answer is the same. All kinds
+// of writes, batches, snapshots, gets of one and of many keys, iterators in both directions with bounds, flushes,
+// compactions, reopens.
 
 #include <gtest/gtest.h>
 

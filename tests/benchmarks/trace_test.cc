@@ -96,7 +96,8 @@ TEST_F(TraceBenchmarkTest, AReplayThatTakesLongShowsHowFarItIs) {
   constexpr uint64_t kTenth = 100000;  // microseconds
   std::string records = test::BeginRecord();
   for (uint64_t i = 1; i <= 25; i++) {
-    records += test::Encoded([&](TraceEncoder e) { e.Update(i * kTenth, kBatchPut, "key" + std::to_string(i), "value"); });
+    records +=
+        test::Encoded([&](TraceEncoder e) { e.Update(i * kTenth, kBatchPut, "key" + std::to_string(i), "value"); });
   }
   test::WriteFile(trace_, test::Ended(records, 26 * kTenth));
   config_.progress_reports = true;

@@ -89,8 +89,8 @@ struct Version {
 };
 using Versions = std::vector<Version>;  // of one key, newest first
 
-// What a read at a sequence makes of the versions: operands from the newest on, then the base's number, or "older" where
-// something older decides.
+// What a read at a sequence makes of the versions: operands from the newest on, then the base's number, or "older"
+// where something older decides.
 std::string Read(const Versions& versions, uint64_t at, bool bottom) {
   std::string result;
   for (const Version& v : versions) {
@@ -130,7 +130,8 @@ Versions Judged(const Versions& versions, const VersionFilter& filter, bool bott
 
 // Whether single deletions are used as db.h says. below: something older is there that is no put of this history.
 bool WithinContract(const Versions& versions) {
-  const bool single = std::any_of(versions.begin(), versions.end(), [](auto& v) { return v.type == kTypeSingleDeletion; });
+  const bool single =
+      std::any_of(versions.begin(), versions.end(), [](auto& v) { return v.type == kTypeSingleDeletion; });
   if (!single) return true;
   for (size_t i = 0; i < versions.size(); i++) {
     if (versions[i].type != kTypeValue && versions[i].type != kTypeSingleDeletion) return false;
@@ -139,13 +140,14 @@ bool WithinContract(const Versions& versions) {
   return true;
 }
 
-void ExpectSameReads(const Versions& before, const Versions& after, const std::vector<uint64_t>& snapshots, bool bottom) {
+void ExpectSameReads(const Versions& before, const Versions& after, const std::vector<uint64_t>& snapshots,
+                     bool bottom) {
   for (const uint64_t at : snapshots) ASSERT_EQ(Read(before, at, bottom), Read(after, at, bottom)) << at;
   ASSERT_EQ(Read(before, UINT64_MAX, bottom), Read(after, UINT64_MAX, bottom));
 }
 
-// Every history of one key within the contract, every set of snapshots, judged at once and in two steps, the newer versions
-// before they meet the older ones.
+// Every history of one key within the contract, every set of snapshots, judged at once and in two steps, the newer
+// versions before they meet the older ones.
 TEST(VersionJudgeTest, NeverChangesARead) {
   constexpr ValueType kTypes[] = {kTypeValue, kTypeDeletion, kTypeMerge, kTypeSingleDeletion};
   constexpr size_t kVersions = 5;

@@ -1,4 +1,5 @@
-// Merges and single deletions: what reads make of them in memtables, tables and files, what merges keep and what they drop.
+// Merges and single deletions: what reads make of them in memtables, tables and files, what merges keep and what they
+// drop.
 
 #include <gtest/gtest.h>
 
@@ -384,7 +385,8 @@ TEST_F(KindsTest, ASingleDeletionGoesTogetherWithItsPutInAZeroCopyMerge) {
   SingleDelete("key00000050x");
   Flush();
   const uint64_t copied = Counter("nvm-bytes-lazy-copy");
-  for (int i = 0; i < 20000 && Counter("entries") != 100; i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 20000 && Counter("entries") != 100; i++)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(100u, Counter("entries"));
   EXPECT_EQ(copied, Counter("nvm-bytes-lazy-copy"));
   EXPECT_EQ(kNotFound, Get("key00000050x"));

@@ -134,8 +134,8 @@ TEST_F(VolatileSsdTest, EqualsAModelThroughManyReopens) {
 }
 
 // A few keys that are written all the time never go to SSD for their own sake, nor does what lies beside them.
-// The log is replayed onto files that have some of it already: an operand counts once all the same, whether the files have
-// it as it was or folded, and no put comes back that a single deletion took away.
+// The log is replayed onto files that have some of it already: an operand counts once all the same, whether the files
+// have it as it was or folded, and no put comes back that a single deletion took away.
 TEST_F(VolatileSsdTest, OperandsCountOnceAndSingleDeletionsStay) {
   static const MergeOperator* const append = NewStringAppendOperator(",");
   options_.merge_operator = append;

@@ -47,8 +47,9 @@ class StateWorld {
   }
 
   std::unique_ptr<Iterator> NewIterator(uint64_t sequence, bool verify, const ReadOptions& options) const {
-    return std::unique_ptr<Iterator>(NewDBIterator(
-        {maker_.order(), verify}, {std::shared_ptr<const ReadState>(std::shared_ptr<void>(), &state_), sequence}, options));
+    return std::unique_ptr<Iterator>(
+        NewDBIterator({maker_.order(), verify},
+                      {std::shared_ptr<const ReadState>(std::shared_ptr<void>(), &state_), sequence}, options));
   }
 
   uint64_t last_sequence() const { return history_.back().sequence; }

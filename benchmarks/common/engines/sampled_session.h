@@ -65,7 +65,9 @@ class SampledSession final : public Session {
   void BatchPut(std::string_view key, std::string_view value) override { session_->BatchPut(key, value); }
   void BatchDelete(std::string_view key) override { session_->BatchDelete(key); }
   void BatchSingleDelete(std::string_view key) override { session_->BatchSingleDelete(key); }
-  bool BatchMerge(std::string_view key, std::string_view operand) override { return session_->BatchMerge(key, operand); }
+  bool BatchMerge(std::string_view key, std::string_view operand) override {
+    return session_->BatchMerge(key, operand);
+  }
   Code BatchWrite() override {
     return Sample([&] { return session_->BatchWrite(); });
   }

@@ -152,7 +152,7 @@ class ApiSession final : public Session {
 
  private:
   // Whether the store has merges and single deletions.
-  static constexpr bool kHasKinds = requires(typename Traits::WriteBatch* batch, Slice key) {
+  static constexpr bool kHasKinds = requires(typename Traits::WriteBatch * batch, Slice key) {
     batch->Merge(key, key);
     batch->SingleDelete(key);
   };
