@@ -73,13 +73,16 @@ class PayloadMap {
 class EntryWriter {
  public:
   EntryWriter(const FlushRequest& request, PayloadMap* payload, TableSink* sink)
-      : order_(request.order), payload_(payload), sink_(sink) {}
+      : order_(request.order), payload_(payload), sink_(sink) {
+    CHECK(payload_ != nullptr && sink_ != nullptr);
+  }
 
   // The entry that waits is of the key before.
   void NewKey() { new_key_ = true; }
 
   Status Take(const BLinkTree::Entry& entry, VersionJudge::Verdict verdict) {
     using Verdict = VersionJudge::Verdict;
+    DCHECK(verdict != Verdict::kHold || TagType(entry.tag) == kTypeSingleDeletion);
     if (verdict == Verdict::kDropBoth) {
       CHECK(held_ != nullptr);
       held_ = nullptr;
@@ -102,6 +105,7 @@ class EntryWriter {
 
  private:
   Status Write(const BLinkTree::Entry& from) {
+    DCHECK(held_ == nullptr);
     const Slice key = BLinkTree::KeyOf(&from);
     IndexEntry entry;
     entry.SetKey(key);

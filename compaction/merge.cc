@@ -310,7 +310,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   if (request.rewrite_all) return true;
   // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
-  if (table.HoldsHidden() && !request.filter->has_snapshots()) return true;
+  if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
   if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
   if (!request.copies) return false;
   for (const PayloadRef& p : table.payload()) {

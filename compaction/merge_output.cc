@@ -25,6 +25,8 @@ MergeOutput::MergeOutput(const MergeRequest& request, bool may_copy, bool bottom
 // A tombstone that is dropped below operands that wait leaves them as those of a key that has nothing older.
 Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, bool apart) {
   using Verdict = VersionJudge::Verdict;
+  CHECK(version.table != nullptr);
+  CHECK_EQ(waiting_ == Waiting::kNone, held_.empty());
   if (verdict == Verdict::kDropBoth) {
     CHECK(waiting_ == Waiting::kSingleDeletion && held_.size() == 1);
     held_.clear();
@@ -44,6 +46,8 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
     s = waiting_ == Waiting::kOperands ? EndOperands(false) : EmitWaiting();
   }
   if (!s.ok()) return s;
+  CHECK(!operand || verdict == Verdict::kKeep);
+  CHECK(!operand || waiting_ != Waiting::kSingleDeletion);
   if (!operand && verdict != Verdict::kHold) return Emit(version);
   waiting_ = operand ? Waiting::kOperands : Waiting::kSingleDeletion;
   held_.push_back(version);
@@ -52,17 +56,21 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
 
 Status MergeOutput::NewKey() {
   Status s = waiting_ == Waiting::kOperands ? EndOperands(bottom_) : EmitWaiting();
+  CHECK(!s.ok() || held_.empty());
   key_added_ = false;
   return s;
 }
 
 // whole: there is no base, and nothing older.
 Status MergeOutput::EndOperands(bool whole) {
+  CHECK(waiting_ == Waiting::kOperands && !held_.empty());
+  CHECK(request_.merge_operator != nullptr);
   if (whole || request_.versions_once) return Fold(nullptr, !whole);
   return EmitWaiting();
 }
 
 Status MergeOutput::EmitWaiting() {
+  CHECK(waiting_ != Waiting::kSingleDeletion || held_.size() == 1);
   Status s;
   for (size_t i = 0; s.ok() && i < held_.size(); i++) s = Emit(held_[i]);
   held_.clear();
@@ -84,13 +92,16 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
   RecordView older;
   for (size_t i = 0; s.ok() && i < held_.size(); i++) s = add(held_[i], i == 0 ? newest : &older);
   if (s.ok() && base != nullptr) s = add(*base, &older);
+  CHECK(!s.ok() || *oldest <= newest->sequence());
+  CHECK(!s.ok() || operands->HasValue());
   return s;
 }
 
 // One record instead of those that wait, and of their base if it was met. A partial fold of one operand that the
 // operator does not ask for reads nothing.
 Status MergeOutput::Fold(const Version* base, bool partially) {
-  CHECK(!held_.empty());
+  CHECK(!held_.empty() && folds_);
+  CHECK(base == nullptr || !partially);
   const MergeOperator& merge_operator = *request_.merge_operator;
   Status s;
   bool done = false;
@@ -119,6 +130,8 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
 // done: there was space for the record.
 Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const std::string& value, uint64_t oldest,
                                bool* done) {
+  CHECK(!*done && may_copy_);
+  CHECK(type == kTypeValue || request_.versions_once);
   if (value.size() > kMaxValueSize) return Status::OK();
   IndexEntry entry = held_.front().entry;
   entry.same_key_as_last = key_added_;
@@ -128,6 +141,7 @@ Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const s
   if (!*done) return s;
   entry.SetKey(newest.key);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
+  CHECK(entry.word.type() == type);
   sink_->Add(entry, oldest);
   key_added_ = true;
   return s;
@@ -137,6 +151,7 @@ Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const s
 // that referred to space which it does not hold could see it change.
 Status MergeOutput::Emit(const Version& version) {
   IndexEntry entry = version.entry;
+  DCHECK(entry.Sound());
   entry.same_key_as_last = key_added_;
   const Extent* const extent = tracker_->Find(entry.word.ref());
   if (extent == nullptr) {

@@ -117,7 +117,7 @@ bool HoldsHidden(const Version& version, const Run& repository) {
   repository.tables.Search(
       [&](const TableSummary& part) { return !holds && (part.hidden || (part.tombstones && tombstones_end_here)); },
       [&](const TableRef& table) {
-        holds = holds || table->HoldsHidden() || (table->tombstones() > 0 && tombstones_end_here);
+        holds = holds || HoldsHidden(*table) || (table->tombstones() > 0 && tombstones_end_here);
       });
   return holds;
 }

@@ -37,6 +37,7 @@ bool RecordCopier::TakeExtent(uint64_t size) {
 
 // Where the next record of this size goes; nullptr: there is no space for it.
 char* RecordCopier::TakeSpace(uint64_t size) {
+  CHECK_GT(size, 0u);
   CHECK(extent_ == nullptr || used_ <= extent_->size());
   if (extent_ == nullptr || extent_->size() - used_ < size) {
     Finish();
@@ -63,6 +64,7 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
 // Not fenced either. The record is made in DRAM, so that it is one store.
 bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word) {
   if (full_) return false;
+  DCHECK(TagType(tag) == kTypeValue || TagType(tag) == kTypeMerge);
   const size_t size = RecordSize(key.size(), value.size());
   char* const to = TakeSpace(size);
   if (to == nullptr) return false;

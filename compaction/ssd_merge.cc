@@ -223,6 +223,7 @@ class SsdMerge {
   // The same version from another input, as a volatile pool's log brings some back. A value in place of an operand is
   // what that was folded into, with all below.
   Status TakeAgain(const RecordView& record) {
+    DCHECK(any_ && record.sequence() == last_sequence_);
     result_->entries_dropped++;
     const uint64_t operand = PackTag(record.sequence(), kTypeMerge);
     if (held_.empty() || held_.back().tag != operand || record.tag == operand) return Status::OK();
@@ -233,6 +234,7 @@ class SsdMerge {
 
   Status Keep(const RecordView& record, VersionJudge::Verdict verdict) {
     using Verdict = VersionJudge::Verdict;
+    DCHECK(record.sequence() == last_sequence_);
     if (verdict == Verdict::kDropBoth) {
       CHECK_EQ(held_.size(), 1u);
       held_.clear();
@@ -263,17 +265,21 @@ class SsdMerge {
   }
 
   Status EndKey() {
+    DCHECK(any_);
     if (!held_.empty() && TagType(held_.back().tag) == kTypeMerge) return EndOperands(AtBottom());
     return EmitHeld();
   }
 
   Status EndOperands(bool whole) {
+    CHECK(!held_.empty());
     if (request_.merge_operator != nullptr && (whole || request_.versions_once)) return Fold(nullptr, !whole);
     return EmitHeld();
   }
 
   // As MergeOutput::Fold.
   Status Fold(const RecordView* base, bool partially) {
+    CHECK(!held_.empty());
+    CHECK(base == nullptr || !partially);
     Operands operands;
     for (const Held& held : held_) operands.AddOlder(held.View(last_key_));
     if (base != nullptr) operands.AddOlder(*base);
@@ -304,6 +310,7 @@ class SsdMerge {
   }
 
   Status Emit(const RecordView& record) {
+    DCHECK(request_.order.Equal(record.key, last_key_));
     const bool new_key = !key_written_;
     key_written_ = true;
     return outputs_.Add(record, new_key);

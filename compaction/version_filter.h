@@ -79,9 +79,12 @@ class VersionJudge {
   // Of the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a key's
   // newest version that is no tombstone. bottom: nothing older than the inputs has the key.
   Verdict Judge(ValueType type, uint64_t sequence, bool bottom) {
+    DCHECK(IsKnownType(type));
+    DCHECK(newer_.sequence == 0 || sequence < newer_.sequence);
     apart_ = newer_.any && filter_->VisibleBelow(sequence, newer_.sequence);
     if (holding_) {
       holding_ = false;
+      DCHECK(once_ && !has_pair_);
       if (type == kTypeValue && !apart_) {
         newer_ = above_held_;  // what is below is hidden by what hid the pair, if anything did
         pair_sequence_ = sequence;
@@ -98,13 +101,17 @@ class VersionJudge {
     newer_ = {true, keep && type == kTypeMerge, sequence};
     if (!keep) return Verdict::kDrop;
     if (!single || newer.needs_older) return Verdict::kKeep;
+    DCHECK(!holding_);
     holding_ = true;
     above_held_ = newer;
     return Verdict::kHold;
   }
 
   // The version that was judged last is of this type after all.
-  void Replace(ValueType type) { newer_.needs_older = newer_.needs_older && type == kTypeMerge; }
+  void Replace(ValueType type) {
+    DCHECK(newer_.any && !holding_);
+    newer_.needs_older = newer_.needs_older && type == kTypeMerge;
+  }
 
   // Whether a snapshot sees the version that was judged last, and not the one before it.
   bool apart() const { return apart_; }
@@ -121,6 +128,7 @@ class VersionJudge {
 
   // Of a put that has gone with its single deletion, an older one that no snapshot tells apart from it. It goes too.
   bool IsSecondPut(ValueType type, uint64_t sequence) {
+    DCHECK(has_pair_ && once_);
     const bool second = type == kTypeValue && !filter_->VisibleBelow(sequence, pair_sequence_);
     has_pair_ = second;
     violated_ = violated_ || second;

@@ -66,9 +66,6 @@ class PMTable {
 
   bool has(TableFlags flag) const { return (header_.flags & flag) != 0; }
 
-  // Whether some key has a version that only a snapshot can see, so that without one a merge would drop it.
-  bool HoldsHidden() const { return has(kTableDuplicates) && !has(kTableChains); }
-
   Slice smallest() const { return smallest_; }
   Slice largest() const { return largest_; }
   const std::vector<PayloadRef>& payload() const { return payload_; }
@@ -78,8 +75,8 @@ class PMTable {
   Pool* pool() const { return pool_; }
   const KeyOrder& order() const { return order_; }
 
-  // False: the table does not have the key, by its filter.
-  bool MayHave(const LookupKey& key) const;
+  // False: the table does not have the key, by its filter. The clock counts the question.
+  bool MayHave(const LookupKey& key, PerfClock* clock) const;
 
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
@@ -173,7 +170,6 @@ class PMTable {
   Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;
   Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
   Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
-  bool MayHave(const LookupKey& key, PerfClock* clock) const;
   uint64_t Matches(const LookupKey& key, uint64_t leaf) const;
   IndexWord FirstMatch(uint64_t leaf, uint64_t matches) const;
   Status ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found, RecordView* record) const;

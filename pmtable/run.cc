@@ -4,6 +4,7 @@
 #include "pmtable/run.h"
 
 #include "src/util/check.h"
+#include "src/util/perf_clock.h"
 
 namespace miodb {
 
@@ -144,6 +145,14 @@ size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
   DCHECK(i == tables.size() || order.Compare(tables[i]->largest(), key) >= 0);
   DCHECK(i == 0 || order.Compare(tables[i - 1]->largest(), key) < 0);
   return i;
+}
+
+bool Run::MayHave(const KeyOrder& order, const LookupKey& key) const {
+  const size_t i = FindTable(order, key.key);
+  if (i == tables.size() || order.Compare(tables[i]->smallest(), key.key) > 0) return false;
+  DCHECK(order.Compare(key.key, tables[i]->largest()) <= 0);
+  PerfClock clock;
+  return tables[i]->MayHave(key, &clock);
 }
 
 // Tables of a run do not overlap, so one of them has all versions of the key, or none has any.

@@ -18,11 +18,14 @@ namespace miodb {
 
 using TableRef = std::shared_ptr<const PMTable>;
 
+// Whether some key has a version that only a snapshot can see, so that without one a merge would drop it.
+inline bool HoldsHidden(const PMTable& table) { return table.has(kTableDuplicates) && !table.has(kTableChains); }
+
 // What the pickers and the log floor look for in a part of a run.
 struct TableSummary {
   void Add(const TableRef& table) {
     oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
-    hidden = hidden || table->HoldsHidden();
+    hidden = hidden || HoldsHidden(*table);
     tombstones = tombstones || table->tombstones() > 0;
   }
   void Add(const TableSummary& other) {
@@ -55,10 +58,7 @@ struct Run {
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
   // False: the run does not have the key, by what of it is in DRAM.
-  bool MayHave(const KeyOrder& order, const LookupKey& key) const {
-    const size_t i = FindTable(order, key.key);
-    return i < tables.size() && order.Compare(tables[i]->smallest(), key.key) <= 0 && tables[i]->MayHave(key);
-  }
+  bool MayHave(const KeyOrder& order, const LookupKey& key) const;
 
   uint64_t entries() const;
   uint64_t payload_bytes() const;

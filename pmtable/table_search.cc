@@ -165,7 +165,7 @@ inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool veri
 }
 
 // Two ways out touch no persistent memory: the whole table is newer than the sequence, or the filter says no.
-inline bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
+bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
   DCHECK_LE(key.sequence, kMaxSequence);
   DCHECK_EQ(key.hash, order_.bytewise() ? KeyHash(key.key) : 0);
   if (key.sequence < header_.min_sequence) return false;
@@ -178,11 +178,6 @@ inline bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
   }
   clock->Count(&PerfContext::tables_searched);
   return true;
-}
-
-bool PMTable::MayHave(const LookupKey& key) const {
-  PerfClock clock;
-  return MayHave(key, &clock);
 }
 
 // For tables in which fingerprints do not lead to the key.

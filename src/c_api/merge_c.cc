@@ -129,11 +129,13 @@ void miodb_options_set_merge_operator(leveldb_options_t* options, miodb_mergeope
 
 void miodb_merge(leveldb_t* db, const leveldb_writeoptions_t* options, const char* key, size_t keylen,
                  const char* operand, size_t operand_len, char** errptr) {
+  DCHECK((key != nullptr || keylen == 0) && (operand != nullptr || operand_len == 0));
   SaveError(errptr, RepOf(db)->Merge(RepOf(options), Slice(key, keylen), Slice(operand, operand_len)));
 }
 
 void miodb_single_delete(leveldb_t* db, const leveldb_writeoptions_t* options, const char* key, size_t keylen,
                          char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
   SaveError(errptr, RepOf(db)->SingleDelete(RepOf(options), Slice(key, keylen)));
 }
 

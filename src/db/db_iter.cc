@@ -246,6 +246,7 @@ class DBIterator final : public Iterator {
 
   // Shows the value of the operands that the sources stand on, and of what lies below them.
   void FoldForward() {
+    DCHECK(versions_->record().type() == kTypeMerge);
     const Slice key = versions_->record().key;
     key_space_.assign(key.data(), key.size());
     operands_.Clear();
@@ -263,6 +264,7 @@ class DBIterator final : public Iterator {
 
   // The value of the operands becomes that of the current key.
   void ShowFolded() {
+    DCHECK(operands_.HasValue());
     const Status s = operands_.Fold(context_.merge_operator, current_.key, &value_space_);
     current_.value = value_space_;
     if (!s.ok()) failure_ = s;
@@ -271,6 +273,7 @@ class DBIterator final : public Iterator {
 
   // Takes a visible version of the candidate's key that is newer than the candidate, if that was visible too.
   void TakeNewer(const RecordView& record, bool visible, RecordView* candidate, bool* folding) {
+    DCHECK(!visible || record.sequence() >= candidate->sequence());
     if (record.type() == kTypeMerge) [[unlikely]] {
       if (!*folding) operands_.Clear();
       if (!*folding && visible) operands_.AddNewer(*candidate);

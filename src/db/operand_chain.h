@@ -11,6 +11,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/format/record.h"
+#include "src/util/check.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -19,6 +20,7 @@ class OperandChain {
  public:
   // The next record of Salvage::ForEach. True: nothing waits for the next one, so the batch may be written.
   bool Take(const KeyOrder& order, const RecordView& record, WriteBatch* batch) {
+    DCHECK(IsKnownType(record.type()));
     if (!operands_.empty() && !order.Equal(record.key, key_)) End(batch);
     if (record.type() == kTypeMerge) {
       key_.assign(record.key.data(), record.key.size());

@@ -72,6 +72,7 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
 Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
                               std::string* value) const {
   const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
+  DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
   Operands operands;
   Status s = operands.AddAll(order_, key, versions.get());
@@ -123,6 +124,7 @@ Status ReadPath::Get(const ReadOptions& options, const Slice& key, PinnableSlice
 
 // The slice owns the bytes.
 void ReadPath::PinMade(std::string* made, PinnableSlice* value) {
+  DCHECK(made != nullptr && value != nullptr);
   auto owned = std::make_unique<std::string>(std::move(*made));
   value->Pin(
       *owned, [](void* bytes) { delete static_cast<std::string*>(bytes); }, owned.get());
@@ -132,6 +134,7 @@ void ReadPath::PinMade(std::string* made, PinnableSlice* value) {
 // The value stays where it lies. One from SSD holds its block, not the state: that would keep memtables and the space
 // of dropped tables for as long as the program holds the slice.
 void ReadPath::PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value) {
+  DCHECK(state != nullptr && block != nullptr);
   if (block->holds_any()) {
     value->Pin(
         bytes, [](void* pinned) { delete static_cast<BlockPin*>(pinned); }, new BlockPin(std::move(*block)));

@@ -325,6 +325,32 @@ void Salvage::SearchFrames(uint64_t flushed_sequence) {
              "were made to look like frames");
 }
 
+namespace {
+
+// Of all versions, by key and the newest first: the newest of each key, and behind an operand those down to its base.
+class NeededVersions {
+ public:
+  explicit NeededVersions(const KeyOrder& order) : order_(order) {}
+
+  // The key is copied, because a source may hand out bytes that go with its next move.
+  bool Take(const RecordView& record, bool* new_key) {
+    *new_key = last_sequence_ == 0 || !order_.Equal(record.key, last_key_);
+    if (!*new_key && (!needs_older_ || record.sequence() == last_sequence_)) return false;
+    last_sequence_ = record.sequence();
+    needs_older_ = record.type() == kTypeMerge;
+    last_key_.assign(record.key.data(), record.key.size());
+    return true;
+  }
+
+ private:
+  const KeyOrder order_;
+  std::string last_key_;        // of the version taken last
+  uint64_t last_sequence_ = 0;  // 0: none was
+  bool needs_older_ = false;    // it is an operand
+};
+
+}  // namespace
+
 Status Salvage::ForEach(const std::function<Status(const RecordView& record)>& visit) {
   return Walk([this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }, visit);
 }
@@ -357,19 +383,11 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
     if (walk->Valid()) heap.push(walk.get());
   }
   Status s;
-  bool has_last = false;
-  std::string last_key;
-  // The key is copied, because a source may hand out bytes that go with its next move.
-  uint64_t last_sequence = 0;
-  bool needs_older = false;  // the version handed out last is an operand
+  NeededVersions needed(order_);
   const auto take = [&](const RecordView& record) {
-    const bool same_key = has_last && order_.Equal(record.key, last_key);
-    if (same_key && (!needs_older || record.sequence() == last_sequence)) return;
-    has_last = true;
-    last_sequence = record.sequence();
-    needs_older = record.type() == kTypeMerge;
-    last_key.assign(record.key.data(), record.key.size());
-    if (!same_key && !IsTombstone(record.type())) counts_.keys++;
+    bool new_key;
+    if (!needed.Take(record, &new_key)) return;
+    if (new_key && !IsTombstone(record.type())) counts_.keys++;
     s = visit(record);
   };
   CoverSweep covers(order_, covers_);

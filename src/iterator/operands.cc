@@ -27,6 +27,7 @@ Slice Operands::Kept(const RecordView& record) {
 }
 
 void Operands::SetBase(const RecordView& record) {
+  DCHECK(record.type() != kTypeMerge);
   has_base_ = record.type() == kTypeValue;
   if (has_base_) base_ = Kept(record);
 }
@@ -41,6 +42,7 @@ bool Operands::AddOlder(const RecordView& record) {
     if (!again) operands_.push_back(Kept(record));
     return true;
   }
+  DCHECK(!again || !operands_.empty());
   if (again) operands_.pop_back();
   SetBase(record);
   return false;
@@ -60,6 +62,7 @@ void Operands::AddNewer(const RecordView& record) {
 }
 
 Status Operands::AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions) {
+  DCHECK(versions != nullptr && operands_.empty());
   for (; versions->Valid() && order.Equal(versions->record().key, key); versions->Next()) {
     if (!AddOlder(versions->record())) break;
   }
@@ -89,6 +92,7 @@ Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std
 }
 
 bool Operands::FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand) {
+  DCHECK(operand != nullptr);
   if (has_base_ || operands_.empty() || (operands_.size() == 1 && !merge_operator.AllowSingleOperand())) return false;
   OldestFirst();
   return merge_operator.PartialMergeMulti(key, operands_, operand);
