@@ -68,10 +68,12 @@ struct VersionEdit {
   std::vector<SstPlace> files;  // new, or moved to another level
 
   void SetNextId(uint64_t id) {
+    DCHECK_GT(id, 0u);
     has_next_id = true;
     next_id = id;
   }
   void SetFlushedSequence(uint64_t sequence) {
+    DCHECK_LE(sequence, kMaxSequence);
     has_flushed_sequence = true;
     flushed_sequence = sequence;
   }

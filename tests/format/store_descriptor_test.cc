@@ -114,7 +114,7 @@ TEST(StoreDescriptorTest, WhatCouldNotBeWrittenIsNotRead) {
 }
 
 TEST(OwnerMarkTest, IsReadAsItWasWrittenAndNoBitMayBeOther) {
-  const OwnerMark written{OwnerKind::kSsd, 0x123456789abcdef0, 77};
+  const OwnerMark written{OwnerKind::kSsd, 0x123456789abcdef0, 0x1234, 77};
   OwnerMark read;
   const std::string content = written.Encode();
   ASSERT_TRUE(read.DecodeFrom(content, OwnerKind::kSsd));

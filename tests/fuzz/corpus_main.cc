@@ -139,8 +139,8 @@ void AddSmall(Corpus* corpus) {
   store.log_reach = (1 << 20) + 9;
   store.ssd_state = Encoded(FilesEdit());
   corpus->Add("store", "volatile", std::string(1, '\0') + store.Encode());
-  corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678}.Encode());
-  corpus->Add("store", "ssd_owner", std::string(1, '\1') + OwnerMark{OwnerKind::kSsd, 0x1234, 77}.Encode());
+  corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678, 3}.Encode());
+  corpus->Add("store", "ssd_owner", std::string(1, '\1') + OwnerMark{OwnerKind::kSsd, 0x1234, 0x1234, 77}.Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));
