@@ -15,6 +15,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
+#include "src/format/record.h"
 #include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
 #include "src/util/check.h"
