@@ -44,8 +44,8 @@ Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFil
 }
 
 // A log of which STORE says that it holds nothing: whether its folder agrees. It need not be there. Files in a folder
-// that has seen a later open than STORE were written since; those in one that has not are an older copy's, or were left
-// behind, and are not this log's any more.
+// that has seen a later open than STORE were written since. Those in one that has seen the last open are archived ones
+// that were put back, and sequences tell that they are in tables; an older copy is not this log's any more.
 Status LogFiles::FindUnused(bool* same) const {
   Env* const env = db_.options.env;
   const StoreDescriptor::Log& log = store_->store().log;
@@ -58,7 +58,7 @@ Status LogFiles::FindUnused(bool* same) const {
   if (!s.ok() || !owner.has_value() || owner->id != log.id || owner->epoch < log.epoch) return s;
   s = FileLog::List(env, folder, &files);
   if (s.ok() && owner->epoch > log.epoch + (files.empty() ? 1 : 0)) return OlderStore(db_.name, log, folder, *owner);
-  *same = s.ok() && files.empty();
+  *same = s.ok();
   return s;
 }
 

@@ -23,7 +23,7 @@ StoreDescriptor Example() {
   }
   store.pool_path = "/mnt/pmem/pool";
   store.directory = "/var/lib/db";
-  store.log = {0x123456789abcdef0, true, "/mnt/log"};
+  store.log = {0x123456789abcdef0, 3, true, "/mnt/log"};
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};

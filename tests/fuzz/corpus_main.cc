@@ -130,7 +130,7 @@ void AddSmall(Corpus* corpus) {
   store.pool.fill(7);
   store.pool_path = "/mnt/pool";
   store.directory = "/db";
-  store.log = {0x1234, true, "/mnt/log"};
+  store.log = {0x1234, 3, true, "/mnt/log"};
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.pool, "/mnt/region"}};
   store.former_ids = {0x5678};
