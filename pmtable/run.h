@@ -12,6 +12,7 @@
 
 #include "pmtable/pmtable.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/util/check.h"
 #include "src/util/shared_list.h"
 
 namespace miodb {
@@ -24,6 +25,7 @@ inline bool HoldsHidden(const PMTable& table) { return table.has(kTableDuplicate
 // What the pickers and the log floor look for in a part of a run.
 struct TableSummary {
   void Add(const TableRef& table) {
+    DCHECK(table != nullptr);
     oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
     hidden = hidden || HoldsHidden(*table);
     tombstones = tombstones || table->tombstones() > 0;
