@@ -33,7 +33,7 @@ struct EngineConfig {
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;
   bool disable_wal = false;
-  std::string merge_operator;  // put, uint64add, max, stringappend; empty: none
+  std::string merge_operator = "put";  // or uint64add, max, stringappend; empty: none
   bool verify_checksum = false;
   int64_t cache_size = -1;
   int64_t bloom_bits = -1;

@@ -33,6 +33,8 @@ struct Store {
   std::set<std::string> get_keys;
   uint64_t puts = 0;
   uint64_t deletes = 0;
+  uint64_t single_deletes = 0;
+  uint64_t merges = 0;
   uint64_t batches = 0;
   uint64_t gets = 0;
   uint64_t synced = 0;
@@ -105,6 +107,19 @@ class MapSession : public Session {
     const std::lock_guard<std::mutex> lock(store_->mutex);
     store_->deletes++;
     store_->map.erase(std::string(key));
+    return Code::kOk;
+  }
+  Code SingleDelete(std::string_view key) override {
+    {
+      const std::lock_guard<std::mutex> lock(store_->mutex);
+      store_->single_deletes++;
+    }
+    return Delete(key);
+  }
+  Code Merge(std::string_view key, std::string_view operand) override {
+    const std::lock_guard<std::mutex> lock(store_->mutex);
+    store_->merges++;
+    store_->map[std::string(key)] += operand;
     return Code::kOk;
   }
   Code Get(std::string_view key, std::string_view* value) override {

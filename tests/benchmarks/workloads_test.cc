@@ -178,9 +178,20 @@ TEST_F(DriverDeathTest, AKilledProcessClosesNothing) {
   EXPECT_EXIT(Driver(config_, &engine).Run(), testing::KilledBySignal(SIGKILL), "");
 }
 
-TEST_F(DriverTest, NamesThatNeedAMergeOperatorSaySo) {
+TEST_F(DriverTest, MergesAndSingleDeletions) {
+  config_.num = 200;
+  config_.merge_keys = 10;
+  config_.mergereadpercent = 50;
   EXPECT_EQ(Run("mergerandom"), 0);
-  EXPECT_TRUE(Printed("mergerandom  : not available\n"));
+  EXPECT_EQ(200u, store_.merges);
+  EXPECT_LE(store_.map.size(), 10u);
+  EXPECT_EQ(Run("readrandommergerandom"), 0);
+  EXPECT_EQ(400u, store_.merges + store_.gets);
+  EXPECT_GT(store_.gets, 50u);
+  EXPECT_EQ(0u, store_.single_deletes);
+  config_.use_single_deletes = true;
+  EXPECT_EQ(Run("deleteseq"), 0);
+  EXPECT_EQ(200u, store_.single_deletes);
 }
 
 TEST_F(DriverTest, ALimitHoldsWritersBack) {
