@@ -13,8 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(record.begin == bytes.data() && record.key.data() + record.key.size() == record.value.data());
   FUZZ_CHECK(record.value.data() + record.value.size() <= bytes.end());
   const bool verified = record.Verify(kSecret);
-  const uint64_t size_of_class = IndexWord(0, kTypeValue, record.size()).size();
-  FUZZ_CHECK(size_of_class >= record.size() && size_of_class - record.size() <= record.size() / 1000);
+  for (const ValueType type : {kTypeValue, kTypeMerge, kTypeSingleDeletion}) {
+    const IndexWord word(0, type, record.size());
+    const uint64_t error = type == kTypeValue ? record.size() / 1000 : record.size() / 64;
+    FUZZ_CHECK(word.type() == type && word.size() >= record.size() && word.size() - record.size() <= error);
+  }
   if (record.size() != RecordSize(record.key.size(), record.value.size())) return 0;  // varints longer than need be
   FUZZ_CHECK(RecordHeaderSize(record.key.size(), record.size()) ==
              static_cast<size_t>(record.key.data() - record.begin));

@@ -11,6 +11,14 @@ class Rebuild final : public WriteBatch::Handler {
  public:
   void Put(const Slice& key, const Slice& value) override { batch.Put(key, value); }
   void Delete(const Slice& key) override { batch.Delete(key); }
+  Status Merge(const Slice& key, const Slice& operand) override {
+    batch.Merge(key, operand);
+    return Status::OK();
+  }
+  Status SingleDelete(const Slice& key) override {
+    batch.SingleDelete(key);
+    return Status::OK();
+  }
 
   WriteBatch batch;
 };
@@ -26,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Slice key, value;
   uint32_t count = 0;
   for (; reader.Next(&type, &key, &value); count++) {
-    FUZZ_CHECK(type <= kBatchPut && key.data() >= bytes.data() && key.data() + key.size() <= bytes.end());
+    FUZZ_CHECK(type <= kBatchMerge || type == kBatchSingleDeletion);
+    FUZZ_CHECK(key.data() >= bytes.data() && key.data() + key.size() <= bytes.end());
   }
   FUZZ_CHECK(!reader.Next(&type, &key, &value));
   WriteBatch batch;
