@@ -169,13 +169,14 @@ inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool veri
   return s;
 }
 
-// Two ways out touch no persistent memory: the whole table is newer than the sequence, or the filter says no.
-bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
+// Two ways out touch no persistent memory: the whole table is newer than the sequence, or the filter says no. Inlined
+// in any case: a get would pay for the call.
+[[gnu::always_inline]] inline bool MayHaveKey(const PMTable& table, const BloomFilter* filter, const LookupKey& key,
+                                              PerfClock* clock) {
   DCHECK_LE(key.sequence, kMaxSequence);
-  DCHECK_EQ(key.hash, order_.bytewise() ? KeyHash(key.key) : 0);
-  if (key.sequence < header_.min_sequence) return false;
-  if (order_.bytewise()) {
-    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
+  DCHECK_EQ(key.hash, table.order().bytewise() ? KeyHash(key.key) : 0);
+  if (key.sequence < table.min_sequence()) return false;
+  if (table.order().bytewise()) {
     const bool may_contain = filter == nullptr || filter->MayContain(key.hash);
     clock->Lap(&PerfContext::get_filter);
     clock->Count(&PerfContext::filters_asked);
@@ -183,6 +184,10 @@ bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
   }
   clock->Count(&PerfContext::tables_searched);
   return true;
+}
+
+bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
+  return MayHaveKey(*this, filter_.load(std::memory_order_acquire), key, clock);  // acquire: see filter_
 }
 
 // For tables in which fingerprints do not lead to the key.
@@ -201,7 +206,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
   *found = false;
   PerfClock clock;
   Status s;
-  if (!MayHave(key, &clock)) return s;
+  if (!MayHaveKey(*this, filter_.load(std::memory_order_acquire), key, &clock)) return s;  // acquire: see filter_
   if (by_fingerprint()) {
     uint64_t leaf = 0;
     s = FindLeaf(key.key, true, verify, &leaf);
@@ -255,7 +260,8 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* want
   switch (stage_) {
     case Stage::kFilter:
       *found = false;
-      if (!table_->MayHave(key, &clock)) return true;
+      // acquire: see filter_
+      if (!MayHaveKey(*table_, table_->filter_.load(std::memory_order_acquire), key, &clock)) return true;
       if (!table_->by_fingerprint()) {
         *s = table_->GetBySeek(key, verify, found, record);
         clock.Lap(&PerfContext::get_record);

@@ -119,6 +119,9 @@ class DBIterator final : public Iterator {
   }
 
  private:
+  // Where the sources stand. Behind operands: on their base, or behind all versions of the current key.
+  enum class Standing : uint8_t { kOnCurrent, kBehindOperands, kBeforeCurrent };
+
   // Nothing is thrown across the API.
   template <typename Call>
   void Move(Call call) {
@@ -172,12 +175,14 @@ class DBIterator final : public Iterator {
   // direction, the sources stand before the current key or at no record at all; after operands they have moved already.
   void DoNext() {
     Keep(&current_, &key_space_, nullptr);
-    if (forward_ && folded_) {
-      // On a version of this key, or behind all of them.
-    } else if (versions_->Valid()) {
+    if (standing_ == Standing::kOnCurrent) [[likely]] {
       versions_->Next();
-    } else if (!forward_ && versions_->status().ok()) {
-      versions_->SeekToFirst();
+    } else if (standing_ == Standing::kBeforeCurrent) {
+      if (versions_->Valid()) {
+        versions_->Next();
+      } else if (versions_->status().ok()) {
+        versions_->SeekToFirst();
+      }
     }
     const Slice last = current_.key;
     FindForward(&last);
@@ -186,10 +191,11 @@ class DBIterator final : public Iterator {
   // Going forward, the sources stand on the current record, or after operands somewhere behind; they have to pass all
   // versions of its key first.
   void DoPrev() {
-    if (forward_) {
+    if (standing_ != Standing::kBeforeCurrent) {
       Keep(&current_, &key_space_, nullptr);
       const Slice key = current_.key;
-      if (folded_ && !versions_->Valid() && versions_->status().ok()) versions_->SeekToLast();
+      if (standing_ == Standing::kBehindOperands && !versions_->Valid() && versions_->status().ok())
+        versions_->SeekToLast();
       while (versions_->Valid() && order_.Compare(versions_->record().key, key) >= 0) versions_->Prev();
     }
     FindBackward();
@@ -220,8 +226,7 @@ class DBIterator final : public Iterator {
 
   // Goes on to the first visible version of a key that is neither hidden nor deleted. hidden: a key already passed.
   void FindForward(const Slice* hidden) {
-    forward_ = true;
-    folded_ = false;
+    standing_ = Standing::kOnCurrent;
     valid_ = false;
     Slice passed;
     if (hidden != nullptr) passed = *hidden;
@@ -253,7 +258,7 @@ class DBIterator final : public Iterator {
     key_space_.assign(key.data(), key.size());
     operands_.Clear();
     if (!operands_.AddAll(order_, key_space_, versions_.get()).ok()) return;  // the status says why
-    folded_ = true;
+    standing_ = Standing::kBehindOperands;
     if (!operands_.HasValue()) {  // deleted by what the operand was folded into
       const std::string passed = key_space_;
       const Slice hidden = passed;
@@ -273,25 +278,21 @@ class DBIterator final : public Iterator {
     valid_ = s.ok();
   }
 
-  // Takes a visible version of the candidate's key that is newer than the candidate, if that was visible too.
-  void TakeNewer(const RecordView& record, bool visible, RecordView* candidate, bool* folding) {
-    DCHECK(!visible || record.sequence() >= candidate->sequence());
-    if (record.type() == kTypeMerge) [[unlikely]] {
-      if (!*folding) operands_.Clear();
-      if (!*folding && visible) operands_.AddNewer(*candidate);
-      operands_.AddNewer(record);
+  // Takes an operand that is visible and newer than the candidate, which counts if it was visible and no operand.
+  [[gnu::noinline]] void TakeNewer(const RecordView& operand, const RecordView& candidate, bool visible) {
+    DCHECK(!visible || operand.sequence() >= candidate.sequence());
+    if (!visible || candidate.type() != kTypeMerge) {
+      operands_.Clear();
+      if (visible) operands_.AddNewer(candidate);
     }
-    *folding = record.type() == kTypeMerge;
-    *candidate = record;
-    Keep(candidate, &key_space_, &value_space_);
+    operands_.AddNewer(operand);
   }
 
   // Goes back to the last key with a visible version that is no tombstone, and stops before its versions. A key's
   // newest visible version is met last, so every version of it is looked at, and what is copied of one may be copied in
   // vain.
   void FindBackward() {
-    forward_ = false;
-    folded_ = false;
+    standing_ = Standing::kBeforeCurrent;
     valid_ = false;
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
@@ -310,12 +311,15 @@ class DBIterator final : public Iterator {
           break;
         }
         in_key = true;
-        visible = folding = false;
+        visible = false;
         candidate = record;
         Keep(&candidate, &key_space_, nullptr);
       }
       if (record.sequence() <= sequence_) {
-        TakeNewer(record, visible, &candidate, &folding);
+        if (record.type() == kTypeMerge) [[unlikely]]
+          TakeNewer(record, candidate, visible);
+        candidate = record;
+        Keep(&candidate, &key_space_, &value_space_);
         visible = true;
       }
     }
@@ -324,7 +328,8 @@ class DBIterator final : public Iterator {
     if (!shows() || !versions_->status().ok()) return;
     current_ = candidate;
     valid_ = true;
-    if (folding) ShowFolded();
+    if (candidate.type() == kTypeMerge) [[unlikely]]
+      ShowFolded();
   }
 
   const ForkGuard fork_guard_;
@@ -338,8 +343,7 @@ class DBIterator final : public Iterator {
   const Slice* const lower_;
   const Slice* const upper_;
   bool valid_ = false;
-  bool forward_ = true;
-  bool folded_ = false;  // going forward, the current value is of operands
+  Standing standing_ = Standing::kOnCurrent;
   Operands operands_;
   Status failure_;  // OK until a move could not be made
   RecordView current_;

@@ -34,22 +34,16 @@ void ReadPath::PrefetchFilters(const LookupKey& lookup, const ReadState& state) 
   state.version->Prefetch(lookup);
 }
 
-inline Status ReadPath::FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify, bool* found,
-                                        RecordView* record) {
-  Status s = state.memtable->Get(lookup, verify, found, record);
-  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
-    s = state.immutables[i]->Get(lookup, verify, found, record);
-  }
-  return s;
-}
-
 // Sources go from the newest to the oldest, so the first that has a version at or below the sequence has the newest
 // one.
 Status ReadPath::FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                             RecordView* record) {
   const bool verify = db_.Verifies(options);
   PerfClock clock;
-  Status s = FindInMemTables(lookup, state, verify, found, record);
+  Status s = state.memtable->Get(lookup, verify, found, record);
+  for (size_t i = 0; s.ok() && !*found && i < state.immutables.size(); i++) {
+    s = state.immutables[i]->Get(lookup, verify, found, record);
+  }
   clock.Lap(&PerfContext::get_memtable);
   if (!s.ok() || *found) return s;
   return state.version->Get(order_, lookup, verify, found, record);
@@ -69,8 +63,8 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
 }
 
 // The value of a key whose newest version at this sequence is an operand: one walk from there over all sources.
-Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
-                              std::string* value) const {
+[[gnu::cold]] Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key,
+                                            uint64_t sequence, std::string* value) const {
   const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
   DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
@@ -164,23 +158,6 @@ Iterator* ReadPath::MakeIterator(const ReadOptions& options) {
   return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
                         [this] { return NewReadPoint(ReadOptions()); }},
                        NewReadPoint(options), options);
-}
-
-// What is in memory decides: memtables by their records, tables by their filters. A file that has the key in its range
-// may have it.
-bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
-  ReadStates::Pin pin(&tree_->states);
-  const LookupKey lookup(order_, key, ReadSequence(options));
-  bool found = false;
-  RecordView record;
-  if (!FindInMemTables(lookup, *pin.get(), db_.Verifies(options), &found, &record).ok()) return true;
-  if (found && record.type() != kTypeValue) return !IsTombstone(record.type());
-  if (found) {
-    if (value != nullptr) value->assign(record.value.data(), record.value.size());
-    if (value_found != nullptr) *value_found = true;
-    return true;
-  }
-  return pin->version->MayHave(order_, lookup);
 }
 
 namespace {

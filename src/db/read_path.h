@@ -47,8 +47,6 @@ class ReadPath {
 
   uint64_t ReadSequence(const ReadOptions& options) const;
   static void PrefetchFilters(const LookupKey& lookup, const ReadState& state);
-  static Status FindInMemTables(const LookupKey& lookup, const ReadState& state, bool verify, bool* found,
-                                RecordView* record);
   Status FindInPool(const ReadOptions& options, const LookupKey& lookup, const ReadState& state, bool* found,
                     RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
