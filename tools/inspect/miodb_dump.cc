@@ -226,7 +226,7 @@ void Dumper::PrintTables(const ManifestState& state) {
       continue;
     }
     printf(" entries %" PRIu64 " tombstones %" PRIu64 " leaves %" PRIu64 " inner %" PRIu64 " sequences %" PRIu64
-           " to %" PRIu64 "%s%s%s%s\n",
+           " to %" PRIu64 "%s%s%s%s%s%s\n",
            h.entries, h.tombstones, h.leaf_count, h.inner_count, h.min_sequence, h.max_sequence,
            (h.flags & kTableBytewise) != 0 ? " bytewise" : "", (h.flags & kTableDuplicates) != 0 ? " duplicates" : "",
            (h.flags & kTableSpanning) != 0 ? " spanning" : "", (h.flags & kTableOrdered) != 0 ? " ordered" : "",
@@ -306,12 +306,17 @@ void Dumper::PrintLogFiles() {
 
 void Dumper::PrintRecord(const RecordView& record) {
   const std::string key = PrintableKey(record.key, SIZE_MAX);
-  if (record.type() == kTypeDeletion) {
-    printf("%s @ %" PRIu64 " deletion\n", key.c_str(), record.sequence());
+  const char* const kind = record.type() == kTypeDeletion         ? "deletion"
+                           : record.type() == kTypeSingleDeletion ? "single deletion"
+                           : record.type() == kTypeMerge          ? "operand"
+                                                                  : "value";
+  printf("%s @ %" PRIu64 " %s", key.c_str(), record.sequence(), kind);
+  if (IsTombstone(record.type())) {
+    printf("\n");
   } else if (what_.values) {
-    printf("%s @ %" PRIu64 " value %s\n", key.c_str(), record.sequence(), PrintableKey(record.value, SIZE_MAX).c_str());
+    printf(" %s\n", PrintableKey(record.value, SIZE_MAX).c_str());
   } else {
-    printf("%s @ %" PRIu64 " value of %zu bytes\n", key.c_str(), record.sequence(), record.value.size());
+    printf(" of %zu bytes\n", record.value.size());
   }
 }
 
