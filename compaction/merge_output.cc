@@ -54,6 +54,7 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   return s;
 }
 
+// What still waits has met nothing: a single deletion stays, and operands have no base among the inputs.
 Status MergeOutput::NewKey() {
   Status s = waiting_ == Waiting::kOperands ? EndOperands(bottom_) : EmitWaiting();
   CHECK(!s.ok() || held_.empty());
@@ -69,6 +70,7 @@ Status MergeOutput::EndOperands(bool whole) {
   return EmitWaiting();
 }
 
+// As they came, the newest first: so they are read as before.
 Status MergeOutput::EmitWaiting() {
   CHECK(waiting_ != Waiting::kSingleDeletion || held_.size() == 1);
   Status s;
@@ -127,7 +129,8 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
   return s;
 }
 
-// done: there was space for the record.
+// done: there was space for the record. Room in the table comes first, since a table that ends cuts the extent of
+// copies; and a value that no write could have made is not made here either.
 Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const std::string& value, uint64_t oldest,
                                bool* done) {
   CHECK(!*done && may_copy_);

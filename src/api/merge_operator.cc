@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kNumberBytes = 8;
 
+// A size that no number has fails, where others would begin at zero again: what was counted so far would be lost
+// unseen.
 class UInt64Add final : public AssociativeMergeOperator {
  public:
   const char* Name() const override { return "miodb.UInt64Add"; }
@@ -26,6 +28,7 @@ class UInt64Add final : public AssociativeMergeOperator {
   }
 };
 
+// Equal values are the same bytes, so it does not matter which of two is kept.
 class Max final : public AssociativeMergeOperator {
  public:
   const char* Name() const override { return "miodb.Max"; }
@@ -95,9 +98,12 @@ class StringAppend final : public AssociativeMergeOperator {
 MergeOperator::~MergeOperator() = default;
 AssociativeMergeOperator::~AssociativeMergeOperator() = default;
 
+// An operator that has FullMerge alone is right, and its operands are folded with their base only.
 bool MergeOperator::PartialMerge(const Slice&, const Slice&, const Slice&, std::string*) const { return false; }
 bool MergeOperator::AllowSingleOperand() const { return false; }
 
+// The first pair that cannot be merged ends it: operands that were merged so far would have to be told apart from the
+// rest.
 bool MergeOperator::PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands,
                                       std::string* new_operand) const {
   DCHECK(!operands.empty());
@@ -111,6 +117,7 @@ bool MergeOperator::PartialMergeMulti(const Slice& key, const std::vector<Slice>
   return true;
 }
 
+// Each result is the existing value of the next step, and is kept until that has been made.
 bool AssociativeMergeOperator::FullMerge(const Slice& key, const Slice* existing_value,
                                          const std::vector<Slice>& operands, std::string* new_value) const {
   DCHECK(!operands.empty());
@@ -127,13 +134,15 @@ bool AssociativeMergeOperator::FullMerge(const Slice& key, const Slice* existing
   return true;
 }
 
+// Operands are values, so merging two of them is the same step.
 bool AssociativeMergeOperator::PartialMerge(const Slice& key, const Slice& left, const Slice& right,
                                             std::string* new_operand) const {
   return Merge(key, &left, right, new_operand);
 }
 
+// None of the three is ever destroyed: a database that is a static variable may be closed after them.
 const MergeOperator* UInt64AddOperator() {
-  static const UInt64Add* const merge_operator = new UInt64Add;  // never destroyed: databases may outlive statics
+  static const UInt64Add* const merge_operator = new UInt64Add;
   return merge_operator;
 }
 

@@ -54,6 +54,7 @@ WriteBatch& WriteBatch::operator=(WriteBatch&& other) noexcept {
 
 WriteBatch::~WriteBatch() = default;
 
+// One form for all kinds; whether there is a value the type says.
 void WriteBatch::Put(const Slice& key, const Slice& value) { WriteBatchInternal::Add(this, kBatchPut, key, value); }
 void WriteBatch::Delete(const Slice& key) { WriteBatchInternal::Add(this, kBatchDeletion, key, Slice()); }
 void WriteBatch::Merge(const Slice& key, const Slice& operand) {

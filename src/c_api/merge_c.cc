@@ -36,6 +36,8 @@ struct Parts {
   std::vector<size_t> sizes;
 };
 
+// The functions of C are called by several threads at once, as an operator's methods are; what they share is in their
+// state.
 class COperator final : public MergeOperator {
  public:
   COperator(void* state, void (*destructor)(void*), FullMergeFunction full_merge, PartialMergeFunction partial_merge,
@@ -56,6 +58,7 @@ class COperator final : public MergeOperator {
 
   bool FullMerge(const Slice& key, const Slice* existing_value, const std::vector<Slice>& operands,
                  std::string* new_value) const override {
+    DCHECK(!operands.empty());
     const Parts parts(operands);
     const bool has = existing_value != nullptr;
     uint8_t success = 1;
@@ -68,6 +71,7 @@ class COperator final : public MergeOperator {
 
   bool PartialMergeMulti(const Slice& key, const std::vector<Slice>& operands,
                          std::string* new_operand) const override {
+    DCHECK(!operands.empty());
     if (partial_merge_ == nullptr) return false;
     const Parts parts(operands);
     uint8_t success = 1;
@@ -78,7 +82,9 @@ class COperator final : public MergeOperator {
   }
 
  private:
+  // What was made is given back in any case: a function that fails may have returned something all the same.
   bool Take(char* made, size_t size, uint8_t success, std::string* result) const {
+    DCHECK(result != nullptr);
     if (made == nullptr) return false;
     if (success != 0) result->assign(made, size);
     delete_value_ != nullptr ? delete_value_(state_, made, size) : free(made);
@@ -106,6 +112,7 @@ miodb_mergeoperator_t* miodb_mergeoperator_create(void* state, void (*destructor
   return new miodb_mergeoperator_t{rep, std::move(own)};
 }
 
+// The library's operators live as long as the process; the handles are made for each call and destroyed like any other.
 miodb_mergeoperator_t* miodb_mergeoperator_create_uint64_add() {
   return new miodb_mergeoperator_t{miodb::UInt64AddOperator(), nullptr};
 }
@@ -116,6 +123,7 @@ miodb_mergeoperator_t* miodb_mergeoperator_create_put() {
   return new miodb_mergeoperator_t{miodb::PutOperator(), nullptr};
 }
 miodb_mergeoperator_t* miodb_mergeoperator_create_string_append(const char* delimiter, size_t len) {
+  DCHECK(delimiter != nullptr || len == 0);
   std::unique_ptr<const MergeOperator> own(miodb::NewStringAppendOperator(std::string(delimiter, len)));
   const MergeOperator* const rep = own.get();
   return new miodb_mergeoperator_t{rep, std::move(own)};
@@ -123,10 +131,13 @@ miodb_mergeoperator_t* miodb_mergeoperator_create_string_append(const char* deli
 
 void miodb_mergeoperator_destroy(miodb_mergeoperator_t* merge_operator) { delete merge_operator; }
 
+// The options keep a pointer: the operator outlives the databases that are opened with them.
 void miodb_options_set_merge_operator(leveldb_options_t* options, miodb_mergeoperator_t* merge_operator) {
+  DCHECK(merge_operator == nullptr || RepOf(merge_operator) != nullptr);
   RepOf(options).merge_operator = merge_operator != nullptr ? RepOf(merge_operator) : nullptr;
 }
 
+// Both are writes like leveldb_put. Without an operator a merge is an error.
 void miodb_merge(leveldb_t* db, const leveldb_writeoptions_t* options, const char* key, size_t keylen,
                  const char* operand, size_t operand_len, char** errptr) {
   DCHECK((key != nullptr || keylen == 0) && (operand != nullptr || operand_len == 0));
@@ -139,12 +150,15 @@ void miodb_single_delete(leveldb_t* db, const leveldb_writeoptions_t* options, c
   SaveError(errptr, RepOf(db)->SingleDelete(RepOf(options), Slice(key, keylen)));
 }
 
+// A batch takes merges without an operator; the write that it is given to refuses it.
 void miodb_writebatch_merge(leveldb_writebatch_t* batch, const char* key, size_t keylen, const char* operand,
                             size_t operand_len) {
+  DCHECK((key != nullptr || keylen == 0) && (operand != nullptr || operand_len == 0));
   RepOf(batch).Merge(Slice(key, keylen), Slice(operand, operand_len));
 }
 
 void miodb_writebatch_single_delete(leveldb_writebatch_t* batch, const char* key, size_t keylen) {
+  DCHECK(key != nullptr || keylen == 0);
   RepOf(batch).SingleDelete(Slice(key, keylen));
 }
 

@@ -96,6 +96,7 @@ void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t
   }
 }
 
+// A slice that was made stays the caller's also if there is no memory for the next one, which then gets the error.
 void miodb_multi_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options, size_t num_keys,
                             const char* const* keys, const size_t* keylens, miodb_pinnedslice_t** slices,
                             char** errors) {
@@ -131,6 +132,7 @@ uint8_t miodb_key_may_exist(leveldb_t* db, const leveldb_readoptions_t* options,
 
 // ---- Iterators. ----
 
+// An error leaves the iterator as it was, on the state that it showed.
 void miodb_iter_refresh(leveldb_iterator_t* iterator, char** errptr) { SaveError(errptr, RepOf(iterator)->Refresh()); }
 
 // ---- Waiting and telling. ----

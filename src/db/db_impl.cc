@@ -29,6 +29,7 @@ Status DB::Delete(const WriteOptions& options, const Slice& key) {
   return Write(options, &batch);
 }
 
+// As batches of one, which a class that has its own Write knows or refuses.
 Status DB::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
   WriteBatch batch;
   batch.Merge(key, operand);
@@ -82,12 +83,14 @@ std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<S
   return GetEach(this, options, keys, values);
 }
 
+// What the slices hold is let go of first, also of keys that are not found.
 std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                  std::vector<PinnableSlice>* values) {
   values->clear();
   return GetEach(this, options, keys, values);
 }
 
+// A class that knows no better says that any key may be there, which is never wrong.
 bool DB::KeyMayExist(const ReadOptions&, const Slice&, std::string*, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
   return true;

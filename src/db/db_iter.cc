@@ -109,6 +109,7 @@ class DBIterator final : public Iterator {
     if (fork_guard_.InChild()) return Status::IOError("iterator", "its database was opened before fork()");
     return NoThrow("iterator", [this] {
       ReadPoint point = context_.newest();
+      DCHECK(point.state != nullptr && point.sequence <= kMaxSequence);
       versions_ = NewVersionIterator(order_, *point.state, context_.verify, options_);
       state_ = std::move(point.state);
       sequence_ = point.sequence;

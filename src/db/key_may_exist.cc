@@ -9,6 +9,7 @@ namespace miodb {
 // may have it.
 bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   ReadStates::Pin pin(&tree_->states);
+  DCHECK(pin->memtable != nullptr && pin->version != nullptr);
   const LookupKey lookup(order_, key, ReadSequence(options));
   bool found = false;
   RecordView record;

@@ -34,6 +34,7 @@ class OperandChain {
 
   // Nothing comes any more.
   void End(WriteBatch* batch) {
+    DCHECK(batch != nullptr);
     for (size_t i = operands_.size(); i-- > 0;) batch->Merge(key_, operands_[i]);
     operands_.clear();
   }

@@ -285,6 +285,7 @@ bool Properties::CountTables(uint64_t level, size_t* count) {
 // nobody knows how many there are.
 uint64_t Properties::EstimateKeys() {
   ReadStates::Pin pin(&tree_->states);
+  DCHECK(pin->memtable != nullptr && pin->version != nullptr);
   uint64_t entries = pin->memtable->tree().count(), tombstones = 0;
   for (const MemTableRef& memtable : pin->immutables) entries += memtable->tree().count();
   for (const auto& level : pin->version->levels) {

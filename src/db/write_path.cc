@@ -65,10 +65,12 @@ Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
   return db_.WithMemory([&] { return WriteOne(options, kTypeDeletion, key, Slice()); });
 }
 
+// An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read.
 Status WritePath::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
   return db_.WithMemory([&] { return MayMerge() ? WriteOne(options, kTypeMerge, key, operand) : NoOperator(); });
 }
 
+// Whether the key was put once is the caller's to know. In a full pool it may use space as a deletion may.
 Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
   return db_.WithMemory([&] { return WriteOne(options, kTypeSingleDeletion, key, Slice()); });
 }

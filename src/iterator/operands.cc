@@ -13,6 +13,7 @@ constexpr size_t kMostKeyShown = 100;
 
 }  // namespace
 
+// Keeps the memory of the list, since a walk meets one key with operands after the other.
 void Operands::Clear() {
   operands_.clear();
   copies_.clear();
@@ -21,6 +22,7 @@ void Operands::Clear() {
   last_sequence_ = 0;
 }
 
+// A record of a table file goes with the next move of its source; its begin is null.
 Slice Operands::Kept(const RecordView& record) {
   if (record.begin != nullptr) return record.value;
   return copies_.emplace_back(record.value.data(), record.value.size());
@@ -32,6 +34,8 @@ void Operands::SetBase(const RecordView& record) {
   if (has_base_) base_ = Kept(record);
 }
 
+// Of one sequence an operand comes before a value or tombstone, by the order of tags, so what it was folded into comes
+// right behind it.
 bool Operands::AddOlder(const RecordView& record) {
   DCHECK(operands_.empty() || newest_first_);
   DCHECK(last_sequence_ == 0 || record.sequence() <= last_sequence_);
@@ -48,6 +52,8 @@ bool Operands::AddOlder(const RecordView& record) {
   return false;
 }
 
+// Upward the order is the other one: the value or tombstone comes first, and the operand that it was made of is left
+// out.
 void Operands::AddNewer(const RecordView& record) {
   DCHECK(!newest_first_ && last_sequence_ <= record.sequence());
   const bool again = last_sequence_ == record.sequence();
@@ -61,6 +67,7 @@ void Operands::AddNewer(const RecordView& record) {
   SetBase(record);
 }
 
+// The versions above the walk's place are not this read's: whoever calls has found the newest one that it may see.
 Status Operands::AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions) {
   DCHECK(versions != nullptr && operands_.empty());
   for (; versions->Valid() && order.Equal(versions->record().key, key); versions->Next()) {
@@ -74,6 +81,7 @@ void Operands::OldestFirst() {
   newest_first_ = false;
 }
 
+// The operator gets all operands at once, so that one which builds a list need not copy it for each of them.
 Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value) {
   DCHECK(HasValue());
   value->clear();
@@ -91,6 +99,8 @@ Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std
                             "key '" + Escaped(key, '\'', kMostKeyShown) + "'");
 }
 
+// With a base the operands are not all that counts, and without an operator's word for it one of them is nothing to
+// merge.
 bool Operands::FoldPartially(const MergeOperator& merge_operator, const Slice& key, std::string* operand) {
   DCHECK(operand != nullptr);
   if (has_base_ || operands_.empty() || (operands_.size() == 1 && !merge_operator.AllowSingleOperand())) return false;
