@@ -26,10 +26,20 @@ constexpr size_t kLinesShown = 6;
 WriteBatch BatchOf(const std::vector<Update>& updates) {
   WriteBatch batch;
   for (const Update& update : updates) {
-    if (update.put) {
-      batch.Put(Oracle::KeyText(update.key), update.value);
-    } else {
-      batch.Delete(Oracle::KeyText(update.key));
+    const std::string& key = Oracle::KeyText(update.key);
+    switch (update.kind) {
+      case Update::Kind::kPut:
+        batch.Put(key, update.value);
+        break;
+      case Update::Kind::kDelete:
+        batch.Delete(key);
+        break;
+      case Update::Kind::kMerge:
+        batch.Merge(key, update.value);
+        break;
+      case Update::Kind::kSingleDelete:
+        batch.SingleDelete(key);
+        break;
     }
   }
   return batch;
@@ -187,7 +197,7 @@ void Explorer::AddRegion() {
 }
 
 void Explorer::Write(const Op& op) {
-  const std::vector<Update> updates = UpdatesOf(op, config_.keys, oracle_->started() + 1);
+  const std::vector<Update> updates = UpdatesOf(op, config_, oracle_->started() + 1);
   WriteBatch batch = BatchOf(updates);
   WriteOptions options;
   options.sync = op.sync;
@@ -390,7 +400,7 @@ std::string Explorer::GoOnWriting(int depth, Oracle* oracle, uint64_t p, std::un
     if (!wrong.empty()) return "opened again: " + wrong;
     for (uint32_t i = 0; i < 2; i++) {
       const Op op{'b', 2, static_cast<uint32_t>(p % 7 + i), true};
-      const std::vector<Update> updates = UpdatesOf(op, config_.keys, oracle->started() + 1);
+      const std::vector<Update> updates = UpdatesOf(op, config_, oracle->started() + 1);
       WriteBatch batch = BatchOf(updates);
       oracle->Start(updates);
       WriteOptions options;

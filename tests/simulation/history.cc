@@ -1,9 +1,11 @@
 #include "tests/simulation/history.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
 
+#include "miodb/merge_operator.h"
 #include "src/format/superblock.h"
 #include "tests/common/random.h"
 
@@ -13,9 +15,11 @@ namespace {
 
 constexpr char kNumberless[] = "PFMefcsrtokxa";
 
-Update MakeUpdate(int key, bool put, uint64_t size, uint64_t sequence) {
-  Update update{key, put, ""};
-  if (!put) return update;
+using Kind = Update::Kind;
+
+Update MakeUpdate(int key, Kind kind, uint64_t size, uint64_t sequence) {
+  Update update{key, kind, ""};
+  if (kind == Kind::kDelete || kind == Kind::kSingleDelete) return update;
   update.value = std::to_string(sequence) + ".";
   while (update.value.size() < size) update.value.push_back(static_cast<char>('a' + update.value.size() % 23));
   return update;
@@ -25,6 +29,7 @@ Op AnyWrite(Random* random, const Config& config) {
   Op op;
   const uint64_t dice = random->Uniform(10);
   op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : 'b';
+  if (config.single_keys > 0 && random->OneIn(2)) op.kind = random->OneIn(4) ? 'z' : random->OneIn(4) ? 'y' : 'm';
   op.sync = random->OneIn(3);
   if (op.kind == 'b') {
     op.a = static_cast<uint32_t>(1 + random->Uniform(5));
@@ -42,7 +47,7 @@ std::string ToText(const Op& op) {
   std::string text(1, op.kind);
   if (op.is_write()) {
     text += std::to_string(op.a);
-    if (op.kind != 'd') text += "." + std::to_string(op.b);
+    if (op.has_size()) text += "." + std::to_string(op.b);
     if (op.sync) text += "!";
   }
   return text;
@@ -67,7 +72,7 @@ bool FromText(const std::string& text, History* history) {
       op.a = static_cast<uint32_t>(std::strtoul(p, &end, 10));
       if (end == p) return false;
       p = end;
-      if (op.kind != 'd') {
+      if (op.has_size()) {
         if (*p++ != '.') return false;
         op.b = static_cast<uint32_t>(std::strtoul(p, &end, 10));
         if (end == p) return false;
@@ -100,7 +105,10 @@ Config MakeConfig(uint64_t seed) {
   o.lazy_copy_limit = 4096;
   o.space_amplification_percent = 125;
   o.filter_bits_per_key = 10;
-  config.keys = 3;
+  static const MergeOperator* const append = NewStringAppendOperator(",");
+  o.merge_operator = append;
+  config.keys = 4;
+  config.single_keys = 1;
   config.value_bytes = 80;
   config.initial_bytes = 16 * 1024;
   if (seed == 0) return config;
@@ -131,6 +139,7 @@ Config MakeConfig(uint64_t seed) {
     o.partition_size = 16 * 1024;
     o.pool_size = kMediumBytes;
   }
+  config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
   return config;
 }
 
@@ -174,18 +183,29 @@ History MakeHistory(uint64_t seed, const Config& config) {
   return history;
 }
 
-std::vector<Update> UpdatesOf(const Op& op, int keys, uint64_t first_sequence) {
+std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first_sequence) {
   std::vector<Update> updates;
-  const int key = static_cast<int>(op.a) % keys;
-  if (op.kind == 'p') updates.push_back(MakeUpdate(key, true, op.b, first_sequence));
-  if (op.kind == 'd') updates.push_back(MakeUpdate(key, false, 0, first_sequence));
+  const auto add = [&](int key, Kind kind, uint64_t size) {
+    updates.push_back(MakeUpdate(key, kind, size, first_sequence + updates.size()));
+  };
+  const int plain = config.keys - config.single_keys;
+  const int key = static_cast<int>(op.a) % plain;
+  if (op.kind == 'p') add(key, Kind::kPut, op.b);
+  if (op.kind == 'd') add(key, Kind::kDelete, 0);
+  if (op.kind == 'm') add(key, Kind::kMerge, op.b);
   if (op.kind == 'b') {
     Random random(op.b);
     for (uint32_t i = 0; i < op.a; i++) {
-      const int any = static_cast<int>(random.Uniform(static_cast<uint64_t>(keys)));
+      const int any = static_cast<int>(random.Uniform(static_cast<uint64_t>(plain)));
       const bool put = !random.OneIn(4);
-      updates.push_back(MakeUpdate(any, put, random.Uniform(60), first_sequence + i));
+      add(any, put ? Kind::kPut : Kind::kDelete, random.Uniform(60));
     }
+  }
+  if ((op.kind == 'z' || op.kind == 'y') && config.single_keys > 0) {
+    const int single = plain + static_cast<int>(op.a) % config.single_keys;
+    add(single, Kind::kSingleDelete, 0);
+    add(single, Kind::kPut, op.b);
+    if (op.kind == 'y') add(single, Kind::kSingleDelete, 0);
   }
   return updates;
 }

@@ -1,6 +1,8 @@
 // Histories: what is done to a simulated database, as text, from a seed, and with the options that fit.
 //
 //   p3.40   put key 3, value of 40 bytes      d3    delete key 3      b5.9  batch of 5 updates drawn from seed 9
+//   m3.40   merge an operand of 40 bytes into key 3
+//   z3.40   one batch that single-deletes single key 3 and puts it again          y3    and single-deletes it once more
 //   ...!    the write asks for sync
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
@@ -29,7 +31,8 @@ struct Op {
   uint32_t b = 0;
   bool sync = false;
 
-  bool is_write() const { return kind == 'p' || kind == 'd' || kind == 'b'; }
+  bool is_write() const { return has_size() || kind == 'd' || kind == 'y'; }
+  bool has_size() const { return kind == 'p' || kind == 'b' || kind == 'm' || kind == 'z'; }
 };
 
 using History = std::vector<Op>;
@@ -47,7 +50,8 @@ struct Config {
   int keys = 0;
   uint64_t value_bytes = 0;  // of most values, at most
   uint64_t initial_bytes = 0;
-  uint64_t split = 0;  // where a second region may begin; 0: nowhere
+  int single_keys = 0;  // the last of them, which only z and y write
+  uint64_t split = 0;   // where a second region may begin; 0: nowhere
 };
 
 inline constexpr uint64_t kMediumBytes = 128 * 1024;
@@ -58,7 +62,7 @@ Config MakeConfig(uint64_t seed);
 History MakeHistory(uint64_t seed, const Config& config);
 
 // The updates of a write. Values begin with their sequence, so that no two writes are alike.
-std::vector<Update> UpdatesOf(const Op& op, int keys, uint64_t first_sequence);
+std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first_sequence);
 
 }  // namespace miodb::sim
 

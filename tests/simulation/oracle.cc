@@ -52,9 +52,14 @@ Oracle Oracle::Fork(uint64_t p) const {
 void Oracle::Start(const std::vector<Update>& batch) {
   State state = states_.back();
   for (const Update& update : batch) {
-    const std::string* value = nullptr;
-    if (update.put) value = &values_->emplace_back(update.value);
-    state[static_cast<size_t>(update.key)] = value;
+    const std::string*& value = state[static_cast<size_t>(update.key)];
+    if (update.kind == Update::Kind::kPut || (update.kind == Update::Kind::kMerge && value == nullptr)) {
+      value = &values_->emplace_back(update.value);
+    } else if (update.kind == Update::Kind::kMerge) {
+      value = &values_->emplace_back(*value + "," + update.value);
+    } else {
+      value = nullptr;
+    }
   }
   started_ += batch.size();
   states_.push_back(std::move(state));

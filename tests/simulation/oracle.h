@@ -17,9 +17,11 @@
 namespace miodb::sim {
 
 struct Update {
+  enum class Kind { kPut, kDelete, kMerge, kSingleDelete };
+
   int key;
-  bool put;
-  std::string value;
+  Kind kind;
+  std::string value;  // of a put, or the operand of a merge, which is appended behind a comma
 };
 
 class Oracle {
