@@ -75,7 +75,8 @@ build_wheel() {
   quietly "$tools/pip" install "${packages[@]}"
   say "Building the wheel"
   PATH=$tools:$PATH quietly "$tools/pip" wheel "$binding" --no-deps --no-build-isolation -w "$scratch/built" \
-    -C build-dir="$scratch/objects" -C cmake.define.MIODB_BUILD_FOLDER="$MIODB_ROOT/build"
+    --config-settings=build-dir="$scratch/objects" \
+    --config-settings=cmake.define.MIODB_BUILD_FOLDER="$MIODB_ROOT/build"
   built=$(echo "$scratch"/built/*.whl)
   PATH=$tools:$PATH quietly "$tools/auditwheel" repair "$built" -w "$scratch/wheels"
   wheel=$(echo "$scratch"/wheels/*.whl)
