@@ -1,6 +1,5 @@
 package org.miodb;
 
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -30,12 +29,10 @@ public final class DB implements AutoCloseable {
 
   private final Store store;
   private final Path path;
-  private final Cleaner.Cleanable cleanable;
 
-  private DB(Store store, Path path) {
-    this.store = store;
+  private DB(long db, Options.Applied options, Path path) {
+    store = new Store(this, db, options);
     this.path = path;
-    cleanable = Store.CLEANER.register(this, store);
   }
 
   /** Opens a database by the path of its folder. */
@@ -43,7 +40,7 @@ public final class DB implements AutoCloseable {
     byte[] name = Options.bytes(path.toString());
     Options.Applied applied = options.apply();
     try {
-      return new DB(new Store(Native.open(applied.handle(), name), applied), path);
+      return new DB(Native.open(applied.handle(), name), applied, path);
     } catch (MioDBException e) {
       applied.free();
       throw e;
@@ -90,7 +87,6 @@ public final class DB implements AutoCloseable {
 
   @Override
   public void close() {
-    cleanable.clean();
     store.close();
   }
 
@@ -263,15 +259,16 @@ public final class DB implements AutoCloseable {
 
   /** An iterator over the keys within the bounds of the options. */
   public DBIterator iterator(ReadOptions options) {
+    Leaks.help();
     int cell = store.enter();
     try {
       SnapshotHandle snapshot = options.snapshot() == null ? null : options.snapshot().of(this);
       if (snapshot == null) {
-        return new DBIterator(this, newHandle(0, options));
+        return newIterator(0, options);
       }
       snapshot.begin();
       try {
-        return new DBIterator(this, newHandle(snapshot.snapshot(), options));
+        return newIterator(snapshot.snapshot(), options);
       } finally {
         snapshot.end();
       }
@@ -280,19 +277,20 @@ public final class DB implements AutoCloseable {
     }
   }
 
-  private IteratorHandle newHandle(long snapshot, ReadOptions options) {
+  private DBIterator newIterator(long snapshot, ReadOptions options) {
     long reads = Native.newReads(snapshot, options.verifyChecksums(), options.fillCache());
     if (options.lowerBound() != null || options.upperBound() != null || options.readaheadBytes() != 0) {
       Native.setBounds(reads, options.lowerBound(), options.upperBound(), options.readaheadBytes());
     }
-    return new IteratorHandle(store, Native.newIterator(store.db(), reads), reads);
+    return new DBIterator(this, store, Native.newIterator(store.db(), reads), reads);
   }
 
   /** What the database has now. */
   public Snapshot snapshot() {
+    Leaks.help();
     int cell = store.enter();
     try {
-      return new Snapshot(this, new SnapshotHandle(store));
+      return new Snapshot(this, store);
     } finally {
       store.leave(cell);
     }

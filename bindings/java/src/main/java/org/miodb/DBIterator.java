@@ -1,6 +1,5 @@
 package org.miodb;
 
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.util.NoSuchElementException;
 import java.util.Objects;
@@ -17,13 +16,12 @@ public final class DBIterator implements AutoCloseable {
   /** Keeps the database from being collected. */
   private final DB db;
   private final IteratorHandle handle;
-  private final Cleaner.Cleanable cleanable;
   private boolean valid;
 
-  DBIterator(DB db, IteratorHandle handle) {
+  /** Within a call of the store. It owns the iterator of the engine, and the options with its bounds. */
+  DBIterator(DB db, Store store, long iterator, long reads) {
     this.db = db;
-    this.handle = handle;
-    cleanable = Store.CLEANER.register(this, handle);
+    handle = new IteratorHandle(this, store, iterator, reads);
   }
 
   /** The database that it walks over. */
@@ -184,6 +182,6 @@ public final class DBIterator implements AutoCloseable {
   /** Closes it. A second call does nothing. */
   @Override
   public void close() {
-    cleanable.clean();
+    handle.close();
   }
 }

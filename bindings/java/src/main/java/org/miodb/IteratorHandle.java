@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * An iterator of the engine. One thread at a time moves it; a close while another thread does so lets that one end, which
  * then frees it.
  */
-final class IteratorHandle extends Store.Dependent implements Runnable {
+final class IteratorHandle extends Store.Dependent {
   private enum State {
     /** No thread uses it. Moves to IN_USE, and to CLOSED. */
     IDLE,
@@ -24,7 +24,8 @@ final class IteratorHandle extends Store.Dependent implements Runnable {
   private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
 
   /** Within a call of the store. The iterator owns the options, where its bounds are. */
-  IteratorHandle(Store store, long iterator, long reads) {
+  IteratorHandle(Object owner, Store store, long iterator, long reads) {
+    super(owner);
     this.store = store;
     this.iterator = iterator;
     this.reads = reads;
@@ -56,6 +57,7 @@ final class IteratorHandle extends Store.Dependent implements Runnable {
     return iterator;
   }
 
+  @Override
   void close() {
     int cell = store.tryEnter();
     if (cell < 0) {
@@ -79,10 +81,5 @@ final class IteratorHandle extends Store.Dependent implements Runnable {
   private void free() {
     Native.freeIterator(iterator);
     Native.freeReads(reads);
-  }
-
-  @Override
-  public void run() {
-    close();
   }
 }

@@ -1,7 +1,5 @@
 package org.miodb;
 
-import java.lang.ref.Cleaner;
-
 /**
  * What a database had when {@link DB#snapshot} was called, for {@link ReadOptions#withSnapshot}. Any thread may read with it.
  *
@@ -11,12 +9,11 @@ import java.lang.ref.Cleaner;
 public final class Snapshot implements AutoCloseable {
   private final DB db;
   private final SnapshotHandle handle;
-  private final Cleaner.Cleanable cleanable;
 
-  Snapshot(DB db, SnapshotHandle handle) {
+  /** Within a call of the store. */
+  Snapshot(DB db, Store store) {
     this.db = db;
-    this.handle = handle;
-    cleanable = Store.CLEANER.register(this, handle);
+    handle = new SnapshotHandle(this, store);
   }
 
   /** The handle, if the snapshot is of this database. */
@@ -35,6 +32,6 @@ public final class Snapshot implements AutoCloseable {
   /** Closes it. A second call does nothing. */
   @Override
   public void close() {
-    cleanable.clean();
+    handle.close();
   }
 }

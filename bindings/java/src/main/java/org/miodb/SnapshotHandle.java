@@ -3,7 +3,7 @@ package org.miodb;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A snapshot of the engine. Any number of threads read with it; the last of them frees it after a close. */
-final class SnapshotHandle extends Store.Dependent implements Runnable {
+final class SnapshotHandle extends Store.Dependent {
   /** In the count of users: nobody may join them. */
   private static final int CLOSED = 1 << 30;
 
@@ -13,7 +13,8 @@ final class SnapshotHandle extends Store.Dependent implements Runnable {
   private final AtomicInteger users = new AtomicInteger();
 
   /** Within a call of the store. */
-  SnapshotHandle(Store store) {
+  SnapshotHandle(Object owner, Store store) {
+    super(owner);
     this.store = store;
     snapshot = Native.newSnapshot(store.db());
     reads = new Store.Reads(snapshot);
@@ -51,6 +52,7 @@ final class SnapshotHandle extends Store.Dependent implements Runnable {
     return (users.get() & CLOSED) != 0 || store.isClosed();
   }
 
+  @Override
   void close() {
     int cell = store.tryEnter();
     if (cell < 0) {
@@ -79,10 +81,5 @@ final class SnapshotHandle extends Store.Dependent implements Runnable {
   private void free() {
     Native.freeSnapshot(store.db(), snapshot);
     reads.free();
-  }
-
-  @Override
-  public void run() {
-    close();
   }
 }

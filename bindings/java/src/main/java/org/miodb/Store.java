@@ -2,7 +2,8 @@ package org.miodb;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.ref.Cleaner;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -15,8 +16,9 @@ import java.util.concurrent.locks.LockSupport;
  * to its cell and then looks whether the store is closed; close() says so and then reads the cells. Both orders are
  * sequentially consistent, so one of the two sees the other.
  */
-final class Store implements Runnable {
-  static final Cleaner CLEANER = Cleaner.create();
+final class Store extends Leaks.Closed {
+  /** Refers to the stores that are open, and so to what depends on them, until they are closed or collected. */
+  private static final Set<Store> OPEN = ConcurrentHashMap.newKeySet();
 
   private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
   private static final int CELLS = 16;
@@ -35,12 +37,15 @@ final class Store implements Runnable {
   /** What depends on the store, a list guarded by this. */
   private Dependent dependents;
 
-  Store(long db, Options.Applied options) {
+  /** The store of a database, which is closed when its owner is collected. */
+  Store(Object owner, long db, Options.Applied options) {
+    super(owner);
     this.db = db;
     this.options = options;
     reads = new Reads(0);
     lazyWrites = Native.newWrites(false);
     syncWrites = Native.newWrites(true);
+    OPEN.add(this);
   }
 
   long db() {
@@ -115,6 +120,7 @@ final class Store implements Runnable {
   }
 
   /** Returns when the store is closed, whoever closes it. */
+  @Override
   void close() {
     closed = true;
     boolean interrupted = false;
@@ -143,12 +149,7 @@ final class Store implements Runnable {
     Native.freeWrites(syncWrites);
     Native.close(db);
     options.free();
-  }
-
-  /** For a database that nobody refers to any more. */
-  @Override
-  public void run() {
-    close();
+    OPEN.remove(this);
   }
 
   /** Options of reads for each pair of flags, of the newest state or of a snapshot. */
@@ -172,10 +173,14 @@ final class Store implements Runnable {
     }
   }
 
-  /** What depends on a store, and is freed once: by its owner, the cleaner, or the close of the store. */
-  abstract static class Dependent {
+  /** What depends on a store, and is freed once: by its owner, when that is collected, or by the close of the store. */
+  abstract static class Dependent extends Leaks.Closed {
     private Dependent next;
     private Dependent previous;
+
+    Dependent(Object owner) {
+      super(owner);
+    }
 
     /** The store closes, no call is on its way: frees what is not freed yet. Must not touch the list. */
     abstract void storeCloses();
