@@ -28,8 +28,8 @@ jlong Open(JNIEnv* env, jclass, jlong options, jbyteArray path) {
   if (!name.ok()) return 0;
   return Guarded(env, [&] {
     char* error = nullptr;
-    leveldb_t* const db = leveldb_open(FromHandle<leveldb_options_t>(options),
-                                       std::string(name.data(), name.size()).c_str(), &error);
+    leveldb_t* const db =
+        leveldb_open(FromHandle<leveldb_options_t>(options), std::string(name.data(), name.size()).c_str(), &error);
     return ThrowError(env, error) ? 0 : ToHandle(db);
   });
 }
@@ -90,8 +90,8 @@ jbyteArray Get(JNIEnv* env, jclass, jlong db, jlong reads, jbyteArray key) {
 }
 
 // Copies the value into the buffer if it has room for all of it, and returns its size.
-jint GetDirect(JNIEnv* env, jclass, jlong db, jlong reads, jobject key, jint key_position, jint key_size, jobject buffer,
-               jint position, jint room) {
+jint GetDirect(JNIEnv* env, jclass, jlong db, jlong reads, jobject key, jint key_position, jint key_size,
+               jobject buffer, jint position, jint room) {
   char* error = nullptr;
   const Pinned value(db, reads, AddressOf(env, key, key_position), static_cast<size_t>(key_size), &error);
   if (ThrowError(env, error) || !value.found()) return kNotFound;
@@ -138,8 +138,7 @@ class Many {
       error = nullptr;
       if (ThrowError(env, taken)) return nullptr;
     }
-    const jobjectArray result =
-        env->NewObjectArray(static_cast<jsize>(values_.size()), jni::ByteArrayClass(), nullptr);
+    const jobjectArray result = env->NewObjectArray(static_cast<jsize>(values_.size()), jni::ByteArrayClass(), nullptr);
     for (size_t i = 0; result != nullptr && i < values_.size(); i++) {
       if (values_[i] == nullptr) continue;
       const jbyteArray value = NewArray(env, values_[i], sizes_[i]);
@@ -184,8 +183,8 @@ void Put(JNIEnv* env, jclass, jlong db, jlong writes, jbyteArray key, jbyteArray
   ThrowError(env, error);
 }
 
-void PutDirect(JNIEnv* env, jclass, jlong db, jlong writes, jobject key, jint key_position, jint key_size, jobject value,
-               jint value_position, jint value_size) {
+void PutDirect(JNIEnv* env, jclass, jlong db, jlong writes, jobject key, jint key_position, jint key_size,
+               jobject value, jint value_position, jint value_size) {
   char* error = nullptr;
   leveldb_put(FromHandle<leveldb_t>(db), FromHandle<leveldb_writeoptions_t>(writes), AddressOf(env, key, key_position),
               static_cast<size_t>(key_size), AddressOf(env, value, value_position), static_cast<size_t>(value_size),
@@ -230,7 +229,7 @@ bool Unpack(const char* at, size_t size, leveldb_writebatch_t* batch) {
 
 void Write(JNIEnv* env, jclass, jlong db, jlong writes, jbyteArray updates, jint size) {
   const std::unique_ptr<leveldb_writebatch_t, void (*)(leveldb_writebatch_t*)> batch(leveldb_writebatch_create(),
-                                                                                       leveldb_writebatch_destroy);
+                                                                                     leveldb_writebatch_destroy);
   // Held only while it is copied: the garbage collector waits for it.
   void* const bytes = env->GetPrimitiveArrayCritical(updates, nullptr);
   if (bytes == nullptr) return jni::ThrowOutOfMemory(env);

@@ -1,5 +1,5 @@
-// Iterators. A move returns whether the iterator stands at an entry then; where it does not because of an error, that is
-// thrown.
+// Iterators. A move returns whether the iterator stands at an entry then; where it does not because of an error, that
+// is thrown.
 
 #include <climits>
 #include <cstring>
@@ -46,7 +46,8 @@ jboolean Seek(JNIEnv* env, jclass, jlong iterator, jbyteArray target) {
   return Arrived(env, iterator);
 }
 
-// The last entry whose key is not behind the target: the entry that a seek finds if it has that key, else the one before.
+// The last entry whose key is not behind the target: the entry that a seek finds if it has that key, else the one
+// before.
 jboolean SeekForPrev(JNIEnv* env, jclass, jlong iterator, jbyteArray target) {
   const Bytes t(env, target);
   if (!t.ok()) return JNI_FALSE;

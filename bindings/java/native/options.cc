@@ -25,9 +25,9 @@ void Set(leveldb_options_t* options, jlong value) {
 }
 
 #define LEVELDB_SETTER(type, name) \
-  { #name, Set<type, leveldb_options_set_##name> }
+  { #name, Set < type, leveldb_options_set_##name> }
 #define SETTER(type, name) \
-  { #name, Set<type, miodb_options_set_##name> }
+  { #name, Set < type, miodb_options_set_##name> }
 
 const Setter kSetters[] = {
     LEVELDB_SETTER(uint8_t, create_if_missing),
@@ -180,20 +180,13 @@ jint Version(JNIEnv*, jclass) { return miodb_major_version() * 1000 + miodb_mino
   { const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function) }
 
 const JNINativeMethod kMethods[] = {
-    METHOD("newOptions", "()J", NewOptions),
-    METHOD("freeOptions", "(J)V", FreeOptions),
-    METHOD("setNumber", "(J[BJ)Z", SetNumber),
-    METHOD("setPath", "(J[B[B)Z", SetPath),
-    METHOD("newCache", "(JJ)J", NewCache),
-    METHOD("freeCache", "(J)V", FreeCache),
-    METHOD("newFilter", "(JI)J", NewFilter),
-    METHOD("freeFilter", "(J)V", FreeFilter),
-    METHOD("newReads", "(JZZ)J", NewReads),
-    METHOD("setBounds", "(J[B[BJ)V", SetBounds),
-    METHOD("freeReads", "(J)V", FreeReads),
-    METHOD("newWrites", "(Z)J", NewWrites),
-    METHOD("freeWrites", "(J)V", FreeWrites),
-    METHOD("version", "()I", Version),
+    METHOD("newOptions", "()J", NewOptions),   METHOD("freeOptions", "(J)V", FreeOptions),
+    METHOD("setNumber", "(J[BJ)Z", SetNumber), METHOD("setPath", "(J[B[B)Z", SetPath),
+    METHOD("newCache", "(JJ)J", NewCache),     METHOD("freeCache", "(J)V", FreeCache),
+    METHOD("newFilter", "(JI)J", NewFilter),   METHOD("freeFilter", "(J)V", FreeFilter),
+    METHOD("newReads", "(JZZ)J", NewReads),    METHOD("setBounds", "(J[B[BJ)V", SetBounds),
+    METHOD("freeReads", "(J)V", FreeReads),    METHOD("newWrites", "(Z)J", NewWrites),
+    METHOD("freeWrites", "(J)V", FreeWrites),  METHOD("version", "()I", Version),
 };
 
 }  // namespace

@@ -41,6 +41,16 @@ class ProcessTest {
   }
 
   @Test
+  void aProcessEndsWhileThreadsReadAndWrite() throws Exception {
+    String path = folder.resolve("db").toString();
+    for (int i = 0; i < 5; i++) {
+      String said = run(List.of(), ExitMain.class, path);
+      assertEquals("0\n", said);
+    }
+    Databases.open(Path.of(path)).close();
+  }
+
+  @Test
   void aPlatformWithoutALibraryIsNamed() throws Exception {
     String said = run(List.of("-Dos.arch=riscv64"), LeakMain.class, folder.resolve("db").toString(), "1");
     assertTrue(said.startsWith("1\n"), said);
