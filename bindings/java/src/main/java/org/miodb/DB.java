@@ -30,9 +30,9 @@ public final class DB implements AutoCloseable {
   private final Store store;
   private final Path path;
 
-  private DB(long db, Options.Applied options, Path path) {
-    store = new Store(this, db, options);
+  private DB(Path path, byte[] name, Options.Applied options) {
     this.path = path;
+    store = new Store(this, name, options);
   }
 
   /** Opens a database by the path of its folder. */
@@ -40,8 +40,8 @@ public final class DB implements AutoCloseable {
     byte[] name = Options.bytes(path.toString());
     Options.Applied applied = options.apply();
     try {
-      return new DB(Native.open(applied.handle(), name), applied, path);
-    } catch (MioDBException e) {
+      return new DB(path, name, applied);
+    } catch (MioDBException | OutOfMemoryError e) {
       applied.free();
       throw e;
     }
@@ -264,25 +264,17 @@ public final class DB implements AutoCloseable {
     try {
       SnapshotHandle snapshot = options.snapshot() == null ? null : options.snapshot().of(this);
       if (snapshot == null) {
-        return newIterator(0, options);
+        return new DBIterator(this, store, 0, options);
       }
       snapshot.begin();
       try {
-        return newIterator(snapshot.snapshot(), options);
+        return new DBIterator(this, store, snapshot.snapshot(), options);
       } finally {
         snapshot.end();
       }
     } finally {
       store.leave(cell);
     }
-  }
-
-  private DBIterator newIterator(long snapshot, ReadOptions options) {
-    long reads = Native.newReads(snapshot, options.verifyChecksums(), options.fillCache());
-    if (options.lowerBound() != null || options.upperBound() != null || options.readaheadBytes() != 0) {
-      Native.setBounds(reads, options.lowerBound(), options.upperBound(), options.readaheadBytes());
-    }
-    return new DBIterator(this, store, Native.newIterator(store.db(), reads), reads);
   }
 
   /** What the database has now. */

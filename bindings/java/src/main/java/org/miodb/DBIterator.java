@@ -18,10 +18,10 @@ public final class DBIterator implements AutoCloseable {
   private final IteratorHandle handle;
   private boolean valid;
 
-  /** Within a call of the store. It owns the iterator of the engine, and the options with its bounds. */
-  DBIterator(DB db, Store store, long iterator, long reads) {
+  /** Within a call of the store. The snapshot is of the engine, or 0. */
+  DBIterator(DB db, Store store, long snapshot, ReadOptions options) {
     this.db = db;
-    handle = new IteratorHandle(this, store, iterator, reads);
+    handle = new IteratorHandle(this, store, snapshot, options);
   }
 
   /** The database that it walks over. */

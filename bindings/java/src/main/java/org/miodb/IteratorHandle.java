@@ -23,13 +23,31 @@ final class IteratorHandle extends Store.Dependent {
   private final long reads;
   private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
 
-  /** Within a call of the store. The iterator owns the options, where its bounds are. */
-  IteratorHandle(Object owner, Store store, long iterator, long reads) {
+  /**
+   * Within a call of the store. The iterator of the engine is made last, so that a heap without room leaves nothing behind
+   * that the store would meet when it is closed.
+   */
+  IteratorHandle(Object owner, Store store, long snapshot, ReadOptions options) {
     super(owner);
     this.store = store;
-    this.iterator = iterator;
-    this.reads = reads;
+    reads = newReads(snapshot, options);
+    iterator = Native.newIterator(store.db(), reads);
     store.add(this);
+  }
+
+  /** Options of the engine, where the bounds are as long as the iterator lives. */
+  private static long newReads(long snapshot, ReadOptions options) {
+    long reads = Native.newReads(snapshot, options.verifyChecksums(), options.fillCache());
+    if (options.lowerBound() == null && options.upperBound() == null && options.readaheadBytes() == 0) {
+      return reads;
+    }
+    try {
+      Native.setBounds(reads, options.lowerBound(), options.upperBound(), options.readaheadBytes());
+    } catch (OutOfMemoryError e) {
+      Native.freeReads(reads);
+      throw e;
+    }
+    return reads;
   }
 
   /** Takes the iterator for a use of it; returns the store's cell, for end(). */

@@ -9,7 +9,7 @@ final class SnapshotHandle extends Store.Dependent {
 
   private final Store store;
   private final long snapshot;
-  private final Store.Reads reads;
+  private final Store.Reads reads = new Store.Reads();
   private final AtomicInteger users = new AtomicInteger();
 
   /** Within a call of the store. */
@@ -17,7 +17,7 @@ final class SnapshotHandle extends Store.Dependent {
     super(owner);
     this.store = store;
     snapshot = Native.newSnapshot(store.db());
-    reads = new Store.Reads(snapshot);
+    reads.make(snapshot);
     store.add(this);
   }
 

@@ -28,7 +28,7 @@ final class Store extends Leaks.Closed {
   private final long db;
   private final Options.Applied options;
   private final long[] calls = new long[(CELLS + 2) * LONGS_PER_CACHE_LINE];
-  private final Reads reads;
+  private final Reads reads = new Reads();
   private final long lazyWrites;
   private final long syncWrites;
   private volatile boolean closed;
@@ -37,15 +37,29 @@ final class Store extends Leaks.Closed {
   /** What depends on the store, a list guarded by this. */
   private Dependent dependents;
 
-  /** The store of a database, which is closed when its owner is collected. */
-  Store(Object owner, long db, Options.Applied options) {
+  /** Opens the store of a database, which is closed when its owner is collected. The options are the store's from then on. */
+  Store(Object owner, byte[] name, Options.Applied options) {
     super(owner);
-    this.db = db;
     this.options = options;
-    reads = new Reads(0);
+    db = open(name);
+    reads.make(0);
     lazyWrites = Native.newWrites(false);
     syncWrites = Native.newWrites(true);
+  }
+
+  /** The engine opens last, so that a heap without room leaves no store open. */
+  private long open(byte[] name) {
     OPEN.add(this);
+    boolean opened = false;
+    try {
+      long made = Native.open(options.handle(), name);
+      opened = true;
+      return made;
+    } finally {
+      if (!opened) {
+        OPEN.remove(this);
+      }
+    }
   }
 
   long db() {
@@ -156,7 +170,8 @@ final class Store extends Leaks.Closed {
   static final class Reads {
     private final long[] variants = new long[4];
 
-    Reads(long snapshot) {
+    /** Makes them, for a snapshot of the engine or 0. */
+    void make(long snapshot) {
       for (int i = 0; i < variants.length; i++) {
         variants[i] = Native.newReads(snapshot, (i & 1) != 0, (i & 2) != 0);
       }

@@ -41,6 +41,12 @@ class ProcessTest {
   }
 
   @Test
+  void aFullHeapLeavesNothingBehind() throws Exception {
+    String said = run(List.of("-Xmx16m"), FullHeapMain.class, folder.resolve("db").toString());
+    assertEquals("0\n", said);
+  }
+
+  @Test
   void aProcessEndsWhileThreadsReadAndWrite() throws Exception {
     String path = folder.resolve("db").toString();
     for (int i = 0; i < 5; i++) {
