@@ -51,7 +51,8 @@ fi
 
 rm -rf target/surefire-reports
 status=0
-"${maven[@]}" verify 2>&1 | tee "$scratch/log" || status=1
+# Without the escapes that Maven ends with: the last line has to be the count.
+"${maven[@]}" verify 2>&1 | sed 's/\x1b\[[0-9;]*m//g' | tee "$scratch/log" || status=1
 # "Tests run: 8, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ..."
 read -r total bad < <({ cat target/surefire-reports/*.txt 2>/dev/null || true; } | awk -F'[:,]' '
   /^Tests run:/ { total += $2; bad += $4 + $6 }
