@@ -112,6 +112,7 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
 // the target, where its parent was caught in the middle of a change; then the slot on the left is taken.
 [[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, Way* way) const {
   const Page* page = way->page;
+  DCHECK(way->slot == 0 || way->parent != nullptr);
   if (way->slot > 0 && !FirstBefore(page, target)) {
     way->page = static_cast<const Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
     Prefetch(way->page);
@@ -144,6 +145,7 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
 
 // The entry that the leaf's slot leads to, or one on its left if that is not before the target.
 [[gnu::always_inline]] inline BLinkTree::Entry* BLinkTree::EntryBefore(const Target& target, const Way& leaf) const {
+  DCHECK_EQ(leaf.page->level, 0u);
   for (uint32_t slot = leaf.slot; slot > 0; slot--) {
     Entry* const entry = static_cast<Entry*>(leaf.page->slots[slot].place.load(std::memory_order_acquire));
     if (Before(entry, target)) return entry;
@@ -167,6 +169,7 @@ void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t 
 }
 
 bool BLinkTree::Search::Step() {
+  DCHECK(tree_ != nullptr);
   switch (stage_) {
     case Stage::kPages:
       if (tree_->Descend(target_, &way_)) stage_ = Stage::kLeaf;
