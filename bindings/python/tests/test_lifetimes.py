@@ -15,10 +15,10 @@ import pytest
 import miodb
 
 
-def run(program, *arguments):
+def run(program, *arguments, **environment):
     """Runs a program in a fresh interpreter."""
     return subprocess.run([sys.executable, '-X', 'faulthandler', '-c', textwrap.dedent(program), *arguments],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
 
 
 def test_everything_of_a_closed_database_raises(db):
@@ -354,6 +354,34 @@ def test_an_interpreter_ends_with_a_view_of_a_value(path):
         view = memoryview(db.get_pinned(b'k'))
         print('end')
         ''', path)
+    assert (done.returncode, done.stdout) == (0, 'end\n'), done.stderr
+
+
+@pytest.mark.parametrize('call', [
+    'view.put(key, b"new"); assert db.get(whole) == b"new"',
+    'view.delete(key); assert db.get(whole) is None',
+    'assert view.get(key) == b"old"',
+    'assert bytes(view.get_pinned(key)) == b"old"',
+    'assert view.multi_get([key]) == [b"old"]',
+    'assert view.snapshot().get(key) == b"old"',
+    'batch.put(key, b"new"); batch.write(); assert db.get(whole) == b"new"',
+    'batch.delete(key); batch.write(); assert db.get(whole) is None',
+    'walk = view.iterator(); walk.seek(key); assert next(walk) == (key, b"old")',
+    'assert list(view.iterator(start=key, stop=key, include_stop=True)) == [(key, b"old")]',
+])
+def test_a_key_that_is_made_for_a_call_lives_as_long_as_it(path, call):
+    # Large blocks go back to the system when they are freed, so that a use afterwards is seen.
+    done = run('''
+        import sys, miodb
+        db = miodb.DB(sys.argv[1], create_if_missing=True)
+        view = db.prefixed_db(b'p' * 8192)
+        batch = view.write_batch()
+        key = b'k' * 8192
+        whole = b'p' * 8192 + key
+        db.put(whole, b'old')
+        exec(sys.argv[2])
+        print('end')
+        ''', path, call, MALLOC_MMAP_THRESHOLD_='4096')
     assert (done.returncode, done.stdout) == (0, 'end\n'), done.stderr
 
 

@@ -12,6 +12,21 @@ import pytest
 import miodb
 
 
+class Named(miodb.DB):
+    """A database with a constructor of its own."""
+
+    def __init__(self, folder, number):
+        super().__init__(folder / str(number), create_if_missing=True)
+        self.number = number
+
+
+def test_a_database_can_be_a_base_class(tmp_path):
+    with Named(tmp_path, 7) as db:
+        db.put(b'k', b'v')
+        assert (db.number, db.get(b'k'), db.prefixed_db(b'').db) == (7, b'v', db)
+    assert db.closed
+
+
 def test_options_of_the_pool_reach_the_database(tmp_path):
     pool = tmp_path / 'elsewhere'
     with miodb.DB(tmp_path / 'db', create_if_missing=True, pool_path=pool, pool_size=8 << 20, pool_growth=1 << 20,

@@ -7,22 +7,26 @@ cdef const char* _EMPTY = b''
 cdef struct Chunk:
     const char* data
     size_t size
+    # What holds the bytes: a reference to bytes, which never move, or a buffer.
+    PyObject* owner
+    bint has_view
     Py_buffer view
-    bint held
 
 
-# Lets the chunk point to the bytes of the object, which stay where they are until _drop. bytes never move, so they need no
-# hold but that of the caller.
+# Lets the chunk point to the bytes of the object, which stay where they are until _drop.
 cdef int _take(object source, Chunk* chunk) except -1:
-    chunk.held = False
+    chunk.owner = NULL
+    chunk.has_view = False
     if PyBytes_CheckExact(source):
+        Py_INCREF(source)
+        chunk.owner = <PyObject*>source
         chunk.data = PyBytes_AS_STRING(source)
         chunk.size = <size_t>PyBytes_GET_SIZE(source)
         return 0
     if not PyObject_CheckBuffer(source):
         raise TypeError(f'a bytes-like object is required, not {type(source).__name__}')
     PyObject_GetBuffer(source, &chunk.view, PyBUF_SIMPLE)
-    chunk.held = True
+    chunk.has_view = True
     chunk.data = <const char*>chunk.view.buf
     chunk.size = <size_t>chunk.view.len
     if chunk.data is NULL:
@@ -31,8 +35,10 @@ cdef int _take(object source, Chunk* chunk) except -1:
 
 
 cdef void _drop(Chunk* chunk) noexcept:
-    if chunk.held:
+    if chunk.has_view:
         PyBuffer_Release(&chunk.view)
+    elif chunk.owner is not NULL:
+        Py_DECREF(<object>chunk.owner)
 
 
 # The object as bytes.

@@ -78,9 +78,9 @@ cdef class DB(_View):
         cdef Chunk first
         cdef Chunk last
         cdef _Store store = self.store
-        first.data = last.data = NULL
-        first.size = last.size = 0
-        first.held = last.held = False
+        # NULL stands for no bound.
+        memset(&first, 0, sizeof(first))
+        memset(&last, 0, sizeof(last))
         try:
             if start is not None:
                 _take(start, &first)

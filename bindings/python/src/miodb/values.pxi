@@ -143,13 +143,9 @@ cdef class _Many:
     cdef char** values
     cdef size_t* value_sizes
     cdef char** errors
-    # Keeps bytes that were made for the call.
-    cdef list sources
-
     def __cinit__(self, list sources):
         cdef size_t i
         cdef size_t wanted = max(len(sources), 1)
-        self.sources = sources
         self.chunks = <Chunk*>calloc(wanted, sizeof(Chunk))
         self.keys = <const char**>calloc(wanted, sizeof(char*))
         self.key_sizes = <size_t*>calloc(wanted, sizeof(size_t))

@@ -115,8 +115,7 @@ cdef class _View(_Reader):
         cdef Chunk k
         cdef char* error = NULL
         cdef _Store store = self.store
-        whole = self.whole(key)
-        _take(whole, &k)
+        _take(self.whole(key), &k)
         try:
             store.enter()
             with nogil:
