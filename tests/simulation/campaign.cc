@@ -17,9 +17,9 @@ namespace miodb::sim {
 namespace {
 
 // The alphabet of exhaustive exploration: put a, put b, delete a, batch, put unsynced, sync (a small put that asks for
-// it), flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen.
-const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "f",
-                                 "M",      "c",      "t",   "e",     "o",     "k"};
+// it), two writers beside one another, flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen.
+const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "w2.7",
+                                 "f",      "M",      "c",   "t",     "e",     "o",     "k"};
 constexpr uint64_t kSymbols = std::size(kAlphabet);
 
 // What comes before. Nothing; tables on every level, two runs on the first, and a memtable; a repository whose extents

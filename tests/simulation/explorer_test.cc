@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ExplorerTest, testing::ValuesIn(kModes),
 
 TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   Settings settings = BroadSettings(GetParam());
-  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 40000, 334000, 20000000);
+  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 60000, 334000, 20000000);
   Explorer explorer(settings);
   Expect(RunRandom(&explorer, test::Seeds(1)[0], Ignore));
   const Totals& t = explorer.totals();
@@ -44,6 +44,7 @@ TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   EXPECT_GT(t.evacuations, 0u);
   EXPECT_GT(t.rollovers, 0u);
   EXPECT_GT(t.splits, 0u);
+  EXPECT_EQ(GetParam() != Mode::kFile, t.beside > 0);
   EXPECT_GT(t.growths, 0u);
   EXPECT_GT(t.killed, 0u);
   EXPECT_GT(t.deep, 0u);

@@ -24,10 +24,10 @@ Update MakeUpdate(int key, bool put, uint64_t size, uint64_t sequence) {
 Op AnyWrite(Random* random, const Config& config) {
   Op op;
   const uint64_t dice = random->Uniform(10);
-  op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : 'b';
+  op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : dice < 9 ? 'b' : 'w';
   op.sync = random->OneIn(3);
-  if (op.kind == 'b') {
-    op.a = static_cast<uint32_t>(1 + random->Uniform(5));
+  if (op.kind == 'b' || op.kind == 'w') {
+    op.a = static_cast<uint32_t>(op.kind == 'b' ? 1 + random->Uniform(5) : 2 + random->Uniform(kMostWriters - 1));
     op.b = static_cast<uint32_t>(random->Uniform(1000));
   } else {
     op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));
@@ -179,7 +179,7 @@ std::vector<Update> UpdatesOf(const Op& op, int keys, uint64_t first_sequence) {
   const int key = static_cast<int>(op.a) % keys;
   if (op.kind == 'p') updates.push_back(MakeUpdate(key, true, op.b, first_sequence));
   if (op.kind == 'd') updates.push_back(MakeUpdate(key, false, 0, first_sequence));
-  if (op.kind == 'b') {
+  if (op.kind == 'b' || op.kind == 'w') {
     Random random(op.b);
     for (uint32_t i = 0; i < op.a; i++) {
       const int any = static_cast<int>(random.Uniform(static_cast<uint64_t>(keys)));

@@ -1,6 +1,7 @@
 // Histories: what is done to a simulated database, as text, from a seed, and with the options that fit.
 //
 //   p3.40   put key 3, value of 40 bytes      d3    delete key 3      b5.9  batch of 5 updates drawn from seed 9
+//   w3.9    3 updates drawn from seed 9, each by a writer of its own, all beside one another
 //   ...!    the write asks for sync
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
@@ -29,7 +30,7 @@ struct Op {
   uint32_t b = 0;
   bool sync = false;
 
-  bool is_write() const { return kind == 'p' || kind == 'd' || kind == 'b'; }
+  bool is_write() const { return kind == 'p' || kind == 'd' || kind == 'b' || kind == 'w'; }
 };
 
 using History = std::vector<Op>;
