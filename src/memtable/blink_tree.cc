@@ -52,55 +52,9 @@ bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const 
   return c != 0 ? c < 0 : TagSequence(entry->tag) > target.sequence;
 }
 
-// Looks at one page and asks for what it leads to: true if that is an entry. A page may turn out not to begin before
-// the target, where its parent was caught in the middle of a change; then the slot on the left is taken.
-[[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, Way* way) const {
-  const Page* page = way->page;
-  if (way->slot > 0 && !FirstBefore(page, target)) {
-    way->page = static_cast<const Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
-    PrefetchPage(way->page);
-    return false;
-  }
-  uint32_t count, slot;
-  for (;;) {
-    // acquire: the slots below count are filled in.
-    count = page->count.load(std::memory_order_acquire);
-    slot = LastSlotBefore(page, count, target);
-    if (slot + 1 < count) break;
-    const Page* const right = page->right.load(std::memory_order_acquire);
-    if (right == nullptr || !FirstBefore(right, target)) break;
-    page = right;
-  }
-  way->slot = slot;
-  void* const place = page->slots[slot].place.load(std::memory_order_acquire);
-  if (page->level == 0) {
-    way->page = page;
-    __builtin_prefetch(place);
-    if (slot + 1 < count) __builtin_prefetch(page->slots[slot + 1].place.load(std::memory_order_relaxed));
-    return true;
-  }
-  way->parent = page;
-  way->page = static_cast<const Page*>(place);
-  DCHECK_EQ(way->page->level + 1, page->level);
-  PrefetchPage(way->page);
-  return false;
-}
-
-// The entry that the leaf's slot leads to, or one on its left if that is not before the target.
-[[gnu::always_inline]] inline BLinkTree::Entry* BLinkTree::EntryBefore(const Target& target, const Way& leaf) const {
-  for (uint32_t slot = leaf.slot; slot > 0; slot--) {
-    Entry* const entry = static_cast<Entry*>(leaf.page->slots[slot].place.load(std::memory_order_acquire));
-    if (Before(entry, target)) return entry;
-  }
-  return leaf.page->first;
-}
-
 // An entry before the target, the last one of the tree if it does not change meanwhile; head_ if there is none.
 BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
-  Way way{root_.load(std::memory_order_acquire)};
-  while (!Descend(target, &way)) {
-  }
-  return EntryBefore(target, way);
+  return EntryBefore(target, FindPage(target, 0));
 }
 
 void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t sequence) {
@@ -113,7 +67,7 @@ void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t 
 bool BLinkTree::Search::Step() {
   switch (stage_) {
     case Stage::kPages:
-      if (tree_->Descend(target_, &way_)) stage_ = Stage::kLeaf;
+      if (tree_->Descend(target_, 0, &way_)) stage_ = Stage::kLeaf;
       return false;
     case Stage::kLeaf:
       entry_ = tree_->EntryBefore(target_, way_)->Next();

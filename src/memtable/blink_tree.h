@@ -156,7 +156,7 @@ class BLinkTree {
 
   // How far a search has come.
   struct Way {
-    const Page* page;              // to be looked at
+    Page* page;                    // to be looked at
     const Page* parent = nullptr;  // where slot led to the page; null: the page is known to begin before the target
     uint32_t slot = 0;             // at the end, that of page
   };
@@ -191,10 +191,9 @@ class BLinkTree {
   bool SlotBefore(const Page* page, uint32_t slot, const Target& target) const;
   bool FirstBefore(const Page* page, const Target& target) const;
   uint32_t LastSlotBefore(const Page* page, uint32_t count, const Target& target) const;
-  bool Descend(const Target& target, Way* way) const;
+  bool Descend(const Target& target, uint32_t level, Way* way) const;
+  Way FindPage(const Target& target, uint32_t level) const;
   Entry* EntryBefore(const Target& target, const Way& leaf) const;
-  const Page* FindPage(const Target& target, uint32_t level, uint32_t* slot) const;
-  Entry* EntryAt(const Page* page, uint32_t slot, const Target& target) const;
   Entry* Find(const Target& target) const;
   Entry* FindForInsert(const Target& target, Path* path) const;
   Entry* FindEnd(Path* path) const;

@@ -28,18 +28,15 @@ void BLinkTree::InsertBeside(Entry* entry, ArenaPiece* memory, const Slice& key,
                              size_t record_size) {
   const Target target = MakeTarget(key, TagSequence(tag));
   Fill(entry, target, tag, record, record_size);
-  uint32_t slot;
-  Page* const page = const_cast<Page*>(FindPage(target, 0, &slot));
-  // What comes behind is compared as well: both are asked for at once.
-  if (slot + 1 < kFanout) __builtin_prefetch(page->slots[slot + 1].place.load(std::memory_order_relaxed));
-  Entry* previous = EntryAt(page, slot, target);
+  const Way leaf = FindPage(target, 0);
+  Entry* previous = EntryBefore(target, leaf);
   Entry* next = previous->Next();
   do {
     for (; next != nullptr && Before(next, target); next = next->Next()) previous = next;
     entry->next.store(next, std::memory_order_relaxed);  // nobody sees it yet
     // release: publishes the entry and its record. acquire: of the entry that came in between.
   } while (!previous->next.compare_exchange_weak(next, entry, std::memory_order_release, std::memory_order_acquire));
-  AddSlotBeside(page, target, entry, memory);
+  AddSlotBeside(leaf.page, target, entry, memory);
 }
 
 // What one inserter remembers, who is the last and how many there are, would be a line that all write.
@@ -97,9 +94,7 @@ void BLinkTree::AddSlotBeside(Page* page, const Target& target, void* place, Are
   page->locked.store(false, std::memory_order_release);  // release: what the next holder sees
   if (right == nullptr) return;
   const Target first = MakeTarget(KeyOf(right->first), TagSequence(right->first->tag));
-  uint32_t slot;
-  Page* const above = const_cast<Page*>(FindPage(first, right->level + 1U, &slot));
-  AddSlotBeside(above, first, right, memory);
+  AddSlotBeside(FindPage(first, right->level + 1U).page, first, right, memory);
 }
 
 // Splits a full page, of which the caller holds the lock, and puts the slot where it belongs. Returns the new page if

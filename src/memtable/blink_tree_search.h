@@ -66,45 +66,58 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
   return base;
 }
 
-// The page of this level in which the target's place is, and the last slot before the target there, if the tree does
-// not change meanwhile. The slot is not compared once more.
-[[gnu::always_inline]] inline const BLinkTree::Page* BLinkTree::FindPage(const Target& target, uint32_t level,
-                                                                         uint32_t* found) const {
-  const Page* page = root_.load(std::memory_order_acquire);
+// Looks at one page and asks for what it leads to: true if it is of the level that is looked for. A page may turn out
+// not to begin before the target, where its parent was caught in the middle of a change; then the slot on the left is
+// taken.
+[[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, uint32_t level, Way* way) const {
+  Page* page = way->page;
+  if (way->slot > 0 && !FirstBefore(page, target)) {
+    way->page = static_cast<Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
+    PrefetchPage(way->page);
+    return false;
+  }
+  uint32_t count, slot;
   for (;;) {
     // acquire: the slots below count are filled in.
-    const uint32_t count = page->count.load(std::memory_order_acquire);
-    uint32_t slot = LastSlotBefore(page, count, target);
-    if (slot + 1 == count) {
-      const Page* const right = page->right.load(std::memory_order_acquire);
-      if (right != nullptr && FirstBefore(right, target)) {
-        page = right;
-        continue;
-      }
-    }
-    if (page->level == level) {
-      *found = slot;
-      return page;
-    }
-    const Page* child;
-    for (;; slot--) {
-      child = static_cast<const Page*>(page->slots[slot].place.load(std::memory_order_acquire));
-      PrefetchPage(child);
-      if (slot == 0 || FirstBefore(child, target)) break;
-    }
-    DCHECK_EQ(child->level + 1, page->level);
-    page = child;
+    count = page->count.load(std::memory_order_acquire);
+    slot = LastSlotBefore(page, count, target);
+    if (slot + 1 < count) break;
+    Page* const right = page->right.load(std::memory_order_acquire);
+    if (right == nullptr || !FirstBefore(right, target)) break;
+    page = right;
   }
+  way->slot = slot;
+  void* const place = page->slots[slot].place.load(std::memory_order_acquire);
+  if (page->level == level) {
+    way->page = page;
+    __builtin_prefetch(place);
+    if (slot + 1 < count) __builtin_prefetch(page->slots[slot + 1].place.load(std::memory_order_relaxed));
+    return true;
+  }
+  way->parent = page;
+  way->page = static_cast<Page*>(place);
+  DCHECK_EQ(way->page->level + 1, page->level);
+  PrefetchPage(way->page);
+  return false;
 }
 
-// The entry to start from at the place that FindPage has found in a leaf: one before the target.
-inline BLinkTree::Entry* BLinkTree::EntryAt(const Page* page, uint32_t slot, const Target& target) const {
-  DCHECK_EQ(page->level, 0);
-  for (; slot > 0; slot--) {
-    Entry* const entry = static_cast<Entry*>(page->slots[slot].place.load(std::memory_order_acquire));
+// The page of this level in which the target's place is, and the last slot before the target there, if the tree does
+// not change meanwhile. The slot is not compared once more.
+[[gnu::always_inline]] inline BLinkTree::Way BLinkTree::FindPage(const Target& target, uint32_t level) const {
+  Way way{root_.load(std::memory_order_acquire)};
+  while (!Descend(target, level, &way)) {
+  }
+  return way;
+}
+
+// The entry that the leaf's slot leads to, or one on its left if that is not before the target.
+[[gnu::always_inline]] inline BLinkTree::Entry* BLinkTree::EntryBefore(const Target& target, const Way& leaf) const {
+  DCHECK_EQ(leaf.page->level, 0);
+  for (uint32_t slot = leaf.slot; slot > 0; slot--) {
+    Entry* const entry = static_cast<Entry*>(leaf.page->slots[slot].place.load(std::memory_order_acquire));
     if (Before(entry, target)) return entry;
   }
-  return page->first;
+  return leaf.page->first;
 }
 
 // Everything of an entry but its link.
@@ -128,7 +141,7 @@ inline void BLinkTree::PutSlot(Page* page, uint32_t at, const uint64_t* head, vo
   DCHECK(at > 0 && at <= count && count < kFanout);  // slot 0 never changes
   for (uint32_t i = count; i > at; i--) page->slots[i].Copy(page->slots[i - 1]);
   page->slots[at].Set(head[0], head[1], place);
-  page->count.store(count + 1, std::memory_order_release);  // release: pairs with the acquire in FindPage
+  page->count.store(count + 1, std::memory_order_release);  // release: pairs with the acquire in Descend
 }
 
 }  // namespace miodb

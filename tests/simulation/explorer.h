@@ -71,6 +71,7 @@ class Explorer {
   // Only crashes from operation first_explored on are looked at. False if something was wrong: see failure().
   bool Run(const Config& config, const History& history, size_t first_explored = 0);
 
+  Mode mode() const { return settings_.mode; }
   const std::string& failure() const { return failure_; }
   const Totals& totals() const { return totals_; }
 

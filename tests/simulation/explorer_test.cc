@@ -58,7 +58,7 @@ TEST_P(ExplorerTest, EveryCrashOfEveryShortHistoryLeavesAPrefixOfTheWrites) {
   for (int length = 1; length <= longest; length++) {
     const uint64_t before = explorer.totals().histories;
     Expect(RunExhaustive(&explorer, length, Ignore));
-    EXPECT_EQ(ExhaustiveHistories(length), explorer.totals().histories - before);
+    EXPECT_EQ(ExhaustiveHistories(GetParam(), length), explorer.totals().histories - before);
     if (HasFailure()) return;
   }
   EXPECT_GT(explorer.totals().evacuations, 0u);
