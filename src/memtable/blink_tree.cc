@@ -53,9 +53,7 @@ bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const 
 }
 
 // An entry before the target, the last one of the tree if it does not change meanwhile; head_ if there is none.
-BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
-  return EntryBefore(target, FindPage(target, 0));
-}
+BLinkTree::Entry* BLinkTree::Find(const Target& target) const { return EntryBefore(target, FindPage(target, 0)); }
 
 void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t sequence) {
   tree_ = &tree;
