@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -222,6 +223,38 @@ TEST_F(WriteLanesStepsTest, NobodyStoresFurtherAheadThanTheWindow) {
   EXPECT_TRUE(lanes_.WindowReaches(beyond->pass));
   Finish(beyond.get());
   EXPECT_EQ(kLogWindow + 2, visible_);
+}
+
+// A thread may lose its CPU at any step. What holds others up must be gone as soon as it goes on, however they wait.
+TEST_F(WriteLanesStepsTest, AWriterThatStopsHoldsUpThoseAfterItAndTheLeaderUntilItGoesOn) {
+  constexpr int kOthers = 3;
+  const auto stopped = Enter("stopped");
+  std::atomic<int> ended{0};
+  std::vector<std::thread> others;
+  for (int i = 0; i < kOthers; i++) {
+    others.emplace_back([&, i] {
+      const std::string key = "other" + std::to_string(i);
+      EXPECT_TRUE(Write(key, key));
+      ended++;
+    });
+  }
+  const auto fences = [&] {
+    uint64_t sum = 0;
+    for (size_t lane = 0; lane < kLogLanes; lane++) sum += pool_->persist().lane_counters(lane).fences;
+    return sum;
+  };
+  while (fences() < kOthers) std::this_thread::yield();
+  others.emplace_back([&] {
+    EXPECT_EQ(2u + kOthers, lanes_.Close());
+    ended++;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that they sleep, if nothing is in their way
+  EXPECT_EQ(0, ended);
+  EXPECT_EQ(1u, visible_);
+  Finish(stopped.get());
+  for (std::thread& thread : others) thread.join();
+  EXPECT_EQ(2u + kOthers, visible_);
+  ExpectNoGap();
 }
 
 TEST_F(WriteLanesStepsTest, ClosedLanesAndAFullChunkTurnWritersAway) {
