@@ -29,6 +29,12 @@ bool LeafChecks(const LeafNode& leaf, uint64_t seed) {
          MIODB_MUTATED(kTableLeafUnchecked);
 }
 
+// Damage names the table and its place.
+Status Corrupt(const PMTable& table, const std::string& what) {
+  return Status::Corruption(table.pool()->path(), "table " + std::to_string(table.number()) + " at offset " +
+                                                      std::to_string(table.index()->offset()) + ": " + what);
+}
+
 }  // namespace
 
 PMTable::PMTable(Pool* pool, KeyOrder order, ExtentRef index) : pool_(pool), order_(order), index_(std::move(index)) {
@@ -50,11 +56,6 @@ std::vector<uint64_t> InnerLevelSizes(uint64_t leaf_count) {
 // The index extent and the payload go with their references, so the space is free here if no other table or version
 // has them.
 PMTable::~PMTable() { delete filter_.load(std::memory_order_acquire); }  // acquire: pairs with SetFilter
-
-Status PMTable::Corrupt(const std::string& what) const {
-  return Status::Corruption(pool_->path(), "table " + std::to_string(header_.number) + " at offset " +
-                                               std::to_string(index_->offset()) + ": " + what);
-}
 
 // For recovery and after an open only: a table that was just built is made by PMTableBuilder::Finish from what is in
 // DRAM.
@@ -85,13 +86,13 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   if (header.magic != kTableMagic ||
       ((header.secret != pool_->secret() || header.checksum != TableHeaderChecksum(header)) &&
        !MIODB_MUTATED(kTableHeaderUnchecked))) {
-    return Corrupt("header checksum mismatch");
+    return Corrupt(*this, "header checksum mismatch");
   }
   if (header.version != kTableFormatVersion) {
     return Status::NotSupported(pool_->path(), "table format version " + std::to_string(header.version));
   }
   const std::string problem = TableHeaderProblem(header, size, number, order_.bytewise());
-  if (!problem.empty()) return Corrupt(problem);
+  if (!problem.empty()) return Corrupt(*this, problem);
   header_ = header;
   oldest_sequence_ = header.min_sequence;
   leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
@@ -101,7 +102,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
   if ((Hash64(meta_block.data(), meta_block.size(), TableSeed(pool_->secret(), number)) != header_.meta_checksum &&
        !MIODB_MUTATED(kTableMetaUnchecked)) ||
       !meta.DecodeFrom(meta_block)) {
-    return Corrupt("meta block damaged");
+    return Corrupt(*this, "meta block damaged");
   }
   for (const PayloadMeta& p : meta.payload) {
     ExtentRef extent;
@@ -141,7 +142,7 @@ Status PMTable::LoadKeyRange(bool verify) {
   s = RecordAt(header_.entries - 1, verify, &record);
   if (!s.ok()) return s;
   largest_ = record.key.ToString();
-  return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt("first key after last key");
+  return order_.Compare(smallest_, largest_) <= 0 ? s : Corrupt(*this, "first key after last key");
 }
 
 // Copies the levels above 0 into DRAM, where the search of a get stays until it reaches one leaf. Their checksum is
@@ -153,7 +154,7 @@ Status PMTable::LoadInner(bool verify) {
   const uint64_t inner_bytes = header_.inner_count * sizeof(InnerNode);
   const uint64_t seed = TableSeed(pool_->secret(), header_.number);
   if (Hash64(inner, inner_bytes, seed) != header_.inner_checksum && !MIODB_MUTATED(kTableInnerUnchecked))
-    return Corrupt("inner levels damaged");
+    return Corrupt(*this, "inner levels damaged");
   inner_.resize(header_.inner_count);
   if (inner_bytes > 0) memcpy(inner_.data(), inner, inner_bytes);
   uint64_t start = 0;
@@ -163,7 +164,8 @@ Status PMTable::LoadInner(bool verify) {
     level_start_.push_back(start);
     for (uint64_t i = 0; i < nodes; i++) {
       const uint64_t children = std::min<uint64_t>(kNodeFanout, below - i * kNodeFanout);
-      if (!SaneNode(inner_[start + i].header, static_cast<int>(children), level)) return Corrupt("inner node damaged");
+      if (!SaneNode(inner_[start + i].header, static_cast<int>(children), level))
+        return Corrupt(*this, "inner node damaged");
     }
     start += nodes;
     below = nodes;
@@ -185,7 +187,7 @@ Status PMTable::CheckLeaf(uint64_t leaf, bool verify) const {
   pool_->ChargeRead(&node, sizeof(node));
   if (!SaneNode(node.header, LeafEntries(leaf), 0) ||
       (verify && !LeafChecks(node, NodeSeed(pool_->secret(), sizeof(TableHeader) + leaf * sizeof(LeafNode))))) {
-    return Corrupt("leaf " + std::to_string(leaf) + " damaged");
+    return Corrupt(*this, "leaf " + std::to_string(leaf) + " damaged");
   }
   return Status::OK();
 }
@@ -196,11 +198,11 @@ Status PMTable::ReadRecord(PmRef ref, bool verify, RecordView* record) const {
   const PmRef end = payload_bounds_.EndOf(ref);
   DCHECK(end == 0 || ref < end);
   if (end == 0 || !ParseRecord(pool_->At(ref), pool_->At(end), record)) {
-    return Corrupt("bad record at offset " + std::to_string(ref));
+    return Corrupt(*this, "bad record at offset " + std::to_string(ref));
   }
   pool_->ChargeRead(record->begin, record->size());
   if (verify && !record->Verify(pool_->secret()))
-    return Corrupt("record checksum mismatch at offset " + std::to_string(ref));
+    return Corrupt(*this, "record checksum mismatch at offset " + std::to_string(ref));
   return Status::OK();
 }
 

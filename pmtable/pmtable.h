@@ -33,7 +33,6 @@
 #include "src/util/bloom_filter.h"
 #include "src/util/check.h"
 #include "src/util/key_order.h"
-#include "src/util/prefetch.h"
 
 namespace miodb {
 
@@ -77,40 +76,14 @@ class PMTable {
   // Finds the newest version of key at or below its sequence. *found says whether there is one.
   Status Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
-  // A Get that is made in steps, so that those of many keys wait for memory together. Threads: one. The table must
-  // outlive it.
-  class Search {
-   public:
-    // The first step asks the filter: PrefetchFilter some time before it.
-    void Start(const PMTable& table);
+  // The same in steps (table_search.h).
+  class Search;
 
-    // Does what Get does until it would wait for memory, and adds that memory to what is wanted. True: there are no
-    // more steps, and *s, *found and *record are what Get would have given. *s is OK before the first step. The key is
-    // the same in all steps.
-    bool Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found, RecordView* record);
-
-   private:
-    enum class Stage : uint8_t { kFilter, kInner, kLeaf, kWord, kRecord };
-
-    void AskForNode(PrefetchList* wanted);
-    void AskForLeaf(PrefetchList* wanted);
-    bool AskForWord(PrefetchList* wanted);
-
-    const PMTable* table_ = nullptr;
-    Stage stage_ = Stage::kFilter;
-    uint64_t node_ = 0;     // on the lowest inner level, then the leaf
-    uint64_t matches_ = 0;  // of the leaf, those not read yet
-    IndexWord word_;        // of the first of them
-  };
-
-  // Asks for the line of the filter that Get will look at; or adds it to what is wanted.
-  void PrefetchFilter(const LookupKey& key) const {
+  // The line of the filter that Get will look at, for a prefetch; null, which a prefetch may be given, without a
+  // filter.
+  const void* FilterLine(const LookupKey& key) const {
     const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
-    if (filter != nullptr) filter->Prefetch(key.hash);
-  }
-  void PrefetchFilter(const LookupKey& key, PrefetchList* wanted) const {
-    const BloomFilter* const filter = filter_.load(std::memory_order_acquire);  // acquire: see filter_
-    if (filter != nullptr) wanted->Add(filter->LineOf(key.hash), 1);
+    return filter != nullptr ? filter->LineOf(key.hash) : nullptr;
   }
 
   // The position of the first entry not before (key, sequence), or entries(). verify: check the leaf's checksum.
@@ -167,11 +140,8 @@ class PMTable {
   Status FindLeaf(const Slice& key, bool or_equal, bool verify, uint64_t* leaf) const;
   Status LeafLowerBound(uint64_t leaf, const Slice& key, bool verify, int* position) const;
   bool MayHave(const LookupKey& key, PerfClock* clock) const;
-  uint64_t Matches(const LookupKey& key, uint64_t leaf) const;
-  IndexWord FirstMatch(uint64_t leaf, uint64_t matches) const;
   Status ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found, RecordView* record) const;
   Status GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
-  Status Corrupt(const std::string& what) const;
 
   // The first i in [low, high) for which key_of(i) is not before the target; probes records, so keep the range small.
   template <typename RefOf>

@@ -94,7 +94,10 @@ class RunIterator final : public InternalIterator {
     Load(0);
   }
 
-  const char* RecordOf(uint64_t position) const { return table_->pool()->At(table_->WordAt(position).ref()); }
+  const char* RecordOf(uint64_t position) const {
+    DCHECK_LT(position, table_->entries());
+    return table_->pool()->At(table_->WordAt(position).ref());
+  }
 
   // The group behind the current entry, or before it.
   void AskAhead() {
@@ -150,6 +153,7 @@ size_t Run::FindTable(const KeyOrder& order, const Slice& key) const {
 Status Run::Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   // With one table the filter decides sooner than the key range would.
   const size_t i = tables.size() == 1 ? 0 : FindTable(order, key.key);
+  DCHECK_LE(i, tables.size());
   if (i < tables.size()) return tables[i]->Get(key, verify, found, record);
   *found = false;
   return Status::OK();

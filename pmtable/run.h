@@ -12,6 +12,7 @@
 
 #include "pmtable/pmtable.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/util/check.h"
 #include "src/util/shared_list.h"
 
 namespace miodb {
@@ -21,6 +22,7 @@ using TableRef = std::shared_ptr<const PMTable>;
 // What the pickers and the log floor look for in a part of a run.
 struct TableSummary {
   void Add(const TableRef& table) {
+    DCHECK(table != nullptr);
     oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
     duplicates = duplicates || table->has(kTableDuplicates);
     tombstones = tombstones || table->tombstones() > 0;

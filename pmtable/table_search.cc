@@ -1,8 +1,9 @@
+#include "pmtable/table_search.h"
+
 #include <algorithm>
 #include <cstddef>
 
 #include "pmtable/node_search.h"
-#include "pmtable/pmtable.h"
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
 #include "src/util/prefetch.h"
@@ -23,6 +24,32 @@
 // A seek takes 1 not at all and 3 by heads instead of fingerprints, because it looks for a place and not for a key.
 
 namespace miodb {
+namespace {
+
+// The entries of the leaf that have the key's fingerprint, as bits: entry 0 is the lowest. One line has all of them.
+// Of 64 foreign fingerprints one is the same by chance in about every fourth leaf, and then a record is read for
+// nothing.
+inline uint64_t Matches(const PMTable& table, const LookupKey& key, uint64_t leaf) {
+  const LeafNode& node = table.Leaf(leaf);
+  const int count = table.LeafEntries(leaf);
+  DCHECK(count > 0 && count <= kNodeFanout);
+  table.pool()->ChargeRead(&node.fingerprint, sizeof(node.fingerprint));
+  const uint64_t matches = EqualBytes(node.fingerprint, static_cast<uint8_t>(key.hash >> 24));
+  return count < kNodeFanout ? matches & ((uint64_t{1} << count) - 1) : matches;
+}
+
+// The word of the first of the matches.
+inline IndexWord FirstMatch(const PMTable& table, uint64_t leaf, uint64_t matches) {
+  DCHECK(matches != 0 && __builtin_ctzll(matches) < table.LeafEntries(leaf));
+  const uint64_t& bits = table.Leaf(leaf).word[__builtin_ctzll(matches)];
+  table.pool()->ChargeRead(&bits, sizeof(bits));
+  return IndexWord(bits);
+}
+
+// What to ask for of the word's record, whose length it says.
+inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.size(), kMostPrefetchedBytes); }
+
+}  // namespace
 
 // A binary search that reads a record at each step. It is needed where heads are equal and keys go on behind them, or
 // where heads mean nothing; node search has narrowed [low, high) to such entries before.
@@ -132,33 +159,11 @@ Status PMTable::Seek(const Slice& key, uint64_t sequence, bool verify, uint64_t*
   return s;
 }
 
-// The entries of the leaf that have the key's fingerprint, as bits: entry 0 is the lowest. One line has all of them.
-// Of 64 foreign fingerprints one is the same by chance in about every fourth leaf, and then a record is read for
-// nothing.
-inline uint64_t PMTable::Matches(const LookupKey& key, uint64_t leaf) const {
-  const LeafNode& node = Leaf(leaf);
-  const int count = LeafEntries(leaf);
-  DCHECK(count > 0 && count <= kNodeFanout);
-  pool_->ChargeRead(&node.fingerprint, sizeof(node.fingerprint));
-  const uint64_t matches = EqualBytes(node.fingerprint, static_cast<uint8_t>(key.hash >> 24));
-  return count < kNodeFanout ? matches & ((uint64_t{1} << count) - 1) : matches;
-}
-
-// The word of the first of the matches.
-inline IndexWord PMTable::FirstMatch(uint64_t leaf, uint64_t matches) const {
-  DCHECK(matches != 0 && __builtin_ctzll(matches) < LeafEntries(leaf));
-  const uint64_t& bits = Leaf(leaf).word[__builtin_ctzll(matches)];
-  pool_->ChargeRead(&bits, sizeof(bits));
-  return IndexWord(bits);
-}
-
-// What to ask for of the word's record, whose length it says.
-inline size_t PrefetchedBytes(IndexWord word) { return std::min<uint64_t>(word.size(), kMostPrefetchedBytes); }
-
 // Whether the record of the word is what is looked for. Entries of one key lie newest first, so the first that matches
 // and is not too new is the answer.
 inline Status PMTable::ReadMatch(const LookupKey& key, IndexWord word, bool verify, bool* found,
                                  RecordView* record) const {
+  DCHECK(by_fingerprint());
   Status s = ReadRecord(word.ref(), verify, record);
   *found = s.ok() && record->key == key.key && record->sequence() <= key.sequence;
   return s;
@@ -182,6 +187,7 @@ inline bool PMTable::MayHave(const LookupKey& key, PerfClock* clock) const {
 
 // For tables in which fingerprints do not lead to the key.
 Status PMTable::GetBySeek(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  DCHECK(!by_fingerprint());
   uint64_t position;
   Status s = Seek(key.key, key.sequence, verify, &position);
   if (!s.ok() || position == header_.entries) return s;
@@ -202,8 +208,8 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
     if (s.ok() && verify) s = CheckLeaf(leaf, true);
     clock.Lap(&PerfContext::get_index);
     if (!s.ok()) return s;
-    for (uint64_t matches = Matches(key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
-      const IndexWord word = FirstMatch(leaf, matches);
+    for (uint64_t matches = Matches(*this, key, leaf); s.ok() && !*found && matches != 0; matches &= matches - 1) {
+      const IndexWord word = FirstMatch(*this, leaf, matches);
       PrefetchLines(pool_->At(word.ref()), PrefetchedBytes(word));
       s = ReadMatch(key, word, verify, found, record);
     }
@@ -215,6 +221,7 @@ Status PMTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* 
 }
 
 void PMTable::Search::Start(const PMTable& table) {
+  DCHECK_GT(table.entries(), 0u);
   table_ = &table;
   stage_ = Stage::kFilter;
 }
@@ -222,16 +229,19 @@ void PMTable::Search::Start(const PMTable& table) {
 // Asks for the lowest inner node on the way, or for the leaf if there is no such node.
 void PMTable::Search::AskForNode(PrefetchList* wanted) {
   if (table_->level_start_.empty()) return AskForLeaf(wanted);
+  DCHECK_LT(table_->level_start_[0] + node_, table_->inner_.size());
   stage_ = Stage::kInner;
   wanted->Add(&table_->inner_[table_->level_start_[0] + node_], offsetof(InnerNode, ref));
 }
 
 void PMTable::Search::AskForLeaf(PrefetchList* wanted) {
+  DCHECK_LT(node_, table_->header_.leaf_count);
   stage_ = Stage::kLeaf;
   wanted->Add(&table_->Leaf(node_).fingerprint, 1);
 }
 
 bool PMTable::Search::AskForWord(PrefetchList* wanted) {
+  DCHECK(stage_ == Stage::kLeaf || stage_ == Stage::kRecord);
   if (matches_ == 0) return true;
   wanted->Add(&table_->Leaf(node_).word[__builtin_ctzll(matches_)], 1);
   stage_ = Stage::kWord;
@@ -240,6 +250,7 @@ bool PMTable::Search::AskForWord(PrefetchList* wanted) {
 
 bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
                            RecordView* record) {
+  DCHECK(table_ != nullptr && s->ok());
   PerfClock clock;
   switch (stage_) {
     case Stage::kFilter:
@@ -267,11 +278,11 @@ bool PMTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* want
       if (verify) *s = table_->CheckLeaf(node_, true);
       clock.Lap(&PerfContext::get_index);
       if (!s->ok()) return true;
-      matches_ = table_->Matches(key, node_);
+      matches_ = Matches(*table_, key, node_);
       clock.Lap(&PerfContext::get_record);
       return AskForWord(wanted);
     case Stage::kWord:
-      word_ = table_->FirstMatch(node_, matches_);
+      word_ = FirstMatch(*table_, node_, matches_);
       wanted->Add(table_->pool_->At(word_.ref()), PrefetchedBytes(word_));
       clock.Lap(&PerfContext::get_record);
       stage_ = Stage::kRecord;

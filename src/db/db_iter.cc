@@ -70,6 +70,7 @@ class DBIterator final : public Iterator {
       DoSeek(target);
     });
   }
+  // A step from nowhere is a mistake of the program and stops it, in every build: it has no answer.
   void Next() override {
     CHECK(valid_);
     Move([this] {
@@ -85,6 +86,7 @@ class DBIterator final : public Iterator {
     });
   }
 
+  // Key and value are views, valid until the next move.
   Slice key() const override {
     CHECK(valid_);
     return current_.key;

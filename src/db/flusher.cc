@@ -79,6 +79,8 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status
     });
   }
   scheduler_->EndFlush(OutcomeOf(s));
+  // Without space the memtable stays as it is, and is flushed again when there is some; any other failure stops the
+  // database, because its log could not be let go of any more.
   if (s.ok()) {
     tree_->DropFlushed(memtable);
     for (const auto& chunk : memtable->segment().chunks) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/db/file_names.h"
+#include "src/db/places.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/posix_file.h"
@@ -13,6 +14,7 @@ namespace miodb {
 
 namespace {
 
+// The archive goes by the age of files, which outlives the process.
 uint64_t NowSeconds() { return WallMicros() / 1000000; }
 
 // An Env may have folders that the system does not know.
@@ -26,8 +28,11 @@ Status SyncFolder(const std::string& folder) {
 // Whether the log that is in use lies in this folder, and which files of it.
 Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFile>* files) const {
   OwnerMark owner;
-  const Status s = FileLog::ReadOwner(db_.options.env, folder, &owner);
-  if (s.ok() && owner.id == id) return FileLog::List(db_.options.env, folder, files);
+  Status s = FileLog::ReadOwner(db_.options.env, folder, &owner);
+  if (s.ok() && owner.id == id) {
+    s = CheckLogCopy(db_.name, store_->store().log, folder, owner);
+    return s.ok() ? FileLog::List(db_.options.env, folder, files) : s;
+  }
   if (!s.ok() && !s.IsNotFound()) return s;
   const std::vector<uint64_t>& former = store_->store().former_ids;
   if (s.ok() && std::find(former.begin(), former.end(), owner.id) != former.end()) {
@@ -38,27 +43,46 @@ Status LogFiles::Find(const std::string& folder, uint64_t id, std::vector<LogFil
   return Status::Corruption(folder, what);
 }
 
+// A log of which STORE says that it holds nothing: whether its folder agrees. It need not be there. Files in a folder
+// that has seen a later open than STORE were written since. Those in one that has seen the last open are archived ones
+// that were put back, and sequences tell that they are in tables; an older copy is not this log's any more.
+Status LogFiles::FindUnused(bool* same) const {
+  Env* const env = db_.options.env;
+  const StoreDescriptor::Log& log = store_->store().log;
+  *same = false;
+  if (log.id == 0) return Status::OK();
+  const std::string folder = WalFolder(log.wal_dir, db_.name);
+  std::optional<OwnerMark> owner;
+  std::vector<LogFile> files;
+  Status s = FileLog::FindOwner(env, folder, &owner);
+  if (!s.ok() || !owner.has_value() || owner->id != log.id || owner->epoch < log.epoch) return s;
+  s = FileLog::List(env, folder, &files);
+  if (s.ok() && owner->epoch > log.epoch + (files.empty() ? 1 : 0)) return OlderStore(db_.name, log, folder, *owner);
+  *same = s.ok();
+  return s;
+}
+
 // Finds the log files, and prepares to write some if the mode asks for it. STORE says so before anybody can write.
 // A log that was in use is found, or the open fails. One that was not may have lost its folder: then it begins anew,
 // with another id, so that the old folder, once it is mounted again, never counts as this one.
 Status LogFiles::Open(uint64_t store_id) {
   CHECK(files_ == nullptr && to_write_ == nullptr);
-  Env* const env = db_.options.env;
   const bool writes = db_.options.log_mode == kLogFile, is_volatile = db_.LogsUntilSsd();
   const bool in_use = store_->existed() && (is_volatile || store_->store().log.in_use);
-  if (!in_use && !writes) return Status::OK();
+  bool same = in_use;
+  Status s;
+  if (!in_use && store_->existed()) s = FindUnused(&same);
+  if (!s.ok() || (!in_use && !writes)) return s;
   StoreDescriptor::Log now = store_->store().log;
   if (is_volatile) now.id = store_id;
   if (writes) now.wal_dir = db_.options.wal_dir;  // as STORE has it, if there was a log
   const std::string folder = WalFolder(now.wal_dir, db_.name);
   std::vector<LogFile> files;
-  bool same = in_use;
-  Status s;
   if (in_use) s = Find(folder, now.id, &files);
-  if (s.ok() && !in_use && store_->existed()) s = FileLog::IsOwnedBy(env, folder, now.id, &same);
   if (!s.ok()) return s;
   if (!is_volatile && !same) now.id = miodb::NewId();
   now.in_use = writes || !files.empty();
+  if (now.in_use) now.epoch++;
   store_->store().log = now;
   // A log that STORE says to be empty must not come back: the removal of its files lasts.
   if (in_use && !now.in_use) s = SyncFolder(folder);
@@ -87,7 +111,7 @@ Status LogFiles::Make(const StoreDescriptor::Log& log, uint64_t store_id) {
     folder_made_ = true;
   }
   auto opened = std::make_unique<FileLog>(log_options);
-  if (s.ok()) s = opened->Own(log.id, store_id);
+  if (s.ok()) s = opened->Own(log.id, store_id, log.epoch);
   if (s.ok()) files_ = std::move(opened);
   return s;
 }

@@ -61,6 +61,7 @@ class LogFiles {
 
  private:
   Status Find(const std::string& folder, uint64_t id, std::vector<LogFile>* files) const;
+  Status FindUnused(bool* same) const;
   Status Make(const StoreDescriptor::Log& log, uint64_t store_id);
 
   const DbContext& db_;

@@ -9,7 +9,9 @@
 #include "src/nvm/pool_image.h"
 #include "src/nvm/region_finder.h"
 #include "src/ssd/ssd_store.h"
+#include "src/util/check.h"
 #include "src/util/held_lock.h"
+#include "src/util/mutation.h"
 #include "src/util/no_throw.h"
 #include "src/util/posix_file.h"
 #include "src/version/version_edit.h"
@@ -29,7 +31,8 @@ Status CheckPlace(const std::string& name, const char* option, const char* flag,
                                      flag + "=" + given + " " + name + "\" has STORE say so");
 }
 
-// Looks at the parts in their new places.
+// Looks at the parts in their new places. Nothing is written before all of them were found, so STORE never names some
+// parts where they are and others where they were.
 class Mover {
  public:
   Mover(const std::string& name, const Options& options)
@@ -75,6 +78,7 @@ Status Mover::Run() {
   return WriteStore(env_, name_, store_);
 }
 
+// The pool is known by its uuid. A volatile one has no place, and cannot take that of a file, nor the other way round.
 Status Mover::FindPool() {
   const std::string path = PoolPath(options_, name_);
   if (Region::IsAnonymous(path) != (store_.pool == Uuid{})) {
@@ -97,6 +101,7 @@ Status Mover::FindPool() {
   return s;
 }
 
+// Only regions that have moved are named; the others keep their places.
 Status Mover::FindRegions() {
   for (const NvmRegion& named : options_.nvm_regions) {
     RegionContent content;
@@ -124,11 +129,13 @@ Status Mover::FindLog() {
   const std::string folder = WalFolder(options_.wal_dir, name_);
   std::optional<OwnerMark> owner;
   Status s = FileLog::FindOwner(env_, folder, &owner);
-  if (!s.ok() || (owner.has_value() && owner->id == store_.log.id)) return s;
+  if (!s.ok()) return s;
+  if (owner.has_value() && owner->id == store_.log.id) return CheckLogCopy(name_, store_.log, folder, *owner);
   if (!owner.has_value() && !store_.log.in_use) return s;
   return Status::InvalidArgument(folder, "does not hold the log of this database (no WAL_OWNER with its id)");
 }
 
+// The SSD tier is known by its mark, which also tells a pool that is older than the table files.
 Status Mover::FindTier() const {
   if (store_.ssd_path.empty()) {
     if (options_.ssd_path.empty()) return Status::OK();
@@ -142,7 +149,7 @@ Status Mover::FindTier() const {
   if (!s.ok() || mark.id != id) {
     return Status::InvalidArgument(options_.ssd_path, "is not the SSD tier of this database (no POOL with its id)");
   }
-  if (mark.detail <= epoch_) return s;
+  if (mark.epoch <= epoch_) return s;
   return Status::InvalidArgument(store_.pool == Uuid{} ? StorePath(name_) : PoolPath(options_, name_),
                                  "is an older copy (epoch " + std::to_string(epoch_) +
                                      ") than the one whose files are in " + options_.ssd_path +
@@ -151,6 +158,7 @@ Status Mover::FindTier() const {
 
 }  // namespace
 
+// The first part whose place differs is named: parts are moved one by one, and each has its flag.
 Status CheckPlaces(const Options& options, const std::string& name, const StoreDescriptor& store) {
   Status s;
   if (store.pool != Uuid{}) {
@@ -201,6 +209,28 @@ Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& s
     }
   }
   return Status::OK();
+}
+
+Status CheckLogCopy(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
+                    const OwnerMark& owner) {
+  CHECK_EQ(owner.id, log.id);
+  if (owner.epoch > log.epoch + 1) return OlderStore(name, log, folder, owner);
+  if (owner.epoch >= log.epoch || MIODB_MUTATED(kOlderLogBelieved)) return Status::OK();
+  return Status::InvalidArgument(folder, "holds an older copy of the log (epoch " + std::to_string(owner.epoch) +
+                                             ") than " + StorePath(name) + " names (epoch " +
+                                             std::to_string(log.epoch) +
+                                             "): put the newer one back. RepairDB does without the writes that only "
+                                             "the newer one has");
+}
+
+Status OlderStore(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
+                  const OwnerMark& owner) {
+  CHECK_GT(owner.epoch, log.epoch);
+  return Status::InvalidArgument(StorePath(name), "is an older copy (epoch " + std::to_string(log.epoch) +
+                                                      ") than the one whose log is in " + folder + " (epoch " +
+                                                      std::to_string(owner.epoch) +
+                                                      " in WAL_OWNER): put the newer one back, or remove it and call "
+                                                      "RepairDB, which makes it anew");
 }
 
 Status MoveStore(const std::string& name, const Options& options) {

@@ -16,6 +16,7 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "miodb/status.h"
+#include "src/format/owner_mark.h"
 #include "src/format/store_descriptor.h"
 #include "src/nvm/pool.h"
 
@@ -38,6 +39,14 @@ Status CheckRegionPlaces(const Options& options, const std::string& name, const 
 // paths of these parts tell; empty ones do not count. InvalidArgument names the part that both have.
 Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& store,
                      const std::vector<std::string>& parts);
+
+// A log folder's mark and STORE state how many opens have had the log; an open writes the mark first, then STORE, then
+// to the log. So a mark that is behind STORE is that of an older copy of the folder, and one that is more than one open
+// ahead was seen by a newer STORE. InvalidArgument names the older of the two and what to put back.
+Status CheckLogCopy(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
+                    const OwnerMark& owner);
+Status OlderStore(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
+                  const OwnerMark& owner);
 
 // Makes STORE name the places that the options name, for a database that nobody has open. The parts have to lie there,
 // which their ids tell, and the pool must not be older than the table files. On failure STORE is as it was.

@@ -5,6 +5,7 @@
 
 namespace miodb {
 
+// The order in which a get asks: the first source that has the key has its newest version.
 PoolSources::PoolSources(const ReadState& state, const KeyOrder& key_order) : order(key_order) {
   DCHECK(state.memtable != nullptr && state.version != nullptr);
   memtables.push_back(state.memtable.get());
@@ -18,6 +19,7 @@ PoolSources::PoolSources(const ReadState& state, const KeyOrder& key_order) : or
 
 // A run of several tables has its filter asked for when its turn comes: which one it is takes a search.
 void PoolSearch::Start(const PoolSources& sources, const LookupKey& key, size_t index) {
+  DCHECK(!sources.memtables.empty());
   sources_ = &sources;
   key_ = &key;
   index_ = index;
@@ -27,12 +29,13 @@ void PoolSearch::Start(const PoolSources& sources, const LookupKey& key, size_t 
   status_ = Status::OK();
   for (const MemTable* memtable : sources.memtables) memtable->Prefetch(key);
   for (const Run* run : sources.runs) {
-    if (run->tables.size() == 1) run->tables.front()->PrefetchFilter(key);
+    if (run->tables.size() == 1) __builtin_prefetch(run->tables.front()->FilterLine(key));
   }
 }
 
 // Goes to the next source that can have the key, as far as that is known without its filter.
 PoolSearch::Next PoolSearch::EnterNext(PrefetchList* wanted) {
+  DCHECK(stage_ == Stage::kBetween);
   const size_t memtables = sources_->memtables.size();
   while (source_ < memtables + sources_->runs.size()) {
     const size_t source = source_++;
@@ -48,7 +51,7 @@ PoolSearch::Next PoolSearch::EnterNext(PrefetchList* wanted) {
     table_.Start(table);
     stage_ = Stage::kTable;
     if (tables.size() == 1) return Next::kReady;
-    table.PrefetchFilter(*key_, wanted);
+    wanted->Add(table.FilterLine(*key_), 1);
     return Next::kAskedFor;
   }
   return Next::kNone;
@@ -64,7 +67,10 @@ bool PoolSearch::StepInSource(bool verify, PrefetchList* wanted) {
   return over;
 }
 
+// A source that turns out not to have the key costs no turn of its own: the next one is entered at once, up to where
+// its first line has to be waited for.
 bool PoolSearch::Step(bool verify, PrefetchList* wanted) {
+  DCHECK(sources_ != nullptr && status_.ok() && !found_);
   for (;;) {
     if (stage_ != Stage::kBetween) {
       if (!StepInSource(verify, wanted)) return false;

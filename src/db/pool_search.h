@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "pmtable/table_search.h"
 #include "src/db/read_state.h"
 
 namespace miodb {

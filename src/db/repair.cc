@@ -149,8 +149,9 @@ Status Repairer::FinishSwap(uint64_t pool_id, bool* finished) {
   if (!s.ok()) return s;
   Go(Exchange::kBegun);
   if (!log_is_new) {
+    CHECK_EQ(pool_id, store_.log.id);
     s = FindLogOwner();
-    if (s.ok()) s = BeginLog(pool_id);
+    if (s.ok()) s = BeginLog();
   }
   if (s.ok()) s = SwapDirectories();
   if (s.ok()) Go(Exchange::kDone);

@@ -43,7 +43,8 @@ Status RoomBeside(const std::vector<std::string>& paths, uint64_t* bytes) {
 
 }  // namespace
 
-// What no repair can be made of, by what the options name.
+// What no repair can be made of, by what the options name. Each of these would fail at the exchange, when all the work
+// has been done.
 Status Repairer::CheckKind() const {
   if (MemoryEnv::Of(env_) != nullptr) {
     return Status::NotSupported(pool_path_, "a pool in the memory of an Env cannot be repaired");

@@ -92,10 +92,14 @@ Status Repairer::FindLogFolder() {
   wal_folder_ = WalFolder(store_.log.wal_dir, name_);
   OwnerMark owner;
   const Status read = FileLog::ReadOwner(env_, wal_folder_, &owner);
+  if (read.ok() && owner.id == store_.log.id && owner.epoch < store_.log.epoch) {
+    Report({wal_folder_, "is an older copy of the log: what was written since is lost"});
+  }
   if (read.ok() || (read.IsNotFound() && wal_folder_ != name_)) return Status::OK();
   if (!read.IsCorruption() && !read.IsNotFound()) return read;
   Report({wal_folder_, "WAL_OWNER is damaged or missing; the log is this database's, as STORE says"});
-  return FileLog::MendOwner(env_, wal_folder_, {OwnerKind::kLog, store_.log.id, PoolIdOf(store_.pool)});
+  return FileLog::MendOwner(env_, wal_folder_,
+                            {OwnerKind::kLog, store_.log.id, PoolIdOf(store_.pool), store_.log.epoch});
 }
 
 // The repaired database is to open with the same options.
@@ -117,7 +121,7 @@ Status Repairer::CheckGivenFolder() {
 Status Repairer::FindLogWithoutStore() {
   for (const std::string& wal_dir : {std::string(), options_.wal_dir}) {
     const std::string folder = WalFolder(wal_dir, name_);
-    OwnerMark owner{OwnerKind::kLog, NewId(), PoolIdOf(store_.pool)};
+    OwnerMark owner{OwnerKind::kLog, NewId(), PoolIdOf(store_.pool), 1};
     std::vector<LogFile> files;
     Status s = FileLog::List(env_, folder, &files);
     if (!s.ok()) return s;
@@ -125,8 +129,8 @@ Status Repairer::FindLogWithoutStore() {
     const Status read = FileLog::ReadOwner(env_, folder, &owner);
     if (!read.ok() && !read.IsNotFound() && !read.IsCorruption()) return read;
     const bool marked = read.ok();
-    if (!wal_dir.empty() && (!marked || owner.detail != PoolIdOf(store_.pool))) continue;
-    store_.log = {owner.id, true, wal_dir};
+    if (!wal_dir.empty() && (!marked || owner.pool != PoolIdOf(store_.pool))) continue;
+    store_.log = {owner.id, owner.epoch, true, wal_dir};
     wal_folder_ = folder;
     return marked ? s : FileLog::MendOwner(env_, folder, owner);
   }

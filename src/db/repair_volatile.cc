@@ -92,14 +92,14 @@ Status Repairer::SwapVolatile() {
   }
   if (!s.ok()) return s;
   AddFormer(store_.log.id);
-  store_.log = {fresh.log.id, true, options_.wal_dir};
+  store_.log = {fresh.log.id, fresh.log.epoch, true, options_.wal_dir};
   store_.log_reach = fresh.log_reach;
   state.SetFlushedSequence(fresh.log_reach);
   store_.ssd_state.clear();
   state.EncodeTo(&store_.ssd_state);
   Go(Exchange::kBegun);
   s = WriteParts();
-  if (s.ok()) s = BeginLog(fresh.log.id);
+  if (s.ok()) s = BeginLog();
   if (s.ok()) s = SwapDirectories();
   if (!s.ok()) return s;
   Go(Exchange::kDone);
@@ -107,9 +107,9 @@ Status Repairer::SwapVolatile() {
   return s;
 }
 
-// An empty log in the place of the old one, for the database with this id. The old one is gone for good before the
-// folder says so: who finds it saying so may have written to it since.
-Status Repairer::BeginLog(uint64_t store_id) {
+// An empty log in the place of the old one, for the database as STORE describes it now. The old one is gone for good
+// before the folder says so: who finds it saying so may have written to it since.
+Status Repairer::BeginLog() {
   CHECK(exchange_ == Exchange::kBegun);  // what the log had is in table files that count
   Status s = env_->FileExists(wal_folder_) ? Status::OK() : env_->CreateDir(wal_folder_);
   if (s.ok()) s = FileLog::Destroy(env_, wal_folder_, nullptr);
@@ -117,7 +117,7 @@ Status Repairer::BeginLog(uint64_t store_id) {
   FileLog::Options options;
   options.env = env_;
   options.folder = wal_folder_;
-  return s.ok() ? FileLog(options).Own(store_id, store_id) : s;
+  return s.ok() ? FileLog(options).Own(store_.log.id, store_.log.id, store_.log.epoch) : s;
 }
 
 }  // namespace miodb

@@ -112,7 +112,7 @@ class Repairer {
   Status FindLogOwner();
   Status DrainAll(DB* db);
   Status SwapVolatile();
-  Status BeginLog(uint64_t store_id);
+  Status BeginLog();
 
   const std::string name_;
   const Options options_;

@@ -31,6 +31,7 @@ std::vector<std::string> NamesOf(const std::string& path) {
   return names;
 }
 
+// All that a move of the database directory would make wrong.
 template <typename Call>
 void ForEachPath(StoreDescriptor* store, Call call) {
   for (std::string* path : {&store->pool_path, &store->log.wal_dir, &store->ssd_path}) call(path);
@@ -76,6 +77,7 @@ Status SyncStore(Env* env, const std::string& name) {
   return MIODB_MUTATED(kLogFolderUnsynced) ? Status::OK() : SyncExistingFile(env, StorePath(name));
 }
 
+// By names alone: neither path need exist. One that goes up again ("..") may lead anywhere, and is below nothing.
 std::optional<std::string> PathBelow(const std::string& folder, const std::string& path) {
   const std::vector<std::string> above = NamesOf(folder), names = NamesOf(path);
   if (path.starts_with('/') != folder.starts_with('/') || names.size() <= above.size() ||
@@ -99,6 +101,7 @@ std::string RealPath(const std::string& path) {
   return names;
 }
 
+// An id is random, so that no two databases ever have the same without one being a copy.
 uint64_t NewId() { return SystemRandom64(); }
 
 // 128 random bits: two pools have the same uuid only if one is a copy of the other.

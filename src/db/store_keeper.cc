@@ -44,6 +44,7 @@ Status StoreKeeper::Find(bool pool_is_there) {
   return existed() ? Refusal(pool_is_there) : s;
 }
 
+// A pool alone does not say where its log is, so it is not opened without.
 Status StoreKeeper::MissingStore() const {
   return Status::InvalidArgument(StorePath(db_.name),
                                  "is missing: nothing says that " + PoolPath(db_.options, db_.name) +

@@ -9,7 +9,7 @@ namespace miodb {
 namespace {
 
 constexpr Seal kSeal = {"MIOOWNER", kOwnerFormatVersion};
-constexpr size_t kContentBytes = 3 * sizeof(uint64_t);
+constexpr size_t kContentBytes = 4 * sizeof(uint64_t);
 
 }  // namespace
 
@@ -19,7 +19,8 @@ std::string OwnerMark::Encode() const {
   std::string content;
   PutFixed64(&content, static_cast<uint64_t>(kind));
   PutFixed64(&content, id);
-  PutFixed64(&content, detail);
+  PutFixed64(&content, pool);
+  PutFixed64(&content, epoch);
   CHECK_EQ(content.size(), kContentBytes);
   return Sealed(kSeal, content);
 }
@@ -34,7 +35,8 @@ bool OwnerMark::DecodeFrom(const Slice& bytes, OwnerKind wanted) {
   }
   kind = wanted;
   id = DecodeFixed64(content.data() + 8);
-  detail = DecodeFixed64(content.data() + 16);
+  pool = DecodeFixed64(content.data() + 16);
+  epoch = DecodeFixed64(content.data() + 24);
   return true;
 }
 

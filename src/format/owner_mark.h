@@ -1,7 +1,8 @@
 // The mark that a folder outside of the database directory bears: whose it is. The content of the files WAL_OWNER, in a
 // folder of log files, and POOL, in the directory of an SSD tier.
 //
-//   8 bytes "MIOOWNER" | u32 format version | u32 masked CRC-32C of all that follows | u64 kind | u64 id | u64 detail
+//   8 bytes "MIOOWNER" | u32 format version | u32 masked CRC-32C of all that follows | u64 kind | u64 id | u64 pool |
+//   u64 epoch
 //
 // Threads: a value.
 
@@ -15,17 +16,18 @@
 
 namespace miodb {
 
-inline constexpr uint32_t kOwnerFormatVersion = 1;
+inline constexpr uint32_t kOwnerFormatVersion = 2;
 
 enum class OwnerKind : uint64_t {
-  kLog = 1,  // id: of the log; detail: the id of the database's pool
-  kSsd = 2,  // id: of the pool; detail: its epoch when files were last made or removed (SsdStore::MarkEpoch)
+  kLog = 1,  // id: of the log; epoch: how many opens have had it (StoreDescriptor::Log)
+  kSsd = 2,  // id: of the pool; epoch: the pool's when files were last made or removed (SsdStore::MarkEpoch)
 };
 
 struct OwnerMark {
   OwnerKind kind = OwnerKind::kLog;
   uint64_t id = 0;
-  uint64_t detail = 0;
+  uint64_t pool = 0;   // the id of the database's pool
+  uint64_t epoch = 0;  // of two copies of one folder the older has the lower one
 
   bool operator==(const OwnerMark&) const = default;
 

@@ -47,7 +47,8 @@ bool DecodeFields(Slice* input, StoreDescriptor* store) {
   uint8_t state, in_use;
   uint32_t count;
   if (!GetByte(input, &state) || !GetByte(input, &in_use) || !GetUuid(input, &store->pool) ||
-      !GetUuid(input, &store->successor) || !GetFixed64(input, &store->log.id) || !GetText(input, &store->directory) ||
+      !GetUuid(input, &store->successor) || !GetFixed64(input, &store->log.id) ||
+      !GetFixed64(input, &store->log.epoch) || !GetText(input, &store->directory) ||
       !GetText(input, &store->pool_path) || !GetText(input, &store->log.wal_dir) || !GetText(input, &store->ssd_path) ||
       !GetVarint32(input, &count)) {
     return false;
@@ -94,6 +95,7 @@ std::string StoreDescriptor::Encode() const {
   PutUuid(&content, pool);
   PutUuid(&content, successor);
   PutFixed64(&content, log.id);
+  PutFixed64(&content, log.epoch);
   PutLengthPrefixedSlice(&content, directory);
   PutLengthPrefixedSlice(&content, pool_path);
   PutLengthPrefixedSlice(&content, log.wal_dir);

@@ -2,7 +2,7 @@
 // database directory, which is replaced as a whole (src/db/store_file.h).
 //
 //   8 bytes "MIOSTORE" | u32 format version | u32 masked CRC-32C of all that follows
-//   u8 state | u8 1 if the log is in use | uuid of the pool | uuid of its successor | u64 id of the log
+//   u8 state | u8 1 if the log is in use | uuid of the pool | uuid of its successor | u64 id and u64 epoch of the log
 //   directory | path of the pool | log folder | directory of the SSD tier         each a length-prefixed string
 //   varint32 number of regions | for each its uuid and path
 //   varint32 number of former ids | u64 each
@@ -26,7 +26,7 @@
 
 namespace miodb {
 
-inline constexpr uint32_t kStoreFormatVersion = 2;
+inline constexpr uint32_t kStoreFormatVersion = 3;
 
 using Uuid = std::array<uint8_t, kUuidBytes>;
 
@@ -57,6 +57,7 @@ struct StoreDescriptor {
 
   struct Log {
     uint64_t id = 0;      // that the folder's WAL_OWNER states; with a volatile pool POOL in the SSD tier, too
+    uint64_t epoch = 0;   // how many opens have had the log; WAL_OWNER states it as well, before STORE does
     bool in_use = false;  // false: log files hold nothing that is not in tables
     std::string wal_dir;  // empty: the database directory
     bool operator==(const Log&) const = default;

@@ -72,16 +72,19 @@ FileLog::~FileLog() {
   if (lock_ != nullptr) options_.env->UnlockFile(lock_).IgnoreError();
 }
 
-Status FileLog::Own(uint64_t log_id, uint64_t pool_id) {
+Status FileLog::Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch) {
+  CHECK(lock_ == nullptr);
   Env* const env = options_.env;
   const std::string path = options_.folder + kOwnerName;
+  const OwnerMark mark{OwnerKind::kLog, log_id, pool_id, epoch};
   Status locked = env->LockFile(path, &lock_);
   if (!locked.ok()) return locked;
-  // Synced again, because the process that wrote it may have come no further.
-  bool owned;
-  Status s = IsOwnedBy(env, options_.folder, log_id, &owned);
+  std::optional<OwnerMark> owner;
+  Status s = FindOwner(env, options_.folder, &owner);
   if (!s.ok()) return s;
-  if (owned) return SyncExistingFile(env, path);
+  // Synced again, because the process that wrote it may have come no further.
+  if (owner == mark) return SyncExistingFile(env, path);
+  if (owner.has_value() && owner->id == log_id) return ReplaceMark(mark);
   std::vector<LogFile> files;
   s = List(env, options_.folder, &files);
   if (!s.ok()) return s;
@@ -92,8 +95,23 @@ Status FileLog::Own(uint64_t log_id, uint64_t pool_id) {
                                        "it away, or give another Options::wal_dir");
   }
   // Nothing is lost if a crash takes it back: the folder holds no log before this is done.
-  s = WriteStringToFile(env, OwnerMark{OwnerKind::kLog, log_id, pool_id}.Encode(), path);
+  s = WriteStringToFile(env, mark.Encode(), path);
   return s.ok() && !MIODB_MUTATED(kLogOwnerUnsynced) ? SyncExistingFile(env, path) : s;
+}
+
+// Log files that count lie beside the mark, so it is replaced and not written over. The lock is on the file that the
+// name led to, so it is taken once more: whoever was quicker has read the mark, and left the files alone.
+Status FileLog::ReplaceMark(const OwnerMark& mark) {
+  CHECK(lock_ != nullptr);
+  Env* const env = options_.env;
+  const std::string path = options_.folder + kOwnerName;
+  const Synced synced = MIODB_MUTATED(kLogOwnerUnsynced) ? Synced::kNo : Synced::kYes;
+  Status s = ReplaceFile(env, path, mark.Encode(), synced);
+  if (s.ok() && synced == Synced::kYes) s = SyncExistingFile(env, path);
+  if (!s.ok()) return s;
+  s = env->UnlockFile(lock_);
+  lock_ = nullptr;
+  return s.ok() ? env->LockFile(path, &lock_) : s;
 }
 
 Status FileLog::ReadOwner(Env* env, const std::string& folder, OwnerMark* owner) {

@@ -56,9 +56,9 @@ class FileLog {
   // The log files in a folder by rising number; none if the system says that there is no such folder.
   static Status List(Env* env, const std::string& folder, std::vector<LogFile>* files);
 
-  // Makes the folder this log's, and keeps others out of it. InvalidArgument if it holds files of another one, IOError
-  // if somebody has it open.
-  Status Own(uint64_t log_id, uint64_t pool_id);
+  // Makes the folder this log's, of this epoch, and keeps others out of it. InvalidArgument if it holds files of
+  // another log, IOError if somebody has it open. A crash leaves the mark as it was or as it is to be.
+  Status Own(uint64_t log_id, uint64_t pool_id, uint64_t epoch);
 
   // Stores whose log the folder says it holds. NotFound if it says nothing, Corruption if what it says is damaged.
   static Status ReadOwner(Env* env, const std::string& folder, OwnerMark* owner);
@@ -112,6 +112,7 @@ class FileLog {
   uint64_t syncs() const { return syncs_.load(std::memory_order_relaxed); }                  // relaxed: a statistic
 
  private:
+  Status ReplaceMark(const OwnerMark& mark);
   struct Ended {
     LogFile file;
     uint64_t bytes = 0;

@@ -63,6 +63,7 @@ void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t 
 }
 
 bool BLinkTree::Search::Step() {
+  DCHECK(tree_ != nullptr);
   switch (stage_) {
     case Stage::kPages:
       if (tree_->Descend(target_, 0, &way_)) stage_ = Stage::kLeaf;

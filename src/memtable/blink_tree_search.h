@@ -71,6 +71,7 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
 // taken.
 [[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, uint32_t level, Way* way) const {
   Page* page = way->page;
+  DCHECK(way->slot == 0 || way->parent != nullptr);
   if (way->slot > 0 && !FirstBefore(page, target)) {
     way->page = static_cast<Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
     PrefetchPage(way->page);
@@ -112,7 +113,7 @@ inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, cons
 
 // The entry that the leaf's slot leads to, or one on its left if that is not before the target.
 [[gnu::always_inline]] inline BLinkTree::Entry* BLinkTree::EntryBefore(const Target& target, const Way& leaf) const {
-  DCHECK_EQ(leaf.page->level, 0);
+  DCHECK_EQ(leaf.page->level, 0u);
   for (uint32_t slot = leaf.slot; slot > 0; slot--) {
     Entry* const entry = static_cast<Entry*>(leaf.page->slots[slot].place.load(std::memory_order_acquire));
     if (Before(entry, target)) return entry;

@@ -124,6 +124,7 @@ Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView*
 
 bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wanted, Status* s, bool* found,
                             RecordView* record) {
+  DCHECK(memtable_ != nullptr && s->ok());
   switch (stage_) {
     case Stage::kFilter:
       *found = false;

@@ -32,6 +32,7 @@ void ClearDevice(const Region& region) {
 
 // Removes the region at path. REQUIRES: the caller has seen that it is one of the pool.
 Status DestroyRegion(const std::string& path) {
+  CHECK(!IsAnonymousPath(path));
   if (KindOfPath(path) != PathKind::kDevice) return RegionFile::Remove(path);
   std::unique_ptr<Region> region;
   Status s = Region::Open(path, 0, kPersistAuto, &region);
@@ -85,7 +86,6 @@ uint64_t InitialRegionSize(uint64_t limit) {
 
 // A file of our own that a crash left behind is removed and its name used. A file of anybody else stays, whatever it
 // is: its name is skipped.
-
 Status FreeTemporaryName(const std::string& path, const uint8_t* uuid, std::string* name) {
   CHECK(!IsAnonymousPath(path));
   Status s = RefuseLink(path);

@@ -30,7 +30,6 @@ std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string LockPath(const std::string& path) { return path + "/LOCK"; }
 
 void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
-
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
 
 // Counts what is written and keeps it down to the rate.
@@ -127,7 +126,7 @@ Status SsdStore::Claim(uint64_t pool_id) {
   pool_id_ = pool_id;
   if (owned && !s.ok()) return s;
   if (owned && mark.id == pool_id) {
-    marked_epoch_.store(mark.detail, std::memory_order_relaxed);  // relaxed: as in marked_epoch
+    marked_epoch_.store(mark.epoch, std::memory_order_relaxed);  // relaxed: as in marked_epoch
     // Synced again, because the process that wrote it may have come no further.
     return MIODB_MUTATED(kSsdOwnerUnsynced) ? s : SyncExistingFile(env, path);
   }
@@ -143,7 +142,8 @@ Status SsdStore::Claim(uint64_t pool_id) {
   }
   // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
   // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.
-  return WriteMark({OwnerKind::kSsd, pool_id, 0}, MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
+  return WriteMark({OwnerKind::kSsd, pool_id, pool_id, 0},
+                   MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
 }
 
 // Synced twice, as a file and by its name: else the next open could refuse the table files as nobody's.
@@ -158,7 +158,7 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
   MutexLock lock(&mark_mutex_);
   CHECK(lock_ != nullptr);  // the directory is this store's
   if (epoch <= marked_epoch()) return Status::OK();
-  Status s = WriteMark({OwnerKind::kSsd, pool_id_, epoch}, Synced::kYes);
+  Status s = WriteMark({OwnerKind::kSsd, pool_id_, pool_id_, epoch}, Synced::kYes);
   if (s.ok()) marked_epoch_.store(epoch, std::memory_order_relaxed);  // relaxed: as in marked_epoch
   return s;
 }

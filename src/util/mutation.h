@@ -58,6 +58,7 @@ namespace miodb {
   X(kLogFileLaterUnseen, "no look for later batches behind a damaged one")                       \
   X(kLogFileGapUnseen, "log files behind a missing one replayed")                                \
   X(kLogOwnerUnsynced, "the name of a log folder's owner not synced")                            \
+  X(kOlderLogBelieved, "an older copy of a log folder taken for the log")                        \
   X(kLogFolderUnsynced, "the name of the log folder not synced")                                 \
   X(kSsdFileUnsynced, "table file not synced before the edit that names it")                     \
   X(kLogFileUncut, "log files that recovery kept in part not cut")                               \

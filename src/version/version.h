@@ -43,7 +43,7 @@ struct Version {
   void Prefetch(const LookupKey& key) const {
     for (const auto& level : levels) {
       for (const RunRef& run : level) {
-        if (run->tables.size() == 1) run->tables[0]->PrefetchFilter(key);
+        if (run->tables.size() == 1) __builtin_prefetch(run->tables[0]->FilterLine(key));
       }
     }
   }

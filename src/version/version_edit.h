@@ -15,6 +15,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
+#include "src/format/record.h"
 #include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
 #include "src/util/check.h"
@@ -68,10 +69,12 @@ struct VersionEdit {
   std::vector<SstPlace> files;  // new, or moved to another level
 
   void SetNextId(uint64_t id) {
+    DCHECK_GT(id, 0u);
     has_next_id = true;
     next_id = id;
   }
   void SetFlushedSequence(uint64_t sequence) {
+    DCHECK_LE(sequence, kMaxSequence);
     has_flushed_sequence = true;
     flushed_sequence = sequence;
   }

@@ -162,7 +162,7 @@ TEST_F(StoreTest, OfAMakingThatWasCutOffOnlyTheUuidCounts) {
   StoreDescriptor half = Descriptor();
   half.state = StoreState::kMaking;
   half.ssd_path = dir_ / "ssd";
-  half.log = {1, true, dir_ / "logs"};
+  half.log = {1, 1, true, dir_ / "logs"};
   half.former_ids = {17};
   ASSERT_OK(WriteStore(Env::Default(), path_, half));
   ExpectRefused(MoveStore(path_, options_), {store(), "making was cut off", "Open it"});

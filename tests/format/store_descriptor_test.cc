@@ -23,7 +23,7 @@ StoreDescriptor Example() {
   }
   store.pool_path = "/mnt/pmem/pool";
   store.directory = "/var/lib/db";
-  store.log = {0x123456789abcdef0, true, "/mnt/log"};
+  store.log = {0x123456789abcdef0, 3, true, "/mnt/log"};
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.successor, "/mnt/pmem1/region"}, {store.pool, ""}};
   store.former_ids = {1, 0xffffffffffffffff};
@@ -114,7 +114,7 @@ TEST(StoreDescriptorTest, WhatCouldNotBeWrittenIsNotRead) {
 }
 
 TEST(OwnerMarkTest, IsReadAsItWasWrittenAndNoBitMayBeOther) {
-  const OwnerMark written{OwnerKind::kSsd, 0x123456789abcdef0, 77};
+  const OwnerMark written{OwnerKind::kSsd, 0x123456789abcdef0, 0x1234, 77};
   OwnerMark read;
   const std::string content = written.Encode();
   ASSERT_TRUE(read.DecodeFrom(content, OwnerKind::kSsd));

@@ -130,7 +130,7 @@ void AddSmall(Corpus* corpus) {
   store.pool.fill(7);
   store.pool_path = "/mnt/pool";
   store.directory = "/db";
-  store.log = {0x1234, true, "/mnt/log"};
+  store.log = {0x1234, 3, true, "/mnt/log"};
   store.ssd_path = std::string("\0/ssd", 5);
   store.regions = {{store.pool, "/mnt/region"}};
   store.former_ids = {0x5678};
@@ -139,8 +139,8 @@ void AddSmall(Corpus* corpus) {
   store.log_reach = (1 << 20) + 9;
   store.ssd_state = Encoded(FilesEdit());
   corpus->Add("store", "volatile", std::string(1, '\0') + store.Encode());
-  corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678}.Encode());
-  corpus->Add("store", "ssd_owner", std::string(1, '\1') + OwnerMark{OwnerKind::kSsd, 0x1234, 77}.Encode());
+  corpus->Add("store", "owner", std::string(1, '\1') + OwnerMark{OwnerKind::kLog, 0x1234, 0x5678, 3}.Encode());
+  corpus->Add("store", "ssd_owner", std::string(1, '\1') + OwnerMark{OwnerKind::kSsd, 0x1234, 0x1234, 77}.Encode());
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));

@@ -69,7 +69,7 @@ class FileLogTest : public testing::Test {
   void Open(uint64_t pool = kPool) {
     log_.reset();
     log_ = std::make_unique<FileLog>(options_);
-    ASSERT_OK(log_->Own(pool, pool));
+    ASSERT_OK(log_->Own(pool, pool, 1));
   }
 
   // One put a call.
@@ -200,11 +200,11 @@ TEST_F(FileLogTest, TheArchiveIsTrimmedBySizeOldestFirst) {
 TEST_F(FileLogTest, AFolderIsOnePoolsAlone) {
   Open();
   FileLog second(options_);
-  EXPECT_STATUS(IOError, second.Own(kPool, kPool));  // it is open
+  EXPECT_STATUS(IOError, second.Own(kPool, kPool, 1));  // it is open
   Append(1);
   log_.reset();
   FileLog other(options_);
-  const Status s = other.Own(kPool + 1, kPool);
+  const Status s = other.Own(kPool + 1, kPool, 1);
   EXPECT_STATUS(InvalidArgument, s);
   EXPECT_TRUE(Mentions(s, "000001.log"));
   EXPECT_TRUE(Mentions(s, "another pool"));
@@ -219,7 +219,7 @@ TEST_F(FileLogTest, AFolderWithoutLogFilesChangesHands) {
   Append(1);
   log_.reset();
   FileLog first(options_);
-  EXPECT_STATUS(InvalidArgument, first.Own(kPool, kPool));
+  EXPECT_STATUS(InvalidArgument, first.Own(kPool, kPool, 1));
 }
 
 TEST_F(FileLogTest, WhatRecoveryRefusedIsGoneBeforeAnythingIsAppended) {

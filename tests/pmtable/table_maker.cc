@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "pmtable/table_search.h"
 #include "src/util/hash.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_secret.h"
