@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what building MioDB needs and this machine does not have.
 #
-#   test_sh/install_deps.sh [--checks] [--print]
+#   test_sh/install_deps.sh [--checks] [--bindings] [--print]
 #
 #   --checks   also what the checks of .ci/run need (clang, clang-format, clang-tidy, shellcheck, ...)
+#   --bindings also what the Python and Java bindings need
 #   --print    print the Debian packages, one a line, and install nothing
 #   --help     this text
 #
@@ -15,8 +16,9 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 exit_on_signals
 
-# Group, Debian package, and how to see that it is there: a command or a header. "extra" packages are installed where
-# that is possible and missed silently otherwise: what db_bench can do without, and what is reserved for later.
+# Group, Debian package, and how to see that it is there: a command, a header, a module of Python. "extra" packages are
+# installed where that is possible and missed silently otherwise: what db_bench can do without, and what is reserved for
+# later.
 packages() {
   cat <<'END'
 need  g++                 command c++
@@ -45,6 +47,10 @@ check clang-tidy-14       command clang-tidy-14
 check g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
 check shellcheck          command shellcheck
 check valgrind            command valgrind
+bindings python3-dev      command python3-config
+bindings python3-venv     module  ensurepip
+bindings openjdk-17-jdk-headless command javac
+bindings maven            command mvn
 END
 }
 
@@ -60,6 +66,7 @@ is_present() {
   case $1 in
     command) command -v "$2" >/dev/null ;;
     header) has_header "$2" ;;
+    module) python3 -c "import $2" 2>/dev/null ;;
     package) dpkg-query -W -f '${db:Status-Status}\n' "$2" 2>/dev/null | grep -qx installed ;;
   esac
 }
@@ -80,7 +87,8 @@ groups="need extra"
 print_only=false
 for argument in "$@"; do
   case $argument in
-    --checks) groups="need extra check" ;;
+    --checks) groups+=" check" ;;
+    --bindings) groups+=" bindings" ;;
     --print) print_only=true ;;
     --help | -h)
       show_help

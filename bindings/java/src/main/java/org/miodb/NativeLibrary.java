@@ -1,0 +1,73 @@
+package org.miodb;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Locale;
+
+/** Finds the native library in the jar and loads it. */
+final class NativeLibrary {
+  /** Names a library to load in place of the one in the jar. */
+  static final String PROPERTY = "org.miodb.library";
+
+  private NativeLibrary() {}
+
+  /** Throws UnsatisfiedLinkError that says what is missing. */
+  static void load() {
+    String named = System.getProperty(PROPERTY);
+    if (named != null) {
+      load(Path.of(named).toAbsolutePath());
+      return;
+    }
+    String resource = resource(System.getProperty("os.name"), System.getProperty("os.arch"));
+    try (InputStream bytes = NativeLibrary.class.getResourceAsStream(resource)) {
+      if (bytes == null) {
+        throw unusable("this jar has no " + resource + "; it was built for another platform", null);
+      }
+      loadCopy(bytes);
+    } catch (IOException e) {
+      throw unusable("it cannot be copied from the jar to a file (java.io.tmpdir): " + e, e);
+    }
+  }
+
+  /** Where in the jar the library for a platform lies. */
+  static String resource(String system, String architecture) {
+    String name = architecture.toLowerCase(Locale.ROOT);
+    String known = name.equals("amd64") || name.equals("x86_64") ? "x86_64" : name.equals("aarch64") ? "aarch64" : null;
+    if (!system.equals("Linux") || known == null) {
+      throw unusable("it runs on Linux on x86-64 and aarch64, and this is " + system + " on " + architecture, null);
+    }
+    return "/org/miodb/native/linux-" + known + "/libmiodb_jni.so";
+  }
+
+  /** A loaded file may be removed: the system keeps what is mapped. */
+  private static void loadCopy(InputStream bytes) throws IOException {
+    Path folder = Files.createTempDirectory("miodb");
+    Path file = folder.resolve("libmiodb_jni.so");
+    try {
+      Files.copy(bytes, file, StandardCopyOption.REPLACE_EXISTING);
+      load(file);
+    } finally {
+      Files.deleteIfExists(file);
+      Files.deleteIfExists(folder);
+    }
+  }
+
+  static void load(Path file) {
+    try {
+      System.load(file.toString());
+    } catch (UnsatisfiedLinkError e) {
+      throw unusable("the system says: " + e.getMessage() + ". It needs the libraries pmem, numa, uring, snappy and zstd "
+          + "(Debian: libpmem1 libnuma1 liburing2 libsnappy1v5 libzstd1), and a file system for java.io.tmpdir that "
+          + "programs may be run from", e);
+    }
+  }
+
+  private static UnsatisfiedLinkError unusable(String why, Throwable cause) {
+    UnsatisfiedLinkError error = new UnsatisfiedLinkError("MioDB's native library cannot be used: " + why);
+    error.initCause(cause);
+    return error;
+  }
+}

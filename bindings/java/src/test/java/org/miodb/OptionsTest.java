@@ -1,0 +1,119 @@
+package org.miodb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.miodb.Databases.bytes;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Options reach the engine, wrong ones are refused by name, and errors are of their kinds. */
+class OptionsTest {
+  @TempDir Path folder;
+
+  private static MioDBException.Kind kindOf(Runnable call) {
+    return assertThrows(MioDBException.class, call::run).kind();
+  }
+
+  @Test
+  void optionsOfThePoolReachTheDatabase() {
+    Path path = folder.resolve("db");
+    Path pool = folder.resolve("pool");
+    Path ssd = folder.resolve("ssd");
+    Options options = Databases.options().poolPath(pool).ssdPath(ssd).poolSize(8 << 20).poolGrowth(1 << 20)
+        .persistMode(Options.PersistMode.FILE).fileAccess(Options.FileAccess.GROUP_READS)
+        .compression(Options.Compression.ZSTD).blockCacheSize(1 << 20).bloomFilterBits(10);
+    try (DB db = DB.open(path, options)) {
+      assertTrue(Files.exists(pool) && Files.exists(ssd));
+      assertEquals("file", db.property("miodb.persist-mode"));
+      assertEquals(8 << 20, db.longProperty("miodb.pool-bytes-capacity").getAsLong());
+    }
+    DB.destroy(path, options);
+    assertFalse(Files.exists(path) || Files.exists(pool));
+  }
+
+  /** Every option of the C API has a setter here, which finds its name in the native library. */
+  @Test
+  void everyOptionOfTheEngineCanBeSet() throws Exception {
+    String header = Files.readString(Path.of("../../include/miodb/c.h"));
+    Matcher names = Pattern.compile("miodb_options_set_(\\w+)\\(").matcher(header);
+    Set<String> wanted = new TreeSet<>();
+    while (names.find()) {
+      wanted.add(camel(names.group(1)));
+    }
+    assertTrue(wanted.size() > 30);
+    Options options = new Options();
+    for (Method method : Options.class.getMethods()) {
+      if (method.getReturnType() != Options.class || method.getParameterCount() != 1) {
+        continue;
+      }
+      wanted.remove(method.getName());
+      Class<?> type = method.getParameterTypes()[0];
+      Object value = type == boolean.class ? true : type == long.class ? (Object) 1L : type == int.class ? (Object) 1
+          : type == Path.class ? Path.of("p") : type.getEnumConstants()[0];
+      method.invoke(options, value);
+    }
+    assertEquals(Set.of(), wanted);
+    options.copy().apply().free();
+  }
+
+  private static String camel(String name) {
+    Matcher letters = Pattern.compile("_(\\w)").matcher(name);
+    return letters.replaceAll(match -> match.group(1).toUpperCase(java.util.Locale.ROOT));
+  }
+
+  @Test
+  void wrongOptionsAreRefusedByName() {
+    Path path = folder.resolve("db");
+    MioDBException wrong =
+        assertThrows(MioDBException.class, () -> DB.open(path, Databases.options().numLevels(1)));
+    assertEquals(MioDBException.Kind.INVALID_ARGUMENT, wrong.kind());
+    assertTrue(wrong.getMessage().contains("Options::num_levels"), wrong.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> new Options().poolSize(-1));
+    assertThrows(IllegalArgumentException.class, () -> new Options().blockCacheSize(-1));
+    assertThrows(IllegalArgumentException.class, () -> new Options().bloomFilterBits(-1));
+    assertThrows(IllegalArgumentException.class, () -> ReadOptions.DEFAULT.withReadahead(-1));
+    assertThrows(NullPointerException.class, () -> new Options().poolPath(null));
+    assertFalse(Files.exists(path));
+  }
+
+  @Test
+  void errorsAreOfTheirKinds() throws IOException {
+    Path path = folder.resolve("db");
+    assertEquals(MioDBException.Kind.INVALID_ARGUMENT, kindOf(() -> DB.open(path, new Options())));
+    try (DB db = Databases.open(path)) {
+      for (int i = 0; i < 1000; i++) {
+        db.put(bytes("" + i), new byte[1000]);
+      }
+      db.waitForIdle();
+      assertEquals(MioDBException.Kind.IO, kindOf(() -> Databases.open(path)));
+      assertThrows(MioDBException.class, () -> DB.destroy(path, new Options()));
+    }
+    assertEquals(MioDBException.Kind.INVALID_ARGUMENT,
+        kindOf(() -> DB.open(path, Databases.options().errorIfExists(true))));
+    DB.repair(path, new Options());
+    Path pool;
+    try (var files = Files.list(path)) {
+      pool = files.max(java.util.Comparator.comparingLong(file -> file.toFile().length())).get();
+    }
+    byte[] damaged = new byte[(int) Files.size(pool)];
+    java.util.Arrays.fill(damaged, (byte) -1);
+    Files.write(pool, damaged);
+    assertEquals(MioDBException.Kind.CORRUPTION, kindOf(() -> Databases.open(path)));
+  }
+
+  @Test
+  void aPathWithAZeroCharacterIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> Options.bytes("a\0b"));
+  }
+}

