@@ -25,6 +25,8 @@ size_t UsualLane() {
 
 }  // namespace
 
+// A write waits in two places: where the window does not reach it yet, and where others before it are not visible. Both
+// end with the steps of other threads, which wait for nothing that comes after them in sequence.
 bool WriteLanes::Write(const Writer& writer) {
   PerfClock clock;
   Pass pass;
@@ -44,6 +46,7 @@ bool WriteLanes::Write(const Writer& writer) {
   return true;
 }
 
+// More writers than lanes: the others go by the queue.
 bool WriteLanes::TakeLane(size_t* lane) {
   size_t i = UsualLane();
   for (size_t looked = 0; looked < kLogLanes; looked++, i = (i + 1) % kLogLanes) {
@@ -115,6 +118,7 @@ void WriteLanes::Insert(const Pass& pass) {
                             record.size());
 }
 
+// The caller's own stores are durable after it. Whose frames lie in front is not asked: Publish waits for their fences.
 void WriteLanes::Fence(const Pass& pass) { room_.persist->FenceBeside(pass.lane); }
 
 // The lane is free before the write is finished: when everything is visible, nobody is in a lane. A write that finds
@@ -157,6 +161,8 @@ void WriteLanes::WakeSleepers() {
   FutexWake(&wakes_, INT_MAX);
 }
 
+// Looks a while, since those before it are mostly about to end, and sleeps then, since one of them may have lost its
+// CPU.
 template <typename Done>
 void WriteLanes::Wait(Done done) {
   const uint64_t start = NowNanos();

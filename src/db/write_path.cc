@@ -191,6 +191,7 @@ bool WritePath::MayUseLanes(const Writer& writer) const {
          throttle_nanos_.load(std::memory_order_relaxed) == 0;  // relaxed: a hint
 }
 
+// The numbers are the leader's again. Where one writer had the lanes nearly for itself, the queue is the shorter way.
 void WritePath::CloseLanes() {
   allocated_sequence_ = lanes_.Close();
   meetings_ = lanes_.several() ? 2 * kMeetings : 0;

@@ -84,6 +84,7 @@ const char* PersistModeName(PersistMode mode) {
 }
 
 void Persist::Count(PersistCounters* counters, bool only_writer, const char* dst, size_t n) {
+  DCHECK(counters != nullptr && n > 0);
   Add(counters->bytes, n, only_writer);
   Add(counters->lines, BlocksTouched(dst, n, 6), only_writer);
   Add(counters->units, BlocksTouched(dst, n, 8), only_writer);
@@ -99,6 +100,7 @@ bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_
 
 // Whether a fence has to sync what was stored: in file mode, if nothing keeps it from the medium.
 bool Persist::StoreBytes([[maybe_unused]] Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+  DCHECK(dst != nullptr && src != nullptr && n > 0);
   DCHECK(LieApart(dst, static_cast<const char*>(src), n));
   if (model_ != nullptr) model_->Write(dst, n);
 #ifdef MIODB_SIMULATOR
