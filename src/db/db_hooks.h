@@ -27,6 +27,9 @@ struct DbHooks {
   // A repair writes the database, and merges operands without an operator.
   bool repairs = false;
 
+  // CPUs that writers and background threads are said to share; 0: those that the machine has.
+  size_t cpus = 0;
+
   // Space that was free for so long is given back to the file system.
   uint64_t give_back_micros = 10 * 1000 * 1000;
 };

@@ -134,7 +134,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
     : context_(std::make_unique<DbContext>(options, name, hooks)),
       control_(std::make_unique<Control>(*context_)),
       store_(std::make_unique<StoreKeeper>(*context_)),
-      turns_(std::make_unique<WriteTurns>(Cpus())),
+      turns_(std::make_unique<WriteTurns>(hooks.cpus > 0 ? hooks.cpus : Cpus())),
       tree_(std::make_unique<Tree>(*context_, control_.get())),
       scheduler_(std::make_unique<Scheduler>(options.num_levels - 1, MakePolicy(options))),
       ssd_schedule_(std::make_unique<SsdSchedule>()),

@@ -68,11 +68,16 @@ void AddDoorCounters(const Persist& door, CounterList* result) {
   uint64_t lines = 0, units = 0, fences = 0;
   for (int i = 0; i < static_cast<int>(Purpose::kCount); i++) {
     const Purpose purpose = static_cast<Purpose>(i);
-    const PersistCounters& c = door.counters(purpose);
-    result->emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), Load(c.bytes));
-    lines += Load(c.lines);
-    units += Load(c.units);
-    fences += Load(c.fences);
+    uint64_t bytes = 0;
+    const auto add = [&](const PersistCounters& c) {
+      bytes += Load(c.bytes);
+      lines += Load(c.lines);
+      units += Load(c.units);
+      fences += Load(c.fences);
+    };
+    add(door.counters(purpose));
+    for (size_t lane = 0; lane < kLogLanes && purpose == Purpose::kLog; lane++) add(door.lane_counters(lane));
+    result->emplace_back(std::string("nvm-bytes-") + PurposeName(purpose), bytes);
   }
   result->emplace_back("nvm-bytes-total", door.TotalBytes());
   result->emplace_back("nvm-lines-flushed", lines);
@@ -113,7 +118,7 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
 // "leveldb.stats", so that no figure can be in one of them alone. Those that the mutex guards come last.
 CounterList Properties::Counters() {
   CounterList result;
-  result.emplace_back("user-bytes-written", db_.statistics.user_bytes.value());
+  result.emplace_back("user-bytes-written", db_.statistics.UserBytes());
   result.emplace_back("stall-micros", db_.statistics.stall_micros.value());
   result.emplace_back("throttle-micros", db_.statistics.throttle_micros.value());
   AddJobs(db_.statistics, &result);

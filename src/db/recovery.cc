@@ -155,7 +155,8 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
   return Status::OK();
 }
 
-// The flush and the fence at the end are for frames that only the CPU's cache may have had when the process died.
+// The flush and the fence at the end are for frames that only the CPU's cache may have had when the process died: of
+// writers beside one another as many as the window holds.
 Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequence, VersionEdit* edit) {
   const ManifestState& manifest = tree_->versions->manifest();
   CHECK_EQ(manifest.chunks.size(), extents.size());
@@ -179,9 +180,15 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
     if (logs_->to_write() == nullptr) files->EndFile();  // the one that made the removals durable
   }
   if (!s.ok() || last == nullptr) return s;
-  const FrameView& frame = last->frames.back();
+  // What one crash may have left unfenced lies in the last chunk, within the window.
+  auto first = last->frames.end() - 1;
+  while (first != last->frames.begin() && (first - 1)->last_sequence() + kLogWindow > last->last_sequence &&
+         !MIODB_MUTATED(kRecoveredTailUnflushed)) {
+    --first;
+  }
   char* const base = extent_of.at(last->place.id)->data();
-  db_.pool->persist().Flush(Purpose::kLog, base + (frame.begin - base), frame.bytes());
+  db_.pool->persist().Flush(Purpose::kLog, base + (first->begin - base),
+                            static_cast<size_t>(last->frames.back().end - first->begin));
   return db_.pool->persist().Fence(Purpose::kLog);
 }
 

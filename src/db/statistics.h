@@ -5,11 +5,13 @@
 #ifndef MIODB_SRC_DB_STATISTICS_H_
 #define MIODB_SRC_DB_STATISTICS_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "src/nvm/persist.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -30,6 +32,9 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
+// With a line of its own.
+struct alignas(64) LaneCounter : Counter {};
+
 // The merges into one level.
 struct LevelStatistics {
   Counter micros;
@@ -48,8 +53,16 @@ struct Statistics {
     CHECK(pool_levels > 0 && most_ssd_levels > 0);
   }
 
-  // By the leader of a write group alone.
+  // Keys and values that were written.
+  uint64_t UserBytes() const {
+    uint64_t sum = user_bytes.value();
+    for (const LaneCounter& lane : lane_user_bytes) sum += lane.value();
+    return sum;
+  }
+
+  // By the leader of a write group alone; by the writer that has the lane alone.
   Counter user_bytes;
+  std::array<LaneCounter, kLogLanes> lane_user_bytes;
 
   Counter stall_micros;
   Counter throttle_micros;

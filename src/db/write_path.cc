@@ -11,7 +11,9 @@
 #include "src/util/mutation.h"
 #include "src/util/perf_clock.h"
 
-// A write, step by step. The first of the waiting writers leads and does 2 to 8 for a group of them:
+// A write, step by step. Where writers meet and have a CPU each, they write beside one another (write_lanes.h has those
+// steps). Else, and for whatever that way does not do, the first of the waiting writers leads and does 2 to 8 for a
+// group of them:
 //
 //   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
 //     sizes are checked before.
@@ -40,6 +42,9 @@ constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
 
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
+
+// So many meetings of writers open the lanes.
+constexpr int kMeetings = 32;
 
 Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
 
@@ -90,7 +95,8 @@ WritePath::WritePath(DbContext& db, const Parts& parts)
       merger_(parts.merger),
       tier_(parts.tier),
       workers_(parts.workers),
-      turns_(parts.turns) {
+      turns_(parts.turns),
+      lanes_(&tree_->last_sequence, &db.statistics) {
   parts.Check();
 }
 
@@ -171,6 +177,10 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
 // state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {
   PerfClock clock;
+  if (GoesBeside(*writer)) {
+    clock.End(&PerfContext::put_total, &PerfContext::puts);
+    return Status::OK();
+  }
   if (takes_turns_) turns_->Take();
   const bool leads = queue_.Join(writer);
   if (takes_turns_ && writer->older != nullptr) turns_->Met();
@@ -180,9 +190,56 @@ Status WritePath::Submit(Writer* writer) {
   return status;
 }
 
+// Whatever has to be seen to by one of them sends all writers to the queue, and the leader closes the lanes.
+bool WritePath::MayUseLanes(const Writer& writer) const {
+  return WriteLanes::Fits(writer) && !turns_->Short(2) && !control_->failed() && !db_.tracer.wants_order() &&
+         throttle_nanos_.load(std::memory_order_relaxed) == 0;  // relaxed: a hint
+}
+
+// The numbers are the leader's again. Where one writer had the lanes nearly for itself, the queue is the shorter way.
+void WritePath::CloseLanes() {
+  allocated_sequence_ = lanes_.Close();
+  meetings_ = lanes_.several() ? 2 * kMeetings : 0;
+}
+
+void WritePath::OpenLanes() {
+  WriteLanes::Room room;
+  room.frames = frame_writer_.get();
+  room.persist = persist_;
+  room.chunk = chunk_;
+  room.memtable = writable_;
+  room.sequence = allocated_sequence_;
+  lanes_.Open(room);
+}
+
+// Writers that meet at every put, and have a CPU each beside background work, need no leader: the next ones go beside
+// one another, until the chunk is full or something is to be done that only a leader does. Without memory the lanes
+// stay closed.
+void WritePath::ConsiderLanes(bool met) {
+  if (!takes_turns_) return;
+  meetings_ = met ? std::min(meetings_ + 1, 2 * kMeetings) : std::max(meetings_ - 1, 0);
+  if (meetings_ < kMeetings || turns_->Short(2) || control_->failed()) return;
+  if (chunk_ == nullptr || !chunk_->in_pool() || writable_->empty()) return;
+  const Status s = db_.WithMemory([this] {
+    OpenLanes();
+    return Status::OK();
+  });
+  s.IgnoreError();
+}
+
+// Writers that queued up before the one in front of them opened the lanes leave them open, one after the other: else
+// two writers that are both in the queue would never come out of it.
+bool WritePath::GoesBeside(const Writer& writer) {
+  return lanes_.open() && MayUseLanes(writer) && lanes_.Write(writer);
+}
+
 // The followers are let go in any case, also when something was thrown: their threads wait for nothing else.
 Status WritePath::Lead(Writer* writer) {
   DCHECK_GT(db_.chunk_bytes, 0u);
+  if (GoesBeside(*writer)) {
+    queue_.Leave(writer, writer);
+    return Status::OK();
+  }
   Writer* const last = queue_.FormGroup(writer, std::min(kMaxGroupBytes, db_.chunk_bytes / 2));
   const Status thrown = db_.WithMemory([&] {
     WriteGroup(writer, last);
@@ -199,6 +256,7 @@ Status WritePath::Lead(Writer* writer) {
   }
   const Status status = writer->status;
   PerfClock clock;
+  if (status.ok()) ConsiderLanes(writer->older != nullptr || last != writer);
   queue_.Leave(writer, last);
   clock.Lap(&PerfContext::put_leave);
   return status;
@@ -291,6 +349,7 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
 // An empty writer asks for a seal. It forms a group like any other, so the memtable is sealed behind all writes that
 // came before the request.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
+  if (lanes_.open()) CloseLanes();
   uint64_t body_bytes = 0, user_bytes = 0;
   bool sync = false, deletes_only = true, seal = false;
   for (Writer* w = leader;; w = w->newer) {

@@ -22,6 +22,7 @@
 #include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
 #include "src/db/workers.h"
+#include "src/db/write_lanes.h"
 #include "src/db/write_queue.h"
 #include "src/db/write_turns.h"
 #include "src/log/frame_writer.h"
@@ -97,6 +98,11 @@ class WritePath {
   Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
+  bool MayUseLanes(const Writer& writer) const;
+  bool GoesBeside(const Writer& writer);
+  void CloseLanes();
+  void OpenLanes();
+  void ConsiderLanes(bool met);
   void WriteGroup(Writer* leader, Writer* last);
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);
@@ -126,8 +132,11 @@ class WritePath {
   WriteTurns* const turns_;
   bool takes_turns_ = false;  // not where writers share what is slow, a sync
 
+  WriteLanes lanes_;
+
   // The leader's.
   WriteQueue queue_;
+  int meetings_ = 0;             // of writers, less those that were alone; at most twice as many as open the lanes
   Persist* persist_ = nullptr;   // the pool's
   FileLog* file_log_ = nullptr;  // of logs_; null: writes go to no files
   std::unique_ptr<FrameWriter> frame_writer_;

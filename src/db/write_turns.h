@@ -58,6 +58,11 @@ class WriteTurns {
     if (!taken_.load(std::memory_order_relaxed) && Short(2)) NoteMeeting();  // relaxed: advice
   }
 
+  // Whether so many writers and the background threads that work are more than there are CPUs.
+  bool Short(size_t writers) const {
+    return working_.load(std::memory_order_relaxed) + writers > cpus_;  // relaxed: advice
+  }
+
   bool taken() const { return taken_.load(std::memory_order_relaxed); }  // relaxed: for tests and statistics
 
  private:
@@ -71,11 +76,6 @@ class WriteTurns {
     CondVar mine;
     bool has_turn = false;
   };
-
-  // Whether so many writers and the background threads that work are more than there are CPUs.
-  bool Short(size_t writers) const {
-    return working_.load(std::memory_order_relaxed) + writers > cpus_;  // relaxed: advice
-  }
 
   void NoteMeeting();
   void WaitForTurn();

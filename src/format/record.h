@@ -11,9 +11,12 @@
 //
 //   u64 checksum | varint32 body size | records
 //
-//   checksum  FrameSeed(secret, chunk id, body size) folded with the RecordHash of every record in order. The id of a
-//             log chunk is never used again, so a frame that an earlier life of the same memory left behind never
-//             checks. The secret is the pool's (superblock.h), so a value that looks like a frame never does either.
+//   checksum  FrameSeed(secret, chunk id, body size) folded with the RecordHash of every record in order, and at
+//             last with ahead, unless that is 0: how many of the writes right before this frame were perhaps not
+//             durable when it was stored. It is below kLogWindow, and 0 but for frames of one record that writers
+//             wrote beside one another. The id of a log chunk is never used again, so a frame that an earlier life of
+//             the same memory left behind never checks. The secret is the pool's (superblock.h), so a value that looks
+//             like a frame never does either.
 //
 // Integers are little-endian and unaligned. A put of 100 bytes costs 24 bytes beyond key and value.
 
@@ -37,6 +40,14 @@ inline constexpr size_t kMaxKeySize = size_t{16} << 20;
 inline constexpr size_t kMaxValueSize = size_t{1} << 30;
 inline constexpr uint64_t kMaxFrameBody = (uint64_t{1} << 31) - 1;
 inline constexpr uint64_t kMaxSequence = (uint64_t{1} << 56) - 1;
+
+// A frame is stored only when all but fewer writes than this before it are durable. So a crash leaves holes among the
+// last so many writes of a log and nowhere else.
+#ifdef MIODB_SIMULATOR
+inline constexpr uint64_t kLogWindow = 2;
+#else
+inline constexpr uint64_t kLogWindow = 64;
+#endif
 
 inline constexpr size_t kRecordFixedSize = 4 + 8;  // check and tag
 inline constexpr size_t kMaxRecordHeader = kRecordFixedSize + 5 + 5;
@@ -80,6 +91,7 @@ inline uint64_t RecordHash(const char* after_check, size_t size, const Slice& va
 inline uint64_t FrameSeed(uint64_t secret, uint64_t chunk_id, uint64_t body_size) {
   return Mix64(secret ^ (MIODB_MUTATED(kFrameIdUnseeded) ? 0 : chunk_id), body_size);
 }
+inline uint64_t FrameAhead(uint64_t sum, uint64_t ahead) { return ahead == 0 ? sum : Mix64(sum, ahead); }
 inline uint64_t FrameFold(uint64_t sum, uint64_t record_hash) { return Mix64(sum, record_hash); }
 
 // Writes everything of a record but its value at dst, which has room for kMaxRecordHeader + key.size() bytes, and

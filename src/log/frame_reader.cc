@@ -50,6 +50,9 @@ bool RecordChecks(const RecordView& record, uint64_t hash) {
   return DecodeFixed32(record.begin) == static_cast<uint32_t>(hash) || MIODB_MUTATED(kFrameRecordUnchecked);
 }
 
+// Whether a frame of so many records can be so far ahead: one that is written beside others has one record.
+bool IsAhead(uint64_t ahead, uint64_t count) { return ahead == 0 || (ahead < kLogWindow && count == 1); }
+
 // Looks in [p, limit) for the tag of a frame's first record, because few byte strings can be one: a known type, and a
 // sequence in (after, after + window]. Calls read(begin) for each place where the frame could then begin.
 template <typename Read>
@@ -85,7 +88,13 @@ bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk
     checksum = FrameFold(checksum, hash);
     return RecordChecks(record, hash);
   });
-  return parsed && (checksum == DecodeFixed64(p) || MIODB_MUTATED(kFrameUnchecked));
+  if (!parsed) return false;
+  const uint64_t stored = DecodeFixed64(p);
+  for (frame->ahead = 0; IsAhead(frame->ahead, frame->count); frame->ahead++) {
+    if (FrameAhead(checksum, frame->ahead) == stored) return true;
+  }
+  frame->ahead = 0;
+  return MIODB_MUTATED(kFrameUnchecked);
 }
 
 // What is at p is left out, for it was read and does not check. Sequences rise along a chunk, so a frame whose first
@@ -139,11 +148,16 @@ bool FrameSearch::Read(const char* begin, const char* limit, FrameView* frame, u
   hashed_bytes_ += hashed;
   DCHECK(!good || hashes_.size() == frame->count);
   if (good) {
-    // Undo the fold, and then the seed.
-    uint64_t sum = DecodeFixed64(begin);
-    for (auto hash = hashes_.rbegin(); hash != hashes_.rend(); ++hash) sum = Unmix64(sum, *hash);
-    *chunk_id = secret_ ^ Unmix64(sum, body_size);
-    good = *chunk_id <= max_chunk_id_;
+    // Undo the fold, and then the seed, for each that the frame may be ahead.
+    good = false;
+    for (frame->ahead = 0; IsAhead(frame->ahead, frame->count); frame->ahead++) {
+      uint64_t sum = DecodeFixed64(begin);
+      if (frame->ahead > 0) sum = Unmix64(sum, frame->ahead);
+      for (auto hash = hashes_.rbegin(); hash != hashes_.rend(); ++hash) sum = Unmix64(sum, *hash);
+      *chunk_id = secret_ ^ Unmix64(sum, body_size);
+      good = *chunk_id <= max_chunk_id_;
+      if (good) break;
+    }
   }
   if (!good && wasted != nullptr) *wasted += hashed;
   // Frames of one record are what values can imitate best, so at a unit one record that checks is not enough.

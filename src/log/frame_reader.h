@@ -18,9 +18,12 @@ struct FrameView {
   const char* end = nullptr;
   uint64_t first_sequence = 0;
   uint64_t count = 0;
+  uint64_t ahead = 0;             // so many writes before it were perhaps not durable when it was stored (record.h)
   bool has_unknown_type = false;  // a record of it has a value type of a later version
 
   uint64_t last_sequence() const { return first_sequence + count - 1; }
+  // Everything up to this write was durable before the frame was stored.
+  uint64_t durable_before() const { return first_sequence > ahead ? first_sequence - 1 - ahead : 0; }
   uint64_t bytes() const { return static_cast<uint64_t>(end - begin); }
 };
 

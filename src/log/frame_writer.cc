@@ -94,6 +94,24 @@ void FrameWriter::Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64
   chunk->used.store(used + FrameSize(body_size), std::memory_order_relaxed);  // relaxed: for estimates
 }
 
+void FrameWriter::WriteBeside(size_t lane, const LogChunk& chunk, uint64_t offset, LogRecord* record, uint64_t sequence,
+                              uint64_t ahead) const {
+  const uint64_t body_size = record->size();
+  DCHECK(chunk.in_pool() && sequence > ahead);
+  DCHECK(body_size <= kMostBodyBeside && offset + FrameSize(body_size) <= chunk.capacity);
+  char staged[kMaxFrameHeader + kMostBodyBeside];
+  char* const frame = chunk.base + offset;
+  char* p = EncodeVarint32(staged + 8, static_cast<uint32_t>(body_size));
+  record->place = frame + (p - staged);
+  uint64_t hash;
+  p = EncodeRecordHead(p, PackTag(sequence, record->type), record->key, record->value, secret_, &hash);
+  memcpy(p, record->value.data(), record->value.size());
+  p += record->value.size();
+  DCHECK_EQ(static_cast<uint64_t>(p - staged), FrameSize(body_size));
+  EncodeFixed64(staged, FrameAhead(FrameFold(FrameSeed(secret_, chunk.id, body_size), hash), ahead));
+  persist_->CopyBeside(lane, frame, staged, static_cast<size_t>(p - staged));
+}
+
 // With the log off nobody reads frames back, so there is no header, and a chunk is filled with records alone.
 void FrameWriter::WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t first_sequence) {
   char* p = chunk->base + chunk->used;

@@ -1,6 +1,6 @@
 // Writes the records of a write group into a log chunk, as one frame (format/record.h).
 //
-// Threads: one at a time, the leader of the current group.
+// Threads: one at a time, the leader of the current group; WriteBeside by any number.
 // What a crash leaves: before the fence that follows, any part of the frame, which its checksum then refuses. After
 // it, the whole frame. So a group is in the log as a whole or not at all.
 
@@ -36,6 +36,15 @@ class FrameWriter {
   // Appends a frame with these records, numbered from first_sequence on, and sets their places. Not durable before
   // the next fence. REQUIRES: body_size is the sum of the records' sizes; chunk->room() >= FrameSize(body_size).
   void Write(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t body_size, uint64_t first_sequence);
+
+  // Writers beside one another write small frames: what is staged is on their stacks.
+  static constexpr uint64_t kMostBodyBeside = 8 * 1024;
+
+  // Write of one record, at a place of the chunk that the caller alone has, by the writer that has the lane. The
+  // chunk's used stays. Durable after FenceBeside. REQUIRES: record->size() <= kMostBodyBeside; the chunk is in the
+  // pool. ahead: so many writes in front of it are perhaps not durable yet, fewer than kLogWindow.
+  void WriteBeside(size_t lane, const LogChunk& chunk, uint64_t offset, LogRecord* record, uint64_t sequence,
+                   uint64_t ahead) const;
 
  private:
   void WriteToMemory(LogChunk* chunk, std::vector<LogRecord>* records, uint64_t first_sequence);

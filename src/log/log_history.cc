@@ -111,6 +111,19 @@ bool LogHistory::MayEndAt(const LogPiece& piece) const {
   return rules_.policy != LogPolicy::kRepair && holes == LogHoles::kEndTheLog && !piece.place.sealed;
 }
 
+// Whether the holes of a piece are those that writers beside one another leave: nothing behind the first one was stored
+// after what is missing there had become durable.
+bool LogHistory::WereBesideTheHole(const LogPiece& piece) const {
+  if (rules_.policy == LogPolicy::kRepair || piece.kind != LogPiece::Kind::kChunk || piece.place.sealed) return false;
+  if (!piece.damaged() || !piece.in_order || state_ != State::kGoesOn) return false;
+  DCHECK_LT(piece.whole_frames, piece.frames.size());
+  const auto behind = piece.frames.begin() + static_cast<ptrdiff_t>(piece.whole_frames);
+  const uint64_t found = piece.whole_frames > 0 ? (behind - 1)->last_sequence() : last_sequence_;
+  return MIODB_MUTATED(kFrameAheadUnseen) || std::none_of(behind, piece.frames.end(), [&](const FrameView& frame) {
+           return frame.durable_before() > found;
+         });
+}
+
 // A recovery ends at the first damage; the others tell of it and go on.
 Status LogHistory::Damage(const std::string& place, const std::string& reason) const {
   DCHECK(!reason.empty());
@@ -131,7 +144,7 @@ Status LogHistory::Unreadable(const std::string& place, const Status& s) const {
 // this version does not know. A piece behind the end of the log is judged as well, so that damage is told, and dropped.
 Status LogHistory::JudgePiece(LogPiece* piece) {
   DCHECK(piece->verdict == LogVerdict::kDrop);
-  const bool ends_inside = piece->damaged() && MayEndAt(*piece);
+  const bool ends_inside = piece->damaged() && (MayEndAt(*piece) || WereBesideTheHole(*piece));
   if (ends_inside) piece->CutAtHole();
   Status s;
   for (const Problem& hole : piece->holes) {

@@ -9,6 +9,11 @@
 //   gap     A piece that does not begin with the write after the last one of those before it.
 //   torn    A piece that ends with something that does not check, and nothing behind that does, has its end there: a
 //           crash leaves that. A sealed chunk has none.
+//   beside  Writers beside one another store frames while others in front of them are not durable yet, and each frame
+//           says how many may not be (record.h). So where no frame behind the first hole of an unsealed chunk says that
+//           what is missing was durable, the chunk ends at the hole, as a torn one does: what lies behind was not told
+//           to anybody. The next chunk is begun when all of this one is durable, so what follows in another piece is
+//           damage as ever.
 //   end     Where the medium takes stores in any order, a loss of power may leave a hole or a gap among what was not
 //           synced. The log ends there: nothing behind it counts, whatever it is. It never ends before a sealed chunk,
 //           whose writes were recovered once and may have been read.
@@ -84,6 +89,7 @@ class LogHistory {
  private:
   bool Recovers() const { return rules_.policy == LogPolicy::kRecover || rules_.policy == LogPolicy::kRecoverVolatile; }
   bool MayEndAt(const LogPiece& piece) const;
+  bool WereBesideTheHole(const LogPiece& piece) const;
   Status ReadFiles();
   Status JudgePiece(LogPiece* piece);
   Status JudgeGap(const LogPiece& piece);

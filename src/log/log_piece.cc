@@ -63,10 +63,11 @@ void LogPiece::CutAtHole() {
   CHECK_EQ(whole_frames, frames.size());
 }
 
-// Frames lie one behind the other. Where one does not check, the writing has ended there or something is damaged: a
-// later frame of the same chunk tells the two apart. (In file mode frames are not fenced in order; LogHistory lets the
-// log end there.) A sealed chunk has no such end, since it was read once as far as it goes. A frame that checks and
-// does not follow in sequence shows that others are missing, even if nothing else does.
+// Frames lie one behind the other. Where one does not check, the writing has ended there, or something is damaged, or
+// was on its way beside later ones when the crash came: later frames of the same chunk tell these apart, by how far
+// they are (LogHistory). (In file mode frames are not fenced in order; LogHistory lets the log end there.) A sealed
+// chunk has no such end, since it was read once as far as it goes. A frame that checks and does not follow in sequence
+// shows that others are missing, even if nothing else does.
 LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t secret, const std::string& where) {
   CHECK_LE(place.frame_limit(), place.size);
   LogPiece piece;
@@ -76,6 +77,7 @@ LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t sec
   const auto offset = [&](const char* p) { return std::to_string(place.offset + static_cast<uint64_t>(p - base)); };
   FrameView frame;
   // p moves frame by frame and, over what does not check, to the next frame that does.
+  const char* begins = base;  // where a frame has to begin
   for (const char* p = base; p < end;) {
     if (ReadFrame(p, end, secret, place.id, &frame)) {
       DCHECK(frame.begin == p && frame.end <= end);
@@ -83,9 +85,10 @@ LogPiece ReadLogChunk(const LogChunkPlace& place, const char* base, uint64_t sec
           !MIODB_MUTATED(kFrameSequenceUnchecked)) {
         piece.holes.push_back(
             {piece.name + ", frame at offset " + offset(p), TextOfGap(piece.last_sequence, frame.first_sequence)});
+        if (frame.begin == begins) piece.in_order = false;
       }
       piece.AddFrame(frame);
-      p = frame.end;
+      begins = p = frame.end;
       if (!piece.damaged()) piece.valid_bytes = static_cast<uint64_t>(p - base);
       continue;
     }

@@ -48,6 +48,7 @@ struct LogPiece {
   uint64_t writes = 0;            // of a file those that are not in tables
   uint64_t order = 0;             // the write that the piece begins with, or would
   std::vector<Problem> holes;     // more that checks follows after something that does not, or does not follow
+  bool in_order = true;           // no frame lies right behind one that it does not follow in sequence
   LogVerdict verdict = LogVerdict::kDrop;
 
   bool in_file() const { return kind == Kind::kFile; }

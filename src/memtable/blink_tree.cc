@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "src/memtable/blink_tree_search.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -12,13 +13,6 @@ template <typename T>
 T* Allocate(Arena* arena) {
   static_assert(alignof(T) <= Arena::kCacheLine);
   return new (arena->Allocate(sizeof(T))) T{};
-}
-
-// Asks for the lines of a page that a search in it looks at.
-template <typename Page>
-void Prefetch(const Page* page) {
-  const char* const begin = reinterpret_cast<const char*>(page);
-  for (size_t i = 0; i < sizeof(Page); i += 64) __builtin_prefetch(begin + i);
 }
 
 }  // namespace
@@ -41,29 +35,9 @@ BLinkTree::BLinkTree(KeyOrder order, Arena* arena)
 // there before, so Allocate makes the page zero: count, right and the slots above count are never read uninitialized.
 BLinkTree::Page* BLinkTree::NewPage(uint32_t level, Entry* first) {
   Page* const page = Allocate<Page>(arena_);
-  page->level = level;
+  page->level = static_cast<uint16_t>(level);
   page->first = first;
   return page;
-}
-
-// The heads are computed once for a search, which compares them with dozens of slots. Under another order than the
-// bytewise one they stay zero and nobody looks at them.
-BLinkTree::Target BLinkTree::MakeTarget(const Slice& key, uint64_t sequence) const {
-  Target target{key, {0, 0}, sequence, order_.bytewise()};
-  if (order_.bytewise()) {
-    target.head[0] = KeyHead(key, 0);
-    target.head[1] = KeyHead(key, 8);
-  }
-  return target;
-}
-
-// Whether the entry comes before target in (key ascending, sequence descending) order.
-inline bool BLinkTree::Before(const Entry* entry, const Target& target) const {
-  if (target.bytewise) {
-    if (entry->head[0] != target.head[0]) return entry->head[0] < target.head[0];
-    if (entry->head[1] != target.head[1]) return entry->head[1] < target.head[1];
-  }
-  return BeforeLikeHeads(entry, target);
 }
 
 // The same comparison where the first 16 bytes, padded with zeros, do not decide or mean nothing.
@@ -78,88 +52,8 @@ bool BLinkTree::BeforeLikeHeads(const Entry* entry, const Target& target) const 
   return c != 0 ? c < 0 : TagSequence(entry->tag) > target.sequence;
 }
 
-// REQUIRES: the slot has a key, so it is not slot 0 of a leftmost page.
-inline bool BLinkTree::SlotBefore(const Page* page, uint32_t index, const Target& target) const {
-  DCHECK_LT(index, kFanout);
-  const Slot& slot = page->slots[index];
-  if (target.bytewise) {
-    const auto join = [](uint64_t high, uint64_t low) { return static_cast<unsigned __int128>(high) << 64 | low; };
-    const auto a = join(slot.head[0].load(std::memory_order_relaxed), slot.head[1].load(std::memory_order_relaxed));
-    const auto b = join(target.head[0], target.head[1]);
-    if (__builtin_expect(a != b, 1)) return a < b;
-  }
-  void* const place = slot.place.load(std::memory_order_acquire);
-  return BeforeLikeHeads(page->level == 0 ? static_cast<Entry*>(place) : static_cast<Page*>(place)->first, target);
-}
-
-inline bool BLinkTree::FirstBefore(const Page* page, const Target& target) const {
-  return page->first == head_ || SlotBefore(page, 0, target);
-}
-
-// REQUIRES: slot 0 is before the target.
-inline uint32_t BLinkTree::LastSlotBefore(const Page* page, uint32_t count, const Target& target) const {
-  DCHECK(count > 0 && count <= kFanout);
-  uint32_t base = 0;
-  while (count > 1) {
-    const uint32_t half = count / 2;
-    base = SlotBefore(page, base + half, target) ? base + half : base;
-    count -= half;
-  }
-  return base;
-}
-
-// Looks at one page and asks for what it leads to: true if that is an entry. A page may turn out not to begin before
-// the target, where its parent was caught in the middle of a change; then the slot on the left is taken.
-[[gnu::always_inline]] inline bool BLinkTree::Descend(const Target& target, Way* way) const {
-  const Page* page = way->page;
-  DCHECK(way->slot == 0 || way->parent != nullptr);
-  if (way->slot > 0 && !FirstBefore(page, target)) {
-    way->page = static_cast<const Page*>(way->parent->slots[--way->slot].place.load(std::memory_order_acquire));
-    Prefetch(way->page);
-    return false;
-  }
-  uint32_t count, slot;
-  for (;;) {
-    // acquire: the slots below count are filled in.
-    count = page->count.load(std::memory_order_acquire);
-    slot = LastSlotBefore(page, count, target);
-    if (slot + 1 < count) break;
-    const Page* const right = page->right.load(std::memory_order_acquire);
-    if (right == nullptr || !FirstBefore(right, target)) break;
-    page = right;
-  }
-  way->slot = slot;
-  void* const place = page->slots[slot].place.load(std::memory_order_acquire);
-  if (page->level == 0) {
-    way->page = page;
-    __builtin_prefetch(place);
-    if (slot + 1 < count) __builtin_prefetch(page->slots[slot + 1].place.load(std::memory_order_relaxed));
-    return true;
-  }
-  way->parent = page;
-  way->page = static_cast<const Page*>(place);
-  DCHECK_EQ(way->page->level + 1, page->level);
-  Prefetch(way->page);
-  return false;
-}
-
-// The entry that the leaf's slot leads to, or one on its left if that is not before the target.
-[[gnu::always_inline]] inline BLinkTree::Entry* BLinkTree::EntryBefore(const Target& target, const Way& leaf) const {
-  DCHECK_EQ(leaf.page->level, 0u);
-  for (uint32_t slot = leaf.slot; slot > 0; slot--) {
-    Entry* const entry = static_cast<Entry*>(leaf.page->slots[slot].place.load(std::memory_order_acquire));
-    if (Before(entry, target)) return entry;
-  }
-  return leaf.page->first;
-}
-
 // An entry before the target, the last one of the tree if it does not change meanwhile; head_ if there is none.
-BLinkTree::Entry* BLinkTree::Find(const Target& target) const {
-  Way way{root_.load(std::memory_order_acquire)};
-  while (!Descend(target, &way)) {
-  }
-  return EntryBefore(target, way);
-}
+BLinkTree::Entry* BLinkTree::Find(const Target& target) const { return EntryBefore(target, FindPage(target, 0)); }
 
 void BLinkTree::Search::Start(const BLinkTree& tree, const Slice& key, uint64_t sequence) {
   tree_ = &tree;
@@ -172,7 +66,7 @@ bool BLinkTree::Search::Step() {
   DCHECK(tree_ != nullptr);
   switch (stage_) {
     case Stage::kPages:
-      if (tree_->Descend(target_, &way_)) stage_ = Stage::kLeaf;
+      if (tree_->Descend(target_, 0, &way_)) stage_ = Stage::kLeaf;
       return false;
     case Stage::kLeaf:
       entry_ = tree_->EntryBefore(target_, way_)->Next();
@@ -199,7 +93,7 @@ BLinkTree::Entry* BLinkTree::FindForInsert(const Target& target, Path* path) con
     void* const place = page->slots[slot].place.load(std::memory_order_relaxed);
     if (page->level == 0) return static_cast<Entry*>(place);
     page = static_cast<Page*>(place);
-    Prefetch(page);
+    PrefetchPage(page);
   }
 }
 
@@ -221,17 +115,13 @@ BLinkTree::Entry* BLinkTree::FindEnd(Path* path) const {
 // and a reader that meets the tree in the middle of AddSlot loses nothing. An insert that runs out of memory in
 // AddSlot has linked the entry; the leader then ends all writing, because its sequence may not be given out twice.
 void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_t record_size) {
+  if (left_out_.load(std::memory_order_relaxed) > 0) [[unlikely]]  // relaxed: nobody else inserts
+    return InsertWithSlotsLeftOut(key, tag, record, record_size);
   const Target target = MakeTarget(key, TagSequence(tag));
   Path path;
   Entry* const previous = last_ == head_ || Before(last_, target) ? FindEnd(&path) : FindForInsert(target, &path);
   Entry* const entry = Allocate<Entry>(arena_);
-  entry->head[0] = target.head[0];
-  entry->head[1] = target.head[1];
-  entry->tag = tag;
-  entry->record = record;
-  entry->record_size = static_cast<uint32_t>(record_size);
-  entry->key_place = static_cast<uint32_t>(key.size() << kKeyOffsetBits | RecordHeaderSize(key.size(), record_size));
-  DCHECK(KeyOf(entry).size() == key.size() && entry->key_offset() + key.size() <= record_size);
+  Fill(entry, target, tag, record, record_size);
   Entry* const next = previous->next.load(std::memory_order_relaxed);
   DCHECK(previous == head_ || previous->head[0] <= target.head[0]);
   DCHECK(next == nullptr || next->head[0] >= target.head[0]);
@@ -245,18 +135,12 @@ void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_
 }
 
 // Puts a slot behind the path's on this level, splitting the page if it is full.
-// The slots move from the right end, each copied before it is overwritten, so a reader that walks the page meanwhile
-// may see a slot twice and never misses one. The count rises last: a reader that does not see it yet stops one slot
-// earlier and takes the list from there.
 void BLinkTree::AddSlot(Path* path, uint32_t level, const uint64_t* head, void* place) {
   Page* page = path->steps[level].page;
   uint32_t at = path->steps[level].slot + 1;
   if (page->count.load(std::memory_order_relaxed) == kFanout) page = Split(path, level, &at);
-  const uint32_t count = page->count.load(std::memory_order_relaxed);
-  DCHECK(at > 0 && at <= count && count < kFanout && page->level == level);  // slot 0 never changes
-  for (uint32_t i = count; i > at; i--) page->slots[i].Copy(page->slots[i - 1]);
-  page->slots[at].Set(head[0], head[1], place);
-  page->count.store(count + 1, std::memory_order_release);  // release: pairs with the acquire in Find
+  DCHECK_EQ(page->level, level);
+  PutSlot(page, at, head, place);
 }
 
 // Moves the upper half of a full page to a new one on its right and returns the page where slot at is now, with *at
@@ -328,7 +212,8 @@ void BLinkTree::Check() const {
       slots += p->count.load(std::memory_order_acquire);
     }
     if (page->level == 0) {
-      CHECK_EQ(slots, count + 1);  // and that of head_
+      CHECK_LE(slots, count + 1);                                              // and that of head_
+      CHECK_LE(count + 1 - slots, left_out_.load(std::memory_order_relaxed));  // which may be of other levels
       return;
     }
     page = static_cast<const Page*>(page->slots[0].place.load(std::memory_order_acquire));

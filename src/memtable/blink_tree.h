@@ -4,8 +4,8 @@
 // The list is the truth, the tree a hint. A search follows the tree to some entry that it verifies to be before what is
 // looked for, and walks the list from there; whatever the tree shows while it changes costs steps, not correctness.
 //
-// Threads: one thread inserts at a time (the leader of a write group); any number read meanwhile, without locks,
-// without waiting and without trying again. Why that is safe:
+// Threads: one thread inserts at a time (Insert, by the leader of a write group), or several do (InsertBeside); any
+// number read meanwhile, without locks, without waiting and without trying again. Why that is safe:
 //   1. Entries are never removed or changed once linked; entries and pages live as long as the tree.
 //   2. An entry is filled in before the release store that links it, and readers follow links with acquire loads, so a
 //      reader that sees an entry sees all of it and its record. It is linked before it enters a page.
@@ -15,6 +15,9 @@
 //      its left is taken.
 //   4. A page that is split names its new right neighbour before it lets go of the upper half, and a search that ends
 //      at the last slot of a page looks to the right.
+//   5. Of several inserters each links its entry by a compare-and-swap of the link before it, and changes a page only
+//      while it holds the page's lock, one at a time. An inserter that does not get the lock soon, because its holder
+//      has lost its CPU, leaves the slot out: the list has the entry, and what the tree lacks costs steps.
 //
 // Pages and entries hold the first 16 key bytes, so that most comparisons touch no record.
 
@@ -60,6 +63,18 @@ class BLinkTree {
   // Adds a version. REQUIRES: no version with this key and tag is there; one inserter at a time.
   void Insert(const Slice& key, uint64_t tag, const char* record, size_t record_size);
 
+  // An entry for InsertBeside. nullptr: there is no memory.
+  static Entry* NewEntry(ArenaPiece* memory);
+
+  // Adds a version, by any of several inserters. entry: a new one of the caller's; memory: the caller's. REQUIRES: no
+  // version with this key and tag is there; nobody calls Insert meanwhile.
+  void InsertBeside(Entry* entry, ArenaPiece* memory, const Slice& key, uint64_t tag, const char* record,
+                    size_t record_size);
+
+  // So many versions were added by InsertBeside since the last call, and whoever added them has ended. To be called
+  // before the next Insert.
+  void EndBeside(uint64_t added);
+
   // The first entry not before (key, sequence), or nullptr.
   Entry* Seek(const Slice& key, uint64_t sequence) const;
 
@@ -77,6 +92,7 @@ class BLinkTree {
     return Slice(entry->record + entry->key_offset(), entry->key_size());
   }
 
+  // Without those that were added by InsertBeside and not told of by EndBeside yet.
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }  // relaxed: a statistic
 
   // What must hold while nobody inserts: the entries are as many as were inserted, the heads in their order, and each
@@ -107,8 +123,9 @@ class BLinkTree {
 
   struct alignas(64) Page {
     std::atomic<uint32_t> count;
-    uint32_t level;
-    Entry* first;  // the smallest that is found here; never changes
+    uint16_t level;
+    std::atomic<bool> locked;  // by one of several inserters
+    Entry* first;              // the smallest that is found here; never changes
     std::atomic<Page*> right;
     Slot slots[kFanout];  // ascending; slot 0 is first's
   };
@@ -139,7 +156,7 @@ class BLinkTree {
 
   // How far a search has come.
   struct Way {
-    const Page* page;              // to be looked at
+    Page* page;                    // to be looked at
     const Page* parent = nullptr;  // where slot led to the page; null: the page is known to begin before the target
     uint32_t slot = 0;             // at the end, that of page
   };
@@ -174,13 +191,20 @@ class BLinkTree {
   bool SlotBefore(const Page* page, uint32_t slot, const Target& target) const;
   bool FirstBefore(const Page* page, const Target& target) const;
   uint32_t LastSlotBefore(const Page* page, uint32_t count, const Target& target) const;
-  bool Descend(const Target& target, Way* way) const;
+  bool Descend(const Target& target, uint32_t level, Way* way) const;
+  Way FindPage(const Target& target, uint32_t level) const;
   Entry* EntryBefore(const Target& target, const Way& leaf) const;
   Entry* Find(const Target& target) const;
   Entry* FindForInsert(const Target& target, Path* path) const;
   Entry* FindEnd(Path* path) const;
   void AddSlot(Path* path, uint32_t level, const uint64_t* head, void* place);
   Page* Split(Path* path, uint32_t level, uint32_t* slot);
+  void Fill(Entry* entry, const Target& target, uint64_t tag, const char* record, size_t record_size) const;
+  static void PutSlot(Page* page, uint32_t at, const uint64_t* head, void* place);
+  void InsertWithSlotsLeftOut(const Slice& key, uint64_t tag, const char* record, size_t record_size);
+  Page* Lock(Page* page, const Target& target) const;
+  void AddSlotBeside(Page* page, const Target& target, void* place, ArenaPiece* memory);
+  Page* SplitBeside(Page* page, uint32_t at, const Target& target, void* place, ArenaPiece* memory);
 
   const KeyOrder order_;
   Arena* const arena_;
@@ -188,6 +212,8 @@ class BLinkTree {
   std::atomic<Page*> root_;
   Entry* last_;  // of the inserter
   std::atomic<uint64_t> count_{0};
+  std::atomic<uint64_t> left_out_{0};  // slots, of all levels
+  ArenaPiece piece_{arena_};           // of an inserter that is alone with a tree that lacks slots
 };
 
 }  // namespace miodb

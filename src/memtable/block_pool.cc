@@ -144,4 +144,23 @@ void Arena::NewBlock() {
   memory_bytes_.store(memory_bytes() + block.size, std::memory_order_relaxed);  // relaxed: a statistic
 }
 
+// What a writer that has its place in the log already could not survive, memory that is not there, is a result here.
+char* Arena::AllocateBeside(size_t n) {
+  MutexLock lock(&piece_mutex_);
+  try {
+    return Allocate(n);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+// The rest of the piece before is given up, as with blocks.
+bool ArenaPiece::NewPiece() {
+  char* const piece = arena_->AllocateBeside(kPieceBytes);
+  if (piece == nullptr) return false;
+  next_ = piece;
+  end_ = piece + kPieceBytes;
+  return true;
+}
+
 }  // namespace miodb

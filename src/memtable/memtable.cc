@@ -145,6 +145,18 @@ bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wan
   return true;
 }
 
+void MemTable::BeginBeside(size_t lanes) {
+  DCHECK(!empty());  // so nobody takes a memtable for empty whose writers are not counted yet
+  while (lanes_.size() < lanes) lanes_.push_back(std::make_unique<ArenaPiece>(&arena_));
+}
+
+// Sequences in a memtable have no gaps, so the last one says how many there are.
+void MemTable::EndBeside(uint64_t last_sequence) {
+  CHECK_GE(last_sequence, max_sequence_);
+  tree_.EndBeside(last_sequence - max_sequence_);
+  max_sequence_ = last_sequence;
+}
+
 std::unique_ptr<InternalIterator> MemTable::NewIterator() const { return std::make_unique<MemTableIterator>(&tree_); }
 
 }  // namespace miodb

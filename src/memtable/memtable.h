@@ -1,7 +1,8 @@
 // The memtable: the newest writes, a tree in DRAM over the records in a log segment, and a filter that spares gets
 // the search for keys that are not there.
 //
-// Threads: one thread adds at a time (the leader of the current write group); any number read meanwhile without locks.
+// Threads: one thread adds at a time (the leader of the current write group), or writers beside one another do, each
+// with a lane of its own; any number read meanwhile without locks.
 // Once sealed (Tree::Seal) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
 // lives.
 
@@ -9,6 +10,7 @@
 #define MIODB_SRC_MEMTABLE_MEMTABLE_H_
 
 #include <memory>
+#include <vector>
 
 #include "src/iterator/internal_iterator.h"
 #include "src/iterator/lookup_key.h"
@@ -41,6 +43,32 @@ class MemTable {
     max_sequence_ = TagSequence(tag);
     DCHECK(min_sequence_ > 0 && min_sequence_ <= max_sequence_);
   }
+
+  // Any number of writers may add from now on, each with one of so many lanes, until EndBeside. By the leader.
+  void BeginBeside(size_t lanes);
+
+  // An entry for AddBeside. nullptr: there is no memory. By who has the lane.
+  BLinkTree::Entry* NewEntry(size_t lane) { return BLinkTree::NewEntry(lanes_[lane].get()); }
+
+  // The first half of adding a record by who has a lane: the filter. It is apart because its locked instructions would
+  // wait for what is on its way to the medium.
+  void FilterBeside(uint32_t hash) {
+    if (filter_ != nullptr) filter_->AddBeside(hash);
+  }
+  void PrefetchFilter(uint32_t hash) const {
+    if (filter_ != nullptr) filter_->Prefetch(hash);
+  }
+
+  // The second half: adds the record at place, by who has the lane. REQUIRES: entry is a new one of that lane;
+  // BeginBeside and FilterBeside were called.
+  void AddBeside(size_t lane, BLinkTree::Entry* entry, const Slice& key, uint64_t tag, const char* place,
+                 size_t record_size) {
+    DCHECK_LE(TagType(tag), kTypeValue);
+    tree_.InsertBeside(entry, lanes_[lane].get(), key, tag, place, record_size);
+  }
+
+  // Everybody who added has ended, and together they added all up to this sequence. By the leader.
+  void EndBeside(uint64_t last_sequence);
 
   // Of the records added; 0 while empty. Sealed memtables and the adder only.
   uint64_t min_sequence() const { return min_sequence_; }
@@ -100,7 +128,8 @@ class MemTable {
   Segment segment_;
   Arena arena_;
   BLinkTree tree_;
-  std::unique_ptr<BloomFilter> filter_;  // nullptr: none
+  std::vector<std::unique_ptr<ArenaPiece>> lanes_;  // from the first BeginBeside on
+  std::unique_ptr<BloomFilter> filter_;             // nullptr: none
   const KeyOrder order_;
   const uint64_t secret_;
   uint64_t min_sequence_ = 0;

@@ -83,21 +83,25 @@ const char* PersistModeName(PersistMode mode) {
   }
 }
 
-// Log bytes are stored by one thread at a time, the leader of the writers; other purposes have several threads.
-void Persist::Count(Purpose purpose, const char* dst, size_t n) {
+void Persist::Count(PersistCounters* counters, bool only_writer, const char* dst, size_t n) {
+  DCHECK(counters != nullptr && n > 0);
+  Add(counters->bytes, n, only_writer);
+  Add(counters->lines, BlocksTouched(dst, n, 6), only_writer);
+  Add(counters->units, BlocksTouched(dst, n, 8), only_writer);
+}
+
+// Log bytes without a lane are stored by one thread at a time, the leader of the writers; other purposes have several.
+bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   DCHECK_LT(purpose, Purpose::kCount);
-  PersistCounters& c = counters_[static_cast<int>(purpose)];
-  const bool only_writer = purpose == Purpose::kLog;
-  Add(c.bytes, n, only_writer);
-  Add(c.lines, BlocksTouched(dst, n, 6), only_writer);
-  Add(c.units, BlocksTouched(dst, n, 8), only_writer);
+  if (n == 0) return false;
+  Count(&counters_[static_cast<int>(purpose)], purpose == Purpose::kLog, dst, n);
+  return StoreBytes(purpose, dst, src, n MIODB_SITE_PASSED);
 }
 
 // Whether a fence has to sync what was stored: in file mode, if nothing keeps it from the medium.
-bool Persist::Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
-  if (n == 0) return false;
+bool Persist::StoreBytes([[maybe_unused]] Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+  DCHECK(dst != nullptr && src != nullptr && n > 0);
   DCHECK(LieApart(dst, static_cast<const char*>(src), n));
-  Count(purpose, dst, n);
   if (model_ != nullptr) model_->Write(dst, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
@@ -120,6 +124,25 @@ void Persist::Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_S
   if (Store(purpose, dst, src, n MIODB_SITE_PASSED)) MarkDirty(StreamOf(purpose), dst, n);
 }
 
+void Persist::CopyBeside(size_t lane, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
+  DCHECK(lane < kLogLanes && n > 0 && mode_ != kPersistFile);
+  Count(&lanes_[lane], true, dst, n);
+  StoreBytes(Purpose::kLog, dst, src, n MIODB_SITE_PASSED);
+}
+
+// Covers what this thread stored, and nothing of the other lanes'.
+void Persist::FenceBeside(size_t lane MIODB_SITE_ARGUMENT) {
+  DCHECK(lane < kLogLanes && mode_ != kPersistFile);
+  Add(lanes_[lane].fences, 1, true);
+#ifdef MIODB_SIMULATOR
+  if (hook_ != nullptr) {
+    hook_->OnFence(site);
+    return;
+  }
+#endif
+  pmem_drain();
+}
+
 void Persist::CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT) {
   [[maybe_unused]] const bool syncable = Store(purpose, dst, src, n MIODB_SITE_PASSED);
 #ifdef MIODB_SIMULATOR
@@ -133,7 +156,7 @@ void Persist::CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIO
 void Persist::Flush(Purpose purpose, char* addr, size_t n MIODB_SITE_ARGUMENT) {
   if (n == 0) return;
   DCHECK(addr != nullptr);
-  Count(purpose, addr, n);
+  Count(&counters_[static_cast<int>(purpose)], purpose == Purpose::kLog, addr, n);
 #ifdef MIODB_SIMULATOR
   if (hook_ != nullptr) {
     if (hook_->OnFlush(site, addr, n) && mode_ == kPersistFile) MarkDirty(StreamOf(purpose), addr, n);
@@ -282,6 +305,7 @@ void Persist::JoinRanges(std::vector<DirtyRange>* ranges) {
 uint64_t Persist::TotalBytes() const {
   uint64_t total = 0;
   for (const PersistCounters& c : counters_) total += c.bytes.load(std::memory_order_relaxed);  // relaxed: statistic
+  for (const PersistCounters& c : lanes_) total += c.bytes.load(std::memory_order_relaxed);     // relaxed: as above
   return total;
 }
 

@@ -11,7 +11,7 @@
 // Nothing above 8 bytes is atomic, so whoever publishes does it with one checksummed record, after a Fence.
 //
 // Threads: any number at once, on disjoint bytes. Counters of Purpose::kLog are kept by one thread at a time (the
-// leader of a write group), all others by any.
+// leader of a write group), those of a lane by the writer that has it, all others by any.
 
 #ifndef MIODB_SRC_NVM_PERSIST_H_
 #define MIODB_SRC_NVM_PERSIST_H_
@@ -44,6 +44,9 @@ SyncStream StreamOf(Purpose purpose);
 
 // "pmem", "emulated" or "file".
 const char* PersistModeName(PersistMode mode);
+
+// Writers that store into the log beside one another have a lane each, which is theirs alone meanwhile.
+inline constexpr size_t kLogLanes = 64;
 
 // What has gone through the door for one purpose since the pool was opened.
 struct alignas(64) PersistCounters {
@@ -83,6 +86,10 @@ class Persist {
   // Stores n bytes at dst and starts their way to the medium.
   void Copy(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
 
+  // Copy and Fence for Purpose::kLog, by the writer that has this lane. REQUIRES: a fence is not slow.
+  void CopyBeside(size_t lane, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
+  void FenceBeside(size_t lane MIODB_SITE_PARAMETER);
+
   // Copy of what is only a hint after a crash: in file mode no fence waits for it, and the kernel writes it when it
   // likes.
   void CopyHint(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_PARAMETER);
@@ -105,6 +112,12 @@ class Persist {
     return counters_[static_cast<int>(purpose)];
   }
 
+  // Of a lane, on top of those of Purpose::kLog.
+  const PersistCounters& lane_counters(size_t lane) const {
+    DCHECK_LT(lane, kLogLanes);
+    return lanes_[lane];
+  }
+
   // Bytes stored for all purposes.
   uint64_t TotalBytes() const;
 
@@ -123,8 +136,9 @@ class Persist {
     uint64_t rounds_ended = 0;
   };
 
-  void Count(Purpose purpose, const char* dst, size_t n);
+  static void Count(PersistCounters* counters, bool only_writer, const char* dst, size_t n);
   bool Store(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
+  bool StoreBytes(Purpose purpose, char* dst, const void* src, size_t n MIODB_SITE_ARGUMENT);
   void MarkDirty(SyncStream stream, const char* addr, size_t n);
   Status SyncDirty(SyncStream stream);
   int SyncRange(const DirtyRange& range) const;
@@ -139,6 +153,7 @@ class Persist {
   PersistHook* hook_ = nullptr;
 #endif
   PersistCounters counters_[static_cast<int>(Purpose::kCount)];
+  PersistCounters lanes_[kLogLanes];
 
   // File mode only. Whoever stores waits for this mutex and never for an msync.
   Mutex dirty_mutex_;

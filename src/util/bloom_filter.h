@@ -3,9 +3,9 @@
 // All bits of a key lie in one 64-byte line, so a probe costs one cache miss. Keys come as 32-bit hashes. At 10 bits
 // per key about 1.2 % of absent keys pass.
 //
-// Threads: one adds at a time, any may ask meanwhile. Who asks sees a key once it has an acquire of whatever the adder
-// released after adding it.
-// Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007.
+// Threads: one adds at a time (Add), or any number do (AddBeside); any may ask meanwhile. Who asks sees a key once it
+// has an acquire of whatever the adder released after adding it. Source: Putze, Sanders, Singler, "Cache-, Hash- and
+// Space-Efficient Bloom Filters", 2007.
 
 #ifndef MIODB_SRC_UTIL_BLOOM_FILTER_H_
 #define MIODB_SRC_UTIL_BLOOM_FILTER_H_
@@ -38,6 +38,19 @@ class BloomFilter {
       Word& word = line[bits >> 6 & 7];
       // relaxed, and in two steps: there is one adder, and it releases the key later by other means.
       word.store(word.load(std::memory_order_relaxed) | uint64_t{1} << (bits & 63), std::memory_order_relaxed);
+    }
+  }
+
+  // Add, by any of several threads of which none calls Add meanwhile.
+  void AddBeside(uint32_t hash) {
+    DCHECK(probes_ >= 1 && probes_ <= kMostProbes);
+    Word* const line = Line(hash);
+    uint64_t bits = hash * kSpread;
+    for (int i = 0; i < probes_; i++, bits >>= 9) {
+      Word& word = line[bits >> 6 & 7];
+      const uint64_t bit = uint64_t{1} << (bits & 63);
+      // relaxed, both: each adder releases its key later by other means, and a bit is never taken away.
+      if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
     }
   }
 

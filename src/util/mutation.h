@@ -9,66 +9,70 @@
 namespace miodb {
 
 // name, what the fault is.
-#define MIODB_MUTATIONS(X)                                                                     \
-  X(kSuperblockUnchecked, "superblock accepted without its checksum")                          \
-  X(kRootUnchecked, "root slot accepted without its checksum")                                 \
-  X(kRootCopiesTogether, "both copies of a root slot written before one fence")                \
-  X(kRootUnrepaired, "torn copies of root slots left as they are")                             \
-  X(kRootBeforeSnapshot, "root switched before the new area's snapshot is written")            \
-  X(kRegionEntryUnchecked, "entry of a region accepted without its checksum")                  \
-  X(kRegionEntriesTogether, "both copies of a region's entry written before one fence")        \
-  X(kRegionTableUnrepaired, "torn copies of regions' entries left as they are")                \
-  X(kManifestUnchecked, "manifest record accepted without its checksum")                       \
-  X(kManifestGenerationUnseeded, "manifest checksum does not depend on the generation")        \
-  X(kManifestAppendAfterOpen, "manifest appended to behind the end that recovery found")       \
-  X(kManifestLaterUnseen, "no look for later records behind a damaged manifest record")        \
-  X(kNextIdVolatile, "next id not made durable, so ids are used again")                        \
-  X(kFrameUnchecked, "log frame accepted without its checksum")                                \
-  X(kFrameRecordUnchecked, "records of a log frame accepted without their checks")             \
-  X(kFrameValueUncovered, "record hash, and so every checksum of a frame, omits values")       \
-  X(kFrameIdUnseeded, "frame checksum does not depend on the chunk's id")                      \
-  X(kFrameSequenceUnchecked, "a frame need not follow the one before it in sequence")          \
-  X(kFrameLaterUnseen, "no look for later frames behind a damaged one")                        \
-  X(kLogGapUnseen, "a gap between log chunks taken for the end of the log")                    \
-  X(kLogAppendAfterOpen, "log chunk appended to behind the end that recovery found")           \
-  X(kChunkUnnamed, "log chunk used before the manifest names it")                              \
-  X(kFlushInTwoEdits, "flush drops the log in an edit before the one that adds the table")     \
-  X(kFlushedSequenceUnset, "flush leaves the flushed sequence as it was")                      \
-  X(kFlushFreesEarly, "unused tail of a log chunk freed before the edit without it")           \
-  X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")           \
-  X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output") \
-  X(kTableHeaderUnchecked, "table header accepted without its checksum")                       \
-  X(kTableMetaUnchecked, "table meta block accepted without its checksum")                     \
-  X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")           \
-  X(kTableLeafUnchecked, "leaf of a table accepted without its checksum")                      \
-  X(kRecordUnchecked, "record of a table accepted without its check")                          \
-  X(kVisibleBeforeDurable, "a group of writes visible before its fence")                       \
-  X(kIdsUnskipped, "ids that went down with the process given out again after an open")        \
-  X(kLogFileUnsynced, "log file not synced by a write with sync")                              \
-  X(kLogFileOlderUnsynced, "older log files not synced by a write with sync")                  \
-  X(kLogFileKeptUnsynced, "log files that recovery kept not made durable")                     \
-  X(kLogFileRemovalUnsynced, "removal of log files that recovery left out not made durable")   \
-  X(kLogFileRetiredEarly, "log file removed before the edit that flushes it")                  \
-  X(kLogFileUnchecked, "fragment of a log file accepted without its checksum")                 \
-  X(kLogFileSequenceUnchecked, "a batch need not follow the one before it in sequence")        \
-  X(kLogFileLaterUnseen, "no look for later batches behind a damaged one")                     \
-  X(kLogFileGapUnseen, "log files behind a missing one replayed")                              \
-  X(kLogOwnerUnsynced, "the name of a log folder's owner not synced")                          \
-  X(kOlderLogBelieved, "an older copy of a log folder taken for the log")                      \
-  X(kLogFolderUnsynced, "the name of the log folder not synced")                               \
-  X(kSsdFileUnsynced, "table file not synced before the edit that names it")                   \
-  X(kLogFileUncut, "log files that recovery kept in part not cut")                             \
-  X(kVolatileLogUnsynced, "log not synced before files hold its writes")                       \
-  X(kSsdOwnerUnsynced, "the name of an SSD directory's owner not synced")                      \
-  X(kSsdInTwoEdits, "SSD job drops its inputs in an edit before the one that adds its output") \
-  X(kSsdInputsRemovedEarly, "files removed before the edit that drops them")                   \
-  X(kSsdOrphansKept, "files that no manifest names left at open")                              \
-  X(kSsdSizeUnchecked, "table file accepted with another size than the manifest's")            \
-  X(kSsdFileUnidentified, "table file accepted with another fingerprint than the manifest's")  \
-  X(kSsdBlockUnchecked, "block of a table file accepted without its checksum")                 \
-  X(kPoolUnsynced, "new pool file not synced before it gets its name")                         \
-  X(kPoolNameUnsynced, "directory of a new pool not synced")                                   \
-  X(kDirectoryUnsynced, "sync of a new file leaves out its directory")                         \
+#define MIODB_MUTATIONS(X)                                                                       \
+  X(kSuperblockUnchecked, "superblock accepted without its checksum")                            \
+  X(kRootUnchecked, "root slot accepted without its checksum")                                   \
+  X(kRootCopiesTogether, "both copies of a root slot written before one fence")                  \
+  X(kRootUnrepaired, "torn copies of root slots left as they are")                               \
+  X(kRootBeforeSnapshot, "root switched before the new area's snapshot is written")              \
+  X(kRegionEntryUnchecked, "entry of a region accepted without its checksum")                    \
+  X(kRegionEntriesTogether, "both copies of a region's entry written before one fence")          \
+  X(kRegionTableUnrepaired, "torn copies of regions' entries left as they are")                  \
+  X(kManifestUnchecked, "manifest record accepted without its checksum")                         \
+  X(kManifestGenerationUnseeded, "manifest checksum does not depend on the generation")          \
+  X(kManifestAppendAfterOpen, "manifest appended to behind the end that recovery found")         \
+  X(kManifestLaterUnseen, "no look for later records behind a damaged manifest record")          \
+  X(kNextIdVolatile, "next id not made durable, so ids are used again")                          \
+  X(kFrameUnchecked, "log frame accepted without its checksum")                                  \
+  X(kFrameRecordUnchecked, "records of a log frame accepted without their checks")               \
+  X(kFrameValueUncovered, "record hash, and so every checksum of a frame, omits values")         \
+  X(kFrameIdUnseeded, "frame checksum does not depend on the chunk's id")                        \
+  X(kFrameSequenceUnchecked, "a frame need not follow the one before it in sequence")            \
+  X(kFrameLaterUnseen, "no look for later frames behind a damaged one")                          \
+  X(kFrameAheadUnseen, "a hole in a log chunk taken for a crash's whatever later frames say")    \
+  X(kLogWindowUnkept, "a frame stored further ahead than the window")                            \
+  X(kVisibleOutOfOrder, "a write visible before those ahead of it")                              \
+  X(kRecoveredTailUnflushed, "of the log's last frames only the last one flushed by a recovery") \
+  X(kLogGapUnseen, "a gap between log chunks taken for the end of the log")                      \
+  X(kLogAppendAfterOpen, "log chunk appended to behind the end that recovery found")             \
+  X(kChunkUnnamed, "log chunk used before the manifest names it")                                \
+  X(kFlushInTwoEdits, "flush drops the log in an edit before the one that adds the table")       \
+  X(kFlushedSequenceUnset, "flush leaves the flushed sequence as it was")                        \
+  X(kFlushFreesEarly, "unused tail of a log chunk freed before the edit without it")             \
+  X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")             \
+  X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
+  X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
+  X(kTableMetaUnchecked, "table meta block accepted without its checksum")                       \
+  X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")             \
+  X(kTableLeafUnchecked, "leaf of a table accepted without its checksum")                        \
+  X(kRecordUnchecked, "record of a table accepted without its check")                            \
+  X(kVisibleBeforeDurable, "a group of writes visible before its fence")                         \
+  X(kIdsUnskipped, "ids that went down with the process given out again after an open")          \
+  X(kLogFileUnsynced, "log file not synced by a write with sync")                                \
+  X(kLogFileOlderUnsynced, "older log files not synced by a write with sync")                    \
+  X(kLogFileKeptUnsynced, "log files that recovery kept not made durable")                       \
+  X(kLogFileRemovalUnsynced, "removal of log files that recovery left out not made durable")     \
+  X(kLogFileRetiredEarly, "log file removed before the edit that flushes it")                    \
+  X(kLogFileUnchecked, "fragment of a log file accepted without its checksum")                   \
+  X(kLogFileSequenceUnchecked, "a batch need not follow the one before it in sequence")          \
+  X(kLogFileLaterUnseen, "no look for later batches behind a damaged one")                       \
+  X(kLogFileGapUnseen, "log files behind a missing one replayed")                                \
+  X(kLogOwnerUnsynced, "the name of a log folder's owner not synced")                            \
+  X(kOlderLogBelieved, "an older copy of a log folder taken for the log")                        \
+  X(kLogFolderUnsynced, "the name of the log folder not synced")                                 \
+  X(kSsdFileUnsynced, "table file not synced before the edit that names it")                     \
+  X(kLogFileUncut, "log files that recovery kept in part not cut")                               \
+  X(kVolatileLogUnsynced, "log not synced before files hold its writes")                         \
+  X(kSsdOwnerUnsynced, "the name of an SSD directory's owner not synced")                        \
+  X(kSsdInTwoEdits, "SSD job drops its inputs in an edit before the one that adds its output")   \
+  X(kSsdInputsRemovedEarly, "files removed before the edit that drops them")                     \
+  X(kSsdOrphansKept, "files that no manifest names left at open")                                \
+  X(kSsdSizeUnchecked, "table file accepted with another size than the manifest's")              \
+  X(kSsdFileUnidentified, "table file accepted with another fingerprint than the manifest's")    \
+  X(kSsdBlockUnchecked, "block of a table file accepted without its checksum")                   \
+  X(kPoolUnsynced, "new pool file not synced before it gets its name")                           \
+  X(kPoolNameUnsynced, "directory of a new pool not synced")                                     \
+  X(kDirectoryUnsynced, "sync of a new file leaves out its directory")                           \
   X(kFolderUnsynced, "a new directory's name not synced")
 
 enum class Mutation : int {

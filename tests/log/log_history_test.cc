@@ -34,6 +34,7 @@ struct Unit {
   uint64_t first;
   uint64_t count;
   State state = kGood;
+  uint64_t ahead = 0;  // of one update
 
   uint64_t last() const { return first + count - 1; }
   bool checks() const { return state == kGood || state == kUnknownType; }
@@ -56,6 +57,7 @@ struct Reading {
   uint64_t id = 0;
   std::vector<Unit> all, whole;
   size_t holes = 0;
+  bool in_order = true;
   uint64_t file_last = 0;  // of a file also what is flushed
   uint64_t order = 0;
 
@@ -87,12 +89,16 @@ Reading ReadChunkOf(const Source& source) {
   const std::vector<Unit>& units = source.units;
   for (size_t i = 0; i < units.size(); i++) {
     const uint64_t last = r.all.empty() ? 0 : r.all.back().last();
-    if (!units[i].checks()) {
+    const bool skipped = !units[i].checks();
+    if (skipped) {
       while (i < units.size() && !(units[i].checks() && units[i].first > last)) i++;
       if (i < units.size() || source.sealed) r.holes++;
       if (i == units.size()) break;
     }
-    if (!r.all.empty() && units[i].first != last + 1) r.holes++;
+    if (!r.all.empty() && units[i].first != last + 1) {
+      r.holes++;
+      r.in_order = r.in_order && skipped;
+    }
     r.all.push_back(units[i]);
     if (r.holes == 0) r.whole.push_back(units[i]);
   }
@@ -158,8 +164,14 @@ Outcome Expect(const World& world) {
   for (const Reading& r : ReadAll(world)) {
     const LogHoles holes = r.in_file() ? world.rules.in_files : world.rules.in_chunks;
     const bool may_end = !repairs && holes == LogHoles::kEndTheLog && !(r.source->sealed && !r.in_file());
-    const std::vector<Unit>& units = may_end ? r.whole : r.all;
-    size_t damage = may_end ? 0 : r.holes;
+    bool beside = !repairs && !r.in_file() && !r.source->sealed && r.in_order && !ended;
+    for (size_t i = r.whole.size(); i < r.all.size(); i++) {
+      const uint64_t found = r.whole.empty() ? outcome.last : r.whole.back().last();
+      beside = beside && r.all[i].first - 1 - r.all[i].ahead <= found;
+    }
+    const bool cut = r.holes > 0 && (may_end || beside);
+    const std::vector<Unit>& units = cut ? r.whole : r.all;
+    size_t damage = cut ? 0 : r.holes;
     if (r.single && r.order <= outcome.last) {
       outcome.told++;
       continue;
@@ -177,7 +189,7 @@ Outcome Expect(const World& world) {
       }
       if (!ended) outcome.last = std::max(outcome.last, units.back().last());
     }
-    if (may_end && r.holes > 0) ended = true;
+    if (cut) ended = true;
     outcome.told += damage;
     if (recovers && damage > 0) outcome.corrupt = true;
     if (outcome.corrupt) return outcome;
@@ -205,8 +217,10 @@ class LogHistoryTest : public testing::Test {
                            "value" + std::to_string(unit.first + i)});
       }
       if (unit.state == Unit::kForeign) source->chunk->id = source->id + 1000;
+      char* const frame = source->chunk->base + source->chunk->used;
       const std::vector<const char*> places = WriteFrame(&writer_, source->chunk.get(), updates, unit.first);
       source->chunk->id = source->id;
+      EncodeFixed64(frame, FrameAhead(DecodeFixed64(frame), unit.ahead));
       if (unit.state == Unit::kDamaged) source->chunk->base[places[0] - source->chunk->base] ^= 1;
     }
     const LogPiece piece = ReadLogChunk(PlaceOf(*source), source->chunk->base, pool_->secret());
@@ -336,6 +350,7 @@ std::vector<Unit> RandomUnits(Random* random, uint64_t* next) {
   for (uint64_t n = random->Uniform(6); n > 0; n--) {
     Unit unit{*next, 1 + random->Uniform(3)};
     *next = unit.last() + 1;
+    if (unit.count == 1 && random->OneIn(2)) unit.ahead = random->Uniform(std::min<uint64_t>(unit.first, kLogWindow));
     if (random->OneIn(20)) unit.state = Unit::kDamaged;
     if (random->OneIn(40)) unit.state = Unit::kForeign;
     if (random->OneIn(60) && unit.count > 1) unit.state = Unit::kUnknownType;
@@ -448,6 +463,41 @@ class LogHistoryRuleTest : public LogHistoryTest {
   }
   World world_;
 };
+
+TEST_F(LogHistoryRuleTest, AHoleIsACrashUnlessALaterFrameSaysThatItWasDurable) {
+  Add(false,
+      {{1, 1}, {2, 1}, {3, 1, Unit::kDamaged}, {4, 1, Unit::kGood, 1}, {5, 1, Unit::kDamaged}, {6, 1, Unit::kGood, 3}});
+  EXPECT_EQ((std::vector<uint64_t>{1, 2}), Run(LogPolicy::kRecover, LogHoles::kAreDamage).replayed);
+  EXPECT_EQ(0u, Run(LogPolicy::kVerify, LogHoles::kAreDamage).told);
+  EXPECT_EQ((std::vector<uint64_t>{1, 2, 4, 6}), Run(LogPolicy::kRepair, LogHoles::kAreDamage).replayed);
+  world_.sources[0].units.back().ahead = 2;
+  EXPECT_TRUE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+  world_.sources[0].units.back().ahead = 0;
+  EXPECT_TRUE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+}
+
+TEST_F(LogHistoryRuleTest, AHoleAtTheBeginningIsACrashToo) {
+  Add(false, {{1, 3}});
+  Add(false, {{4, 1, Unit::kDamaged}, {5, 1, Unit::kGood, 1}});
+  EXPECT_EQ((std::vector<uint64_t>{1, 2, 3}), Run(LogPolicy::kRecover, LogHoles::kAreDamage).replayed);
+  world_.sources[1].units.back().ahead = 0;
+  EXPECT_TRUE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+}
+
+TEST_F(LogHistoryRuleTest, AHoleIsDamageInASealedChunkAndBeforeAnotherPiece) {
+  Add(false, {{1, 1}, {2, 1, Unit::kDamaged}, {3, 1, Unit::kGood, 1}});
+  EXPECT_FALSE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+  world_.sources[0].sealed = true;
+  EXPECT_TRUE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+  world_.sources[0].sealed = false;
+  Add(false, {{4, 1, Unit::kGood, 3}});
+  EXPECT_TRUE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+}
+
+TEST_F(LogHistoryRuleTest, FramesThatDoNotFollowWithoutAHoleBetweenAreDamage) {
+  Add(false, {{1, 1}, {3, 1, Unit::kGood, 2}});
+  EXPECT_TRUE(Run(LogPolicy::kRecover, LogHoles::kAreDamage).corrupt);
+}
 
 TEST_F(LogHistoryRuleTest, ALogNeverEndsBeforeASealedChunk) {
   Add(false, {{1, 1}});

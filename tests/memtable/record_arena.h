@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/format/record.h"
@@ -27,6 +28,12 @@ class RecordArena {
     char* const end = EncodeRecordHead(place, tag, key, value, kTestSecret, &hash);
     memcpy(end, value.data(), value.size());
     return {place, size};
+  }
+
+  // Has the records of another one from now on.
+  void Take(RecordArena* other) {
+    for (std::unique_ptr<char[]>& record : other->records_) records_.push_back(std::move(record));
+    other->records_.clear();
   }
 
  private:

@@ -17,11 +17,19 @@ namespace miodb::sim {
 namespace {
 
 // The alphabet of exhaustive exploration: put a, put b, delete a, batch, put unsynced, sync (a small put that asks for
-// it), flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen, merge an operand, single-delete
-// and put, the same and single-delete.
-const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "f",     "M",
+// it), two writers beside one another, flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen,
+// merge an operand, single-delete and put, the same and single-delete.
+const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "w2.7",  "f",  "M",
                                  "c",      "t",      "e",   "o",     "k",     "m0.9!", "z0.5!", "y0!"};
-constexpr uint64_t kSymbols = std::size(kAlphabet);
+
+// Where a fence is a sync, no writers go beside one another: such a history would be one of writes without sync.
+std::vector<const char*> AlphabetOf(Mode mode) {
+  std::vector<const char*> symbols;
+  for (const char* const symbol : kAlphabet) {
+    if (mode != Mode::kFile || *symbol != 'w') symbols.push_back(symbol);
+  }
+  return symbols;
+}
 
 // What comes before. Nothing; tables on every level, two runs on the first, and a memtable; a repository whose extents
 // have garbage, and nothing to merge.
@@ -188,20 +196,23 @@ Failure RunRandom(Explorer* explorer, uint64_t seed, const Announce& announce) {
   return {};
 }
 
-uint64_t ExhaustiveHistories(int length) {
+uint64_t ExhaustiveHistories(Mode mode, int length) {
   uint64_t count = std::size(kPreludes);
-  for (int i = 0; i < length; i++) count *= kSymbols;
+  for (int i = 0; i < length; i++) count *= AlphabetOf(mode).size();
   return count;
 }
 
 Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce) {
   const Config config = MakeConfig(0);
+  const std::vector<const char*> alphabet = AlphabetOf(explorer->mode());
+  const uint64_t count = ExhaustiveHistories(explorer->mode(), length) / std::size(kPreludes);
   for (const char* const prelude : kPreludes) {
-    const uint64_t count = ExhaustiveHistories(length) / std::size(kPreludes);
     for (uint64_t number = 0; number < count; number++) {
       std::string text = prelude;
       uint64_t rest = number;
-      for (int i = 0; i < length; i++, rest /= kSymbols) text += std::string(" ") + kAlphabet[rest % kSymbols];
+      for (int i = 0; i < length; i++, rest /= alphabet.size()) {
+        text += std::string(" ") + alphabet[rest % alphabet.size()];
+      }
       History history;
       CHECK(FromText(text, &history));
       announce(config.seed, history, history.size() - 1);

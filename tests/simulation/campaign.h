@@ -42,7 +42,7 @@ Failure RunRandom(Explorer* explorer, uint64_t seed, const Announce& announce);
 Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce);
 
 // How many histories RunExhaustive runs for a length.
-uint64_t ExhaustiveHistories(int length);
+uint64_t ExhaustiveHistories(Mode mode, int length);
 
 // A history in which a region is added to the pool; crashes from then on.
 Failure RunRegionAddition(Explorer* explorer, const Announce& announce);

@@ -106,6 +106,15 @@ void DBPeer::AppendToRecoveredLog(DB* db) {
   impl->tree_->Publish();
 }
 
+WriteLanes* DBPeer::OpenLanes(DB* db) {
+  WritePath* const path = Impl(db)->write_.get();
+  if (path->lanes_.open()) return &path->lanes_;
+  const bool possible = path->takes_turns_ && path->chunk_ != nullptr && path->chunk_->in_pool();
+  if (!possible || path->writable_->empty()) return nullptr;
+  path->OpenLanes();
+  return &path->lanes_;
+}
+
 int DBPeer::Regions(DB* db) { return Impl(db)->context_->pool->regions().count(); }
 
 size_t DBPeer::TablesAt(DB* db, int level) {

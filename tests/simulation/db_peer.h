@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/db/db_impl.h"
+#include "src/db/write_lanes.h"
 
 namespace miodb {
 
@@ -23,6 +24,9 @@ class DBPeer {
 
   // Makes the log chunk that recovery read last the one that is written to. For a mutation.
   static void AppendToRecoveredLog(DB* db);
+
+  // Opens the lanes for writers beside one another, if they are not open. nullptr: this is no moment for them.
+  static WriteLanes* OpenLanes(DB* db);
 
   // Regions of the pool.
   static int Regions(DB* db);

@@ -5,6 +5,7 @@
 #include "miodb/write_batch.h"
 #include "src/util/hash.h"
 #include "src/util/mutation.h"
+#include "tests/simulation/beside.h"
 #include "tests/simulation/db_peer.h"
 
 namespace miodb::sim {
@@ -196,15 +197,27 @@ void Explorer::AddRegion() {
   if (!s.ok() && (possible || !s.IsInvalidArgument())) Fail("add region: " + s.ToString());
 }
 
+// Of writers beside one another those that found no room write on their own.
 void Explorer::Write(const Op& op) {
   const std::vector<Update> updates = UpdatesOf(op, config_, oracle_->started() + 1);
+  if (op.kind != 'w') return WriteBatchOf(updates, op.sync);
+  size_t written = WriteBeside(db_.get(), media_[0].get(), updates, op.b, oracle_);
+  totals_.beside += written;
+  for (; written < updates.size() && !Done(); written++) {
+    const uint64_t refused = totals_.refused;
+    WriteBatchOf({updates[written]}, op.sync);
+    if (totals_.refused != refused) return;  // the next one's value names another sequence
+  }
+}
+
+void Explorer::WriteBatchOf(const std::vector<Update>& updates, bool sync) {
   WriteBatch batch = BatchOf(updates);
   WriteOptions options;
-  options.sync = op.sync;
+  options.sync = sync;
   oracle_->Start(updates);
   const Status s = db_->Write(options, &batch);
   if (s.ok()) {
-    oracle_->Acknowledge(!log_off() && (op.sync || settings_.mode != Mode::kFile));
+    oracle_->Acknowledge(!log_off() && (sync || settings_.mode != Mode::kFile));
     return;
   }
   oracle_->Refuse();

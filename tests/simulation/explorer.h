@@ -49,6 +49,7 @@ struct Settings {
 struct Totals {
   uint64_t histories = 0;
   uint64_t images = 0;     // opened and checked
+  uint64_t beside = 0;     // writes of writers beside one another
   uint64_t repeated = 0;   // not opened: the same bytes with the same promises had been
   uint64_t killed = 0;     // of images: of a killed process
   uint64_t deep = 0;       // of images: of a crash in a recovery
@@ -70,6 +71,7 @@ class Explorer {
   // Only crashes from operation first_explored on are looked at. False if something was wrong: see failure().
   bool Run(const Config& config, const History& history, size_t first_explored = 0);
 
+  Mode mode() const { return settings_.mode; }
   const std::string& failure() const { return failure_; }
   const Totals& totals() const { return totals_; }
 
@@ -102,6 +104,7 @@ class Explorer {
   void Do(const Op& op);
   void AddRegion();
   void Write(const Op& op);
+  void WriteBatchOf(const std::vector<Update>& updates, bool sync);
   void Reopen(char how);
   void LosePower();
   void CheckLive();

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ExplorerTest, testing::ValuesIn(kModes),
 
 TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   Settings settings = BroadSettings(GetParam());
-  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 40000, 334000, 20000000);
+  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 60000, 334000, 20000000);
   Explorer explorer(settings);
   Expect(RunRandom(&explorer, test::Seeds(1)[0], Ignore));
   const Totals& t = explorer.totals();
@@ -44,6 +44,7 @@ TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   EXPECT_GT(t.evacuations, 0u);
   EXPECT_GT(t.rollovers, 0u);
   EXPECT_GT(t.splits, 0u);
+  EXPECT_EQ(GetParam() != Mode::kFile, t.beside > 0);
   EXPECT_GT(t.growths, 0u);
   EXPECT_GT(t.killed, 0u);
   EXPECT_GT(t.deep, 0u);
@@ -57,7 +58,7 @@ TEST_P(ExplorerTest, EveryCrashOfEveryShortHistoryLeavesAPrefixOfTheWrites) {
   for (int length = 1; length <= longest; length++) {
     const uint64_t before = explorer.totals().histories;
     Expect(RunExhaustive(&explorer, length, Ignore));
-    EXPECT_EQ(ExhaustiveHistories(length), explorer.totals().histories - before);
+    EXPECT_EQ(ExhaustiveHistories(GetParam(), length), explorer.totals().histories - before);
     if (HasFailure()) return;
   }
   EXPECT_GT(explorer.totals().evacuations, 0u);

@@ -28,11 +28,11 @@ Update MakeUpdate(int key, Kind kind, uint64_t size, uint64_t sequence) {
 Op AnyWrite(Random* random, const Config& config) {
   Op op;
   const uint64_t dice = random->Uniform(10);
-  op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : 'b';
+  op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : dice < 9 ? 'b' : 'w';
   if (config.single_keys > 0 && random->OneIn(2)) op.kind = random->OneIn(4) ? 'z' : random->OneIn(4) ? 'y' : 'm';
   op.sync = random->OneIn(3);
-  if (op.kind == 'b') {
-    op.a = static_cast<uint32_t>(1 + random->Uniform(5));
+  if (op.kind == 'b' || op.kind == 'w') {
+    op.a = static_cast<uint32_t>(op.kind == 'b' ? 1 + random->Uniform(5) : 2 + random->Uniform(kMostWriters - 1));
     op.b = static_cast<uint32_t>(random->Uniform(1000));
   } else {
     op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));
@@ -193,7 +193,7 @@ std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first
   if (op.kind == 'p') add(key, Kind::kPut, op.b);
   if (op.kind == 'd') add(key, Kind::kDelete, 0);
   if (op.kind == 'm') add(key, Kind::kMerge, op.b);
-  if (op.kind == 'b') {
+  if (op.kind == 'b' || op.kind == 'w') {
     Random random(op.b);
     for (uint32_t i = 0; i < op.a; i++) {
       const int any = static_cast<int>(random.Uniform(static_cast<uint64_t>(plain)));

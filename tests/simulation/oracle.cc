@@ -71,6 +71,11 @@ void Oracle::Acknowledge(bool promise) {
   if (promise) promised_ = started_;
 }
 
+void Oracle::AcknowledgeUpTo(uint64_t sequence) {
+  CHECK(sequence > acknowledged_ && sequence <= started_);
+  acknowledged_ = promised_ = sequence;
+}
+
 void Oracle::Refuse() {
   states_.pop_back();
   ends_.pop_back();

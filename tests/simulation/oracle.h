@@ -38,6 +38,8 @@ class Oracle {
   void Start(const std::vector<Update>& batch);
   void Acknowledge(bool promise);
   void Refuse();
+  // Of several writes under way those up to this sequence are acknowledged and promised.
+  void AcknowledgeUpTo(uint64_t sequence);
   void PromiseAll() { promised_ = acknowledged_; }
 
   // What was not promised is no longer acknowledged.

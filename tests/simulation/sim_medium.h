@@ -34,7 +34,8 @@ const char* ModeName(Mode mode);
 
 inline constexpr uint64_t kLineBytes = 64;
 inline constexpr uint64_t kLineWords = 8;
-inline constexpr int kThreads = 4;
+inline constexpr int kMostWriters = 4;  // in flight beside one another
+inline constexpr int kThreads = 4 + kMostWriters;
 
 // What is left of an open line: below kTorn, that many of its stores; else the durable content with those words of the
 // content after all stores that the low 8 bits name.
