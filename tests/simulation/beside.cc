@@ -24,7 +24,8 @@ struct InFlight {
 
 bool Enter(WriteLanes* lanes, const Update& update, InFlight* one) {
   one->key = Oracle::KeyText(update.key);
-  one->writer.type = update.put ? kTypeValue : kTypeDeletion;
+  CHECK(update.kind == Update::Kind::kPut || update.kind == Update::Kind::kDelete);  // as UpdatesOf draws them
+  one->writer.type = update.kind == Update::Kind::kPut ? kTypeValue : kTypeDeletion;
   one->writer.key = one->key;
   one->writer.value = update.value;
   one->writer.count = 1;
