@@ -34,6 +34,22 @@ void Take(const ManifestRecord& record, PmRef offset, ManifestImage* manifest) {
   if (!s.ok()) manifest->problems.push_back({place, s.ToString()});
 }
 
+// The footer counts what was confirmed as durable, so that damage to the last records is told from a crash before them.
+// By the same count nothing is missing where the walk gave up (unread) behind the last of them: space that was used
+// before may look like edits.
+void JudgeEnd(uint64_t next, uint64_t unread, ManifestImage* manifest) {
+  const std::string place = "manifest at offset " + std::to_string(manifest->offset);
+  if (manifest->confirmed > next) {
+    const std::string what = unread == 0 ? " are lost, which were confirmed as durable"
+                                         : " were confirmed as durable, and are lost or lie behind offset " +
+                                               std::to_string(unread) + ", where too much looks like edits and is none";
+    manifest->problems.push_back(
+        {place, "edits " + std::to_string(next) + " to " + std::to_string(manifest->confirmed - 1) + what});
+  } else if (next == 0) {
+    manifest->problems.push_back({place, "snapshot damaged"});
+  }
+}
+
 }  // namespace
 
 // Records begin at multiples of 8. A record counts if it checks with the area's seed, and if the edits that would lie
@@ -55,7 +71,7 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
                         footer.offset == offset && footer.size == size && footer.generation == generation;
   if (manifest.has_footer) manifest.epoch = footer.epoch;
   manifest.confirmed = ConfirmedRecords(area + size, seed);
-  uint64_t next = 0, end = 0, wasted = 0;  // end: of the last record
+  uint64_t next = 0, end = 0, wasted = 0, unread = 0;  // end: of the last record
   ManifestRecord record;
   for (uint64_t p = 0; p + kManifestRecordHeader <= records_end;) {
     // The edits in between must have had room.
@@ -67,9 +83,7 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
     }
     // So the walk comes to an end also in an area that is full of what looks like records.
     if (wasted > kMostWastedPerByte * size) {
-      manifest.problems.push_back({"manifest at offset " + std::to_string(offset),
-                                   "not read from offset " + std::to_string(offset + p) +
-                                       " on: too much of what follows looks like edits and is none"});
+      unread = offset + p;
       break;
     }
     manifest.hashed_bytes += record.payload.size();
@@ -91,15 +105,7 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
     p += ManifestRecordBytes(record.payload.size());
     end = p;
   }
-  // The footer counts what was confirmed as durable, so that damage to the last records is told from a crash before
-  // them.
-  if (manifest.confirmed > next) {
-    manifest.problems.push_back({"manifest at offset " + std::to_string(offset),
-                                 "edits " + std::to_string(next) + " to " + std::to_string(manifest.confirmed - 1) +
-                                     " are lost, which were confirmed as durable"});
-  } else if (next == 0) {
-    manifest.problems.push_back({"manifest at offset " + std::to_string(offset), "snapshot damaged"});
-  }
+  JudgeEnd(next, unread, &manifest);
   return manifest;
 }
 

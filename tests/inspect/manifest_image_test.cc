@@ -33,6 +33,17 @@ class ManifestImageTest : public testing::Test {
                   ConfirmedWord(AreaSeed(kSecret, epoch), confirmed));
   }
 
+  // Whatever lies behind this place of an area as long as the pool: a payload up to the end of the area, and an edit
+  // for which there is room. The second word is the first of the next place, so of two places one is none.
+  void LookLikeEdits(uint64_t begin) {
+    char* const area = pool_.get() + kPoolHeaderSize;
+    const uint64_t size = kBytes - kPoolHeaderSize;
+    for (uint64_t p = begin; p + kAreaFooterBytes + 32 <= size; p += 16) {
+      EncodeFixed64(area + p, size - kAreaFooterBytes - p - kManifestRecordHeader);
+      EncodeFixed64(area + p + 8, p / 32);
+    }
+  }
+
   std::unique_ptr<PoolImage> Image() const { return PoolImage::Wrap("pool", pool_.get(), kBytes); }
 
   const std::unique_ptr<char, void (*)(void*)> pool_;
@@ -66,20 +77,38 @@ TEST_F(ManifestImageTest, AFooterInEveryUnitCostsReadingThePoolOnce) {
 }
 
 TEST_F(ManifestImageTest, AnAreaThatLooksLikeEditsEverywhereIsHashedABoundedNumberOfTimes) {
-  char* const area = pool_.get() + kPoolHeaderSize;
   const uint64_t size = kBytes - kPoolHeaderSize;
-  // A payload up to the end of the area, and an edit for which there is room: the second word is the first of the next
-  // place, so of two places one is none.
-  for (uint64_t p = 0; p + kAreaFooterBytes + 32 <= size; p += 16) {
-    EncodeFixed64(area + p, size - kAreaFooterBytes - p - kManifestRecordHeader);
-    EncodeFixed64(area + p + 8, p / 32);
-  }
+  LookLikeEdits(0);
   WriteFooter(kPoolHeaderSize, kBytes, 1);
   const std::vector<ManifestImage> areas = FindManifestAreas(*Image(), PoolHeader{});
   ASSERT_EQ(1u, areas.size());
   EXPECT_FALSE(areas[0].problems.empty());
   EXPECT_GT(areas[0].hashed_bytes, size) << "it does not look like edits";
   EXPECT_LE(areas[0].hashed_bytes, 18 * size);
+}
+
+// As space may that was used for something else before.
+TEST_F(ManifestImageTest, WhatLooksLikeEditsBehindTheLastOneThatWasConfirmedIsNoDamage) {
+  VersionEdit edit;
+  edit.SetNextId(7);
+  std::string payload;
+  edit.EncodeTo(&payload);
+  const uint64_t seed = AreaSeed(kSecret, 1), record_bytes = ManifestRecordBytes(payload.size());
+  LookLikeEdits(record_bytes);
+  char* const record = pool_.get() + kPoolHeaderSize;
+  EncodeFixed64(record, payload.size());
+  EncodeFixed64(record + 8, 0);
+  EncodeFixed64(record + 16, ManifestRecordChecksum(seed, 0, payload));
+  memcpy(record + kManifestRecordHeader, payload.data(), payload.size());
+  for (const uint64_t confirmed : {1, 2}) {
+    WriteFooter(kPoolHeaderSize, kBytes, 1, confirmed);
+    const std::vector<ManifestImage> areas = FindManifestAreas(*Image(), PoolHeader{});
+    ASSERT_EQ(1u, areas.size());
+    ASSERT_EQ(1u, areas[0].records.size());
+    EXPECT_EQ(7u, areas[0].state.next_id);
+    EXPECT_GT(areas[0].hashed_bytes, 16 * areas[0].size) << "the walk gave up";
+    EXPECT_EQ(confirmed - 1, areas[0].problems.size());
+  }
 }
 
 }  // namespace
