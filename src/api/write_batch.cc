@@ -65,6 +65,7 @@ void WriteBatch::SingleDelete(const Slice& key) { WriteBatchInternal::Add(this, 
 // The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
 // refuses it.
 void WriteBatchInternal::Add(WriteBatch* batch, uint8_t type, const Slice& key, const Slice& value) {
+  DCHECK(value.empty() || HasBatchValue(type));
   SetCount(batch, Count(batch) + 1);
   batch->rep_.push_back(static_cast<char>(type));
   PutString(&batch->rep_, key);

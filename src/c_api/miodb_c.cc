@@ -122,6 +122,7 @@ void miodb_multi_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options,
 // Without memory for a copy the value counts as not found, which is no error.
 uint8_t miodb_key_may_exist(leveldb_t* db, const leveldb_readoptions_t* options, const char* key, size_t keylen,
                             char** value, size_t* vallen) {
+  DCHECK(key != nullptr || keylen == 0);
   std::string bytes;
   bool found = false;
   const bool may = RepOf(db)->KeyMayExist(RepOf(options), Slice(key, keylen), &bytes, &found);

@@ -323,6 +323,7 @@ void TraceEncoder::StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_by
 
 // The size of the body comes before the body, so it is computed and checked.
 void TraceEncoder::Update(uint64_t micros, uint8_t type, const Slice& key, const Slice& value) {
+  DCHECK(value.empty() || HasBatchValue(type));
   size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
   if (HasBatchValue(type)) body_bytes += static_cast<size_t>(VarintLength(value.size())) + value.size();
   StartBatchOfOne(micros, type, body_bytes);

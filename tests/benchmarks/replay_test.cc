@@ -38,6 +38,14 @@ class RecordingDb final : public DB {
       std::string text;
       void Put(const Slice& key, const Slice& value) override { text += key.ToString() + "=" + value.ToString() + ";"; }
       void Delete(const Slice& key) override { text += "-" + key.ToString() + ";"; }
+      Status SingleDelete(const Slice& key) override {
+        text += "--" + key.ToString() + ";";
+        return Status::OK();
+      }
+      Status Merge(const Slice& key, const Slice& operand) override {
+        text += key.ToString() + "+" + operand.ToString() + ";";
+        return Status::OK();
+      }
     } text;
     EXPECT_OK(updates->Iterate(&text));
     calls.push_back("write " + text.text);
@@ -127,7 +135,7 @@ TEST_F(ReplayTest, ACopyOfTheDatabaseEndsWithTheSameContent) {
 TEST_F(ReplayTest, OneWorkerKeepsTheOrderOfTheTrace) {
   const std::string range = FromHex("0000000000000000 01000000 0f 0161 0162");
   const std::string family = FromHex("0000000000000000 02000000 01 016b 0176 05 03 0161 0162");
-  const std::string single = FromHex("0000000000000000 01000000 07 0161");
+  const std::string single = FromHex("0000000000000000 02000000 07 0161 02 0161 0162");
   WriteFile(trace_,
             BeginRecord() + Encoded([](TraceEncoder e) { e.Update(1, kBatchPut, "a", "1"); }) +
                 Encoded([](TraceEncoder e) { e.Get(1, "b"); }) + Encoded([&](TraceEncoder e) { e.Batch(1, range); }) +
@@ -135,7 +143,7 @@ TEST_F(ReplayTest, OneWorkerKeepsTheOrderOfTheTrace) {
                 Encoded([&](TraceEncoder e) { e.Batch(1, single); }) + FromHex("0100000000000000 0c 02000000 ffff"));
   RecordingDb db;
   ASSERT_OK(Replay(&db, Fast()));
-  EXPECT_EQ((std::vector<std::string>{"write a=1;", "get b", "write -a;"}), db.calls);
+  EXPECT_EQ((std::vector<std::string>{"write a=1;", "get b", "write --a;a+b;"}), db.calls);
   EXPECT_EQ(2u, report_.counts[kTraceWrite].issued);
   EXPECT_EQ(2u, report_.counts[kTraceWrite].unsupported);
   EXPECT_EQ(1u, report_.counts[static_cast<TraceType>(12)].unsupported);
