@@ -132,11 +132,11 @@ JobHold Scheduler::BeginMerge(const MergeJob& job) {
 // the owner stops the database, or tries again.
 void Scheduler::EndMerge(const JobHold& hold, Outcome outcome, bool refused) {
   CHECK(!hold.is_drain);
-  Release(hold);
-  attempts_++;
   const bool collection = hold.kind == MergeKind::kCollect, quiet = hold.kind == MergeKind::kQuiet;
   CHECK(!quiet || quiet_.running());
   if (quiet) quiet_.End(EndOf(outcome));
+  Release(hold);
+  attempts_++;
   switch (outcome) {
     case Outcome::kInstalled:
       installed_++;
