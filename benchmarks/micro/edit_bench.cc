@@ -62,7 +62,8 @@ class World {
     uint64_t hash;
     memcpy(EncodeRecordHead(at, PackTag(1, kTypeValue), key, value_, pool_->secret(), &hash), value_.data(),
            value_.size());
-    const IndexWord word(payload_->offset() + (at - payload_->data()), kTypeValue, RecordSize(key.size(), value_.size()));
+    const IndexWord word(payload_->offset() + (at - payload_->data()), kTypeValue,
+                         RecordSize(key.size(), value_.size()));
     IndexEntry entry;
     entry.SetKey(key);
     entry.same_key_as_last = false;
