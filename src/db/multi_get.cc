@@ -55,7 +55,7 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
   if (!s.ok()) return;
   if (!found || IsTombstone(record.type())) {
     status = Status::NotFound(Slice());
-  } else if (record.type() == kTypeMerge) {
+  } else if (record.type() != kTypeValue) {  // an operand; the walk also judges what is damaged, as in a get
     std::string made;
     status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), &made);
     if (!status.ok()) return;

@@ -212,6 +212,10 @@ uint64_t WriteLanes::Close() {
     most = std::max(most, writes);
   }
   several_ = sum - most >= sum / 8 && sum > most;
+  writers_ = static_cast<size_t>(std::count_if(lanes_.begin(), lanes_.end(), [sum](const Lane& lane) {
+    const uint64_t writes = lane.writes.load(std::memory_order_relaxed);  // relaxed: as above
+    return writes > 0 && writes >= sum / (2 * kLogLanes);
+  }));
   room_.memtable->EndBeside(last);
   room_.chunk->used.store(word & kBytesMask, std::memory_order_relaxed);  // relaxed: see LogChunk::used
   room_ = Room();

@@ -94,6 +94,9 @@ class WriteLanes {
   // leader.
   bool several() const { return several_; }
 
+  // How many had a lane for a good part of the writes then.
+  size_t writers() const { return writers_; }
+
  private:
   // word_: kClosed | writes since Open << kBytesBits | bytes of the chunk in use.
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
@@ -127,6 +130,7 @@ class WriteLanes {
   Statistics* const statistics_;
   Room room_;             // changes while the lanes are closed and free
   bool several_ = false;  // the leader's
+  size_t writers_ = 0;    // the leader's
 
   alignas(64) std::atomic<uint64_t> word_{kClosed};
   alignas(64) std::atomic<int> sleepers_{0};

@@ -46,6 +46,10 @@ constexpr uint64_t kMaxGroupBytes = 1 << 20;
 // So many meetings of writers open the lanes.
 constexpr int kMeetings = 32;
 
+// Lanes that had more writers than there are CPUs stay closed for so many groups of writes: a writer without a CPU
+// holds up all others there, and in the queue only itself.
+constexpr int kWritesOfCrowd = 1 << 20;
+
 Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
 
 Status CheckSizes(const Slice& key, const Slice& value) {
@@ -199,7 +203,8 @@ bool WritePath::MayUseLanes(const Writer& writer) const {
 // The numbers are the leader's again. Where one writer had the lanes nearly for itself, the queue is the shorter way.
 void WritePath::CloseLanes() {
   allocated_sequence_ = lanes_.Close();
-  meetings_ = lanes_.several() ? 2 * kMeetings : 0;
+  const bool crowded = lanes_.writers() > 2 && turns_->Short(lanes_.writers());
+  meetings_ = crowded ? -kWritesOfCrowd : lanes_.several() ? 2 * kMeetings : 0;
 }
 
 void WritePath::OpenLanes() {
@@ -217,6 +222,10 @@ void WritePath::OpenLanes() {
 // stay closed.
 void WritePath::ConsiderLanes(bool met) {
   if (!takes_turns_) return;
+  if (meetings_ < 0) {
+    meetings_++;
+    return;
+  }
   meetings_ = met ? std::min(meetings_ + 1, 2 * kMeetings) : std::max(meetings_ - 1, 0);
   if (meetings_ < kMeetings || turns_->Short(2) || control_->failed()) return;
   if (chunk_ == nullptr || !chunk_->in_pool() || writable_->empty()) return;

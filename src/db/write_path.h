@@ -136,7 +136,8 @@ class WritePath {
 
   // The leader's.
   WriteQueue queue_;
-  int meetings_ = 0;             // of writers, less those that were alone; at most twice as many as open the lanes
+  int meetings_ = 0;             // of writers, less those that were alone; at most twice as many as open the lanes;
+                                 // below 0: lanes stay closed for so many groups
   Persist* persist_ = nullptr;   // the pool's
   FileLog* file_log_ = nullptr;  // of logs_; null: writes go to no files
   std::unique_ptr<FrameWriter> frame_writer_;

@@ -117,7 +117,8 @@ TEST(IndexWordTest, WhatIsAddedForARecordIsWhatIsTakenAway) {
 TEST(IndexWordTest, ReachesToTheEndOfTheLargestPool) {
   const IndexWord word(IndexWord::kMaxRef, kTypeMerge, RecordSize(kMaxKeySize, kMaxValueSize));
   EXPECT_EQ(IndexWord::kMaxRef, word.ref());
-  EXPECT_TRUE(word.tombstone());
+  EXPECT_EQ(kTypeMerge, word.type());
+  EXPECT_FALSE(word.tombstone());
   EXPECT_EQ(uint64_t{1} << 47, IndexWord::kMaxRef + 1);
 }
 

@@ -213,7 +213,7 @@ class LogHistoryTest : public testing::Test {
       std::vector<Update> updates;
       for (uint64_t i = 0; i < unit.count; i++) {
         const bool unknown = unit.state == Unit::kUnknownType && i == 1;
-        updates.push_back({unknown ? static_cast<ValueType>(kTypeValue + 1) : kTypeValue, "key" + std::to_string(i),
+        updates.push_back({unknown ? static_cast<ValueType>(kTypeRangeDeletion) : kTypeValue, "key" + std::to_string(i),
                            "value" + std::to_string(unit.first + i)});
       }
       if (unit.state == Unit::kForeign) source->chunk->id = source->id + 1000;
@@ -239,7 +239,8 @@ class LogHistoryTest : public testing::Test {
       PutFixed64(&batch, unit.first);
       PutFixed32(&batch, static_cast<uint32_t>(unit.count));
       for (uint64_t i = 0; i < unit.count; i++) {
-        batch.push_back(static_cast<char>(unit.state == Unit::kUnknownType && i == 1 ? 7 : kBatchDeletion));
+        batch.push_back(
+            static_cast<char>(unit.state == Unit::kUnknownType && i == 1 ? kTypeRangeDeletion : kBatchDeletion));
         PutLengthPrefixedSlice(&batch, "key" + std::to_string(i));
       }
       if (!unit.checks()) damaged.push_back(writer.bytes() + kFragmentHeaderBytes);
