@@ -239,8 +239,8 @@ class LogHistoryTest : public testing::Test {
       PutFixed64(&batch, unit.first);
       PutFixed32(&batch, static_cast<uint32_t>(unit.count));
       for (uint64_t i = 0; i < unit.count; i++) {
-        batch.push_back(
-            static_cast<char>(unit.state == Unit::kUnknownType && i == 1 ? kTypeRangeDeletion : kBatchDeletion));
+        batch.push_back(static_cast<char>(unit.state == Unit::kUnknownType && i == 1 ? uint8_t{kTypeRangeDeletion}
+                                                                                     : uint8_t{kBatchDeletion}));
         PutLengthPrefixedSlice(&batch, "key" + std::to_string(i));
       }
       if (!unit.checks()) damaged.push_back(writer.bytes() + kFragmentHeaderBytes);
