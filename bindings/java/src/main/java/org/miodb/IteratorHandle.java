@@ -81,13 +81,21 @@ final class IteratorHandle extends Store.Dependent {
     if (cell < 0) {
       return; // the store frees it
     }
-    if (state.compareAndSet(State.IDLE, State.CLOSED)) {
+    State before = state.getAndUpdate(IteratorHandle::closed);
+    if (before == State.IDLE) {
       store.remove(this);
       free();
-    } else {
-      state.compareAndSet(State.IN_USE, State.CLOSING);
     }
     store.leave(cell);
+  }
+
+  /** The move of a close, which is one step: a thread that ends its use between two steps would lose the close. */
+  private static State closed(State state) {
+    return switch (state) {
+      case IDLE -> State.CLOSED;
+      case IN_USE -> State.CLOSING;
+      case CLOSING, CLOSED -> state;
+    };
   }
 
   @Override

@@ -171,6 +171,17 @@ class LifetimeTest {
     }
   }
 
+  /** The shortest use there is, so that the close often falls on its end. */
+  @Test
+  void aCloseIsNotLostToAUseThatEndsMeanwhile() throws InterruptedException {
+    try (DB db = open()) {
+      for (int i = 0; i < 2000; i++) {
+        DBIterator iterator = db.iterator();
+        assertEquals(List.of(), runUntilClosed(List.of(iterator::isValid), iterator::close));
+      }
+    }
+  }
+
   @Test
   void anIteratorInTwoThreadsThrowsInOneOfThem() throws InterruptedException {
     try (DB db = open()) {
