@@ -90,11 +90,7 @@ for argument in "$@"; do
     --checks) groups+=" check" ;;
     --bindings) groups+=" bindings" ;;
     --print) print_only=true ;;
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    *) die "unknown argument $argument; see --help" ;;
+    *) help_or_die "$argument" ;;
   esac
 done
 

@@ -15,6 +15,13 @@ die() {
 # Prints the comment at the top of the calling script, which is its help text.
 show_help() { sed -n '2,/^[^#]/{/^#/!d;s/^# \{0,1\}//;p}' "$0"; }
 
+# help_or_die WORD: what a script does with an argument that is none of its own.
+help_or_die() {
+  if [[ $1 != --help && $1 != -h ]]; then die "unknown argument $1; see --help"; fi
+  show_help
+  exit 0
+}
+
 # take_option BARE WORD...: takes an option off the front of WORD..., with its value after "=" or as the next word; those
 # named in BARE have none. Sets option, value, and option_words: how many words that were. Prints help when asked for.
 # shellcheck disable=SC2034  # used by the scripts that source this file
@@ -23,10 +30,7 @@ take_option() {
   option=${2%%=*}
   value=${2#*=}
   option_words=1
-  if [[ $2 == --help || $2 == -h ]]; then
-    show_help
-    exit 0
-  fi
+  if [[ $2 == --help || $2 == -h ]]; then help_or_die "$2"; fi
   if [[ $2 == *=* || $bare == *" $2 "* ]]; then return; fi
   (($# > 2)) || die "$2 is unknown or needs a value; see --help"
   value=$3

@@ -28,11 +28,7 @@ for argument in "$@"; do
     --value_size=*) value_size=${argument#*=} ;;
     --db=*) db=${argument#*=} ;;
     --keep) keep=true ;;
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    *) die "unknown argument $argument; see --help" ;;
+    *) help_or_die "$argument" ;;
   esac
 done
 if ! is_whole_number "$num" || ((num == 0)); then die "--num needs a number above 0, not \"$num\""; fi

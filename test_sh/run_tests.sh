@@ -47,11 +47,7 @@ for argument in "$@"; do
       if ! is_whole_number "$jobs" || ((jobs == 0)); then die "--jobs needs a number, not \"$jobs\""; fi
       ;;
     --werror) cmake_options+=(-DMIODB_WERROR=ON) ;;
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    *) die "unknown argument $argument; see --help" ;;
+    *) help_or_die "$argument" ;;
   esac
 done
 

@@ -26,11 +26,7 @@ for argument in "$@"; do
       bench=true
       read -ra bench_arguments <<<"${argument#*=}"
       ;;
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    *) die "unknown argument $argument; see --help" ;;
+    *) help_or_die "$argument" ;;
   esac
 done
 

@@ -25,11 +25,7 @@ for argument in "$@"; do
     --plyvel) plyvel=true ;;
     --asan) asan=true ;;
     --keep=*) keep=${argument#*=} ;;
-    --help | -h)
-      show_help
-      exit 0
-      ;;
-    *) die "unknown argument $argument; see --help" ;;
+    *) help_or_die "$argument" ;;
   esac
 done
 

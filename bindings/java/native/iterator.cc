@@ -29,13 +29,10 @@ jlong NewIterator(JNIEnv*, jclass, jlong db, jlong reads) {
 
 void FreeIterator(JNIEnv*, jclass, jlong iterator) { leveldb_iter_destroy(It(iterator)); }
 
-jboolean SeekToFirst(JNIEnv* env, jclass, jlong iterator) {
-  leveldb_iter_seek_to_first(It(iterator));
-  return Arrived(env, iterator);
-}
-
-jboolean SeekToLast(JNIEnv* env, jclass, jlong iterator) {
-  leveldb_iter_seek_to_last(It(iterator));
+// A move without an argument.
+template <void (*move)(leveldb_iterator_t*)>
+jboolean Move(JNIEnv* env, jclass, jlong iterator) {
+  move(It(iterator));
   return Arrived(env, iterator);
 }
 
@@ -61,33 +58,24 @@ jboolean SeekForPrev(JNIEnv* env, jclass, jlong iterator, jbyteArray target) {
   char* error = nullptr;
   leveldb_iter_get_error(It(iterator), &error);
   if (jni::ThrowError(env, error)) return JNI_FALSE;
-  return SeekToLast(env, nullptr, iterator);
+  return Move<leveldb_iter_seek_to_last>(env, nullptr, iterator);
 }
 
-jboolean Next(JNIEnv* env, jclass, jlong iterator) {
-  leveldb_iter_next(It(iterator));
-  return Arrived(env, iterator);
-}
+// The key or the value of the entry.
+using Part = const char* (*)(const leveldb_iterator_t*, size_t*);
 
-jboolean Prev(JNIEnv* env, jclass, jlong iterator) {
-  leveldb_iter_prev(It(iterator));
-  return Arrived(env, iterator);
-}
-
-jbyteArray Key(JNIEnv* env, jclass, jlong iterator) {
+template <Part part>
+jbyteArray Array(JNIEnv* env, jclass, jlong iterator) {
   size_t size = 0;
-  const char* const key = leveldb_iter_key(It(iterator), &size);
-  return jni::NewArray(env, key, size);
+  const char* const data = part(It(iterator), &size);
+  return jni::NewArray(env, data, size);
 }
 
-jbyteArray Value(JNIEnv* env, jclass, jlong iterator) {
+// Copies it into a direct buffer if that has room for all of it, and returns how many bytes there are.
+template <Part part>
+jint Direct(JNIEnv* env, jclass, jlong iterator, jobject buffer, jint position, jint room) {
   size_t size = 0;
-  const char* const value = leveldb_iter_value(It(iterator), &size);
-  return jni::NewArray(env, value, size);
-}
-
-// Copies bytes into a direct buffer if it has room for all of them, and returns how many there are.
-jint Copy(JNIEnv* env, const char* data, size_t size, jobject buffer, jint position, jint room) {
+  const char* const data = part(It(iterator), &size);
   if (size > INT_MAX) {
     jni::ThrowOutOfMemory(env);
     return 0;
@@ -96,34 +84,22 @@ jint Copy(JNIEnv* env, const char* data, size_t size, jobject buffer, jint posit
   return static_cast<jint>(size);
 }
 
-jint KeyDirect(JNIEnv* env, jclass, jlong iterator, jobject buffer, jint position, jint room) {
-  size_t size = 0;
-  const char* const key = leveldb_iter_key(It(iterator), &size);
-  return Copy(env, key, size, buffer, position, room);
-}
-
-jint ValueDirect(JNIEnv* env, jclass, jlong iterator, jobject buffer, jint position, jint room) {
-  size_t size = 0;
-  const char* const value = leveldb_iter_value(It(iterator), &size);
-  return Copy(env, value, size, buffer, position, room);
-}
-
 #define METHOD(name, signature, function) \
   { const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function) }
 
 const JNINativeMethod kMethods[] = {
     METHOD("newIterator", "(JJ)J", NewIterator),
     METHOD("freeIterator", "(J)V", FreeIterator),
-    METHOD("seekToFirst", "(J)Z", SeekToFirst),
-    METHOD("seekToLast", "(J)Z", SeekToLast),
+    METHOD("seekToFirst", "(J)Z", Move<leveldb_iter_seek_to_first>),
+    METHOD("seekToLast", "(J)Z", Move<leveldb_iter_seek_to_last>),
     METHOD("seek", "(J[B)Z", Seek),
     METHOD("seekForPrev", "(J[B)Z", SeekForPrev),
-    METHOD("next", "(J)Z", Next),
-    METHOD("prev", "(J)Z", Prev),
-    METHOD("key", "(J)[B", Key),
-    METHOD("value", "(J)[B", Value),
-    METHOD("keyDirect", "(JLjava/nio/ByteBuffer;II)I", KeyDirect),
-    METHOD("valueDirect", "(JLjava/nio/ByteBuffer;II)I", ValueDirect),
+    METHOD("next", "(J)Z", Move<leveldb_iter_next>),
+    METHOD("prev", "(J)Z", Move<leveldb_iter_prev>),
+    METHOD("key", "(J)[B", Array<leveldb_iter_key>),
+    METHOD("value", "(J)[B", Array<leveldb_iter_value>),
+    METHOD("keyDirect", "(JLjava/nio/ByteBuffer;II)I", Direct<leveldb_iter_key>),
+    METHOD("valueDirect", "(JLjava/nio/ByteBuffer;II)I", Direct<leveldb_iter_value>),
 };
 
 }  // namespace

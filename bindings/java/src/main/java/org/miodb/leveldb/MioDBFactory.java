@@ -2,6 +2,7 @@ package org.miodb.leveldb;
 
 import java.io.File;
 import java.io.IOException;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.iq80.leveldb.CompressionType;
 import org.iq80.leveldb.DB;
@@ -29,28 +30,31 @@ public final class MioDBFactory implements DBFactory {
   @Override
   public DB open(File path, Options options) throws IOException {
     org.miodb.Options converted = convert(options);
-    try {
-      return new AdaptedDB(org.miodb.DB.open(path.toPath(), converted), options.verifyChecksums());
-    } catch (MioDBException e) {
-      throw new IOException(e.getMessage(), e);
-    }
+    return attempt(() -> new AdaptedDB(org.miodb.DB.open(path.toPath(), converted), options.verifyChecksums()));
   }
 
   @Override
   public void destroy(File path, Options options) throws IOException {
     org.miodb.Options converted = convert(options);
-    try {
+    attempt(() -> {
       org.miodb.DB.destroy(path.toPath(), converted);
-    } catch (MioDBException e) {
-      throw new IOException(e.getMessage(), e);
-    }
+      return null;
+    });
   }
 
   @Override
   public void repair(File path, Options options) throws IOException {
     org.miodb.Options converted = convert(options);
-    try {
+    attempt(() -> {
       org.miodb.DB.repair(path.toPath(), converted);
+      return null;
+    });
+  }
+
+  /** What this interface throws is an IOException. */
+  private static <T> T attempt(Supplier<T> call) throws IOException {
+    try {
+      return call.get();
     } catch (MioDBException e) {
       throw new IOException(e.getMessage(), e);
     }
