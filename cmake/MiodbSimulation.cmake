@@ -56,8 +56,6 @@ target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "$
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
 add_library(miodb_mutants STATIC EXCLUDE_FROM_ALL ${helper_sources} $<TARGET_OBJECTS:miodb_mutant_engine>)
-target_compile_definitions(miodb_mutants PUBLIC MIODB_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                                MIODB_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
 target_link_libraries(miodb_mutants PUBLIC miodb_mutant_engine GTest::gtest)
 
 add_custom_target(mutant_tests)

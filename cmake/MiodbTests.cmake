@@ -10,7 +10,7 @@
 # Any other *.cc fails the configure step, so that no test is forgotten. A test's label is its first folder when that
 # is one of the kinds below, else "unit". Tests in tests/benchmarks/ and tests/ycsbc/ look inside db_bench and ycsbc,
 # those in tests/tools/ run the tools; they exist when these do. All programs lie below tests/ in the build folder; tests
-# find each other through MIODB_TEST_BINARY_DIR and files of the tree through MIODB_TEST_SOURCE_DIR.
+# find each other and files of the tree through tests/common/paths.h.
 #
 # Tests in tests/compat/ are LevelDB programs: they see libleveldb and its headers and nothing else of ours. Where the
 # real LevelDB is installed, each compat/*_contract_test is built with that as well, as compat/*_contract_test.peer: what
@@ -69,10 +69,10 @@ endforeach()
 
 # ---- What all of them are built with ----
 
+set_source_files_properties(tests/common/paths.cc PROPERTIES COMPILE_DEFINITIONS
+  "MIODB_TEST_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\";MIODB_TEST_BINARY_DIR=\"${PROJECT_BINARY_DIR}\"")
 add_library(miodb_test_base INTERFACE)
 target_include_directories(miodb_test_base INTERFACE "${PROJECT_SOURCE_DIR}")
-target_compile_definitions(miodb_test_base INTERFACE MIODB_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                                     MIODB_TEST_BINARY_DIR="${PROJECT_BINARY_DIR}")
 target_link_libraries(miodb_test_base INTERFACE miodb_static miodb_compiler miodb_needs Threads::Threads)
 set(test_libraries miodb_test_base)
 if(helper_sources)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "benchmarks/benchmarks.h"
+#include "tests/common/paths.h"
 
 namespace miodb::bench {
 namespace {
@@ -212,7 +213,7 @@ TEST(ConfigTest, EveryEngineHasItsOwnDefaultDirectory) {
 }
 
 std::string Manual() {
-  std::ifstream file(std::string(MIODB_TEST_SOURCE_DIR) + "/docs/db_bench.md");
+  std::ifstream file(test::SourceDir() + "/docs/db_bench.md");
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 

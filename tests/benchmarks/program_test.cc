@@ -20,8 +20,8 @@
 namespace miodb::bench {
 namespace {
 
-const std::string kProgram = MIODB_TEST_BINARY_DIR "/db_bench";
-const std::string kBenchLib = MIODB_TEST_SOURCE_DIR "/test_sh/";
+const std::string kProgram = test::BinaryDir() + "/db_bench";
+const std::string kBenchLib = test::SourceDir() + "/test_sh/";
 
 class ProgramTest : public test::ProgramTestBase {
  protected:

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <string>
 
+#include "tests/common/paths.h"
+
 namespace miodb::test {
 
 struct ProgramResult {
@@ -34,9 +36,7 @@ inline ProgramResult RunProgram(const std::string& command) {
 }
 
 // One of the programs in the top of the build folder.
-inline ProgramResult RunTool(const std::string& command) {
-  return RunProgram(std::string(MIODB_TEST_BINARY_DIR) + "/" + command);
-}
+inline ProgramResult RunTool(const std::string& command) { return RunProgram(BinaryDir() + "/" + command); }
 
 inline std::string FileContents(const std::string& path) {
   std::ifstream file(path);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/common/paths.h"
 #include "tests/db/file_log_fixture.h"
 
 namespace miodb::test {
@@ -261,7 +262,7 @@ TEST_F(FileLogDamageTest, AMissingFileEndsTheLog) {
 
 // The peer program is there when the real LevelDB is (tests/compat).
 TEST_F(FileLogTest, LevelDbReadsTheFiles) {
-  const std::string peer = std::string(MIODB_TEST_BINARY_DIR) + "/tests/compat/table_dump_peer_main";
+  const std::string peer = BinaryDir() + "/tests/compat/table_dump_peer_main";
   if (!fs::exists(peer)) GTEST_SKIP() << "LevelDB is not installed";
   for (const bool padding : {false, true}) {
     options_.wal_padding = padding;

@@ -14,6 +14,7 @@
 #include "miodb/env.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/paths.h"
 
 namespace miodb::test {
 namespace {
@@ -39,7 +40,7 @@ class OpenTest : public DbTestBase {
 
   // What another process is told that tries to open the database; "OK" if it could.
   std::string OpenElsewhere() {
-    const std::string command = std::string(MIODB_TEST_BINARY_DIR) + "/tests/db/open_main " + path_;
+    const std::string command = BinaryDir() + "/tests/db/open_main " + path_;
     FILE* const pipe = popen(command.c_str(), "r");
     EXPECT_NE(nullptr, pipe);
     std::string output;

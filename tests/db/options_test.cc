@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/common/db_test_base.h"
+#include "tests/common/paths.h"
 
 namespace miodb::test {
 namespace {
@@ -268,7 +269,7 @@ INSTANTIATE_TEST_SUITE_P(Options, EndOfRangeTest, testing::ValuesIn(EndsOfRanges
 
 // The members that options.h declares.
 std::set<std::string> DeclaredOptions() {
-  std::ifstream header(std::string(MIODB_TEST_SOURCE_DIR) + "/include/miodb/options.h");
+  std::ifstream header(SourceDir() + "/include/miodb/options.h");
   const std::regex member("  [A-Za-z][\\w:<>* ]*[ *](\\w+)( = [^;]*)?;");
   std::set<std::string> names;
   bool inside = false;

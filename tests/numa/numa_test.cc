@@ -10,6 +10,7 @@
 
 #include "src/numa/placement.h"
 #include "src/nvm/region.h"
+#include "tests/common/paths.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 
@@ -222,7 +223,7 @@ TEST_F(BoundRegionTest, WhatTheNodeCannotGiveIsNoSpaceAndChangesNothing) {
 
 TEST_F(BoundRegionTest, AFileInThePageCacheCannotBeBound) {
   // The build folder is rarely on tmpfs.
-  const std::string path = std::string(MIODB_TEST_BINARY_DIR) + "/numa_test." + std::to_string(getpid());
+  const std::string path = BinaryDir() + "/numa_test." + std::to_string(getpid());
   ASSERT_OK(Region::Create(path, kMiB, kMiB, kPersistAuto, &region_));
   const RegionKind kind = region_->kind();
   region_.reset();

@@ -13,6 +13,7 @@
 
 #include "miodb/env.h"
 #include "src/ssd/internal_key.h"
+#include "tests/common/paths.h"
 #include "tests/common/status_asserts.h"
 #include "tests/common/test_dir.h"
 #include "tests/ssd/sst_maker.h"
@@ -94,7 +95,7 @@ class StockReadersTest : public testing::TestWithParam<CompressionType> {
   std::vector<Version> versions_;
 };
 
-const std::string kPeer = std::string(MIODB_TEST_BINARY_DIR) + "/tests/compat/table_dump_peer_main";
+const std::string kPeer = test::BinaryDir() + "/tests/compat/table_dump_peer_main";
 
 TEST_P(StockReadersTest, LevelDBReadsEveryEntry) {
   if (access(kPeer.c_str(), X_OK) != 0) GTEST_SKIP() << "needs the real LevelDB (libleveldb-dev), and no sanitizer";

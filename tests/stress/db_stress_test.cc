@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/common/environment.h"
+#include "tests/common/paths.h"
 
 namespace miodb::test {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 // The output of build/db_stress with these arguments; the exit status in *status.
 std::string RunDbStress(const std::string& arguments, int* status) {
   // A shell in between, for both outputs in one.
-  const std::string command = std::string(MIODB_TEST_BINARY_DIR) + "/db_stress " + arguments + " 2>&1";
+  const std::string command = BinaryDir() + "/db_stress " + arguments + " 2>&1";
   std::string output;
   FILE* const pipe = popen(command.c_str(), "r");
   EXPECT_NE(nullptr, pipe);

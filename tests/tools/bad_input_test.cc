@@ -58,16 +58,15 @@ class BadInputTest : public testing::Test {
   }
 
   static ProgramResult Analyze(const std::string& flags, const std::string& before = "") {
-    return RunProgram(before + std::string(MIODB_TEST_BINARY_DIR) + "/trace_analyzer --output_dir=" + *dir_ / "new" +
-                      Analysis() + " " + flags);
+    return RunProgram(before + BinaryDir() + "/trace_analyzer --output_dir=" + *dir_ / "new" + Analysis() + " " +
+                      flags);
   }
   static ProgramResult Replay(const std::string& flags) {
     return RunTool("db_bench" + Bench("replay") + " --use_existing_db --trace_replay_as_fast_as_possible " + flags);
   }
   static ProgramResult Fit(const std::string& flags) { return RunTool("trace_fit --input_dir=" + flags); }
   static ProgramResult Plot(const std::string& flags) {
-    return RunProgram(std::string(MIODB_TEST_SOURCE_DIR) + "/tools/trace_plot --output_dir=" + *dir_ / "new" +
-                      " --input_dir=" + flags);
+    return RunProgram(SourceDir() + "/tools/trace_plot --output_dir=" + *dir_ / "new" + " --input_dir=" + flags);
   }
   static bool HasGnuplot() { return RunProgram("gnuplot --version").code == 0; }
 
@@ -135,7 +134,7 @@ TEST_F(BadInputTest, OutputThatCannotBeWrittenIsAnErrorAndLeavesNothing) {
   ExpectRefused(Analyze(trace + " > /dev/full)", "("), "standard output", "full output");
   EXPECT_EQ(0u, FilesIn("new"));
   ExpectRefused(Analyze(trace + " --memory_mb=1 --output_prefix=no/such"), "no/such", "missing folder");
-  const std::string bin = "(" + std::string(MIODB_TEST_BINARY_DIR) + "/";
+  const std::string bin = "(" + BinaryDir() + "/";
   for (const std::string& command : {"trace_fit --input_dir=" + *dir_ / "out", "key_space " + *dir_ / "db"}) {
     ExpectRefused(RunProgram(bin + command + " > /dev/full)"), "standard output", command);
   }

@@ -196,7 +196,7 @@ TEST_F(WorkloadLoopTest, TheFitSaysWhatIsMissing) {
 
 TEST_F(WorkloadLoopTest, FiguresAreDrawn) {
   if (RunProgram("gnuplot --version").code != 0) GTEST_SKIP() << "needs gnuplot: Debian package gnuplot-nox";
-  const std::string plot = std::string(MIODB_TEST_SOURCE_DIR) + "/tools/trace_plot";
+  const std::string plot = SourceDir() + "/tools/trace_plot";
   const ProgramResult result = RunProgram(plot + " --input_dir=" + out_);
   EXPECT_EQ(0, result.code) << result.text;
   EXPECT_TRUE(result.Says("13 figures, 0 left out")) << result.text;
@@ -214,7 +214,7 @@ TEST_F(WorkloadLoopTest, LatenciesOverTimeAreDrawn) {
   const std::string intervals = dir / "mix.csv";
   Do("db_bench --db=" + dir / "db" + " --num=2000 --progress_reports=false --pool_size=268435456 --intervalfile=" +
      intervals + " --benchmarks=fillrandom,readrandom,readrandom,readrandomwriterandom");
-  const std::string plot = std::string(MIODB_TEST_SOURCE_DIR) + "/tools/trace_plot --intervalfile=";
+  const std::string plot = SourceDir() + "/tools/trace_plot --intervalfile=";
   if (RunProgram("gnuplot --version").code != 0) GTEST_SKIP() << "needs gnuplot: Debian package gnuplot-nox";
   const ProgramResult result = RunProgram(plot + intervals);
   EXPECT_EQ(0, result.code) << result.text;
@@ -239,7 +239,7 @@ TEST(TracePlotTest, LabelsOfTicksTellThemApart) {
   const std::string script =
       "import importlib.machinery, importlib.util, re, sys; sys.dont_write_bytecode = True; "
       "loader = importlib.machinery.SourceFileLoader('trace_plot', '" +
-      std::string(MIODB_TEST_SOURCE_DIR) +
+      SourceDir() +
       "/tools/trace_plot'); "
       "module = importlib.util.module_from_spec(importlib.util.spec_from_loader('trace_plot', loader)); "
       "loader.exec_module(module); "

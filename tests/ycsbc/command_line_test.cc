@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/common/paths.h"
+
 namespace miodb::ycsb {
 namespace {
 
@@ -196,7 +198,7 @@ TEST_F(CommandLineTest, WorkloadsDrawDifferentNumbers) {
 // ---- The files that come with the program
 // ----------------------------------------------------------------------------
 
-const char* const kFolder = MIODB_TEST_SOURCE_DIR "/ycsbc/";
+const std::string kFolder = test::SourceDir() + "/ycsbc/";
 
 TEST(WorkloadFilesTest, TheSixHaveTheReferencesMixes) {
   const struct {
@@ -214,7 +216,7 @@ TEST(WorkloadFilesTest, TheSixHaveTheReferencesMixes) {
       std::string name = form;
       if (name[0] == '1' && mix.name == 'a') continue;
       name.replace(name.find("%c"), 2, 1, mix.name);
-      const Invocation call = Parse("-t -P " + std::string(kFolder) + "workloads/" + name);
+      const Invocation call = Parse("-t -P " + kFolder + "workloads/" + name);
       ASSERT_EQ(call.error, "") << name;
       const Settings& s = call.commands[0].settings;
       EXPECT_EQ(s.readproportion, mix.read) << name;
@@ -235,7 +237,7 @@ TEST(WorkloadFilesTest, TheSixHaveTheReferencesMixes) {
 
 TEST(WorkloadFilesTest, EveryInputFileParses) {
   int files = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(kFolder) + "input")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kFolder + "input")) {
     if (!entry.is_regular_file()) continue;
     files++;
     const Invocation call = Parse(entry.path().string());

@@ -26,8 +26,8 @@
 namespace miodb::ycsb {
 namespace {
 
-const std::string kProgram = MIODB_TEST_BINARY_DIR "/ycsbc";
-const std::string kWorkloads = MIODB_TEST_SOURCE_DIR "/ycsbc/workloads/";
+const std::string kProgram = test::BinaryDir() + "/ycsbc";
+const std::string kWorkloads = test::SourceDir() + "/ycsbc/workloads/";
 
 using test::FileContents;
 
@@ -161,7 +161,7 @@ TEST_F(ProgramTest, AFullStoreIsStatusOneWithItsReason) {
 }
 
 TEST_F(ProgramTest, TheSmallInputFileRunsInMioDbStyle) {
-  ASSERT_EQ(Call(MIODB_TEST_SOURCE_DIR "/ycsbc/input/small/1KB_busy -p recordcount=2000 -p operationcount=300" +
+  ASSERT_EQ(Call(test::SourceDir() + "/ycsbc/input/small/1KB_busy -p recordcount=2000 -p operationcount=300" +
                  Path("miodb") + "-p pool_size=268435456"),
             0)
       << err_;
