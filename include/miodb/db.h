@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "miodb/column_family.h"
 #include "miodb/export.h"
 #include "miodb/iterator.h"
 #include "miodb/options.h"
@@ -178,6 +179,7 @@ class MIODB_EXPORT DB {
   //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
   //  "miodb.<counter>"                    one of them, a decimal number
   //  "miodb.estimate-num-keys"            about how many keys there are: entries, less two for each deletion in tables
+  //  "miodb.column-families"              a line for each column family
   //  "miodb.background-error"             OK, or the error that made the database read-only
   //  "miodb.ssd-error"                    OK, or the error of the last job of the SSD tier, which is tried again
   //
@@ -208,6 +210,61 @@ class MIODB_EXPORT DB {
   // WaitForIdle returns IOError then. What was due goes on in the background, until the database is deleted. For
   // programs that were told to end.
   virtual void StopWaiting();
+
+  // ---- column families (column_family.h). What a call does in one is what the call without a handle does in the
+  // default family, with the same errors and those of handles. A class without families of its own may leave all of
+  // them out: they are then NotSupported, properties that are not known, and nothing.
+
+  // Makes a column family, durably, and stores its handle. InvalidArgument if there is one of this name, for "default",
+  // for an empty name and one of more than 1024 bytes, and, of the first family, if the default one has keys, or
+  // deletions that no merge has dropped yet, which begin with the bytes that are to be the families'; else errors as of
+  // Put.
+  virtual Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family);
+
+  // The handle of a family that is there; NotFound if there is none of this name. "default" always is.
+  virtual Status GetColumnFamily(const std::string& name, ColumnFamilyHandle** family);
+
+  // Drops a family with all that is in it. When it returns OK the name is free again, calls with the handle are
+  // InvalidArgument, and the content is gone for every read that begins later; its space is free when merges have met
+  // it, and where a snapshot sees it when that is released. Iterators and pinned slices that are open go on. The time
+  // does not depend on what the family has. InvalidArgument for the default family. With another error than that and
+  // those of handles the family may be dropped all the same; what is left of its content then goes when the database is
+  // opened.
+  virtual Status DropColumnFamily(ColumnFamilyHandle* family);
+
+  // Stores the names of all families, by their ids; so the first is "default".
+  virtual Status ListColumnFamilies(std::vector<std::string>* names);
+
+  // The default family's handle; nullptr from a class without families.
+  virtual ColumnFamilyHandle* DefaultColumnFamily();
+
+  virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& value);
+  virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key);
+  virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
+  virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key);
+  virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
+  virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value);
+  virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                           std::string* value = nullptr, bool* value_found = nullptr);
+
+  // Keys of several families, each by the handle at its place.
+  virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                       const std::vector<Slice>& keys, std::vector<std::string>* values);
+  virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                       const std::vector<Slice>& keys, std::vector<PinnableSlice>* values);
+
+  // Of the keys of this family alone, without what it does not see of others. Bounds are keys of the family.
+  virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family);
+
+  // Of this family alone: "miodb.estimate-num-keys", which counts entries, versions and deletions too, and
+  // "miodb.approximate-bytes", as GetApproximateSizes says of all its keys. Whatever else there is, is of the database:
+  // one log, one memtable and one set of levels serve all families. "miodb.column-families", with any handle or none,
+  // is a line for each family: id, name, entries and bytes.
+  virtual bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value);
+
+  // Ranges of keys of this family. CompactRange compacts everything, as it does without a handle.
+  virtual void GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes);
+  virtual void CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end);
 
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a

@@ -126,8 +126,7 @@ MIODB_EXPORT Status NewFileTraceWriter(const std::string& path, std::unique_ptr<
 
 // One change of a write. Slices refer to the bytes of the record, or of the batch, that it was read from.
 struct MIODB_EXPORT TraceUpdate {
-  // RocksDB has five kinds; MioDB's own writes have the first two. A program that replays the others has to say what
-  // it makes of them.
+  // Those of RocksDB. A program that replays them has to say what it makes of those that its store does not have.
   enum Kind : int { kPut, kDelete, kSingleDelete, kDeleteRange, kMerge };
 
   Kind kind = kPut;
@@ -160,7 +159,7 @@ class MIODB_EXPORT TraceUpdates {
   bool damaged_ = false;
 };
 
-// One key of a call that has several. The column family is 0 in traces that MioDB wrote.
+// One key of a call that has several.
 struct MIODB_EXPORT TraceKey {
   uint32_t column_family = 0;
   Slice key;
@@ -174,7 +173,7 @@ struct MIODB_EXPORT TraceRecord {
   uint64_t offset = 0;  // Of the record in the file.
 
   Slice batch;                 // kTraceWrite: see TraceUpdates
-  uint32_t column_family = 0;  // Of the others; 0 is the default one, and MioDB has no more.
+  uint32_t column_family = 0;  // Of the others, by its id; 0 is the default one.
   Slice key;                   // kTraceGet, kTraceSeek, kTraceSeekForPrev; the seek's of kTraceScan
   Slice lower_bound;           // Of seeks; empty: none
   Slice upper_bound;

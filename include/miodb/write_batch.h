@@ -27,7 +27,8 @@
 // Clear(). DB::Write keeps nothing of it.
 //
 // Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge,
-// and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5.
+// and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5. A key of
+// another column family than the default one takes 12 bytes more.
 //
 // Errors: adding never fails, except that without memory it throws std::bad_alloc, as a std::string does; the batch
 // must then be cleared before it is used again. A batch, key or value that is too large (db.h gives the limits) is
@@ -37,6 +38,7 @@
 #define MIODB_INCLUDE_WRITE_BATCH_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "miodb/export.h"
@@ -44,6 +46,8 @@
 #include "miodb/status.h"
 
 namespace miodb {
+
+class ColumnFamilyHandle;
 
 class MIODB_EXPORT WriteBatch {
  public:
@@ -62,6 +66,12 @@ class MIODB_EXPORT WriteBatch {
     // LevelDB's.
     virtual Status Merge(const Slice& key, const Slice& operand);
     virtual Status SingleDelete(const Slice& key);
+    // The same of another column family than the default one, by its id. The defaults are NotSupported, for the same
+    // reason. Not LevelDB's.
+    virtual Status PutCF(uint32_t family, const Slice& key, const Slice& value);
+    virtual Status DeleteCF(uint32_t family, const Slice& key);
+    virtual Status MergeCF(uint32_t family, const Slice& key, const Slice& operand);
+    virtual Status SingleDeleteCF(uint32_t family, const Slice& key);
   };
 
   // A batch without updates. Writing it is OK and does nothing.
@@ -87,6 +97,13 @@ class MIODB_EXPORT WriteBatch {
   // As DB::Merge and DB::SingleDelete (db.h), whose conditions hold. Not LevelDB's.
   void Merge(const Slice& key, const Slice& operand);
   void SingleDelete(const Slice& key);
+
+  // The same in this column family (column_family.h). nullptr and the default family's handle stand for the calls
+  // without one. A batch with families can be written to the handles' database alone. Not LevelDB's.
+  void Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
+  void Delete(ColumnFamilyHandle* family, const Slice& key);
+  void Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
+  void SingleDelete(ColumnFamilyHandle* family, const Slice& key);
 
   // Forgets all updates. Keeps the memory for the next ones, until the batch is destroyed.
   void Clear();

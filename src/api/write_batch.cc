@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "miodb/column_family.h"
 #include "src/api/write_batch_internal.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
@@ -22,7 +23,29 @@ void PutString(std::string* rep, const Slice& s) {
   rep->append(s.data(), s.size());
 }
 
+Status NoFamilies() { return Status::NotSupported("this handler takes no updates of column families"); }
+
+// Without a handle, or with one from a class that is no database: the default one.
+uint32_t IdOf(const ColumnFamilyHandle* family) { return family == nullptr ? kDefaultFamily : family->GetID(); }
+
+// Calls the handler for an update of a column family.
+Status HandleFamily(WriteBatch::Handler* handler, uint8_t type, const Slice& key, const Slice& value) {
+  const UserKey user = SplitFamilyKey(key);
+  switch (BaseBatchType(type)) {
+    case kBatchPut:
+      return handler->PutCF(user.family, user.key, value);
+    case kBatchMerge:
+      return handler->MergeCF(user.family, user.key, value);
+    case kBatchSingleDeletion:
+      return handler->SingleDeleteCF(user.family, user.key);
+    default:
+      return handler->DeleteCF(user.family, user.key);
+  }
+}
+
 }  // namespace
+
+ColumnFamilyHandle::~ColumnFamilyHandle() = default;
 
 WriteBatch::Handler::~Handler() = default;
 
@@ -33,6 +56,11 @@ Status WriteBatch::Handler::Merge(const Slice&, const Slice&) {
 Status WriteBatch::Handler::SingleDelete(const Slice&) {
   return Status::NotSupported("this handler takes no single deletions");
 }
+
+Status WriteBatch::Handler::PutCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
+Status WriteBatch::Handler::DeleteCF(uint32_t, const Slice&) { return NoFamilies(); }
+Status WriteBatch::Handler::MergeCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
+Status WriteBatch::Handler::SingleDeleteCF(uint32_t, const Slice&) { return NoFamilies(); }
 
 // Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }
@@ -62,6 +90,20 @@ void WriteBatch::Merge(const Slice& key, const Slice& operand) {
 }
 void WriteBatch::SingleDelete(const Slice& key) { WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice()); }
 
+// The default family's handle stands for none.
+void WriteBatch::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+  WriteBatchInternal::AddToFamily(this, IdOf(family), kBatchPut, key, value);
+}
+void WriteBatch::Delete(ColumnFamilyHandle* family, const Slice& key) {
+  WriteBatchInternal::AddToFamily(this, IdOf(family), kBatchDeletion, key, Slice());
+}
+void WriteBatch::Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand) {
+  WriteBatchInternal::AddToFamily(this, IdOf(family), kBatchMerge, key, operand);
+}
+void WriteBatch::SingleDelete(ColumnFamilyHandle* family, const Slice& key) {
+  WriteBatchInternal::AddToFamily(this, IdOf(family), kBatchSingleDeletion, key, Slice());
+}
+
 // The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
 // refuses it.
 void WriteBatchInternal::Add(WriteBatch* batch, uint8_t type, const Slice& key, const Slice& value) {
@@ -70,6 +112,21 @@ void WriteBatchInternal::Add(WriteBatch* batch, uint8_t type, const Slice& key, 
   batch->rep_.push_back(static_cast<char>(type));
   PutString(&batch->rep_, key);
   if (HasBatchValue(type)) PutString(&batch->rep_, value);
+}
+
+// The prefix goes in here, once, so that whoever writes the batch finds its keys as a log has them.
+void WriteBatchInternal::AddToFamily(WriteBatch* batch, uint32_t family, uint8_t type, const Slice& key,
+                                     const Slice& value) {
+  DCHECK((type & kBatchFamily) == 0 && family <= kMostFamilyId);
+  if (family == kDefaultFamily) return Add(batch, type, key, value);
+  SetCount(batch, Count(batch) + 1);
+  std::string* const rep = &batch->rep_;
+  rep->push_back(static_cast<char>(type | kBatchFamily));
+  PutVarint64(rep, kFamilyPrefixBytes + key.size());
+  const FamilyPrefix prefix(family);
+  rep->append(prefix.slice().data(), prefix.slice().size());
+  rep->append(key.data(), key.size());
+  if (HasBatchValue(type)) PutString(rep, value);
 }
 
 // Short enough for the bytes inside a std::string, so that a move, which clears, cannot throw.
@@ -88,6 +145,10 @@ Status WriteBatch::Iterate(Handler* handler) const {
   Slice key, value;
   Status s;
   while (s.ok() && reader.Next(&type, &key, &value)) {
+    if ((type & kBatchFamily) != 0) {
+      s = HandleFamily(handler, type, key, value);
+      continue;
+    }
     switch (type) {
       case kBatchPut:
         handler->Put(key, value);

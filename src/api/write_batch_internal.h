@@ -5,9 +5,11 @@
 //            | kBatchDeletion        varint32 length, key
 //            | kBatchMerge           varint32 length, key, varint32 length, operand
 //            | kBatchSingleDeletion  varint32 length, key
+//            | kBatchFamily and one of these: the same, with a key of a column family (util/family_key.h)
 //
 // The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's
-// types.
+// types. That of families is our own, and in memory alone: what a log gets are the keys, and what a trace gets is
+// RocksDB's (trace/trace_format.h).
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
 
@@ -22,6 +24,7 @@
 #include "miodb/write_batch.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
+#include "src/util/family_key.h"
 
 namespace miodb {
 
@@ -31,8 +34,24 @@ inline constexpr uint8_t kBatchPut = 1;
 inline constexpr uint8_t kBatchMerge = 2;
 inline constexpr uint8_t kBatchSingleDeletion = 7;
 
+// A bit beside those of the type: the key begins with the prefix of its family. Where it is not set, a key that begins
+// like one is the default family's all the same.
+inline constexpr uint8_t kBatchFamily = 0x40;
+
+// What the update does, in whichever family.
+inline uint8_t BaseBatchType(uint8_t type) { return static_cast<uint8_t>(type & ~kBatchFamily); }
+
 // Whether an update of the type has a value, or an operand.
-inline bool HasBatchValue(uint8_t type) { return type == kBatchPut || type == kBatchMerge; }
+inline bool HasBatchValue(uint8_t type) {
+  const uint8_t base = BaseBatchType(type);
+  return base == kBatchPut || base == kBatchMerge;
+}
+
+// Types that updates have.
+inline bool IsBatchType(uint8_t type) {
+  const uint8_t base = BaseBatchType(type);
+  return base <= kBatchMerge || base == kBatchSingleDeletion;
+}
 
 // Bytes in front of the first update.
 inline constexpr size_t kBatchHeaderBytes = 12;
@@ -56,6 +75,9 @@ class WriteBatchInternal {
 
   // Adds an update. value: empty for types that have none.
   static void Add(WriteBatch* batch, uint8_t type, const Slice& key, const Slice& value);
+
+  // The same with a key of this family, without its prefix, and a type without kBatchFamily.
+  static void AddToFamily(WriteBatch* batch, uint32_t family, uint8_t type, const Slice& key, const Slice& value);
 
   // Adds the updates of *source behind those of *target. The sequence of *target stays.
   static void Append(WriteBatch* target, const WriteBatch* source);
@@ -89,7 +111,8 @@ class BatchReader {
     }
     if (remaining_ == 0) return Damaged();
     *type = static_cast<uint8_t>(*p_++);
-    if ((*type > kBatchMerge && *type != kBatchSingleDeletion) || !ReadString(key)) return Damaged();
+    if (!IsBatchType(*type) || !ReadString(key)) return Damaged();
+    if ((*type & kBatchFamily) != 0 && FamilyOf(*key) == kDefaultFamily) return Damaged();
     if (HasBatchValue(*type)) {
       if (!ReadString(value)) return Damaged();
     } else {
@@ -99,8 +122,8 @@ class BatchReader {
     return true;
   }
 
-  // Whether the walk ended at damage rather than at the end: no header, an unknown type, an update that is cut short,
-  // or not as many of them as the header says.
+  // Whether the walk ended at damage rather than at the end: no header, an unknown type, an update that is cut short, a
+  // family's key without a family, or not as many updates as the header says.
   bool corrupt() const { return corrupt_; }
 
  private:

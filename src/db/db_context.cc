@@ -10,13 +10,24 @@
 
 namespace miodb {
 
+namespace {
+
+Options WithOperator(Options options, const MergeOperator* merge_operator) {
+  if (options.merge_operator != nullptr) options.merge_operator = merge_operator;
+  return options;
+}
+
+}  // namespace
+
 // The comparator and the number of levels are the user's; the Env is replaced by one for the database's own files,
-// which follows no link and gives files the modes that Options::file_access asks for.
+// which follows no link and gives files the modes that Options::file_access asks for; and the merge operator by one
+// that knows the keys of column families.
 DbContext::DbContext(const Options& user_options, const std::string& directory, const DbHooks& test_hooks)
-    : options(WithOwnFiles(user_options)),
+    : merge_operator(user_options.merge_operator, families.has_families()),
+      options(WithOperator(WithOwnFiles(user_options), &merge_operator)),
       name(directory),
       hooks(test_hooks),
-      order(user_options.comparator),
+      order(user_options.comparator, families.has_families()),
       statistics(static_cast<size_t>(user_options.num_levels), kMaxSsdLevels) {
   CHECK(options.env != nullptr && options.comparator != nullptr);  // CheckOptions comes first
   CHECK_GE(options.num_levels, 2);

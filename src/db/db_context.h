@@ -15,6 +15,8 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "src/db/db_hooks.h"
+#include "src/db/family_gate.h"
+#include "src/db/family_operator.h"
 #include "src/db/statistics.h"
 #include "src/memtable/memtable.h"
 #include "src/nvm/memory_env.h"
@@ -60,6 +62,8 @@ struct DbContext {
   }
 
   const ForkGuard fork_guard;
+  FamilyGate families;
+  const FamilyOperator merge_operator;  // what options has, if the user gave one
   const Options options;
   const std::string name;  // the database directory
   const DbHooks hooks;
@@ -76,7 +80,7 @@ struct DbContext {
   uint64_t chunk_bytes = 0;  // of a log chunk, in a database that is not small
 
   Statistics statistics;
-  Tracer tracer;
+  Tracer tracer{families.has_families()};
 };
 
 }  // namespace miodb

@@ -117,26 +117,47 @@ Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return 
 // ---- reads
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  if (context_->families.Hides(key)) [[unlikely]]
+    return Status::NotFound(Slice());
   return read_->Get(options, key, value);
 }
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
+  if (context_->families.Hides(key)) [[unlikely]]
+    return Status::NotFound(Slice());
   return read_->Get(options, key, value);
 }
 
+namespace {
+
+// Whether the default family does not see some of the keys. Then the call with handles tells them apart.
+bool AnyHidden(const FamilyGate& families, const std::vector<Slice>& keys) {
+  return families.HasFamilies() &&
+         std::any_of(keys.begin(), keys.end(), [&](const Slice& key) { return families.Hides(key); });
+}
+
+}  // namespace
+
 std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                      std::vector<std::string>* values) {
+  if (AnyHidden(context_->families, keys)) [[unlikely]] {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
+  }
   return read_->MultiGet(options, keys, values);
 }
 
 std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                      std::vector<PinnableSlice>* values) {
+  if (AnyHidden(context_->families, keys)) [[unlikely]] {
+    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
+  }
   return read_->MultiGet(options, keys, values);
 }
 
 // What goes wrong is told by the get that follows.
 bool DBImpl::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
+  if (context_->families.Hides(key)) return false;
   bool may = true;
   const Status s = context_->WithMemory([&] {
     may = read_->KeyMayExist(options, key, value, value_found);
@@ -178,7 +199,7 @@ void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
   std::fill(sizes, sizes + n, 0);
   const Status s = context_->WithMemory([&] {
-    read_->SumSizes(range, n, sizes);
+    families()->SumSizes(kDefaultFamily, range, n, sizes);
     return Status::OK();
   });
   s.IgnoreError();
@@ -188,6 +209,10 @@ void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
 bool DBImpl::GetProperty(const Slice& property, std::string* value) {
   if (context_->fork_guard.InChild()) return false;
   try {
+    if (property == Slice("miodb.column-families")) {
+      *value = families()->Describe();
+      return true;
+    }
     return properties_->Get(property, value);
   } catch (const std::exception&) {
     return false;
@@ -221,6 +246,10 @@ void DBImpl::StopWaiting() {
   if (context_->fork_guard.InChild()) return;
   DbLock lock(control_.get());
   control_->StopWaiting();
+}
+
+Status DBImpl::AdoptFamilies(uint64_t next_family, const std::vector<FamilyEntry>& adopted) {
+  return context_->WithMemory([&] { return families()->Adopt(next_family, adopted); });
 }
 
 bool DBImpl::RunStep(Step step) { return workers_->Run(step); }

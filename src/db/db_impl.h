@@ -17,6 +17,7 @@
 //   Merger        -                                                             merges, garbage collection
 //   WritePath     the queue of writers, the leader's state                      puts, deletes, batches
 //   ReadPath      helper threads, rings                                         gets, iterators, sizes
+//   Families      column families and their handles (families.h)                the calls with handles (family_calls.h)
 //   Requests      -                                                             Flush, CompactRange, WaitForIdle
 //   Recovery      log files that are to be replayed                             from manifest and log to a state
 //   Properties    -                                                             GetProperty
@@ -40,12 +41,14 @@
 #include "miodb/env.h"
 #include "src/db/db_hooks.h"
 #include "src/db/db_mutex.h"
+#include "src/db/family_calls.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
 
 class Control;
 struct DbContext;
+struct FamilyEntry;
 class Flusher;
 class LogFiles;
 class LogFloor;
@@ -64,8 +67,19 @@ class Workers;
 class WritePath;
 class WriteTurns;
 
-class DBImpl final : public DB {
+class DBImpl final : public FamilyCalls {
  public:
+  using FamilyCalls::CompactRange;
+  using FamilyCalls::Delete;
+  using FamilyCalls::Get;
+  using FamilyCalls::GetApproximateSizes;
+  using FamilyCalls::GetProperty;
+  using FamilyCalls::KeyMayExist;
+  using FamilyCalls::Merge;
+  using FamilyCalls::MultiGet;
+  using FamilyCalls::NewIterator;
+  using FamilyCalls::Put;
+  using FamilyCalls::SingleDelete;
   using Hooks = DbHooks;
   using Step = BackgroundStep;
 
@@ -103,6 +117,9 @@ class DBImpl final : public DB {
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
   Status AddRegion(const NvmRegion& region) override;
+
+  // For repairs: Families::Adopt.
+  Status AdoptFamilies(uint64_t next_family, const std::vector<FamilyEntry>& families);
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);

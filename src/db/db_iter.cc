@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "src/iterator/default_family_iterator.h"
 #include "src/iterator/merging_iterator.h"
 #include "src/iterator/operands.h"
 #include "src/util/check.h"
@@ -20,6 +21,15 @@ namespace {
 // What an iterator reads ahead of table files by itself.
 constexpr size_t kMostReadahead = 1024 * 1024;
 
+// Another family than the default one is kept to by bounds. Whether there are others is asked anew for each state: with
+// the first one the sources get keys that the default family has to pass.
+std::unique_ptr<InternalIterator> NewSources(const DBIteratorContext& context, const ReadState& state,
+                                             const ReadOptions& options) {
+  std::unique_ptr<InternalIterator> all = NewVersionIterator(context.order, state, context.verify, options);
+  if (context.family != kDefaultFamily || !context.order.has_families()) return all;
+  return NewDefaultFamilyIterator(std::move(all));
+}
+
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
 // a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
 //
@@ -28,12 +38,12 @@ constexpr size_t kMostReadahead = 1024 * 1024;
 class DBIterator final : public Iterator {
  public:
   DBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options)
-      : trace_(context.tracer, options.iterate_lower_bound, options.iterate_upper_bound),
+      : trace_(context.tracer, context.family, options.iterate_lower_bound, options.iterate_upper_bound),
         context_(std::move(context)),
         order_(context_.order),
         options_(options),
         state_(std::move(point.state)),
-        versions_(NewVersionIterator(order_, *state_, context_.verify, options_)),
+        versions_(NewSources(context_, *state_, options_)),
         sequence_(point.sequence),
         lower_(options.iterate_lower_bound),
         upper_(options.iterate_upper_bound) {
@@ -110,7 +120,7 @@ class DBIterator final : public Iterator {
     return NoThrow("iterator", [this] {
       ReadPoint point = context_.newest();
       DCHECK(point.state != nullptr && point.sequence <= kMaxSequence);
-      versions_ = NewVersionIterator(order_, *point.state, context_.verify, options_);
+      versions_ = NewSources(context_, *point.state, options_);
       state_ = std::move(point.state);
       sequence_ = point.sequence;
       valid_ = false;

@@ -155,6 +155,8 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
                                flusher_.get(), merger_.get(), tier_.get(),      workers_.get(), turns_.get()};
   write_ = std::make_unique<WritePath>(*context_, parts);
   read_ = std::make_unique<ReadPath>(*context_, tree_.get());
+  const Families::Parts family_parts{control_.get(), tree_.get(), floor_.get(), write_.get(), read_.get()};
+  Serve(context_.get(), std::make_unique<Families>(*context_, family_parts), write_.get(), read_.get());
   requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
   properties_ =
@@ -221,7 +223,9 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = OpenPool();
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
-  return s.ok() ? recovery_->Replay() : s;
+  if (s.ok()) s = recovery_->Replay();
+  if (s.ok()) families()->FinishDrops();
+  return s;
 }
 
 // Leaves nothing half-created. What cannot be removed was not ours to make. A STORE that says that there is a database
@@ -301,6 +305,7 @@ Status DBImpl::OpenPool() {
   if (!s.ok()) return s;
   tree_->Begin();
   write_->Begin();
+  families()->Begin();
   control_->OnChange([this] {
     control_->AssertHeld();
     write_->UpdateThrottle();
@@ -350,6 +355,7 @@ Status DBImpl::RecoverParts() {
   CHECK_EQ(db.ssd != nullptr, !db.options.ssd_path.empty());
   tree_->versions = std::make_unique<VersionSet>(db.pool.get(), db.order, db.options.num_levels);
   VersionSet* const versions = tree_->versions.get();
+  versions->TellOfFamilies(db.families.has_families());
   if (db.ssd != nullptr) versions->UseSsd(db.ssd.get(), db.options.ssd_levels);
   Status s;
   switch (store_->existence()) {

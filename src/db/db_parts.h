@@ -5,6 +5,7 @@
 
 #include "src/db/control.h"
 #include "src/db/db_context.h"
+#include "src/db/families.h"
 #include "src/db/flusher.h"
 #include "src/db/log_files.h"
 #include "src/db/log_floor.h"

@@ -158,10 +158,15 @@ Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   ManifestState next;
   next.comparator = now.comparator;
   next.files = now.files;
+  next.next_family = now.next_family;
+  next.families = now.families;
   next.next_id = tree_->versions->NewId();
   VersionEdit files;
   files.removed_files = edit.removed_files;
   files.files = edit.files;
+  files.next_family = edit.next_family;
+  files.removed_families = edit.removed_families;
+  files.families = edit.families;
   Status s = next.Apply(files);
   if (!s.ok()) return s;
   CHECK_GT(next.next_id, epoch_);  // older copies are known by it

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <new>
 
+#include "src/db/family_iterator.h"
 #include "src/iterator/operands.h"
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
@@ -154,10 +155,26 @@ ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
 }
 
 // A refreshed iterator reads as one that is made without a snapshot.
-Iterator* ReadPath::MakeIterator(const ReadOptions& options) {
-  return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
-                        [this] { return NewReadPoint(ReadOptions()); }},
-                       NewReadPoint(options), options);
+Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
+  const auto make = [&](const ReadOptions& bounded) {
+    return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
+                          [this] { return NewReadPoint(ReadOptions()); }, family},
+                         NewReadPoint(options), bounded);
+  };
+  return family == kDefaultFamily ? make(options) : NewFamilyIterator(family, options, make);
+}
+
+// Under the bytewise order such keys lie together. Under another one they may be anywhere, and all are looked at.
+Status ReadPath::HasKeysWith(const Slice& beginning, bool* has) {
+  const ReadPoint point = NewReadPoint(ReadOptions());
+  const std::unique_ptr<InternalIterator> all = NewVersionIterator(order_, *point.state, false, ReadOptions());
+  order_.bytewise() ? all->Seek(beginning, kMaxSequence) : all->SeekToFirst();
+  *has = false;
+  for (; all->Valid() && !*has; all->Next()) {
+    *has = all->record().key.starts_with(beginning);
+    if (order_.bytewise()) break;
+  }
+  return all->status();
 }
 
 namespace {
@@ -197,7 +214,58 @@ uint64_t BytesIn(const Range& range, const PMTable& table) {
   return std::min(sampled / samples * records + sampled % samples * records / samples, table.payload_bytes());
 }
 
+// How many entries a sorted source has in the range.
+uint64_t EntriesIn(const KeyOrder& order, const Range& range, InternalIterator* records) {
+  uint64_t entries = 0;
+  for (records->Seek(range.start, kMaxSequence); records->Valid(); records->Next()) {
+    if (order.Compare(records->record().key, range.limit) >= 0) break;
+    entries++;
+  }
+  return entries;
+}
+
+// The same of a table, by the places of the range's ends. What cannot be read counts as nothing.
+uint64_t EntriesIn(const Range& range, const PMTable& table) {
+  uint64_t from, to;
+  if (!table.Seek(range.start, kMaxSequence, false, &from).ok()) return 0;
+  if (!table.Seek(range.limit, kMaxSequence, false, &to).ok()) return 0;
+  return to > from ? to - from : 0;
+}
+
+// Calls with_source(source) and with_table(table) for whatever a state has outside of table files.
+template <typename WithSource, typename WithTable>
+void ForEachPart(const ReadState& state, WithSource with_source, WithTable with_table) {
+  with_source(state.memtable->NewIterator().get());
+  for (const MemTableRef& memtable : state.immutables) with_source(memtable->NewIterator().get());
+  for (const auto& level : state.version->levels) {
+    for (const RunRef& run : level) {
+      for (const TableRef& table : run->tables) with_table(*table);
+    }
+  }
+}
+
 }  // namespace
+
+// Files tell sizes alone: their entries are taken to be as large as the mean of all files.
+uint64_t ReadPath::CountEntries(const Range& range) {
+  ReadStates::Pin pin(&tree_->states);
+  uint64_t entries = 0;
+  ForEachPart(
+      *pin.get(), [&](InternalIterator* source) { entries += EntriesIn(order_, range, source); },
+      [&](const PMTable& table) { entries += EntriesIn(range, table); });
+  const SsdLevels* const ssd = pin->version->ssd.get();
+  if (ssd == nullptr) return entries;
+  uint64_t file_entries = 0, file_bytes = 0;
+  for (const FileList& files : ssd->levels) {
+    for (const SstRef& file : files) {
+      file_entries += file->meta().entries;
+      file_bytes += file->meta().size;
+    }
+  }
+  const double mean_bytes = static_cast<double>(file_bytes) / static_cast<double>(std::max<uint64_t>(file_entries, 1));
+  if (file_entries == 0) return entries;
+  return entries + static_cast<uint64_t>(static_cast<double>(ssd->BytesIn(range.start, range.limit)) / mean_bytes);
+}
 
 // No lock is taken and nothing is counted twice: the sum is of one read state, which has each record in one memtable,
 // table or file.
@@ -205,15 +273,9 @@ void ReadPath::SumSizes(const Range* range, int n, uint64_t* sizes) {
   ReadStates::Pin pin(&tree_->states);
   for (int i = 0; i < n; i++) {
     if (order_.Compare(range[i].start, range[i].limit) >= 0) continue;
-    sizes[i] += BytesIn(order_, range[i], pin->memtable->NewIterator().get());
-    for (const MemTableRef& memtable : pin->immutables) {
-      sizes[i] += BytesIn(order_, range[i], memtable->NewIterator().get());
-    }
-    for (const auto& level : pin->version->levels) {
-      for (const RunRef& run : level) {
-        for (const TableRef& table : run->tables) sizes[i] += BytesIn(range[i], *table);
-      }
-    }
+    ForEachPart(
+        *pin.get(), [&](InternalIterator* source) { sizes[i] += BytesIn(order_, range[i], source); },
+        [&](const PMTable& table) { sizes[i] += BytesIn(range[i], table); });
     if (pin->version->ssd != nullptr) sizes[i] += pin->version->ssd->BytesIn(range[i].start, range[i].limit);
   }
 }

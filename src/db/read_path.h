@@ -36,11 +36,17 @@ class ReadPath {
                                std::vector<PinnableSlice>* values);
   bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found);
 
-  // The iterator keeps its state pinned. Throws bad_alloc without memory.
-  Iterator* MakeIterator(const ReadOptions& options);
+  // Of one column family. The iterator keeps its state pinned. Throws bad_alloc without memory.
+  Iterator* MakeIterator(const ReadOptions& options, uint32_t family = kDefaultFamily);
 
   // Adds the bytes of the records of each range to sizes.
   void SumSizes(const Range* range, int n, uint64_t* sizes);
+
+  // Whether any version of any key begins with these bytes, at whatever sequence.
+  Status HasKeysWith(const Slice& beginning, bool* has);
+
+  // How many versions there are of keys in the range; of those in table files about as many.
+  uint64_t CountEntries(const Range& range);
 
  private:
   struct MultiGetCall;

@@ -93,8 +93,10 @@ Status Repairer::Run() {
   if (s.ok()) s = CheckSecondName();
   if (s.ok()) s = FindSecret(image.get(), [this](const Problem& p) { Report(p); });
   if (!s.ok()) return s;
-  Salvage salvage(image.get(), KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
+  Salvage salvage(image.get(), KeyOrder(options_.comparator, &has_families_), &has_families_,
+                  [this](const Problem& p) { Report(p); });
   s = salvage.Find();
+  TakeFamilies(salvage.families(), salvage.state() != nullptr);
   if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);
   if (s.ok()) s = JudgeLog(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = CheckRoom(*image, &salvage);
@@ -188,7 +190,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   }
   Status s;
   if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
-  if (s.ok()) s = SsdStore::Open(options_, pool_id, &ssd_);
+  if (s.ok()) s = SsdStore::Open(options_, pool_id, &ssd_, &has_families_);
   if (!s.ok()) return s;
   std::unique_ptr<InternalIterator> walk;
   s = NewSsdSalvage(
@@ -260,12 +262,16 @@ Status Repairer::Write(Salvage* salvage) {
     batch.Clear();
     return written;
   };
-  const KeyOrder order(options_.comparator);
+  s = AdoptFamilies(db.get());
+  if (!s.ok()) return s;
+  const KeyOrder order(options_.comparator, &has_families_);
   OperandChain chain;
   s = salvage->ForEach([&](const RecordView& record) {
     const uint64_t sequence = record.sequence();
     if (sequence >= log_begin_) newest_.try_emplace(newest_.end(), record.key.ToString(), sequence);
-    if (!chain.Take(order, record, &batch)) return Status::OK();
+    bool keeps = true;
+    Status known = KeepsKey(record.key, db.get(), &keeps);
+    if (!known.ok() || !keeps || !chain.Take(order, record, &batch)) return known;
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
   chain.End(&batch);
@@ -287,22 +293,22 @@ Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
 }
 
 // A batch at a time: log files may be larger than memory.
-Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
+Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
   CHECK(db != nullptr);
   Status s;
   for (const LogPiece& piece : log.pieces()) {
     if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
     s = log.ForEachBatch(piece, [&](const Slice& contents) {
       WriteBatch batch;
-      LeaveOutOlder(contents, &batch);
-      return db->Write(WriteOptions(), &batch);
+      Status kept = LeaveOutOlder(contents, db, &batch);
+      return kept.ok() ? db->Write(WriteOptions(), &batch) : kept;
     });
   }
   return s;
 }
 
 // A batch of the log without the updates of which newer ones lie elsewhere.
-void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
+Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch) {
   DCHECK_GE(contents.size(), kBatchHeaderBytes);
   BatchReader reader(contents);
   uint64_t sequence = DecodeFixed64(contents.data());
@@ -311,8 +317,12 @@ void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
   for (; reader.Next(&type, &key, &value); sequence++) {
     const auto newer = newest_.find(key.ToString());
     if (newer != newest_.end() && newer->second >= sequence) continue;
-    WriteBatchInternal::Add(batch, type, key, value);
+    bool keeps = true;
+    Status s = KeepsKey(key, db, &keeps);
+    if (!s.ok()) return s;
+    if (keeps) WriteBatchInternal::Add(batch, type, key, value);
   }
+  return Status::OK();
 }
 
 // Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it

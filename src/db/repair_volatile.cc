@@ -52,7 +52,12 @@ Status Repairer::RunVolatile() {
   }
   Log(info_log_, "repairing %s", path.c_str());
   log_reach_ = store_.log_reach;
-  Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
+  VersionEdit families;
+  families.next_family = state.next_family;
+  for (const auto& [family_id, family] : state.families) families.families.push_back(family);
+  TakeFamilies(families, whole);
+  Salvage salvage(nullptr, KeyOrder(options_.comparator, &has_families_), &has_families_,
+                  [this](const Problem& p) { Report(p); });
   s = AddSsd(id, whole ? &state : nullptr, &salvage);
   if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
   if (s.ok()) s = Write(&salvage);

@@ -5,6 +5,7 @@
 #ifndef MIODB_SRC_DB_REPAIRER_H_
 #define MIODB_SRC_DB_REPAIRER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,6 +30,8 @@
 
 namespace miodb {
 
+class DBImpl;
+
 struct KeyLess {
   KeyOrder order;
   bool operator()(const std::string& a, const std::string& b) const { return order.Compare(a, b) < 0; }
@@ -46,7 +49,7 @@ class Repairer {
         pool_path_(PoolPath(options, name)),
         volatile_(Region::IsAnonymous(pool_path_)),
         fresh_path_(RepairedPoolPath(options, name)),
-        newest_(KeyLess{KeyOrder(options.comparator)}) {}
+        newest_(KeyLess{KeyOrder(options.comparator, &has_families_)}) {}
 
   ~Repairer() {
     // What stays is removed by the next repair, which also sees how far an exchange has come.
@@ -76,8 +79,8 @@ class Repairer {
   Status Write(Salvage* salvage);
   Status HasTables(const std::string& directory, bool* has) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
-  Status ApplyLogFiles(const LogHistory& log, DB* db);
-  void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
+  Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
+  Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
   Status WriteLost(const Salvage::Counts& counts);
   std::vector<NvmRegion> FreshRegions() const;
   Status SetRegionsAside();
@@ -86,6 +89,11 @@ class Repairer {
   Status RemoveFreshParts(const StoreDescriptor& fresh);
   Status RemoveFresh();
   void Report(const Problem& problem);
+
+  // ---- repair_families.cc
+  void TakeFamilies(const VersionEdit& found, bool all_are_known);
+  Status AdoptFamilies(DBImpl* db);
+  Status KeepsKey(const Slice& key, DBImpl* db, bool* keeps);
 
   // ---- repair_checks.cc
   Status CheckKind() const;
@@ -120,6 +128,10 @@ class Repairer {
   const std::string pool_path_;
   const bool volatile_;
   const std::string fresh_path_;
+  std::atomic<bool> has_families_{false};     // what the order of keys goes by
+  std::map<uint64_t, std::string> families_;  // names of those to keep
+  uint64_t next_family_ = 1;
+  bool all_families_known_ = true;  // others are dropped ones
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;

@@ -52,7 +52,7 @@ constexpr uint64_t kBufferShare = 6;
 Status SsdTier::Open() {
   CHECK(db_.ssd == nullptr && db_.pool != nullptr);
   if (db_.options.ssd_path.empty()) return Status::OK();
-  Status s = SsdStore::Open(db_.options, floor_->store_id(), &db_.ssd);
+  Status s = SsdStore::Open(db_.options, floor_->store_id(), &db_.ssd, db_.families.has_families());
   return s.ok() ? CheckEpoch() : s;
 }
 

@@ -3,6 +3,7 @@
 #include "src/db/write_path.h"
 
 #include <algorithm>
+#include <shared_mutex>
 
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
@@ -67,25 +68,36 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] { return WriteOne(options, kTypeValue, key, value); });
+  return db_.WithMemory([&] { return WriteOne(options, kBatchPut, key, value); });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] { return WriteOne(options, kTypeDeletion, key, Slice()); });
+  return db_.WithMemory([&] { return WriteOne(options, kBatchDeletion, key, Slice()); });
 }
 
 // An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read.
 Status WritePath::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
-  return db_.WithMemory([&] { return MayMerge() ? WriteOne(options, kTypeMerge, key, operand) : NoOperator(); });
+  return Update(options, kBatchMerge, key, operand);
 }
 
 // Whether the key was put once is the caller's to know. In a full pool it may use space as a deletion may.
 Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] { return WriteOne(options, kTypeSingleDeletion, key, Slice()); });
+  return Update(options, kBatchSingleDeletion, key, Slice());
+}
+
+Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
+  return db_.WithMemory([&] {
+    const bool may = BaseBatchType(type) != kBatchMerge || MayMerge();
+    return may ? WriteOne(options, type, key, value) : NoOperator();
+  });
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return db_.WithMemory([&] { return DoWrite(options, updates); });
+  return db_.WithMemory([&] { return DoWrite(options, updates, FamilyKeys::kAreChecked); });
+}
+
+Status WritePath::EraseFamily(const WriteOptions& options, WriteBatch* deletions) {
+  return DoWrite(options, deletions, FamilyKeys::kAreDropped);
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -128,10 +140,33 @@ void WritePath::Begin() {
   takes_turns_ = file_log_ == nullptr && !persist_->fence_is_slow();
 }
 
+// A repair writes the keys of families as it finds them in records, which do not say whose they are.
+Status WritePath::CheckFamilyKey(uint8_t type, const Slice& key) const {
+  return db_.families.CheckWrite(key, (type & kBatchFamily) != 0 || db_.hooks.repairs);
+}
+
+// REQUIRES: the batch was looked through.
+Status WritePath::CheckFamilyKeys(const Slice& batch) const {
+  uint8_t type;
+  Slice key, value;
+  for (BatchReader reader(batch); reader.Next(&type, &key, &value);) {
+    Status s = HasFamilyMark(key) ? CheckFamilyKey(type, key) : Status::OK();
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
 // The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for one update.
-Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value) {
+Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, const Slice& key, const Slice& value) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
+  std::shared_lock<std::shared_mutex> gate;
+  if (HasFamilyMark(key)) [[unlikely]] {
+    gate = db_.families.Enter();
+    s = CheckFamilyKey(batch_type, key);
+    if (!s.ok()) return s;
+  }
+  const ValueType type = static_cast<ValueType>(BaseBatchType(batch_type));
   if (db_.tracer.wants_calls()) [[unlikely]]
     db_.tracer.Update(type, key, value);
   Writer writer;
@@ -148,18 +183,21 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
+Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys families) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
   writer.sync = options.sync;
   writer.deletes_only = true;
   BatchReader reader(writer.batch);
-  uint8_t type;
+  uint8_t batch_type;
   Slice key, value;
-  while (reader.Next(&type, &key, &value)) {
+  bool has_marks = false;
+  while (reader.Next(&batch_type, &key, &value)) {
     Status s = CheckSizes(key, value);
     if (!s.ok()) return s;
+    const uint8_t type = BaseBatchType(batch_type);
+    has_marks |= HasFamilyMark(key);
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
     writer.count++;
@@ -170,6 +208,12 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (writer.body_bytes > kMaxFrameBody) {
     return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
                                    "the limit is " + std::to_string(kMaxFrameBody));
+  }
+  std::shared_lock<std::shared_mutex> gate;
+  if (has_marks && families == FamilyKeys::kAreChecked) [[unlikely]] {
+    gate = db_.families.Enter();
+    Status s = CheckFamilyKeys(writer.batch);
+    if (!s.ok()) return s;
   }
   if (db_.tracer.wants_calls()) [[unlikely]]
     db_.tracer.Batch(writer.batch);
@@ -278,7 +322,7 @@ uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* re
   LogRecord record{};
   uint64_t body_bytes = 0;
   while (reader.Next(&type, &record.key, &record.value)) {
-    record.type = static_cast<ValueType>(type);
+    record.type = static_cast<ValueType>(BaseBatchType(type));
     body_bytes += record.size();
     records->push_back(record);
   }

@@ -64,6 +64,12 @@ class WritePath {
   Status SingleDelete(const WriteOptions& options, const Slice& key);
   Status Write(const WriteOptions& options, WriteBatch* updates);
 
+  // One update, of whichever family. type, key: as a batch has them (src/api/write_batch_internal.h).
+  Status Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
+
+  // Deletes keys of a column family that was dropped, which nobody else can write to any more.
+  Status EraseFamily(const WriteOptions& options, WriteBatch* deletions);
+
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
 
@@ -92,10 +98,15 @@ class WritePath {
  private:
   friend class DBPeer;  // tests that look inside
 
+  // Whether keys of column families in a batch have to be such as may be written.
+  enum class FamilyKeys { kAreChecked, kAreDropped };
+
   // Reads could make nothing of operands without an operator. A repair reads none.
   bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
-  Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
-  Status DoWrite(const WriteOptions& options, WriteBatch* updates);
+  Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
+  Status CheckFamilyKey(uint8_t type, const Slice& key) const;
+  Status CheckFamilyKeys(const Slice& batch) const;
+  Status DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys families);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;

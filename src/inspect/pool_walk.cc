@@ -18,7 +18,9 @@ PoolWalk::PoolWalk(const PoolImage& image, PoolVisitor* visitor)
   if (root.epoch == 0 || !image.IsExtent(root.manifest_offset, root.manifest_size)) return;
   has_manifest_ = true;
   manifest_ = ReadManifestArea(image, root.manifest_offset, root.manifest_size, root.generation);
-  if (manifest_.state.comparator != order_.comparator()->Name()) order_ = KeyOrder(&unknown_);
+  has_families_ = manifest_.state.has_families();
+  const bool is_known = manifest_.state.comparator == order_.comparator()->Name();
+  order_ = KeyOrder(is_known ? order_.comparator() : &unknown_, &has_families_);
 }
 
 // Ids of chunks ascend with their age, and the state has them in that order.

@@ -65,6 +65,7 @@ class PoolWalk {
   const PoolImage& image_;
   PoolVisitor* const visitor_;
   const UnknownOrder unknown_;
+  std::atomic<bool> has_families_{false};
   bool has_manifest_ = false;
   ManifestImage manifest_;
   KeyOrder order_;

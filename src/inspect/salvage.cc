@@ -111,12 +111,13 @@ class Salvage::TableWalk {
   uint64_t lost_ = 0;
 };
 
-Salvage::Salvage(const PoolImage* image, const KeyOrder& order, ReportProblem report)
+Salvage::Salvage(const PoolImage* image, const KeyOrder& order, std::atomic<bool>* has_families, ReportProblem report)
     : image_(image),
       order_(order),
+      has_families_(has_families),
       report_(std::move(report)),
       history_({LogPolicy::kRepair}, [this](Problem p) { Report(std::move(p.place), std::move(p.reason)); }) {
-  CHECK(report_ != nullptr);
+  CHECK(report_ != nullptr && has_families_ != nullptr);
 }
 
 // Problems are counted as well, so that a repair can say how many there were without keeping them.
@@ -131,6 +132,7 @@ Status Salvage::Find() {
   CHECK(image_ != nullptr && manifest_ == nullptr && tables_.empty());
   Status s = ChooseManifest();
   if (!s.ok()) return s;
+  FindFamilies();
   // A search that finds nothing would make an empty database of a damaged one, so it is refused.
   if (manifest_ != nullptr) {
     FindNamed(manifest_->state);
@@ -195,6 +197,34 @@ Status Salvage::ChooseManifest() {
     Report("manifest", "not whole; the pool is searched for tables and log frames");
   }
   return Status::OK();
+}
+
+// Without a whole manifest, what any edit says of a family is believed, the oldest area's first: a name is worth
+// keeping even if it may be of a family that was dropped since.
+void Salvage::FindFamilies() {
+  ManifestState found;
+  const auto add = [&](const ManifestImage& area) {
+    for (const ManifestImage::Record& record : area.records) {
+      if (!record.decoded) continue;
+      VersionEdit edit;
+      edit.next_family = std::max(found.next_family, record.edit.next_family);
+      edit.families = record.edit.families;
+      found.Apply(edit).IgnoreError();  // of two that have one name the older
+    }
+  };
+  if (manifest_ == nullptr) {
+    std::vector<const ManifestImage*> oldest_first;
+    for (const ManifestImage& area : areas_) oldest_first.push_back(&area);
+    std::sort(oldest_first.begin(), oldest_first.end(),
+              [](const ManifestImage* a, const ManifestImage* b) { return a->epoch < b->epoch; });
+    for (const ManifestImage* area : oldest_first) add(*area);
+  } else {
+    found.next_family = manifest_->state.next_family;
+    found.families = manifest_->state.families;
+  }
+  families_.next_family = found.next_family;
+  for (const auto& [id, family] : found.families) families_.families.push_back(family);
+  has_families_->store(found.has_families(), std::memory_order_relaxed);  // relaxed: one thread
 }
 
 // A table that the manifest names is kept with a damaged header too: leaves check by themselves.

@@ -35,8 +35,8 @@ namespace miodb {
 
 class Salvage {
  public:
-  // report is told of everything that is damaged or lost.
-  Salvage(const PoolImage* image, const KeyOrder& order, ReportProblem report);
+  // report is told of everything that is damaged or lost. has_families: what the order goes by; set by Find.
+  Salvage(const PoolImage* image, const KeyOrder& order, std::atomic<bool>* has_families, ReportProblem report);
 
   // Looks for tables and frames. NotSupported, InvalidArgument or Corruption as RepairDB says.
   Status Find();
@@ -48,6 +48,9 @@ class Salvage {
 
   // What a whole manifest says, or null. After Find.
   const ManifestState* state() const { return manifest_ != nullptr ? &manifest_->state : nullptr; }
+
+  // The column families as far as edits of any area tell: all of them, if the manifest is whole. After Find.
+  const VersionEdit& families() const { return families_; }
 
   // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. It goes forward only, and is
   // OK whatever happens.
@@ -83,6 +86,7 @@ class Salvage {
   class TableWalk;
 
   Status ChooseManifest();
+  void FindFamilies();
   void FindNamed(const ManifestState& state);
   void Search();
   void SearchTables(std::vector<Cover>* covers);
@@ -93,11 +97,13 @@ class Salvage {
 
   const PoolImage* const image_;
   const KeyOrder order_;
+  std::atomic<bool>* const has_families_;
   const ReportProblem report_;
   Counts counts_;
   uint64_t flushed_sequence_ = 0;
   std::vector<ManifestImage> areas_;         // all that were found
   const ManifestImage* manifest_ = nullptr;  // the one that rules, if it is whole
+  VersionEdit families_;                     // of them alone
   std::vector<TableImage> tables_;
   std::vector<Cover> covers_;  // of undamaged tables, when searching
   LogHistory history_;

@@ -106,7 +106,7 @@ void CheckHistory(const VerifyOptions& options, uint64_t log_id, uint64_t flushe
 class Verifier {
  public:
   Verifier(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options)
-      : image_(image), options_(options), order_(comparator) {
+      : image_(image), options_(options), order_(comparator, &has_families_) {
     result_.file_bytes = image.file_size();
   }
 
@@ -154,6 +154,7 @@ class Verifier {
   const PoolImage& image_;
   const VerifyOptions options_;
   const UnknownOrder unknown_;
+  std::atomic<bool> has_families_{false};
   KeyOrder order_;
   VerifyResult result_;
   ManifestState state_;
@@ -207,6 +208,7 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   if (!manifest.has_footer || manifest.epoch != root.epoch) Report(place, "footer damaged");
   state_ = std::move(manifest.state);
   result_.comparator = state_.comparator;
+  has_families_ = state_.has_families();
   // The repository is one run, number 0; levels of the buffer have a bound in the format.
   for (const auto& [number, table] : state_.tables) {
     if (table.level == kRepositoryLevel ? table.run == 0 : table.level < kMaxLevels) continue;
@@ -246,6 +248,10 @@ void Verifier::CheckTables(Progress* progress) {
     }
     const TableCheck check = VerifyTable(image_, table, order_, result_.order_checked, Into(&result_.problems),
                                          [progress] { progress->AddLeaf(); });
+    if (has_families_ && check.highest_family >= state_.next_family) {
+      Report(table.Name(),
+             "has keys of column family " + std::to_string(check.highest_family) + ", which was never made");
+    }
     result_.entries += check.entries;
     result_.tombstones += check.tombstones;
     if (check.complete) ranges_[number] = {check.smallest, check.largest};
@@ -352,7 +358,9 @@ VerifyResult VerifyVolatile(const StoreDescriptor& store, const Comparator* comp
   LogHistory log(RulesOfCheck(options), Into(&result.problems));
   CheckHistory(options, store.log.id, state.flushed_sequence, store.log_reach, &log, &result);
   Progress progress(options, state, 0);
-  CheckFiles(options, store.log.id, state, KeyOrder(result.order_checked ? comparator : &unknown), &progress, &result);
+  const std::atomic<bool> has_families{state.has_families()};
+  const KeyOrder order(result.order_checked ? comparator : &unknown, &has_families);
+  CheckFiles(options, store.log.id, state, order, &progress, &result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "pmtable/pmtable.h"
 #include "src/util/check.h"
+#include "src/util/family_key.h"
 
 // The checks of one table. The header is good, so counts and places in it can be relied on; everything else is compared
 // with what it was made from: entries with their records, inner nodes with the nodes below, totals with a recount.
@@ -99,6 +100,7 @@ class TableVerifier {
       Report(place + "of a kind that the flags say is not there");
     if (check_.entries == 1) check_.smallest = record.key.ToString();
     check_.largest.assign(record.key.data(), record.key.size());
+    check_.highest_family = std::max(check_.highest_family, FamilyOf(record.key));
     // Repairs go by these bounds (salvage.h).
     if (record.sequence() < header_.min_sequence || record.sequence() > header_.max_sequence) {
       Report(place + "sequence " + std::to_string(record.sequence()) + " is not in the table's " +

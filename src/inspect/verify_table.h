@@ -19,7 +19,8 @@ struct TableCheck {
   bool complete = false;    // all of them; then smallest and largest are known
   std::string smallest;
   std::string largest;
-  TableMeta meta;  // empty if it is damaged
+  uint32_t highest_family = 0;  // of those that the keys look like
+  TableMeta meta;               // empty if it is damaged
 };
 
 // REQUIRES: the table's header is good. order_known: order is the one that the table was built under. on_leaf, if it is

@@ -20,6 +20,7 @@ int InternalKeyComparator::Compare(const Slice& a, const Slice& b) const {
 void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slice& limit) const {
   DCHECK_GE(start->size(), kInternalTagBytes);  // only writers of files ask
   const Slice user_start = UserKeyOf(*start);
+  if (!MayShorten(user_start) || !MayShorten(UserKeyOf(limit))) return;
   std::string shorter = user_start.ToString();
   order_.comparator()->FindShortestSeparator(&shorter, UserKeyOf(limit));
   if (shorter.size() < user_start.size() && order_.Compare(user_start, shorter) < 0) {
@@ -33,6 +34,7 @@ void InternalKeyComparator::FindShortestSeparator(std::string* start, const Slic
 void InternalKeyComparator::FindShortSuccessor(std::string* key) const {
   DCHECK_GE(key->size(), kInternalTagBytes);
   const Slice user_key = UserKeyOf(*key);
+  if (!MayShorten(user_key)) return;
   std::string shorter = user_key.ToString();
   order_.comparator()->FindShortSuccessor(&shorter);
   if (shorter.size() < user_key.size() && order_.Compare(user_key, shorter) < 0) {

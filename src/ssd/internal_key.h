@@ -60,6 +60,9 @@ class InternalKeyComparator final : public Comparator {
   const KeyOrder& order() const { return order_; }
 
  private:
+  // Whether the user's comparator may see the key.
+  bool MayShorten(const Slice& user_key) const { return order_.bytewise() || !order_.OfFamily(user_key); }
+
   const KeyOrder order_;
 };
 

@@ -59,9 +59,9 @@ SstFile::~SstFile() {
   if (obsolete_.load(std::memory_order_relaxed)) store_->Discard(meta_->number);  // relaxed: see MarkObsolete
 }
 
-SsdStore::SsdStore(const Options& options)
+SsdStore::SsdStore(const Options& options, const std::atomic<bool>* has_families)
     : options_(options),
-      comparator_(KeyOrder(options.comparator)),
+      comparator_(KeyOrder(options.comparator, has_families)),
       own_cache_(options.block_cache == nullptr ? NewLRUCache(kOwnCacheBytes) : nullptr),
       block_cache_(options.block_cache == nullptr ? own_cache_.get() : options.block_cache),
       tables_(NewLRUCache(static_cast<size_t>(std::max(options.max_open_files, kLeastOpenFiles)))),
@@ -102,8 +102,9 @@ bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
 }
 
 // The lock comes first, so that two databases with one directory cannot both find it free.
-Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store) {
-  std::unique_ptr<SsdStore> fresh(new SsdStore(options));
+Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
+                      const std::atomic<bool>* has_families) {
+  std::unique_ptr<SsdStore> fresh(new SsdStore(options, has_families));
   Env* const env = options.env;
   if (!env->FileExists(options.ssd_path)) {
     Status s = env->CreateDir(options.ssd_path);

@@ -46,7 +46,9 @@ class SsdStore {
  public:
   // Opens or makes the directory ssd_path for the pool with this id. InvalidArgument if the directory holds table files
   // of another pool, or of nobody's. Whether they are a newer pool's is the caller's to find out, by marked_epoch.
-  static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store);
+  // has_families: as KeyOrder.
+  static Status Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
+                     const std::atomic<bool>* has_families = &kNoFamilies);
 
   // Removes what a store put into a directory, and the directory if it is empty then. OK if there is none.
   static Status Destroy(Env* env, const std::string& path);
@@ -171,7 +173,7 @@ class SsdStore {
   // Walks that can have something read ahead at a time; others read as they go.
   static constexpr int kReaders = 8;
 
-  explicit SsdStore(const Options& options);
+  SsdStore(const Options& options, const std::atomic<bool>* has_families);
 
   Status Claim(uint64_t pool_id);
   Status WriteMark(const OwnerMark& mark, Synced synced) const;

@@ -47,7 +47,7 @@ struct UpdateTag {
   bool has_value;
 };
 
-// The tags are RocksDB's, of which LevelDB's two are the first. What MioDB writes has only those.
+// The tags are RocksDB's, of which LevelDB's two are the first.
 bool FindUpdateTag(unsigned char tag, UpdateTag* found) {
   switch (tag) {
     case 0x00:
@@ -129,6 +129,26 @@ bool TakeVersion(Slice* input, const char* label, std::string* version) {
   int major = 0, minor = 0;
   char behind = 0;
   return std::sscanf(version->c_str(), "%d.%d%c", &major, &minor, &behind) == 2;
+}
+
+bool HasFamilyUpdates(const Slice& batch) {
+  uint8_t type;
+  Slice key, value;
+  for (BatchReader reader(batch); reader.Next(&type, &key, &value);) {
+    if ((type & kBatchFamily) != 0) return true;
+  }
+  return false;
+}
+
+// An update as RocksDB has it: the numbers of types are its own already, those with a column family the table's above.
+void PutUpdate(std::string* dst, uint8_t type, const UserKey& key, const Slice& value) {
+  DCHECK(IsBatchType(type) && (type & kBatchFamily) == 0);
+  const bool of_family = key.family != kDefaultFamily;
+  const uint8_t family_tag = type == kBatchSingleDeletion ? 0x08 : static_cast<uint8_t>(type + 0x04);
+  dst->push_back(static_cast<char>(of_family ? family_tag : type));
+  if (of_family) PutVarint32(dst, key.family);
+  PutLengthPrefixedSlice(dst, key.key);
+  if (HasBatchValue(type)) PutLengthPrefixedSlice(dst, value);
 }
 
 // A problem is returned as a text of the program, so that a damaged record costs no allocation; nullptr says that all
@@ -301,44 +321,60 @@ void TraceEncoder::End(uint64_t micros) {
   Finish();
 }
 
-// The batch goes in as it is, with a sequence that means nothing here: the order of records is the order of writes.
-void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
-  DCHECK_GE(batch.size(), kBatchHeaderBytes);
+void TraceEncoder::StartWrite(uint64_t micros) {
   Start(micros, kTraceWrite);
   PutFixed64(out_, Bit(kWriteBatchData));
-  PutLengthPrefixedSlice(out_, batch);
+}
+
+// header: sequence and count, of which the first means nothing here: the order of records is the order of writes.
+void TraceEncoder::PutBatch(const Slice& header, const Slice& updates) {
+  DCHECK_EQ(header.size(), kBatchHeaderBytes);
+  PutVarint32(out_, static_cast<uint32_t>(header.size() + updates.size()));
+  out_->append(header.data(), header.size());
+  out_->append(updates.data(), updates.size());
+}
+
+// The batch goes in as it is, unless it has updates of column families.
+void TraceEncoder::Batch(uint64_t micros, const Slice& batch) {
+  DCHECK_GE(batch.size(), kBatchHeaderBytes);
+  const Slice header(batch.data(), kBatchHeaderBytes);
+  StartWrite(micros);
+  if (HasFamilyUpdates(batch)) {
+    std::string updates;
+    uint8_t type;
+    Slice key, value;
+    for (BatchReader reader(batch); reader.Next(&type, &key, &value);) {
+      PutUpdate(&updates, BaseBatchType(type), (type & kBatchFamily) != 0 ? SplitFamilyKey(key) : key, value);
+    }
+    PutBatch(header, updates);
+  } else {
+    PutBatch(header, Slice(batch.data() + kBatchHeaderBytes, batch.size() - kBatchHeaderBytes));
+  }
   Finish();
 }
 
-// Puts the header of a batch and the type of its one update into the record without making a batch first: a put is
-// recorded by one copy of its bytes.
-void TraceEncoder::StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_bytes) {
-  Start(micros, kTraceWrite);
-  PutFixed64(out_, Bit(kWriteBatchData));
+// A put is recorded by one copy of its bytes: the size of the body comes before the body, so it is computed and
+// checked.
+void TraceEncoder::Update(uint64_t micros, uint8_t type, const UserKey& key, const Slice& value) {
+  DCHECK((value.empty() || HasBatchValue(type)) && (type & kBatchFamily) == 0);
+  size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.key.size())) + key.key.size();
+  if (key.family != kDefaultFamily) body_bytes += static_cast<size_t>(VarintLength(key.family));
+  if (HasBatchValue(type)) body_bytes += static_cast<size_t>(VarintLength(value.size())) + value.size();
+  StartWrite(micros);
   PutVarint32(out_, static_cast<uint32_t>(kBatchHeaderBytes + body_bytes));
   PutFixed64(out_, 0);
   PutFixed32(out_, 1);
-  out_->push_back(static_cast<char>(type));
-}
-
-// The size of the body comes before the body, so it is computed and checked.
-void TraceEncoder::Update(uint64_t micros, uint8_t type, const Slice& key, const Slice& value) {
-  DCHECK(value.empty() || HasBatchValue(type));
-  size_t body_bytes = 1 + static_cast<size_t>(VarintLength(key.size())) + key.size();
-  if (HasBatchValue(type)) body_bytes += static_cast<size_t>(VarintLength(value.size())) + value.size();
-  StartBatchOfOne(micros, type, body_bytes);
-  const size_t body = out_->size() - 1;  // its tag was put
-  PutLengthPrefixedSlice(out_, key);
-  if (HasBatchValue(type)) PutLengthPrefixedSlice(out_, value);
+  const size_t body = out_->size();
+  PutUpdate(out_, type, key, value);
   CHECK_EQ(out_->size() - body, body_bytes);
   Finish();
 }
 
-void TraceEncoder::Get(uint64_t micros, const Slice& key) {
+void TraceEncoder::Get(uint64_t micros, const UserKey& key) {
   Start(micros, kTraceGet);
   PutFixed64(out_, Bit(kGetColumnFamily) | Bit(kGetKey));
-  PutFixed32(out_, 0);
-  PutLengthPrefixedSlice(out_, key);
+  PutFixed32(out_, key.family);
+  PutLengthPrefixedSlice(out_, key.key);
   Finish();
 }
 
@@ -347,42 +383,44 @@ uint64_t TraceEncoder::MultiGetPayload(const std::vector<Slice>& keys) {
   return kMembers + kFamilyBytes * keys.size() + LengthPrefixedBytes(keys);
 }
 
-void TraceEncoder::MultiGet(uint64_t micros, const std::vector<Slice>& keys) {
+void TraceEncoder::MultiGet(uint64_t micros, const std::vector<UserKey>& keys) {
   const size_t count = keys.size();
-  CHECK_LE(MultiGetPayload(keys), kMaxTracePayload);
+  std::vector<Slice> slices;
+  for (const UserKey& key : keys) slices.push_back(key.key);
+  CHECK_LE(MultiGetPayload(slices), kMaxTracePayload);
   Start(micros, kTraceMultiGet);
   PutFixed64(out_, Bit(kMultiGetSize) | Bit(kMultiGetColumnFamilies) | Bit(kMultiGetKeys));
   PutFixed32(out_, static_cast<uint32_t>(count));
   PutVarint32(out_, static_cast<uint32_t>(kFamilyBytes * count));
-  out_->append(kFamilyBytes * count, '\0');  // all of the default one
-  PutVarint32(out_, static_cast<uint32_t>(LengthPrefixedBytes(keys)));
-  for (const Slice& key : keys) PutLengthPrefixedSlice(out_, key);
-  CHECK_LE(out_->size() - kTraceHeadBytes, MultiGetPayload(keys));
+  for (const UserKey& key : keys) PutFixed32(out_, key.family);
+  PutVarint32(out_, static_cast<uint32_t>(LengthPrefixedBytes(slices)));
+  for (const Slice& key : slices) PutLengthPrefixedSlice(out_, key);
+  CHECK_LE(out_->size() - kTraceHeadBytes, MultiGetPayload(slices));
   Finish();
 }
 
 // An empty bound is written as none: the format cannot tell the two apart, and an empty lower bound bounds nothing.
-void TraceEncoder::Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
+void TraceEncoder::Seek(uint64_t micros, TraceType type, const UserKey& key, const Slice* lower, const Slice* upper) {
   CHECK(type == kTraceSeek || type == kTraceSeekForPrev || type == kTraceSeekToFirst || type == kTraceSeekToLast);
   const bool has_lower = lower != nullptr && !lower->empty();
   const bool has_upper = upper != nullptr && !upper->empty();
   Start(micros, type);
   PutFixed64(out_, Bit(kIteratorColumnFamily) | Bit(kIteratorKey) | (has_lower ? Bit(kIteratorLowerBound) : 0) |
                        (has_upper ? Bit(kIteratorUpperBound) : 0));
-  PutFixed32(out_, 0);
-  PutLengthPrefixedSlice(out_, key);
+  PutFixed32(out_, key.family);
+  PutLengthPrefixedSlice(out_, key.key);
   if (has_lower) PutLengthPrefixedSlice(out_, *lower);
   if (has_upper) PutLengthPrefixedSlice(out_, *upper);
   Finish();
 }
 
-void TraceEncoder::Scan(uint64_t micros, uint64_t seek_micros, const Slice& key, uint64_t nexts, uint64_t prevs) {
+void TraceEncoder::Scan(uint64_t micros, uint64_t seek_micros, const UserKey& key, uint64_t nexts, uint64_t prevs) {
   Start(micros, kTraceScan);
   PutFixed64(out_, seek_micros);
-  PutFixed32(out_, 0);
+  PutFixed32(out_, key.family);
   PutVarint64(out_, nexts);
   PutVarint64(out_, prevs);
-  PutLengthPrefixedSlice(out_, key);
+  PutLengthPrefixedSlice(out_, key.key);
   Finish();
 }
 

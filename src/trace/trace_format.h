@@ -27,6 +27,7 @@
 #include "miodb/status.h"
 #include "miodb/trace.h"
 #include "src/util/check.h"
+#include "src/util/family_key.h"
 #include "src/util/hash.h"
 
 namespace miodb {
@@ -62,23 +63,25 @@ class TraceEncoder {
 
   void Begin(uint64_t micros, int major, int minor);
   void End(uint64_t micros);
+  // As the library has them (write_batch_internal.h); what is of column families is written as RocksDB has it.
   void Batch(uint64_t micros, const Slice& batch);
-  // type: of a batch's updates (write_batch_internal.h). value: empty where the type has none.
-  void Update(uint64_t micros, uint8_t type, const Slice& key, const Slice& value);
-  void Get(uint64_t micros, const Slice& key);
-  // REQUIRES: MultiGetPayload(keys) is at most kMaxTracePayload.
-  void MultiGet(uint64_t micros, const std::vector<Slice>& keys);
+  // type: of a batch's updates, without kBatchFamily. value: empty where the type has none.
+  void Update(uint64_t micros, uint8_t type, const UserKey& key, const Slice& value);
+  void Get(uint64_t micros, const UserKey& key);
+  // REQUIRES: MultiGetPayload of the keys is at most kMaxTracePayload.
+  void MultiGet(uint64_t micros, const std::vector<UserKey>& keys);
   // At most so many bytes the payload has.
   static uint64_t MultiGetPayload(const std::vector<Slice>& keys);
   // Of all kinds of seeks. Bounds may be null.
-  void Seek(uint64_t micros, TraceType type, const Slice& key, const Slice* lower, const Slice* upper);
-  void Scan(uint64_t micros, uint64_t seek_micros, const Slice& key, uint64_t nexts, uint64_t prevs);
+  void Seek(uint64_t micros, TraceType type, const UserKey& key, const Slice* lower, const Slice* upper);
+  void Scan(uint64_t micros, uint64_t seek_micros, const UserKey& key, uint64_t nexts, uint64_t prevs);
   // checksum: over all records before.
   void Checksum(uint64_t micros, uint64_t checksum);
 
  private:
   void Start(uint64_t micros, TraceType type);
-  void StartBatchOfOne(uint64_t micros, uint8_t type, size_t body_bytes);
+  void PutBatch(const Slice& header, const Slice& updates);
+  void StartWrite(uint64_t micros);
   void Finish();
 
   std::string* const out_;

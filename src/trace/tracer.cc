@@ -34,6 +34,13 @@ constexpr int kMajor = kMajorVersion, kMinor = kMinorVersion;
 // More than a payload has besides keys and bounds: bitmap, column family, lengths.
 constexpr uint64_t kAroundKeys = 64;
 
+// What an iterator of this family has for a key, or a bound, as its user knows it. The end of the family's range, which
+// stands for no bound, is none of the family's keys.
+UserKey InFamily(uint32_t family, const Slice& key) {
+  if (family == kDefaultFamily) return key;
+  return {family, FamilyOf(key) == family ? KeyInFamily(key) : Slice()};
+}
+
 }  // namespace
 
 // mode_ rises last, when the first record is written. Calls look at it without the lock and again under it; a call
@@ -157,7 +164,7 @@ uint64_t Tracer::RecordCall(TraceFilter type, Encode encode) {
 // One update is recorded as a batch, as the format has only batches.
 void Tracer::Update(uint8_t type, const Slice& key, const Slice& value) {
   RecordCall(kTraceFilterWrite,
-             [&](TraceEncoder encoder, uint64_t micros) { encoder.Update(micros, type, key, value); });
+             [&](TraceEncoder encoder, uint64_t micros) { encoder.Update(micros, type, UserKeyOf(key), value); });
 }
 
 // With its header, whose sequence is whatever the program's batch had.
@@ -178,18 +185,22 @@ bool Tracer::Fits(uint64_t payload_bytes) {
 // The get is recorded before it looks for anything, so the record is there whether the key is or not.
 void Tracer::Get(const Slice& key) {
   if (!Fits(key.size() + kAroundKeys)) return;
-  RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, key); });
+  RecordCall(kTraceFilterGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.Get(micros, UserKeyOf(key)); });
 }
 
 void Tracer::MultiGet(const std::vector<Slice>& keys) {
   // RocksDB takes a record without a key for damage.
   if (keys.empty() || !Fits(TraceEncoder::MultiGetPayload(keys))) return;
-  RecordCall(kTraceFilterMultiGet, [&](TraceEncoder encoder, uint64_t micros) { encoder.MultiGet(micros, keys); });
+  RecordCall(kTraceFilterMultiGet, [&](TraceEncoder encoder, uint64_t micros) {
+    std::vector<UserKey> user_keys;
+    for (const Slice& key : keys) user_keys.push_back(UserKeyOf(key));
+    encoder.MultiGet(micros, user_keys);
+  });
 }
 
 // The time of the record is the seek's name, by which a reader finds the scan that belongs to it; two seeks of one
 // microsecond may share it, and are told apart by their keys.
-Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper) {
+Tracer::SeekId Tracer::Seek(TraceType type, uint32_t family, const Slice& key, const Slice* lower, const Slice* upper) {
   CHECK(type == kTraceSeek || type == kTraceSeekForPrev || type == kTraceSeekToFirst || type == kTraceSeekToLast);
   const uint64_t bounds = (lower != nullptr ? lower->size() : 0) + (upper != nullptr ? upper->size() : 0);
   if (!Fits(key.size() + bounds + kAroundKeys)) return {};
@@ -197,20 +208,25 @@ Tracer::SeekId Tracer::Seek(TraceType type, const Slice& key, const Slice* lower
   const bool is_own = type != kTraceSeek && type != kTraceSeekForPrev;
   if (is_own && !options_.own_records) return {};
   if (!Takes(type == kTraceSeekForPrev ? kTraceFilterSeekForPrev : kTraceFilterSeek)) return {};
+  const UserKey user_key = InFamily(family, key);
+  const Slice user_lower = lower == nullptr ? Slice() : InFamily(family, *lower).key;
+  const Slice user_upper = upper == nullptr ? Slice() : InFamily(family, *upper).key;
   const uint64_t micros =
-      Record([&](TraceEncoder encoder, uint64_t now) { encoder.Seek(now, type, key, lower, upper); });
+      Record([&](TraceEncoder encoder, uint64_t now) { encoder.Seek(now, type, user_key, &user_lower, &user_upper); });
   RecordChecksumIfDue();
   return micros == 0 || !options_.own_records ? SeekId{} : SeekId{trace_, micros};
 }
 
 // A scan is neither filtered nor sampled: it goes with its seek. One that belongs to an earlier trace is dropped, as
 // its seek is not in this one.
-void Tracer::Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs) {
+void Tracer::Scan(const SeekId& seek, uint32_t family, const Slice& key, uint64_t nexts, uint64_t prevs) {
   CHECK_GT(seek.trace, 0u);
   const MutexLock lock(&mutex_);
   CHECK_LE(seek.trace, trace_);  // no iterator knows of a trace to come
   if (writer_ == nullptr || seek.trace != trace_ || writer_->GetFileSize() > options_.max_trace_file_size) return;
-  Record([&](TraceEncoder encoder, uint64_t micros) { encoder.Scan(micros, seek.micros, key, nexts, prevs); });
+  Record([&](TraceEncoder encoder, uint64_t micros) {
+    encoder.Scan(micros, seek.micros, InFamily(family, key), nexts, prevs);
+  });
   RecordChecksumIfDue();
 }
 
@@ -226,12 +242,12 @@ void SeekTrace::Begin(TraceType type, const Slice& key) {
     return;  // The seek goes on; it is not recorded.
   }
   // What the tracer does not take, for its filter or sampling, has the number 0 and no scan.
-  seek_ = tracer_->Seek(type, key, lower_, upper_);
+  seek_ = tracer_->Seek(type, family_, key, lower_, upper_);
 }
 
 void SeekTrace::EndScan() {
   CHECK(tracer_ != nullptr && seek_.trace != 0);
-  tracer_->Scan(seek_, key_, nexts_, prevs_);
+  tracer_->Scan(seek_, family_, key_, nexts_, prevs_);
   seek_ = Tracer::SeekId();
 }
 

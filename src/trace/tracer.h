@@ -20,13 +20,19 @@
 #include "miodb/trace.h"
 #include "src/trace/trace_format.h"
 #include "src/util/check.h"
+#include "src/util/family_key.h"
 #include "src/util/mutex.h"
 
 namespace miodb {
 
 class Tracer {
  public:
-  Tracer() = default;
+  // has_families: as KeyOrder. Keys that are traced have the prefix of their family.
+  explicit Tracer(const std::atomic<bool>* has_families = &kNoFamilies) : has_families_(has_families) {
+    DCHECK(has_families != nullptr);
+  }
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
 
   // Fails with InvalidArgument if a trace runs already or an option is out of range.
   Status Start(const TraceOptions& options, std::unique_ptr<TraceWriter> writer);
@@ -54,12 +60,19 @@ class Tracer {
     uint64_t micros = 0;
   };
 
-  SeekId Seek(TraceType type, const Slice& key, const Slice* lower, const Slice* upper);
+  // family: whose iterator it is. What the key and the bounds have of its prefix, and of the range of its keys, is not
+  // recorded.
+  SeekId Seek(TraceType type, uint32_t family, const Slice& key, const Slice* lower, const Slice* upper);
 
   // The iterator that made a recorded seek was moved this far and is now moved elsewhere or destroyed.
-  void Scan(const SeekId& seek, const Slice& key, uint64_t nexts, uint64_t prevs);
+  void Scan(const SeekId& seek, uint32_t family, const Slice& key, uint64_t nexts, uint64_t prevs);
 
  private:
+  // relaxed: as KeyOrder::OfFamily.
+  UserKey UserKeyOf(const Slice& key) const {
+    return has_families_->load(std::memory_order_relaxed) ? SplitFamilyKey(key) : key;
+  }
+
   enum class Mode : int { kOff, kAsCalled, kAsApplied };
 
   bool Fits(uint64_t payload_bytes) EXCLUDES(mutex_);
@@ -74,6 +87,7 @@ class Tracer {
   Status WriteScratch() REQUIRES(mutex_);
   uint64_t Micros() const REQUIRES(mutex_);
 
+  const std::atomic<bool>* const has_families_;
   std::atomic<Mode> mode_{Mode::kOff};
 
   Mutex mutex_;
@@ -92,8 +106,9 @@ class Tracer {
 // What an iterator counts for the tracer.
 class SeekTrace {
  public:
-  // Without a tracer nothing is traced. The tracer and the bounds outlive this.
-  SeekTrace(Tracer* tracer, const Slice* lower, const Slice* upper) : tracer_(tracer), lower_(lower), upper_(upper) {}
+  // Without a tracer nothing is traced. The tracer and the bounds outlive this. family: whose iterator it is.
+  SeekTrace(Tracer* tracer, uint32_t family, const Slice* lower, const Slice* upper)
+      : tracer_(tracer), family_(family), lower_(lower), upper_(upper) {}
   SeekTrace(const SeekTrace&) = delete;
   SeekTrace& operator=(const SeekTrace&) = delete;
   ~SeekTrace() {
@@ -114,6 +129,7 @@ class SeekTrace {
   void EndScan();
 
   Tracer* const tracer_;
+  const uint32_t family_;
   const Slice* const lower_;
   const Slice* const upper_;
   uint64_t nexts_ = 0;

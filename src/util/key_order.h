@@ -1,24 +1,31 @@
-// The order of user keys: a comparator, with the bytewise one inlined.
+// The order of keys: a comparator, with the bytewise one inlined. Keys of column families (util/family_key.h) are
+// ordered by their bytes under every comparator: under the bytewise one where they are, under others behind all keys of
+// the default family, so that the comparator never sees one.
 
 #ifndef MIODB_SRC_UTIL_KEY_ORDER_H_
 #define MIODB_SRC_UTIL_KEY_ORDER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
 #include "miodb/comparator.h"
 #include "miodb/slice.h"
 #include "src/util/check.h"
+#include "src/util/family_key.h"
 
 namespace miodb {
 
 class KeyOrder {
  public:
-  // The comparator must outlive every copy.
-  explicit KeyOrder(const Comparator* comparator)
-      : comparator_(comparator), bytewise_(comparator == BytewiseComparator()) {
-    DCHECK(comparator_ != nullptr);
+  // has_families: whether there are column families. Both must outlive every copy.
+  KeyOrder(const Comparator* comparator, const std::atomic<bool>* has_families)
+      : comparator_(comparator), has_families_(has_families), bytewise_(comparator == BytewiseComparator()) {
+    DCHECK(comparator_ != nullptr && has_families_ != nullptr);
   }
+
+  // Without column families.
+  explicit KeyOrder(const Comparator* comparator) : KeyOrder(comparator, &kNoFamilies) {}
 
   const Comparator* comparator() const { return comparator_; }
 
@@ -26,11 +33,28 @@ class KeyOrder {
   // do.
   bool bytewise() const { return bytewise_; }
 
-  int Compare(const Slice& a, const Slice& b) const { return bytewise_ ? a.compare(b) : comparator_->Compare(a, b); }
-  bool Equal(const Slice& a, const Slice& b) const { return bytewise_ ? a == b : comparator_->Compare(a, b) == 0; }
+  int Compare(const Slice& a, const Slice& b) const { return bytewise_ ? a.compare(b) : CompareByComparator(a, b); }
+  bool Equal(const Slice& a, const Slice& b) const { return bytewise_ ? a == b : CompareByComparator(a, b) == 0; }
+
+  // Whether there are or were column families. Relaxed: see OfFamily.
+  bool has_families() const { return has_families_->load(std::memory_order_relaxed); }
+
+  // Whether the key is a column family's. Relaxed: the first family is made before a key of one is written, and what
+  // leads to the key publishes both.
+  bool OfFamily(const Slice& key) const { return has_families() && HasFamilyMark(key); }
 
  private:
+  int CompareByComparator(const Slice& a, const Slice& b) const {
+    if (has_families()) [[unlikely]] {
+      const bool a_of_family = HasFamilyMark(a), b_of_family = HasFamilyMark(b);
+      if (a_of_family && b_of_family) return a.compare(b);
+      if (a_of_family || b_of_family) return a_of_family ? 1 : -1;
+    }
+    return comparator_->Compare(a, b);
+  }
+
   const Comparator* comparator_;
+  const std::atomic<bool>* has_families_;
   bool bytewise_;
 };
 

@@ -23,6 +23,7 @@ namespace miodb {
   X(kManifestAppendAfterOpen, "manifest appended to behind the end that recovery found")         \
   X(kManifestLaterUnseen, "no look for later records behind a damaged manifest record")          \
   X(kNextIdVolatile, "next id not made durable, so ids are used again")                          \
+  X(kFamilyUnnamed, "column family used without an edit that names it")                          \
   X(kFrameUnchecked, "log frame accepted without its checksum")                                  \
   X(kFrameRecordUnchecked, "records of a log frame accepted without their checks")               \
   X(kFrameValueUncovered, "record hash, and so every checksum of a frame, omits values")         \

@@ -27,6 +27,9 @@ enum Field : uint8_t {
   kRemovedFile = 9,
   kFile = 10,
   kFileOfLongKeys = 11,
+  kNextFamily = 16,
+  kFamily = 17,
+  kRemovedFamily = 18,
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
@@ -119,6 +122,32 @@ std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const st
   return result;
 }
 
+// A dropped one has no name.
+bool GetFamily(Slice* input, FamilyEntry* family) {
+  Slice name;
+  if (!GetVarint64(input, &family->id) || !GetLengthPrefixedSlice(input, &name)) return false;
+  family->name = name.ToString();
+  return family->id > kDefaultFamily && family->id <= kMostFamilyId && name.size() <= kMostFamilyName;
+}
+
+// That ids are below the next one and names are of one family each: what follows from the names is who owns the keys.
+Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const VersionEdit& edit, uint64_t next_family) {
+  if (edit.families.empty()) return Status::OK();
+  std::map<uint64_t, const std::string*> after;
+  for (const auto& [id, family] : families) after[id] = &family.name;
+  for (const uint64_t id : edit.removed_families) after.erase(id);
+  for (const FamilyEntry& family : edit.families) {
+    if (family.id >= next_family) return Status::Corruption("manifest names unknown family", std::to_string(family.id));
+    after[family.id] = &family.name;
+  }
+  std::set<std::string> names = {kDefaultFamilyName};
+  for (const auto& [id, name] : after) {
+    if (!name->empty() && !names.insert(*name).second)
+      return Status::Corruption("manifest has two families of one name", *name);
+  }
+  return Status::OK();
+}
+
 }  // namespace
 
 // A number from this side of the program that the other side would refuse must not reach the medium, where it would
@@ -173,6 +202,26 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     if (!has_range) continue;
     PutLengthPrefixedSlice(dst, f.meta->smallest);
     PutLengthPrefixedSlice(dst, f.meta->largest);
+  }
+  EncodeFamilies(dst);
+}
+
+// Nothing, in a database that never had one: its manifest stays one that older versions read.
+void VersionEdit::EncodeFamilies(std::string* dst) const {
+  if (next_family > 0) {
+    CHECK_LE(next_family, uint64_t{kMostFamilyId} + 1);
+    PutField(dst, kNextFamily);
+    PutVarint64(dst, next_family);
+  }
+  for (const uint64_t id : removed_families) {
+    PutField(dst, kRemovedFamily);
+    PutVarint64(dst, id);
+  }
+  for (const FamilyEntry& family : families) {
+    CHECK(family.id > kDefaultFamily && family.id <= kMostFamilyId && family.name.size() <= kMostFamilyName);
+    PutField(dst, kFamily);
+    PutVarint64(dst, family.id);
+    PutLengthPrefixedSlice(dst, family.name);
   }
 }
 
@@ -235,10 +284,24 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
       default:
-        return false;
+        if (!DecodeFamilies(field, &input)) return false;
     }
   }
   return true;
+}
+
+// The fields of families, which end the list: what is not one of them is unknown.
+bool VersionEdit::DecodeFamilies(uint8_t field, Slice* input) {
+  switch (field) {
+    case kNextFamily:
+      return GetVarint64(input, &next_family) && next_family > 0 && next_family <= uint64_t{kMostFamilyId} + 1;
+    case kFamily:
+      return GetFamily(input, &families.emplace_back());
+    case kRemovedFamily:
+      return GetVarint64(input, &removed_families.emplace_back());
+    default:
+      return false;
+  }
 }
 
 // Edits that recovery reads come through here too, so what an edit says wrongly is Corruption and no assertion.
@@ -251,7 +314,14 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   s = PreparePlaces(chunks, edit.removed_chunks, edit.chunks, "manifest removes unknown log chunk", &fresh->chunks);
   if (!s.ok()) return s;
-  return PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  s = PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  if (!s.ok()) return s;
+  fresh->next_family = edit.next_family > 0 ? edit.next_family : next_family;
+  if (fresh->next_family < next_family) return Status::Corruption("manifest", "ids of families go back");
+  s = CheckFamilies(families, edit, fresh->next_family);
+  if (!s.ok()) return s;
+  return PreparePlaces(families, edit.removed_families, edit.families, "manifest removes unknown family",
+                       &fresh->families);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -263,6 +333,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_tables, &fresh->tables, &tables);
   CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
   CommitPlaces(edit.removed_files, &fresh->files, &files);
+  next_family = fresh->next_family;
+  CommitPlaces(edit.removed_families, &fresh->families, &families);
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
 }
 
@@ -285,6 +357,9 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.tables = PlacesAfter(tables, next.removed_tables, next.tables);
   edit.chunks = PlacesAfter(chunks, next.removed_chunks, next.chunks);
   edit.files = PlacesAfter(files, next.removed_files, next.files);
+  edit.next_family = next.next_family > 0 ? next.next_family : next_family;
+  if (edit.next_family == 1) edit.next_family = 0;  // as in a manifest that has never named one
+  edit.families = PlacesAfter(families, next.removed_families, next.families);
   return edit;
 }
 

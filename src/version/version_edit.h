@@ -19,6 +19,7 @@
 #include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
 #include "src/util/check.h"
+#include "src/util/family_key.h"
 
 namespace miodb {
 
@@ -43,6 +44,20 @@ struct SstPlace {
   std::shared_ptr<const SstMeta> meta;
 };
 
+// A column family: its name or, of one that was dropped and may still have content, none.
+struct FamilyEntry {
+  uint64_t id = 0;
+  std::string name;
+
+  bool dropped() const { return name.empty(); }
+};
+
+inline constexpr size_t kMostFamilyName = 1024;
+
+// What the default family is called, whose name no manifest has.
+inline constexpr char kDefaultFamilyName[] = "default";
+
+inline uint64_t IdOf(const FamilyEntry& family) { return family.id; }
 inline uint64_t IdOf(const TablePlace& table) { return table.number; }
 inline uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
 inline uint64_t IdOf(const SstPlace& file) {
@@ -67,6 +82,9 @@ struct VersionEdit {
   std::vector<LogChunkPlace> chunks;  // new, or sealed
   std::vector<uint64_t> removed_files;
   std::vector<SstPlace> files;  // new, or moved to another level
+  uint64_t next_family = 0;     // families made later have at least this id; 0: as it was
+  std::vector<uint64_t> removed_families;
+  std::vector<FamilyEntry> families;  // new, or dropped
 
   void SetNextId(uint64_t id) {
     DCHECK_GT(id, 0u);
@@ -84,6 +102,10 @@ struct VersionEdit {
   bool DecodeFrom(Slice input);
   // The same of the state that STORE has (format/store_descriptor.h), which names no part of a pool.
   bool DecodeSsdState(const Slice& input) { return DecodeFrom(input) && tables.empty() && chunks.empty(); }
+
+ private:
+  void EncodeFamilies(std::string* dst) const;
+  bool DecodeFamilies(uint8_t field, Slice* input);
 };
 
 // No id is above: they are drawn one by one, so what was read has room for all that are drawn after it.
@@ -96,8 +118,14 @@ struct ManifestState {
   std::map<uint64_t, TablePlace> tables;
   std::map<uint64_t, LogChunkPlace> chunks;
   std::map<uint64_t, SstPlace> files;
+  uint64_t next_family = 1;
+  std::map<uint64_t, FamilyEntry> families;  // those that may have content
 
-  // Takes one step. Corruption, if the edit removes what is not there: then nothing has changed.
+  // Whether there is or was a column family, so that what begins like a key of one is one.
+  bool has_families() const { return next_family > 1; }
+
+  // Takes one step. Corruption, if the edit removes what is not there, or names a family as another one or under an id
+  // that it cannot have: then nothing has changed.
   Status Apply(const VersionEdit& edit);
 
   // The two halves of it. What may fail comes first: *fresh gets what the edit adds, and this state stays as it is.

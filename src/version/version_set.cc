@@ -62,6 +62,7 @@ Status VersionSet::CreateFor(const VersionEdit& state) {
   if (s.ok()) s = manifest_.Append(state);
   if (!s.ok()) return s;
   next_id_ = state.next_id + kMaxUnnamedIds;
+  FindFamilies();
   s = OpenFiles();
   return s.ok() ? BuildCurrent() : s;
 }
@@ -75,6 +76,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   const ManifestState& state = manifest_.state();
   s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
   if (!s.ok()) return s;
+  FindFamilies();
   // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
   // may still lie in free space.
   next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);
@@ -88,6 +90,13 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   if (s.ok()) s = OpenFiles();
   if (s.ok()) s = FitLevels();
   return s.ok() ? BuildCurrent() : s;
+}
+
+// relaxed: the open's thread reads it, and every other one begins later.
+void VersionSet::FindFamilies() {
+  if (has_families_ != nullptr && manifest_.state().has_families()) {
+    has_families_->store(true, std::memory_order_relaxed);
+  }
 }
 
 // Payload extents are named by the meta blocks of the tables that share them: the first table claims one, and the

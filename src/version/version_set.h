@@ -15,6 +15,7 @@
 #ifndef MIODB_SRC_VERSION_VERSION_SET_H_
 #define MIODB_SRC_VERSION_VERSION_SET_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -46,6 +47,9 @@ class VersionSet {
     ssd_ = store;
     ssd_level_count_ = static_cast<size_t>(levels);
   }
+
+  // Has the flag set when the manifest is found to have column families, before a key of a table is compared.
+  void TellOfFamilies(std::atomic<bool>* has_families) { has_families_ = has_families; }
 
   // See Manifest::FenceBy.
   void FenceBy(std::function<Status()> fence) { manifest_.FenceBy(std::move(fence)); }
@@ -123,6 +127,7 @@ class VersionSet {
     std::map<PmRef, PayloadUse> uses;               // extents of the added tables
   };
 
+  void FindFamilies();
   Status OpenTables(bool verify);
   Status OpenFiles();
   Status FitLevels();
@@ -148,6 +153,8 @@ class VersionSet {
   SsdStore* ssd_ = nullptr;
   size_t ssd_level_count_ = 0;
   std::map<uint64_t, SstRef> files_;  // of the current version, by number
+
+  std::atomic<bool>* has_families_ = nullptr;  // null: nobody asks
 
   std::map<PmRef, PayloadUse> payload_uses_;
   uint64_t payload_bytes_ = 0;

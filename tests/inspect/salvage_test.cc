@@ -46,7 +46,8 @@ class SalvageTest : public DbTestBase {
     std::unique_ptr<PoolImage> image;
     EXPECT_OK(PoolImage::Open(pool(), &image));
     if (image == nullptr) return found;
-    Salvage salvage(image.get(), KeyOrder(options_.comparator), [](const Problem&) {});
+    std::atomic<bool> has_families{false};
+    Salvage salvage(image.get(), KeyOrder(options_.comparator, &has_families), &has_families, [](const Problem&) {});
     EXPECT_OK(salvage.Find());
     EXPECT_EQ(nullptr, salvage.state()) << "there is a manifest";
     EXPECT_OK(salvage.JudgeLog(salvage.flushed_sequence(), 0));

@@ -186,6 +186,12 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   if (edit.has_comparator) printf("  comparator %s\n", PrintableKey(edit.comparator, SIZE_MAX).c_str());
   if (edit.has_next_id) printf("  next_id %" PRIu64 "\n", edit.next_id);
   if (edit.has_flushed_sequence) printf("  flushed_sequence %" PRIu64 "\n", edit.flushed_sequence);
+  if (edit.next_family > 0) printf("  next_family %" PRIu64 "\n", edit.next_family);
+  for (const uint64_t id : edit.removed_families) printf("  removed_family %" PRIu64 "\n", id);
+  for (const FamilyEntry& family : edit.families) {
+    printf("  family %" PRIu64 " %s\n", family.id,
+           family.dropped() ? "dropped" : PrintableKey(family.name, SIZE_MAX).c_str());
+  }
   for (const uint64_t number : edit.removed_tables) printf("  removed_table %" PRIu64 "\n", number);
   for (const TablePlace& t : edit.tables) {
     printf("  table %" PRIu64 " level %" PRIu32 " run %" PRIu64 " index_offset %" PRIu64 " index_size %" PRIu64 "\n",

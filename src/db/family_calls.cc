@@ -1,0 +1,262 @@
+// From handles to keys. Every call that can fail goes through WithMemory, as those without a handle do.
+
+#include "src/db/family_calls.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "src/api/write_batch_internal.h"
+#include "src/db/db_context.h"
+#include "src/db/families.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+// For classes that have no families.
+namespace {
+
+Status NoFamilies() { return Status::NotSupported("this DB has no column families"); }
+
+}  // namespace
+
+Status DB::CreateColumnFamily(const std::string&, ColumnFamilyHandle**) { return NoFamilies(); }
+Status DB::GetColumnFamily(const std::string&, ColumnFamilyHandle**) { return NoFamilies(); }
+Status DB::DropColumnFamily(ColumnFamilyHandle*) { return NoFamilies(); }
+Status DB::ListColumnFamilies(std::vector<std::string>*) { return NoFamilies(); }
+ColumnFamilyHandle* DB::DefaultColumnFamily() { return nullptr; }
+Status DB::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
+Status DB::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return NoFamilies(); }
+Status DB::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
+Status DB::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return NoFamilies(); }
+Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return NoFamilies(); }
+Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return NoFamilies(); }
+bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  return true;
+}
+std::vector<Status> DB::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
+                                 const std::vector<Slice>& keys, std::vector<std::string>*) {
+  return std::vector<Status>(keys.size(), NoFamilies());
+}
+std::vector<Status> DB::MultiGet(const ReadOptions&, const std::vector<ColumnFamilyHandle*>&,
+                                 const std::vector<Slice>& keys, std::vector<PinnableSlice>*) {
+  return std::vector<Status>(keys.size(), NoFamilies());
+}
+Iterator* DB::NewIterator(const ReadOptions&, ColumnFamilyHandle*) { return NewErrorIterator(NoFamilies()); }
+bool DB::GetProperty(ColumnFamilyHandle*, const Slice&, std::string*) { return false; }
+void DB::GetApproximateSizes(ColumnFamilyHandle*, const Range*, int n, uint64_t* sizes) {
+  std::fill(sizes, sizes + n, 0);
+}
+void DB::CompactRange(ColumnFamilyHandle*, const Slice*, const Slice*) {}
+
+FamilyCalls::FamilyCalls() = default;
+FamilyCalls::~FamilyCalls() = default;
+
+void FamilyCalls::Serve(const DbContext* context, std::unique_ptr<Families> families, WritePath* write,
+                        ReadPath* read) {
+  CHECK(context != nullptr && families != nullptr && write != nullptr && read != nullptr);
+  CHECK(families_ == nullptr);
+  context_of_calls_ = context;
+  families_ = std::move(families);
+  write_of_calls_ = write;
+  read_of_calls_ = read;
+}
+
+Status FamilyCalls::CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
+  return context_of_calls_->WithMemory([&] { return families_->Create(name, family); });
+}
+
+Status FamilyCalls::GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
+  return context_of_calls_->WithMemory([&] { return families_->Find(name, family); });
+}
+
+Status FamilyCalls::DropColumnFamily(ColumnFamilyHandle* family) {
+  return context_of_calls_->WithMemory([&] { return families_->Drop(family); });
+}
+
+Status FamilyCalls::ListColumnFamilies(std::vector<std::string>* names) {
+  return context_of_calls_->WithMemory([&] { return families_->List(names); });
+}
+
+ColumnFamilyHandle* FamilyCalls::DefaultColumnFamily() { return families_->default_family(); }
+
+// The limit of a key is that of the key with its prefix, which the write path knows.
+Status FamilyCalls::Update(const WriteOptions& options, uint8_t type, ColumnFamilyHandle* family, const Slice& key,
+                           const Slice& value) {
+  return context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status s = families_->IdOf(family, &id);
+    if (!s.ok()) return s;
+    if (id == kDefaultFamily) return write_of_calls_->Update(options, type, key, value);
+    const FamilyKey family_key(id, key);
+    return write_of_calls_->Update(options, type | kBatchFamily, family_key.slice(), value);
+  });
+}
+
+Status FamilyCalls::Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+  return Update(options, kBatchPut, family, key, value);
+}
+
+Status FamilyCalls::Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  return Update(options, kBatchDeletion, family, key, Slice());
+}
+
+Status FamilyCalls::Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                          const Slice& operand) {
+  return Update(options, kBatchMerge, family, key, operand);
+}
+
+Status FamilyCalls::SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) {
+  return Update(options, kBatchSingleDeletion, family, key, Slice());
+}
+
+template <typename Value>
+Status FamilyCalls::GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value) {
+  return context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status s = families_->IdOf(family, &id);
+    if (!s.ok()) return s;
+    if (id == kDefaultFamily) return WithoutHandle()->Get(options, key, value);
+    const FamilyKey family_key(id, key);
+    return read_of_calls_->Get(options, family_key.slice(), value);
+  });
+}
+
+Status FamilyCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) {
+  return GetFrom(options, family, key, value);
+}
+
+Status FamilyCalls::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                        PinnableSlice* value) {
+  return GetFrom(options, family, key, value);
+}
+
+// What goes wrong is told by the get that follows.
+bool FamilyCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                              std::string* value, bool* value_found) {
+  if (value_found != nullptr) *value_found = false;
+  bool may = true;
+  const Status s = context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status known = families_->IdOf(family, &id);
+    if (!known.ok()) return known;
+    if (id == kDefaultFamily) {
+      may = WithoutHandle()->KeyMayExist(options, key, value, value_found);
+      return Status::OK();
+    }
+    const FamilyKey family_key(id, key);
+    may = read_of_calls_->KeyMayExist(options, family_key.slice(), value, value_found);
+    return Status::OK();
+  });
+  return may || !s.ok();
+}
+
+// Those keys are looked for together that have a family and may be seen, as of one moment; the others are answered
+// here.
+template <typename Value>
+std::vector<Status> FamilyCalls::GetFromMany(const ReadOptions& options,
+                                             const std::vector<ColumnFamilyHandle*>& families,
+                                             const std::vector<Slice>& keys, std::vector<Value>* values) {
+  std::vector<Status> statuses;
+  Status s = context_of_calls_->WithMemory([&] {
+    if (families.size() != keys.size()) {
+      return Status::InvalidArgument("MultiGet", "must have as many column families as keys");
+    }
+    statuses.resize(keys.size());
+    values->clear();
+    values->resize(keys.size());
+    std::deque<FamilyKey> family_keys;
+    std::vector<Slice> looked_for;
+    std::vector<size_t> places;  // of looked_for among all keys
+    for (size_t i = 0; i < keys.size(); i++) {
+      uint32_t id;
+      statuses[i] = families_->IdOf(families[i], &id);
+      if (statuses[i].ok() && id == kDefaultFamily && context_of_calls_->families.Hides(keys[i])) {
+        statuses[i] = Status::NotFound(Slice());
+      }
+      if (!statuses[i].ok()) continue;
+      looked_for.push_back(id == kDefaultFamily ? keys[i] : family_keys.emplace_back(id, keys[i]).slice());
+      places.push_back(i);
+    }
+    std::vector<Value> found;
+    std::vector<Status> answers = read_of_calls_->MultiGet(options, looked_for, &found);
+    DCHECK_EQ(answers.size(), places.size());
+    for (size_t i = 0; i < places.size(); i++) {
+      statuses[places[i]] = std::move(answers[i]);
+      (*values)[places[i]] = std::move(found[i]);
+    }
+    return Status::OK();
+  });
+  if (!s.ok()) statuses.assign(keys.size(), s);
+  return statuses;
+}
+
+std::vector<Status> FamilyCalls::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                          const std::vector<Slice>& keys, std::vector<std::string>* values) {
+  return GetFromMany(options, families, keys, values);
+}
+
+std::vector<Status> FamilyCalls::MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
+                                          const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) {
+  return GetFromMany(options, families, keys, values);
+}
+
+// As without a handle, an iterator has no other way to report an error than its own status.
+Iterator* FamilyCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  Iterator* it = nullptr;
+  const Status s = context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status known = families_->IdOf(family, &id);
+    if (known.ok()) it = read_of_calls_->MakeIterator(options, id);
+    return known;
+  });
+  return s.ok() ? it : NewErrorIterator(s);
+}
+
+bool FamilyCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
+  uint32_t id;
+  if (context_of_calls_->fork_guard.InChild() || !families_->IdOf(family, &id).ok()) return false;
+  const bool keys = property == Slice("miodb.estimate-num-keys");
+  if (id == kDefaultFamily || !(keys || property == Slice("miodb.approximate-bytes"))) {
+    return WithoutHandle()->GetProperty(property, value);
+  }
+  const Status s = context_of_calls_->WithMemory([&] {
+    *value = std::to_string(keys ? families_->EstimateKeys(id) : families_->ApproximateBytes(id));
+    return Status::OK();
+  });
+  return s.ok();
+}
+
+void FamilyCalls::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
+  std::fill(sizes, sizes + n, 0);
+  const Status s = context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status known = families_->IdOf(family, &id);
+    if (known.ok()) families_->SumSizes(id, range, n, sizes);
+    return known;
+  });
+  s.IgnoreError();
+}
+
+// An end that is not given is that of the family.
+void FamilyCalls::CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end) {
+  const Status s = context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status known = families_->IdOf(family, &id);
+    if (!known.ok()) return known;
+    if (id == kDefaultFamily) {
+      WithoutHandle()->CompactRange(begin, end);
+      return known;
+    }
+    const FamilyPrefix first(id), behind(id + 1);
+    const FamilyKey begin_key(id, begin != nullptr ? *begin : Slice()), end_key(id, end != nullptr ? *end : Slice());
+    const Slice from = begin != nullptr ? begin_key.slice() : first.slice();
+    const Slice to = end != nullptr ? end_key.slice() : behind.slice();
+    WithoutHandle()->CompactRange(&from, &to);
+    return known;
+  });
+  s.IgnoreError();
+}
+
+}  // namespace miodb

@@ -1,0 +1,98 @@
+// FamilyGate: what keys mean that begin with the mark of column families (util/family_key.h).
+//
+//   no family yet      keys of the default family like any others
+//   there was one      keys of families. Of the default one none may be written, and none is there to be read
+//
+// The step from the first to the second is made while the gate is closed: whoever writes such a key holds it open until
+// the write is done. So is the step that ends a family: after it no write of the family is under way, and none begins.
+// Other writes do not look at the gate.
+//
+// Threads: any. Lock order: the gate comes before the queue of writers and before the database's mutex.
+// What a crash leaves: nothing; an open sets the gate up by the manifest.
+
+#ifndef MIODB_SRC_DB_FAMILY_GATE_H_
+#define MIODB_SRC_DB_FAMILY_GATE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <string>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "src/util/check.h"
+#include "src/util/family_key.h"
+
+namespace miodb {
+
+class FamilyGate {
+ public:
+  FamilyGate() = default;
+  FamilyGate(const FamilyGate&) = delete;
+  FamilyGate& operator=(const FamilyGate&) = delete;
+
+  // Whether there is or was a family: for the order of keys and whoever tells keys apart. Set once, by an open that
+  // finds families or by the making of the first one.
+  std::atomic<bool>* has_families() { return &has_families_; }
+  bool HasFamilies() const { return has_families_.load(std::memory_order_acquire); }  // acquire: with whoever sets it
+
+  // Whether a read of the default family does not see this key, whatever there is of it.
+  bool Hides(const Slice& key) const { return HasFamilyMark(key) && HasFamilies(); }
+
+  // The gate stays open while the result lives. Whoever writes keys with the mark asks CheckWrite of each meanwhile.
+  std::shared_lock<std::shared_mutex> Enter() const {
+    // relaxed: who misses that the gate is to be closed keeps it open once more, and the next one waits.
+    if (closing_.load(std::memory_order_relaxed)) const std::lock_guard<std::mutex> wait(turn_);
+    return std::shared_lock<std::shared_mutex>(mutex_);
+  }
+
+  // REQUIRES: entered; key has the mark. as_family: it is written as a family's key.
+  Status CheckWrite(const Slice& key, bool as_family) const {
+    const uint32_t id = FamilyOf(key);
+    if (!as_family && HasFamilies()) {
+      return Status::InvalidArgument("key", "begins with the bytes of column families' keys, which the database has");
+    }
+    if (!as_family || open_.count(id) > 0) return Status::OK();
+    return Status::InvalidArgument("column family " + std::to_string(id), "was dropped, or is another database's");
+  }
+
+  // Nobody is inside while this lives. Those who come meanwhile wait, so that the ones who are inside do not keep it
+  // open for ever, one after the other.
+  class Closed {
+   public:
+    explicit Closed(FamilyGate* gate) : gate_(gate), turn_(gate->turn_) {
+      gate_->closing_.store(true, std::memory_order_relaxed);  // relaxed: see Enter
+      gate_->mutex_.lock();
+    }
+    ~Closed() {
+      gate_->mutex_.unlock();
+      gate_->closing_.store(false, std::memory_order_relaxed);  // relaxed: see Enter
+    }
+    Closed(const Closed&) = delete;
+    Closed& operator=(const Closed&) = delete;
+
+    void Open(uint32_t family) {
+      DCHECK(family != kDefaultFamily && family <= kMostFamilyId);
+      gate_->open_.insert(family);
+    }
+    void Shut(uint32_t family) { CHECK_EQ(gate_->open_.erase(family), 1u); }
+    void SetHasFamilies() { gate_->has_families_.store(true, std::memory_order_release); }  // release: with HasFamilies
+
+   private:
+    FamilyGate* const gate_;
+    const std::lock_guard<std::mutex> turn_;
+  };
+
+ private:
+  mutable std::mutex turn_;  // of whoever closes the gate
+  mutable std::shared_mutex mutex_;
+  std::atomic<bool> closing_{false};
+  std::atomic<bool> has_families_{false};
+  std::set<uint32_t> open_;  // families that may be written to
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_FAMILY_GATE_H_
