@@ -170,6 +170,72 @@ MIODB_C_EXPORT void miodb_writebatch_merge(struct leveldb_writebatch_t*, const c
                                            const char* operand, size_t operand_len);
 MIODB_C_EXPORT void miodb_writebatch_single_delete(struct leveldb_writebatch_t*, const char* key, size_t keylen);
 
+/* ---- Column families. miodb/column_family.h says what they are. A handle belongs to the database, lives until that is
+   closed and is never freed. Functions that are given one are otherwise those of the same name without "_cf". ---- */
+
+typedef struct miodb_column_family_t miodb_column_family_t;
+
+/* NULL and an error, if there is one of this name already. */
+MIODB_C_EXPORT miodb_column_family_t* miodb_create_column_family(struct leveldb_t* db, const char* name, size_t namelen,
+                                                                 char** errptr);
+/* NULL if there is none of this name, which is no error. "default" always is. */
+MIODB_C_EXPORT miodb_column_family_t* miodb_get_column_family(struct leveldb_t* db, const char* name, size_t namelen,
+                                                              char** errptr);
+MIODB_C_EXPORT void miodb_drop_column_family(struct leveldb_t* db, miodb_column_family_t* family, char** errptr);
+
+/* The names of all families, each with its size in (*lens)[i], and their number in *count; for
+   miodb_list_column_families_destroy. NULL if an error occurred. */
+MIODB_C_EXPORT char** miodb_list_column_families(struct leveldb_t* db, size_t* count, size_t** lens, char** errptr);
+MIODB_C_EXPORT void miodb_list_column_families_destroy(char** names, size_t count, size_t* lens);
+
+/* The name is the handle's. */
+MIODB_C_EXPORT const char* miodb_column_family_name(const miodb_column_family_t* family, size_t* namelen);
+MIODB_C_EXPORT uint32_t miodb_column_family_id(const miodb_column_family_t* family);
+
+MIODB_C_EXPORT void miodb_put_cf(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                 miodb_column_family_t* family, const char* key, size_t keylen, const char* val,
+                                 size_t vallen, char** errptr);
+MIODB_C_EXPORT void miodb_delete_cf(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                    miodb_column_family_t* family, const char* key, size_t keylen, char** errptr);
+MIODB_C_EXPORT void miodb_merge_cf(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                   miodb_column_family_t* family, const char* key, size_t keylen, const char* operand,
+                                   size_t operand_len, char** errptr);
+MIODB_C_EXPORT void miodb_single_delete_cf(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                           miodb_column_family_t* family, const char* key, size_t keylen,
+                                           char** errptr);
+
+/* As leveldb_get and miodb_get_pinned. */
+MIODB_C_EXPORT char* miodb_get_cf(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
+                                  miodb_column_family_t* family, const char* key, size_t keylen, size_t* vallen,
+                                  char** errptr);
+MIODB_C_EXPORT miodb_pinnedslice_t* miodb_get_pinned_cf(struct leveldb_t* db,
+                                                        const struct leveldb_readoptions_t* options,
+                                                        miodb_column_family_t* family, const char* key, size_t keylen,
+                                                        char** errptr);
+/* As miodb_multi_get, with a family for each key. */
+MIODB_C_EXPORT void miodb_multi_get_cf(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
+                                       miodb_column_family_t* const* families, size_t num_keys, const char* const* keys,
+                                       const size_t* keylens, char** values, size_t* vallens, char** errors);
+MIODB_C_EXPORT struct leveldb_iterator_t* miodb_create_iterator_cf(struct leveldb_t* db,
+                                                                   const struct leveldb_readoptions_t* options,
+                                                                   miodb_column_family_t* family);
+
+MIODB_C_EXPORT void miodb_writebatch_put_cf(struct leveldb_writebatch_t*, miodb_column_family_t* family,
+                                            const char* key, size_t keylen, const char* val, size_t vallen);
+MIODB_C_EXPORT void miodb_writebatch_delete_cf(struct leveldb_writebatch_t*, miodb_column_family_t* family,
+                                               const char* key, size_t keylen);
+MIODB_C_EXPORT void miodb_writebatch_merge_cf(struct leveldb_writebatch_t*, miodb_column_family_t* family,
+                                              const char* key, size_t keylen, const char* operand, size_t operand_len);
+MIODB_C_EXPORT void miodb_writebatch_single_delete_cf(struct leveldb_writebatch_t*, miodb_column_family_t* family,
+                                                      const char* key, size_t keylen);
+
+/* NULL if there is no such property; else for the caller to free. */
+MIODB_C_EXPORT char* miodb_property_value_cf(struct leveldb_t* db, miodb_column_family_t* family, const char* propname);
+MIODB_C_EXPORT void miodb_approximate_sizes_cf(struct leveldb_t* db, miodb_column_family_t* family, int num_ranges,
+                                               const char* const* range_start_key, const size_t* range_start_key_len,
+                                               const char* const* range_limit_key, const size_t* range_limit_key_len,
+                                               uint64_t* sizes);
+
 /* ---- Waiting, and what the database says of itself. ---- */
 
 /* Returns when what is in memory is in a table. */

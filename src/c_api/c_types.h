@@ -70,6 +70,9 @@ struct miodb_mergeoperator_t {
   std::unique_ptr<const miodb::MergeOperator> own;
 };
 
+// Never made: a handle of C is the address of one of C++.
+struct miodb_column_family_t;
+
 struct miodb_pinnedslice_t {
   miodb::PinnableSlice rep;
 };

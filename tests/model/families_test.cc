@@ -223,7 +223,7 @@ class FamiliesModelTest : public DbTestBase, public testing::WithParamInterface<
   }
 
   void Run() {
-    for (const uint64_t seed : Seeds(ByScale(1, 4, 40))) {
+    for (const uint64_t seed : Seeds(ByScale(4, 20, 400))) {
       SCOPED_TRACE(Repeat(seed));
       random_ = Random(seed);
       RunOnce();
@@ -237,7 +237,7 @@ class FamiliesModelTest : public DbTestBase, public testing::WithParamInterface<
     model_[kDefault];
     Open();
     for (int i = 0; i < 6; i++) Event();
-    for (int i = 0; i < 1500 && !HasFatalFailure(); i++) {
+    for (int i = 0; i < 3000 && !HasFatalFailure(); i++) {
       Step();
       if (random_.OneIn(50)) Event();
     }

@@ -130,8 +130,9 @@ TEST_F(TracingTest, WritesThatTheDatabaseRefusesAreNotRecorded) {
 TEST_F(TracingTest, AReadThatNoRecordCanHoldEndsTheTraceWithAnError) {
   const Slice large("k", size_t{5} << 30);
   for (const auto& call : std::vector<std::function<void(Tracer*)>>{
-           [&](Tracer* t) { t->Get(large); }, [&](Tracer* t) { t->Seek(kTraceSeek, large, nullptr, nullptr); },
-           [&](Tracer* t) { t->Seek(kTraceSeek, "k", &large, nullptr); }}) {
+           [&](Tracer* t) { t->Get(large); },
+           [&](Tracer* t) { t->Seek(kTraceSeek, kDefaultFamily, large, nullptr, nullptr); },
+           [&](Tracer* t) { t->Seek(kTraceSeek, kDefaultFamily, "k", &large, nullptr); }}) {
     Tracer tracer;
     ASSERT_OK(tracer.Start(TraceOptions(), std::make_unique<FailingWriter>(100)));
     call(&tracer);

@@ -1,0 +1,198 @@
+// Column families in the C API. The database owns its handles, so a C handle is nothing but the pointer.
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/c.h"
+#include "miodb/column_family.h"
+#include "src/c_api/c_types.h"
+#include "src/util/check.h"
+#include "src/util/no_throw.h"
+
+using miodb::ColumnFamilyHandle;
+using miodb::CopyForC;
+using miodb::RepOf;
+using miodb::SaveError;
+using miodb::Slice;
+using miodb::Status;
+
+namespace {
+
+ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) { return reinterpret_cast<ColumnFamilyHandle*>(family); }
+const ColumnFamilyHandle* HandleOf(const miodb_column_family_t* family) {
+  DCHECK(family != nullptr);
+  return reinterpret_cast<const ColumnFamilyHandle*>(family);
+}
+miodb_column_family_t* ForC(ColumnFamilyHandle* family) { return reinterpret_cast<miodb_column_family_t*>(family); }
+
+// A call that finds a value: found becomes true, or errptr is set, or neither.
+bool Found(const Status& s, char** errptr) {
+  if (!s.ok() && !s.IsNotFound()) SaveError(errptr, s);
+  return s.ok();
+}
+
+}  // namespace
+
+extern "C" {
+
+miodb_column_family_t* miodb_create_column_family(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  ColumnFamilyHandle* family = nullptr;
+  SaveError(errptr,
+            miodb::NoThrow("name", [&] { return RepOf(db)->CreateColumnFamily(std::string(name, namelen), &family); }));
+  return ForC(family);
+}
+
+miodb_column_family_t* miodb_get_column_family(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  ColumnFamilyHandle* family = nullptr;
+  const Status s =
+      miodb::NoThrow("name", [&] { return RepOf(db)->GetColumnFamily(std::string(name, namelen), &family); });
+  return Found(s, errptr) ? ForC(family) : nullptr;
+}
+
+void miodb_drop_column_family(leveldb_t* db, miodb_column_family_t* family, char** errptr) {
+  SaveError(errptr, RepOf(db)->DropColumnFamily(HandleOf(family)));
+}
+
+// Names may have zeros in them, hence the sizes; each has one behind it all the same.
+char** miodb_list_column_families(leveldb_t* db, size_t* count, size_t** lens, char** errptr) {
+  std::vector<std::string> names;
+  *count = 0;
+  *lens = nullptr;
+  if (SaveError(errptr, RepOf(db)->ListColumnFamilies(&names))) return nullptr;
+  char** const result = static_cast<char**>(malloc(names.size() * sizeof(char*)));
+  *lens = static_cast<size_t*>(malloc(names.size() * sizeof(size_t)));
+  CHECK(result != nullptr && *lens != nullptr);  // as CopyForC
+  for (const std::string& name : names) {
+    (*lens)[*count] = name.size();
+    result[(*count)++] = CopyForC(name);
+  }
+  return result;
+}
+
+void miodb_list_column_families_destroy(char** names, size_t count, size_t* lens) {
+  DCHECK(names != nullptr || count == 0);
+  for (size_t i = 0; i < count; i++) free(names[i]);
+  free(names);
+  free(lens);
+}
+
+const char* miodb_column_family_name(const miodb_column_family_t* family, size_t* namelen) {
+  const std::string& name = HandleOf(family)->GetName();
+  *namelen = name.size();
+  return name.c_str();
+}
+
+uint32_t miodb_column_family_id(const miodb_column_family_t* family) { return HandleOf(family)->GetID(); }
+
+// ---- Writes.
+
+void miodb_put_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family, const char* key,
+                  size_t keylen, const char* val, size_t vallen, char** errptr) {
+  SaveError(errptr, RepOf(db)->Put(RepOf(options), HandleOf(family), Slice(key, keylen), Slice(val, vallen)));
+}
+
+void miodb_delete_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
+                     const char* key, size_t keylen, char** errptr) {
+  SaveError(errptr, RepOf(db)->Delete(RepOf(options), HandleOf(family), Slice(key, keylen)));
+}
+
+void miodb_merge_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
+                    const char* key, size_t keylen, const char* operand, size_t operand_len, char** errptr) {
+  SaveError(errptr,
+            RepOf(db)->Merge(RepOf(options), HandleOf(family), Slice(key, keylen), Slice(operand, operand_len)));
+}
+
+void miodb_single_delete_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
+                            const char* key, size_t keylen, char** errptr) {
+  SaveError(errptr, RepOf(db)->SingleDelete(RepOf(options), HandleOf(family), Slice(key, keylen)));
+}
+
+void miodb_writebatch_put_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key, size_t keylen,
+                             const char* val, size_t vallen) {
+  RepOf(batch).Put(HandleOf(family), Slice(key, keylen), Slice(val, vallen));
+}
+
+void miodb_writebatch_delete_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key,
+                                size_t keylen) {
+  RepOf(batch).Delete(HandleOf(family), Slice(key, keylen));
+}
+
+void miodb_writebatch_merge_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key,
+                               size_t keylen, const char* operand, size_t operand_len) {
+  RepOf(batch).Merge(HandleOf(family), Slice(key, keylen), Slice(operand, operand_len));
+}
+
+void miodb_writebatch_single_delete_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key,
+                                       size_t keylen) {
+  RepOf(batch).SingleDelete(HandleOf(family), Slice(key, keylen));
+}
+
+// ---- Reads.
+
+char* miodb_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_column_family_t* family, const char* key,
+                   size_t keylen, size_t* vallen, char** errptr) {
+  std::string value;
+  *vallen = 0;
+  if (!Found(RepOf(db)->Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value), errptr)) return nullptr;
+  *vallen = value.size();
+  return CopyForC(value);
+}
+
+miodb_pinnedslice_t* miodb_get_pinned_cf(leveldb_t* db, const leveldb_readoptions_t* options,
+                                         miodb_column_family_t* family, const char* key, size_t keylen, char** errptr) {
+  auto value = std::make_unique<miodb_pinnedslice_t>();
+  const Status s = RepOf(db)->Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value->rep);
+  return Found(s, errptr) ? value.release() : nullptr;
+}
+
+// As miodb_multi_get: every place is written, whatever happens.
+void miodb_multi_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_column_family_t* const* families,
+                        size_t num_keys, const char* const* keys, const size_t* keylens, char** values, size_t* vallens,
+                        char** errors) {
+  DCHECK(num_keys == 0 || (families != nullptr && keys != nullptr && keylens != nullptr));
+  std::vector<std::string> found;
+  std::vector<Status> statuses;
+  const Status called = miodb::NoThrow("MultiGet", [&] {
+    std::vector<ColumnFamilyHandle*> handles;
+    std::vector<Slice> slices;
+    for (size_t i = 0; i < num_keys; i++) {
+      handles.push_back(HandleOf(families[i]));
+      slices.emplace_back(keys[i], keylens[i]);
+    }
+    statuses = RepOf(db)->MultiGet(RepOf(options), handles, slices, &found);
+    return statuses.size() == num_keys ? Status::OK() : Status::IOError("MultiGet", "out of memory");
+  });
+  for (size_t i = 0; i < num_keys; i++) {
+    values[i] = errors[i] = nullptr;
+    vallens[i] = 0;
+    if (!Found(called.ok() ? statuses[i] : called, &errors[i])) continue;
+    values[i] = CopyForC(found[i]);
+    vallens[i] = found[i].size();
+  }
+}
+
+leveldb_iterator_t* miodb_create_iterator_cf(leveldb_t* db, const leveldb_readoptions_t* options,
+                                             miodb_column_family_t* family) {
+  return new leveldb_iterator_t{RepOf(db)->NewIterator(RepOf(options), HandleOf(family))};
+}
+
+char* miodb_property_value_cf(leveldb_t* db, miodb_column_family_t* family, const char* propname) {
+  std::string value;
+  return RepOf(db)->GetProperty(HandleOf(family), propname, &value) ? CopyForC(value) : nullptr;
+}
+
+void miodb_approximate_sizes_cf(leveldb_t* db, miodb_column_family_t* family, int num_ranges,
+                                const char* const* range_start_key, const size_t* range_start_key_len,
+                                const char* const* range_limit_key, const size_t* range_limit_key_len,
+                                uint64_t* sizes) {
+  for (int i = 0; i < num_ranges; i++) {
+    const miodb::Range range(Slice(range_start_key[i], range_start_key_len[i]),
+                             Slice(range_limit_key[i], range_limit_key_len[i]));
+    RepOf(db)->GetApproximateSizes(HandleOf(family), &range, 1, &sizes[i]);
+  }
+}
+
+}  // extern "C"
