@@ -42,6 +42,12 @@ Status DB::SingleDelete(const WriteOptions& options, const Slice& key) {
   return Write(options, &batch);
 }
 
+Status DB::DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
+  WriteBatch batch;
+  batch.DeleteRange(begin, end);
+  return Write(options, &batch);
+}
+
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
