@@ -105,7 +105,7 @@ void RegisterIgnored(FlagSet* f) {
   for (const char* name :
        {"block_cache_trace_file", "block_cache_trace_max_trace_file_size_in_bytes",
         "block_cache_trace_sampling_frequency", "cache_numshardbits", "delayed_write_rate", "hard_rate_limit",
-        "memtablerep", "min_level_to_compress", "num_column_families", "num_hot_column_families", "num_multi_db",
+        "memtablerep", "min_level_to_compress", "num_hot_column_families", "num_multi_db",
         "ops_between_duration_checks", "rate_limiter_bytes_per_sec", "row_cache_size", "soft_rate_limit",
         "stats_dump_period_sec", "stats_per_interval", "wal_compression"}) {
     f->IgnoreValue(name);

@@ -9,9 +9,8 @@ namespace {
 // Iterators that wait for their scan record. One that waits longer than this many others is destroyed where it stands.
 constexpr size_t kMostOpen = 64;
 
-Status ForeignColumnFamily(uint32_t id) {
-  return Status::NotSupported("column family " + std::to_string(id), "there is only 0");
-}
+// The names of families that a replay makes begin like this.
+constexpr char kReplayed[] = "replayed-";
 
 // Goes to the last key at or before the target.
 void SeekForPrev(Iterator* iterator, const Slice& target) {
@@ -25,13 +24,32 @@ void SeekForPrev(Iterator* iterator, const Slice& target) {
 
 }  // namespace
 
+// Several workers may look for the same one; who comes too late to make it finds it. The default one is null, so that a
+// store without families needs none.
+Status ReplayCalls::FindFamily(uint32_t id, ColumnFamilyHandle** family) {
+  *family = nullptr;
+  if (id == 0) return Status::OK();
+  ColumnFamilyHandle*& known = families_[id];
+  const std::string name = kReplayed + std::to_string(id);
+  std::vector<std::string> names;
+  Status s = known == nullptr ? db_->ListColumnFamilies(&names) : Status::OK();
+  for (const std::string& other : names) {
+    ColumnFamilyHandle* handle = nullptr;
+    const bool is_copy = other.rfind(kReplayed, 0) != 0;
+    if (db_->GetColumnFamily(other, &handle).ok() && (is_copy ? handle->GetID() == id : other == name)) known = handle;
+  }
+  if (s.ok() && known == nullptr) s = db_->CreateColumnFamily(name, &known);
+  if (!s.ok() && db_->GetColumnFamily(name, &known).ok()) s = Status::OK();
+  *family = known;
+  return s;
+}
+
 Status ReplayCalls::Make(const TraceRecord& record, bool keeps_iterators) {
-  if (record.column_family != 0) return ForeignColumnFamily(record.column_family);
   switch (record.type) {
     case kTraceWrite:
       return Write(record);
     case kTraceGet:
-      return Get(record.key);
+      return Get(record);
     case kTraceMultiGet:
       return MultiGet(record);
     case kTraceSeek:
@@ -51,39 +69,52 @@ Status ReplayCalls::Write(const TraceRecord& record) {
   TraceUpdates updates(record.batch);
   TraceUpdate update;
   while (updates.Next(&update)) {
-    if (update.column_family != 0) return ForeignColumnFamily(update.column_family);
+    ColumnFamilyHandle* family = nullptr;
+    Status s = FindFamily(update.column_family, &family);
+    if (!s.ok()) return s;
     switch (update.kind) {
       case TraceUpdate::kPut:
-        batch_.Put(update.key, update.value);
+        batch_.Put(family, update.key, update.value);
         break;
       case TraceUpdate::kDelete:
-        batch_.Delete(update.key);
+        batch_.Delete(family, update.key);
         break;
       case TraceUpdate::kSingleDelete:
-        batch_.SingleDelete(update.key);
+        batch_.SingleDelete(family, update.key);
         break;
       case TraceUpdate::kDeleteRange:
-        return Status::NotSupported("deletion of a range of keys");
+        batch_.DeleteRange(family, update.key, update.value);
+        break;
       case TraceUpdate::kMerge:
-        batch_.Merge(update.key, update.value);
+        batch_.Merge(family, update.key, update.value);
         break;
     }
   }
   return db_->Write(WriteOptions(), &batch_);
 }
 
-Status ReplayCalls::Get(const Slice& key) {
-  Status s = db_->Get(ReadOptions(), key, &value_);
+Status ReplayCalls::Get(const TraceRecord& record) {
+  ColumnFamilyHandle* family = nullptr;
+  Status s = FindFamily(record.column_family, &family);
+  if (s.ok() && family == nullptr) s = db_->Get(ReadOptions(), record.key, &value_);
+  if (s.ok() && family != nullptr) s = db_->Get(ReadOptions(), family, record.key, &value_);
   return s.IsNotFound() ? Status::OK() : s;
 }
 
 Status ReplayCalls::MultiGet(const TraceRecord& record) {
-  for (const TraceKey& key : record.keys) {
-    if (key.column_family != 0) return ForeignColumnFamily(key.column_family);
-  }
+  key_families_.clear();
   keys_.clear();
-  for (const TraceKey& key : record.keys) keys_.push_back(key.key);
-  const std::vector<Status> statuses = db_->MultiGet(ReadOptions(), keys_, &values_);
+  bool plain = true;
+  for (const TraceKey& key : record.keys) {
+    ColumnFamilyHandle* family = nullptr;
+    Status s = FindFamily(key.column_family, &family);
+    if (!s.ok()) return s;
+    plain &= family == nullptr;
+    key_families_.push_back(family != nullptr ? family : db_->DefaultColumnFamily());
+    keys_.push_back(key.key);
+  }
+  const std::vector<Status> statuses = plain ? db_->MultiGet(ReadOptions(), keys_, &values_)
+                                             : db_->MultiGet(ReadOptions(), key_families_, keys_, &values_);
   for (const Status& s : statuses) {
     if (!s.ok() && !s.IsNotFound()) return s;
   }
@@ -101,7 +132,10 @@ Status ReplayCalls::Seek(const TraceRecord& record, bool keeps_iterators) {
   ReadOptions options;
   if (!open->lower.empty()) options.iterate_lower_bound = &open->lower_slice;
   if (!open->upper.empty()) options.iterate_upper_bound = &open->upper_slice;
-  open->iterator.reset(db_->NewIterator(options));
+  ColumnFamilyHandle* family = nullptr;
+  Status found = FindFamily(record.column_family, &family);
+  if (!found.ok()) return found;
+  open->iterator.reset(family == nullptr ? db_->NewIterator(options) : db_->NewIterator(options, family));
   Iterator* const iterator = open->iterator.get();
   switch (record.type) {
     case kTraceSeekForPrev:

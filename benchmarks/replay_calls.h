@@ -1,5 +1,8 @@
 // The calls of a replay (replayer.h), made to one database by one worker.
 //
+// Column families: a trace has their ids alone. The database's family of that id is taken, as in a copy of the one that
+// was traced; else one with the name "replayed-<id>", which is made.
+//
 // Threads: one.
 
 #ifndef MIODB_BENCHMARKS_REPLAY_CALLS_H_
@@ -7,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,15 +42,18 @@ class ReplayCalls {
     std::unique_ptr<Iterator> iterator;
   };
 
+  Status FindFamily(uint32_t id, ColumnFamilyHandle** family);
   Status Write(const TraceRecord& record);
-  Status Get(const Slice& key);
+  Status Get(const TraceRecord& record);
   Status MultiGet(const TraceRecord& record);
   Status Seek(const TraceRecord& record, bool keeps_iterators);
   Status Scan(const TraceRecord& record);
 
   DB* const db_;
+  std::map<uint32_t, ColumnFamilyHandle*> families_;  // by their ids in the trace
   WriteBatch batch_;
   std::string value_;
+  std::vector<ColumnFamilyHandle*> key_families_;
   std::vector<Slice> keys_;
   std::vector<std::string> values_;
   std::deque<std::unique_ptr<Open>> open_;  // Oldest first.

@@ -34,6 +34,7 @@ void RegisterCommon(FlagSet* f, EngineConfig* c) {
   f->Bool("disable_wal", &c->disable_wal, "no log (miodb: log_mode off; leveldb cannot)");
   f->Bool("verify_checksum", &c->verify_checksum, "verify checksums on reads; off for all engines, unlike RocksDB's");
   f->Text("merge_operator", &c->merge_operator, "put, uint64add, max, stringappend or empty (leveldb: empty)");
+  f->Int("num_column_families", &c->num_column_families, 1, 10000, "families that keys are spread over (leveldb: 1)");
   f->Int("write_buffer_size", &o->write_buffer_size, 4096, int64_t{64} << 30, "bytes of a memtable");
   f->Int("cache_size", &c->cache_size, -1, kMax, "block cache bytes; negative: 8 MiB");
   f->Int("bloom_bits", &c->bloom_bits, -1, 32, "filter bits per key; 0: none; -1: peers none, miodb bits_per_key");

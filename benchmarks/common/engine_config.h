@@ -33,6 +33,7 @@ struct EngineConfig {
   // ---- Every engine ------------------------------------------------------------------------------------------------
   bool sync = false;
   bool disable_wal = false;
+  int num_column_families = 1;         // that keys are spread over
   std::string merge_operator = "put";  // or uint64add, max, stringappend; empty: none
   bool verify_checksum = false;
   int64_t cache_size = -1;

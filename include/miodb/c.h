@@ -133,7 +133,9 @@ MIODB_C_EXPORT uint8_t miodb_key_may_exist(struct leveldb_t* db, const struct le
 /* Has the iterator show the database as it is now. It is not valid afterwards. */
 MIODB_C_EXPORT void miodb_iter_refresh(struct leveldb_iterator_t*, char** errptr);
 
-/* ---- Merges and single deletions. miodb/merge_operator.h and miodb/db.h say what they do and promise. ---- */
+/* ---- Merges, single deletions, deletions of ranges. miodb/merge_operator.h and miodb/db.h say what they do and
+   promise.
+   ---- */
 
 typedef struct miodb_mergeoperator_t miodb_mergeoperator_t;
 
@@ -169,6 +171,12 @@ MIODB_C_EXPORT void miodb_single_delete(struct leveldb_t* db, const struct level
 MIODB_C_EXPORT void miodb_writebatch_merge(struct leveldb_writebatch_t*, const char* key, size_t keylen,
                                            const char* operand, size_t operand_len);
 MIODB_C_EXPORT void miodb_writebatch_single_delete(struct leveldb_writebatch_t*, const char* key, size_t keylen);
+/* From begin up to end, which is not deleted. */
+MIODB_C_EXPORT void miodb_delete_range(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                       const char* begin, size_t beginlen, const char* end, size_t endlen,
+                                       char** errptr);
+MIODB_C_EXPORT void miodb_writebatch_delete_range(struct leveldb_writebatch_t*, const char* begin, size_t beginlen,
+                                                  const char* end, size_t endlen);
 
 /* ---- Column families. miodb/column_family.h says what they are. A handle belongs to the database, lives until that is
    closed and is never freed. Functions that are given one are otherwise those of the same name without "_cf". ---- */
@@ -204,6 +212,10 @@ MIODB_C_EXPORT void miodb_single_delete_cf(struct leveldb_t* db, const struct le
                                            miodb_column_family_t* family, const char* key, size_t keylen,
                                            char** errptr);
 
+MIODB_C_EXPORT void miodb_delete_range_cf(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                          miodb_column_family_t* family, const char* begin, size_t beginlen,
+                                          const char* end, size_t endlen, char** errptr);
+
 /* As leveldb_get and miodb_get_pinned. */
 MIODB_C_EXPORT char* miodb_get_cf(struct leveldb_t* db, const struct leveldb_readoptions_t* options,
                                   miodb_column_family_t* family, const char* key, size_t keylen, size_t* vallen,
@@ -228,6 +240,10 @@ MIODB_C_EXPORT void miodb_writebatch_merge_cf(struct leveldb_writebatch_t*, miod
                                               const char* key, size_t keylen, const char* operand, size_t operand_len);
 MIODB_C_EXPORT void miodb_writebatch_single_delete_cf(struct leveldb_writebatch_t*, miodb_column_family_t* family,
                                                       const char* key, size_t keylen);
+
+MIODB_C_EXPORT void miodb_writebatch_delete_range_cf(struct leveldb_writebatch_t*, miodb_column_family_t* family,
+                                                     const char* begin, size_t beginlen, const char* end,
+                                                     size_t endlen);
 
 /* NULL if there is no such property; else for the caller to free. */
 MIODB_C_EXPORT char* miodb_property_value_cf(struct leveldb_t* db, miodb_column_family_t* family, const char* propname);

@@ -26,9 +26,9 @@
 // Ownership: the batch copies keys and values when they are added. It can be copied, moved, and used again after
 // Clear(). DB::Write keeps nothing of it.
 //
-// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge,
-// and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5. A key of
-// another column family than the default one takes 12 bytes more.
+// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge or
+// the end of a range, and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on
+// up to 5. A key of another column family than the default one takes 12 bytes more.
 //
 // Errors: adding never fails, except that without memory it throws std::bad_alloc, as a std::string does; the batch
 // must then be cleared before it is used again. A batch, key or value that is too large (db.h gives the limits) is
@@ -66,12 +66,15 @@ class MIODB_EXPORT WriteBatch {
     // LevelDB's.
     virtual Status Merge(const Slice& key, const Slice& operand);
     virtual Status SingleDelete(const Slice& key);
+    // The batch removes all keys from begin up to end, which is not one of them. Otherwise as the two before.
+    virtual Status DeleteRange(const Slice& begin, const Slice& end);
     // The same of another column family than the default one, by its id. The defaults are NotSupported, for the same
     // reason. Not LevelDB's.
     virtual Status PutCF(uint32_t family, const Slice& key, const Slice& value);
     virtual Status DeleteCF(uint32_t family, const Slice& key);
     virtual Status MergeCF(uint32_t family, const Slice& key, const Slice& operand);
     virtual Status SingleDeleteCF(uint32_t family, const Slice& key);
+    virtual Status DeleteRangeCF(uint32_t family, const Slice& begin, const Slice& end);
   };
 
   // A batch without updates. Writing it is OK and does nothing.
@@ -98,12 +101,16 @@ class MIODB_EXPORT WriteBatch {
   void Merge(const Slice& key, const Slice& operand);
   void SingleDelete(const Slice& key);
 
+  // Removes all keys k with begin <= k < end, also those that were put earlier in this batch (db.h). Not LevelDB's.
+  void DeleteRange(const Slice& begin, const Slice& end);
+
   // The same in this column family (column_family.h). nullptr and the default family's handle stand for the calls
   // without one. A batch with families can be written to the handles' database alone. Not LevelDB's.
   void Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
   void Delete(ColumnFamilyHandle* family, const Slice& key);
   void Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
   void SingleDelete(ColumnFamilyHandle* family, const Slice& key);
+  void DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end);
 
   // Forgets all updates. Keeps the memory for the next ones, until the batch is destroyed.
   void Clear();

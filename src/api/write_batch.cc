@@ -38,6 +38,8 @@ Status HandleFamily(WriteBatch::Handler* handler, uint8_t type, const Slice& key
       return handler->MergeCF(user.family, user.key, value);
     case kBatchSingleDeletion:
       return handler->SingleDeleteCF(user.family, user.key);
+    case kBatchRangeDeletion:
+      return handler->DeleteRangeCF(user.family, user.key, KeyInFamily(value));
     default:
       return handler->DeleteCF(user.family, user.key);
   }
@@ -56,11 +58,15 @@ Status WriteBatch::Handler::Merge(const Slice&, const Slice&) {
 Status WriteBatch::Handler::SingleDelete(const Slice&) {
   return Status::NotSupported("this handler takes no single deletions");
 }
+Status WriteBatch::Handler::DeleteRange(const Slice&, const Slice&) {
+  return Status::NotSupported("this handler takes no range deletions");
+}
 
 Status WriteBatch::Handler::PutCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
 Status WriteBatch::Handler::DeleteCF(uint32_t, const Slice&) { return NoFamilies(); }
 Status WriteBatch::Handler::MergeCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
 Status WriteBatch::Handler::SingleDeleteCF(uint32_t, const Slice&) { return NoFamilies(); }
+Status WriteBatch::Handler::DeleteRangeCF(uint32_t, const Slice&, const Slice&) { return NoFamilies(); }
 
 // Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }
@@ -89,6 +95,9 @@ void WriteBatch::Merge(const Slice& key, const Slice& operand) {
   WriteBatchInternal::Add(this, kBatchMerge, key, operand);
 }
 void WriteBatch::SingleDelete(const Slice& key) { WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice()); }
+void WriteBatch::DeleteRange(const Slice& begin, const Slice& end) {
+  WriteBatchInternal::Add(this, kBatchRangeDeletion, begin, end);
+}
 
 // The default family's handle stands for none.
 void WriteBatch::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
@@ -102,6 +111,9 @@ void WriteBatch::Merge(ColumnFamilyHandle* family, const Slice& key, const Slice
 }
 void WriteBatch::SingleDelete(ColumnFamilyHandle* family, const Slice& key) {
   WriteBatchInternal::AddToFamily(this, IdOf(family), kBatchSingleDeletion, key, Slice());
+}
+void WriteBatch::DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end) {
+  WriteBatchInternal::AddToFamily(this, IdOf(family), kBatchRangeDeletion, begin, end);
 }
 
 // The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
@@ -121,12 +133,19 @@ void WriteBatchInternal::AddToFamily(WriteBatch* batch, uint32_t family, uint8_t
   if (family == kDefaultFamily) return Add(batch, type, key, value);
   SetCount(batch, Count(batch) + 1);
   std::string* const rep = &batch->rep_;
+  const auto put_key = [&](const Slice& family_key) {
+    PutVarint64(rep, kFamilyPrefixBytes + family_key.size());
+    const FamilyPrefix prefix(family);
+    rep->append(prefix.slice().data(), prefix.slice().size());
+    rep->append(family_key.data(), family_key.size());
+  };
   rep->push_back(static_cast<char>(type | kBatchFamily));
-  PutVarint64(rep, kFamilyPrefixBytes + key.size());
-  const FamilyPrefix prefix(family);
-  rep->append(prefix.slice().data(), prefix.slice().size());
-  rep->append(key.data(), key.size());
-  if (HasBatchValue(type)) PutString(rep, value);
+  put_key(key);
+  if (type == kBatchRangeDeletion) {
+    put_key(value);
+  } else if (HasBatchValue(type)) {
+    PutString(rep, value);
+  }
 }
 
 // Short enough for the bytes inside a std::string, so that a move, which clears, cannot throw.
@@ -158,6 +177,9 @@ Status WriteBatch::Iterate(Handler* handler) const {
         break;
       case kBatchSingleDeletion:
         s = handler->SingleDelete(key);
+        break;
+      case kBatchRangeDeletion:
+        s = handler->DeleteRange(key, value);
         break;
       default:
         handler->Delete(key);

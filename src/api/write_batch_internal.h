@@ -5,9 +5,10 @@
 //            | kBatchDeletion        varint32 length, key
 //            | kBatchMerge           varint32 length, key, varint32 length, operand
 //            | kBatchSingleDeletion  varint32 length, key
-//            | kBatchFamily and one of these: the same, with a key of a column family (util/family_key.h)
+//            | kBatchRangeDeletion   varint32 length, begin, varint32 length, end
+//            | kBatchFamily and one of these: the same, with keys of a column family (util/family_key.h)
 //
-// The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's
+// The first byte of an update is its type. This is the batch format that LevelDB documents, with three of RocksDB's
 // types. That of families is our own, and in memory alone: what a log gets are the keys, and what a trace gets is
 // RocksDB's (trace/trace_format.h).
 //
@@ -33,6 +34,7 @@ inline constexpr uint8_t kBatchDeletion = 0;
 inline constexpr uint8_t kBatchPut = 1;
 inline constexpr uint8_t kBatchMerge = 2;
 inline constexpr uint8_t kBatchSingleDeletion = 7;
+inline constexpr uint8_t kBatchRangeDeletion = 15;
 
 // A bit beside those of the type: the key begins with the prefix of its family. Where it is not set, a key that begins
 // like one is the default family's all the same.
@@ -41,16 +43,16 @@ inline constexpr uint8_t kBatchFamily = 0x40;
 // What the update does, in whichever family.
 inline uint8_t BaseBatchType(uint8_t type) { return static_cast<uint8_t>(type & ~kBatchFamily); }
 
-// Whether an update of the type has a value, or an operand.
+// Whether an update of the type has a value, an operand, or the end of a range.
 inline bool HasBatchValue(uint8_t type) {
   const uint8_t base = BaseBatchType(type);
-  return base == kBatchPut || base == kBatchMerge;
+  return base == kBatchPut || base == kBatchMerge || base == kBatchRangeDeletion;
 }
 
 // Types that updates have.
 inline bool IsBatchType(uint8_t type) {
   const uint8_t base = BaseBatchType(type);
-  return base <= kBatchMerge || base == kBatchSingleDeletion;
+  return base <= kBatchMerge || base == kBatchSingleDeletion || base == kBatchRangeDeletion;
 }
 
 // Bytes in front of the first update.
@@ -118,6 +120,7 @@ class BatchReader {
     } else {
       value->clear();
     }
+    if (*type == (kBatchRangeDeletion | kBatchFamily) && FamilyOf(*value) != FamilyOf(*key)) return Damaged();
     --remaining_;
     return true;
   }

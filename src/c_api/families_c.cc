@@ -39,6 +39,7 @@ bool Found(const Status& s, char** errptr) {
 extern "C" {
 
 miodb_column_family_t* miodb_create_column_family(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  DCHECK(name != nullptr || namelen == 0);
   ColumnFamilyHandle* family = nullptr;
   SaveError(errptr,
             miodb::NoThrow("name", [&] { return RepOf(db)->CreateColumnFamily(std::string(name, namelen), &family); }));
@@ -46,6 +47,7 @@ miodb_column_family_t* miodb_create_column_family(leveldb_t* db, const char* nam
 }
 
 miodb_column_family_t* miodb_get_column_family(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  DCHECK(name != nullptr || namelen == 0);
   ColumnFamilyHandle* family = nullptr;
   const Status s =
       miodb::NoThrow("name", [&] { return RepOf(db)->GetColumnFamily(std::string(name, namelen), &family); });
@@ -58,6 +60,7 @@ void miodb_drop_column_family(leveldb_t* db, miodb_column_family_t* family, char
 
 // Names may have zeros in them, hence the sizes; each has one behind it all the same.
 char** miodb_list_column_families(leveldb_t* db, size_t* count, size_t** lens, char** errptr) {
+  DCHECK(count != nullptr && lens != nullptr);
   std::vector<std::string> names;
   *count = 0;
   *lens = nullptr;
@@ -80,6 +83,7 @@ void miodb_list_column_families_destroy(char** names, size_t count, size_t* lens
 }
 
 const char* miodb_column_family_name(const miodb_column_family_t* family, size_t* namelen) {
+  DCHECK(namelen != nullptr);
   const std::string& name = HandleOf(family)->GetName();
   *namelen = name.size();
   return name.c_str();
@@ -91,42 +95,69 @@ uint32_t miodb_column_family_id(const miodb_column_family_t* family) { return Ha
 
 void miodb_put_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family, const char* key,
                   size_t keylen, const char* val, size_t vallen, char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
+  DCHECK(val != nullptr || vallen == 0);
   SaveError(errptr, RepOf(db)->Put(RepOf(options), HandleOf(family), Slice(key, keylen), Slice(val, vallen)));
 }
 
 void miodb_delete_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
                      const char* key, size_t keylen, char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
   SaveError(errptr, RepOf(db)->Delete(RepOf(options), HandleOf(family), Slice(key, keylen)));
 }
 
 void miodb_merge_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
                     const char* key, size_t keylen, const char* operand, size_t operand_len, char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
+  DCHECK(operand != nullptr || operand_len == 0);
   SaveError(errptr,
             RepOf(db)->Merge(RepOf(options), HandleOf(family), Slice(key, keylen), Slice(operand, operand_len)));
 }
 
 void miodb_single_delete_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
                             const char* key, size_t keylen, char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
   SaveError(errptr, RepOf(db)->SingleDelete(RepOf(options), HandleOf(family), Slice(key, keylen)));
+}
+
+void miodb_delete_range_cf(leveldb_t* db, const leveldb_writeoptions_t* options, miodb_column_family_t* family,
+                           const char* begin, size_t beginlen, const char* end, size_t endlen, char** errptr) {
+  DCHECK(begin != nullptr || beginlen == 0);
+  DCHECK(end != nullptr || endlen == 0);
+  SaveError(errptr,
+            RepOf(db)->DeleteRange(RepOf(options), HandleOf(family), Slice(begin, beginlen), Slice(end, endlen)));
+}
+
+void miodb_writebatch_delete_range_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* begin,
+                                      size_t beginlen, const char* end, size_t endlen) {
+  DCHECK(begin != nullptr || beginlen == 0);
+  DCHECK(end != nullptr || endlen == 0);
+  RepOf(batch).DeleteRange(HandleOf(family), Slice(begin, beginlen), Slice(end, endlen));
 }
 
 void miodb_writebatch_put_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key, size_t keylen,
                              const char* val, size_t vallen) {
+  DCHECK(key != nullptr || keylen == 0);
+  DCHECK(val != nullptr || vallen == 0);
   RepOf(batch).Put(HandleOf(family), Slice(key, keylen), Slice(val, vallen));
 }
 
 void miodb_writebatch_delete_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key,
                                 size_t keylen) {
+  DCHECK(key != nullptr || keylen == 0);
   RepOf(batch).Delete(HandleOf(family), Slice(key, keylen));
 }
 
 void miodb_writebatch_merge_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key,
                                size_t keylen, const char* operand, size_t operand_len) {
+  DCHECK(key != nullptr || keylen == 0);
+  DCHECK(operand != nullptr || operand_len == 0);
   RepOf(batch).Merge(HandleOf(family), Slice(key, keylen), Slice(operand, operand_len));
 }
 
 void miodb_writebatch_single_delete_cf(leveldb_writebatch_t* batch, miodb_column_family_t* family, const char* key,
                                        size_t keylen) {
+  DCHECK(key != nullptr || keylen == 0);
   RepOf(batch).SingleDelete(HandleOf(family), Slice(key, keylen));
 }
 
@@ -134,6 +165,8 @@ void miodb_writebatch_single_delete_cf(leveldb_writebatch_t* batch, miodb_column
 
 char* miodb_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_column_family_t* family, const char* key,
                    size_t keylen, size_t* vallen, char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
+  DCHECK(vallen != nullptr);
   std::string value;
   *vallen = 0;
   if (!Found(RepOf(db)->Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value), errptr)) return nullptr;
@@ -143,6 +176,7 @@ char* miodb_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_co
 
 miodb_pinnedslice_t* miodb_get_pinned_cf(leveldb_t* db, const leveldb_readoptions_t* options,
                                          miodb_column_family_t* family, const char* key, size_t keylen, char** errptr) {
+  DCHECK(key != nullptr || keylen == 0);
   auto value = std::make_unique<miodb_pinnedslice_t>();
   const Status s = RepOf(db)->Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value->rep);
   return Found(s, errptr) ? value.release() : nullptr;
@@ -180,6 +214,7 @@ leveldb_iterator_t* miodb_create_iterator_cf(leveldb_t* db, const leveldb_readop
 }
 
 char* miodb_property_value_cf(leveldb_t* db, miodb_column_family_t* family, const char* propname) {
+  DCHECK(propname != nullptr);
   std::string value;
   return RepOf(db)->GetProperty(HandleOf(family), propname, &value) ? CopyForC(value) : nullptr;
 }
@@ -188,6 +223,7 @@ void miodb_approximate_sizes_cf(leveldb_t* db, miodb_column_family_t* family, in
                                 const char* const* range_start_key, const size_t* range_start_key_len,
                                 const char* const* range_limit_key, const size_t* range_limit_key_len,
                                 uint64_t* sizes) {
+  DCHECK(num_ranges == 0 || sizes != nullptr);
   for (int i = 0; i < num_ranges; i++) {
     const miodb::Range range(Slice(range_start_key[i], range_start_key_len[i]),
                              Slice(range_limit_key[i], range_limit_key_len[i]));

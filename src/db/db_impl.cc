@@ -42,6 +42,12 @@ Status DB::SingleDelete(const WriteOptions& options, const Slice& key) {
   return Write(options, &batch);
 }
 
+Status DB::DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
+  WriteBatch batch;
+  batch.DeleteRange(begin, end);
+  return Write(options, &batch);
+}
+
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
@@ -246,10 +252,6 @@ void DBImpl::StopWaiting() {
   if (context_->fork_guard.InChild()) return;
   DbLock lock(control_.get());
   control_->StopWaiting();
-}
-
-Status DBImpl::AdoptFamilies(uint64_t next_family, const std::vector<FamilyEntry>& adopted) {
-  return context_->WithMemory([&] { return families()->Adopt(next_family, adopted); });
 }
 
 bool DBImpl::RunStep(Step step) { return workers_->Run(step); }

@@ -48,7 +48,6 @@ namespace miodb {
 
 class Control;
 struct DbContext;
-struct FamilyEntry;
 class Flusher;
 class LogFiles;
 class LogFloor;
@@ -117,9 +116,6 @@ class DBImpl final : public FamilyCalls {
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
   Status AddRegion(const NvmRegion& region) override;
-
-  // For repairs: Families::Adopt.
-  Status AdoptFamilies(uint64_t next_family, const std::vector<FamilyEntry>& families);
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);

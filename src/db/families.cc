@@ -6,18 +6,9 @@
 #include <cinttypes>
 #include <utility>
 
-#include "miodb/write_batch.h"
-#include "src/api/write_batch_internal.h"
 #include "src/util/mutation.h"
 
 namespace miodb {
-
-namespace {
-
-// Deletions of one batch, while a dropped family is erased key by key.
-constexpr size_t kEraseBytes = 256 * 1024;
-
-}  // namespace
 
 Families::Families(DbContext& db, const Parts& parts)
     : db_(db), parts_(parts), default_family_(this, kDefaultFamily, kDefaultFamilyName) {
@@ -26,6 +17,7 @@ Families::Families(DbContext& db, const Parts& parts)
 }
 
 void Families::AddHandle(uint32_t id, const std::string& name) {
+  CHECK(id != kDefaultFamily && id <= kMostFamilyId);
   handles_.push_back(std::make_unique<FamilyHandle>(this, id, name));
   CHECK(by_name_.emplace(name, handles_.back().get()).second);  // CheckName, or the manifest's state, said so
 }
@@ -101,6 +93,7 @@ Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
     return s;
   }
   next_family_++;
+  CHECK_LE(next_family_, uint64_t{kMostFamilyId} + 1);
   closed.SetHasFamilies();
   *family = handles_.back().get();
   db_.Log("made column family %" PRIu32, id);
@@ -111,6 +104,7 @@ Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& fam
   const MutexLock lock(&mutex_);
   FamilyGate::Closed closed(&db_.families);
   CHECK_LE(next_family_, next_family);
+  CHECK_GT(next_family, 1u);
   VersionEdit edit;
   edit.next_family = next_family;
   edit.families = families;
@@ -149,21 +143,12 @@ Status Families::Drop(ColumnFamilyHandle* family) {
   return Erase(id);
 }
 
-// The one place that deletes what a family has.
+// Synced, so that it is there after every crash after which the edit is, but for modes without a log.
 Status Families::Erase(uint32_t family) {
-  const std::unique_ptr<Iterator> it(parts_.read->MakeIterator(ReadOptions(), family));
+  CHECK_NE(family, kDefaultFamily);
   WriteOptions options;
   options.sync = true;
-  WriteBatch batch;
-  Status s;
-  for (it->SeekToFirst(); s.ok() && it->Valid(); it->Next()) {
-    WriteBatchInternal::AddToFamily(&batch, family, kBatchDeletion, it->key(), Slice());
-    if (batch.ApproximateSize() < kEraseBytes) continue;
-    s = parts_.write->EraseFamily(options, &batch);
-    batch.Clear();
-  }
-  if (s.ok()) s = it->status();
-  return s.ok() ? parts_.write->EraseFamily(options, &batch) : s;
+  return parts_.write->EraseFamily(options, family);
 }
 
 // What fails here, for want of space above all, is tried again by the next open, and keeps nobody from the database.
@@ -193,6 +178,7 @@ void Families::FinishDrops() {
 }
 
 Status Families::Find(const std::string& name, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
   const MutexLock lock(&mutex_);
   *family = nullptr;
   if (name == kDefaultFamilyName) {
@@ -207,6 +193,7 @@ Status Families::Find(const std::string& name, ColumnFamilyHandle** family) {
 
 // Handles are in the order of their ids.
 Status Families::List(std::vector<std::string>* names) {
+  DCHECK(names != nullptr);
   const MutexLock lock(&mutex_);
   names->assign(1, kDefaultFamilyName);
   for (const auto& handle : handles_) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <utility>
 
+#include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
 #include "src/db/db_context.h"
 #include "src/db/families.h"
@@ -29,6 +30,7 @@ Status DB::Put(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Sli
 Status DB::Delete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return NoFamilies(); }
 Status DB::Merge(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
 Status DB::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) { return NoFamilies(); }
+Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
 Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return NoFamilies(); }
 Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return NoFamilies(); }
 bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*, bool* value_found) {
@@ -64,10 +66,12 @@ void FamilyCalls::Serve(const DbContext* context, std::unique_ptr<Families> fami
 }
 
 Status FamilyCalls::CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
   return context_of_calls_->WithMemory([&] { return families_->Create(name, family); });
 }
 
 Status FamilyCalls::GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
   return context_of_calls_->WithMemory([&] { return families_->Find(name, family); });
 }
 
@@ -79,11 +83,19 @@ Status FamilyCalls::ListColumnFamilies(std::vector<std::string>* names) {
   return context_of_calls_->WithMemory([&] { return families_->List(names); });
 }
 
-ColumnFamilyHandle* FamilyCalls::DefaultColumnFamily() { return families_->default_family(); }
+Status FamilyCalls::AdoptFamilies(uint64_t next_family, const std::vector<FamilyEntry>& families) {
+  return context_of_calls_->WithMemory([&] { return families_->Adopt(next_family, families); });
+}
+
+ColumnFamilyHandle* FamilyCalls::DefaultColumnFamily() {
+  DCHECK(families_ != nullptr);  // Serve comes first
+  return families_->default_family();
+}
 
 // The limit of a key is that of the key with its prefix, which the write path knows.
 Status FamilyCalls::Update(const WriteOptions& options, uint8_t type, ColumnFamilyHandle* family, const Slice& key,
                            const Slice& value) {
+  DCHECK((type & kBatchFamily) == 0);
   return context_of_calls_->WithMemory([&] {
     uint32_t id;
     Status s = families_->IdOf(family, &id);
@@ -111,8 +123,22 @@ Status FamilyCalls::SingleDelete(const WriteOptions& options, ColumnFamilyHandle
   return Update(options, kBatchSingleDeletion, family, key, Slice());
 }
 
+// As a batch of one, which is what the call without a handle makes.
+Status FamilyCalls::DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
+                                const Slice& end) {
+  return context_of_calls_->WithMemory([&] {
+    uint32_t id;
+    Status s = families_->IdOf(family, &id);
+    if (!s.ok()) return s;
+    WriteBatch batch;
+    batch.DeleteRange(family, begin, end);
+    return write_of_calls_->Write(options, &batch);
+  });
+}
+
 template <typename Value>
 Status FamilyCalls::GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value) {
+  DCHECK(value != nullptr);
   return context_of_calls_->WithMemory([&] {
     uint32_t id;
     Status s = families_->IdOf(family, &id);
@@ -158,6 +184,7 @@ template <typename Value>
 std::vector<Status> FamilyCalls::GetFromMany(const ReadOptions& options,
                                              const std::vector<ColumnFamilyHandle*>& families,
                                              const std::vector<Slice>& keys, std::vector<Value>* values) {
+  DCHECK(values != nullptr);
   std::vector<Status> statuses;
   Status s = context_of_calls_->WithMemory([&] {
     if (families.size() != keys.size()) {
@@ -215,6 +242,7 @@ Iterator* FamilyCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandl
 }
 
 bool FamilyCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
+  DCHECK(value != nullptr);
   uint32_t id;
   if (context_of_calls_->fork_guard.InChild() || !families_->IdOf(family, &id).ok()) return false;
   const bool keys = property == Slice("miodb.estimate-num-keys");
@@ -229,6 +257,7 @@ bool FamilyCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property,
 }
 
 void FamilyCalls::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
+  DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
   std::fill(sizes, sizes + n, 0);
   const Status s = context_of_calls_->WithMemory([&] {
     uint32_t id;

@@ -15,6 +15,7 @@
 namespace miodb {
 
 struct DbContext;
+struct FamilyEntry;
 class Families;
 class ReadPath;
 class WritePath;
@@ -25,6 +26,7 @@ class FamilyCalls : public DB {
 
   using DB::CompactRange;
   using DB::Delete;
+  using DB::DeleteRange;
   using DB::Get;
   using DB::GetApproximateSizes;
   using DB::GetProperty;
@@ -45,6 +47,8 @@ class FamilyCalls : public DB {
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
                const Slice& operand) override;
   Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) override;
+  Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
+                     const Slice& end) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) override;
   bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
@@ -57,6 +61,9 @@ class FamilyCalls : public DB {
   bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) override;
   void GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) override;
   void CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end) override;
+
+  // For repairs: as Families::Adopt.
+  Status AdoptFamilies(uint64_t next_family, const std::vector<FamilyEntry>& families);
 
  protected:
   FamilyCalls();

@@ -18,6 +18,7 @@ class FamilyIterator final : public Iterator {
   FamilyIterator(uint32_t family, const ReadOptions& options,
                  const std::function<Iterator*(const ReadOptions& bounded)>& make)
       : family_(family) {
+    DCHECK(family != kDefaultFamily && family <= kMostFamilyId);
     const FamilyPrefix begin(family), end(family + 1);
     lower_ = begin.slice().ToString();
     if (options.iterate_lower_bound != nullptr) lower_ += options.iterate_lower_bound->ToString();
@@ -56,7 +57,10 @@ class FamilyIterator final : public Iterator {
     CHECK(Valid());
     in_database_->Prev();
   }
-  Slice key() const override { return KeyInFamily(in_database_->key()); }
+  Slice key() const override {
+    DCHECK_EQ(FamilyOf(in_database_->key()), family_);
+    return KeyInFamily(in_database_->key());
+  }
   Slice value() const override { return in_database_->value(); }
   Status status() const override { return failure_.ok() ? in_database_->status() : failure_; }
   Status Refresh() override { return in_database_->Refresh(); }

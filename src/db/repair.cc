@@ -93,10 +93,10 @@ Status Repairer::Run() {
   if (s.ok()) s = CheckSecondName();
   if (s.ok()) s = FindSecret(image.get(), [this](const Problem& p) { Report(p); });
   if (!s.ok()) return s;
-  Salvage salvage(image.get(), KeyOrder(options_.comparator, &has_families_), &has_families_,
+  Salvage salvage(image.get(), KeyOrder(options_.comparator, families_.has_families()), families_.has_families(),
                   [this](const Problem& p) { Report(p); });
   s = salvage.Find();
-  TakeFamilies(salvage.families(), salvage.state() != nullptr);
+  families_.Take(salvage.families(), salvage.state() != nullptr);
   if (s.ok()) s = AddSsd(header.pool_id, salvage.state(), &salvage);
   if (s.ok()) s = JudgeLog(&salvage, salvage.flushed_sequence());
   if (s.ok()) s = CheckRoom(*image, &salvage);
@@ -190,7 +190,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   }
   Status s;
   if (pool_id == 0) s = SsdStore::ReadOwner(env_, options_.ssd_path, &pool_id);
-  if (s.ok()) s = SsdStore::Open(options_, pool_id, &ssd_, &has_families_);
+  if (s.ok()) s = SsdStore::Open(options_, pool_id, &ssd_, families_.has_families());
   if (!s.ok()) return s;
   std::unique_ptr<InternalIterator> walk;
   s = NewSsdSalvage(
@@ -262,15 +262,18 @@ Status Repairer::Write(Salvage* salvage) {
     batch.Clear();
     return written;
   };
-  s = AdoptFamilies(db.get());
+  const ReportProblem report = [this](const Problem& p) { Report(p); };
+  s = families_.Adopt(db.get());
   if (!s.ok()) return s;
-  const KeyOrder order(options_.comparator, &has_families_);
+  const KeyOrder order(options_.comparator, families_.has_families());
+  s = FindRanges(salvage);
+  if (!s.ok()) return s;
   OperandChain chain;
   s = salvage->ForEach([&](const RecordView& record) {
     const uint64_t sequence = record.sequence();
     if (sequence >= log_begin_) newest_.try_emplace(newest_.end(), record.key.ToString(), sequence);
     bool keeps = true;
-    Status known = KeepsKey(record.key, db.get(), &keeps);
+    Status known = families_.Keeps(record.key, db.get(), report, &keeps);
     if (!known.ok() || !keeps || !chain.Take(order, record, &batch)) return known;
     return batch.ApproximateSize() >= kBatchBytes ? write_batch() : Status::OK();
   });
@@ -292,6 +295,26 @@ Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   return s;
 }
 
+// Deletions of ranges in log files hide what tables have, and what comes before them in the log.
+Status Repairer::FindRanges(Salvage* salvage) {
+  Status s;
+  for (const LogPiece& piece : salvage->log()->pieces()) {
+    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
+    s = salvage->log()->ForEachBatch(piece, [&](const Slice& contents) {
+      BatchReader reader(contents);
+      uint64_t sequence = DecodeFixed64(contents.data());
+      uint8_t type;
+      Slice key, value;
+      for (; reader.Next(&type, &key, &value); sequence++) {
+        if (type == kBatchRangeDeletion) salvage->AddRange({key.ToString(), value.ToString(), sequence});
+      }
+      return Status::OK();
+    });
+  }
+  deleted_ = salvage->ranges();
+  return s;
+}
+
 // A batch at a time: log files may be larger than memory.
 Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
   CHECK(db != nullptr);
@@ -307,7 +330,8 @@ Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
   return s;
 }
 
-// A batch of the log without the updates of which newer ones lie elsewhere.
+// A batch of the log without the updates of which newer ones lie elsewhere, and without deletions of ranges and what
+// these hide.
 Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch) {
   DCHECK_GE(contents.size(), kBatchHeaderBytes);
   BatchReader reader(contents);
@@ -317,8 +341,11 @@ Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* ba
   for (; reader.Next(&type, &key, &value); sequence++) {
     const auto newer = newest_.find(key.ToString());
     if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (type == kBatchRangeDeletion) continue;
+    if (deleted_ != nullptr && deleted_->NewestAt(key, kMaxSequence) > sequence) continue;
     bool keeps = true;
-    Status s = KeepsKey(key, db, &keeps);
+    Status s = families_.Keeps(
+        key, db, [this](const Problem& p) { Report(p); }, &keeps);
     if (!s.ok()) return s;
     if (keeps) WriteBatchInternal::Add(batch, type, key, value);
   }

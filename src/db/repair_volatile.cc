@@ -55,9 +55,10 @@ Status Repairer::RunVolatile() {
   VersionEdit families;
   families.next_family = state.next_family;
   for (const auto& [family_id, family] : state.families) families.families.push_back(family);
-  TakeFamilies(families, whole);
-  Salvage salvage(nullptr, KeyOrder(options_.comparator, &has_families_), &has_families_,
+  families_.Take(families, whole);
+  Salvage salvage(nullptr, KeyOrder(options_.comparator, families_.has_families()), families_.has_families(),
                   [this](const Problem& p) { Report(p); });
+  for (const RangePlace& place : edit.ranges) salvage.AddRange(place.range);
   s = AddSsd(id, whole ? &state : nullptr, &salvage);
   if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
   if (s.ok()) s = Write(&salvage);

@@ -5,7 +5,6 @@
 #ifndef MIODB_SRC_DB_REPAIRER_H_
 #define MIODB_SRC_DB_REPAIRER_H_
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "miodb/options.h"
 #include "miodb/write_batch.h"
 #include "src/db/file_names.h"
+#include "src/db/repair_families.h"
 #include "src/db/store_file.h"
 #include "src/format/problem.h"
 #include "src/inspect/salvage.h"
@@ -49,7 +49,7 @@ class Repairer {
         pool_path_(PoolPath(options, name)),
         volatile_(Region::IsAnonymous(pool_path_)),
         fresh_path_(RepairedPoolPath(options, name)),
-        newest_(KeyLess{KeyOrder(options.comparator, &has_families_)}) {}
+        newest_(KeyLess{KeyOrder(options.comparator, families_.has_families())}) {}
 
   ~Repairer() {
     // What stays is removed by the next repair, which also sees how far an exchange has come.
@@ -79,6 +79,7 @@ class Repairer {
   Status Write(Salvage* salvage);
   Status HasTables(const std::string& directory, bool* has) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
+  Status FindRanges(Salvage* salvage);
   Status ApplyLogFiles(const LogHistory& log, DBImpl* db);
   Status LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch);
   Status WriteLost(const Salvage::Counts& counts);
@@ -89,11 +90,6 @@ class Repairer {
   Status RemoveFreshParts(const StoreDescriptor& fresh);
   Status RemoveFresh();
   void Report(const Problem& problem);
-
-  // ---- repair_families.cc
-  void TakeFamilies(const VersionEdit& found, bool all_are_known);
-  Status AdoptFamilies(DBImpl* db);
-  Status KeepsKey(const Slice& key, DBImpl* db, bool* keeps);
 
   // ---- repair_checks.cc
   Status CheckKind() const;
@@ -128,10 +124,7 @@ class Repairer {
   const std::string pool_path_;
   const bool volatile_;
   const std::string fresh_path_;
-  std::atomic<bool> has_families_{false};     // what the order of keys goes by
-  std::map<uint64_t, std::string> families_;  // names of those to keep
-  uint64_t next_family_ = 1;
-  bool all_families_known_ = true;  // others are dropped ones
+  RepairFamilies families_;
   FileLock* lock_ = nullptr;
   std::unique_ptr<Logger> own_log_;
   Logger* info_log_ = nullptr;
@@ -145,6 +138,7 @@ class Repairer {
   uint64_t log_reach_ = 0;                    // the log went at least this far
   uint64_t log_begin_ = UINT64_MAX;           // the first write of the log files; from here on newest_ is kept
   NewestWrites newest_;                       // outside of log files
+  RangeSetRef deleted_;                       // ranges that were; null: none
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   Exchange exchange_ = Exchange::kNotBegun;
 };

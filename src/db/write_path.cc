@@ -3,10 +3,11 @@
 #include "src/db/write_path.h"
 
 #include <algorithm>
-#include <shared_mutex>
 
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
+#include "src/db/marked_batch.h"
+#include "src/db/write_checks.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -51,28 +52,14 @@ constexpr int kMeetings = 32;
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
 
-Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
-
-Status CheckSizes(const Slice& key, const Slice& value) {
-  if (key.size() > kMaxKeySize) {
-    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
-                                   "the limit is " + std::to_string(kMaxKeySize));
-  }
-  if (value.size() > kMaxValueSize) {
-    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
-                                   "the limit is " + std::to_string(kMaxValueSize));
-  }
-  return Status::OK();
-}
-
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] { return WriteOne(options, kBatchPut, key, value); });
+  return db_.WithMemory([&] { return WriteOne(options, kBatchPut, key, value, FamilyKeys::kToCheck); });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
-  return db_.WithMemory([&] { return WriteOne(options, kBatchDeletion, key, Slice()); });
+  return db_.WithMemory([&] { return WriteOne(options, kBatchDeletion, key, Slice(), FamilyKeys::kToCheck); });
 }
 
 // An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read.
@@ -88,16 +75,12 @@ Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
 Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
   return db_.WithMemory([&] {
     const bool may = BaseBatchType(type) != kBatchMerge || MayMerge();
-    return may ? WriteOne(options, type, key, value) : NoOperator();
+    return may ? WriteOne(options, type, key, value, FamilyKeys::kToCheck) : NoOperator();
   });
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return db_.WithMemory([&] { return DoWrite(options, updates, FamilyKeys::kAreChecked); });
-}
-
-Status WritePath::EraseFamily(const WriteOptions& options, WriteBatch* deletions) {
-  return DoWrite(options, deletions, FamilyKeys::kAreDropped);
+  return db_.WithMemory([&] { return DoWrite(options, updates, FamilyKeys::kToCheck); });
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -140,32 +123,13 @@ void WritePath::Begin() {
   takes_turns_ = file_log_ == nullptr && !persist_->fence_is_slow();
 }
 
-// A repair writes the keys of families as it finds them in records, which do not say whose they are.
-Status WritePath::CheckFamilyKey(uint8_t type, const Slice& key) const {
-  return db_.families.CheckWrite(key, (type & kBatchFamily) != 0 || db_.hooks.repairs);
-}
-
-// REQUIRES: the batch was looked through.
-Status WritePath::CheckFamilyKeys(const Slice& batch) const {
-  uint8_t type;
-  Slice key, value;
-  for (BatchReader reader(batch); reader.Next(&type, &key, &value);) {
-    Status s = HasFamilyMark(key) ? CheckFamilyKey(type, key) : Status::OK();
-    if (!s.ok()) return s;
-  }
-  return Status::OK();
-}
-
 // The writer lies on the stack of its thread until a leader has set its status: nothing is allocated for one update.
-Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, const Slice& key, const Slice& value) {
+Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, const Slice& key, const Slice& value,
+                           FamilyKeys marks) {
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
-  std::shared_lock<std::shared_mutex> gate;
-  if (HasFamilyMark(key)) [[unlikely]] {
-    gate = db_.families.Enter();
-    s = CheckFamilyKey(batch_type, key);
-    if (!s.ok()) return s;
-  }
+  if (HasFamilyMark(key) && marks == FamilyKeys::kToCheck) [[unlikely]]
+    return WriteMarked(options, batch_type, key, value);
   const ValueType type = static_cast<ValueType>(BaseBatchType(batch_type));
   if (db_.tracer.wants_calls()) [[unlikely]]
     db_.tracer.Update(type, key, value);
@@ -183,7 +147,7 @@ Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, cons
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys families) {
+Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys marks) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
@@ -194,14 +158,15 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, Fami
   Slice key, value;
   bool has_marks = false;
   while (reader.Next(&batch_type, &key, &value)) {
-    Status s = CheckSizes(key, value);
-    if (!s.ok()) return s;
     const uint8_t type = BaseBatchType(batch_type);
-    has_marks |= HasFamilyMark(key);
+    const bool is_range = type == kBatchRangeDeletion;
+    Status s = is_range ? CheckRange(db_.order, key, value) : CheckSizes(key, value);
+    if (!s.ok()) return s;
+    has_marks |= HasFamilyMark(key) || (is_range && ReachesFamilies(db_.order, key, value));
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
     writer.count++;
-    if (!IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
+    if (!is_range && !IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
     if (type == kBatchMerge && !MayMerge()) return NoOperator();
   }
   if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
@@ -209,13 +174,9 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, Fami
     return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
-  std::shared_lock<std::shared_mutex> gate;
-  if (has_marks && families == FamilyKeys::kAreChecked) [[unlikely]] {
-    gate = db_.families.Enter();
-    Status s = CheckFamilyKeys(writer.batch);
-    if (!s.ok()) return s;
-  }
-  if (db_.tracer.wants_calls()) [[unlikely]]
+  if (has_marks && marks == FamilyKeys::kToCheck) [[unlikely]]
+    return WriteMarked(options, updates);
+  if (db_.tracer.wants_calls() && !IsErasure(db_.families, writer.batch)) [[unlikely]]
     db_.tracer.Batch(writer.batch);
   if (writer.count == 0) return Status::OK();
   return Submit(&writer);
@@ -349,7 +310,7 @@ void WritePath::CollectRecords(Writer* leader, Writer* last) {
 void WritePath::TraceGroup(Writer* leader, Writer* last) {
   for (Writer* w = leader;; w = w->newer) {
     if (w->count > 0 && !w->batch.empty()) {
-      db_.tracer.Batch(w->batch);
+      if (!IsErasure(db_.families, w->batch)) db_.tracer.Batch(w->batch);
     } else if (w->count > 0) {
       db_.tracer.Update(w->type, w->key, w->value);
     }
@@ -362,7 +323,7 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
   uint64_t sequence = first_sequence;
   for (const LogRecord& record : group_records_) {
     DCHECK(chunk_->Contains(record.place));
-    writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+    writable_->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
   DCHECK_EQ(sequence, allocated_sequence_ + 1);
 }
@@ -422,7 +383,8 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  if ((seal || (file_log_ != nullptr && logs_->TooLarge())) && s.ok()) {
+  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share();
+  if ((seal || large) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();
     // Nothing is won by sealing for the log's sake while an older memtable keeps an older file.

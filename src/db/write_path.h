@@ -67,8 +67,8 @@ class WritePath {
   // One update, of whichever family. type, key: as a batch has them (src/api/write_batch_internal.h).
   Status Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
 
-  // Deletes keys of a column family that was dropped, which nobody else can write to any more.
-  Status EraseFamily(const WriteOptions& options, WriteBatch* deletions);
+  // Deletes what a column family has that was dropped, and that nobody else can write to any more.
+  Status EraseFamily(const WriteOptions& options, uint32_t family);
 
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
@@ -98,15 +98,15 @@ class WritePath {
  private:
   friend class DBPeer;  // tests that look inside
 
-  // Whether keys of column families in a batch have to be such as may be written.
-  enum class FamilyKeys { kAreChecked, kAreDropped };
+  // Whether it is known already that the keys with the mark of column families may be written.
+  enum class FamilyKeys { kToCheck, kChecked };
 
   // Reads could make nothing of operands without an operator. A repair reads none.
   bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
-  Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
-  Status CheckFamilyKey(uint8_t type, const Slice& key) const;
-  Status CheckFamilyKeys(const Slice& batch) const;
-  Status DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys families);
+  Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value, FamilyKeys marks);
+  Status WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
+  Status WriteMarked(const WriteOptions& options, WriteBatch* updates);
+  Status DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys marks);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;

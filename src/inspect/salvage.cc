@@ -184,6 +184,12 @@ Status Salvage::ChooseManifest() {
       if (!s.ok()) return s;
     }
   }
+  for (const ManifestImage& area : areas_) {
+    for (const ManifestImage::Record& record : area.records) {
+      if (!record.decoded) continue;
+      for (const RangePlace& place : record.edit.ranges) AddRange(place.range);
+    }
+  }
   if (chosen == nullptr) {
     // Without any area there is still what identifies itself.
     Report("manifest", "not found; the pool is searched for tables and log frames");
@@ -197,34 +203,6 @@ Status Salvage::ChooseManifest() {
     Report("manifest", "not whole; the pool is searched for tables and log frames");
   }
   return Status::OK();
-}
-
-// Without a whole manifest, what any edit says of a family is believed, the oldest area's first: a name is worth
-// keeping even if it may be of a family that was dropped since.
-void Salvage::FindFamilies() {
-  ManifestState found;
-  const auto add = [&](const ManifestImage& area) {
-    for (const ManifestImage::Record& record : area.records) {
-      if (!record.decoded) continue;
-      VersionEdit edit;
-      edit.next_family = std::max(found.next_family, record.edit.next_family);
-      edit.families = record.edit.families;
-      found.Apply(edit).IgnoreError();  // of two that have one name the older
-    }
-  };
-  if (manifest_ == nullptr) {
-    std::vector<const ManifestImage*> oldest_first;
-    for (const ManifestImage& area : areas_) oldest_first.push_back(&area);
-    std::sort(oldest_first.begin(), oldest_first.end(),
-              [](const ManifestImage* a, const ManifestImage* b) { return a->epoch < b->epoch; });
-    for (const ManifestImage* area : oldest_first) add(*area);
-  } else {
-    found.next_family = manifest_->state.next_family;
-    found.families = manifest_->state.families;
-  }
-  families_.next_family = found.next_family;
-  for (const auto& [id, family] : found.families) families_.families.push_back(family);
-  has_families_->store(found.has_families(), std::memory_order_relaxed);  // relaxed: one thread
 }
 
 // A table that the manifest names is kept with a damaged header too: leaves check by themselves.
@@ -265,6 +243,9 @@ Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
     for (const FrameView& frame : piece.frames) {
       for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
         if (IsKnownType(record.type())) log_.push_back(record);  // of others nobody knows what they mean
+        if (record.type() == kTypeRangeDeletion) {
+          AddRange({record.key.ToString(), record.value.ToString(), record.sequence()});
+        }
       }
     }
   }
@@ -414,8 +395,10 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
   }
   Status s;
   NeededVersions needed(order_);
+  const RangeSetRef deleted = ranges();
   const auto take = [&](const RecordView& record) {
     bool new_key;
+    if (deleted != nullptr && record.sequence() < deleted->NewestAt(record.key, kMaxSequence)) return;
     if (!needed.Take(record, &new_key)) return;
     if (new_key && !IsTombstone(record.type())) counts_.keys++;
     s = visit(record);

@@ -31,11 +31,23 @@ class DefaultFamilyIterator final : public InternalIterator {
     PassForward();
   }
   void Next() override {
+    DCHECK(all_->Valid());
     all_->Next();
     PassForward();
   }
   void Prev() override {
+    DCHECK(all_->Valid());
     all_->Prev();
+    PassBackward();
+  }
+  void NextFrom(const Slice& end, uint64_t sequence) override {
+    DCHECK(all_->Valid());
+    all_->NextFrom(end, sequence);
+    PassForward();
+  }
+  void PrevBefore(const Slice& begin, uint64_t sequence) override {
+    DCHECK(all_->Valid());
+    all_->PrevBefore(begin, sequence);
     PassBackward();
   }
   const RecordView& record() const override { return all_->record(); }
@@ -46,6 +58,7 @@ class DefaultFamilyIterator final : public InternalIterator {
 
   void PassForward() {
     if (OnFamily()) all_->Seek(FamiliesEnd().slice(), kMaxSequence);
+    DCHECK(!OnFamily());
   }
 
   // The search finds what the walk stood on, or something before it, unless the sources have failed.
@@ -53,6 +66,7 @@ class DefaultFamilyIterator final : public InternalIterator {
     if (!OnFamily()) return;
     all_->Seek(FamiliesBegin(), kMaxSequence);
     if (all_->Valid()) all_->Prev();
+    DCHECK(!OnFamily());
   }
 
   const std::unique_ptr<InternalIterator> all_;

@@ -27,6 +27,9 @@ enum Field : uint8_t {
   kRemovedFile = 9,
   kFile = 10,
   kFileOfLongKeys = 11,
+  kFileRanges = 12,  // of the file before it
+  kRemovedRange = 13,
+  kRange = 14,
   kNextFamily = 16,
   kFamily = 17,
   kRemovedFamily = 18,
@@ -73,6 +76,19 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   place->level = static_cast<uint32_t>(level);
   place->meta = std::move(meta);
   return true;
+}
+
+// Whether begin comes before end the order says, which is not known here.
+bool GetRange(Slice* input, RangePlace* place) {
+  Slice begin, end;
+  RangeDeletion& range = place->range;
+  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetLengthPrefixedSlice(input, &begin) ||
+      !GetLengthPrefixedSlice(input, &end)) {
+    return false;
+  }
+  range.begin = begin.ToString();
+  range.end = end.ToString();
+  return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
 // What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them, or removes it
@@ -199,9 +215,24 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, has_range ? kFile : kFileOfLongKeys);
     PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
     PutFixed64(dst, f.meta->fingerprint);
-    if (!has_range) continue;
-    PutLengthPrefixedSlice(dst, f.meta->smallest);
-    PutLengthPrefixedSlice(dst, f.meta->largest);
+    if (has_range) {
+      PutLengthPrefixedSlice(dst, f.meta->smallest);
+      PutLengthPrefixedSlice(dst, f.meta->largest);
+    }
+    if (f.meta->ranges_applied == 0) continue;
+    PutField(dst, kFileRanges);
+    PutVarint64(dst, f.meta->ranges_applied);
+  }
+  for (uint64_t id : removed_ranges) {
+    PutField(dst, kRemovedRange);
+    PutVarint64(dst, id);
+  }
+  for (const RangePlace& r : ranges) {
+    CHECK(r.id <= kMostId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
+    PutField(dst, kRange);
+    PutNumbers(dst, {r.id, r.range.sequence});
+    PutLengthPrefixedSlice(dst, r.range.begin);
+    PutLengthPrefixedSlice(dst, r.range.end);
   }
   EncodeFamilies(dst);
 }
@@ -283,6 +314,20 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kFileOfLongKeys:
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
+      case kFileRanges: {
+        if (files.empty() || !GetVarint64(&input, &number) || number > kMaxSequence) return false;
+        auto meta = std::make_shared<SstMeta>(*files.back().meta);
+        meta->ranges_applied = number;
+        files.back().meta = std::move(meta);
+        break;
+      }
+      case kRemovedRange:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_ranges.push_back(number);
+        break;
+      case kRange:
+        if (!GetRange(&input, &ranges.emplace_back())) return false;
+        break;
       default:
         if (!DecodeFamilies(field, &input)) return false;
     }
@@ -320,8 +365,10 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (fresh->next_family < next_family) return Status::Corruption("manifest", "ids of families go back");
   s = CheckFamilies(families, edit, fresh->next_family);
   if (!s.ok()) return s;
-  return PreparePlaces(families, edit.removed_families, edit.families, "manifest removes unknown family",
-                       &fresh->families);
+  s = PreparePlaces(families, edit.removed_families, edit.families, "manifest removes unknown family",
+                    &fresh->families);
+  if (!s.ok()) return s;
+  return PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -335,7 +382,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_files, &fresh->files, &files);
   next_family = fresh->next_family;
   CommitPlaces(edit.removed_families, &fresh->families, &families);
-  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
+  CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
+  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 
 // Prepare allocates and may fail; Commit does neither. So a state is never left between two edits.
@@ -360,6 +408,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.next_family = next.next_family > 0 ? next.next_family : next_family;
   if (edit.next_family == 1) edit.next_family = 0;  // as in a manifest that has never named one
   edit.families = PlacesAfter(families, next.removed_families, next.families);
+  edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   return edit;
 }
 

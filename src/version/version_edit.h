@@ -15,6 +15,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
+#include "src/format/range_deletion.h"
 #include "src/format/record.h"
 #include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
@@ -58,6 +59,14 @@ inline constexpr size_t kMostFamilyName = 1024;
 inline constexpr char kDefaultFamilyName[] = "default";
 
 inline uint64_t IdOf(const FamilyEntry& family) { return family.id; }
+
+// A deletion of a range that may hide something in tables or files. Its number is given out once, as that of a table.
+struct RangePlace {
+  uint64_t id = 0;
+  RangeDeletion range;
+};
+
+inline uint64_t IdOf(const RangePlace& range) { return range.id; }
 inline uint64_t IdOf(const TablePlace& table) { return table.number; }
 inline uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
 inline uint64_t IdOf(const SstPlace& file) {
@@ -85,6 +94,8 @@ struct VersionEdit {
   uint64_t next_family = 0;     // families made later have at least this id; 0: as it was
   std::vector<uint64_t> removed_families;
   std::vector<FamilyEntry> families;  // new, or dropped
+  std::vector<uint64_t> removed_ranges;
+  std::vector<RangePlace> ranges;
 
   void SetNextId(uint64_t id) {
     DCHECK_GT(id, 0u);
@@ -120,6 +131,7 @@ struct ManifestState {
   std::map<uint64_t, SstPlace> files;
   uint64_t next_family = 1;
   std::map<uint64_t, FamilyEntry> families;  // those that may have content
+  std::map<uint64_t, RangePlace> ranges;
 
   // Whether there is or was a column family, so that what begins like a key of one is one.
   bool has_families() const { return next_family > 1; }

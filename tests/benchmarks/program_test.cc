@@ -72,7 +72,7 @@ constexpr const char* kFlags[] = {
     "-sync=false", "-nosync", "-disable_wal=true", "-disable_wal", "-max_total_wal_size=0", "-wal_bytes_per_sync=0",
     "-wal_ttl_seconds=0", "-wal_size_limit_MB=0", "-manual_wal_flush=false", "-wal_compression=none",
     "-bytes_per_sync=0", "-use_fsync=false", "-use_direct_reads=true", "-use_direct_io_for_flush_and_compaction=true",
-    "-mmap_read=false", "-mmap_write=false", "-num_column_families=1", "-perf_level=2", "-statistics=false",
+    "-mmap_read=false", "-mmap_write=false", "-num_column_families=3", "-perf_level=2", "-statistics=false",
     "-stats_interval=10", "-stats_interval_seconds=1", "-stats_per_interval=1", "-report_interval_seconds=0",
     "-report_file=report.csv", "-progress_reports=false", "-slow_usecs=1000000", "-seek_nexts=3",
     "-reverse_iterator=true", "-max_scan_distance=5", "-readwritepercent=50", "-mergereadpercent=70",

@@ -1,16 +1,23 @@
 // Column families: what each call does in one, what families do not see of each other, names and ids from open to open,
 // and what the default family gives up for them.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "miodb/merge_operator.h"
+#include "miodb/trace.h"
 #include "src/util/family_key.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
+#include "tests/common/environment.h"
+#include "tests/common/random.h"
 
 namespace miodb::test {
 namespace {
@@ -155,11 +162,12 @@ TEST_F(FamiliesTest, ADroppedFamilyIsGoneForNewReadsAndStaysForOldOnes) {
   for (int i = 0; i < 100; i++) PutIn(a, "key" + std::to_string(i), "v");
   PutIn(b, "k", "stays");
   Put("k", "stays, too");
-  const std::unique_ptr<Iterator> old(db_->NewIterator(ReadOptions(), a));
+  std::unique_ptr<Iterator> old(db_->NewIterator(ReadOptions(), a));
   ASSERT_OK(db_->DropColumnFamily(a));
   int seen = 0;
   for (old->SeekToFirst(); old->Valid(); old->Next()) seen++;
   EXPECT_EQ(100, seen);
+  old.reset();
 
   WriteBatch batch;
   batch.Put("k", "changed");
@@ -247,7 +255,7 @@ TEST_F(FamiliesTest, WalksOfTheDefaultFamilyGoAroundAllOthers) {
       EXPECT_EQ(expected, Forward(db_.get()));
       EXPECT_EQ(expected, Backward(db_.get()));
       EXPECT_EQ(expected, Walk(db_.get(), db_->DefaultColumnFamily()));
-      const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+      std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
       it->Seek("\xffMioFam\xf4\xff");
       ASSERT_TRUE(it->Valid());
       if (comparator == BytewiseComparator()) {
@@ -262,7 +270,7 @@ TEST_F(FamiliesTest, WalksOfTheDefaultFamilyGoAroundAllOthers) {
         EXPECT_EQ("\xffMioFam\xf6", it->key().ToString());
       }
 
-      const std::unique_ptr<Iterator> family(db_->NewIterator(ReadOptions(), Find("second")));
+      std::unique_ptr<Iterator> family(db_->NewIterator(ReadOptions(), Find("second")));
       family->Seek("3");
       ASSERT_TRUE(family->Valid());
       EXPECT_EQ("3", family->key().ToString());
@@ -276,6 +284,8 @@ TEST_F(FamiliesTest, WalksOfTheDefaultFamilyGoAroundAllOthers) {
       family->Next();
       EXPECT_FALSE(family->Valid());
       EXPECT_EQ("d", Get("\xff"));
+      it.reset();
+      family.reset();
       stage[0] == 'i' ? void(db_->Flush().ok()) : stage[0] == 'f' ? Settle() : Open();
     }
   }
@@ -514,6 +524,181 @@ TEST_F(FamiliesTest, FamiliesGoThroughLogFilesAndTheSsdTier) {
     EXPECT_NEAR(6000.0, estimate, 1200.0);
     EXPECT_EQ(std::string(500, 'a'), GetFrom(Find("a"), key(4711)));
   }
+}
+
+TEST_F(FamiliesTest, ADeletionOfARangeStaysInItsFamily) {
+  Open();
+  ColumnFamilyHandle* const a = Create("a");
+  ColumnFamilyHandle* const b = Create("b");
+  for (const char* key : {"a", "b", "c", "d"}) {
+    Put(key, "v");
+    PutIn(a, key, "v");
+    PutIn(b, key, "v");
+  }
+  Put("\xff\xff", "v");
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), a, "b", "d"));
+  WriteBatch batch;
+  batch.DeleteRange("c", "\xff\xff\x01");  // over all families
+  batch.Put("x", "v");
+  batch.DeleteRange(b, "", "b");
+  ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), kMark, kMark + "zzzz"));  // nothing of the default family's
+  EXPECT_TRUE(db_->DeleteRange(WriteOptions(), a, "d", "b").IsInvalidArgument());
+  for (const char* stage : {"in memory", "flushed", "reopened", "settled"}) {
+    SCOPED_TRACE(stage);
+    EXPECT_EQ("(a->v)(b->v)(x->v)", Forward(db_.get()));
+    EXPECT_EQ("(a->v)(b->v)(x->v)", Backward(db_.get()));
+    EXPECT_EQ("(a->v)(d->v)", Walk(db_.get(), Find("a")));
+    EXPECT_EQ("(a->v)(d->v)", Walk(db_.get(), Find("a"), false));
+    EXPECT_EQ("(b->v)(c->v)(d->v)", Walk(db_.get(), Find("b")));
+    EXPECT_EQ(kNotFound, GetFrom(Find("a"), "b"));
+    EXPECT_EQ("v", GetFrom(Find("b"), "d"));
+    stage[0] == 'i' ? void(db_->Flush().ok()) : stage[0] == 'f' ? Open() : Settle();
+  }
+}
+
+// Whatever there is in a family, its drop writes one record and one edit.
+TEST_F(FamiliesTest, ADropWritesNextToNothing) {
+  options_.write_buffer_size = 1 << 20;
+  Open();
+  ColumnFamilyHandle* const a = Create("a");
+  WriteBatch batch;
+  for (uint64_t i = 0; i < ByScale(30000, 100000, 1000000); i++) {
+    batch.Put(a, FilledKey(i), "value");
+    if (i % 1000 != 999) continue;
+    ASSERT_OK(db_->Write(WriteOptions(), &batch));
+    batch.Clear();
+  }
+  ASSERT_OK(db_->WaitForIdle());
+  const uint64_t before = Counter("nvm-bytes-log") + Counter("nvm-bytes-manifest");
+  ASSERT_OK(db_->DropColumnFamily(a));
+  EXPECT_LT(Counter("nvm-bytes-log") + Counter("nvm-bytes-manifest") - before, 16u << 10);
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_EQ(0u, Counter("entries"));
+  Open();
+  Open();
+  EXPECT_EQ((std::vector<std::string>{"default"}), Names());
+}
+
+// A child writes batches over ten families and the default one, and is killed. Each batch is there as a whole.
+TEST_F(FamiliesTest, ABatchOverTenFamiliesIsThereAsAWholeWhenTheProcessIsKilled) {
+  constexpr int kFamilies = 10;
+  Random random(Seeds(1)[0]);
+  Open();
+  for (int i = 0; i < kFamilies; i++) Create("family" + std::to_string(i));
+  Close();
+  const auto write_for_ever = [&](int told) {
+    Open();
+    std::vector<ColumnFamilyHandle*> families = {db_->DefaultColumnFamily()};
+    for (int i = 0; i < kFamilies; i++) families.push_back(Find("family" + std::to_string(i)));
+    for (uint64_t n = 0;; n++) {
+      WriteBatch batch;
+      for (ColumnFamilyHandle* family : families) {
+        batch.Put(family, "counter", std::to_string(n));
+        batch.Put(family, FilledKey(n), std::string(200, 'v'));
+        if (n >= 10) batch.Delete(family, FilledKey(n - 10));
+      }
+      if (!db_->Write(WriteOptions(), &batch).ok() || ::write(told, "w", 1) != 1) _exit(1);
+    }
+  };
+  for (int round = 0; round < static_cast<int>(ByScale(10, 40, 300)); round++) {
+    int ends[2];
+    ASSERT_EQ(0, pipe(ends));
+    const pid_t child = fork();
+    if (child == 0) write_for_ever(ends[1]);
+    ::close(ends[1]);
+    char byte;
+    for (uint64_t writes = 1 + random.Uniform(300); writes > 0; writes--) ASSERT_EQ(1, ::read(ends[0], &byte, 1));
+    ASSERT_EQ(0, kill(child, SIGKILL));
+    int status;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    ::close(ends[0]);
+    Open();
+    const std::string counter = Get("counter"), all = Forward(db_.get());
+    for (int i = 0; i < kFamilies; i++) {
+      ColumnFamilyHandle* const family = Find("family" + std::to_string(i));
+      ASSERT_EQ(counter, GetFrom(family, "counter"));
+      ASSERT_EQ(all, Walk(db_.get(), family));
+    }
+    Close();
+    ASSERT_OK(DestroyDB(path_, options_));
+    Open();
+    for (int i = 0; i < kFamilies; i++) Create("family" + std::to_string(i));
+    Close();
+  }
+}
+
+TEST_F(FamiliesTest, ATraceHasTheFamilyOfEveryCall) {
+  Open();
+  ColumnFamilyHandle* const a = Create("a");
+  const std::string path = dir_ / "trace";
+  std::unique_ptr<TraceWriter> writer;
+  ASSERT_OK(NewFileTraceWriter(path, &writer));
+  TraceOptions options;
+  options.preserve_write_order = true;
+  ASSERT_OK(db_->StartTrace(options, std::move(writer)));
+  PutIn(a, "k", "v");
+  WriteBatch batch;
+  batch.Put("d", "v");
+  batch.Delete(a, "l");
+  batch.SingleDelete(a, "m");
+  batch.DeleteRange(a, "n", "o");
+  ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  GetFrom(a, "k");
+  std::vector<std::string> values;
+  db_->MultiGet(ReadOptions(), {a, db_->DefaultColumnFamily()}, {"x", "y"}, &values);
+  const Slice lower("b");
+  ReadOptions bounded;
+  bounded.iterate_lower_bound = &lower;
+  {
+    const std::unique_ptr<Iterator> it(db_->NewIterator(bounded, a));
+    it->Seek("c");
+    it->Next();
+    it->SeekToFirst();
+  }
+  ASSERT_OK(db_->DropColumnFamily(a));
+  ASSERT_OK(db_->EndTrace());
+
+  std::unique_ptr<TraceReader> reader;
+  ASSERT_OK(TraceReader::Open(path, &reader));
+  std::string text;
+  for (TraceRecord record; reader->Next(&record);) {
+    TraceUpdate update;
+    if (record.type == kTraceWrite) {
+      for (TraceUpdates updates(record.batch); updates.Next(&update);) {
+        text += std::to_string(update.kind) + "." + std::to_string(update.column_family) + update.key.ToString() + "=" +
+                update.value.ToString() + " ";
+      }
+    } else if (record.type == kTraceMultiGet) {
+      for (const TraceKey& key : record.keys) text += std::to_string(key.column_family) + key.key.ToString() + " ";
+    } else {
+      text += std::to_string(record.type) + ":" + std::to_string(record.column_family) + record.key.ToString() + "[" +
+              record.lower_bound.ToString() + "," + record.upper_bound.ToString() + "] ";
+    }
+  }
+  EXPECT_OK(reader->status());
+  EXPECT_EQ("0.1k=v 0.0d=v 1.1l= 2.1m= 3.1n=o 4:1k[,] 4:1k[,] 1x 0y 5:1c[b,] 64:1c[,] 65:1[b,] 64:1[,] ", text);
+}
+
+TEST_F(FamiliesTest, ARepairKeepsFamiliesAndTheirNames) {
+  Open();
+  PutIn(Create("a"), "k", "of a");
+  PutIn(Create("gone"), "k", "dropped");
+  PutIn(Create("b"), "k", "of b");
+  Put("k", "default");
+  ASSERT_OK(db_->DropColumnFamily(Find("gone")));
+  ASSERT_OK(db_->Flush());
+  PutIn(Find("a"), "l", "in the log");
+  Close();
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ((std::vector<std::string>{"default", "a", "b"}), Names());
+  EXPECT_EQ(1u, Find("a")->GetID());
+  EXPECT_EQ(3u, Find("b")->GetID());
+  EXPECT_EQ("(k->of a)(l->in the log)", Walk(db_.get(), Find("a")));
+  EXPECT_EQ("(k->of b)", Walk(db_.get(), Find("b")));
+  EXPECT_EQ("(k->default)", Forward(db_.get()));
+  EXPECT_EQ(4u, Create("c")->GetID());
 }
 
 }  // namespace

@@ -107,6 +107,15 @@ VersionEdit FilesEdit() {
   return edit;
 }
 
+VersionEdit FamiliesEdit() {
+  VersionEdit edit;
+  edit.next_family = 4;
+  edit.families.push_back({1, "index"});
+  edit.families.push_back({2, ""});
+  edit.families.push_back({3, std::string("b\0c", 3)});
+  return edit;
+}
+
 std::string Encoded(const VersionEdit& edit) {
   std::string bytes;
   edit.EncodeTo(&bytes);
@@ -144,6 +153,7 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));
+  corpus->Add("version_edit", "families", Encoded(FamiliesEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "deletion", Record(8, kTypeDeletion, "", ""));

@@ -27,5 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ManifestState copy;
   FUZZ_CHECK(copy.Apply(from_nothing).ok());
   FUZZ_CHECK(copy.tables.size() == state.tables.size() && copy.chunks.size() == state.chunks.size());
+  FUZZ_CHECK(copy.families.size() == state.families.size() && copy.next_family == state.next_family);
   return 0;
 }

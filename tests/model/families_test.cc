@@ -67,7 +67,7 @@ class FamiliesModelTest : public DbTestBase, public testing::WithParamInterface<
     const std::string family = RandomFamily();
     Content& content = model_[family];
     const std::string key = RandomKey(family), value = random_.Bytes(random_.Skewed(10));
-    switch (random_.Uniform(20)) {
+    switch (random_.Uniform(40)) {
       case 0:
         return WriteOverSeveral();
       case 1:
@@ -75,6 +75,8 @@ class FamiliesModelTest : public DbTestBase, public testing::WithParamInterface<
         ASSERT_OK(db_->Delete(WriteOptions(), Handle(family), key));
         content.erase(key);
         return;
+      case 6:
+        return DeleteRange(family, key, RandomKey(family), &content);
       case 3:
         return CheckMultiGet();
       case 4:
@@ -83,6 +85,17 @@ class FamiliesModelTest : public DbTestBase, public testing::WithParamInterface<
       default:
         ASSERT_OK(db_->Put(WriteOptions(), Handle(family), key, value));
         content[key] = value;
+    }
+  }
+
+  void DeleteRange(const std::string& family, std::string begin, std::string end, Content* content) {
+    const bool reversed = family == kDefault && options_.comparator != BytewiseComparator();
+    if ((begin > end) != reversed) std::swap(begin, end);
+    if (random_.OneIn(3)) begin = reversed ? std::string(12, '\xff') : "";
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), Handle(family), begin, end));
+    for (auto it = content->begin(); it != content->end();) {
+      const bool in = reversed ? it->first <= begin && it->first > end : it->first >= begin && it->first < end;
+      it = in ? content->erase(it) : std::next(it);
     }
   }
 

@@ -43,6 +43,10 @@ constexpr unsigned kChildSeconds = 300;
 constexpr uint64_t kRegionConfig = 5;
 constexpr char kRegionHistory[] = "p0.10! a p1.20!";
 
+// A third of whose keys lie in a column family, and a history in which that is made, and another comes and goes.
+constexpr uint64_t kFamilyConfig = 4;
+constexpr char kFamilyHistory[] = "p0.10! n b4.3! n b5.4 f n";
+
 constexpr uint64_t kSiteHistories = 12;
 constexpr uint64_t kSiteImages = 20000;
 
@@ -233,6 +237,14 @@ Failure RunRegionAddition(Explorer* explorer, const Announce& announce) {
   return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
 }
 
+Failure RunFamilies(Explorer* explorer, const Announce& announce) {
+  const Config config = MakeConfig(kFamilyConfig);
+  History history;
+  CHECK(FromText(kFamilyHistory, &history));
+  announce(config.seed, history, 1);
+  return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
+}
+
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {
   Settings bounded = settings;
   bounded.max_images = UINT64_MAX;
@@ -265,6 +277,8 @@ void FindSites() {
   RunExhaustive(&short_explorer, 1, [](uint64_t, const History&, size_t) {});
   Explorer region_explorer(short_settings);
   RunRegionAddition(&region_explorer, [](uint64_t, const History&, size_t) {});
+  Explorer family_explorer(short_settings);
+  RunFamilies(&family_explorer, [](uint64_t, const History&, size_t) {});
   for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
     Explorer explorer(BroadSettings(mode));
     for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {

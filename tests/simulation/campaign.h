@@ -47,6 +47,9 @@ uint64_t ExhaustiveHistories(Mode mode, int length);
 // A history in which a region is added to the pool; crashes from then on.
 Failure RunRegionAddition(Explorer* explorer, const Announce& announce);
 
+// The same for column families that are made and dropped.
+Failure RunFamilies(Explorer* explorer, const Announce& announce);
+
 // Operations can be taken out of the history of this failure one by one until it goes away: the shortest history found.
 // Every attempt runs in a child, so that an abort is a failure like any other.
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure);

@@ -21,29 +21,40 @@ constexpr uint64_t kStrayCheckInterval = 32;
 // Images opened with as few levels as can be.
 constexpr uint64_t kFewLevelsOneIn = 5;
 
+// The family that comes and goes.
+constexpr char kEmptyFamily[] = "empty";
+
 // Lines named in a report.
 constexpr size_t kLinesShown = 6;
 
-WriteBatch BatchOf(const std::vector<Update>& updates) {
-  WriteBatch batch;
+// Makes the column family first, if one of the keys is the first of it.
+Status MakeBatch(DB* db, const Oracle& oracle, const std::vector<Update>& updates, WriteBatch* batch) {
+  ColumnFamilyHandle* family = nullptr;
+  for (const Update& update : updates) {
+    if (family != nullptr || !oracle.InFamily(update.key)) continue;
+    Status s = db->GetColumnFamily(Oracle::kFamily, &family);
+    if (s.IsNotFound()) s = db->CreateColumnFamily(Oracle::kFamily, &family);
+    if (!s.ok()) return s;
+  }
   for (const Update& update : updates) {
     const std::string& key = Oracle::KeyText(update.key);
+    ColumnFamilyHandle* const to = oracle.InFamily(update.key) ? family : nullptr;
     switch (update.kind) {
       case Update::Kind::kPut:
-        batch.Put(key, update.value);
+        batch->Put(to, key, update.value);
         break;
       case Update::Kind::kDelete:
-        batch.Delete(key);
+        batch->Delete(to, key);
         break;
       case Update::Kind::kMerge:
-        batch.Merge(key, update.value);
+        batch->Merge(to, key, update.value);
         break;
       case Update::Kind::kSingleDelete:
-        batch.SingleDelete(key);
+        batch->SingleDelete(to, key);
         break;
     }
   }
-  return batch;
+  return Status::OK();
 }
 
 }  // namespace
@@ -112,7 +123,8 @@ void Explorer::Begin() {
   for (auto& medium : media_) medium->memory()->split = config_.split;
   random_state_[0] = config_.seed;
   oracles_.clear();
-  oracles_.push_back(std::make_unique<Oracle>(config_.keys));
+  const int end_family_key = config_.first_single_key();
+  oracles_.push_back(std::make_unique<Oracle>(config_.keys, config_.first_family_key(), end_family_key));
   oracle_ = oracles_.back().get();
   place_ = "creating the database";
   OpenLive(false);
@@ -167,6 +179,8 @@ void Explorer::Do(const Op& op) {
     case 'a':
       AddRegion();
       return;
+    case 'n':
+      return MakeOrDropFamily();
     case 'c':
       return db_->CompactRange(nullptr, nullptr);
     case 't':
@@ -197,6 +211,21 @@ void Explorer::AddRegion() {
   if (!s.ok() && (possible || !s.IsInvalidArgument())) Fail("add region: " + s.ToString());
 }
 
+// A drop is a write of one deletion, also of a family with nothing in it.
+void Explorer::MakeOrDropFamily() {
+  ColumnFamilyHandle* family = nullptr;
+  Status s = db_->GetColumnFamily(kEmptyFamily, &family);
+  if (s.IsNotFound()) {
+    s = db_->CreateColumnFamily(kEmptyFamily, &family);
+  } else if (s.ok()) {
+    oracle_->Start({Update{-1, Update::Kind::kDelete, ""}});
+    s = db_->DropColumnFamily(family);
+    s.ok() ? oracle_->Acknowledge(!log_off()) : oracle_->Refuse();
+  }
+  if (s.ok()) totals_.families++;
+  if (!s.ok() && !s.IsNoSpace()) Fail("column family: " + s.ToString());
+}
+
 // Of writers beside one another those that found no room write on their own.
 void Explorer::Write(const Op& op) {
   const std::vector<Update> updates = UpdatesOf(op, config_, oracle_->started() + 1);
@@ -211,11 +240,12 @@ void Explorer::Write(const Op& op) {
 }
 
 void Explorer::WriteBatchOf(const std::vector<Update>& updates, bool sync) {
-  WriteBatch batch = BatchOf(updates);
+  WriteBatch batch;
   WriteOptions options;
   options.sync = sync;
+  const Status made = MakeBatch(db_.get(), *oracle_, updates, &batch);
   oracle_->Start(updates);
-  const Status s = db_->Write(options, &batch);
+  const Status s = made.ok() ? db_->Write(options, &batch) : made;
   if (s.ok()) {
     oracle_->Acknowledge(!log_off() && (sync || settings_.mode != Mode::kFile));
     return;
@@ -414,11 +444,12 @@ std::string Explorer::GoOnWriting(int depth, Oracle* oracle, uint64_t p, std::un
     for (uint32_t i = 0; i < 2; i++) {
       const Op op{'b', 2, static_cast<uint32_t>(p % 7 + i), true};
       const std::vector<Update> updates = UpdatesOf(op, config_, oracle->started() + 1);
-      WriteBatch batch = BatchOf(updates);
+      WriteBatch batch;
+      const Status made = MakeBatch(db->get(), *oracle, updates, &batch);
       oracle->Start(updates);
       WriteOptions options;
       options.sync = round == 1;
-      s = (*db)->Write(options, &batch);
+      s = made.ok() ? (*db)->Write(options, &batch) : made;
       if (s.ok()) {
         oracle->Acknowledge(options.sync || settings_.mode != Mode::kFile);
       } else {

@@ -74,6 +74,14 @@ TEST_P(ExplorerTest, EveryCrashWhileARegionIsAddedLeavesAPrefixOfTheWrites) {
   EXPECT_EQ(1u, explorer.totals().regions);
 }
 
+TEST_P(ExplorerTest, EveryCrashWhileColumnFamiliesComeAndGoLeavesAPrefixOfTheWrites) {
+  Settings settings = ThoroughSettings(GetParam());
+  settings.max_images = test::RunsUnderSanitizer() ? 3000 : 30000;
+  Explorer explorer(settings);
+  Expect(RunFamilies(&explorer, Ignore));
+  EXPECT_EQ(3u, explorer.totals().families);
+}
+
 // A protocol error of each kind, to see that the explorer sees it.
 class PlantedTest : public testing::TestWithParam<Mutation> {
  protected:
@@ -85,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                                          Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
                                          Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
-                                         Mutation::kFlushedLogUnsynced));
+                                         Mutation::kFlushedLogUnsynced, Mutation::kFamilyUnnamed));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;

@@ -13,7 +13,7 @@ namespace miodb::sim {
 
 namespace {
 
-constexpr char kNumberless[] = "PFMefcsrtokxa";
+constexpr char kNumberless[] = "PFMefcsrtokxan";
 
 using Kind = Update::Kind;
 
@@ -140,6 +140,7 @@ Config MakeConfig(uint64_t seed) {
     o.pool_size = kMediumBytes;
   }
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
+  config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;
 }
 
@@ -180,6 +181,9 @@ History MakeHistory(uint64_t seed, const Config& config) {
     history.push_back(op);
   }
   if (config.split > 0) history.insert(history.begin() + static_cast<std::ptrdiff_t>(random.Uniform(length)), Op{'a'});
+  for (int i = 0; config.family_keys > 0 && i < 6; i++) {
+    history.insert(history.begin() + static_cast<std::ptrdiff_t>(random.Uniform(history.size())), Op{'n'});
+  }
   return history;
 }
 
@@ -188,7 +192,8 @@ std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first
   const auto add = [&](int key, Kind kind, uint64_t size) {
     updates.push_back(MakeUpdate(key, kind, size, first_sequence + updates.size()));
   };
-  const int plain = config.keys - config.single_keys;
+  // Writers beside one another write records as they are, of the default family.
+  const int plain = op.kind == 'w' ? config.first_family_key() : config.first_single_key();
   const int key = static_cast<int>(op.a) % plain;
   if (op.kind == 'p') add(key, Kind::kPut, op.b);
   if (op.kind == 'd') add(key, Kind::kDelete, 0);
@@ -202,7 +207,7 @@ std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first
     }
   }
   if ((op.kind == 'z' || op.kind == 'y') && config.single_keys > 0) {
-    const int single = plain + static_cast<int>(op.a) % config.single_keys;
+    const int single = config.first_single_key() + static_cast<int>(op.a) % config.single_keys;
     add(single, Kind::kSingleDelete, 0);
     add(single, Kind::kPut, op.b);
     if (op.kind == 'y') add(single, Kind::kSingleDelete, 0);

@@ -9,6 +9,7 @@
 //   f       flush                             c     settle everything in the repository (lazy copy)
 //   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
 //   a       add a region to the pool
+//   n       make a column family with nothing in it, or drop it if it is there
 //   o k x   close and open; kill the process and open; the same after a loss of power
 //
 // Operations are separated by blanks.
@@ -53,6 +54,10 @@ struct Config {
   uint64_t initial_bytes = 0;
   int single_keys = 0;  // the last of them, which only z and y write
   uint64_t split = 0;   // where a second region may begin; 0: nowhere
+  int family_keys = 0;  // of the others the last ones, which lie in a column family that their first write makes
+
+  int first_single_key() const { return keys - single_keys; }
+  int first_family_key() const { return first_single_key() - family_keys; }
 };
 
 inline constexpr uint64_t kMediumBytes = 128 * 1024;

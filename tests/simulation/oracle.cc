@@ -35,13 +35,18 @@ const std::string& Oracle::KeyText(int key) {
   return texts[static_cast<size_t>(key)];
 }
 
-Oracle::Oracle(int keys) : values_(std::make_shared<std::deque<std::string>>()) {
+Oracle::Oracle(int keys, int first_family_key, int end_family_key)
+    : first_family_key_(first_family_key),
+      end_family_key_(end_family_key),
+      values_(std::make_shared<std::deque<std::string>>()) {
   states_.emplace_back(static_cast<size_t>(keys), nullptr);
   ends_.push_back(0);
 }
 
 Oracle Oracle::Fork(uint64_t p) const {
   Oracle fork;
+  fork.first_family_key_ = first_family_key_;
+  fork.end_family_key_ = end_family_key_;
   fork.base_ = fork.promised_ = fork.acknowledged_ = fork.started_ = p;
   fork.states_.push_back(*At(p));
   fork.ends_.push_back(p);
@@ -52,6 +57,7 @@ Oracle Oracle::Fork(uint64_t p) const {
 void Oracle::Start(const std::vector<Update>& batch) {
   State state = states_.back();
   for (const Update& update : batch) {
+    if (update.key < 0) continue;
     const std::string*& value = state[static_cast<size_t>(update.key)];
     if (update.kind == Update::Kind::kPut || (update.kind == Update::Kind::kMerge && value == nullptr)) {
       value = &values_->emplace_back(update.value);
@@ -94,34 +100,51 @@ std::string Oracle::Check(DB* db, uint64_t low, uint64_t high, uint64_t* p) cons
   if (*p > high) return found + ", only " + std::to_string(high) + " were started";
   const State* const state = At(*p);
   if (state == nullptr) return found + ", in the middle of a batch";
+  // Before the family's first write is acknowledged, it is there or not.
+  ColumnFamilyHandle* family = nullptr;
+  const Status has_family = db->GetColumnFamily(kFamily, &family);
+  if (!has_family.ok() && !has_family.IsNotFound()) return found + "; its family: " + has_family.ToString();
   static std::string value;
-  int present = 0;
   for (int key = 0; key < keys(); key++) {
     const std::string* const wanted = (*state)[static_cast<size_t>(key)];
-    present += wanted != nullptr;
-    const Status s = db->Get(ReadOptions(), KeyText(key), &value);
+    const Status s = !InFamily(key)      ? db->Get(ReadOptions(), KeyText(key), &value)
+                     : family != nullptr ? db->Get(ReadOptions(), family, KeyText(key), &value)
+                                         : has_family;
     if (wanted == nullptr ? s.IsNotFound() : s.ok() && value == *wanted) continue;
     return found + "; get of " + KeyText(key) + ": " + (s.ok() ? Shown(&value) : s.ToString()) + " instead of " +
            Shown(wanted);
   }
-  const std::unique_ptr<Iterator> iterator(db->NewIterator(ReadOptions()));
+  std::string wrong = CheckScan(db, *state, nullptr);
+  if (wrong.empty() && family != nullptr) wrong = CheckScan(db, *state, family);
+  return wrong.empty() ? "" : found + wrong;
+}
+
+// family: null: the default one.
+std::string Oracle::CheckScan(DB* db, const State& state, ColumnFamilyHandle* family) const {
+  const auto is_of_walk = [&](int key) { return InFamily(key) == (family != nullptr); };
+  int present = 0;
+  for (int key = 0; key < keys(); key++) present += is_of_walk(key) && state[static_cast<size_t>(key)] != nullptr;
+  const std::unique_ptr<Iterator> iterator(family == nullptr ? db->NewIterator(ReadOptions())
+                                                             : db->NewIterator(ReadOptions(), family));
   for (const bool forward : {true, false}) {
     const std::string way = forward ? "; forward scan: " : "; backward scan: ";
     int left = present;
     forward ? iterator->SeekToFirst() : iterator->SeekToLast();
     for (int key = forward ? 0 : keys() - 1; iterator->Valid(); left--) {
       while (key >= 0 && key < keys() && Slice(KeyText(key)) != iterator->key()) key += forward ? 1 : -1;
-      if (key < 0 || key >= keys()) return found + way + iterator->key().ToString() + " is out of order or unknown";
-      const std::string* const wanted = (*state)[static_cast<size_t>(key)];
+      if (key < 0 || key >= keys() || !is_of_walk(key)) {
+        return way + iterator->key().ToString() + " is out of order or unknown";
+      }
+      const std::string* const wanted = state[static_cast<size_t>(key)];
       if (wanted == nullptr || iterator->value() != Slice(*wanted)) {
         const std::string got = iterator->value().ToString();
-        return found + way + KeyText(key) + " is " + Shown(&got) + " instead of " + Shown(wanted);
+        return way + KeyText(key) + " is " + Shown(&got) + " instead of " + Shown(wanted);
       }
       key += forward ? 1 : -1;
       forward ? iterator->Next() : iterator->Prev();
     }
-    if (!iterator->status().ok()) return found + way + iterator->status().ToString();
-    if (left != 0) return found + way + std::to_string(left) + " keys are missing";
+    if (!iterator->status().ok()) return way + iterator->status().ToString();
+    if (left != 0) return way + std::to_string(left) + " keys are missing";
   }
   return "";
 }

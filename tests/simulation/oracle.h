@@ -1,7 +1,7 @@
 // What a database may hold after a crash: its state after some prefix of the writes in sequence order, batches whole,
 // that has every write promised and none that was not started.
 //
-// Keys are numbers below some count; the text of a key is KeyText.
+// Keys are numbers below some count; the text of a key is KeyText. Some of them may lie in a column family.
 
 #ifndef MIODB_TESTS_SIMULATION_ORACLE_H_
 #define MIODB_TESTS_SIMULATION_ORACLE_H_
@@ -19,7 +19,7 @@ namespace miodb::sim {
 struct Update {
   enum class Kind { kPut, kDelete, kMerge, kSingleDelete };
 
-  int key;
+  int key;  // below 0: a write of no key, as a drop of an empty column family is
   Kind kind;
   std::string value;  // of a put, or the operand of a merge, which is appended behind a comma
 };
@@ -29,7 +29,11 @@ class Oracle {
   // By key: its value, or null.
   using State = std::vector<const std::string*>;
 
-  explicit Oracle(int keys);
+  // Keys from first_family_key up to end_family_key, which is none of them, lie in the family kFamily.
+  explicit Oracle(int keys, int first_family_key = 0, int end_family_key = 0);
+
+  static constexpr char kFamily[] = "family";
+  bool InFamily(int key) const { return key >= first_family_key_ && key < end_family_key_; }
 
   // An oracle for what happens after a recovery that came to sequence p of this one. This one must outlive it.
   Oracle Fork(uint64_t p) const;
@@ -63,6 +67,10 @@ class Oracle {
  private:
   Oracle() = default;
 
+  std::string CheckScan(DB* db, const State& state, ColumnFamilyHandle* family) const;
+
+  int first_family_key_ = 0;
+  int end_family_key_ = 0;
   uint64_t base_ = 0;  // sequence of states_[0]
   uint64_t promised_ = 0;
   uint64_t acknowledged_ = 0;

@@ -157,6 +157,10 @@ std::unique_ptr<Engine> NewLevelDbEngine(const EngineConfig& config, std::string
     *error = "leveldb cannot run without its log (--disable_wal)";
     return nullptr;
   }
+  if (config.num_column_families > 1) {
+    *error = "leveldb has no column families (--num_column_families)";
+    return nullptr;
+  }
   if (config.Compression() != "none" && config.Compression() != "snappy") {
     *error = "leveldb has no compression type '" + config.Compression() + "'";
     return nullptr;

@@ -12,6 +12,7 @@
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/family_session.h"
 #include "benchmarks/common/engines/sampled_session.h"
 #include "benchmarks/common/engines/session.h"
 #include "benchmarks/common/interrupt.h"
@@ -104,8 +105,15 @@ class MioDbEngine final : public Engine {
 
   Outcome Open() override {
     miodb::DB* db = nullptr;
-    const Status status = DB::Open(MakeOptions(), config_.db, &db);
+    Status status = DB::Open(MakeOptions(), config_.db, &db);
     db_.reset(db);
+    families_.clear();
+    for (int i = 0; status.ok() && config_.num_column_families > 1 && i < config_.num_column_families; i++) {
+      ColumnFamilyHandle* family = nullptr;
+      status = db->GetColumnFamily(FamilyName(i), &family);
+      if (status.IsNotFound()) status = db->CreateColumnFamily(FamilyName(i), &family);
+      families_.push_back(family);
+    }
     return ToOutcome(status);
   }
   void Close() override { db_.reset(); }
@@ -118,7 +126,10 @@ class MioDbEngine final : public Engine {
     read_options.verify_checksums = config_.verify_checksum;
     read_options.readahead_size = config_.readahead_size;
     std::unique_ptr<Session> session;
-    if (config_.pinned_get) {
+    if (!families_.empty()) {
+      session = std::make_unique<FamilySession<Traits, ColumnFamilyHandle>>(db_.get(), families_, write_options,
+                                                                            read_options);
+    } else if (config_.pinned_get) {
       session = std::make_unique<ApiSession<Traits, PinnableSlice>>(db_.get(), write_options, read_options);
     } else {
       session = std::make_unique<ApiSession<Traits, std::string>>(db_.get(), write_options, read_options);
@@ -225,6 +236,7 @@ class MioDbEngine final : public Engine {
   const std::unique_ptr<Cache> cache_;  // outlives the database
   SampledTimes times_;
   std::unique_ptr<miodb::DB> db_;
+  std::vector<ColumnFamilyHandle*> families_;  // of db_; empty: the default one alone
 };
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "benchmarks/common/engine.h"
 #include "benchmarks/common/engine_config.h"
 #include "benchmarks/common/engines/counting_comparator.h"
+#include "benchmarks/common/engines/family_session.h"
 #include "benchmarks/common/engines/session.h"
 #include "benchmarks/common/interrupt.h"
 
@@ -108,13 +109,20 @@ class RocksDbEngine final : public Engine {
   }
 
   Outcome Open() override {
+    if (config_.num_column_families > 1) return OpenFamilies();
     rocksdb::DB* db = nullptr;
     const rocksdb::Status status = config_.readonly ? rocksdb::DB::OpenForReadOnly(MakeOptions(), config_.db, &db)
                                                     : rocksdb::DB::Open(MakeOptions(), config_.db, &db);
     db_.reset(db);
     return ToOutcome(status);
   }
-  void Close() override { db_.reset(); }
+  void Close() override {
+    for (rocksdb::ColumnFamilyHandle* family : families_) {
+      db_->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+    }
+    families_.clear();
+    db_.reset();
+  }
   Outcome Destroy() override { return ToOutcome(rocksdb::DestroyDB(config_.db, MakeOptions())); }
 
   std::unique_ptr<Session> NewSession(const SessionOptions& options) override {
@@ -124,6 +132,10 @@ class RocksDbEngine final : public Engine {
     rocksdb::ReadOptions read_options;
     read_options.verify_checksums = config_.verify_checksum;
     read_options.readahead_size = config_.readahead_size;
+    if (!families_.empty()) {
+      return std::make_unique<FamilySession<Traits, rocksdb::ColumnFamilyHandle>>(db_.get(), families_, write_options,
+                                                                                  read_options);
+    }
     if (config_.pinned_get) {
       return std::make_unique<ApiSession<Traits, rocksdb::PinnableSlice>>(db_.get(), write_options, read_options);
     }
@@ -202,6 +214,22 @@ class RocksDbEngine final : public Engine {
   uint64_t Comparisons() const override { return counter_.calls(); }
 
  private:
+  // All that are asked for; those that are not there are made.
+  Outcome OpenFamilies() {
+    rocksdb::DBOptions options(MakeOptions());
+    options.create_missing_column_families = true;
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (int i = 0; i < config_.num_column_families; i++) {
+      descriptors.emplace_back(FamilyName(i), rocksdb::ColumnFamilyOptions(MakeOptions()));
+    }
+    rocksdb::DB* db = nullptr;
+    const rocksdb::Status status = config_.readonly
+                                       ? rocksdb::DB::OpenForReadOnly(options, config_.db, descriptors, &families_, &db)
+                                       : rocksdb::DB::Open(options, config_.db, descriptors, &families_, &db);
+    db_.reset(db);
+    return ToOutcome(status);
+  }
+
   static Outcome ToOutcome(const rocksdb::Status& status) {
     return status.ok() ? Outcome{} : Outcome::Error(Traits::Message(status));
   }
@@ -270,6 +298,7 @@ class RocksDbEngine final : public Engine {
   std::shared_ptr<rocksdb::Cache> cache_;
   std::shared_ptr<rocksdb::Statistics> statistics_;  // nullptr: nothing is counted
   std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;  // of db_; empty: the default one alone
 };
 
 }  // namespace

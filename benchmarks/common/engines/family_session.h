@@ -1,0 +1,108 @@
+// A session that spreads keys over column families, as RocksDB's db_bench does with --num_column_families: the number
+// in a key decides. What has no key, an iterator, is of the default family, as it is there.
+//
+// Traits: as of ApiSession. Family: the type of the store's handles, which the engine keeps while sessions live.
+//
+// Threads and ownership: as Session.
+
+#ifndef MIODB_BENCHMARKS_COMMON_ENGINES_FAMILY_SESSION_H_
+#define MIODB_BENCHMARKS_COMMON_ENGINES_FAMILY_SESSION_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/common/engines/session.h"
+
+namespace miodb::bench {
+
+// What RocksDB's db_bench calls its families.
+inline std::string FamilyName(int64_t number) {
+  char name[64];
+  std::snprintf(name, sizeof(name), "column_family_name_%06lld", static_cast<long long>(number));
+  return number == 0 ? "default" : name;
+}
+
+template <class Traits, class Family>
+class FamilySession final : public Session {
+ public:
+  using Slice = typename Traits::Slice;
+
+  FamilySession(typename Traits::DB* db, std::vector<Family*> families, typename Traits::WriteOptions write_options,
+                typename Traits::ReadOptions read_options)
+      : db_(db),
+        families_(std::move(families)),
+        write_options_(std::move(write_options)),
+        read_options_(std::move(read_options)) {}
+
+  Code Put(std::string_view key, std::string_view value) override {
+    return Finish(db_->Put(write_options_, Of(key), ToSlice(key), ToSlice(value)));
+  }
+  Code Delete(std::string_view key) override { return Finish(db_->Delete(write_options_, Of(key), ToSlice(key))); }
+  Code Merge(std::string_view key, std::string_view operand) override {
+    return Finish(db_->Merge(write_options_, Of(key), ToSlice(key), ToSlice(operand)));
+  }
+  Code SingleDelete(std::string_view key) override {
+    return Finish(db_->SingleDelete(write_options_, Of(key), ToSlice(key)));
+  }
+  Code Get(std::string_view key, std::string_view* value) override {
+    const Code code = Finish(db_->Get(read_options_, Of(key), ToSlice(key), &result_));
+    if (code == Code::kOk) *value = result_;
+    return code;
+  }
+
+  // RocksDB's batches return a status, which can only be of a size that no workload has.
+  void BatchPut(std::string_view key, std::string_view value) override {
+    static_cast<void>(batch_.Put(Of(key), ToSlice(key), ToSlice(value)));
+  }
+  void BatchDelete(std::string_view key) override { static_cast<void>(batch_.Delete(Of(key), ToSlice(key))); }
+  void BatchSingleDelete(std::string_view key) override {
+    static_cast<void>(batch_.SingleDelete(Of(key), ToSlice(key)));
+  }
+  bool BatchMerge(std::string_view key, std::string_view operand) override {
+    static_cast<void>(batch_.Merge(Of(key), ToSlice(key), ToSlice(operand)));
+    return true;
+  }
+  Code BatchWrite() override {
+    const Code code = Finish(db_->Write(write_options_, &batch_));
+    batch_.Clear();
+    return code;
+  }
+
+  std::unique_ptr<Cursor> NewCursor() override {
+    return std::make_unique<ApiCursor<Traits>>(db_->NewIterator(read_options_));
+  }
+
+ private:
+  static Slice ToSlice(std::string_view bytes) { return Slice(bytes.data(), bytes.size()); }
+
+  // The number is where the generator of keys puts it: the highest byte first, in the first eight bytes.
+  Family* Of(std::string_view key) const {
+    uint64_t number = 0;
+    for (const char byte : key.substr(0, sizeof(number))) number = number << 8 | static_cast<unsigned char>(byte);
+    return families_[number % families_.size()];
+  }
+
+  template <class Status>
+  Code Finish(const Status& status) {
+    if (status.ok()) return Code::kOk;
+    if (status.IsNotFound()) return Code::kNotFound;
+    error_ = Traits::Message(status);
+    return Code::kError;
+  }
+
+  typename Traits::DB* const db_;
+  const std::vector<Family*> families_;
+  const typename Traits::WriteOptions write_options_;
+  const typename Traits::ReadOptions read_options_;
+  typename Traits::WriteBatch batch_;
+  std::string result_;
+};
+
+}  // namespace miodb::bench
+
+#endif  // MIODB_BENCHMARKS_COMMON_ENGINES_FAMILY_SESSION_H_

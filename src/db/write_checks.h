@@ -1,0 +1,46 @@
+// What a write is refused for before it joins the queue: the leader must not find out half-way.
+//
+// Threads: pure functions.
+
+#ifndef MIODB_SRC_DB_WRITE_CHECKS_H_
+#define MIODB_SRC_DB_WRITE_CHECKS_H_
+
+#include <algorithm>
+#include <string>
+
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "src/format/range_deletion.h"
+#include "src/format/record.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+// What RocksDB says of the bounds, and what the manifest can hold.
+inline Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
+  if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
+  const size_t longest = std::max(begin.size(), end.size());
+  if (longest <= kMaxRangeKeySize) return Status::OK();
+  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longest) + " bytes",
+                                 "the limit is " + std::to_string(kMaxRangeKeySize));
+}
+
+inline Status NoOperator() {
+  return Status::NotSupported("a merge", "the database was opened without a merge_operator");
+}
+
+inline Status CheckSizes(const Slice& key, const Slice& value) {
+  if (key.size() > kMaxKeySize) {
+    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxKeySize));
+  }
+  if (value.size() > kMaxValueSize) {
+    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxValueSize));
+  }
+  return Status::OK();
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_WRITE_CHECKS_H_

@@ -1,0 +1,41 @@
+// Writes of keys with the mark of column families (family_gate.h): each holds the gate open until it is done, and goes
+// on as any other write.
+
+#include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
+#include "src/db/marked_batch.h"
+#include "src/db/write_path.h"
+#include "src/util/family_key.h"
+
+namespace miodb {
+
+// Nobody else writes to the range any more, so no gate is asked.
+Status WritePath::EraseFamily(const WriteOptions& options, uint32_t family) {
+  DCHECK(family != kDefaultFamily && family <= kMostFamilyId);
+  const FamilyPrefix begin(family), end(family + 1);
+  WriteBatch batch;
+  batch.DeleteRange(begin.slice(), end.slice());
+  return DoWrite(options, &batch, FamilyKeys::kChecked);
+}
+
+// A repair writes the keys of families as it finds them in records, which do not say whose they are.
+Status WritePath::WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
+  DCHECK(HasFamilyMark(key));
+  const auto gate = db_.families.Enter();
+  const bool as_family = (type & kBatchFamily) != 0 || db_.hooks.repairs;
+  Status s = db_.families.CheckWrite(key, as_family);
+  return s.ok() ? WriteOne(options, type, key, value, FamilyKeys::kChecked) : s;
+}
+
+// REQUIRES: the batch was looked through.
+Status WritePath::WriteMarked(const WriteOptions& options, WriteBatch* updates) {
+  DCHECK(updates != nullptr);
+  const auto gate = db_.families.Enter();
+  WriteBatch cut;
+  bool is_cut;
+  const Slice contents = WriteBatchInternal::Contents(updates);
+  Status s = CheckMarked(db_.families, db_.order, contents, db_.hooks.repairs, &cut, &is_cut);
+  return s.ok() ? DoWrite(options, is_cut ? &cut : updates, FamilyKeys::kChecked) : s;
+}
+
+}  // namespace miodb
