@@ -24,6 +24,18 @@
 // again", because the newest version of every key is kept somewhere, and a transaction that tracks anything holds a
 // snapshot, which keeps deletions.
 //
+// When to use it. Where transactions seldom meet at the same keys, they cost little more than their reads and one
+// write. Where they often do, most of the work is done in vain; one thread that does it all, or a merge
+// (merge_operator.h), is better there. A loop around a transaction should not be endless: who always loses against
+// shorter ones waits long.
+//
+//   for (int tries = 0; tries < 100; tries++) {
+//     status = Attempt(txn.get());                        // reads, decides, writes
+//     if (status.ok()) status = txn->Commit();
+//     if (!status.IsBusy()) break;                        // OK, or an error that trying again does not mend
+//     (void)txn->Rollback();
+//   }
+//
 // Threads: OptimisticTransactionDB: any. A transaction belongs to one thread at a time; different ones are
 // independent. Nobody waits for a transaction, except that while a Commit looks through what was written a moment
 // before it, other writes wait, as for any write before them.

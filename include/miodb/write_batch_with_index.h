@@ -10,6 +10,19 @@
 //   delete it;
 //   status = db->Write(miodb::WriteOptions(), batch.GetWriteBatch());
 //
+// An iterator shows each key of both once, in order, in both directions. What is not in the batch comes from the base,
+// which is read no further than the walk goes:
+//
+//   base     a=1  b=2       d=4
+//   batch         delete b      put c=3, merge 5 into d      with an operator that appends
+//   shown    a=1       c=3  d=4,5
+//
+// Save points nest. A program that tries something and may have to take it back sets one before, and afterwards either
+// rolls back to it or pops it:
+//
+//   batch.SetSavePoint();
+//   status = TryToAdd(&batch) ? batch.PopSavePoint() : batch.RollbackToSavePoint();
+//
 // The names and answers are those of the class of the same name in RocksDB. Not LevelDB's.
 //
 // Of a key the newest update in the batch counts. Merges are applied by the operator that the constructor was given,

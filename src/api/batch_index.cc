@@ -34,14 +34,17 @@ bool BatchIndex::Less::operator()(const Edge& a, const Entry& b) const {
 BatchIndex::BatchIndex(const Comparator* comparator, size_t reserved_bytes, Keeps keeps,
                        const MergeOperator* merge_operator)
     : order_(comparator), keeps_(keeps), merge_operator_(merge_operator), entries_(Less{this}) {
+  CHECK(comparator != nullptr);
   WriteBatchInternal::Reserve(&batch_, reserved_bytes);
 }
 
 Slice BatchIndex::KeyOf(const Entry& entry) const {
+  DCHECK_LE(entry.key_begin + entry.key_size, WriteBatchInternal::Contents(&batch_).size());
   return Slice(WriteBatchInternal::Contents(&batch_).data() + entry.key_begin, entry.key_size);
 }
 
 Slice BatchIndex::ValueOf(const Entry& entry) const {
+  DCHECK_LE(entry.value_begin + entry.value_size, WriteBatchInternal::Contents(&batch_).size());
   return Slice(WriteBatchInternal::Contents(&batch_).data() + entry.value_begin, entry.value_size);
 }
 
@@ -55,22 +58,25 @@ void BatchIndex::Add(uint8_t type, const Slice& key, const Slice& value) {
   entry.key_begin = WriteBatchInternal::Contents(&batch_).size() + 1 + static_cast<size_t>(VarintLength(key.size()));
   WriteBatchInternal::Add(&batch_, type, key, value);
   entry.value_begin = WriteBatchInternal::Contents(&batch_).size() - entry.value_size;
+  DCHECK(KeyOf(entry) == key && ValueOf(entry) == value);
   Index(entry);
 }
 
 void BatchIndex::Index(const Entry& entry) {
-  DCHECK_LE(entry.value_begin + entry.value_size, WriteBatchInternal::Contents(&batch_).size());
+  DCHECK_LT(entry.number, WriteBatchInternal::Count(&batch_));
   changes_++;
   if (keeps_ == Keeps::kWhatCounts && HidesOlder(entry.type)) {
     entries_.erase(From(KeyOf(entry), Side::kBefore), From(KeyOf(entry), Side::kBehind));
   }
-  entries_.insert(entry);
+  [[maybe_unused]] const bool added = entries_.insert(entry).second;
+  DCHECK(added);
 }
 
 void BatchIndex::Clear() {
   changes_++;
   entries_.clear();
   batch_.Clear();
+  DCHECK_EQ(Now().count, 0u);
 }
 
 BatchIndex::Mark BatchIndex::Now() const {
@@ -79,6 +85,7 @@ BatchIndex::Mark BatchIndex::Now() const {
 
 // Made anew, since what was taken back may have hidden entries that count again.
 void BatchIndex::GoBack(const Mark& mark) {
+  DCHECK_LE(mark.count, WriteBatchInternal::Count(&batch_));
   entries_.clear();
   changes_++;
   WriteBatchInternal::Truncate(&batch_, mark.bytes, mark.count);
@@ -94,6 +101,7 @@ void BatchIndex::GoBack(const Mark& mark) {
     Index(entry);
   }
   DCHECK(!reader.corrupt());
+  DCHECK_EQ(entry.number, mark.count);
 }
 
 BatchIndex::Answer BatchIndex::Ask(const Slice& key) const {
@@ -110,6 +118,7 @@ BatchIndex::Answer BatchIndex::Ask(const Slice& key) const {
     if (it->type == kBatchPut) answer.base = ValueOf(*it);
     break;
   }
+  DCHECK(answer.operands.empty() || answer.kind != Answer::Kind::kNothing);
   std::reverse(answer.operands.begin(), answer.operands.end());
   return answer;
 }
@@ -117,6 +126,7 @@ BatchIndex::Answer BatchIndex::Ask(const Slice& key) const {
 Status BatchIndex::Value(const Slice& key, const Answer& answer, const Slice* before, std::string* space,
                          Slice* value) const {
   DCHECK(answer.kind != Answer::Kind::kNothing && !answer.gone());
+  DCHECK(space != nullptr && value != nullptr);
   *value = answer.base;
   if (answer.operands.empty()) return Status::OK();
   const Slice* base = nullptr;

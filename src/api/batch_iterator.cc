@@ -31,7 +31,9 @@ WriteType TypeOf(uint8_t type) {
 
 class BatchEntries final : public WBWIIterator {
  public:
-  explicit BatchEntries(const BatchIndex* index) : index_(index), at_(index->entries().end()) {}
+  explicit BatchEntries(const BatchIndex* index) : index_(index), at_(index->entries().end()) {
+    DCHECK(index_ != nullptr);
+  }
 
   // A set that has changed may have lost the entry, so nothing is looked at there.
   bool Valid() const override { return changes_ == index_->changes() && at_ != index_->entries().end(); }
@@ -75,7 +77,9 @@ class BatchEntries final : public WBWIIterator {
 class BatchKeys {
  public:
   BatchKeys(const BatchIndex* index, const ReadOptions& bounds)
-      : index_(index), lower_(bounds.iterate_lower_bound), upper_(bounds.iterate_upper_bound) {}
+      : index_(index), lower_(bounds.iterate_lower_bound), upper_(bounds.iterate_upper_bound) {
+    DCHECK(index_ != nullptr);
+  }
 
   bool Valid() const { return valid_; }
   const std::string& key() const {
@@ -109,6 +113,7 @@ class BatchKeys {
     if (lower_ != nullptr && index_->order().Compare(key, *lower_) < 0) return;
     if (upper_ != nullptr && index_->order().Compare(key, *upper_) >= 0) return;
     key_.assign(key.data(), key.size());
+    DCHECK(lower_ == nullptr || upper_ == nullptr || index_->order().Compare(*lower_, *upper_) < 0);
     valid_ = true;
   }
 
@@ -199,6 +204,7 @@ class BatchOverBase final : public Iterator {
 
   // From the current pair. What the batch was given since the last move is looked for behind its key.
   void Step(Direction direction) {
+    DCHECK(Valid());
     if (direction != direction_) {
       Turn(direction);
     } else {
@@ -209,6 +215,7 @@ class BatchOverBase final : public Iterator {
   }
 
   void MoveBase(Direction direction) {
+    DCHECK(base_->Valid() && direction == direction_);
     if (direction == Direction::kForward) {
       base_->Next();
     } else {
@@ -226,6 +233,7 @@ class BatchOverBase final : public Iterator {
 
   // Puts both behind the current key, or before it.
   void Turn(Direction direction) {
+    DCHECK(Valid() && direction != direction_);
     const std::string from = key().ToString();
     MoveKeys(direction, from);
     base_->Seek(from);
@@ -265,6 +273,8 @@ class BatchOverBase final : public Iterator {
 
   // The value of the batch's key.
   void Show(const BatchIndex::Answer& answer) {
+    DCHECK(keys_.Valid() && !answer.gone());
+    DCHECK(at_ == At::kBatch || at_ == At::kBoth);
     Slice before;
     if (at_ == At::kBoth) before = base_->value();
     const Status s = index_->Value(keys_.key(), answer, at_ == At::kBoth ? &before : nullptr, &value_space_, &value_);

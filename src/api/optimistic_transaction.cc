@@ -72,6 +72,7 @@ struct OptimisticTransaction::Rep {
 
   // Finds out whether a key changed behind a sequence. REQUIRES: a snapshot at or before it is held.
   Status Look(const Slice& key, uint64_t since, Tracked* key_tracked) const {
+    DCHECK(key_tracked != nullptr && oldest != nullptr);
     WriteBatch nothing;
     const Status s = db->WriteIfUnchanged(write_options, &nothing, {KeyAsOf(key, since)});
     if (!s.IsBusy()) return s;
@@ -82,6 +83,7 @@ struct OptimisticTransaction::Rep {
   Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
     const Held now = Hold();
     Tracked* const key_tracked = Track(key, now);
+    DCHECK_EQ(tracked.size(), in_order.size());
     if (value == nullptr) return Status::OK();
     ReadOptions at = options;
     if (at.snapshot == nullptr) at.snapshot = now.get();
@@ -106,10 +108,12 @@ struct OptimisticTransaction::Rep {
   Status GoBack() {
     if (save_points.empty()) return Status::NotFound("there is no save point");
     const Status s = batch.RollbackToSavePoint();
+    DCHECK(!s.IsNotFound());
     if (!s.ok()) return s;
     const SavePoint& to = save_points.back();
     DCHECK_LE(to.tracked, in_order.size());
     for (; in_order.size() > to.tracked; in_order.pop_back()) tracked.erase(in_order.back());
+    DCHECK_EQ(tracked.size(), in_order.size());
     snapshot = to.snapshot;
     save_points.pop_back();
     return Status::OK();
@@ -195,12 +199,14 @@ Status OptimisticTransaction::RollbackToSavePoint() { return rep_->GoBack(); }
 
 Status OptimisticTransaction::PopSavePoint() {
   const Status s = rep_->batch.PopSavePoint();
+  DCHECK_EQ(s.ok(), !rep_->save_points.empty());
   if (s.ok()) rep_->save_points.pop_back();
   return s;
 }
 
 Status OptimisticTransaction::Commit() {
   return NoThrow(kPlace, [this] {
+    DCHECK(rep_->tracked.empty() || rep_->oldest != nullptr);  // or a merge could have dropped a deletion
     std::vector<KeyAsOf> keys;
     keys.reserve(rep_->tracked.size());
     for (const auto& [key, known] : rep_->tracked) {
@@ -222,11 +228,14 @@ size_t OptimisticTransaction::GetNumKeys() const { return rep_->tracked.size(); 
 WriteBatchWithIndex* OptimisticTransaction::GetWriteBatch() { return &rep_->batch; }
 
 OptimisticTransactionDB::OptimisticTransactionDB(std::unique_ptr<DB> db, const Options& options)
-    : db_(std::move(db)), comparator_(options.comparator), merge_operator_(options.merge_operator) {}
+    : db_(std::move(db)), comparator_(options.comparator), merge_operator_(options.merge_operator) {
+  CHECK(db_ != nullptr);
+}
 
 OptimisticTransactionDB::~OptimisticTransactionDB() = default;
 
 Status OptimisticTransactionDB::Open(const Options& options, const std::string& name, OptimisticTransactionDB** db) {
+  DCHECK(db != nullptr);
   *db = nullptr;
   return NoThrow(kPlace, [&] {
     DB* opened = nullptr;

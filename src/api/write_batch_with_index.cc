@@ -38,6 +38,7 @@ void WriteBatchWithIndex::SingleDelete(const Slice& key) { rep_->index.Add(kBatc
 void WriteBatchWithIndex::Clear() {
   rep_->index.Clear();
   rep_->save_points.clear();
+  DCHECK(rep_->index.entries().empty());
 }
 
 void WriteBatchWithIndex::SetSavePoint() { rep_->save_points.push_back(rep_->index.Now()); }
@@ -46,6 +47,7 @@ Status WriteBatchWithIndex::RollbackToSavePoint() {
   if (rep_->save_points.empty()) return Status::NotFound("there is no save point");
   return NoThrow("WriteBatchWithIndex", [this] {
     rep_->index.GoBack(rep_->save_points.back());
+    DCHECK_EQ(rep_->index.Now().bytes, rep_->save_points.back().bytes);
     rep_->save_points.pop_back();
     return Status::OK();
   });
@@ -54,10 +56,12 @@ Status WriteBatchWithIndex::RollbackToSavePoint() {
 Status WriteBatchWithIndex::PopSavePoint() {
   if (rep_->save_points.empty()) return Status::NotFound("there is no save point");
   rep_->save_points.pop_back();
+  DCHECK(rep_->save_points.empty() || rep_->save_points.back().count <= rep_->index.Now().count);
   return Status::OK();
 }
 
 Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) const {
+  DCHECK(value != nullptr);
   return NoThrow("WriteBatchWithIndex", [&] {
     const BatchIndex::Answer answer = rep_->index.Ask(key);
     if (answer.kind == BatchIndex::Answer::Kind::kNothing || answer.gone()) return Status::NotFound(Slice());
@@ -101,6 +105,7 @@ WBWIIterator* WriteBatchWithIndex::NewIterator() const { return NewBatchEntries(
 
 // As DB::NewIterator: an error is an iterator that has it.
 Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOptions* options) const {
+  DCHECK(base != nullptr);
   Iterator* made = nullptr;
   const Status s = NoThrow("WriteBatchWithIndex", [&] {
     made =

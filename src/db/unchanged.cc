@@ -60,6 +60,7 @@ Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState*
 }
 
 Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of) {
+  DCHECK(as_of != nullptr);
   ReadStates::Pin pin(&tree_->states);
   *as_of = ReadSequence(ReadOptions());  // after the pin, as in a get
   for (const KeyAsOf& known : keys) {
@@ -73,6 +74,7 @@ Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_o
 
 // A version up to as_of is none that is newer than its key's sequence: CheckUnchanged has said so.
 Status ReadPath::CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of) {
+  DCHECK_LE(as_of, ReadSequence(ReadOptions()));
   if (ReadSequence(ReadOptions()) == as_of) return Status::OK();
   ReadStates::Pin pin(&tree_->states);
   for (const KeyAsOf& known : keys) {
