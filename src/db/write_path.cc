@@ -17,6 +17,7 @@
 //
 //   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
 //     sizes are checked before.
+//   1b With a condition (WriteIf): ask for it. The group has no other writer, and nothing is written meanwhile.
 //   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
 //     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
 //   3 Number the updates.
@@ -85,7 +86,11 @@ Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return db_.WithMemory([&] { return DoWrite(options, updates); });
+  return db_.WithMemory([&] { return DoWrite(options, updates, nullptr); });
+}
+
+Status WritePath::WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition) {
+  return db_.WithMemory([&] { return DoWrite(options, updates, &condition); });
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -148,9 +153,10 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
+Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
+  writer.condition = condition;
   writer.batch = WriteBatchInternal::Contents(updates);
   writer.sync = options.sync;
   writer.deletes_only = true;
@@ -171,10 +177,15 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
     return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
-  if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Batch(writer.batch);
+  const auto trace = [&] {
+    if (db_.tracer.wants_calls()) [[unlikely]]
+      db_.tracer.Batch(writer.batch);
+  };
+  if (condition == nullptr) trace();
   if (writer.count == 0) return Status::OK();
-  return Submit(&writer);
+  const Status s = Submit(&writer);
+  if (condition != nullptr && s.ok()) trace();  // not before it is known to be written
+  return s;
 }
 
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
@@ -371,7 +382,9 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
   }
   DCHECK(seal || body_bytes > 0);
   Status s;
-  if (body_bytes > 0) {
+  if (leader->condition != nullptr) [[unlikely]]
+    s = db_.WithMemory(*leader->condition);
+  if (body_bytes > 0 && s.ok()) {
     PerfClock clock;
     s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
     clock.Lap(&PerfContext::put_room);
