@@ -235,6 +235,17 @@ class Scheduler {
     Release(hold);
   }
 
+  // ---- deletions of ranges
+
+  // An edit that drops tables without a job for them is under way, from Begin to End: no merge and no drain begins.
+  void BeginTrim() {
+    CHECK(!trimming_);
+    trimming_ = true;
+  }
+  void EndTrim();
+  bool trimming() const { return trimming_; }
+  const std::set<uint64_t>& busy_runs() const { return busy_runs_; }
+
   // A job of the SSD tier has ended.
   void EndSsd(Outcome outcome);
 
@@ -286,6 +297,7 @@ class Scheduler {
   std::set<uint64_t> busy_runs_;    // inputs of running merges
   std::set<int> busy_levels_;       // levels that a running job takes runs from or puts them into
   std::set<uint64_t> busy_tables_;  // of the repository, in jobs that take only some of it
+  bool trimming_ = false;           // see BeginTrim
   int repository_shares_ = 0;       // such jobs
   int running_ = 0;                 // merges and drains
   int drains_ = 0;                  // of them

@@ -238,6 +238,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   CHECK(tombstones_ <= entries_ && ascending_ <= entries_);
   CHECK((flags_ & kTableSpanning) == 0 || (flags_ & kTableDuplicates) != 0);
   CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
+  CHECK_LE(summary.ranges_applied, kMaxSequence);
   if (!pending_.empty()) EmitLeaf();
   CHECK_EQ(leaf_count_, (entries_ + kNodeFanout - 1) / kNodeFanout);
   std::shared_ptr<PMTable> t(new PMTable(pool_, order_, index_));
@@ -271,6 +272,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), seed);
   h.min_sequence = summary.min_sequence;
   h.max_sequence = summary.max_sequence;
+  h.ranges_applied = summary.ranges_applied;
   t->oldest_sequence_ = std::max(summary.oldest_sequence, summary.min_sequence);
   h.secret = pool_->secret();
   h.checksum = TableHeaderChecksum(h);

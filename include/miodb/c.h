@@ -133,7 +133,9 @@ MIODB_C_EXPORT uint8_t miodb_key_may_exist(struct leveldb_t* db, const struct le
 /* Has the iterator show the database as it is now. It is not valid afterwards. */
 MIODB_C_EXPORT void miodb_iter_refresh(struct leveldb_iterator_t*, char** errptr);
 
-/* ---- Merges and single deletions. miodb/merge_operator.h and miodb/db.h say what they do and promise. ---- */
+/* ---- Merges, single deletions, deletions of ranges. miodb/merge_operator.h and miodb/db.h say what they do and
+   promise.
+   ---- */
 
 typedef struct miodb_mergeoperator_t miodb_mergeoperator_t;
 
@@ -169,6 +171,13 @@ MIODB_C_EXPORT void miodb_single_delete(struct leveldb_t* db, const struct level
 MIODB_C_EXPORT void miodb_writebatch_merge(struct leveldb_writebatch_t*, const char* key, size_t keylen,
                                            const char* operand, size_t operand_len);
 MIODB_C_EXPORT void miodb_writebatch_single_delete(struct leveldb_writebatch_t*, const char* key, size_t keylen);
+
+/* From begin up to end, which is not deleted. */
+MIODB_C_EXPORT void miodb_delete_range(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                       const char* begin, size_t beginlen, const char* end, size_t endlen,
+                                       char** errptr);
+MIODB_C_EXPORT void miodb_writebatch_delete_range(struct leveldb_writebatch_t*, const char* begin, size_t beginlen,
+                                                  const char* end, size_t endlen);
 
 /* ---- Waiting, and what the database says of itself. ---- */
 

@@ -130,6 +130,14 @@ class MIODB_EXPORT DB {
   // Corruption, which makes the database read-only. Errors as of Put.
   virtual Status SingleDelete(const WriteOptions& options, const Slice& key);
 
+  // Removes all keys k with begin <= k < end, by the database's order: one record in the log, whatever lies there. Seen
+  // by every read that begins afterwards; snapshots from before see what was there. Gets ask for the range that has
+  // their key, iterators pass over what is hidden, and merges drop it without reading it; tables that are hidden as a
+  // whole go at once, with their space. Nothing is done if begin and end are equal. InvalidArgument if begin comes
+  // after end, or if one is longer than 64 KiB; else the errors of Put. Not LevelDB's. A class that implements DB by
+  // Write alone has it.
+  virtual Status DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end);
+
   // Applies all updates of the batch, in their order, as one atomic step: reads see all of them or none, and so does
   // an open after a crash. The batch is not changed. Errors as of Put and Merge, for the whole batch; InvalidArgument
   // also for nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.

@@ -50,6 +50,12 @@ Status DB::WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<
 uint64_t DB::GetLatestSequenceNumber() const { return 0; }
 uint64_t Snapshot::GetSequenceNumber() const { return 0; }
 
+Status DB::DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
+  WriteBatch batch;
+  batch.DeleteRange(begin, end);
+  return Write(options, &batch);
+}
+
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }

@@ -261,6 +261,8 @@ Status Repairer::Write(Salvage* salvage) {
     return written;
   };
   const KeyOrder order(options_.comparator);
+  s = FindRanges(salvage);
+  if (!s.ok()) return s;
   OperandChain chain;
   s = salvage->ForEach([&](const RecordView& record) {
     const uint64_t sequence = record.sequence();
@@ -286,6 +288,26 @@ Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
   return s;
 }
 
+// Deletions of ranges in log files hide what tables have, and what comes before them in the log.
+Status Repairer::FindRanges(Salvage* salvage) {
+  Status s;
+  for (const LogPiece& piece : salvage->log()->pieces()) {
+    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
+    s = salvage->log()->ForEachBatch(piece, [&](const Slice& contents) {
+      BatchReader reader(contents);
+      uint64_t sequence = DecodeFixed64(contents.data());
+      uint8_t type;
+      Slice key, value;
+      for (; reader.Next(&type, &key, &value); sequence++) {
+        if (type == kBatchRangeDeletion) salvage->AddRange({key.ToString(), value.ToString(), sequence});
+      }
+      return Status::OK();
+    });
+  }
+  deleted_ = salvage->ranges();
+  return s;
+}
+
 // A batch at a time: log files may be larger than memory.
 Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
   CHECK(db != nullptr);
@@ -301,7 +323,8 @@ Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
   return s;
 }
 
-// A batch of the log without the updates of which newer ones lie elsewhere.
+// A batch of the log without the updates of which newer ones lie elsewhere, and without deletions of ranges and what
+// these hide.
 void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
   DCHECK_GE(contents.size(), kBatchHeaderBytes);
   BatchReader reader(contents);
@@ -311,6 +334,8 @@ void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
   for (; reader.Next(&type, &key, &value); sequence++) {
     const auto newer = newest_.find(key.ToString());
     if (newer != newest_.end() && newer->second >= sequence) continue;
+    if (type == kBatchRangeDeletion) continue;
+    if (deleted_ != nullptr && deleted_->NewestAt(key, kMaxSequence) > sequence) continue;
     WriteBatchInternal::Add(batch, type, key, value);
   }
 }

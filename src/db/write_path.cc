@@ -51,6 +51,15 @@ constexpr int kMeetings = 32;
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
 
+// What RocksDB says of the bounds, and what the manifest can hold.
+Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
+  if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
+  const size_t longest = std::max(begin.size(), end.size());
+  if (longest <= kMaxRangeKeySize) return Status::OK();
+  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longest) + " bytes",
+                                 "the limit is " + std::to_string(kMaxRangeKeySize));
+}
+
 Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
 
 Status CheckSizes(const Slice& key, const Slice& value) {
@@ -164,12 +173,13 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
   uint8_t type;
   Slice key, value;
   while (reader.Next(&type, &key, &value)) {
-    Status s = CheckSizes(key, value);
+    const bool is_range = type == kBatchRangeDeletion;
+    Status s = is_range ? CheckRange(db_.order, key, value) : CheckSizes(key, value);
     if (!s.ok()) return s;
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
     writer.count++;
-    if (!IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
+    if (!is_range && !IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
     if (type == kBatchMerge && !MayMerge()) return NoOperator();
   }
   if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
@@ -329,7 +339,7 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
   uint64_t sequence = first_sequence;
   for (const LogRecord& record : group_records_) {
     DCHECK(chunk_->Contains(record.place));
-    writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+    writable_->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
   DCHECK_EQ(sequence, allocated_sequence_ + 1);
 }
@@ -391,7 +401,8 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  if ((seal || (file_log_ != nullptr && logs_->TooLarge())) && s.ok()) {
+  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share();
+  if ((seal || large) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();
     // Nothing is won by sealing for the log's sake while an older memtable keeps an older file.

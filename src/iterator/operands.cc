@@ -62,10 +62,10 @@ void Operands::AddNewer(const RecordView& record) {
 }
 
 // The versions above the walk's place are not this read's: whoever calls has found the newest one that it may see.
-Status Operands::AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions) {
+Status Operands::AddAll(const KeyOrder& order, const Slice& key, uint64_t oldest, InternalIterator* versions) {
   DCHECK(versions != nullptr && operands_.empty());
   for (; versions->Valid() && order.Equal(versions->record().key, key); versions->Next()) {
-    if (!AddOlder(versions->record())) break;
+    if (versions->record().sequence() < oldest || !AddOlder(versions->record())) break;
   }
   return versions->status();
 }

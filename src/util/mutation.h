@@ -40,6 +40,8 @@ namespace miodb {
   X(kFlushedSequenceUnset, "flush leaves the flushed sequence as it was")                        \
   X(kFlushFreesEarly, "unused tail of a log chunk freed before the edit without it")             \
   X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")             \
+  X(kRangesUnnamed, "flush leaves the deletions of ranges out of its edit")                      \
+  X(kRangesForgotten, "deletions of ranges dropped while they still hide something")             \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
   X(kTableMetaUnchecked, "table meta block accepted without its checksum")                       \

@@ -27,6 +27,9 @@ enum Field : uint8_t {
   kRemovedFile = 9,
   kFile = 10,
   kFileOfLongKeys = 11,
+  kFileRanges = 12,  // of the file before it
+  kRemovedRange = 13,
+  kRange = 14,
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
@@ -70,6 +73,19 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   place->level = static_cast<uint32_t>(level);
   place->meta = std::move(meta);
   return true;
+}
+
+// Whether begin comes before end the order says, which is not known here.
+bool GetRange(Slice* input, RangePlace* place) {
+  Slice begin, end;
+  RangeDeletion& range = place->range;
+  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetLengthPrefixedSlice(input, &begin) ||
+      !GetLengthPrefixedSlice(input, &end)) {
+    return false;
+  }
+  range.begin = begin.ToString();
+  range.end = end.ToString();
+  return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
 // What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them, or removes it
@@ -170,9 +186,24 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, has_range ? kFile : kFileOfLongKeys);
     PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
     PutFixed64(dst, f.meta->fingerprint);
-    if (!has_range) continue;
-    PutLengthPrefixedSlice(dst, f.meta->smallest);
-    PutLengthPrefixedSlice(dst, f.meta->largest);
+    if (has_range) {
+      PutLengthPrefixedSlice(dst, f.meta->smallest);
+      PutLengthPrefixedSlice(dst, f.meta->largest);
+    }
+    if (f.meta->ranges_applied == 0) continue;
+    PutField(dst, kFileRanges);
+    PutVarint64(dst, f.meta->ranges_applied);
+  }
+  for (uint64_t id : removed_ranges) {
+    PutField(dst, kRemovedRange);
+    PutVarint64(dst, id);
+  }
+  for (const RangePlace& r : ranges) {
+    CHECK(r.id <= kMostId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
+    PutField(dst, kRange);
+    PutNumbers(dst, {r.id, r.range.sequence});
+    PutLengthPrefixedSlice(dst, r.range.begin);
+    PutLengthPrefixedSlice(dst, r.range.end);
   }
 }
 
@@ -234,6 +265,20 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kFileOfLongKeys:
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
+      case kFileRanges: {
+        if (files.empty() || !GetVarint64(&input, &number) || number > kMaxSequence) return false;
+        auto meta = std::make_shared<SstMeta>(*files.back().meta);
+        meta->ranges_applied = number;
+        files.back().meta = std::move(meta);
+        break;
+      }
+      case kRemovedRange:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_ranges.push_back(number);
+        break;
+      case kRange:
+        if (!GetRange(&input, &ranges.emplace_back())) return false;
+        break;
       default:
         return false;
     }
@@ -251,7 +296,9 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   s = PreparePlaces(chunks, edit.removed_chunks, edit.chunks, "manifest removes unknown log chunk", &fresh->chunks);
   if (!s.ok()) return s;
-  return PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  s = PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  if (!s.ok()) return s;
+  return PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -263,7 +310,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_tables, &fresh->tables, &tables);
   CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
   CommitPlaces(edit.removed_files, &fresh->files, &files);
-  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
+  CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
+  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 
 // Prepare allocates and may fail; Commit does neither. So a state is never left between two edits.
@@ -285,6 +333,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.tables = PlacesAfter(tables, next.removed_tables, next.tables);
   edit.chunks = PlacesAfter(chunks, next.removed_chunks, next.chunks);
   edit.files = PlacesAfter(files, next.removed_files, next.files);
+  edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   return edit;
 }
 
