@@ -149,8 +149,8 @@ class MIODB_EXPORT DB {
   // those gets is looked through, mostly in the memtable. What OptimisticTransaction commits with
   // (optimistic_transaction.h).
   // A change is found if a snapshot at or before the key's sequence is held; without one, merges may have dropped a
-  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case:
-  // the key has again what it had. Not LevelDB's.
+  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case,
+  // and so may a deletion of a range in which the key was not: the key has again what it had. Not LevelDB's.
   virtual Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys);
 
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other

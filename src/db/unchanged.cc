@@ -2,8 +2,9 @@
 // writers as of some moment, and in their queue about what came after that moment. So the queue waits for no table:
 // what is that new lies in memtables.
 //
-// The newest version of a key that lies anywhere tells. Flushes and merges keep it; a deletion, which they drop where
-// it hides nothing more, is kept as long as a snapshot is older than it, which is why whoever asks holds one (db.h).
+// The newest version of a key that lies anywhere tells, or a newer deletion of a range that has the key. Flushes and
+// merges keep it; a deletion, which they drop where it hides nothing more, is kept as long as a snapshot is older than
+// it, which is why whoever asks holds one (db.h).
 //
 // In a file of its own for the reason that key_may_exist.cc has.
 
@@ -35,7 +36,7 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* stat
   bool found = false;
   RecordView record;
   const Status s = Find(options, key, state, &block, &found, &record);
-  *newest = s.ok() && found ? record.sequence() : 0;
+  *newest = std::max(s.ok() && found ? record.sequence() : 0, state->NewestRange(key, sequence));
   return s;
 }
 
@@ -43,7 +44,7 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* stat
 // down to the one that begins no later; only if flushes have taken away that one tables have to be asked.
 Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest) {
   DCHECK(state->memtable != nullptr);
-  *newest = 0;
+  *newest = state->NewestRange(key, kMaxSequence);
   const LookupKey lookup(order_, key, kMaxSequence);
   const size_t memtables = 1 + state->immutables.size();
   for (size_t i = 0; i < memtables; i++) {
@@ -53,7 +54,7 @@ Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState*
     RecordView record;
     const Status s = memtable.Get(lookup, false, &found, &record);
     if (!s.ok()) return s;
-    if (found) *newest = record.sequence();
+    if (found) *newest = std::max(*newest, record.sequence());
     if (found || memtable.min_sequence() <= sequence + 1) return s;
   }
   return FindNewest(key, kMaxSequence, state, newest);

@@ -99,6 +99,25 @@ TEST_F(OptimisticTransactionTest, WritesShowInItAtOnceAndOutsideWithTheCommit) {
   EXPECT_EQ("(a->3)(c->4)", Forward(db_.get()));
 }
 
+// Of a key that was not there nothing is deleted: such a deletion may be forgotten before the commit.
+TEST_F(OptimisticTransactionTest, ADeletedRangeIsAChangeOfTheKeysInItWhereverItIs) {
+  Open();
+  Wherever([this] {
+    Put("key", "1");
+    Move();
+    const Transaction read = Begin(), written = Begin(), beside = Begin();
+    EXPECT_EQ("1", ReadForUpdate(read, "key"));
+    ASSERT_OK(written->Put("key", "2"));
+    ASSERT_OK(beside->Put("kez", "2"));
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), "kex", "kez"));
+    Move();
+    EXPECT_TRUE(read->Commit().IsBusy());
+    EXPECT_TRUE(written->Commit().IsBusy());
+    EXPECT_OK(beside->Commit());
+    ASSERT_OK(db_->Delete(WriteOptions(), "kez"));
+  });
+}
+
 // Every kind of change of every kind of tracked key, wherever the change has got to.
 TEST_F(OptimisticTransactionTest, AChangeOfATrackedKeyIsBusyWhereverItIs) {
   Open();
