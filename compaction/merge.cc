@@ -265,6 +265,7 @@ class ClusterMerge {
 
   // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
   void Passed(const IndexCursor& cursor) {
+    DCHECK(cursor.Valid());
     last_ = cursor.entry();
     last_table_ = &cursor.table();
     last_ref_ = last_.word.ref();
@@ -279,6 +280,7 @@ class ClusterMerge {
     Status s = ranges_.Find(table, cursor.entry(), &range, &result_->range_reads);
     if (!s.ok() || range == nullptr) return s;
     const VersionFilter& filter = *request_.filter;
+    DCHECK(ranges_.any() && !*gone);
     RangeVerdict verdict =
         JudgeRange(*range, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
     if (verdict == RangeVerdict::kUnknown) {

@@ -238,6 +238,7 @@ class SsdMerge {
     const RangeFragment* const range = ranges_.Find(record.key);
     if (range == nullptr) return false;
     const uint64_t sequence = record.sequence();
+    DCHECK_EQ(sequence, last_sequence_);
     const RangeVerdict verdict = JudgeRange(*range, *request_.filter, sequence, sequence, 0);
     if (verdict == RangeVerdict::kKept) outputs_.LimitRangesApplied(range->OldestAbove(sequence) - 1);
     return verdict == RangeVerdict::kGone;

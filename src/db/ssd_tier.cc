@@ -187,7 +187,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   input.oldest_first = floor_->WantsDrain();
   input.drain = input.oldest_first || WantsRoom();
   input.may_drain = scheduler_->MayDrain(tree_->versions->BufferEmpty());
-  input.busy_tables = &scheduler_->busy_tables();
+  input.busy_tables = &scheduler_->busy(Busy::kTables);
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
   input.purge = purge_;

@@ -55,6 +55,23 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
+void PutFile(std::string* dst, const SstPlace& f) {
+  CHECK(f.meta != nullptr);
+  CHECK_LT(f.level, kMaxSsdLevels);
+  CHECK_LE(f.meta->ranges_applied, kMaxSequence);
+  const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
+  PutField(dst, has_range ? kFile : kFileOfLongKeys);
+  PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
+  PutFixed64(dst, f.meta->fingerprint);
+  if (has_range) {
+    PutLengthPrefixedSlice(dst, f.meta->smallest);
+    PutLengthPrefixedSlice(dst, f.meta->largest);
+  }
+  if (f.meta->ranges_applied == 0) return;
+  PutField(dst, kFileRanges);
+  PutVarint64(dst, f.meta->ranges_applied);
+}
+
 // The level is checked here and not by its users, who index arrays with it.
 bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   auto meta = std::make_shared<SstMeta>();
@@ -75,16 +92,42 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   return true;
 }
 
+bool GetString(Slice* input, std::string* string) {
+  DCHECK(string != nullptr);
+  Slice bytes;
+  if (!GetLengthPrefixedSlice(input, &bytes)) return false;
+  string->assign(bytes.data(), bytes.size());
+  return true;
+}
+
+bool GetTable(Slice* input, TablePlace* t) {
+  DCHECK(t != nullptr);
+  uint64_t level;
+  if (!GetNumbers(input, {&t->number, &level, &t->run, &t->index_offset, &t->index_size})) return false;
+  if (level > kRepositoryLevel || std::max(t->number, t->run) > kMostId) return false;
+  t->level = static_cast<uint32_t>(level);
+  return true;
+}
+
+// Of the last of the files.
+bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
+  uint64_t applied;
+  DCHECK(files != nullptr);
+  if (files->empty() || !GetVarint64(input, &applied) || applied > kMaxSequence) return false;
+  auto meta = std::make_shared<SstMeta>(*files->back().meta);
+  meta->ranges_applied = applied;
+  files->back().meta = std::move(meta);
+  return true;
+}
+
 // Whether begin comes before end the order says, which is not known here.
 bool GetRange(Slice* input, RangePlace* place) {
-  Slice begin, end;
   RangeDeletion& range = place->range;
-  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetLengthPrefixedSlice(input, &begin) ||
-      !GetLengthPrefixedSlice(input, &end)) {
+  DCHECK(range.begin.empty() && range.end.empty());
+  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetString(input, &range.begin) ||
+      !GetString(input, &range.end)) {
     return false;
   }
-  range.begin = begin.ToString();
-  range.end = end.ToString();
   return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
@@ -179,21 +222,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kRemovedFile);
     PutVarint64(dst, number);
   }
-  for (const SstPlace& f : files) {
-    CHECK(f.meta != nullptr);
-    CHECK_LT(f.level, kMaxSsdLevels);
-    const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
-    PutField(dst, has_range ? kFile : kFileOfLongKeys);
-    PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
-    PutFixed64(dst, f.meta->fingerprint);
-    if (has_range) {
-      PutLengthPrefixedSlice(dst, f.meta->smallest);
-      PutLengthPrefixedSlice(dst, f.meta->largest);
-    }
-    if (f.meta->ranges_applied == 0) continue;
-    PutField(dst, kFileRanges);
-    PutVarint64(dst, f.meta->ranges_applied);
-  }
+  for (const SstPlace& f : files) PutFile(dst, f);
   for (uint64_t id : removed_ranges) {
     PutField(dst, kRemovedRange);
     PutVarint64(dst, id);
@@ -215,13 +244,10 @@ bool VersionEdit::DecodeFrom(Slice input) {
     input.remove_prefix(1);
     uint64_t number = 0;
     switch (field) {
-      case kComparator: {
-        Slice name;
-        if (!GetLengthPrefixedSlice(&input, &name)) return false;
+      case kComparator:
+        if (!GetString(&input, &comparator)) return false;
         has_comparator = true;
-        comparator = name.ToString();
         break;
-      }
       case kNextId:
         if (!GetId(&input, &next_id)) return false;
         has_next_id = true;
@@ -234,15 +260,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_tables.push_back(number);
         break;
-      case kTable: {
-        TablePlace t;
-        uint64_t level;
-        if (!GetNumbers(&input, {&t.number, &level, &t.run, &t.index_offset, &t.index_size})) return false;
-        if (level > kRepositoryLevel || std::max(t.number, t.run) > kMostId) return false;
-        t.level = static_cast<uint32_t>(level);
-        tables.push_back(t);
+      case kTable:
+        if (!GetTable(&input, &tables.emplace_back())) return false;
         break;
-      }
       case kRemovedChunk:
         if (!GetVarint64(&input, &number)) return false;
         removed_chunks.push_back(number);
@@ -265,13 +285,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kFileOfLongKeys:
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
-      case kFileRanges: {
-        if (files.empty() || !GetVarint64(&input, &number) || number > kMaxSequence) return false;
-        auto meta = std::make_shared<SstMeta>(*files.back().meta);
-        meta->ranges_applied = number;
-        files.back().meta = std::move(meta);
+      case kFileRanges:
+        if (!GetFileRanges(&input, &files)) return false;
         break;
-      }
       case kRemovedRange:
         if (!GetVarint64(&input, &number)) return false;
         removed_ranges.push_back(number);

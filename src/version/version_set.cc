@@ -318,7 +318,11 @@ RangeSetRef VersionSet::RangesAfter(const VersionEdit& edit) const {
   for (const auto& [id, place] : manifest_.state().ranges) {
     if (removed.count(id) == 0) ranges.push_back(place.range);
   }
-  for (const RangePlace& place : edit.ranges) ranges.push_back(place.range);
+  for (const RangePlace& place : edit.ranges) {
+    CHECK_LT(place.id, next_id_);
+    ranges.push_back(place.range);
+  }
+  CHECK_EQ(ranges.size() + removed.size(), manifest_.state().ranges.size() + edit.ranges.size());
   return RangeSet::Make(order_, ranges, nullptr);
 }
 

@@ -251,6 +251,23 @@ TEST_F(MiodbCTest, SingleDeletionsRemove) {
   EXPECT_EQ("", Keys());
 }
 
+TEST_F(MiodbCTest, RangesAreDeletedByACallAndByABatch) {
+  for (const char* key : {"a", "b", "c", "d"}) Put(key, "1");
+  leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  miodb_delete_range(db_, write, "a", 1, "b", 1, &error_);
+  leveldb_writebatch_t* const batch = leveldb_writebatch_create();
+  miodb_writebatch_delete_range(batch, "c", 1, "d", 1);
+  leveldb_write(db_, write, batch, &error_);
+  leveldb_writebatch_destroy(batch);
+  EXPECT_EQ(nullptr, error_);
+  EXPECT_EQ("bd", Keys());
+  miodb_delete_range(db_, write, "b", 1, "a", 1, &error_);
+  EXPECT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+  leveldb_writeoptions_destroy(write);
+}
+
 TEST_F(MiodbCTest, BoundsLimitIteratorsAndAreCopied) {
   Open();
   for (const char* key : {"a", "b", "c", "d", "e"}) Put(key, "1");

@@ -34,6 +34,10 @@ constexpr const char* kCounters[] = {
     "quiet-merges",
     "quiet-merges-given-up",
     "quiet-bytes-written",
+    "range-deletions",
+    "range-entries-dropped",
+    "range-records-read",
+    "range-tables-dropped",
 };
 
 class PropertiesTest : public DbTestBase {
