@@ -67,7 +67,8 @@ std::string AdviceFor(const Status& status) {
   if (says("without a merge_operator") || says("merge operator")) {
     return "Give --merge_operator=NAME, the one that the database is used with.";
   }
-  if (status.IsIOError() && says("in use")) return "One program at a time has a database open. End the other one, or ask that one.";
+  if (status.IsIOError() && says("in use"))
+    return "One program at a time has a database open. End the other one, or ask that one.";
   if (says("Permission denied")) return "Run this as the user who owns the database (ls -l shows who that is).";
   if (status.IsCorruption()) {
     return "\"miodb check\" shows what is damaged; \"miodb repair\" makes a new database of what can be read.";
