@@ -266,7 +266,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevel
                                 [this] { return tree_->NewId(); },
                                 control_->closing_flag(),
                                 db_.options.merge_operator,
-                                !db_.LogsUntilSsd()};
+                                db_.VersionsOnce()};
   return RunSsdMerge(request, result);
 }
 
