@@ -178,6 +178,7 @@ MIODB_C_EXPORT void miodb_delete_range(struct leveldb_t* db, const struct leveld
                                        char** errptr);
 MIODB_C_EXPORT void miodb_writebatch_delete_range(struct leveldb_writebatch_t*, const char* begin, size_t beginlen,
                                                   const char* end, size_t endlen);
+
 /* ---- Batches that are read before they are written. miodb/write_batch_with_index.h says what they do. ---- */
 
 typedef struct miodb_writebatch_wi_t miodb_writebatch_wi_t;
