@@ -17,9 +17,11 @@ const RangeFragment* RangeWalk::Find(const Slice& key) {
   if (set_ == nullptr) return nullptr;
   const std::vector<RangeFragment>& fragments = set_->fragments();
   const KeyOrder& order = set_->order();
+  DCHECK(place_ == kNone || place_ <= fragments.size());
   if (place_ == kNone || (place_ < fragments.size() && order.Compare(key, fragments[place_].end) >= 0)) {
     GoTo(set_->FindEnd(key));
   }
+  DCHECK(place_ == 0 || order.Compare(fragments[place_ - 1].end, key) <= 0);  // keys ascend
   const bool inside = place_ < fragments.size() && order.Compare(fragments[place_].begin, key) <= 0;
   return inside ? &fragments[place_] : nullptr;
 }
@@ -30,6 +32,7 @@ bool RangeWalk::Known(const IndexEntry& entry, const RangeFragment** fragment) {
   *fragment = nullptr;
   if (place_ == kNone || !set_->order().bytewise()) return false;
   if (place_ == fragments.size()) return true;
+  DCHECK(entry.Sound());
   int c;
   if (!KnownOrder(entry, end_, &c) || c >= 0) return false;
   if (!KnownOrder(entry, begin_, &c)) return false;
@@ -46,6 +49,7 @@ Status RangeWalk::Find(const PMTable& table, const IndexEntry& entry, const Rang
     *fragment = Find(Slice(entry.known, entry.known_size));
     return Status::OK();
   }
+  DCHECK(reads != nullptr);
   RecordView record;
   Status s = table.ReadRecord(entry.word.ref(), true, &record);
   if (s.ok()) *fragment = Find(record.key);

@@ -32,6 +32,7 @@ class Needed {
       : version_(version), order_(order), gone_(gone) {}
 
   bool Needs(const RangeFragment& fragment, uint64_t sequence) const {
+    DCHECK(sequence > 0 && sequence <= fragment.newest());
     bool needs = false;
     for (const auto& level : version_.levels) {
       for (const RunRef& run : level) {
@@ -68,11 +69,13 @@ class Needed {
 bool HidesTable(const RangeSet& ranges, const VersionFilter& filter, const PMTable& table) {
   const std::vector<RangeFragment>& fragments = ranges.fragments();
   const KeyOrder& order = ranges.order();
+  DCHECK(order.Compare(table.smallest(), table.largest()) <= 0);
   size_t i = ranges.FindEnd(table.smallest());
   if (i == fragments.size() || order.Compare(fragments[i].begin, table.smallest()) > 0) return false;
   for (;; i++) {
     if (JudgeTable(fragments[i], filter, table) != RangeVerdict::kGone) return false;
     if (order.Compare(table.largest(), fragments[i].end) < 0) return true;
+    DCHECK_LT(i, fragments.size());
     if (i + 1 == fragments.size() || !order.Equal(fragments[i].end, fragments[i + 1].begin)) return false;
   }
 }
@@ -84,6 +87,7 @@ bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PM
   for (size_t i = ranges.FindEnd(table.smallest());
        i < fragments.size() && order.Compare(fragments[i].begin, table.largest()) <= 0; i++) {
     const RangeVerdict verdict = JudgeTable(fragments[i], filter, table);
+    DCHECK(verdict != RangeVerdict::kKept || table.min_sequence() == table.max_sequence());
     if (verdict == RangeVerdict::kGone || (verdict == RangeVerdict::kUnknown && !filter.has_snapshots())) return true;
   }
   return false;
@@ -117,6 +121,7 @@ RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std
       left.push_back({fragment.begin.ToString(), fragment.end.ToString(), fragment.sequences[i]});
     }
   }
+  CHECK_EQ(work.hidden.size(), gone.size());
   const RangeSetRef set = RangeSet::Make(order, left, &snapshots);
   if (set != nullptr) work.left = set->Ranges();
   return work;

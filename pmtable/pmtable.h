@@ -128,7 +128,6 @@ class PMTable {
 
   ~PMTable();
   PMTable(const PMTable&) = delete;
-  PMTable& operator=(const PMTable&) = delete;
 
  private:
   friend class PMTableBuilder;

@@ -87,6 +87,7 @@ class RunIterator final : public InternalIterator {
         return;
       }
       table_ = run_->tables[index_].get();
+      DCHECK_GT(table_->entries(), 0u);
       if (table_->max_sequence() >= sequence || order_.Compare(table_->smallest(), end) >= 0) return Enter(index_, 0);
     }
     uint64_t position;
@@ -104,6 +105,7 @@ class RunIterator final : public InternalIterator {
         return;
       }
       table_ = run_->tables[--index_].get();
+      DCHECK_GT(table_->entries(), 0u);
       const uint64_t last = table_->entries() - 1;
       if (table_->max_sequence() >= sequence || order_.Compare(table_->largest(), begin) < 0) {
         return Enter(index_, last);

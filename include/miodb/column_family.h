@@ -27,6 +27,9 @@
 // What a crash leaves: a family is there once CreateColumnFamily has returned OK, and gone for ever once
 // DropColumnFamily has; one of which neither has returned is there or not. A dropped family's content goes with it.
 //
+// Snapshots, iterators and flushes are of the database: a snapshot shows all families as of one moment. Traces record
+// calls with the ids of families (miodb/trace.h). RepairDB keeps families with their names and ids.
+//
 // Errors: InvalidArgument for nullptr, for a handle of another database and for a family that was dropped.
 
 #ifndef MIODB_INCLUDE_COLUMN_FAMILY_H_

@@ -54,6 +54,11 @@ class WriteBatch;
 // A state of the database that reads can be made against. Immutable, usable by any thread at once. It is a sequence
 // that the database keeps the versions for, and costs next to nothing by itself.
 class MIODB_EXPORT Snapshot {
+ public:
+  // The number of the last update that it sees: a later snapshot has a greater one, if anything was written between.
+  // Not LevelDB's; the default is 0.
+  virtual uint64_t GetSequenceNumber() const;
+
  protected:
   virtual ~Snapshot();
 };
@@ -66,6 +71,16 @@ struct MIODB_EXPORT Range {
 
   Slice start;
   Slice limit;
+};
+
+// A key, and the sequence number up to which somebody knows what it has: of a snapshot, or of
+// DB::GetLatestSequenceNumber before it was read. The bytes of the key are the caller's.
+struct MIODB_EXPORT KeyAsOf {
+  KeyAsOf() = default;
+  KeyAsOf(const Slice& k, uint64_t number) : key(k), sequence(number) {}
+
+  Slice key;
+  uint64_t sequence = 0;
 };
 
 class MIODB_EXPORT DB {
@@ -129,6 +144,16 @@ class MIODB_EXPORT DB {
   // also for nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
 
+  // Write, if none of the keys was written, merged or removed behind its sequence. Between the look and the write
+  // nothing else is written, by whatever call. Busy, naming the key, if one was, and nothing is written then; else as
+  // Write. An empty batch only looks. Takes a get for each key; other writers wait only while what was written since
+  // those gets is looked through, mostly in the memtable. What OptimisticTransaction commits with
+  // (optimistic_transaction.h).
+  // A change is found if a snapshot at or before the key's sequence is held; without one, merges may have dropped a
+  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case,
+  // and so may a deletion of a range in which the key was not: the key has again what it had. Not LevelDB's.
+  virtual Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys);
+
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other
   // error. Corruption if what has to be read is damaged and verification is asked for, or it cannot be read at all;
   // IOError if a table file cannot be read. Never waits for a write, a flush or a merge.
@@ -172,6 +197,10 @@ class MIODB_EXPORT DB {
 
   // Releases a snapshot obtained from this database; it must not be used again. nullptr is allowed.
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
+
+  // The number of the last update that reads see. Every update that becomes visible afterwards has a greater one. Not
+  // LevelDB's; the default is 0.
+  virtual uint64_t GetLatestSequenceNumber() const;
 
   // Describes the database. Returns false and leaves *value alone for a property it does not know. The figures are of
   // one moment each and need not fit together while others write. Names are stable, texts for people may change.
@@ -246,24 +275,46 @@ class MIODB_EXPORT DB {
   // The default family's handle; nullptr from a class without families.
   virtual ColumnFamilyHandle* DefaultColumnFamily();
 
+  // Sets the value of a key of this family. The key may be 12 bytes shorter than one of the default family, and may be
+  // anything: only those of the default family have a beginning that is refused. To write to several families in one
+  // step, add the updates to a WriteBatch, each with its handle.
   virtual Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& value);
+
+  // Removes a key of this family, and no key of another one.
   virtual Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key);
+
+  // Merges an operand into a key of this family, by the operator of the database, which all families share. The
+  // operator gets the key as it is given here.
   virtual Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
+
+  // Removes a key of this family that was put once, under the conditions that are said above.
   virtual Status SingleDelete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key);
+
+  // Removes all keys of this family from begin up to end, by their bytes. A deletion of a range without a handle, or
+  // with the default family's, leaves out all other families, also where they lie in between.
   virtual Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                              const Slice& end);
+
+  // Reads a key of this family: as a copy, or without one, pinned until the slice is reset. A snapshot is of all
+  // families: what it shows of one is what that was at its moment, also of a family that was made later, which had
+  // nothing then.
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
   virtual Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value);
+
+  // Whether the family may have the key, by what is in memory. With a handle that is refused it may.
   virtual bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
                            std::string* value = nullptr, bool* value_found = nullptr);
 
-  // Keys of several families, each by the handle at its place.
+  // Keys of several families, each by the handle at its place, as of one moment. As many handles as keys are wanted, or
+  // every status is InvalidArgument; a handle that is refused is one of its own key alone.
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                        const std::vector<Slice>& keys, std::vector<std::string>* values);
   virtual std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
                                        const std::vector<Slice>& keys, std::vector<PinnableSlice>* values);
 
-  // Of the keys of this family alone, without what it does not see of others. Bounds are keys of the family.
+  // A new iterator over the keys of this family alone, in the order of their bytes, in both directions. Bounds and
+  // targets are keys of the family; both slices of bounds are copied. It goes on over what it was made for when the
+  // family is dropped. With a handle that is refused its status says why. The caller deletes it before the database.
   virtual Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family);
 
   // Of this family alone: "miodb.estimate-num-keys", which counts entries, versions and deletions too, and
@@ -272,8 +323,12 @@ class MIODB_EXPORT DB {
   // is a line for each family: id, name, entries and bytes.
   virtual bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value);
 
-  // Ranges of keys of this family. CompactRange compacts everything, as it does without a handle.
+  // Sizes of ranges of keys of this family; 0 with a handle that is refused. Without a handle, or with the default
+  // family's, a range counts the default family's records alone.
   virtual void GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes);
+
+  // Compacts everything, as it does without a handle; nullptr is before the first or after the last key of the family.
+  // Does nothing with a handle that is refused.
   virtual void CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end);
 
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,

@@ -219,6 +219,12 @@ Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents)
   return Status::OK();
 }
 
+void WriteBatchInternal::Truncate(WriteBatch* batch, size_t bytes, uint32_t count) {
+  DCHECK(bytes >= kBatchHeaderBytes && bytes <= batch->rep_.size());
+  batch->rep_.resize(bytes);
+  SetCount(batch, count);
+}
+
 // Counts add up, and the updates are the source's bytes as they are: none is looked at.
 void WriteBatchInternal::Append(WriteBatch* target, const WriteBatch* source) {
   // Both numbers are taken before anything changes, because the two may be the same batch.

@@ -81,6 +81,12 @@ class WriteBatchInternal {
   // The same with a key of this family, without its prefix, and a type without kBatchFamily.
   static void AddToFamily(WriteBatch* batch, uint32_t family, uint8_t type, const Slice& key, const Slice& value);
 
+  // Room for so many bytes, to begin with.
+  static void Reserve(WriteBatch* batch, size_t bytes) { batch->rep_.reserve(bytes); }
+
+  // Takes back all updates but the first count ones, which have these bytes, the header's included.
+  static void Truncate(WriteBatch* batch, size_t bytes, uint32_t count);
+
   // Adds the updates of *source behind those of *target. The sequence of *target stays.
   static void Append(WriteBatch* target, const WriteBatch* source);
 };

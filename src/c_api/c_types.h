@@ -12,9 +12,11 @@
 #include "miodb/env.h"
 #include "miodb/filter_policy.h"
 #include "miodb/merge_operator.h"
+#include "miodb/optimistic_transaction.h"
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
 #include "miodb/write_batch.h"
+#include "miodb/write_batch_with_index.h"
 #include "src/util/check.h"
 
 struct leveldb_t {
@@ -72,6 +74,14 @@ struct miodb_mergeoperator_t {
 
 // Never made: a handle of C is the address of one of C++.
 struct miodb_column_family_t;
+
+struct miodb_transaction_t {
+  miodb::OptimisticTransaction rep;
+};
+
+struct miodb_writebatch_wi_t {
+  miodb::WriteBatchWithIndex rep;
+};
 
 struct miodb_pinnedslice_t {
   miodb::PinnableSlice rep;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
 #include "src/db/db_parts.h"
 #include "src/util/no_throw.h"
 
@@ -41,6 +42,14 @@ Status DB::SingleDelete(const WriteOptions& options, const Slice& key) {
   batch.SingleDelete(key);
   return Write(options, &batch);
 }
+
+Status DB::WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<KeyAsOf>&) {
+  return Status::NotSupported("this DB has no WriteIfUnchanged");
+}
+
+// Numbers that no class has to have.
+uint64_t DB::GetLatestSequenceNumber() const { return 0; }
+uint64_t Snapshot::GetSequenceNumber() const { return 0; }
 
 Status DB::DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
   WriteBatch batch;
@@ -111,14 +120,24 @@ Status DBImpl::Put(const WriteOptions& options, const Slice& key, const Slice& v
 Status DBImpl::Delete(const WriteOptions& options, const Slice& key) { return write_->Delete(options, key); }
 
 Status DBImpl::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
-  return write_->Merge(options, key, operand);
+  return write_->Update(options, kBatchMerge, key, operand);
 }
 
 Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
-  return write_->SingleDelete(options, key);
+  return write_->Update(options, kBatchSingleDeletion, key, Slice());
 }
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return write_->Write(options, updates); }
+
+// The keys are looked up beside other writers first, so that in the queue there is only what came since.
+Status DBImpl::WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys) {
+  return context_->WithMemory([&] {
+    uint64_t as_of = 0;
+    const Status s = read_->CheckUnchanged(keys, &as_of);
+    if (!s.ok()) return s;
+    return write_->WriteIf(options, updates, [&] { return read_->CheckUnchangedSince(keys, as_of); });
+  });
+}
 
 // ---- reads
 
@@ -200,6 +219,9 @@ void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   tree_->snapshots.Release(static_cast<const SnapshotImpl*>(snapshot));
   space_->ForgetReclaimed();
 }
+
+// acquire: whoever has the number finds the updates up to it in the memtables.
+uint64_t DBImpl::GetLatestSequenceNumber() const { return tree_->last_sequence.load(std::memory_order_acquire); }
 
 // Without memory the sizes stay 0: LevelDB's call has no way to fail.
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {

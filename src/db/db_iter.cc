@@ -281,6 +281,7 @@ class DBIterator final : public Iterator {
   // the newest range is not seen by this iterator if that is its own sequence, and need not be passed one by one
   // either.
   [[gnu::noinline]] void PassHiddenForward() {
+    DCHECK(ranges_.any());
     for (int steps = 0; versions_->Valid(); steps++) {
       const RecordView& record = versions_->record();
       if (record.sequence() > sequence_) return;
@@ -297,6 +298,7 @@ class DBIterator final : public Iterator {
   // Whether the version that the walk backward stands on is hidden by a range. Then it goes on, over the stretch if
   // there were some before.
   [[gnu::noinline]] bool PassHiddenBackward(int* steps) {
+    DCHECK(ranges_.any() && *steps >= 0);
     const RecordView& record = versions_->record();
     if (record.sequence() > sequence_) return false;
     const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kBackward);

@@ -10,7 +10,7 @@ namespace miodb {
 
 // A snapshot that comes allows nothing, one that goes may.
 bool RangeTrim::IsDue() const {
-  if (tree_->versions->current()->ranges == nullptr || scheduler_->trimming()) return false;
+  if (tree_->versions->current()->ranges == nullptr || applying_) return false;
   if (looked_at_ != tree_->version_changes || (waits_ && scheduler_->running() == 0)) return true;
   if (snapshots_.empty()) return false;
   const std::vector<uint64_t> now = tree_->snapshots.Sequences();
@@ -19,6 +19,7 @@ bool RangeTrim::IsDue() const {
 
 // Deletions that are there already keep their numbers.
 void RangeTrim::AddRangeChanges(std::vector<RangeDeletion> left, VersionEdit* edit) {
+  CHECK(edit->ranges.empty() && edit->removed_ranges.empty());
   using Key = std::tuple<std::string, std::string, uint64_t>;
   std::map<Key, uint64_t> known;
   for (const auto& [id, place] : tree_->versions->manifest().ranges) {
@@ -39,8 +40,8 @@ void RangeTrim::AddRangeChanges(std::vector<RangeDeletion> left, VersionEdit* ed
 void RangeTrim::Look(VersionEdit* edit) {
   looked_at_ = tree_->version_changes;
   snapshots_ = tree_->snapshots.Sequences();
-  const std::set<uint64_t>& runs = scheduler_->busy_runs();
-  const std::set<uint64_t>& tables = scheduler_->busy_tables();
+  const std::set<uint64_t>& runs = scheduler_->busy(Busy::kRuns);
+  const std::set<uint64_t>& tables = scheduler_->busy(Busy::kTables);
   const VersionRef version = tree_->versions->current();
   RangeWork work = FindRangeWork(*version, db_.order, snapshots_, [&](const Run& run, const PMTable& table) {
     return runs.count(run.id) > 0 || tables.count(table.number()) > 0;
@@ -61,14 +62,17 @@ bool RangeTrim::Trim() {
   });
   if (!s.ok() || (edit.removed_tables.empty() && edit.removed_ranges.empty() && edit.ranges.empty())) return false;
   const uint64_t tables = edit.removed_tables.size();
-  scheduler_->BeginTrim();
+  CHECK(!applying_);
+  applying_ = true;
+  scheduler_->SetTrim(TrimState::kRunning);
   s = db_.WithMemory([&] {
     control_->AssertHeld();  // as above
     Status applied = tree_->Apply(std::move(edit), {});
     if (applied.ok()) tree_->Publish();
     return applied;
   });
-  scheduler_->EndTrim();
+  scheduler_->SetTrim(TrimState::kIdle);
+  applying_ = false;
   if (s.ok()) {
     if (tree_->version_changes == looked_at_ + 1) looked_at_++;  // this edit's own
     db_.statistics.range_tables.Add(tables);

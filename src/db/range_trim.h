@@ -44,7 +44,8 @@ class RangeTrim {
   // Of the last look.
   uint64_t looked_at_ GUARDED_BY(db_mutex) = 0;  // Tree::version_changes
   std::vector<uint64_t> snapshots_ GUARDED_BY(db_mutex);
-  bool waits_ GUARDED_BY(db_mutex) = false;  // for a job that has a table which could go
+  bool waits_ GUARDED_BY(db_mutex) = false;     // for a job that has a table which could go
+  bool applying_ GUARDED_BY(db_mutex) = false;  // what the last look has found
 };
 
 }  // namespace miodb

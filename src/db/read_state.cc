@@ -13,6 +13,7 @@ namespace miodb {
 // The newest source with an answer need not have the newest deletion that the sequence sees, so all are asked.
 uint64_t ReadState::NewestRange(const Slice& key, uint64_t sequence) const {
   uint64_t newest = 0;
+  DCHECK(memtable != nullptr);
   if (const MemTableRanges::View* const view = memtable->ranges().view(); view != nullptr) {
     for (const RangeSet* set : {view->most.get(), view->newest.get()}) {
       if (set != nullptr) newest = std::max(newest, set->NewestAt(key, sequence));
@@ -24,6 +25,7 @@ uint64_t ReadState::NewestRange(const Slice& key, uint64_t sequence) const {
 
 std::vector<const RangeSet*> ReadState::RangeSets() const {
   std::vector<const RangeSet*> sets;
+  DCHECK(memtable != nullptr);
   memtable->ranges().AppendTo(&sets);
   sets.insert(sets.end(), older_ranges.begin(), older_ranges.end());
   return sets;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
-#include "src/api/write_batch_internal.h"
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/db/operand_chain.h"
@@ -19,7 +18,6 @@
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/util/check.h"
-#include "src/util/coding.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 
@@ -282,74 +280,6 @@ Status Repairer::Write(Salvage* salvage) {
   if (s.ok()) s = ApplyLogFiles(*salvage->log(), db.get());
   if (s.ok()) s = db->Flush();
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
-}
-
-// Finds the log files, and judges all that there is of the log.
-Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
-  const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
-  Status s = salvage->log()->AddFiles(env_, log_is_former_ ? "" : wal_folder_, log_id);
-  if (s.ok()) s = salvage->JudgeLog(flushed_sequence, log_reach_);
-  for (const LogPiece& piece : salvage->log()->pieces()) {
-    if (piece.in_file() && piece.replayed()) log_begin_ = std::min(log_begin_, piece.first_sequence);
-  }
-  return s;
-}
-
-// Deletions of ranges in log files hide what tables have, and what comes before them in the log.
-Status Repairer::FindRanges(Salvage* salvage) {
-  Status s;
-  for (const LogPiece& piece : salvage->log()->pieces()) {
-    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
-    s = salvage->log()->ForEachBatch(piece, [&](const Slice& contents) {
-      BatchReader reader(contents);
-      uint64_t sequence = DecodeFixed64(contents.data());
-      uint8_t type;
-      Slice key, value;
-      for (; reader.Next(&type, &key, &value); sequence++) {
-        if (type == kBatchRangeDeletion) salvage->AddRange({key.ToString(), value.ToString(), sequence});
-      }
-      return Status::OK();
-    });
-  }
-  deleted_ = salvage->ranges();
-  return s;
-}
-
-// A batch at a time: log files may be larger than memory.
-Status Repairer::ApplyLogFiles(const LogHistory& log, DBImpl* db) {
-  CHECK(db != nullptr);
-  Status s;
-  for (const LogPiece& piece : log.pieces()) {
-    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
-    s = log.ForEachBatch(piece, [&](const Slice& contents) {
-      WriteBatch batch;
-      Status kept = LeaveOutOlder(contents, db, &batch);
-      return kept.ok() ? db->Write(WriteOptions(), &batch) : kept;
-    });
-  }
-  return s;
-}
-
-// A batch of the log without the updates of which newer ones lie elsewhere, and without deletions of ranges and what
-// these hide.
-Status Repairer::LeaveOutOlder(const Slice& contents, DBImpl* db, WriteBatch* batch) {
-  DCHECK_GE(contents.size(), kBatchHeaderBytes);
-  BatchReader reader(contents);
-  uint64_t sequence = DecodeFixed64(contents.data());
-  uint8_t type;
-  Slice key, value;
-  for (; reader.Next(&type, &key, &value); sequence++) {
-    const auto newer = newest_.find(key.ToString());
-    if (newer != newest_.end() && newer->second >= sequence) continue;
-    if (type == kBatchRangeDeletion) continue;
-    if (deleted_ != nullptr && deleted_->NewestAt(key, kMaxSequence) > sequence) continue;
-    bool keeps = true;
-    Status s = families_.Keeps(
-        key, db, [this](const Problem& p) { Report(p); }, &keeps);
-    if (!s.ok()) return s;
-    if (keeps) WriteBatchInternal::Add(batch, type, key, value);
-  }
-  return Status::OK();
 }
 
 // Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it

@@ -187,7 +187,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   input.oldest_first = floor_->WantsDrain();
   input.drain = input.oldest_first || WantsRoom();
   input.may_drain = scheduler_->MayDrain(tree_->versions->BufferEmpty());
-  input.busy_tables = &scheduler_->busy_tables();
+  input.busy_tables = &scheduler_->busy(Busy::kTables);
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
   input.purge = purge_;
@@ -267,7 +267,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
                                 [this] { return tree_->NewId(); },
                                 control_->closing_flag(),
                                 db_.options.merge_operator,
-                                !db_.LogsUntilSsd(),
+                                db_.VersionsOnce(),
                                 base.ranges,
                                 base.flushed_sequence};
   return RunSsdMerge(request, result);

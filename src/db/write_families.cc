@@ -15,7 +15,7 @@ Status WritePath::EraseFamily(const WriteOptions& options, uint32_t family) {
   const FamilyPrefix begin(family), end(family + 1);
   WriteBatch batch;
   batch.DeleteRange(begin.slice(), end.slice());
-  return DoWrite(options, &batch, FamilyKeys::kChecked);
+  return DoWrite(options, &batch, nullptr, FamilyKeys::kChecked);
 }
 
 // A repair writes the keys of families as it finds them in records, which do not say whose they are.
@@ -28,14 +28,14 @@ Status WritePath::WriteMarked(const WriteOptions& options, uint8_t type, const S
 }
 
 // REQUIRES: the batch was looked through.
-Status WritePath::WriteMarked(const WriteOptions& options, WriteBatch* updates) {
+Status WritePath::WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition) {
   DCHECK(updates != nullptr);
   const auto gate = db_.families.Enter();
   WriteBatch cut;
   bool is_cut;
   const Slice contents = WriteBatchInternal::Contents(updates);
   Status s = CheckMarked(db_.families, db_.order, contents, db_.hooks.repairs, &cut, &is_cut);
-  return s.ok() ? DoWrite(options, is_cut ? &cut : updates, FamilyKeys::kChecked) : s;
+  return s.ok() ? DoWrite(options, is_cut ? &cut : updates, condition, FamilyKeys::kChecked) : s;
 }
 
 }  // namespace miodb

@@ -19,6 +19,7 @@
 //
 //   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
 //     sizes are checked before.
+//   1b With a condition (WriteIf): ask for it. The group has no other writer, and nothing is written meanwhile.
 //   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
 //     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
 //   3 Number the updates.
@@ -62,16 +63,8 @@ Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
   return db_.WithMemory([&] { return WriteOne(options, kBatchDeletion, key, Slice(), FamilyKeys::kToCheck); });
 }
 
-// An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read.
-Status WritePath::Merge(const WriteOptions& options, const Slice& key, const Slice& operand) {
-  return Update(options, kBatchMerge, key, operand);
-}
-
-// Whether the key was put once is the caller's to know. In a full pool it may use space as a deletion may.
-Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
-  return Update(options, kBatchSingleDeletion, key, Slice());
-}
-
+// An operand is a write that reads nothing: whether it makes sense for the key's value nobody knows before a read. Nor
+// whether the key of a single deletion was put once; in a full pool that may use space as a deletion may.
 Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
   return db_.WithMemory([&] {
     const bool may = BaseBatchType(type) != kBatchMerge || MayMerge();
@@ -80,7 +73,11 @@ Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice&
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return db_.WithMemory([&] { return DoWrite(options, updates, FamilyKeys::kToCheck); });
+  return db_.WithMemory([&] { return DoWrite(options, updates, nullptr, FamilyKeys::kToCheck); });
+}
+
+Status WritePath::WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition) {
+  return db_.WithMemory([&] { return DoWrite(options, updates, &condition, FamilyKeys::kToCheck); });
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -147,9 +144,11 @@ Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, cons
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys marks) {
+Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition,
+                          FamilyKeys marks) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   Writer writer;
+  writer.condition = condition;
   writer.batch = WriteBatchInternal::Contents(updates);
   writer.sync = options.sync;
   writer.deletes_only = true;
@@ -175,11 +174,16 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, Fami
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
   if (has_marks && marks == FamilyKeys::kToCheck) [[unlikely]]
-    return WriteMarked(options, updates);
-  if (db_.tracer.wants_calls() && !IsErasure(db_.families, writer.batch)) [[unlikely]]
-    db_.tracer.Batch(writer.batch);
+    return WriteMarked(options, updates, condition);
+  const auto trace = [&] {
+    if (db_.tracer.wants_calls() && !IsErasure(db_.families, writer.batch)) [[unlikely]]
+      db_.tracer.Batch(writer.batch);
+  };
+  if (condition == nullptr) trace();
   if (writer.count == 0) return Status::OK();
-  return Submit(&writer);
+  const Status s = Submit(&writer);
+  if (condition != nullptr && s.ok()) trace();  // not before it is known to be written
+  return s;
 }
 
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
@@ -376,7 +380,9 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
   }
   DCHECK(seal || body_bytes > 0);
   Status s;
-  if (body_bytes > 0) {
+  if (leader->condition != nullptr && !MIODB_MUTATED(kConditionUnasked)) [[unlikely]]
+    s = db_.WithMemory(*leader->condition);
+  if (body_bytes > 0 && s.ok()) {
     PerfClock clock;
     s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
     clock.Lap(&PerfContext::put_room);

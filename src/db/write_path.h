@@ -60,8 +60,6 @@ class WritePath {
   // Each returns when the write is as durable as it was asked to be and visible, or with the error that it met.
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value);
   Status Delete(const WriteOptions& options, const Slice& key);
-  Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand);
-  Status SingleDelete(const WriteOptions& options, const Slice& key);
   Status Write(const WriteOptions& options, WriteBatch* updates);
 
   // One update, of whichever family. type, key: as a batch has them (src/api/write_batch_internal.h).
@@ -69,6 +67,9 @@ class WritePath {
 
   // Deletes what a column family has that was dropped, and that nobody else can write to any more.
   Status EraseFamily(const WriteOptions& options, uint32_t family);
+  // Write, if condition returns OK when it is asked in between two groups, in whatever thread; else what it returns.
+  // It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
+  Status WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition);
 
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
@@ -105,8 +106,8 @@ class WritePath {
   bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
   Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value, FamilyKeys marks);
   Status WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
-  Status WriteMarked(const WriteOptions& options, WriteBatch* updates);
-  Status DoWrite(const WriteOptions& options, WriteBatch* updates, FamilyKeys marks);
+  Status WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition);
+  Status DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition, FamilyKeys marks);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;

@@ -6,6 +6,7 @@ namespace miodb {
 
 // The stretch is what the fragments, or the gaps between fragments, of all sets have in common.
 void RangeCover::Find(const Slice& key, Walk walk) {
+  DCHECK(any());
   known_ = true;
   walk_ = walk;
   newest_ = 0;

@@ -94,10 +94,12 @@ void RangeSet::NoteHeads() {
 
 size_t RangeSet::FindEnd(const Slice& key) const {
   size_t low = 0, high = fragments_.size();
+  DCHECK_GT(high, 0u);
   if (order_.bytewise()) {
     const int c = memcmp(key.data(), fragments_.front().begin.data(), std::min(prefix_, key.size()));
     if (c != 0 || key.size() < prefix_) return c > 0 ? high : 0;
     // Without branches: which way each step goes nobody can foretell.
+    DCHECK_EQ(head_.size(), high);
     const uint64_t head = KeyHead(key, prefix_);
     const uint64_t* base = head_.data();
     for (size_t n = high; n > 1; n -= n / 2) base += base[n / 2 - 1] < head ? n / 2 : 0;
@@ -118,6 +120,7 @@ size_t RangeSet::FindEnd(const Slice& key) const {
 std::vector<RangeDeletion> RangeSet::Ranges() const {
   std::vector<RangeDeletion> ranges;
   std::map<uint64_t, size_t> open, next;  // by sequence: the range that ends at the fragment before
+  DCHECK(!fragments_.empty());
   Slice end;
   for (const RangeFragment& fragment : fragments_) {
     if (end.data() != fragment.begin.data()) open.clear();
@@ -141,6 +144,7 @@ std::vector<RangeDeletion> RangeSet::Ranges() const {
 size_t RangeSet::memory_bytes() const {
   size_t bytes = sizeof(*this) + sequences_.size() * sizeof(uint64_t) + head_.size() * sizeof(uint64_t) +
                  fragments_.size() * sizeof(RangeFragment);
+  DCHECK_GE(keys_.size(), 2u);
   for (const std::string& key : keys_) bytes += sizeof(key) + key.size();
   return bytes;
 }

@@ -11,6 +11,7 @@ void MemTableRanges::Add(const KeyOrder& order, const Slice& begin, const Slice&
     if (last == nullptr) Publish(std::move(view));
     return;
   }
+  DCHECK(newest_.empty() || newest_.back().sequence < sequence);
   newest_.push_back({begin.ToString(), end.ToString(), sequence});
   if (last != nullptr) view->most = last->most;
   if (newest_.size() > kMostNewest) {
@@ -26,12 +27,14 @@ void MemTableRanges::Add(const KeyOrder& order, const Slice& begin, const Slice&
 }
 
 void MemTableRanges::Publish(std::unique_ptr<const View> view) {
+  DCHECK(view != nullptr);
   views_.push_back(std::move(view));
   view_.store(views_.back().get(), std::memory_order_release);  // release: pairs with the acquire of readers
 }
 
 void MemTableRanges::AppendTo(std::vector<const RangeSet*>* sets) const {
   const View* const v = view();
+  DCHECK(sets != nullptr);
   if (v == nullptr) return;
   for (const RangeSetRef& set : {v->most, v->newest}) {
     if (set != nullptr) sets->push_back(set.get());
@@ -40,6 +43,7 @@ void MemTableRanges::AppendTo(std::vector<const RangeSet*>* sets) const {
 
 std::vector<RangeDeletion> MemTableRanges::All() const {
   std::vector<RangeDeletion> all = most_;
+  DCHECK_LE(newest_.size(), kMostNewest);
   all.insert(all.end(), newest_.begin(), newest_.end());
   return all;
 }

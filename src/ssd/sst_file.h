@@ -25,13 +25,15 @@ struct SstMeta {
   uint64_t size = 0;
   uint64_t entries = 0;
   uint64_t tombstones = 0;
-  uint64_t fingerprint = 0;     // SstReader::fingerprint
-  uint64_t ranges_applied = 0;  // no entry is hidden by a deletion of a range that is no newer; 0: nothing is known
-  std::string smallest;         // user keys
+  uint64_t fingerprint = 0;  // SstReader::fingerprint
+  std::string smallest;      // user keys
   std::string largest;
 
   // Whether the two are known. The manifest does not hold long keys: they are read from the file (SsdStore::ReadRange).
   bool has_range = true;
+
+  // No entry is hidden by a deletion of a range that is no newer. 0: nothing is known.
+  uint64_t ranges_applied = 0;
 };
 
 class SstFile {

@@ -142,6 +142,7 @@ void VersionBuilder::RemoveFile(const SstRef& file, size_t level) {
 
 void VersionBuilder::SetRanges(RangeSetRef ranges) {
   CHECK(version_ != nullptr);
+  CHECK(ranges == nullptr || !ranges->fragments().empty());
   version_->ranges = std::move(ranges);
 }
 

@@ -58,6 +58,23 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
+void PutFile(std::string* dst, const SstPlace& f) {
+  CHECK(f.meta != nullptr);
+  CHECK_LT(f.level, kMaxSsdLevels);
+  CHECK_LE(f.meta->ranges_applied, kMaxSequence);
+  const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
+  PutField(dst, has_range ? kFile : kFileOfLongKeys);
+  PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
+  PutFixed64(dst, f.meta->fingerprint);
+  if (has_range) {
+    PutLengthPrefixedSlice(dst, f.meta->smallest);
+    PutLengthPrefixedSlice(dst, f.meta->largest);
+  }
+  if (f.meta->ranges_applied == 0) return;
+  PutField(dst, kFileRanges);
+  PutVarint64(dst, f.meta->ranges_applied);
+}
+
 // The level is checked here and not by its users, who index arrays with it.
 bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   auto meta = std::make_shared<SstMeta>();
@@ -78,16 +95,42 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   return true;
 }
 
+bool GetString(Slice* input, std::string* string) {
+  DCHECK(string != nullptr);
+  Slice bytes;
+  if (!GetLengthPrefixedSlice(input, &bytes)) return false;
+  string->assign(bytes.data(), bytes.size());
+  return true;
+}
+
+bool GetTable(Slice* input, TablePlace* t) {
+  DCHECK(t != nullptr);
+  uint64_t level;
+  if (!GetNumbers(input, {&t->number, &level, &t->run, &t->index_offset, &t->index_size})) return false;
+  if (level > kRepositoryLevel || std::max(t->number, t->run) > kMostId) return false;
+  t->level = static_cast<uint32_t>(level);
+  return true;
+}
+
+// Of the last of the files.
+bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
+  uint64_t applied;
+  DCHECK(files != nullptr);
+  if (files->empty() || !GetVarint64(input, &applied) || applied > kMaxSequence) return false;
+  auto meta = std::make_shared<SstMeta>(*files->back().meta);
+  meta->ranges_applied = applied;
+  files->back().meta = std::move(meta);
+  return true;
+}
+
 // Whether begin comes before end the order says, which is not known here.
 bool GetRange(Slice* input, RangePlace* place) {
-  Slice begin, end;
   RangeDeletion& range = place->range;
-  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetLengthPrefixedSlice(input, &begin) ||
-      !GetLengthPrefixedSlice(input, &end)) {
+  DCHECK(range.begin.empty() && range.end.empty());
+  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetString(input, &range.begin) ||
+      !GetString(input, &range.end)) {
     return false;
   }
-  range.begin = begin.ToString();
-  range.end = end.ToString();
   return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
@@ -140,6 +183,7 @@ std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const st
 
 // A dropped one has no name.
 bool GetFamily(Slice* input, FamilyEntry* family) {
+  DCHECK(family->name.empty());
   Slice name;
   if (!GetVarint64(input, &family->id) || !GetLengthPrefixedSlice(input, &name)) return false;
   family->name = name.ToString();
@@ -148,6 +192,7 @@ bool GetFamily(Slice* input, FamilyEntry* family) {
 
 // That ids are below the next one and names are of one family each: what follows from the names is who owns the keys.
 Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const VersionEdit& edit, uint64_t next_family) {
+  CHECK_GT(next_family, 0u);
   if (edit.families.empty()) return Status::OK();
   std::map<uint64_t, const std::string*> after;
   for (const auto& [id, family] : families) after[id] = &family.name;
@@ -208,21 +253,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kRemovedFile);
     PutVarint64(dst, number);
   }
-  for (const SstPlace& f : files) {
-    CHECK(f.meta != nullptr);
-    CHECK_LT(f.level, kMaxSsdLevels);
-    const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
-    PutField(dst, has_range ? kFile : kFileOfLongKeys);
-    PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
-    PutFixed64(dst, f.meta->fingerprint);
-    if (has_range) {
-      PutLengthPrefixedSlice(dst, f.meta->smallest);
-      PutLengthPrefixedSlice(dst, f.meta->largest);
-    }
-    if (f.meta->ranges_applied == 0) continue;
-    PutField(dst, kFileRanges);
-    PutVarint64(dst, f.meta->ranges_applied);
-  }
+  for (const SstPlace& f : files) PutFile(dst, f);
   for (uint64_t id : removed_ranges) {
     PutField(dst, kRemovedRange);
     PutVarint64(dst, id);
@@ -239,6 +270,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
 
 // Nothing, in a database that never had one: its manifest stays one that older versions read.
 void VersionEdit::EncodeFamilies(std::string* dst) const {
+  CHECK(families.empty() || next_family != 1);  // ids are below the next one
   if (next_family > 0) {
     CHECK_LE(next_family, uint64_t{kMostFamilyId} + 1);
     PutField(dst, kNextFamily);
@@ -264,13 +296,10 @@ bool VersionEdit::DecodeFrom(Slice input) {
     input.remove_prefix(1);
     uint64_t number = 0;
     switch (field) {
-      case kComparator: {
-        Slice name;
-        if (!GetLengthPrefixedSlice(&input, &name)) return false;
+      case kComparator:
+        if (!GetString(&input, &comparator)) return false;
         has_comparator = true;
-        comparator = name.ToString();
         break;
-      }
       case kNextId:
         if (!GetId(&input, &next_id)) return false;
         has_next_id = true;
@@ -283,15 +312,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_tables.push_back(number);
         break;
-      case kTable: {
-        TablePlace t;
-        uint64_t level;
-        if (!GetNumbers(&input, {&t.number, &level, &t.run, &t.index_offset, &t.index_size})) return false;
-        if (level > kRepositoryLevel || std::max(t.number, t.run) > kMostId) return false;
-        t.level = static_cast<uint32_t>(level);
-        tables.push_back(t);
+      case kTable:
+        if (!GetTable(&input, &tables.emplace_back())) return false;
         break;
-      }
       case kRemovedChunk:
         if (!GetVarint64(&input, &number)) return false;
         removed_chunks.push_back(number);
@@ -314,13 +337,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kFileOfLongKeys:
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
-      case kFileRanges: {
-        if (files.empty() || !GetVarint64(&input, &number) || number > kMaxSequence) return false;
-        auto meta = std::make_shared<SstMeta>(*files.back().meta);
-        meta->ranges_applied = number;
-        files.back().meta = std::move(meta);
+      case kFileRanges:
+        if (!GetFileRanges(&input, &files)) return false;
         break;
-      }
       case kRemovedRange:
         if (!GetVarint64(&input, &number)) return false;
         removed_ranges.push_back(number);
@@ -337,6 +356,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
 
 // The fields of families, which end the list: what is not one of them is unknown.
 bool VersionEdit::DecodeFamilies(uint8_t field, Slice* input) {
+  DCHECK(input != nullptr);
   switch (field) {
     case kNextFamily:
       return GetVarint64(input, &next_family) && next_family > 0 && next_family <= uint64_t{kMostFamilyId} + 1;

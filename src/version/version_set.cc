@@ -95,6 +95,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
 
 // relaxed: the open's thread reads it, and every other one begins later.
 void VersionSet::FindFamilies() {
+  CHECK(tables_.empty());  // no key was compared
   if (has_families_ != nullptr && manifest_.state().has_families()) {
     has_families_->store(true, std::memory_order_relaxed);
   }
@@ -327,7 +328,11 @@ RangeSetRef VersionSet::RangesAfter(const VersionEdit& edit) const {
   for (const auto& [id, place] : manifest_.state().ranges) {
     if (removed.count(id) == 0) ranges.push_back(place.range);
   }
-  for (const RangePlace& place : edit.ranges) ranges.push_back(place.range);
+  for (const RangePlace& place : edit.ranges) {
+    CHECK_LT(place.id, next_id_);
+    ranges.push_back(place.range);
+  }
+  CHECK_EQ(ranges.size() + removed.size(), manifest_.state().ranges.size() + edit.ranges.size());
   return RangeSet::Make(order_, ranges, nullptr);
 }
 

@@ -52,6 +52,9 @@ Status MakeBatch(DB* db, const Oracle& oracle, const std::vector<Update>& update
       case Update::Kind::kSingleDelete:
         batch->SingleDelete(to, key);
         break;
+      case Update::Kind::kDeleteRange:
+        batch.DeleteRange(key, update.value);
+        break;
     }
   }
   return Status::OK();
