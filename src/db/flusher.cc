@@ -103,7 +103,11 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::v
   if (s.ok()) {
     tree_->DropFlushed(memtable);
     for (const auto& chunk : memtable->segment().chunks) {
-      (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
+      if (chunk->stage == LogChunk::Stage::kRead) {
+        chunk->stage = LogChunk::Stage::kFlushed;  // released with the chunk
+      } else {
+        (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
+      }
     }
     tree_->Publish();
   } else if (s.IsNoSpace()) {

@@ -115,6 +115,7 @@ Status Recovery::TakeUpChunk(const LogPiece& piece, const ExtentRef& extent, Mem
   chunk->base = extent->data();
   chunk->capacity = piece.valid_bytes;
   chunk->used = piece.valid_bytes;
+  if (piece.index.has_value()) chunk->stage = LogChunk::Stage::kRead;
   memtable->segment().chunks.push_back(std::move(chunk));
   return Status::OK();
 }

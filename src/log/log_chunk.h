@@ -25,7 +25,17 @@ struct LogChunk {
     kWritten,   // frames come, or it is not one that gets an index
     kComplete,  // no more frames come, and all of them are durable
     kIndexed,   // it has its index, as far as it can have one (chunk_index.h)
+    kRead,      // of a recovery, which reads it by its index
+    kFlushed,   // the same, and tables have its frames: readers from before the flush may read the index still
   };
+
+  LogChunk() = default;
+  LogChunk(const LogChunk&) = delete;
+  LogChunk& operator=(const LogChunk&) = delete;
+  // The index lies in what the flush has cut off, so that is free only when the last reader of the memtable has gone.
+  ~LogChunk() {
+    if (stage == Stage::kFlushed) extent->ReleaseTrimmed();
+  }
 
   uint64_t id = 0;
   ExtentRef extent;                // null when the log is off

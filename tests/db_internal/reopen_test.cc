@@ -153,6 +153,33 @@ TEST_F(ReopenTest, DeletedRangesAreThereAsWell) {
   }
 }
 
+// The index lies where the flush frees: not before the last reader has gone.
+TEST_F(ReopenTest, AnIteratorFromBeforeTheFlushReadsOnWhateverIsWrittenMeanwhile) {
+  options_.pool_size = 2 << 20;  // what is free comes round soon
+  options_.write_buffer_size = 64 << 10;
+  Random random(1);
+  Open("db");
+  Write(&random, 500);
+  Crash("db", "crashed");
+  Open("crashed");
+  const std::map<std::string, std::string> before = model_;
+  const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions()));
+  it->SeekToFirst();
+  auto expected = before.begin();
+  for (size_t i = 0; i < before.size() / 2; i++, ++expected, it->Next()) ASSERT_TRUE(it->Valid());
+  for (int round = 0; round < 30; round++) {
+    Write(&random, 200);
+    while (db_->RunStep(DBImpl::Step::kFlush) || db_->RunStep(DBImpl::Step::kMerge)) continue;
+  }
+  for (; expected != before.end(); ++expected, it->Next()) {
+    ASSERT_TRUE(it->Valid()) << it->status().ToString();
+    ASSERT_EQ(expected->first, it->key().ToString());
+    ASSERT_EQ(expected->second, it->value().ToString());
+  }
+  EXPECT_FALSE(it->Valid());
+  EXPECT_OK(it->status());
+}
+
 TEST_F(ReopenTest, ParanoidChecksReadEveryFrame) {
   Random random(1);
   Open("db");
