@@ -53,9 +53,10 @@ else()
   message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
 endif()
 
-# ---- operation_cost: what tools/checks/check_instructions.sh counts ----
+# ---- operation_cost: what tools/checks/check_instructions.sh counts; reopen_cost: what an open after a crash costs ----
 
 miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
+miodb_add_program(reopen_cost benchmarks/cost/reopen_cost.cc)
 
 # ---- Tools ----
 

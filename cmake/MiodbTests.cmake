@@ -35,8 +35,8 @@ set(test_programs "")
 set(plain_programs "")
 set(peer_programs "")
 set(fuzz_targets "")
-# The simulator's tests link another build of the engine: MiodbSimulation.
-list(FILTER test_files EXCLUDE REGEX "^simulation/")
+# The simulator's tests and those of scaling link other builds of the engine: MiodbSimulation, MiodbScaling.
+list(FILTER test_files EXCLUDE REGEX "^(simulation|scaling)/")
 if(NOT MIODB_BUILD_BENCHMARKS)
   list(FILTER test_files EXCLUDE REGEX "^(benchmarks|tools|ycsbc)/")
 endif()

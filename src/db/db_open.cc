@@ -65,10 +65,13 @@ constexpr uint64_t kSmallChunk = 64 * 1024;
 // A chunk is no larger than this share of the pool: several are always kept free.
 constexpr uint64_t kPoolChunks = 64;
 
+// Nor is one that no option asks for larger than this: an open reads the last one from end to end.
+constexpr uint64_t kMostChunk = 4 << 20;
+
 uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
   CHECK_GT(pool_capacity, 0u);
   if (options.log_chunk_size > 0) return options.log_chunk_size;
-  const uint64_t sixteenth = options.write_buffer_size / 16;
+  const uint64_t sixteenth = std::min<uint64_t>(options.write_buffer_size / 16, kMostChunk);
   const uint64_t small = std::min<uint64_t>(options.write_buffer_size / 4, kSmallChunk);
   const uint64_t bytes = std::min(std::max(sixteenth, small), pool_capacity / kPoolChunks);
   return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);

@@ -21,6 +21,8 @@ bool Flusher::Step() {
   {
     DbLock lock(control_);
     if (tree_->immutables.empty() || !scheduler_->MayFlush() || !control_->error().ok()) return BuildFilter();
+    // A flush frees what is left behind a chunk's frames, where its index is written.
+    if (tree_->immutables.back() == tree_->indexing) return BuildFilter();
     memtable = tree_->immutables.back();
     snapshots = tree_->snapshots.Sequences();
     filter = std::make_unique<VersionFilter>(snapshots);
@@ -31,6 +33,8 @@ bool Flusher::Step() {
   std::vector<TableRef> tables;
   std::vector<RangeDeletion> deleted;
   Status s = db_.WithMemory([&] {
+    Status built = memtable->BuildTree();
+    if (!built.ok()) return built;
     const std::vector<RangeDeletion> all = memtable->ranges().All();
     const FlushRequest request{db_.pool.get(),
                                db_.order,
@@ -99,7 +103,11 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::v
   if (s.ok()) {
     tree_->DropFlushed(memtable);
     for (const auto& chunk : memtable->segment().chunks) {
-      (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
+      if (chunk->stage == LogChunk::Stage::kRead) {
+        chunk->stage = LogChunk::Stage::kFlushed;  // released with the chunk
+      } else {
+        (chunk->in_pool() ? chunk->extent : chunk->reserved)->ReleaseTrimmed();
+      }
     }
     tree_->Publish();
   } else if (s.IsNoSpace()) {

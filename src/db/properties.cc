@@ -296,8 +296,8 @@ bool Properties::CountTables(uint64_t level, size_t* count) {
 uint64_t Properties::EstimateKeys() {
   ReadStates::Pin pin(&tree_->states);
   DCHECK(pin->memtable != nullptr && pin->version != nullptr);
-  uint64_t entries = pin->memtable->tree().count(), tombstones = 0;
-  for (const MemTableRef& memtable : pin->immutables) entries += memtable->tree().count();
+  uint64_t entries = pin->memtable->count(), tombstones = 0;
+  for (const MemTableRef& memtable : pin->immutables) entries += memtable->count();
   for (const auto& level : pin->version->levels) {
     for (const RunRef& run : level) {
       for (const TableRef& table : run->tables) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/api/write_batch_internal.h"
+#include "src/log/record_order.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/coding.h"
@@ -18,8 +19,10 @@
 //     is free (pool.cc, version_set.cc). No data is read.
 //   2 Every log chunk is read up to the last frame that checks, every log file up to the last batch that does, and both
 //     are put in order and judged (log_history.h). From the last flushed sequence on, sequences must follow one another
-//     without a gap.
-//   3 The records go into memtables, which count as sealed and are flushed in the background like any others.
+//     without a gap. Of a chunk that was full its index (chunk_index.h) says the same, and the frames are not read: the
+//     flush verifies them, and with Options::paranoid_checks this step does.
+//   3 Memtables take the chunks, with their records sorted by key, and the records of files. They count as sealed and
+//     are flushed in the background like any others; a flush of chunks builds the memtable's tree first.
 //   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
 //     cache only, and what is read from now on must not disappear at the next power failure.
 //     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
@@ -75,16 +78,35 @@ std::unique_ptr<LogHistory> Recovery::NewHistory(LogPolicy policy) const {
   return std::make_unique<LogHistory>(rules, [this](const Problem& p) { db_.Log("%s", p.ToString().c_str()); });
 }
 
-// Records stay where they are: the memtable refers to the chunk in the pool, as it did when they were written. The
-// chunk's capacity becomes its valid length, so nothing is ever appended behind it.
-void Recovery::ReplayChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable) {
-  RecordView record;
-  for (const FrameView& frame : piece.frames) {
-    CHECK(!frame.has_unknown_type);
-    for (const char* p = frame.body; p < frame.end; p += record.size()) {
-      CHECK(ParseRecord(p, frame.end, &record));
-      memtable->AddRecord(record.key, record.value, record.tag, p, record.size());
+// Records stay where they are: the memtable refers to the chunk in the pool, as it did when they were written. They are
+// sorted and not inserted, or were sorted when the chunk was full: the tree over them is the flush's to build, while
+// the database is in use. The chunk's capacity becomes its valid length, so nothing is ever appended behind it.
+Status Recovery::TakeUpChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable) const {
+  const SortedChunk::Bytes bytes = {extent->data(), piece.valid_bytes, piece.first_sequence, piece.last_sequence};
+  if (piece.valid_bytes > kMaxOrderedBytes) return Status::NotSupported(piece.name, "is longer than 4 GiB");
+  DCHECK(piece.replayed() && !piece.in_file());
+  if (piece.index.has_value()) {
+    DCHECK(piece.frames.empty());
+    memtable->AddSorted(std::make_unique<SortedChunk>(db_.order, bytes, piece.index->places, piece.index->count));
+  } else {
+    std::vector<uint32_t> places;
+    std::vector<RecordView> ranges;
+    places.reserve(piece.writes);
+    RecordView record;
+    for (const FrameView& frame : piece.frames) {
+      CHECK(!frame.has_unknown_type);
+      for (const char* p = frame.body; p < frame.end; p += record.size()) {
+        CHECK(ParseRecord(p, frame.end, &record));
+        if (record.type() == kTypeRangeDeletion) {
+          ranges.push_back(record);
+        } else {
+          places.push_back(static_cast<uint32_t>(p - bytes.base));
+        }
+      }
     }
+    SortByKey(db_.order, bytes.base, bytes.base + bytes.size, &places);
+    memtable->AddSorted(std::make_unique<SortedChunk>(db_.order, bytes, std::move(places)));
+    for (const RecordView& range : ranges) memtable->AddSortedRange(range.key, range.value, range.sequence());
   }
   CHECK_LE(piece.valid_bytes, extent->size());
   auto chunk = std::make_unique<LogChunk>();
@@ -93,7 +115,9 @@ void Recovery::ReplayChunk(const LogPiece& piece, const ExtentRef& extent, MemTa
   chunk->base = extent->data();
   chunk->capacity = piece.valid_bytes;
   chunk->used = piece.valid_bytes;
+  if (piece.index.has_value()) chunk->stage = LogChunk::Stage::kRead;
   memtable->segment().chunks.push_back(std::move(chunk));
+  return Status::OK();
 }
 
 // The payload of batches from files goes into chunks in DRAM, as when they were written.
@@ -117,22 +141,35 @@ Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
   return Status::OK();
 }
 
-// Step 3. A memtable takes chunks and files up to the size of a full one, so that recovery needs no more DRAM, and its
+// Tells how many chunks with writes there are, and how many of them nobody has read.
+void Recovery::LogChunks(const LogHistory& log) const {
+  size_t chunks = 0, indexed = 0;
+  for (const LogPiece& piece : log.pieces()) {
+    if (piece.in_file() || !piece.replayed()) continue;
+    chunks++;
+    if (piece.index.has_value()) indexed++;
+  }
+  if (chunks > 0) db_.Log("took up %zu of %zu log chunks by their index", indexed, chunks);
+}
+
+// Step 3. A memtable takes chunks or files up to the size of a full one, so that recovery needs no more DRAM, and its
 // flushes no more space, than the writes did. The edit drops the chunks of which nothing counts, and seals those that
 // count and were not sealed before; the newest of these becomes *last_sealed.
 Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, ExtentRef>& extents, VersionEdit* edit,
                                const LogPiece** last_sealed) {
   MemTableRef memtable;
   uint64_t capacity = 0;
+  bool of_files = false;
   for (const LogPiece& piece : log.pieces()) {
     if (!piece.replayed()) {
       if (!piece.in_file()) edit->removed_chunks.push_back(piece.place.id);
       continue;
     }
-    if (memtable == nullptr || capacity >= db_.options.write_buffer_size) {
+    if (memtable == nullptr || capacity >= db_.options.write_buffer_size || of_files != piece.in_file()) {
       memtable = tree_->NewMemTable(BloomFilter::Pages::kAsUsed);
       tree_->immutables.push_front(memtable);
       capacity = 0;
+      of_files = piece.in_file();
     }
     if (piece.in_file()) {
       capacity += piece.valid_bytes;
@@ -142,7 +179,8 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
     }
     capacity += piece.place.size;
     const ExtentRef& extent = extents.at(piece.place.id);
-    ReplayChunk(piece, extent, memtable.get());
+    Status s = TakeUpChunk(piece, extent, memtable.get());
+    if (!s.ok()) return s;
     if (piece.place.sealed || MIODB_MUTATED(kLogAppendAfterOpen)) continue;
     edit->chunks.push_back(piece.place);
     edit->chunks.back().sealed = true;
@@ -161,10 +199,16 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
   const ManifestState& manifest = tree_->versions->manifest();
   CHECK_EQ(manifest.chunks.size(), extents.size());
   const std::unique_ptr<LogHistory> log = NewHistory(LogPolicy::kRecover);
+  const bool by_index = !db_.options.paranoid_checks && db_.order.bytewise();  // others may order keys otherwise now
   std::map<uint64_t, ExtentRef> extent_of;
   size_t i = 0;
   for (const auto& [id, place] : manifest.chunks) {
     const ExtentRef& extent = extent_of[id] = std::move(extents[i++]);
+    ChunkIndex index;
+    if (by_index && ReadChunkIndex(place, extent->data(), db_.pool->secret(), &index)) {
+      log->AddIndexedChunk(place, index);
+      continue;
+    }
     extent->PopulateForReading();
     log->AddChunk(place, extent->data(), db_.pool->secret());
   }
@@ -172,6 +216,7 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
   Status s = log->AddFiles(db_.options.env, files != nullptr ? files->folder() : "");
   if (s.ok()) s = log->Judge(manifest.flushed_sequence, 0);
   const LogPiece* last = nullptr;
+  if (s.ok()) LogChunks(*log);
   if (s.ok()) s = ReplayHistory(*log, extent_of, edit, &last);
   if (!s.ok()) return s;
   *last_sequence = log->last_sequence();
@@ -179,7 +224,8 @@ Status Recovery::ReplayLog(std::vector<ExtentRef> extents, uint64_t* last_sequen
     s = files->Adopt(log->pieces());
     if (logs_->to_write() == nullptr) files->EndFile();  // the one that made the removals durable
   }
-  if (!s.ok() || last == nullptr) return s;
+  // A chunk with an index was durable when that was made.
+  if (!s.ok() || last == nullptr || last->index.has_value()) return s;
   // What one crash may have left unfenced lies in the last chunk, within the window.
   auto first = last->frames.end() - 1;
   while (first != last->frames.begin() && (first - 1)->last_sequence() + kLogWindow > last->last_sequence &&

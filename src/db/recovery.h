@@ -55,7 +55,8 @@ class Recovery {
                        const LogPiece** last_sealed) REQUIRES(db_mutex);
   Status RemoveOrphans() REQUIRES(db_mutex);
   std::unique_ptr<LogHistory> NewHistory(LogPolicy policy) const;
-  static void ReplayChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable);
+  void LogChunks(const LogHistory& log) const;
+  Status TakeUpChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable) const;
   Status ReplayBatch(const Slice& batch, MemTable* memtable);
 
   const DbContext& db_;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "pmtable/table_builder.h"
+#include "src/log/chunk_index.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -67,11 +68,11 @@ uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
 // take what they take: in a small pool that is most of it.
 uint64_t Space::IndexReserve(Demand demand, uint64_t delete_bytes) const {
   const Segment& segment = tree_->memtable->segment();
-  const uint64_t in_memtable = tree_->memtable->tree().count();
+  const uint64_t in_memtable = tree_->memtable->count();
   uint64_t unflushed = in_memtable;
   uint64_t extents = tree_->versions->payload_references() + segment.chunks.size() + spares_.size();
   for (const MemTableRef& memtable : tree_->immutables) {
-    unflushed += memtable->tree().count();
+    unflushed += memtable->count();
     extents += memtable->segment().chunks.size();
   }
   // What is yet to come into the chunks that are there already, if records go on as they are.
@@ -228,14 +229,15 @@ Status Space::NewMemoryChunk(uint64_t size, uint64_t min_size, Pool::Leave leave
 }
 
 // A chunk first, the memtable's blocks and the memtable next, then the files, and what can wait last: the order is that
-// in which a writer would miss them.
+// in which a writer would miss them. Nobody but the next open misses an index.
 bool Space::Prepare() {
   const bool prepared = PrepareChunks();  // first, as a writer may be waiting for it
   if (db_.blocks->in_use()) db_.blocks->Prepare(2);
   tree_->PrepareMemTable();
+  const bool indexed = IndexChunk();
   // One piece at a time, so that chunks come in between.
   const bool grown = db_.pool->GrowAhead(db_.options.pool_growth / 2);
-  if (prepared || grown || db_.hooks.manual_background) return prepared || grown;
+  if (prepared || indexed || grown || db_.hooks.manual_background) return prepared || indexed || grown;
   uint64_t reserve;
   {
     DbLock lock(control_);
@@ -248,6 +250,52 @@ bool Space::Prepare() {
   };
   db_.WithMemory(give_back).IgnoreError();  // tried again later
   return given;
+}
+
+// The oldest chunk that waits for its index, or nullptr; tree_->indexing is its memtable then. Of the memtable whose
+// flush runs there is none: its chunks are being cut to what is used of them.
+LogChunk* Space::TakeComplete() {
+  DCHECK(tree_->memtable != nullptr);
+  const auto take = [this](const MemTableRef& memtable) -> LogChunk* {
+    control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
+    for (const auto& chunk : memtable->segment().chunks) {
+      const bool early =
+          MIODB_MUTATED(kChunkIndexEarly) && chunk->stage == LogChunk::Stage::kWritten && chunk->used > 0;
+      if (chunk->stage != LogChunk::Stage::kComplete && !early) continue;
+      tree_->indexing = memtable;
+      return chunk.get();
+    }
+    return nullptr;
+  };
+  for (auto sealed = tree_->immutables.rbegin(); sealed != tree_->immutables.rend(); ++sealed) {
+    if (scheduler_->flushing() && sealed == tree_->immutables.rbegin()) continue;
+    if (LogChunk* const chunk = take(*sealed); chunk != nullptr) return chunk;
+  }
+  return take(tree_->memtable);
+}
+
+// Gives one chunk its index. Without memory it stays without one: that costs the next open time, and nothing else.
+bool Space::IndexChunk() {
+  LogChunk* chunk;
+  {
+    DbLock lock(control_);
+    CHECK(tree_->indexing == nullptr);  // one thread prepares
+    if (!control_->error().ok() || control_->closing()) return false;
+    chunk = TakeComplete();
+  }
+  if (chunk == nullptr) return false;
+  const WriteTurns::Work work(turns_);
+  db_.WithMemory([&] {
+       WriteChunkIndex(&db_.pool->persist(), db_.order, db_.pool->secret(), *chunk);
+       return Status::OK();
+     })
+      .IgnoreError();
+  DbLock lock(control_);
+  CHECK(tree_->indexing != nullptr);
+  chunk->stage = LogChunk::Stage::kIndexed;
+  tree_->indexing = nullptr;
+  control_->Wake(BackgroundStep::kFlush);
+  return true;
 }
 
 size_t Space::MissingSpares(uint64_t bytes) const {

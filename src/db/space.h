@@ -2,8 +2,8 @@
 // be merged and collected.
 //
 // Prepare is the work of a thread of its own: it takes extents for log chunks, faults them in, and names them in the
-// manifest, so that one is ready for a writer; has the pool's files grow ahead of need; and gives back what nobody
-// needed for a while.
+// manifest, so that one is ready for a writer; gives those that are full their index; has the pool's files grow ahead
+// of need; and gives back what nobody needed for a while.
 //
 // Threads: as annotated; the figures of the pool have locks of their own.
 // What a crash leaves: a chunk that the manifest names and nobody has written to is found empty and dropped by the next
@@ -108,6 +108,8 @@ class Space {
                    std::vector<std::unique_ptr<LogChunk>>* chunks) EXCLUDES(db_mutex);
   Status AllocateChunk(uint64_t size, uint64_t min_size, Demand demand, std::unique_ptr<LogChunk>* chunk)
       EXCLUDES(db_mutex);
+  LogChunk* TakeComplete() REQUIRES(db_mutex);
+  bool IndexChunk() EXCLUDES(db_mutex);
   size_t MissingSpares(uint64_t bytes) const REQUIRES(db_mutex);
   bool PrepareChunks();
 

@@ -65,11 +65,13 @@ void Tree::PrepareMemTable() {
 
 uint64_t Tree::SegmentBytes() const {
   uint64_t bytes = 0;
-  for (const auto& chunk : memtable->segment().chunks) bytes += chunk->capacity;
+  for (const auto& chunk : memtable->segment().chunks) {
+    bytes += chunk->in_pool() ? chunk->extent->size() : chunk->capacity;
+  }
   return bytes;
 }
 
-// By the capacity of its chunks and not by what is used of them, so that the log of one memtable has a bound whatever
+// By the size of its chunks and not by what is used of them, so that the log of one memtable has a bound whatever
 // the last chunk still has room for. Nodes count for themselves: of records of a few bytes they are the larger part.
 bool Tree::MemTableFull() const {
   if (memtable->empty()) return false;

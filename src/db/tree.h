@@ -78,6 +78,7 @@ class Tree {
   std::unique_ptr<VersionSet> versions GUARDED_BY(db_mutex);
   MemTableRef memtable GUARDED_BY(db_mutex);
   std::deque<MemTableRef> immutables GUARDED_BY(db_mutex);
+  MemTableRef indexing GUARDED_BY(db_mutex);  // a chunk of it gets its index just now, so its flush has to wait
 
   // How often the version has changed.
   uint64_t version_changes GUARDED_BY(db_mutex) = 0;

@@ -120,6 +120,9 @@ class WritePath {
   void CollectRecords(Writer* leader, Writer* last);
   void TraceGroup(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
+  void CompleteChunk() REQUIRES(db_mutex);
+  bool GetsIndex(const LogChunk& chunk) const;
+  uint64_t RecordBytes() const REQUIRES(db_mutex);
   Status MakeRoomForReplay(uint64_t frame_bytes);
 
   Status MakeRoom(uint64_t frame_bytes, bool deletes_only) EXCLUDES(db_mutex);
@@ -127,7 +130,7 @@ class WritePath {
   Status TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken) REQUIRES(db_mutex);
   bool ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) REQUIRES(db_mutex);
   Status NoRoom(bool* give_up) REQUIRES(db_mutex);
-  void UseChunk(std::unique_ptr<LogChunk> chunk) REQUIRES(db_mutex);
+  void UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) REQUIRES(db_mutex);
   void Seal() REQUIRES(db_mutex);
   void Throttle(uint64_t bytes);
 

@@ -7,6 +7,7 @@
 
 #include "src/db/settle_request.h"
 #include "src/db/write_path.h"
+#include "src/log/chunk_index.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 
@@ -26,6 +27,9 @@ constexpr uint64_t kMostThrottleDebtNanos = 1000 * 1000 * 1000;
 
 // Waits from this on are noted in the info log.
 constexpr uint64_t kLongStallMicros = 20 * 1000;
+
+// What a record takes as long as there is none.
+constexpr uint64_t kUsualRecordBytes = 128;
 
 // Nanoseconds that a leader waits for each KiB that it writes: up to the first as free space above the reserve goes
 // from the share of the pool, or the chunks if that is less, to nothing; the second while all sealed memtables that
@@ -104,7 +108,7 @@ Status WritePath::TakeChunk(uint64_t frame_bytes, bool deletes_only, bool* taken
     }
   }
   if (chunk != nullptr) {
-    UseChunk(std::move(chunk));
+    UseChunk(std::move(chunk), frame_bytes);
     *taken = true;
     return Status::OK();
   }
@@ -139,7 +143,7 @@ bool WritePath::ChunkForDeletes(uint64_t frame_bytes, Space::Demand demand) {
     const DbUnlock unlock(control_);
     s = space_->NewChunk(std::max(frame_bytes, usual), frame_bytes, demand, &chunk);
   }
-  if (s.ok()) UseChunk(std::move(chunk));
+  if (s.ok()) UseChunk(std::move(chunk), frame_bytes);
   return s.ok();
 }
 
@@ -181,10 +185,37 @@ Status WritePath::NoRoom(bool* give_up) {
   return Status::NoSpace(db_.pool->path(), db_.pool->space().DescribeFull());
 }
 
+// In file mode nobody syncs for the sake of an index, and under an order of the user's the comparator may be slow.
+bool WritePath::GetsIndex(const LogChunk& chunk) const {
+  return chunk.in_pool() && !persist_->fence_is_slow() && db_.order.bytewise();
+}
+
+// What a write takes of the log, on average of the newest memtable with records.
+uint64_t WritePath::RecordBytes() const {
+  const MemTable& newest =
+      tree_->memtable->empty() && !tree_->immutables.empty() ? *tree_->immutables.front() : *tree_->memtable;
+  const uint64_t bytes = newest.count() == 0 ? 0 : newest.segment().used_bytes() / newest.count();
+  return bytes > 0 ? bytes : kUsualRecordBytes;
+}
+
+// Nothing more is written to the present chunk, and all of it is durable.
+void WritePath::CompleteChunk() {
+  if (chunk_ == nullptr || !GetsIndex(*chunk_)) return;
+  DCHECK(chunk_->stage == LogChunk::Stage::kWritten && !lanes_.open());
+  DCHECK(chunk_->first_sequence > 0 && chunk_->first_sequence <= allocated_sequence_ + 1);
+  chunk_->stage = LogChunk::Stage::kComplete;
+}
+
 // The chunk belongs to the memtable whose records it will hold, and goes when that has been flushed and nobody reads it
-// any more.
-void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
+// any more. Its end is kept for its index.
+void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk, uint64_t frame_bytes) {
+  DCHECK_GE(chunk->capacity, frame_bytes);
+  CompleteChunk();
   LogChunk* const used = chunk.get();
+  used->first_sequence = allocated_sequence_ + 1;
+  if (GetsIndex(*used)) {
+    used->capacity -= std::min(ChunkIndexRoom(used->capacity, RecordBytes()), used->capacity - frame_bytes);
+  }
   Space::KeepChunks(&tree_->memtable->segment().chunks, {&chunk, 1});
   chunk_ = used;
   control_->Changed();
@@ -193,6 +224,7 @@ void WritePath::UseChunk(std::unique_ptr<LogChunk> chunk) {
 // Readers see the sealed memtable and the new one at once, by one state. The log file ends with the memtable, so that
 // it can be retired as a whole.
 void WritePath::Seal() {
+  CompleteChunk();
   tree_->Seal();
   writable_ = tree_->memtable.get();
   DCHECK(writable_->empty() && writable_->segment().chunks.empty());

@@ -4,6 +4,7 @@
 #include "src/log/frame_reader.h"
 
 #include <bit>
+#include <cstring>
 
 #include "src/util/check.h"
 #include "src/util/mutation.h"
@@ -53,11 +54,58 @@ bool RecordChecks(const RecordView& record, uint64_t hash) {
 // Whether a frame of so many records can be so far ahead: one that is written beside others has one record.
 bool IsAhead(uint64_t ahead, uint64_t count) { return ahead == 0 || (ahead < kLogWindow && count == 1); }
 
+// Tells of many places at once that no tag with a sequence in (after, after + kWindow] lies there: by the two highest
+// bytes, which such sequences have in common, and by zeros. Chunks that were made ready and never used are searched
+// from end to end, so that is most of what a search does.
+class TagSieve {
+ public:
+  static constexpr uint64_t kWindow = uint64_t{1} << 32;  // so many writes lie in no one chunk
+  static constexpr ptrdiff_t kPlaces = 16;
+  static constexpr ptrdiff_t kBytes = kPlaces + 8;  // that are looked at
+
+  explicit TagSieve(uint64_t after) : least_(after + 1), most_(after + kWindow) {}
+
+  // Whether a tag may begin at one of kPlaces places. REQUIRES: kBytes can be read.
+  bool MayBegin(const char* place) const {
+    const Bytes any = (Load(place) | Load(place + 8)) != 0;
+    const Bytes first = Load(place + 7), second = Load(place + 6);
+    const Bytes both = ((first == Byte(least_, 48)) | (first == Byte(most_, 48))) &
+                       ((second == Byte(least_, 40)) | (second == Byte(most_, 40)));
+    return IsAny(any) && IsAny(both);
+  }
+
+ private:
+  using Bytes = uint8_t __attribute__((vector_size(kPlaces)));
+
+  static Bytes Load(const char* p) {
+    Bytes bytes;
+    memcpy(&bytes, p, sizeof(bytes));
+    return bytes;
+  }
+  static uint8_t Byte(uint64_t sequence, int shift) { return static_cast<uint8_t>(sequence >> shift); }
+  static bool IsAny(const Bytes& bytes) {
+    uint64_t words[2];
+    static_assert(sizeof(words) == sizeof(bytes));
+    memcpy(words, &bytes, sizeof(words));
+    return (words[0] | words[1]) != 0;
+  }
+
+  const uint64_t least_, most_;
+};
+
 // Looks in [p, limit) for the tag of a frame's first record, because few byte strings can be one: a known type, and a
-// sequence in (after, after + window]. Calls read(begin) for each place where the frame could then begin.
+// sequence in (after, after + window]. sieve: of that; null: there is none. Calls read(begin) for each place where the
+// frame could then begin.
 template <typename Read>
-const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t window, Read read) {
+const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t window, const TagSieve* sieve,
+                      Read read) {
+  const char* sieved = p;  // places before it were looked at
   for (const char* tag = p + kBeforeTag + 1; limit - tag >= 8; tag++) {
+    if (sieve != nullptr && tag >= sieved) {
+      while (limit - tag >= TagSieve::kBytes && !sieve->MayBegin(tag)) tag += TagSieve::kPlaces;
+      sieved = tag + TagSieve::kPlaces;
+      if (limit - tag < 8) break;
+    }
     if (!IsKnownLogType(static_cast<uint8_t>(*tag)) || TagSequence(DecodeFixed64(tag)) - after - 1 >= window) continue;
     // The body size ends before the record's check: its last byte has the high bit clear, those before have it set.
     const char* const size_end = tag - 4;
@@ -100,10 +148,10 @@ bool ReadFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk
 // What is at p is left out, for it was read and does not check. Sequences rise along a chunk, so a frame whose first
 // sequence is not above those before is none of this chunk's writing.
 const char* FindLaterFrame(const char* p, const char* limit, uint64_t secret, uint64_t chunk_id, uint64_t after) {
-  constexpr uint64_t kWindow = uint64_t{1} << 32;  // so many writes lie in no one chunk
   FrameView frame;
   if (p >= limit || MIODB_MUTATED(kFrameLaterUnseen)) return nullptr;
-  return FindFrame(p + 1, limit, after, kWindow,
+  const TagSieve sieve(after);
+  return FindFrame(p + 1, limit, after, TagSieve::kWindow, &sieve,
                    [&](const char* begin) { return ReadFrame(begin, limit, secret, chunk_id, &frame); });
 }
 
@@ -115,7 +163,7 @@ bool FrameSearch::Next(const char* p, const char* limit, FrameView* frame, uint6
     searched_ = searched_before + static_cast<uint64_t>(begin - p);
     return Read(begin, limit, frame, chunk_id);
   };
-  const bool found = (p == last_end_ && read(p)) || FindFrame(p, limit, 0, kMaxSequence, read) != nullptr;
+  const bool found = (p == last_end_ && read(p)) || FindFrame(p, limit, 0, kMaxSequence, nullptr, read) != nullptr;
   DCHECK(!found || (frame->begin >= p && frame->end <= limit));
   if (found) last_end_ = frame->end;
   searched_ = searched_before + static_cast<uint64_t>((found ? frame->end : limit) - p);

@@ -20,13 +20,32 @@
 namespace miodb {
 
 struct LogChunk {
+  // What becomes of a chunk with time: forward only. Under the database mutex.
+  enum class Stage : uint8_t {
+    kWritten,   // frames come, or it is not one that gets an index
+    kComplete,  // no more frames come, and all of them are durable
+    kIndexed,   // it has its index, as far as it can have one (chunk_index.h)
+    kRead,      // of a recovery, which reads it by its index
+    kFlushed,   // the same, and tables have its frames: readers from before the flush may read the index still
+  };
+
+  LogChunk() = default;
+  LogChunk(const LogChunk&) = delete;
+  LogChunk& operator=(const LogChunk&) = delete;
+  // The index lies in what the flush has cut off, so that is free only when the last reader of the memtable has gone.
+  ~LogChunk() {
+    if (stage == Stage::kFlushed) extent->ReleaseTrimmed();
+  }
+
   uint64_t id = 0;
   ExtentRef extent;                // null when the log is off
   std::unique_ptr<char[]> memory;  // then this holds the bytes
   ExtentRef reserved;              // and a flush copies them here, so that it cannot lack the space
   char* base = nullptr;
-  uint64_t capacity = 0;
+  uint64_t capacity = 0;          // for frames
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
+  uint64_t first_sequence = 0;    // of the first frame, known when writers take the chunk
+  Stage stage = Stage::kWritten;
 
   bool in_pool() const { return extent != nullptr; }
   uint64_t room() const {

@@ -21,6 +21,21 @@ const LogPiece& LogHistory::AddChunk(const LogChunkPlace& place, const char* bas
   return pieces_.back();
 }
 
+void LogHistory::AddIndexedChunk(const LogChunkPlace& place, const ChunkIndex& index) {
+  CHECK(state_ == State::kOpen);
+  CHECK(rules_.policy == LogPolicy::kRecover);
+  LogPiece& piece = pieces_.emplace_back();
+  piece.name = (rules_.pool_path.empty() ? "" : rules_.pool_path + ": ") + ChunkName(place);
+  piece.place = place;
+  piece.index = index;
+  piece.valid_bytes = index.frame_bytes;
+  piece.first_sequence = piece.order = index.first_sequence;
+  piece.last_sequence = index.last_sequence();
+  piece.writes = index.count;
+  DCHECK(piece.first_sequence > 0 && piece.first_sequence <= piece.last_sequence);
+  DCHECK_LE(piece.valid_bytes, place.frame_limit());
+}
+
 // The id of its chunk alone is known of the place: of two frames that begin with the same write the later chunk's
 // counts.
 void LogHistory::AddFrame(const std::string& name, const FrameView& frame, uint64_t chunk_id) {

@@ -20,6 +20,8 @@
 //   damage  Any other hole or gap; a frame with records of a type that this version does not know; a log that does not
 //           reach as far as it is known to have gone.
 //   foreign What lies in a chunk and was written into another one, or by another pool, does not check.
+//   index   A chunk that is taken up by its index has what the index says, and no end of a crash: it was complete and
+//           durable when the index was made. What is damaged in it is found by who reads it.
 //   flushed A file of which all writes are in tables has nothing to replay, and stays.
 //   found   Of frames that a search found in a pool nobody knows whether their chunk counted. One that begins with a
 //           write that is there already does not: sequences that a recovery did not keep were given out again.
@@ -63,10 +65,12 @@ class LogHistory {
   LogHistory(const LogHistory&) = delete;
   LogHistory& operator=(const LogHistory&) = delete;
 
-  // Takes up a chunk, as ReadLogChunk reads it; a frame that was found in a pool, for a repair; the log files of a
-  // folder, if there is one, which Judge reads. log_id: of this log, if WAL_OWNER has not been asked; the files of
-  // another log are told of and left alone. An error is one of reading the folder. REQUIRES: before Judge.
+  // Takes up a chunk, as ReadLogChunk reads it; a chunk by its index, without a look at its frames; a frame that was
+  // found in a pool, for a repair; the log files of a folder, if there is one, which Judge reads. log_id: of this log,
+  // if WAL_OWNER has not been asked; the files of another log are told of and left alone. An error is one of reading
+  // the folder. REQUIRES: before Judge.
   const LogPiece& AddChunk(const LogChunkPlace& place, const char* base, uint64_t secret);
+  void AddIndexedChunk(const LogChunkPlace& place, const ChunkIndex& index);
   void AddFrame(const std::string& name, const FrameView& frame, uint64_t chunk_id);
   Status AddFiles(Env* env, const std::string& folder, std::optional<uint64_t> log_id = std::nullopt);
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/problem.h"
+#include "src/log/chunk_index.h"
 #include "src/log/file_log_format.h"
 #include "src/log/frame_reader.h"
 #include "src/log/log_chunk_place.h"
@@ -37,18 +39,19 @@ struct LogPiece {
   enum class Kind { kChunk, kFrame, kFile };
 
   Kind kind = Kind::kChunk;
-  std::string name;               // for people
-  LogChunkPlace place;            // of a chunk; of a frame the id alone
-  LogFile file;                   // of a file
-  std::vector<FrameView> frames;  // of a chunk or a frame: all that check, also behind holes
-  size_t whole_frames = 0;        // so many of them lie before the first hole
-  uint64_t valid_bytes = 0;       // of a chunk or a file: the end of what lies before the first hole
-  uint64_t first_sequence = 0;    // 0: nothing; of a file, nothing that is not in tables
-  uint64_t last_sequence = 0;     // 0: nothing
-  uint64_t writes = 0;            // of a file those that are not in tables
-  uint64_t order = 0;             // the write that the piece begins with, or would
-  std::vector<Problem> holes;     // more that checks follows after something that does not, or does not follow
-  bool in_order = true;           // no frame lies right behind one that it does not follow in sequence
+  std::string name;                 // for people
+  LogChunkPlace place;              // of a chunk; of a frame the id alone
+  LogFile file;                     // of a file
+  std::optional<ChunkIndex> index;  // of a chunk that was taken up by it
+  std::vector<FrameView> frames;    // of a chunk without index, or a frame: all that check, also behind holes
+  size_t whole_frames = 0;          // so many of them lie before the first hole
+  uint64_t valid_bytes = 0;         // of a chunk or a file: the end of what lies before the first hole
+  uint64_t first_sequence = 0;      // 0: nothing; of a file, nothing that is not in tables
+  uint64_t last_sequence = 0;       // 0: nothing
+  uint64_t writes = 0;              // of a file those that are not in tables
+  uint64_t order = 0;               // the write that the piece begins with, or would
+  std::vector<Problem> holes;       // more that checks follows after something that does not, or does not follow
+  bool in_order = true;             // no frame lies right behind one that it does not follow in sequence
   LogVerdict verdict = LogVerdict::kDrop;
 
   bool in_file() const { return kind == Kind::kFile; }

@@ -113,7 +113,8 @@ BLinkTree::Entry* BLinkTree::FindEnd(Path* path) const {
 // The order is entry, list, tree. An entry that is linked into the list is found by every reader that began at an
 // entry before it, whether a page leads to it or not; so the insert is complete for readers at the one release store,
 // and a reader that meets the tree in the middle of AddSlot loses nothing. An insert that runs out of memory in
-// AddSlot has linked the entry; the leader then ends all writing, because its sequence may not be given out twice.
+// AddSlot has linked the entry and leaves its slot out; a leader then ends all writing, because the sequence may not be
+// given out twice.
 void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_t record_size) {
   if (left_out_.load(std::memory_order_relaxed) > 0) [[unlikely]]  // relaxed: nobody else inserts
     return InsertWithSlotsLeftOut(key, tag, record, record_size);
@@ -130,8 +131,13 @@ void BLinkTree::Insert(const Slice& key, uint64_t tag, const char* record, size_
   // release: publishes the entry and its record to readers' acquire loads in Next.
   previous->next.store(entry, std::memory_order_release);
   if (next == nullptr) last_ = entry;
-  AddSlot(&path, 0, entry->head, entry);
   count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // relaxed: a statistic
+  try {
+    AddSlot(&path, 0, entry->head, entry);
+  } catch (const std::bad_alloc&) {
+    left_out_.fetch_add(1, std::memory_order_relaxed);  // relaxed: nobody else inserts
+    throw;
+  }
 }
 
 // Puts a slot behind the path's on this level, splitting the page if it is full.

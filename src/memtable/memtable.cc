@@ -10,9 +10,11 @@ namespace {
 // Decides how many bits are set for a key; how many keys there will be is not known.
 constexpr int kFilterBitsPerKey = 10;
 
-Status Damaged(const BLinkTree::Entry* entry) {
-  return Status::Corruption("log record of write " + std::to_string(TagSequence(entry->tag)), "damaged");
+Status DamagedWrite(uint64_t sequence) {
+  return Status::Corruption("log record of write " + std::to_string(sequence), "damaged");
 }
+
+Status Damaged(const BLinkTree::Entry* entry) { return DamagedWrite(TagSequence(entry->tag)); }
 
 // Parses a record. It was good when its entry was made, but it lies on a medium that may have changed since, so its
 // sizes are checked against what the entry remembers in DRAM before anything behind them is touched: a damaged record
@@ -129,6 +131,8 @@ MemTable::MemTable(KeyOrder order, BlockPool* blocks, size_t filter_bytes, uint6
 // and the sequence that makes the entry visible is published after both.
 Status MemTable::Get(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
   DCHECK_LE(key.sequence, kMaxSequence);
+  if (GoesByChunks()) [[unlikely]]
+    return GetFromChunks(key, verify, found, record);
   *found = false;
   if (!MayHave(key)) return Status::OK();
   return Read(tree_.Seek(key.key, key.sequence), key, verify, found, record);
@@ -139,6 +143,10 @@ bool MemTable::Search::Step(const LookupKey& key, bool verify, PrefetchList* wan
   DCHECK(memtable_ != nullptr && s->ok());
   switch (stage_) {
     case Stage::kFilter:
+      if (memtable_->GoesByChunks()) [[unlikely]] {
+        *s = memtable_->GetFromChunks(key, verify, found, record);
+        return true;
+      }
       *found = false;
       if (!memtable_->MayHave(key)) return true;
       tree_.Start(memtable_->tree_, key.key, key.sequence);
@@ -169,6 +177,52 @@ void MemTable::EndBeside(uint64_t last_sequence) {
   max_sequence_ = last_sequence;
 }
 
+void MemTable::AddSorted(std::unique_ptr<SortedChunk> chunk) {
+  const SortedChunk::Bytes bytes = chunk->bytes();
+  CHECK_EQ(tree_.count(), 0u);
+  CHECK(bytes.first_sequence > max_sequence_ && bytes.first_sequence <= bytes.last_sequence);
+  if (chunk->count() > 0) {
+    if (sorted_ == nullptr) sorted_ = std::make_unique<SortedChunks>(order_);
+    sorted_->Add(std::move(chunk));
+  }
+  if (min_sequence_ == 0) min_sequence_ = bytes.first_sequence;
+  max_sequence_ = bytes.last_sequence;
+}
+
+Status MemTable::GetFromChunks(const LookupKey& key, bool verify, bool* found, RecordView* record) const {
+  DCHECK(sorted_ != nullptr);
+  Status s = sorted_->Get(key, found, record);
+  if (!s.ok() || !*found || !verify || record->Verify(secret_)) return s;
+  return DamagedWrite(record->sequence());
+}
+
+// One walk over all chunks in key order, so that every insert is one at the tree's end. Every record is verified here:
+// those of a chunk with an index nobody has looked at, and what is flushed is taken for whole ever after. An attempt
+// after one that lacked memory goes on behind the last entry that is linked.
+Status MemTable::BuildTree() {
+  if (!GoesByChunks()) return Status::OK();
+  const std::unique_ptr<InternalIterator> it = sorted_->NewIterator();
+  const BLinkTree::Entry* const last = tree_.Last();
+  if (last == nullptr) {
+    it->SeekToFirst();
+  } else {
+    it->Seek(BLinkTree::KeyOf(last), TagSequence(last->tag));
+    if (it->Valid()) it->Next();
+  }
+  for (; it->Valid(); it->Next()) {
+    DCHECK(it->record().sequence() >= min_sequence_ && it->record().sequence() <= max_sequence_);
+    const RecordView& record = it->record();
+    if (!record.Verify(secret_)) return DamagedWrite(record.sequence());
+    if (filter_ != nullptr) filter_->Add(KeyHash(record.key));
+    tree_.Insert(record.key, record.tag, record.begin, record.size());
+  }
+  Status s = it->status();
+  if (!s.ok()) return s;
+  CHECK_EQ(tree_.count(), sorted_->count());
+  built_.store(true, std::memory_order_release);  // release: publishes the tree and the filter to GoesByChunks
+  return s;
+}
+
 // A range has no entry in the tree and none in the filter.
 void MemTable::AddRange(const Slice& begin, const Slice& end, uint64_t sequence) {
   DCHECK_GT(sequence, max_sequence_);
@@ -177,7 +231,14 @@ void MemTable::AddRange(const Slice& begin, const Slice& end, uint64_t sequence)
   max_sequence_ = sequence;
 }
 
+// Its sequence is one of the chunk's.
+void MemTable::AddSortedRange(const Slice& begin, const Slice& end, uint64_t sequence) {
+  DCHECK(sequence >= min_sequence_ && sequence <= max_sequence_);
+  ranges_.Add(order_, begin, end, sequence);
+}
+
 std::unique_ptr<InternalIterator> MemTable::NewIterator(uint64_t newest) const {
+  if (GoesByChunks()) return sorted_->NewIterator();
   return std::make_unique<MemTableIterator>(&tree_, newest);
 }
 

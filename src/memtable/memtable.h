@@ -5,10 +5,14 @@
 // with a lane of its own; any number read meanwhile without locks.
 // Once sealed (Tree::Seal) nobody adds. Ownership: owns its segment; records stay where they are while the memtable
 // lives.
+//
+// One that a recovery makes of log chunks is sealed from the beginning and has no tree: its records are found by the
+// order of each chunk (sorted_chunks.h) until BuildTree, which its flush needs.
 
 #ifndef MIODB_SRC_MEMTABLE_MEMTABLE_H_
 #define MIODB_SRC_MEMTABLE_MEMTABLE_H_
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -17,6 +21,7 @@
 #include "src/log/log_chunk.h"
 #include "src/memtable/blink_tree.h"
 #include "src/memtable/memtable_ranges.h"
+#include "src/memtable/sorted_chunks.h"
 #include "src/util/bloom_filter.h"
 #include "src/util/check.h"
 #include "src/util/prefetch.h"
@@ -84,6 +89,15 @@ class MemTable {
   // Everybody who added has ended, and together they added all up to this sequence. By the leader.
   void EndBeside(uint64_t last_sequence);
 
+  // Takes up a recovered chunk, in the order of sequences, and then the ranges that it deletes, which it has no places
+  // of. By the open, before anybody reads. REQUIRES: nothing was added by Add.
+  void AddSorted(std::unique_ptr<SortedChunk> chunk);
+  void AddSortedRange(const Slice& begin, const Slice& end, uint64_t sequence);
+
+  // Has the tree take what sorted chunks hold, if there are any; readers go by the tree afterwards. May be called again
+  // after an attempt that lacked memory. Corruption if a record is damaged. Threads: one, while any number read.
+  Status BuildTree();
+
   // Of the records added; 0 while empty. Sealed memtables and the adder only.
   uint64_t min_sequence() const { return min_sequence_; }
   uint64_t max_sequence() const { return max_sequence_; }
@@ -130,13 +144,20 @@ class MemTable {
 
   Segment& segment() { return segment_; }
   const Segment& segment() const { return segment_; }
-  const BLinkTree& tree() const { return tree_; }
-  bool empty() const { return tree_.count() == 0 && ranges_.view() == nullptr; }
+  const BLinkTree& tree() const { return tree_; }  // complete, but for sorted chunks before BuildTree
+  uint64_t count() const { return sorted_ == nullptr ? tree_.count() : sorted_->count(); }  // without ranges
+  bool empty() const { return count() == 0 && ranges_.view() == nullptr; }
 
   // DRAM in use, without records.
-  size_t memory_bytes() const { return arena_.memory_bytes() + ranges_.memory_bytes(); }
+  size_t memory_bytes() const {
+    return arena_.memory_bytes() + ranges_.memory_bytes() + (sorted_ == nullptr ? 0 : sorted_->memory_bytes());
+  }
 
  private:
+  // Whether records are found by the order of chunks. acquire: pairs with the release in BuildTree; the tree and the
+  // filter are complete.
+  bool GoesByChunks() const { return sorted_ != nullptr && !built_.load(std::memory_order_acquire); }
+  Status GetFromChunks(const LookupKey& key, bool verify, bool* found, RecordView* record) const;
   bool MayHave(const LookupKey& key) const { return filter_ == nullptr || filter_->MayContain(key.hash); }
   Status Read(const BLinkTree::Entry* entry, const LookupKey& key, bool verify, bool* found, RecordView* record) const;
 
@@ -146,6 +167,8 @@ class MemTable {
   MemTableRanges ranges_;
   std::vector<std::unique_ptr<ArenaPiece>> lanes_;  // from the first BeginBeside on
   std::unique_ptr<BloomFilter> filter_;             // nullptr: none
+  std::unique_ptr<SortedChunks> sorted_;            // nullptr: everything was added by Add
+  std::atomic<bool> built_{false};                  // the tree has what sorted_ has
   const KeyOrder order_;
   const uint64_t secret_;
   uint64_t min_sequence_ = 0;

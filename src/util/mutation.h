@@ -30,6 +30,9 @@ namespace miodb {
   X(kFrameIdUnseeded, "frame checksum does not depend on the chunk's id")                        \
   X(kFrameSequenceUnchecked, "a frame need not follow the one before it in sequence")            \
   X(kFrameLaterUnseen, "no look for later frames behind a damaged one")                          \
+  X(kChunkIndexUnchecked, "index of a log chunk accepted without its checksum")                  \
+  X(kChunkIndexIdUnseeded, "checksum of a log chunk's index does not depend on the chunk's id")  \
+  X(kChunkIndexEarly, "log chunk gets its index while frames still come")                        \
   X(kFrameAheadUnseen, "a hole in a log chunk taken for a crash's whatever later frames say")    \
   X(kLogWindowUnkept, "a frame stored further ahead than the window")                            \
   X(kVisibleOutOfOrder, "a write visible before those ahead of it")                              \
