@@ -143,7 +143,7 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
   writer.deletes_only = IsTombstone(type);
-  return Submit(&writer);
+  return SubmitTimed(&writer);
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
@@ -174,7 +174,17 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
   if (db_.tracer.wants_calls()) [[unlikely]]
     db_.tracer.Batch(writer.batch);
   if (writer.count == 0) return Status::OK();
-  return Submit(&writer);
+  return SubmitTimed(&writer);
+}
+
+// A write of the program's, of which Options::statistics counts the time.
+Status WritePath::SubmitTimed(Writer* writer) {
+  DCHECK_GT(writer->count, 0u);
+  OpTimes* const times = db_.statistics.times.get();
+  const uint64_t start = OpTimes::Start(times);
+  Status s = Submit(writer);
+  OpTimes::End(times, TimedOp::kPut, start);
+  return s;
 }
 
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its

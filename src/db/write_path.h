@@ -97,6 +97,7 @@ class WritePath {
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates);
   Status Submit(Writer* writer);
+  Status SubmitTimed(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;
   bool GoesBeside(const Writer& writer);
