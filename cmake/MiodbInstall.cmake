@@ -1,4 +1,7 @@
-# Install rules: headers, libraries, find_package(miodb) and pkg-config. What LevelDB programs need lies in folders named
+# Install rules: headers, libraries, find_package(miodb), pkg-config and the tool miodb. Each belongs to one of three
+# packages (MiodbPackages): libmiodb1, what programs need to run; libmiodb-dev, what they need to be built; miodb-tools.
+#
+# What LevelDB programs need lies in folders named
 # compat, which no compiler searches by itself, so that a LevelDB on the same machine stays what it is:
 #
 #   include/miodb/compat/leveldb   the headers; beside them a copy of miodb/, so that one -I is enough
@@ -8,6 +11,9 @@
 #                                  prefix), and the files by which pkg-config and CMake find a package named leveldb
 
 include(CMakePackageConfigHelpers)
+
+# The component of rules that name none.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libmiodb-dev)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/miodb")
 set(pkgconfig_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
@@ -23,8 +29,9 @@ endfunction()
 set(miodb_own_headers ${miodb_headers})
 list(REMOVE_ITEM miodb_own_headers include/miodb/c.h)  # of functions that only the library for LevelDB programs has
 install(FILES ${miodb_own_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/miodb")
-install(TARGETS miodb_static miodb_shared EXPORT miodb LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-                                                       ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS miodb_static miodb_shared EXPORT miodb
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libmiodb1 NAMELINK_COMPONENT libmiodb-dev
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 miodb_install_configured(cmake/miodb.pc.in "${pkgconfig_dir}" miodb.pc)
 
 if(MIODB_BUILD_COMPAT)
@@ -35,7 +42,8 @@ if(MIODB_BUILD_COMPAT)
   install(FILES cmake/libmemenv.a DESTINATION "${compat_lib_dir}")
   install(FILES ${miodb_headers} DESTINATION "${compat_include_dir}/miodb")
   install(TARGETS miodb_leveldb_static miodb_leveldb_shared EXPORT miodb
-          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ARCHIVE DESTINATION "${compat_lib_dir}")
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libmiodb1 NAMELINK_COMPONENT libmiodb-dev
+          ARCHIVE DESTINATION "${compat_lib_dir}")
   # Links, relative, so that an installed tree may be moved.
   file(RELATIVE_PATH compat_to_lib "/prefix/${compat_lib_dir}" "/prefix/${CMAKE_INSTALL_LIBDIR}")
   file(RELATIVE_PATH compat_to_include "/prefix/${compat_lib_dir}" "/prefix/${compat_include_dir}")
@@ -63,3 +71,27 @@ configure_package_config_file(cmake/miodbConfig.cmake.in "${PROJECT_BINARY_DIR}/
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/miodbConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/miodbConfig.cmake" "${PROJECT_BINARY_DIR}/miodbConfigVersion.cmake"
         DESTINATION "${package_dir}")
+
+# ---- The tool miodb: its other names, the man page and the completion, both of which it prints itself ----
+
+if(MIODB_BUILD_BENCHMARKS)
+  install(TARGETS miodb RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT miodb-tools)
+  set(man_page "${PROJECT_BINARY_DIR}/miodb.1.gz")
+  set(completion "${PROJECT_BINARY_DIR}/completion/miodb")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/completion")
+  add_custom_command(OUTPUT "${man_page}" "${completion}"
+                     COMMAND miodb --man | gzip -9n > "${man_page}"
+                     COMMAND miodb --bash_completion > "${completion}"
+                     DEPENDS miodb VERBATIM)
+  add_custom_target(miodb_manual ALL DEPENDS "${man_page}" "${completion}")
+  install(FILES "${man_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT miodb-tools)
+  install(FILES "${completion}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT miodb-tools)
+  foreach(name IN LISTS miodb_tool_links)
+    file(CREATE_LINK miodb.1.gz "${PROJECT_BINARY_DIR}/${name}.1.gz" SYMBOLIC)
+    file(CREATE_LINK miodb "${PROJECT_BINARY_DIR}/completion/${name}" SYMBOLIC)
+    install(FILES "${PROJECT_BINARY_DIR}/${name}" DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT miodb-tools)
+    install(FILES "${PROJECT_BINARY_DIR}/${name}.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT miodb-tools)
+    install(FILES "${PROJECT_BINARY_DIR}/completion/${name}"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT miodb-tools)
+  endforeach()
+endif()

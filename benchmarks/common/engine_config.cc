@@ -110,6 +110,15 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Option("ssd_rate_limit", &o->ssd_rate_limit, "bytes a second that they may write; 0: no limit");
   f->Bool("multi_get_io_uring", &o->multi_get_io_uring, "read table files for one multireadrandom with io_uring");
   f->Option("multi_get_threads", &o->multi_get_threads, "that read table files for one multireadrandom without it");
+  f->Bool("statistics", &o->statistics, "keep histograms of the times of calls and of background work");
+  f->Word("info_log_level", &o->info_log_level,
+          {{"info", InfoLogLevel::kInfo},
+           {"warning", InfoLogLevel::kWarning},
+           {"error", InfoLogLevel::kError},
+           {"none", InfoLogLevel::kNone}},
+          "info, warning, error or none");
+  f->Option("max_log_file_size", &o->max_log_file_size, "bytes at which LOG becomes LOG.old; 0: at every open only");
+  f->Option("keep_log_file_num", &o->keep_log_file_num, "files of the info log that are kept");
   f->Text("nvm_model", &o->nvm_model, "slow the pool down: none, optane, cxl, count or a file (docs/nvm_model.md)");
 }
 

@@ -1,7 +1,8 @@
 // Executes the operations whose instructions tools/checks/check_instructions.sh counts.
 //
-//   operation_cost DIRECTORY           makes a database there, uses it, removes it
-//   operation_cost DIRECTORY RANGES    the same with so many live deletions of ranges between its keys
+//   operation_cost DIRECTORY              makes a database there, uses it, removes it
+//   operation_cost DIRECTORY statistics   the same with Options::statistics
+//   operation_cost DIRECTORY RANGES       the same with so many live deletions of ranges between its keys
 //
 // Under callgrind only what the Counted functions call is counted, so that filling the database and the background
 // threads do not matter. Each of them executes kOperations operations, one per call of the public interface.
@@ -124,11 +125,14 @@ extern "C" {
 }  // extern "C"
 
 int main(int argc, char** argv) {
+  const std::string variant = argc == 3 ? argv[2] : "";
+  const bool statistics = variant == "statistics";
   if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: operation_cost DIRECTORY [RANGES]\n");
+    std::fprintf(stderr, "usage: operation_cost DIRECTORY [statistics | RANGES]\n");
     return 2;
   }
   miodb::Options options;
+  options.statistics = statistics;
   options.create_if_missing = true;
   options.error_if_exists = true;
   options.write_buffer_size = 2 << 20;
@@ -141,7 +145,7 @@ int main(int argc, char** argv) {
   Keys keys;
   for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), keys.Key(i), bytes));
   Check(db->WaitForIdle());
-  if (argc == 3) DeleteRanges(db.get(), std::strtoull(argv[2], nullptr, 10));
+  if (argc == 3 && !statistics) DeleteRanges(db.get(), std::strtoull(argv[2], nullptr, 10));
 
   const auto there = MakeKeys(0, 7);
   const auto missing = MakeKeys(kRecords, 1);

@@ -42,6 +42,7 @@ MIODB_C_EXPORT int miodb_minor_version(void);
 enum { miodb_persist_auto = 0, miodb_persist_pmem = 1, miodb_persist_emulated = 2, miodb_persist_file = 3 };
 enum { miodb_access_owner = 0, miodb_access_group_reads = 1, miodb_access_group_writes = 2 };
 enum { miodb_log_pmem = 0, miodb_log_off = 1, miodb_log_file = 2 };
+enum { miodb_info_log_info = 0, miodb_info_log_warning = 1, miodb_info_log_error = 2, miodb_info_log_none = 3 };
 
 /* The path is copied. */
 MIODB_C_EXPORT void miodb_options_set_pool_path(struct leveldb_options_t*, const char* path);
@@ -67,6 +68,10 @@ MIODB_C_EXPORT void miodb_options_set_lazy_copy_limit(struct leveldb_options_t*,
 MIODB_C_EXPORT void miodb_options_set_space_amplification_percent(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_filter_bits_per_key(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_reuse_logs(struct leveldb_options_t*, uint8_t);
+MIODB_C_EXPORT void miodb_options_set_statistics(struct leveldb_options_t*, uint8_t);
+MIODB_C_EXPORT void miodb_options_set_info_log_level(struct leveldb_options_t*, int level);
+MIODB_C_EXPORT void miodb_options_set_max_log_file_size(struct leveldb_options_t*, size_t bytes);
+MIODB_C_EXPORT void miodb_options_set_keep_log_file_num(struct leveldb_options_t*, size_t files);
 
 /* ---- Options of the SSD tier, in the same way. Block size, restarts, compression, filter policy, block cache and open
    files of its tables are LevelDB's options. ---- */

@@ -215,6 +215,8 @@ class MIODB_EXPORT DB {
   //  "miodb.nvm-model"                    none, or the figures of the model that slows the pool down
   //  "miodb.counters"                     all counters, one "name: value" a line; bytes, counts, microseconds
   //  "miodb.<counter>"                    one of them, a decimal number
+  //  "miodb.times"                        with Options::statistics: count, mean and percentiles of each kind of call
+  //  "miodb.prometheus"                   counters, levels and times in the text format that Prometheus scrapes
   //  "miodb.estimate-num-keys"            about how many keys there are: entries, less two for each deletion in tables
   //  "miodb.column-families"              a line for each column family
   //  "miodb.background-error"             OK, or the error that made the database read-only

@@ -31,25 +31,46 @@ DbContext::DbContext(const Options& user_options, const std::string& directory, 
       statistics(static_cast<size_t>(user_options.num_levels), kMaxSsdLevels) {
   CHECK(options.env != nullptr && options.comparator != nullptr);  // CheckOptions comes first
   CHECK_GE(options.num_levels, 2);
+  if (options.statistics) statistics.times = std::make_unique<OpTimes>();
+  if (!options.listeners.empty()) events = std::make_unique<Events>(options.listeners);
 }
 
 // A logger of the user's may throw as well as one without memory. Neither is a reason to fail what is being logged.
-void DbContext::Log(const char* format, ...) const {
+void DbContext::Logv(InfoLogLevel level, const char* format, va_list arguments) const {
   DCHECK(format != nullptr);
-  if (info_log == nullptr) return;
-  va_list arguments;
-  va_start(arguments, format);
+  if (info_log == nullptr || level < options.info_log_level) return;
   try {
     info_log->Logv(format, arguments);
   } catch (const std::exception&) {
     // A message less.
   }
+}
+
+void DbContext::Log(const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  Logv(InfoLogLevel::kInfo, format, arguments);
+  va_end(arguments);
+}
+
+void DbContext::LogWarning(const char* format, ...) const {
+  DCHECK(format != nullptr);
+  va_list arguments;
+  va_start(arguments, format);
+  Logv(InfoLogLevel::kWarning, format, arguments);
   va_end(arguments);
 }
 
 void DbContext::LogStatus(const char* what, const Status& s) const {
+  DCHECK(what != nullptr && !s.ok());
+  const auto log = [this](const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    Logv(InfoLogLevel::kError, format, arguments);
+    va_end(arguments);
+  };
   try {
-    Log("%s: %s", what, s.ToString().c_str());
+    log("%s: %s", what, s.ToString().c_str());
   } catch (const std::exception&) {
     // A message less.
   }

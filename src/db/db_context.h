@@ -8,6 +8,7 @@
 #ifndef MIODB_SRC_DB_DB_CONTEXT_H_
 #define MIODB_SRC_DB_DB_CONTEXT_H_
 
+#include <cstdarg>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "miodb/env.h"
 #include "miodb/options.h"
 #include "src/db/db_hooks.h"
+#include "src/db/events.h"
 #include "src/db/family_gate.h"
 #include "src/db/family_operator.h"
 #include "src/db/statistics.h"
@@ -48,8 +50,10 @@ struct DbContext {
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
   SstReader::ReadMode SsdReadMode(const ReadOptions& read) const { return {Verifies(read), read.fill_cache}; }
 
-  // A line of the info log. Without memory for it there is a message less.
+  // A line of the info log, if it takes such lines. Without memory for it there is a message less.
   void Log(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  void LogWarning(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  // An error.
   void LogStatus(const char* what, const Status& s) const;
 
   Status OutOfMemory() const { return Status::IOError(name, "out of memory"); }
@@ -84,7 +88,11 @@ struct DbContext {
   uint64_t chunk_bytes = 0;  // of a log chunk, in a database that is not small
 
   Statistics statistics;
+  std::unique_ptr<Events> events;  // null: nobody listens
   Tracer tracer{families.has_families()};
+
+ private:
+  void Logv(InfoLogLevel level, const char* format, va_list arguments) const;
 };
 
 }  // namespace miodb

@@ -9,6 +9,7 @@
 #include "miodb/iterator.h"
 #include "miodb/merge_operator.h"
 #include "miodb/options.h"
+#include "src/db/op_times.h"
 #include "src/db/read_state.h"
 #include "src/iterator/internal_iterator.h"
 #include "src/trace/tracer.h"
@@ -27,6 +28,7 @@ struct DBIteratorContext {
   bool verify = false;  // check what is read
   const MergeOperator* merge_operator = nullptr;
   Tracer* tracer = nullptr;                     // of seeks and moves; null: none
+  OpTimes* times = nullptr;                     // where seeks are timed; null: nowhere
   std::function<ReadPoint()> newest = nullptr;  // the point that Refresh goes to; null: there is no Refresh
   uint32_t family = kDefaultFamily;             // whose iterator it is; of another one, its bounds are in the family
 };

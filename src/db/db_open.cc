@@ -6,6 +6,7 @@
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
 #include "src/db/file_names.h"
+#include "src/db/info_log.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
 #include "src/util/check.h"
@@ -185,6 +186,7 @@ Status DBImpl::Start() {
   s = context_->WithMemory([this] { return OpenParts(); });
   if (s.ok()) return s;
   workers_->Stop();
+  if (context_->events != nullptr) context_->events->Stop();
   logs_->Abandon();
   context_->LogStatus("open failed", s);
   if (!store_->existed()) RemoveUnfinished(store, directory_existed);
@@ -396,7 +398,7 @@ void DBImpl::LogOpened(uint64_t start_micros) const {
   for (int i = 0; i < db.pool->regions().count(); i++) {
     const Region& region = *db.pool->regions().at(i).region;
     if (!region.file().copies_on_write()) continue;
-    db.Log(
+    db.LogWarning(
         "WARNING: %s is copied on write: when its file system is full, a store ends the process. Make a folder, chattr "
         "+C it, and copy the database there",
         region.path().c_str());
@@ -408,11 +410,12 @@ void DBImpl::LogOpened(uint64_t start_micros) const {
 
 // Merges share the CPUs with writers, so by default they get half of them.
 Status DBImpl::StartThreads() {
-  if (context_->hooks.manual_background) return Status::OK();
+  Status s = context_->events != nullptr ? context_->events->Start(context_->name) : Status::OK();
+  if (!s.ok() || context_->hooks.manual_background) return s;
   int mergers = context_->options.max_background_merges;
   if (mergers == 0) mergers = std::max(1, static_cast<int>(Cpus()) / 2);
   CHECK(mergers > 0 && !workers_->running());
-  Status s = workers_->Start(Step::kPrepare, 1);
+  s = workers_->Start(Step::kPrepare, 1);
   if (s.ok()) s = workers_->Start(Step::kFlush, 1);
   if (s.ok()) s = workers_->Start(Step::kMerge, mergers);
   if (s.ok() && context_->ssd != nullptr) s = workers_->Start(Step::kSsd, context_->options.max_background_ssd_jobs);
@@ -437,6 +440,7 @@ DBImpl::~DBImpl() {
   if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
   workers_->Stop();
   CHECK(!workers_->running());
+  if (context_->events != nullptr) context_->events->Stop();  // listeners may read until then
   logs_->Leave();
   if (was_open) {
     const Status s = context_->WithMemory([this] { return space_->GiveBack(); });

@@ -59,19 +59,6 @@ inline std::string DamagedPoolPath(const Options& options, const std::string& na
   return DamagedPath(PoolPath(options, name), n);
 }
 
-// Opens the info log: options.info_log, or a fresh LOG in the directory, which *own then holds; the last one is kept as
-// LOG.old.
-inline Status OpenInfoLog(const Options& options, const std::string& name, std::unique_ptr<Logger>* own, Logger** log) {
-  CHECK(*own == nullptr);  // or the file that an info log writes to would go away under it
-  *log = options.info_log;
-  if (*log != nullptr) return Status::OK();
-  Env* const env = options.env;
-  env->RenameFile(LogPath(name), LogPath(name) + ".old").IgnoreError();  // there may be none
-  Status s = env->NewLogger(LogPath(name), log);
-  own->reset(*log);
-  return s;
-}
-
 // The options with the Env for the database's own files: as file_access asks, unless the program has chosen one.
 inline Options WithOwnFiles(Options options) {
   if (options.env == Env::Default()) options.env = Env::WithAccess(options.file_access);

@@ -50,6 +50,9 @@ bool Flusher::Step() {
   });
   uint64_t index_bytes = 0;
   for (const TableRef& table : tables) index_bytes += table->index()->size();
+  FlushInfo info;
+  info.entries = memtable->tree().count();
+  info.index_bytes = index_bytes;
   DbLock lock(control_);
   // Let go of both before anybody is told: what the memtable alone holds is free only then.
   Install(std::move(memtable), std::move(tables), std::move(deleted), s);
@@ -57,6 +60,9 @@ bool Flusher::Step() {
   db_.statistics.flushes.Add(1);
   db_.statistics.flush_micros.Add(micros);
   db_.statistics.levels[0].Note(micros, 0, index_bytes);
+  OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kFlush, micros);
+  info.micros = micros;
+  if (s.ok() && db_.events != nullptr) db_.events->NoteFlush(info);
   floor_->RetireLog();
   return s.ok();
 }
@@ -111,7 +117,7 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::v
     }
     tree_->Publish();
   } else if (s.IsNoSpace()) {
-    db_.Log("flush waits for space: %s", s.ToString().c_str());
+    db_.LogWarning("flush waits for space: %s", s.ToString().c_str());
   } else {
     control_->SetError(s);
   }

@@ -152,6 +152,9 @@ void ClipAsLevelDB(Options* options) {
 Status CheckOptions(const Options& o, bool any_sizes) {
   if (o.comparator == nullptr) return Status::InvalidArgument("Options::comparator", "must not be null");
   if (o.env == nullptr) return Status::InvalidArgument("Options::env", "must not be null");
+  if (std::find(o.listeners.begin(), o.listeners.end(), nullptr) != o.listeners.end()) {
+    return Status::InvalidArgument("Options::listeners", "none of them may be null");
+  }
   const uint64_t least = any_sizes ? 64 : 4 * KiB;
   for (const Status& s : {
            CheckRange("write_buffer_size", o.write_buffer_size, least, 64 * GiB),
@@ -162,6 +165,8 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            CheckInt("nvm_node", o.nvm_node, -1, 1023),
            CheckInt("nvm_next_node", o.nvm_next_node, -1, 1023),
            CheckInt("file_access", Raw(o.file_access), Raw(FileAccess::kOwner), Raw(FileAccess::kGroupWrites)),
+           CheckInt("info_log_level", Raw(o.info_log_level), Raw(InfoLogLevel::kInfo), Raw(InfoLogLevel::kNone)),
+           CheckRange("keep_log_file_num", o.keep_log_file_num, 1, 1000),
            CheckInt("log_mode", Raw(o.log_mode), Raw(kLogPmem), Raw(kLogFile)),
            IsLogBlockSize(o.wal_block_size)
                ? Status::OK()

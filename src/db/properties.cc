@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "src/db/prometheus.h"
 #include "src/util/check.h"
 #include "src/util/escape.h"
 
@@ -202,6 +203,33 @@ std::string Properties::StatsText() {
   return text;
 }
 
+// The same figures of levels as in "leveldb.stats".
+std::string Properties::Prometheus() {
+  VersionRef version;
+  {
+    DbLock lock(control_);
+    version = tree_->versions->current();
+  }
+  std::vector<LevelFigures> levels;
+  for (size_t i = 0; i < version->levels.size(); i++) {
+    const LevelStatistics& merged = db_.statistics.levels[i];
+    LevelFigures level{false, i, 0, 0, merged.bytes_read.value(), merged.bytes_written.value()};
+    for (const RunRef& run : version->levels[i]) {
+      level.tables += run->tables.size();
+      level.bytes += run->payload_bytes();
+    }
+    levels.push_back(level);
+  }
+  for (size_t i = 0; version->ssd != nullptr && i < version->ssd->levels.size(); i++) {
+    const FileList& files = version->ssd->levels[i];
+    DCHECK_LT(i, db_.statistics.ssd_levels.size());
+    const LevelStatistics& merged = db_.statistics.ssd_levels[i];
+    levels.push_back(
+        {true, i, files.size(), TotalBytes(files), merged.bytes_read.value(), merged.bytes_written.value()});
+  }
+  return PrometheusText(db_.name, Counters(), levels, db_.statistics.times.get());
+}
+
 // The version is held by its reference while it is described, without the mutex: a long list keeps no writer waiting.
 std::string Properties::TablesText() {
   VersionRef version;
@@ -354,6 +382,10 @@ bool Properties::Get(const Slice& property, std::string* value) {
     *value = std::to_string(EstimateKeys());
   } else if (name == Slice("placement")) {
     *value = PlacementText();
+  } else if (name == Slice("prometheus")) {
+    *value = Prometheus();
+  } else if (name == Slice("times")) {
+    *value = db_.statistics.times == nullptr ? "" : db_.statistics.times->Describe();
   } else if (name == Slice("background-error")) {
     DbLock lock(control_);
     *value = control_->error().ToString();

@@ -40,6 +40,7 @@ class Properties {
   bool CountTables(uint64_t level, size_t* count);
   uint64_t EstimateKeys();
   std::string StatsText() EXCLUDES(db_mutex);
+  std::string Prometheus() EXCLUDES(db_mutex);
   std::string TablesText() EXCLUDES(db_mutex);
   std::string PoolText();
   std::string PlacementText();

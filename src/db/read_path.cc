@@ -86,6 +86,8 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
 template <typename Use, typename UseMade>
 Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made) {
   PerfClock clock;
+  OpTimes* const times = db_.statistics.times.get();
+  const uint64_t start = OpTimes::Start(times);
   Status result = db_.WithMemory([&] {
     if (db_.tracer.active()) [[unlikely]]
       db_.tracer.Get(key);
@@ -106,6 +108,7 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
     use(record.value, pin.get(), &block);
     return s;
   });
+  OpTimes::End(times, TimedOp::kGet, start);
   clock.End(&PerfContext::get_total, &PerfContext::gets);
   return result;
 }
@@ -164,7 +167,7 @@ ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
 Iterator* ReadPath::MakeIterator(const ReadOptions& options, uint32_t family) {
   const auto make = [&](const ReadOptions& bounded) {
     return NewDBIterator({order_, db_.Verifies(options), db_.options.merge_operator, &db_.tracer,
-                          [this] { return NewReadPoint(ReadOptions()); }, family},
+                          db_.statistics.times.get(), [this] { return NewReadPoint(ReadOptions()); }, family},
                          NewReadPoint(options), bounded);
   };
   return family == kDefaultFamily ? make(options) : NewFamilyIterator(family, options, make);

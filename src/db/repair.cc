@@ -8,6 +8,7 @@
 #include "miodb/write_batch.h"
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
+#include "src/db/info_log.h"
 #include "src/db/operand_chain.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"

@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "src/db/op_times.h"
 #include "src/nvm/persist.h"
 #include "src/util/check.h"
 
@@ -87,6 +89,8 @@ struct Statistics {
 
   std::vector<LevelStatistics> levels;
   std::vector<LevelStatistics> ssd_levels;
+
+  std::unique_ptr<OpTimes> times;  // null: not wanted
 };
 
 }  // namespace miodb

@@ -139,7 +139,7 @@ Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, cons
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
   writer.deletes_only = IsTombstone(type);
-  return Submit(&writer);
+  return SubmitTimed(&writer);
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
@@ -181,8 +181,18 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
   };
   if (condition == nullptr) trace();
   if (writer.count == 0) return Status::OK();
-  const Status s = Submit(&writer);
+  const Status s = SubmitTimed(&writer);
   if (condition != nullptr && s.ok()) trace();  // not before it is known to be written
+  return s;
+}
+
+// A write of the program's, of which Options::statistics counts the time.
+Status WritePath::SubmitTimed(Writer* writer) {
+  DCHECK_GT(writer->count, 0u);
+  OpTimes* const times = db_.statistics.times.get();
+  const uint64_t start = OpTimes::Start(times);
+  Status s = Submit(writer);
+  OpTimes::End(times, TimedOp::kPut, start);
   return s;
 }
 

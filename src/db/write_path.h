@@ -109,6 +109,7 @@ class WritePath {
   Status WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition, FamilyKeys marks);
   Status Submit(Writer* writer);
+  Status SubmitTimed(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;
   bool GoesBeside(const Writer& writer);

@@ -56,11 +56,13 @@ Status WritePath::MakeRoom(uint64_t frame_bytes, bool deletes_only) {
   DCHECK(!s.ok() || (chunk_ != nullptr && chunk_->room() >= frame_bytes));
   const uint64_t waited = NowMicros() - start;
   db_.statistics.stall_micros.Add(waited);
+  OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
+  if (db_.events != nullptr) db_.events->NoteStall(waited);
   if (waited >= kLongStallMicros) {
-    db_.Log("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
-            static_cast<unsigned long long>(waited), tree_->immutables.size(),
-            static_cast<unsigned long long>(db_.pool->free_bytes()),
-            static_cast<unsigned long long>(space_->Reserve(Space::Demand::kAny)));
+    db_.LogWarning("a writer waited %llu us for room: %zu sealed memtables, %llu bytes free, %llu reserved",
+                   static_cast<unsigned long long>(waited), tree_->immutables.size(),
+                   static_cast<unsigned long long>(db_.pool->free_bytes()),
+                   static_cast<unsigned long long>(space_->Reserve(Space::Demand::kAny)));
   }
   return s;
 }
@@ -182,6 +184,9 @@ Status WritePath::NoRoom(bool* give_up) {
     return control_->error();
   }
   *give_up = true;
+  if (db_.events != nullptr) {
+    db_.events->NoteSpace(SpaceLevel::kFull, db_.pool->free_bytes(), db_.pool->capacity());
+  }
   return Status::NoSpace(db_.pool->path(), db_.pool->space().DescribeFull());
 }
 
@@ -247,7 +252,9 @@ void WritePath::Throttle(uint64_t bytes) {
   const uint64_t pause = std::min(throttle_debt_, kLongestThrottleNanos);
   std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
   throttle_debt_ = std::min(throttle_debt_ - pause, kMostThrottleDebtNanos);
-  db_.statistics.throttle_micros.Add((NowNanos() - start) / 1000);
+  const uint64_t waited = (NowNanos() - start) / 1000;
+  db_.statistics.throttle_micros.Add(waited);
+  OpTimes::AddMicros(db_.statistics.times.get(), TimedOp::kStall, waited);
 }
 
 // Slows writers down as a limit comes near, so that they do not run into it at full speed. Garbage collection and
@@ -260,6 +267,9 @@ void WritePath::UpdateThrottle() {
   const uint64_t left = free > reserve ? free - reserve : 0;
   const uint64_t near = std::min(db_.pool->capacity() / kSpaceShare, kSpaceChunks * db_.chunk_bytes);
   if (left < near) nanos_per_kib += kSpaceNanos * (near - left) / near;
+  if (db_.events != nullptr) {
+    db_.events->NoteSpace(left < near ? SpaceLevel::kNearLimit : SpaceLevel::kEnough, free, db_.pool->capacity());
+  }
   const size_t most = static_cast<size_t>(db_.options.max_immutable_memtables);
   if (most > 1 && tree_->immutables.size() >= most) nanos_per_kib += kSealedNanos;
   const size_t runs = tree_->versions->current()->levels[0].size();

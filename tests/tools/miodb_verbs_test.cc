@@ -106,6 +106,7 @@ constexpr Line kLines[] = {
     {"count DB --hash --prefix=key", 0, "hash"},
     {"count DB b", 2, "too many words"},
     {"stats DB", 0, "user-bytes-written"},
+    {"stats --prometheus DB", 0, "# TYPE miodb_pool_bytes_used gauge"},
     {"stats", 2, "something is missing"},
     {"properties DB", 0, "miodb.persist-mode: "},
     {"properties DB miodb.persist-mode leveldb.num-files-at-level0", 0, ""},
@@ -286,6 +287,12 @@ TEST_F(MiodbVerbsTest, OldNamesAreTheVerbsThatTheyAreNamedAfter) {
     EXPECT_EQ(by_verb.text, by_name.text);
     EXPECT_TRUE(RunTool("miodb_" + verb + " --help").Says("Usage: miodb_" + verb + " "));
   }
+}
+
+TEST_F(MiodbVerbsTest, TheDocumentOfOptionsHasTheTableThatTheToolHas) {
+  ASSERT_EQ(0, Run(miodb_ + "--options_map"));
+  EXPECT_NE(std::string::npos, FileContents(SourceDir() + "/docs/options_map.md").find(out_))
+      << "replace the table in docs/options_map.md by what miodb --options_map prints";
 }
 
 // All three are written from one table; the man page has no warning, the script no fault.

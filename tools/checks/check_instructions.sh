@@ -2,7 +2,8 @@
 # Checks that no operation executes many more instructions than it used to. callgrind counts them, so the result is the
 # same on a busy machine; it says nothing of cache misses and of waiting.
 #
-#   tools/checks/check_instructions.sh BUILD            count in this build folder; 10 % more than recorded fails
+#   tools/checks/check_instructions.sh BUILD            count in this build folder; 10 % more than recorded fails, and 2 %
+#                                                       more with Options::statistics than without
 #   tools/checks/check_instructions.sh --update BUILD   record the counts of this build
 #   tools/checks/check_instructions.sh --self-test      prove that a higher count fails
 #

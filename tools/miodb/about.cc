@@ -18,13 +18,23 @@ constexpr const char* kLong[] = {"miodb.pool", "miodb.placement", "miodb.counter
 
 class Stats final : public StoreCommand {
  public:
+  void AddOwnOptions(OptionTable* options) override {
+    options->Switch("prometheus", &prometheus_, "in the text format that Prometheus scrapes");
+  }
+
   int RunOn(DB* db, const Call& call) override {
-    std::string text;
-    if (!db->GetProperty("leveldb.stats", &text)) return Fail(call, "the database has no statistics");
+    std::string text, times;
+    if (!db->GetProperty(prometheus_ ? "miodb.prometheus" : "leveldb.stats", &text)) {
+      return Fail(call, "the database has no statistics");
+    }
+    if (!prometheus_ && db->GetProperty("miodb.times", &times)) text += times;
     Output out;
     out.Write(text);
     return out.Finish(call, kDone);
   }
+
+ private:
+  bool prometheus_ = false;
 };
 
 class Properties final : public StoreCommand {

@@ -48,6 +48,10 @@ class _Options(TypedDict, total=False):
     space_amplification_percent: int | None
     filter_bits_per_key: int | None
     reuse_logs: bool | None
+    statistics: bool | None
+    info_log_level: Literal['info', 'warning', 'error', 'none'] | None
+    max_log_file_size: int | None
+    keep_log_file_num: int | None
     ssd_path: _Path | None
     nvm_budget: int | None
     ssd_levels: int | None

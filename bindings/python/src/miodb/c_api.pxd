@@ -163,6 +163,10 @@ cdef extern from "miodb/c.h" nogil:
 
     void miodb_options_set_wal_padding(leveldb_options_t*, uint8_t)
     void miodb_options_set_reuse_logs(leveldb_options_t*, uint8_t)
+    void miodb_options_set_statistics(leveldb_options_t*, uint8_t)
+    void miodb_options_set_info_log_level(leveldb_options_t*, int)
+    void miodb_options_set_max_log_file_size(leveldb_options_t*, size_t)
+    void miodb_options_set_keep_log_file_num(leveldb_options_t*, size_t)
     void miodb_options_set_use_direct_reads(leveldb_options_t*, uint8_t)
     void miodb_options_set_use_direct_io_for_flush_and_compaction(leveldb_options_t*, uint8_t)
     void miodb_options_set_multi_get_io_uring(leveldb_options_t*, uint8_t)

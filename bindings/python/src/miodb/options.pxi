@@ -92,6 +92,11 @@ cdef dict _SETTERS = {
     'space_amplification_percent': _setter(INTEGER, <void*>miodb_options_set_space_amplification_percent),
     'filter_bits_per_key': _setter(INTEGER, <void*>miodb_options_set_filter_bits_per_key),
     'reuse_logs': _setter(FLAG, <void*>miodb_options_set_reuse_logs),
+    'statistics': _setter(FLAG, <void*>miodb_options_set_statistics),
+    'info_log_level': _setter(INTEGER, <void*>miodb_options_set_info_log_level,
+                              {'info': 0, 'warning': 1, 'error': 2, 'none': 3}),
+    'max_log_file_size': _setter(SIZE, <void*>miodb_options_set_max_log_file_size),
+    'keep_log_file_num': _setter(SIZE, <void*>miodb_options_set_keep_log_file_num),
     # Of the SSD tier.
     'ssd_path': _setter(PATH, <void*>miodb_options_set_ssd_path),
     'nvm_budget': _setter(SIZE, <void*>miodb_options_set_nvm_budget),

@@ -35,6 +35,18 @@ public final class Options {
     GROUP_WRITES
   }
 
+  /** What the info log is told. */
+  public enum InfoLogLevel {
+    /** Every merge, what was opened, what is waited for. */
+    INFO,
+    /** What somebody should look at. */
+    WARNING,
+    /** What failed. */
+    ERROR,
+    /** Nothing. */
+    NONE
+  }
+
   /** Where the log is. */
   public enum LogMode {
     /** In the pool. */
@@ -268,6 +280,26 @@ public final class Options {
   /** As in LevelDB. */
   public Options reuseLogs(boolean value) {
     return number("reuse_logs", value ? 1 : 0);
+  }
+
+  /** Whether the times of calls and of background work are kept, for the properties of times. */
+  public Options statistics(boolean value) {
+    return number("statistics", value ? 1 : 0);
+  }
+
+  /** What is written to the info log: messages of this kind and of those behind it. */
+  public Options infoLogLevel(InfoLogLevel value) {
+    return number("info_log_level", value.ordinal());
+  }
+
+  /** Bytes at which the info log begins a new file; 0: only at every open. */
+  public Options maxLogFileSize(long bytes) {
+    return size("max_log_file_size", bytes);
+  }
+
+  /** Files of the info log that are kept. */
+  public Options keepLogFileNum(long files) {
+    return size("keep_log_file_num", files);
   }
 
   /** Folder of the SSD tier; it is there only with this. */
