@@ -184,6 +184,7 @@ class ClusterMerge {
     for (const auto& cursor : cursors_) {
       if (!cursor->status().ok()) return cursor->status();
     }
+    for (const auto& cursor : cursors_) result_->record_bytes_read += cursor->record_bytes_read();
     CHECK(!failed_);
     CHECK_EQ(result_->entries_read - read, entries_);
     std::vector<TableRef> tables;
@@ -239,10 +240,16 @@ class ClusterMerge {
   }
 
   // The sequence is in the record alone: a miss of the cache for each, which is why merges without snapshots never ask.
-  static Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
+  Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
     RecordView record;
-    Status s = table.ReadRecord(ref, true, &record);
+    Status s = Read(table, ref, &record);
     *sequence = record.sequence();
+    return s;
+  }
+
+  Status Read(const PMTable& table, PmRef ref, RecordView* record) {
+    Status s = table.ReadRecord(ref, true, record);
+    result_->record_bytes_read += s.ok() ? record->size() : 0;
     return s;
   }
 
@@ -254,8 +261,8 @@ class ClusterMerge {
     int c;
     if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
       RecordView a, b;
-      Status s = last_table_->ReadRecord(last_ref_, true, &a);
-      if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), true, &b);
+      Status s = Read(*last_table_, last_ref_, &a);
+      if (s.ok()) s = Read(cursor->table(), cursor->entry().word.ref(), &b);
       if (!s.ok()) return s;
       c = request_.order.Compare(a.key, b.key);
     }

@@ -70,8 +70,9 @@ struct MergeResult {
   uint64_t range_dropped = 0;  // of them, because a range was deleted
   uint64_t range_reads = 0;    // records that were read to find that out
   uint64_t bytes_copied = 0;
-  bool given_up = false;        // because stop said so
-  bool copies_refused = false;  // some record that the policy wants copied stayed where it was for lack of space
+  uint64_t record_bytes_read = 0;  // for keys that heads do not tell apart, for sequences, copies and folds
+  bool given_up = false;           // because stop said so
+  bool copies_refused = false;     // some record that the policy wants copied stayed where it was for lack of space
 };
 
 Status MergeRuns(const MergeRequest& request, MergeResult* result);

@@ -272,7 +272,7 @@ class SsdMerge {
     const bool operand = record.type() == kTypeMerge;
     const bool operands_wait = !held_.empty() && TagType(held_.back().tag) == kTypeMerge;
     Status s;
-    if (operands_wait && !judge_.apart()) {
+    if (operands_wait && (!judge_.apart() || MIODB_MUTATED(kFoldAcrossSnapshot))) {
       if (!operand) return Fold(&record, false);
     } else {
       s = operands_wait ? EndOperands(false) : EmitHeld();
@@ -296,6 +296,7 @@ class SsdMerge {
 
   Status EndOperands(bool whole) {
     CHECK(!held_.empty());
+    if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, false);
     if (request_.merge_operator != nullptr && (whole || request_.versions_once)) return Fold(nullptr, !whole);
     return EmitHeld();
   }

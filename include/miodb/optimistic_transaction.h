@@ -19,6 +19,12 @@
 // whose reads are all made by GetForUpdate is serializable. Reads by Get and GetIterator are not tracked: what they saw
 // may have changed.
 //
+// What is not guaranteed without GetForUpdate: two doctors who each see with Get that both are on call, and each write
+// only that they themselves are not, commit both, and nobody is left. Their writes are of different keys, so neither is
+// in the other's way; had they read the other's key by GetForUpdate, one of them would be Busy. A range cannot be read
+// for update: keys that come into it later are no changes of keys that were tracked. Who depends on a range writes a
+// key that stands for it, and has all others who change the range write it too.
+//
 // Which change is found. The answer is exact, with one limit: a put, and the single deletion that removed it, may count
 // as no change of a key that is only written; of one that was read they do count if the put was seen. There is no "try
 // again", because the newest version of every key is kept somewhere, and a transaction that tracks anything holds a
@@ -76,6 +82,15 @@ struct MIODB_EXPORT OptimisticTransactionOptions {
   bool set_snapshot = false;
 };
 
+// One transaction after the other: after Commit or Rollback the object is as new, with the same write options. A
+// transaction that is deleted in the middle has done nothing.
+//
+// What is seen of others: Get, GetForUpdate and GetIterator show what is committed at the moment of the call, or at the
+// snapshot that they are given. Two calls may see two moments; whoever wants one for all sets a snapshot and reads at
+// it:
+//
+//   status = txn->SetSnapshot();
+//   options.snapshot = txn->GetSnapshot();
 class MIODB_EXPORT OptimisticTransaction {
  public:
   // A transaction on a database of DB::Open, without an OptimisticTransactionDB. comparator and merge_operator: the
@@ -92,9 +107,17 @@ class MIODB_EXPORT OptimisticTransaction {
   // ---- Writes, which are applied by Commit. Each tracks its key. IOError without memory; what DB's calls of these
   // names refuse, Commit refuses.
 
+  // A write that reads nothing is tracked as well: who writes the same key in between makes the commit Busy.
   Status Put(const Slice& key, const Slice& value);
+
+  // Two transactions that only merge into one key are in each other's way, too. Merges that need not be part of a
+  // transaction are better made by DB::Merge, which never fails for that.
   Status Merge(const Slice& key, const Slice& operand);
+
+  // Whether the key is there is not found out; GetForUpdate tells.
   Status Delete(const Slice& key);
+
+  // The condition of DB::SingleDelete is the caller's to keep, over all transactions.
   Status SingleDelete(const Slice& key);
 
   // ---- Reads, which see the transaction's own writes
@@ -155,6 +178,8 @@ class MIODB_EXPORT OptimisticTransaction {
   const std::unique_ptr<Rep> rep_;
 };
 
+// A database and what its transactions have in common. For a database that was opened otherwise, make
+// OptimisticTransactions by their constructor: they keep nothing here.
 class MIODB_EXPORT OptimisticTransactionDB {
  public:
   // Opens the database as DB::Open does, with its errors. The caller deletes *db, which deletes the database.

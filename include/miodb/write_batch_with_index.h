@@ -29,6 +29,16 @@
 // which has to be the database's, to the older updates of the key in the batch and, if these are merges alone, to what
 // the database has.
 //
+// What is read of the database is what it has at that moment, or at the snapshot of the ReadOptions; the batch comes on
+// top of either, as if it were written now. So two reads of one key may differ if somebody writes it in between, unless
+// the batch has a put or a removal of it.
+//
+// A walk costs what the base's costs, and where the batch has keys a search of its index for each; a change of
+// direction costs a seek of the base.
+//
+// Who only gathers updates and never reads them is better off with a WriteBatch, which has no index and takes less
+// memory.
+//
 // Threads: any number of threads may call const methods at once; a thread that changes the batch, or moves an iterator
 // over it, must be alone with it.
 //
@@ -72,6 +82,12 @@ struct MIODB_EXPORT WriteEntry {
 };
 
 // A cursor over the updates of a batch: by key, those of one key in the order in which they were made.
+// For whoever wants to look at the updates, to count or to replay them:
+//
+//   std::unique_ptr<miodb::WBWIIterator> it(batch.NewIterator());
+//   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->Entry().type, it->Entry().key);
+//
+// It has no status: there is nothing that could fail.
 class MIODB_EXPORT WBWIIterator {
  public:
   virtual ~WBWIIterator();
@@ -79,6 +95,7 @@ class MIODB_EXPORT WBWIIterator {
   // Whether it stands on an update. A change of the batch ends the position: seek again before anything else.
   virtual bool Valid() const = 0;
 
+  // To the first update of the first key, and to the last one of the last key. Valid() afterwards unless there is none.
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
 
@@ -105,11 +122,20 @@ class MIODB_EXPORT WriteBatchWithIndex {
   WriteBatchWithIndex& operator=(const WriteBatchWithIndex&) = delete;
   ~WriteBatchWithIndex();
 
-  // ---- Updates, as those of WriteBatch
+  // ---- Updates, as those of WriteBatch. Sizes are looked at when the batch is written, which refuses what is too
+  // large.
 
+  // Sets the value of key, whatever it was in the batch or the database.
   void Put(const Slice& key, const Slice& value);
+
+  // Merges operand into the value that key has by the batch so far, or by the database. An operator is needed to read
+  // it here; to write it, the database needs one.
   void Merge(const Slice& key, const Slice& operand);
+
+  // Removes key. Reads of the batch find it gone, without a look at the database.
   void Delete(const Slice& key);
+
+  // The same to reads of the batch; DB::SingleDelete says when it may be used. A put in the same batch counts as a put.
   void SingleDelete(const Slice& key);
 
   // Forgets updates and save points.
@@ -149,7 +175,8 @@ class MIODB_EXPORT WriteBatchWithIndex {
   // looked at between the update and that move.
   Iterator* NewIteratorWithBase(Iterator* base, const ReadOptions* options = nullptr) const;
 
-  // The batch, to be written or looked at; its owner stays this object, and it must be changed by its calls alone.
+  // The batch, to be written or looked at, with all updates in their order, also those that the index has forgotten;
+  // its owner stays this object, and it must be changed by its calls alone.
   WriteBatch* GetWriteBatch();
 
  private:

@@ -38,7 +38,7 @@ bool Flusher::Step() {
                                filter.get(),
                                db_.options.filter_bits_per_key,
                                [this] { return tree_->NewId(); },
-                               !db_.LogsUntilSsd(),
+                               db_.VersionsOnce(),
                                RangeSet::Make(db_.order, all, nullptr)};
     // What no read tells apart is left out of the manifest.
     if (request.ranges != nullptr) deleted = RangeSet::Make(db_.order, all, &snapshots)->Ranges();

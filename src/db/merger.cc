@@ -163,14 +163,14 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.copy_extent_bytes = space_->NextChunkBytes();
   request.filter_bits = db_.options.filter_bits_per_key;
   request.merge_operator = db_.options.merge_operator;
-  request.versions_once = !db_.LogsUntilSsd();
+  request.versions_once = db_.VersionsOnce();
   request.new_table_number = [this] { return tree_->NewId(); };
   request.stop = [this] { return control_->closing(); };
   return request;
 }
 
-// Bytes read count the indexes of tables that went, since a zero-copy merge reads nothing else; bytes written add the
-// records that were copied.
+// Bytes read count the indexes of tables that went; records that are read besides have a counter of their own, since a
+// zero-copy merge reads next to none. Bytes written add the records that were copied.
 void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
   uint64_t read = 0, written = result.bytes_copied;
   for (const TableRef& table : result.removed) read += table->index()->size();
@@ -180,6 +180,7 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   db_.statistics.range_dropped.Add(result.range_dropped);
   db_.statistics.range_reads.Add(result.range_reads);
   db_.statistics.merge_micros.Add(micros);
+  db_.statistics.merge_record_bytes.Add(result.record_bytes_read);
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
 }
 

@@ -105,6 +105,7 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
       {"merge-micros", &statistics.merge_micros},
       {"flushes", &statistics.flushes},
       {"merges", &statistics.merges},
+      {"merge-record-bytes-read", &statistics.merge_record_bytes},
       {"quiet-merges", &statistics.quiet_merges},
       {"quiet-merges-given-up", &statistics.quiet_given_up},
       {"quiet-bytes-written", &statistics.quiet_bytes},

@@ -267,7 +267,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
                                 [this] { return tree_->NewId(); },
                                 control_->closing_flag(),
                                 db_.options.merge_operator,
-                                !db_.LogsUntilSsd(),
+                                db_.VersionsOnce(),
                                 base.ranges,
                                 base.flushed_sequence};
   return RunSsdMerge(request, result);

@@ -392,7 +392,7 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
   }
   DCHECK(seal || body_bytes > 0);
   Status s;
-  if (leader->condition != nullptr) [[unlikely]]
+  if (leader->condition != nullptr && !MIODB_MUTATED(kConditionUnasked)) [[unlikely]]
     s = db_.WithMemory(*leader->condition);
   if (body_bytes > 0 && s.ok()) {
     PerfClock clock;

@@ -25,7 +25,7 @@ struct SstMeta {
   uint64_t size = 0;
   uint64_t entries = 0;
   uint64_t tombstones = 0;
-  uint64_t fingerprint = 0;     // SstReader::fingerprint
+  uint64_t fingerprint = 0;  // SstReader::fingerprint
   std::string smallest;      // user keys
   std::string largest;
 

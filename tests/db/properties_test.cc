@@ -31,6 +31,7 @@ constexpr const char* kCounters[] = {
     "live-bytes",
     "flushes",
     "merges",
+    "merge-record-bytes-read",
     "quiet-merges",
     "quiet-merges-given-up",
     "quiet-bytes-written",
