@@ -6,6 +6,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
+#include "src/db/update_checks.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -51,28 +52,7 @@ constexpr int kMeetings = 32;
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
 
-// What RocksDB says of the bounds, and what the manifest can hold.
-Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
-  if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
-  const size_t longest = std::max(begin.size(), end.size());
-  if (longest <= kMaxRangeKeySize) return Status::OK();
-  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longest) + " bytes",
-                                 "the limit is " + std::to_string(kMaxRangeKeySize));
-}
-
 Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
-
-Status CheckSizes(const Slice& key, const Slice& value) {
-  if (key.size() > kMaxKeySize) {
-    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
-                                   "the limit is " + std::to_string(kMaxKeySize));
-  }
-  if (value.size() > kMaxValueSize) {
-    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
-                                   "the limit is " + std::to_string(kMaxValueSize));
-  }
-  return Status::OK();
-}
 
 }  // namespace
 

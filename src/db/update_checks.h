@@ -1,0 +1,39 @@
+// What is refused of an update before it is written.
+
+#ifndef MIODB_SRC_DB_UPDATE_CHECKS_H_
+#define MIODB_SRC_DB_UPDATE_CHECKS_H_
+
+#include <algorithm>
+#include <string>
+
+#include "miodb/status.h"
+#include "src/format/range_deletion.h"
+#include "src/format/record.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+inline Status CheckSizes(const Slice& key, const Slice& value) {
+  if (key.size() > kMaxKeySize) {
+    return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxKeySize));
+  }
+  if (value.size() > kMaxValueSize) {
+    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
+                                   "the limit is " + std::to_string(kMaxValueSize));
+  }
+  return Status::OK();
+}
+
+// What RocksDB says of the bounds, and what the manifest can hold.
+inline Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
+  if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
+  const size_t longest = std::max(begin.size(), end.size());
+  if (longest <= kMaxRangeKeySize) return Status::OK();
+  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longest) + " bytes",
+                                 "the limit is " + std::to_string(kMaxRangeKeySize));
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_UPDATE_CHECKS_H_
