@@ -260,7 +260,7 @@ class DBIterator final : public Iterator {
     bool have_passed = hidden != nullptr;
     // The walk costs a step for every version and tombstone that it passes, however many lie before the next key.
     for (; versions_->Valid(); versions_->Next()) {
-      if (ranges_.any()) [[unlikely]] {
+      if (ranges_.any() && IsHidden(versions_->record())) [[unlikely]] {
         PassHiddenForward();
         if (!versions_->Valid()) return;
       }
@@ -280,6 +280,11 @@ class DBIterator final : public Iterator {
       valid_ = true;
       return;
     }
+  }
+
+  bool IsHidden(const RecordView& record) {
+    return record.sequence() <= sequence_ &&
+           record.sequence() <= ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
   }
 
   // Goes on to the first version that is not both visible to the sequence and hidden by a range. The first few are

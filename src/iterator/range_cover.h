@@ -21,6 +21,7 @@ class RangeCover {
   // Without sets, nothing is hidden. sequence: of the read.
   void Reset(std::vector<const RangeSet*> sets, uint64_t sequence) {
     sets_ = std::move(sets);
+    places_.assign(sets_.size(), 0);
     sequence_ = sequence;
     known_ = false;
   }
@@ -52,9 +53,11 @@ class RangeCover {
 
  private:
   void Find(const Slice& key, Walk walk);
+  size_t FindEnd(size_t i, const Slice& key, Walk walk) const;
 
   const KeyOrder order_;
   std::vector<const RangeSet*> sets_;
+  std::vector<size_t> places_;  // of the last key in each: RangeSet::FindEnd
   uint64_t sequence_ = 0;
   bool known_ = false;  // the rest says something
   Walk walk_ = Walk::kForward;

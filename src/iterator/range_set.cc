@@ -1,8 +1,9 @@
-// Cutting ranges into fragments is one sweep over their bounds; finding one is a binary search over integers, and keys
+// Cutting ranges into fragments is one sweep over their bounds; finding one is a look into a table of integers, and keys
 // are compared where these are equal.
 
 #include "src/iterator/range_set.h"
 
+#include <bit>
 #include <functional>
 #include <map>
 #include <set>
@@ -16,6 +17,16 @@ struct Bound {
   std::vector<uint64_t> begins;
   std::vector<uint64_t> ends;
 };
+
+// Heads are divided by their value into about as many buckets as there are, up to so many. Where a bucket has more than
+// a few of them, these are halved first.
+constexpr size_t kMostBuckets = 1 << 16;
+constexpr size_t kFewHeads = 8;
+
+// By how many bits heads are shifted for the numbers of so many buckets, a power of two.
+int BucketShift(uint64_t first, uint64_t last, size_t buckets) {
+  return std::max(0, static_cast<int>(std::bit_width(last - first)) - std::countr_zero(buckets));
+}
 
 // Of deletions of the same keys, newest first, those that some read tells apart.
 void AppendNeeded(const std::multiset<uint64_t, std::greater<>>& active, const std::vector<uint64_t>* snapshots,
@@ -87,9 +98,15 @@ void RangeSet::NoteHeads() {
   if (!order_.bytewise()) return;
   const Slice a = fragments_.front().begin, b = fragments_.back().end;
   while (prefix_ < std::min(a.size(), b.size()) && a[prefix_] == b[prefix_]) prefix_++;
-  head_.reserve(fragments_.size());
+  const size_t count = fragments_.size();
   for (const RangeFragment& fragment : fragments_) head_.push_back(KeyHead(fragment.end, prefix_));
   DCHECK(std::is_sorted(head_.begin(), head_.end()));
+  const size_t buckets = std::clamp<size_t>(std::bit_floor(count), 1, kMostBuckets);
+  const int shift = BucketShift(head_[0], head_[count - 1], buckets);
+  for (size_t bucket = 0, at = 0; bucket <= buckets; bucket++) {
+    while (at < count && (head_[at] - head_[0]) >> shift < bucket) at++;
+    head_.push_back(at);
+  }
 }
 
 size_t RangeSet::FindEnd(const Slice& key) const {
@@ -98,15 +115,25 @@ size_t RangeSet::FindEnd(const Slice& key) const {
   if (order_.bytewise()) {
     const int c = memcmp(key.data(), fragments_.front().begin.data(), std::min(prefix_, key.size()));
     if (c != 0 || key.size() < prefix_) return c > 0 ? high : 0;
-    // Without branches: which way each step goes nobody can foretell.
-    DCHECK_EQ(head_.size(), high);
     const uint64_t head = KeyHead(key, prefix_);
-    const uint64_t* base = head_.data();
-    for (size_t n = high; n > 1; n -= n / 2) base += base[n / 2 - 1] < head ? n / 2 : 0;
-    low = static_cast<size_t>(base - head_.data()) + (*base < head ? 1 : 0);
-    if (low == high || head_[low] != head) return low;
-    high = static_cast<size_t>(std::upper_bound(head_.begin() + static_cast<ptrdiff_t>(low), head_.end(), head) -
-                               head_.begin());
+    const uint64_t* const heads = head_.data();
+    const size_t count = high;
+    if (head > heads[count - 1]) return count;
+    if (head > heads[0]) {
+      const uint64_t* const starts = heads + count;
+      const uint64_t bucket = (head - heads[0]) >> BucketShift(heads[0], heads[count - 1], head_.size() - count - 1);
+      DCHECK_LT(bucket, head_.size() - count - 1);
+      low = starts[bucket];
+      high = starts[bucket + 1];
+      while (high - low > kFewHeads) {
+        const size_t middle = low + (high - low) / 2;
+        (heads[middle] < head ? low : high) = middle;
+      }
+      while (low < high && heads[low] < head) low++;
+    }
+    DCHECK(low < count && heads[low] >= head && (low == 0 || heads[low - 1] < head));
+    if (heads[low] != head) return low;
+    high = static_cast<size_t>(std::upper_bound(heads + low, heads + count, head) - heads);
   }
   const auto behind = [&](const Slice& k, const RangeFragment& fragment) {
     return order_.Compare(k, fragment.end) < 0;
