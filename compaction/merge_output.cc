@@ -148,7 +148,7 @@ Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const s
   entry.SetKey(newest.key);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   CHECK(entry.word.type() == type);
-  sink_->Add(entry, MIODB_MUTATED(kFoldedAgeForgotten) ? newest.sequence() : oldest);
+  sink_->Add(entry, oldest);
   key_added_ = true;
   return s;
 }

@@ -9,7 +9,6 @@
 #include "src/db/marked_batch.h"
 #include "src/db/write_checks.h"
 #include "src/util/check.h"
-#include "src/util/clock.h"
 #include "src/util/mutation.h"
 #include "src/util/perf_clock.h"
 
@@ -38,10 +37,6 @@
 namespace miodb {
 
 namespace {
-
-// An open that finds no room because the SSD tier fails tries again after this, for so long.
-constexpr uint64_t kSsdRetryMicros = 100 * 1000;
-constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
 
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
@@ -420,18 +415,6 @@ Status WritePath::RequestFlush() {
   const DbUnlock unlock(control_);
   Writer writer;
   return Submit(&writer);  // an empty write that is asked to seal
-}
-
-// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
-Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
-  const uint64_t start = NowMicros();
-  for (;;) {
-    Status s = MakeRoom(frame_bytes, false);
-    if (!s.IsNoSpace()) return s;
-    DbLock lock(control_);
-    if (tier_->error().ok()) return s;
-    if (NowMicros() - start > kSsdPatienceMicros || !workers_->Wait(kSsdRetryMicros)) return tier_->error();
-  }
 }
 
 // The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open

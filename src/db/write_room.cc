@@ -15,6 +15,10 @@ namespace miodb {
 
 namespace {
 
+// An open that finds no room because the SSD tier fails tries again after this, for so long.
+constexpr uint64_t kSsdRetryMicros = 100 * 1000;
+constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
+
 // A chunk made for a frame has room for so many like it, as far as chunks have it.
 constexpr uint64_t kFramesOfAKind = 4;
 
@@ -280,6 +284,18 @@ void WritePath::UpdateThrottle() {
   if (nanos_per_kib == 0) return;
   control_->Wake(BackgroundStep::kMerge);
   control_->Wake(BackgroundStep::kSsd);
+}
+
+// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
+Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
+  const uint64_t start = NowMicros();
+  for (;;) {
+    Status s = MakeRoom(frame_bytes, false);
+    if (!s.IsNoSpace()) return s;
+    DbLock lock(control_);
+    if (tier_->error().ok()) return s;
+    if (NowMicros() - start > kSsdPatienceMicros || !workers_->Wait(kSsdRetryMicros)) return tier_->error();
+  }
 }
 
 }  // namespace miodb

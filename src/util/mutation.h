@@ -86,7 +86,6 @@ namespace miodb {
   X(kPairAcrossSnapshot, "a put and its single deletion dropped though a snapshot is between")   \
   X(kFoldAcrossSnapshot, "operands folded though a snapshot is between")                         \
   X(kFoldWithoutBase, "operands folded into a value though their base may lie deeper")           \
-  X(kFoldedAgeForgotten, "a folded record taken to be as old as its newest part")                \
   X(kVersionsOnceAssumed, "a version that the log may bring back taken for the only copy")       \
   X(kConditionUnasked, "a write under a condition made without a look at what came since")
 
