@@ -253,14 +253,27 @@ class MIODB_EXPORT DB {
   // ---- column families (column_family.h). What a call does in one is what the call without a handle does in the
   // default family, with the same errors and those of handles. A class without families of its own may leave all of
   // them out: they are then NotSupported, properties that are not known, and nothing.
+  //
+  // A call with a handle costs what the call without one costs, and the copy of the key behind 12 bytes. Reads never
+  // wait, as without one. A write waits besides while a family is made or dropped, which takes one record of the
+  // manifest.
+  //
+  // Handles are refused with InvalidArgument where a call returns a status. The others do what is said at each of them.
 
   // Makes a column family, durably, and stores its handle. InvalidArgument if there is one of this name, for "default",
   // for an empty name and one of more than 1024 bytes, and, of the first family, if the default one has keys, or
   // deletions that no merge has dropped yet, which begin with the bytes that are to be the families'; else errors as of
   // Put.
+  //
+  // The first family of a database with another comparator than the bytewise one is made after a look at all keys, and
+  // so takes time in proportion to what there is; all others take one record of the manifest. *family is nullptr on
+  // failure. What a crash leaves: the family or none. Any thread may call it; calls wait for each other.
   virtual Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family);
 
-  // The handle of a family that is there; NotFound if there is none of this name. "default" always is.
+  // The handle of a family that is there; NotFound if there is none of this name. "default" always is. The handle is
+  // the same at every call, and the one that CreateColumnFamily gave. Nothing is read for it: names are in memory as
+  // long as the database is open. What is NotFound may be made by another thread meanwhile; then CreateColumnFamily is
+  // InvalidArgument, and this call finds it.
   virtual Status GetColumnFamily(const std::string& name, ColumnFamilyHandle** family);
 
   // Drops a family with all that is in it. When it returns OK the name is free again, calls with the handle are
@@ -271,10 +284,12 @@ class MIODB_EXPORT DB {
   // opened.
   virtual Status DropColumnFamily(ColumnFamilyHandle* family);
 
-  // Stores the names of all families, by their ids; so the first is "default".
+  // Stores the names of all families, by their ids; so the first is "default". Families that others make meanwhile may
+  // be among them or not. The names of a closed database's families shows miodb_dump (docs/tools.md).
   virtual Status ListColumnFamilies(std::vector<std::string>* names);
 
-  // The default family's handle; nullptr from a class without families.
+  // The default family's handle; nullptr from a class without families. It has number 0, the name "default", and the
+  // comparator of the database. Calls with it are those without a handle.
   virtual ColumnFamilyHandle* DefaultColumnFamily();
 
   // Sets the value of a key of this family. The key may be 12 bytes shorter than one of the default family, and may be

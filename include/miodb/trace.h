@@ -172,10 +172,11 @@ struct MIODB_EXPORT TraceRecord {
   uint64_t micros = 0;  // When the call was made.
   uint64_t offset = 0;  // Of the record in the file.
 
-  Slice batch;                 // kTraceWrite: see TraceUpdates
-  uint32_t column_family = 0;  // Of the others, by its id; 0 is the default one.
-  Slice key;                   // kTraceGet, kTraceSeek, kTraceSeekForPrev; the seek's of kTraceScan
-  Slice lower_bound;           // Of seeks; empty: none
+  Slice batch;  // kTraceWrite: see TraceUpdates
+  // Of the others, by its id (column_family.h); 0 is the default one. Names are not in a trace.
+  uint32_t column_family = 0;
+  Slice key;          // kTraceGet, kTraceSeek, kTraceSeekForPrev; the seek's of kTraceScan
+  Slice lower_bound;  // Of seeks; empty: none
   Slice upper_bound;
   std::vector<TraceKey> keys;  // kTraceMultiGet
   uint64_t seek_micros = 0;    // kTraceScan: micros of the seek

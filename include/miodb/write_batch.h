@@ -104,8 +104,10 @@ class MIODB_EXPORT WriteBatch {
   // Removes all keys k with begin <= k < end, also those that were put earlier in this batch (db.h). Not LevelDB's.
   void DeleteRange(const Slice& begin, const Slice& end);
 
-  // The same in this column family (column_family.h). nullptr and the default family's handle stand for the calls
-  // without one. A batch with families can be written to the handles' database alone. Not LevelDB's.
+  // The same in this column family (column_family.h). The batch keeps the family's number and not the handle. Whether
+  // the family is still there is asked when the batch is written: if one of them was dropped, nothing of it is. nullptr
+  // and the default family's handle stand for the calls without one. A batch with families can be written to the
+  // handles' database alone. Not LevelDB's.
   void Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
   void Delete(ColumnFamilyHandle* family, const Slice& key);
   void Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand);

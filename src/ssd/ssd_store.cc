@@ -105,12 +105,11 @@ bool SsdStore::ParseTableName(const std::string& name, uint64_t* number) {
 Status SsdStore::Open(const Options& options, uint64_t pool_id, std::unique_ptr<SsdStore>* store,
                       const std::atomic<bool>* has_families) {
   std::unique_ptr<SsdStore> fresh(new SsdStore(options, has_families));
-  Env* const env = options.env;
-  if (!env->FileExists(options.ssd_path)) {
-    Status s = env->CreateDir(options.ssd_path);
+  if (!options.env->FileExists(options.ssd_path)) {
+    Status s = options.env->CreateDir(options.ssd_path);
     if (!s.ok()) return Status::IOError(options.ssd_path, "cannot create the directory: " + s.ToString());
   }
-  Status s = env->LockFile(LockPath(options.ssd_path), &fresh->lock_);
+  Status s = options.env->LockFile(LockPath(options.ssd_path), &fresh->lock_);
   if (s.ok()) s = fresh->Claim(pool_id);
   if (s.ok()) s = fresh->CheckDirectAccess();
   if (s.ok()) *store = std::move(fresh);

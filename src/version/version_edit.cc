@@ -187,6 +187,7 @@ bool GetFamily(Slice* input, FamilyEntry* family) {
   Slice name;
   if (!GetVarint64(input, &family->id) || !GetLengthPrefixedSlice(input, &name)) return false;
   family->name = name.ToString();
+  DCHECK_EQ(family->dropped(), name.empty());
   return family->id > kDefaultFamily && family->id <= kMostFamilyId && name.size() <= kMostFamilyName;
 }
 
@@ -195,6 +196,7 @@ Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const Vers
   CHECK_GT(next_family, 0u);
   if (edit.families.empty()) return Status::OK();
   std::map<uint64_t, const std::string*> after;
+  DCHECK_LE(families.size(), next_family);
   for (const auto& [id, family] : families) after[id] = &family.name;
   for (const uint64_t id : edit.removed_families) after.erase(id);
   for (const FamilyEntry& family : edit.families) {

@@ -74,14 +74,6 @@ TEST_P(ExplorerTest, EveryCrashWhileARegionIsAddedLeavesAPrefixOfTheWrites) {
   EXPECT_EQ(1u, explorer.totals().regions);
 }
 
-TEST_P(ExplorerTest, EveryCrashWhileColumnFamiliesComeAndGoLeavesAPrefixOfTheWrites) {
-  Settings settings = ThoroughSettings(GetParam());
-  settings.max_images = test::RunsUnderSanitizer() ? 3000 : 30000;
-  Explorer explorer(settings);
-  Expect(RunFamilies(&explorer, Ignore));
-  EXPECT_EQ(3u, explorer.totals().families);
-}
-
 // A protocol error of each kind, to see that the explorer sees it.
 class PlantedTest : public testing::TestWithParam<Mutation> {
  protected:
@@ -93,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                                          Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
                                          Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
-                                         Mutation::kFlushedLogUnsynced, Mutation::kFamilyUnnamed));
+                                         Mutation::kFlushedLogUnsynced));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;
