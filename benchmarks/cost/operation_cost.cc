@@ -1,6 +1,7 @@
 // Executes the operations whose instructions tools/checks/check_instructions.sh counts.
 //
-//   operation_cost DIRECTORY     makes a database there, uses it, removes it
+//   operation_cost DIRECTORY [statistics]     makes a database there, with Options::statistics if asked to; uses it,
+//                                             removes it
 //
 // Under callgrind only what the Counted functions call is counted, so that filling the database and the background
 // threads do not matter. Each of them executes kOperations operations, one per call of the public interface.
@@ -111,11 +112,13 @@ extern "C" {
 }  // extern "C"
 
 int main(int argc, char** argv) {
-  if (argc != 2 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: operation_cost DIRECTORY\n");
+  const bool statistics = argc == 3 && std::string(argv[2]) == "statistics";
+  if (argc < 2 || argc > 3 || argv[1][0] == '-' || (argc == 3 && !statistics)) {
+    std::fprintf(stderr, "usage: operation_cost DIRECTORY [statistics]\n");
     return 2;
   }
   miodb::Options options;
+  options.statistics = statistics;
   options.create_if_missing = true;
   options.error_if_exists = true;
   options.write_buffer_size = 2 << 20;

@@ -66,8 +66,8 @@ struct MIODB_EXPORT MergeInfo {
   uint64_t bytes_written = 0;
 };
 
-// A writer waited for room for a millisecond or longer, and those behind it with it. Where writers are slowed down in small
-// steps, as a limit comes near, that is in "miodb.throttle-micros" and in the times of stalls, and not told here.
+// A writer waited for room for a millisecond or longer, and those behind it with it. Where writers are slowed down in
+// small steps, as a limit comes near, that is in "miodb.throttle-micros" and in the times of stalls, and not told here.
 struct MIODB_EXPORT StallInfo {
   uint64_t micros = 0;
 };
@@ -108,8 +108,8 @@ class MIODB_EXPORT EventListener {
   // When the tables are installed, so that reads find them there.
   virtual void OnFlush(const FlushInfo& info);
 
-  // When the new tables are written. They are installed next, unless the merge was given up for the close of the database
-  // or for a write, or failed, of which OnError tells.
+  // When the new tables are written. They are installed next, unless the merge was given up for the close of the
+  // database or for a write, or failed, of which OnError tells.
   virtual void OnMerge(const MergeInfo& info);
 
   // When the wait is over.

@@ -437,16 +437,16 @@ struct MIODB_EXPORT Options {
 
   // ---- Watching ----------------------------------------------------------------------------------------------------
 
-  // Whether the times of calls and of background work are kept: how long gets, puts (of batches too), the positioning of
-  // iterators, stalls, flushes and merges took, from the open on. Steps of iterators and MultiGet are not timed. The
+  // Whether the times of calls and of background work are kept: how long gets, puts (of batches too), the positioning
+  // of iterators, stalls, flushes and merges took, from the open on. Steps of iterators and MultiGet are not timed. The
   // properties "miodb.times" and "miodb.prometheus" show them, as percentiles that are off by less than 1.6 percent.
-  // Costs two readings of the processor's clock and two additions in each call, and up to 54 KiB for each thread that
+  // Costs two readings of the processor's clock and an addition in each call, and up to 90 KiB for each thread that
   // uses the database. Without it a call pays a comparison.
   bool statistics = false;
 
-  // Who is told of flushes, merges, stalls, errors and of a pool that fills up (listener.h), in this order. They outlive
-  // the database. None may be nullptr. Each database has a thread that tells them, if there are any; events cost
-  // nothing else, and calls of the database nothing at all.
+  // Who is told of flushes, merges, stalls, errors and of a pool that fills up (listener.h), in this order. They
+  // outlive the database. None may be nullptr. Each database has a thread that tells them, if there are any; events
+  // cost nothing else, and calls of the database nothing at all.
   std::vector<EventListener*> listeners;
 
   // LevelDB's defaults where it has the option, the bytewise comparator and the system's Env.

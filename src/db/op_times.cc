@@ -122,35 +122,43 @@ std::shared_ptr<OpTimes::OfThread> OpTimes::Take() {
   return threads_.back();
 }
 
-// The thread's first call of a kind, or its first after one of another database. Without memory nothing is counted, and
-// in a thread whose own objects are gone neither.
-ThreadHistogram* OpTimes::Find(TimedOp op) {
+// Made when it is first needed.
+ThreadHistogram* OpTimes::Make(OfThread* mine, TimedOp op) {
   DCHECK_LT(static_cast<size_t>(op), kTimedOps);
-  if (t_recent.owner == UINT64_MAX) return nullptr;
+  std::atomic<ThreadHistogram*>& place = mine->histograms[static_cast<size_t>(op)];
+  ThreadHistogram* histogram = place.load(std::memory_order_relaxed);  // relaxed: this thread's
+  if (histogram == nullptr) {
+    histogram = new ThreadHistogram;
+    place.store(histogram, std::memory_order_release);  // release: pairs with the acquire of Sum
+  }
+  return histogram;
+}
+
+// The thread's first call, or its first after one of another database. Without memory nothing is counted, and in a
+// thread whose own objects are gone neither.
+bool OpTimes::UseRecent() {
+  if (t_recent.owner == UINT64_MAX) return false;
   try {
     OfThread* const mine = t_registration.Find(this);
     CHECK(mine != nullptr);
-    std::atomic<ThreadHistogram*>& place = mine->histograms[static_cast<size_t>(op)];
-    ThreadHistogram* histogram = place.load(std::memory_order_relaxed);  // relaxed: this thread's
-    if (histogram == nullptr) {
-      histogram = new ThreadHistogram;
-      place.store(histogram, std::memory_order_release);  // release: pairs with the acquire of Sum
-    }
-    t_recent.owner = id_;
-    for (size_t i = 0; i < kTimedOps; i++) {
-      t_recent.histograms[i] = mine->histograms[i].load(std::memory_order_relaxed);  // relaxed: this thread's
-    }
-    return histogram;
+    Recent recent{id_, {}};
+    for (size_t i = 0; i < kCalls; i++) recent.histograms[i] = Make(mine, static_cast<TimedOp>(i));
+    t_recent = recent;
+    return true;
   } catch (const std::exception&) {
-    return nullptr;
+    return false;
   }
 }
 
 void OpTimes::AddMicros(OpTimes* times, TimedOp op, uint64_t micros) {
-  if (times == nullptr) return;
+  if (times == nullptr || t_recent.owner == UINT64_MAX) return;
   const double ticks = static_cast<double>(micros) * 1000 / times->rate_.NanosPerTick();
   DCHECK(ticks >= 0);
-  times->Add(op, static_cast<uint64_t>(ticks));
+  try {
+    Make(t_registration.Find(times), op)->Add(static_cast<uint64_t>(ticks));
+  } catch (const std::exception&) {
+    // Without memory it is not counted.
+  }
 }
 
 TimeSummary OpTimes::Sum(TimedOp op) const {
@@ -158,21 +166,24 @@ TimeSummary OpTimes::Sum(TimedOp op) const {
   TimeSummary summary;
   summary.nanos_per_tick = rate_.NanosPerTick();
   summary.buckets.resize(ThreadHistogram::kBuckets);
-  uint64_t ticks = 0;
+  double ticks = 0;
   MutexLock lock(&mutex_);
   for (const auto& thread : threads_) {
     // acquire: pairs with the release of Find.
     const ThreadHistogram* const histogram =
         thread->histograms[static_cast<size_t>(op)].load(std::memory_order_acquire);
     if (histogram == nullptr) continue;
-    ticks += histogram->sum();
     for (size_t i = 0; i < ThreadHistogram::kBuckets; i++) {
       const uint64_t n = histogram->bucket(i);
-      summary.buckets[i] += n;
+      const size_t counted = i < ThreadHistogram::kNegative ? i : 0;
+      const double start = static_cast<double>(ThreadHistogram::BucketStart(counted));
+      const double middle = start + static_cast<double>(ThreadHistogram::BucketSpan(counted) - 1) / 2;
+      summary.buckets[counted] += n;
       summary.count += n;
+      ticks += static_cast<double>(n) * middle;
     }
   }
-  summary.sum_nanos = static_cast<double>(ticks) * summary.nanos_per_tick;
+  summary.sum_nanos = ticks * summary.nanos_per_tick;
   return summary;
 }
 
