@@ -8,6 +8,8 @@
 
 #include "compaction/merge_output.h"
 #include "compaction/payload_tracker.h"
+#include "compaction/range_walk.h"
+#include "compaction/range_work.h"
 #include "compaction/record_copier.h"
 #include "compaction/table_sink.h"
 #include "pmtable/index_cursor.h"
@@ -116,11 +118,13 @@ class ClusterMerge {
         result_(result),
         may_copy_(MayCopy(request, cluster)),
         bottom_(!HasOlder(request, cluster.smallest, cluster.largest)),
-        judge_(request.filter, request.versions_once) {
+        judge_(request.filter, request.versions_once),
+        ranges_(request.ranges) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
     options.payload_limit = request.payload_limit;
     options.min_sequence = kMaxSequence;
     options.max_sequence = 0;
+    options.ranges_applied = request.ranges != nullptr ? request.ranges_applied : 0;
     options.new_table_number = request.new_table_number;
     // The copier hears of both ends of a table: its extent is cut before the meta block names it, and what indexes take
     // is space that copies no longer have to leave.
@@ -180,6 +184,7 @@ class ClusterMerge {
     for (const auto& cursor : cursors_) {
       if (!cursor->status().ok()) return cursor->status();
     }
+    for (const auto& cursor : cursors_) result_->record_bytes_read += cursor->record_bytes_read();
     CHECK(!failed_);
     CHECK_EQ(result_->entries_read - read, entries_);
     std::vector<TableRef> tables;
@@ -235,10 +240,16 @@ class ClusterMerge {
   }
 
   // The sequence is in the record alone: a miss of the cache for each, which is why merges without snapshots never ask.
-  static Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
+  Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
     RecordView record;
-    Status s = table.ReadRecord(ref, true, &record);
+    Status s = Read(table, ref, &record);
     *sequence = record.sequence();
+    return s;
+  }
+
+  Status Read(const PMTable& table, PmRef ref, RecordView* record) {
+    Status s = table.ReadRecord(ref, true, record);
+    result_->record_bytes_read += s.ok() ? record->size() : 0;
     return s;
   }
 
@@ -250,13 +261,47 @@ class ClusterMerge {
     int c;
     if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
       RecordView a, b;
-      Status s = last_table_->ReadRecord(last_ref_, true, &a);
-      if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), true, &b);
+      Status s = Read(*last_table_, last_ref_, &a);
+      if (s.ok()) s = Read(cursor->table(), cursor->entry().word.ref(), &b);
       if (!s.ok()) return s;
       c = request_.order.Compare(a.key, b.key);
     }
     *same = c == 0;
     return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
+  }
+
+  // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
+  void Passed(const IndexCursor& cursor) {
+    DCHECK(cursor.Valid());
+    last_ = cursor.entry();
+    last_table_ = &cursor.table();
+    last_ref_ = last_.word.ref();
+    any_ = true;
+  }
+
+  // Whether a deletion of a range hides the entry from every read. Nearly always the bounds of its table's sequences
+  // tell: a table that is newer than a deletion was made when that was known.
+  Status IsGone(const IndexCursor& cursor, bool* gone) {
+    const PMTable& table = cursor.table();
+    const RangeFragment* range;
+    Status s = ranges_.Find(table, cursor.entry(), &range, &result_->range_reads);
+    if (!s.ok() || range == nullptr) return s;
+    const VersionFilter& filter = *request_.filter;
+    DCHECK(ranges_.any() && !*gone);
+    RangeVerdict verdict =
+        JudgeRange(*range, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
+    if (verdict == RangeVerdict::kUnknown) {
+      uint64_t sequence;
+      s = SequenceOf(table, cursor.entry().word.ref(), &sequence);
+      if (!s.ok()) return s;
+      result_->range_reads++;
+      verdict = JudgeRange(*range, filter, sequence, sequence, table.ranges_applied());
+      if (verdict == RangeVerdict::kKept) sink_->LimitRangesApplied(range->OldestAbove(sequence) - 1);
+    } else if (verdict == RangeVerdict::kKept) {
+      sink_->LimitRangesApplied(range->OldestAbove(table.max_sequence()) - 1);
+    }
+    *gone = verdict == RangeVerdict::kGone;
+    return s;
   }
 
   // Decides about the entry on top and hands it on. Sequences are in the records, so they are read only where a
@@ -269,19 +314,26 @@ class ClusterMerge {
     if (!s.ok()) return s;
     if (!same_key) judge_.NewKey();
     const IndexWord word = cursor->entry().word;
+    bool gone = false;
+    if (ranges_.any()) s = IsGone(*cursor, &gone);
+    if (!s.ok()) return s;
     uint64_t newer = 0, sequence = 0;
+    if (gone) {
+      result_->entries_dropped++;
+      result_->range_dropped++;
+      Passed(*cursor);
+      return s;
+    }
     if (request_.filter->has_snapshots() && (same_key || word.tombstone())) {
       s = SequenceOf(cursor->table(), word.ref(), &sequence);
-      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*last_table_, last_ref_, &newer);
+      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*judged_table_, judged_ref_, &newer);
       if (!s.ok()) return s;
       if (newer > 0) judge_.NewerIs(newer);
     }
     const VersionJudge::Verdict verdict = judge_.Judge(word.type(), sequence, bottom_);
-    // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
-    last_ = cursor->entry();
-    last_table_ = &cursor->table();
-    last_ref_ = word.ref();
-    any_ = true;
+    Passed(*cursor);
+    judged_table_ = last_table_;
+    judged_ref_ = last_ref_;
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
     return output_->Take({last_, last_table_}, verdict, judge_.apart());
   }
@@ -298,9 +350,12 @@ class ClusterMerge {
   std::unique_ptr<TableSink> sink_;
   std::unique_ptr<MergeOutput> output_;
   VersionJudge judge_;
-  IndexEntry last_ = {};                 // the entry taken last, kept or not
-  const PMTable* last_table_ = nullptr;  // whose entry it was
-  PmRef last_ref_ = 0;                   // its record
+  RangeWalk ranges_;
+  IndexEntry last_ = {};                   // the entry taken last, kept or not
+  const PMTable* last_table_ = nullptr;    // whose entry it was
+  PmRef last_ref_ = 0;                     // its record
+  const PMTable* judged_table_ = nullptr;  // the same of the entry judged last
+  PmRef judged_ref_ = 0;
   bool any_ = false;
 };
 
@@ -311,6 +366,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   if (request.rewrite_all) return true;
   // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
   if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
+  if (request.ranges != nullptr && MayDropRanges(*request.ranges, *request.filter, table)) return true;
   if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
   if (!request.copies) return false;
   for (const PayloadRef& p : table.payload()) {
@@ -342,12 +398,14 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     Status s;
     for (const bool guess_sizes : {true, false}) {
       const uint64_t read = result->entries_read, dropped = result->entries_dropped;
+      const uint64_t range_dropped = result->range_dropped;
       ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
       s = merge.Run();
       if (s.ok() || !merge.overflowed()) break;
       tracker.Take();  // start over with nothing accounted
       result->entries_read = read;
       result->entries_dropped = dropped;
+      result->range_dropped = range_dropped;
     }
     if (!s.ok()) return s;
     for (const std::vector<TableRef>& tables : cluster.inputs) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -40,7 +41,7 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   }
   const bool operand = folds_ && version.entry.word.type() == kTypeMerge;
   Status s;
-  if (waiting_ == Waiting::kOperands && !apart) {
+  if (waiting_ == Waiting::kOperands && (!apart || MIODB_MUTATED(kFoldAcrossSnapshot))) {
     if (!operand) return Fold(&version, false);
   } else {
     s = waiting_ == Waiting::kOperands ? EndOperands(false) : EmitWaiting();
@@ -66,6 +67,7 @@ Status MergeOutput::NewKey() {
 Status MergeOutput::EndOperands(bool whole) {
   CHECK(waiting_ == Waiting::kOperands && !held_.empty());
   CHECK(request_.merge_operator != nullptr);
+  if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, false);
   if (whole || request_.versions_once) return Fold(nullptr, !whole);
   return EmitWaiting();
 }
@@ -87,6 +89,7 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
   const auto add = [&](const Version& version, RecordView* record) {
     Status read = version.table->ReadRecord(version.entry.word.ref(), true, record);
     if (!read.ok()) return read;
+    result_->record_bytes_read += record->size();
     operands->AddOlder(*record);
     *oldest = std::min({*oldest, record->sequence(), version.table->oldest_sequence()});
     return read;
@@ -145,7 +148,7 @@ Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const s
   entry.SetKey(newest.key);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   CHECK(entry.word.type() == type);
-  sink_->Add(entry, oldest);
+  sink_->Add(entry, MIODB_MUTATED(kFoldedAgeForgotten) ? newest.sequence() : oldest);
   key_added_ = true;
   return s;
 }
@@ -170,6 +173,7 @@ Status MergeOutput::Emit(const Version& version) {
     RecordView record;
     s = version.table->ReadRecord(entry.word.ref(), true, &record);
     if (!s.ok()) return s;
+    result_->record_bytes_read += record.size();
     // What the limit would settle anyway counts as lazy copy, in a marked extent or not.
     copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry.word.size() > request_.settle_limit, &entry.word);
     entry.SetKey(record.key);

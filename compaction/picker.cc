@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compaction/range_work.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -112,6 +113,12 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
 
 // Whether a merge of the repository alone would drop something, now that no snapshot needs it.
 bool HoldsHidden(const Version& version, const Run& repository) {
+  if (version.ranges != nullptr) {
+    const VersionFilter none({});
+    for (const TableRef& table : repository.tables) {
+      if (MayDropRanges(*version.ranges, none, *table)) return true;
+    }
+  }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   bool holds = false;
   repository.tables.Search(

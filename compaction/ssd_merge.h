@@ -1,7 +1,8 @@
 // The work of the SSD tier: partitions of the repository, or files of a level, merged into files of the level below.
 //
 //   1 Walk all inputs side by side in key order, newest version of a key first. Whatever is read is verified.
-//   2 Drop versions that no read can need, and tombstones with nothing older below. Fold operands of a key, as
+//   2 Drop versions that no read can need, what deletions of ranges hide, and tombstones with nothing older below. Fold
+//   operands of a key, as
 //     merge_output.h says.
 //   3 Write the rest into new files, each cut at the target size and where it would overlap too much of the level
 //     below; never inside of a key.
@@ -24,6 +25,7 @@
 #include "compaction/ssd_picker.h"
 #include "compaction/version_filter.h"
 #include "miodb/merge_operator.h"
+#include "src/iterator/range_set.h"
 
 namespace miodb {
 
@@ -38,6 +40,8 @@ struct SsdMergeRequest {
   const std::atomic<bool>* stop;                  // give up when set
   const MergeOperator* merge_operator = nullptr;  // as in MergeRequest
   bool versions_once = true;                      // the same
+  RangeSetRef ranges = nullptr;                   // the same
+  uint64_t ranges_applied = 0;                    // the same
 };
 
 struct SsdMergeResult {
@@ -45,6 +49,7 @@ struct SsdMergeResult {
   bool inputs_damaged = false;  // the failure was in reading
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
+  uint64_t range_dropped = 0;  // of them, because a range was deleted
   uint64_t bytes_read = 0;
 };
 

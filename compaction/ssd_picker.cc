@@ -102,6 +102,18 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
          input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
 }
 
+bool RangesReach(const RangeSet* ranges, const SstMeta& meta) {
+  if (ranges == nullptr) return false;
+  const std::vector<RangeFragment>& fragments = ranges->fragments();
+  const KeyOrder& order = ranges->order();
+  DCHECK(order.Compare(meta.smallest, meta.largest) <= 0);
+  for (size_t i = ranges->FindEnd(meta.smallest);
+       i < fragments.size() && order.Compare(fragments[i].begin, meta.largest) <= 0; i++) {
+    if (fragments[i].newest() > meta.ranges_applied) return true;
+  }
+  return false;
+}
+
 // The best of the candidates that were offered.
 class Choice {
  public:
@@ -184,7 +196,9 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
   const int output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
   VisitFromAnywhere(input.version->ssd->levels[level], [&](const SstRef& file) {
     const SstMeta& meta = file->meta();
-    if (purge && !IsPurged(input, meta.number, meta.tombstones, meta.smallest, meta.largest)) return true;
+    // A deletion of a range that may hide something in the file counts as a tombstone of its.
+    const uint64_t tombstones = meta.tombstones + (RangesReach(input.version->ranges.get(), meta) ? 1 : 0);
+    if (purge && !IsPurged(input, meta.number, tombstones, meta.smallest, meta.largest)) return true;
     choice.Offer(CompactionOf(file, level, output_level));
     return !choice.IsFull();
   });

@@ -6,6 +6,7 @@
 #ifndef MIODB_COMPACTION_TABLE_SINK_H_
 #define MIODB_COMPACTION_TABLE_SINK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,6 +31,7 @@ class TableSink {
     uint64_t entries_per_table = UINT64_MAX;  // a guess at how many that makes, to take the right space
     uint64_t min_sequence = 0;                // bounds of what comes
     uint64_t max_sequence = 0;
+    uint64_t ranges_applied = 0;  // of the tables, unless LimitRangesApplied says less
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
     // Told when an index extent is taken, with its size and max_new_extents, and when its unused tail is given back,
@@ -48,6 +50,9 @@ class TableSink {
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
   void Add(const IndexEntry& entry, uint64_t oldest);
 
+  // A version is kept that a deletion of a range hides, of the sequence behind this one.
+  void LimitRangesApplied(uint64_t sequence) { ranges_applied_ = std::min(ranges_applied_, sequence); }
+
   // Whether MakeRoom failed because a key had more versions than the table being built had room for. With
   // entries_per_table left at its default that happens only where free space is scattered.
   bool overflowed() const { return overflowed_; }
@@ -65,6 +70,7 @@ class TableSink {
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
   uint64_t oldest_ = 0;         // the least that was said of its entries
+  uint64_t ranges_applied_;     // of the tables that are finished from now on
   bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };

@@ -63,6 +63,9 @@ class PMTable {
   // opened table has nothing better than that.
   uint64_t oldest_sequence() const { return oldest_sequence_; }
 
+  // No entry is hidden by a deletion of a range that is at or below this sequence.
+  uint64_t ranges_applied() const { return header_.ranges_applied; }
+
   bool has(TableFlags flag) const { return (header_.flags & flag) != 0; }
 
   Slice smallest() const { return smallest_; }
@@ -125,7 +128,6 @@ class PMTable {
 
   ~PMTable();
   PMTable(const PMTable&) = delete;
-  PMTable& operator=(const PMTable&) = delete;
 
  private:
   friend class PMTableBuilder;

@@ -86,6 +86,7 @@ class PMTableBuilder {
     uint64_t max_sequence = 0;
     std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
     uint64_t oldest_sequence = 0;     // see PMTable
+    uint64_t ranges_applied = 0;      // the same
   };
 
   // Writes the upper levels, the meta block and the header. REQUIRES: at least one entry. Durable after a fence.

@@ -53,6 +53,8 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
   Status& status = call->statuses[i];
   status = s;
   if (!s.ok()) return;
+  if (found && call->state->has_ranges()) [[unlikely]]
+    found = record.sequence() > call->state->NewestRange(call->keys[i], call->lookups[i].sequence);
   if (!found || IsTombstone(record.type())) {
     status = Status::NotFound(Slice());
   } else if (record.type() != kTypeValue) {  // an operand; the walk also judges what is damaged, as in a get

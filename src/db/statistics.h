@@ -72,9 +72,13 @@ struct Statistics {
   Counter flush_micros;
   Counter merges;
   Counter merge_micros;
-  Counter quiet_merges;    // that nobody waited for, begun because no write had come for a while
-  Counter quiet_given_up;  // of them, because a write came
-  Counter quiet_bytes;     // that they wrote
+  Counter merge_record_bytes;  // of records that merges read
+  Counter range_dropped;       // entries that merges and SSD jobs dropped because a range was deleted
+  Counter range_reads;         // records that merges read to find out whether they could
+  Counter range_tables;        // tables that went without being read because ranges hid all of them
+  Counter quiet_merges;        // that nobody waited for, begun because no write had come for a while
+  Counter quiet_given_up;      // of them, because a write came
+  Counter quiet_bytes;         // that they wrote
   Counter drains;
   Counter drain_bytes;  // written by drains
   Counter ssd_compactions;

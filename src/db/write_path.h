@@ -64,6 +64,10 @@ class WritePath {
   Status SingleDelete(const WriteOptions& options, const Slice& key);
   Status Write(const WriteOptions& options, WriteBatch* updates);
 
+  // Write, if condition returns OK when it is asked in between two groups, in whatever thread; else what it returns.
+  // It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
+  Status WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition);
+
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
 
@@ -95,9 +99,17 @@ class WritePath {
   // Reads could make nothing of operands without an operator. A repair reads none.
   bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
-  Status DoWrite(const WriteOptions& options, WriteBatch* updates);
+  Status DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition);
   Status Submit(Writer* writer);
-  Status SubmitTimed(Writer* writer);
+  // A write of the program's, of which Options::statistics counts the time.
+  Status SubmitTimed(Writer* writer) {
+    DCHECK_GT(writer->count, 0u);
+    OpTimes* const times = db_.statistics.times.get();
+    const uint64_t start = OpTimes::Start(times);
+    Status s = Submit(writer);
+    OpTimes::End(times, TimedOp::kPut, start);
+    return s;
+  }
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;
   bool GoesBeside(const Writer& writer);

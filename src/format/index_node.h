@@ -103,9 +103,10 @@ struct TableHeader {
   uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with TableSeed
   uint64_t min_sequence;
   uint64_t max_sequence;
-  uint64_t secret;       // of the superblock: what is left of it if both copies are lost
-  uint8_t padding[128];  // zero
-  uint64_t checksum;     // Hash64 of everything before, seeded with the secret
+  uint64_t secret;          // of the superblock: what is left of it if both copies are lost
+  uint64_t ranges_applied;  // no entry is hidden by a deletion of a range that is no newer; 0: nothing is known
+  uint8_t padding[120];     // zero
+  uint64_t checksum;        // Hash64 of everything before, seeded with the secret
 };
 static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 && offsetof(TableHeader, version) == 8 &&
               offsetof(TableHeader, flags) == 12 && offsetof(TableHeader, number) == 16 &&
@@ -115,7 +116,8 @@ static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 &&
               offsetof(TableHeader, meta_size) == 72 && offsetof(TableHeader, meta_checksum) == 80 &&
               offsetof(TableHeader, inner_checksum) == 88 && offsetof(TableHeader, min_sequence) == 96 &&
               offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, secret) == 112 &&
-              offsetof(TableHeader, padding) == 120 && offsetof(TableHeader, checksum) == 248);
+              offsetof(TableHeader, ranges_applied) == 120 && offsetof(TableHeader, padding) == 128 &&
+              offsetof(TableHeader, checksum) == 248);
 
 // offset: of the node in its extent. number: of the table.
 inline uint64_t NodeSeed(uint64_t secret, uint64_t offset) { return secret ^ offset; }

@@ -27,6 +27,9 @@ enum Field : uint8_t {
   kRemovedFile = 9,
   kFile = 10,
   kFileOfLongKeys = 11,
+  kFileRanges = 12,  // of the file before it
+  kRemovedRange = 13,
+  kRange = 14,
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
@@ -52,6 +55,23 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
+void PutFile(std::string* dst, const SstPlace& f) {
+  CHECK(f.meta != nullptr);
+  CHECK_LT(f.level, kMaxSsdLevels);
+  CHECK_LE(f.meta->ranges_applied, kMaxSequence);
+  const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
+  PutField(dst, has_range ? kFile : kFileOfLongKeys);
+  PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
+  PutFixed64(dst, f.meta->fingerprint);
+  if (has_range) {
+    PutLengthPrefixedSlice(dst, f.meta->smallest);
+    PutLengthPrefixedSlice(dst, f.meta->largest);
+  }
+  if (f.meta->ranges_applied == 0) return;
+  PutField(dst, kFileRanges);
+  PutVarint64(dst, f.meta->ranges_applied);
+}
+
 // The level is checked here and not by its users, who index arrays with it.
 bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   auto meta = std::make_shared<SstMeta>();
@@ -70,6 +90,45 @@ bool GetFile(Slice* input, bool has_range, SstPlace* place) {
   place->level = static_cast<uint32_t>(level);
   place->meta = std::move(meta);
   return true;
+}
+
+bool GetString(Slice* input, std::string* string) {
+  DCHECK(string != nullptr);
+  Slice bytes;
+  if (!GetLengthPrefixedSlice(input, &bytes)) return false;
+  string->assign(bytes.data(), bytes.size());
+  return true;
+}
+
+bool GetTable(Slice* input, TablePlace* t) {
+  DCHECK(t != nullptr);
+  uint64_t level;
+  if (!GetNumbers(input, {&t->number, &level, &t->run, &t->index_offset, &t->index_size})) return false;
+  if (level > kRepositoryLevel || std::max(t->number, t->run) > kMostId) return false;
+  t->level = static_cast<uint32_t>(level);
+  return true;
+}
+
+// Of the last of the files.
+bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
+  uint64_t applied;
+  DCHECK(files != nullptr);
+  if (files->empty() || !GetVarint64(input, &applied) || applied > kMaxSequence) return false;
+  auto meta = std::make_shared<SstMeta>(*files->back().meta);
+  meta->ranges_applied = applied;
+  files->back().meta = std::move(meta);
+  return true;
+}
+
+// Whether begin comes before end the order says, which is not known here.
+bool GetRange(Slice* input, RangePlace* place) {
+  RangeDeletion& range = place->range;
+  DCHECK(range.begin.empty() && range.end.empty());
+  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetString(input, &range.begin) ||
+      !GetString(input, &range.end)) {
+    return false;
+  }
+  return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
 // What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them, or removes it
@@ -163,16 +222,17 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kRemovedFile);
     PutVarint64(dst, number);
   }
-  for (const SstPlace& f : files) {
-    CHECK(f.meta != nullptr);
-    CHECK_LT(f.level, kMaxSsdLevels);
-    const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
-    PutField(dst, has_range ? kFile : kFileOfLongKeys);
-    PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
-    PutFixed64(dst, f.meta->fingerprint);
-    if (!has_range) continue;
-    PutLengthPrefixedSlice(dst, f.meta->smallest);
-    PutLengthPrefixedSlice(dst, f.meta->largest);
+  for (const SstPlace& f : files) PutFile(dst, f);
+  for (uint64_t id : removed_ranges) {
+    PutField(dst, kRemovedRange);
+    PutVarint64(dst, id);
+  }
+  for (const RangePlace& r : ranges) {
+    CHECK(r.id <= kMostId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
+    PutField(dst, kRange);
+    PutNumbers(dst, {r.id, r.range.sequence});
+    PutLengthPrefixedSlice(dst, r.range.begin);
+    PutLengthPrefixedSlice(dst, r.range.end);
   }
 }
 
@@ -184,13 +244,10 @@ bool VersionEdit::DecodeFrom(Slice input) {
     input.remove_prefix(1);
     uint64_t number = 0;
     switch (field) {
-      case kComparator: {
-        Slice name;
-        if (!GetLengthPrefixedSlice(&input, &name)) return false;
+      case kComparator:
+        if (!GetString(&input, &comparator)) return false;
         has_comparator = true;
-        comparator = name.ToString();
         break;
-      }
       case kNextId:
         if (!GetId(&input, &next_id)) return false;
         has_next_id = true;
@@ -203,15 +260,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_tables.push_back(number);
         break;
-      case kTable: {
-        TablePlace t;
-        uint64_t level;
-        if (!GetNumbers(&input, {&t.number, &level, &t.run, &t.index_offset, &t.index_size})) return false;
-        if (level > kRepositoryLevel || std::max(t.number, t.run) > kMostId) return false;
-        t.level = static_cast<uint32_t>(level);
-        tables.push_back(t);
+      case kTable:
+        if (!GetTable(&input, &tables.emplace_back())) return false;
         break;
-      }
       case kRemovedChunk:
         if (!GetVarint64(&input, &number)) return false;
         removed_chunks.push_back(number);
@@ -234,6 +285,16 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kFileOfLongKeys:
         if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
         break;
+      case kFileRanges:
+        if (!GetFileRanges(&input, &files)) return false;
+        break;
+      case kRemovedRange:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_ranges.push_back(number);
+        break;
+      case kRange:
+        if (!GetRange(&input, &ranges.emplace_back())) return false;
+        break;
       default:
         return false;
     }
@@ -251,7 +312,9 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   s = PreparePlaces(chunks, edit.removed_chunks, edit.chunks, "manifest removes unknown log chunk", &fresh->chunks);
   if (!s.ok()) return s;
-  return PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  s = PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  if (!s.ok()) return s;
+  return PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -263,7 +326,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_tables, &fresh->tables, &tables);
   CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
   CommitPlaces(edit.removed_files, &fresh->files, &files);
-  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
+  CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
+  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 
 // Prepare allocates and may fail; Commit does neither. So a state is never left between two edits.
@@ -285,6 +349,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.tables = PlacesAfter(tables, next.removed_tables, next.tables);
   edit.chunks = PlacesAfter(chunks, next.removed_chunks, next.chunks);
   edit.files = PlacesAfter(files, next.removed_files, next.files);
+  edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   return edit;
 }
 

@@ -107,6 +107,17 @@ VersionEdit FilesEdit() {
   return edit;
 }
 
+VersionEdit RangesEdit() {
+  VersionEdit edit = FilesEdit();
+  SstMeta meta = *edit.files.back().meta;
+  meta.ranges_applied = 900;
+  edit.files.back().meta = std::make_shared<SstMeta>(meta);
+  edit.removed_ranges.push_back(20);
+  edit.ranges.push_back({21, {"a", "b", 900}});
+  edit.ranges.push_back({22, {"b", std::string(200, 'b'), kMaxSequence}});
+  return edit;
+}
+
 std::string Encoded(const VersionEdit& edit) {
   std::string bytes;
   edit.EncodeTo(&bytes);
@@ -144,6 +155,7 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "full", Encoded(FullEdit()));
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));
+  corpus->Add("version_edit", "ranges", Encoded(RangesEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "deletion", Record(8, kTypeDeletion, "", ""));
@@ -154,6 +166,10 @@ void AddSmall(Corpus* corpus) {
   batch.Delete("other");
   batch.Put(std::string(200, 'k'), "");
   corpus->Add("write_batch", "three", WriteBatchInternal::Contents(&batch).ToString());
+  batch.DeleteRange("a", "z");
+  batch.DeleteRange("", std::string(200, 'z'));
+  batch.Put("m", "");
+  corpus->Add("write_batch", "ranges", WriteBatchInternal::Contents(&batch).ToString());
 }
 
 void AddFrames(Corpus* corpus) {

@@ -4,6 +4,7 @@
 //   m3.40   merge an operand of 40 bytes into key 3
 //   z3.40   one batch that single-deletes single key 3 and puts it again          y3    and single-deletes it once more
 //   w3.9    3 updates drawn from seed 9, each by a writer of its own, all beside one another
+//   v3.5    delete all keys from key 3 up to key 5, in the order of their texts
 //   ...!    the write asks for sync
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
@@ -33,7 +34,9 @@ struct Op {
   bool sync = false;
 
   bool is_write() const { return has_size() || kind == 'd' || kind == 'y'; }
-  bool has_size() const { return kind == 'p' || kind == 'b' || kind == 'w' || kind == 'm' || kind == 'z'; }
+  bool has_size() const {
+    return kind == 'p' || kind == 'b' || kind == 'w' || kind == 'm' || kind == 'z' || kind == 'v';
+  }
 };
 
 using History = std::vector<Op>;

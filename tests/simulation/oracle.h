@@ -17,11 +17,11 @@
 namespace miodb::sim {
 
 struct Update {
-  enum class Kind { kPut, kDelete, kMerge, kSingleDelete };
+  enum class Kind { kPut, kDelete, kMerge, kSingleDelete, kDeleteRange };
 
   int key;
   Kind kind;
-  std::string value;  // of a put, or the operand of a merge, which is appended behind a comma
+  std::string value;  // of a put, or the operand of a merge, which is appended behind a comma; the end of a range
 };
 
 class Oracle {

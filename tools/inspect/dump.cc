@@ -84,6 +84,7 @@ class Dumper final : public PoolVisitor {
 
   void PrintHeader(const PoolHeader& header);
   void PrintManifest(const ManifestImage& manifest);
+  static void PrintRange(const char* indent, const RangePlace& place);
   void PrintEdit(const VersionEdit& edit);
   void PrintTables(const ManifestState& state);
   void PrintFile(const std::string& name);
@@ -160,6 +161,8 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   for (const SstPlace& f : edit.files) {
     printf("  file %" PRIu64 " level %" PRIu32 " size %" PRIu64 "\n", f.meta->number, f.level, f.meta->size);
   }
+  for (const uint64_t id : edit.removed_ranges) printf("  removed_range %" PRIu64 "\n", id);
+  for (const RangePlace& r : edit.ranges) PrintRange("  ", r);
   for (const uint64_t id : edit.removed_chunks) printf("  removed_log_chunk %" PRIu64 "\n", id);
   for (const LogChunkPlace& c : edit.chunks) {
     printf("  log_chunk %" PRIu64 " offset %" PRIu64 " size %" PRIu64, c.id, c.offset, c.size);
@@ -168,7 +171,13 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   }
 }
 
+void Dumper::PrintRange(const char* indent, const RangePlace& place) {
+  printf("%srange %" PRIu64 " @ %" PRIu64 " %s to %s\n", indent, place.id, place.range.sequence,
+         PrintableKey(place.range.begin).c_str(), PrintableKey(place.range.end).c_str());
+}
+
 void Dumper::PrintTables(const ManifestState& state) {
+  for (const auto& [id, place] : state.ranges) PrintRange("", place);
   for (const auto& [number, place] : state.files) {
     const SstMeta& m = *place.meta;
     printf("file %" PRIu64 ": level %" PRIu32 " size %" PRIu64 " entries %" PRIu64 " tombstones %" PRIu64
@@ -271,6 +280,11 @@ void Dumper::PrintLogFiles() {
 
 void Dumper::PrintRecord(const RecordView& record) {
   const std::string key = PrintableKey(record.key, SIZE_MAX);
+  if (record.type() == kTypeRangeDeletion) {
+    printf("%s @ %" PRIu64 " deletion up to %s\n", key.c_str(), record.sequence(),
+           PrintableKey(record.value, SIZE_MAX).c_str());
+    return;
+  }
   const char* const kind = record.type() == kTypeDeletion         ? "deletion"
                            : record.type() == kTypeSingleDeletion ? "single deletion"
                            : record.type() == kTypeMerge          ? "operand"
