@@ -38,6 +38,8 @@ extra rocksdb-tools       command sst_dump
 extra libbenchmark-dev    header  benchmark/benchmark.h
 extra gnuplot-nox         command gnuplot
 extra python3             command python3
+extra python3-prometheus-client package python3-prometheus-client
+extra libedit2            package libedit2
 check git                 command git
 check pkg-config          command pkg-config
 check clang-14            command clang++-14

@@ -1,8 +1,8 @@
 // Executes the operations whose instructions tools/checks/check_instructions.sh counts.
 //
-//   operation_cost DIRECTORY              makes a database there, uses it, removes it
-//   operation_cost DIRECTORY statistics   the same with Options::statistics
-//   operation_cost DIRECTORY RANGES       the same with so many live deletions of ranges between its keys
+//   operation_cost DIRECTORY               makes a database there, uses it, removes it
+//   operation_cost DIRECTORY RANGES        the same with so many live deletions of ranges between its keys
+//   operation_cost DIRECTORY statistics    the same with Options::statistics
 //
 // Under callgrind only what the Counted functions call is counted, so that filling the database and the background
 // threads do not matter. Each of them executes kOperations operations, one per call of the public interface.
@@ -125,10 +125,9 @@ extern "C" {
 }  // extern "C"
 
 int main(int argc, char** argv) {
-  const std::string variant = argc == 3 ? argv[2] : "";
-  const bool statistics = variant == "statistics";
+  const bool statistics = argc == 3 && std::string(argv[2]) == "statistics";
   if (argc < 2 || argc > 3 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: operation_cost DIRECTORY [statistics | RANGES]\n");
+    std::fprintf(stderr, "usage: operation_cost DIRECTORY [RANGES | statistics]\n");
     return 2;
   }
   miodb::Options options;

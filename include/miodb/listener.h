@@ -7,6 +7,11 @@
 //   Alarm alarm;
 //   options.listeners.push_back(&alarm);
 //
+// A class derives from EventListener and overrides what it wants to hear of; the rest does nothing. Members may be added
+// to the structs, and calls to the class, in later versions, so a listener is compiled with the library's headers.
+//
+// In C, Python and Java there are no listeners: programs there look at properties.
+//
 // Threads: each database has one thread that makes all calls, one after the other, in the order of the events, and
 // holds no lock of the database. It is not the thread in which something happened: events come a little later, and
 // nothing in the database waits for them. A listener that is given to several databases is called by a thread of each.

@@ -440,8 +440,8 @@ struct MIODB_EXPORT Options {
   // Whether the times of calls and of background work are kept: how long gets, puts (of batches too), the positioning
   // of iterators, stalls, flushes and merges took, from the open on. Steps of iterators and MultiGet are not timed. The
   // properties "miodb.times" and "miodb.prometheus" show them, as percentiles that are off by less than 1.6 percent.
-  // Costs two readings of the processor's clock and an addition in each call, and 90 KiB for each thread that uses the
-  // database, a page at a time. Without it a call pays a comparison.
+  // Costs two readings of the processor's clock and an addition in each call, and up to 90 KiB for each thread that
+  // uses the database. Without it a call pays a comparison.
   bool statistics = false;
 
   // Who is told of flushes, merges, stalls, errors and of a pool that fills up (listener.h), in this order. They

@@ -47,7 +47,7 @@ class ThreadHistogram {
 
   // Readings of two CPUs may differ, so that a span comes out negative, which is a number that no clock reaches.
   // Buckets from this one on are of such spans, which count as none.
-  static constexpr size_t kNegative = (63 - kLinearBits) * kLinear;
+  static constexpr size_t kNegative = (64 - kLinearBits) * kLinear;
 
   static size_t BucketOf(uint64_t ticks) {
     const int shift = std::bit_width(ticks | (kLinear * 2 - 1)) - kLinearBits - 1;

@@ -181,16 +181,6 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
   return s;
 }
 
-// A write of the program's, of which Options::statistics counts the time.
-Status WritePath::SubmitTimed(Writer* writer) {
-  DCHECK_GT(writer->count, 0u);
-  OpTimes* const times = db_.statistics.times.get();
-  const uint64_t start = OpTimes::Start(times);
-  Status s = Submit(writer);
-  OpTimes::End(times, TimedOp::kPut, start);
-  return s;
-}
-
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
 // state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {

@@ -109,7 +109,15 @@ class WritePath {
   Status WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition, FamilyKeys marks);
   Status Submit(Writer* writer);
-  Status SubmitTimed(Writer* writer);
+  // A write of the program's, of which Options::statistics counts the time.
+  Status SubmitTimed(Writer* writer) {
+    DCHECK_GT(writer->count, 0u);
+    OpTimes* const times = db_.statistics.times.get();
+    const uint64_t start = OpTimes::Start(times);
+    Status s = Submit(writer);
+    OpTimes::End(times, TimedOp::kPut, start);
+    return s;
+  }
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;
   bool GoesBeside(const Writer& writer);

@@ -2,8 +2,8 @@
 # Checks that no operation executes many more instructions than it used to. callgrind counts them, so the result is the
 # same on a busy machine; it says nothing of cache misses and of waiting.
 #
-#   tools/checks/check_instructions.sh BUILD            count in this build folder; 10 % more than recorded fails, and 2 %
-#                                                       more with Options::statistics than without
+#   tools/checks/check_instructions.sh BUILD            count in this build folder; 10 % more than recorded fails, and a
+#                                                       put, get or step that Options::statistics makes 2 % dearer
 #   tools/checks/check_instructions.sh --update BUILD   record the counts of this build
 #   tools/checks/check_instructions.sh --self-test      prove that a higher count fails
 #
@@ -22,13 +22,14 @@ folder=$(mktemp -d -p /dev/shm)  # tmpfs: the puts of persistent memory, with fl
 exit_on_signals
 trap 'rm -rf "$folder"' EXIT
 
-# count BUILD: lines "operation instructions".
+# count BUILD [statistics]: lines "operation instructions".
 count() {
   local program=$1/operation_cost
   [[ -x $program ]] || die "no $program; build it first"
   command -v valgrind >/dev/null || die "no valgrind; install it"
   local log=$folder/log
   valgrind --tool=callgrind --toggle-collect='Counted*' --callgrind-out-file="$folder/out" "$program" "$folder/db" \
+    ${2:+"$2"} \
     >"$log" 2>&1 || die "operation_cost failed: $(cat "$log")"
   callgrind_annotate --inclusive=yes --threshold=100 "$folder/out" |
     sed -nE 's/^ *([0-9,]+) .*:(Counted[A-Za-z]+)( \[.*)?$/\2 \1/p' | tr -d , | sort -u |
@@ -73,5 +74,10 @@ case ${1:-} in
   *)
     count "$1" >"$folder/counts"
     compare "$folder/counts" || die "see above; --update records the new counts"
+    count "$1" statistics >"$folder/timed"
+    join <(sort "$folder/counts") <(sort "$folder/timed") | awk '
+      { printf "%-12s %6d, with statistics %6d\n", $1, $2, $3 }
+      $1 ~ /^(Get|Put|Next)$/ && $3 * 100 > $2 * 102 { bad = 1 }
+      END { exit bad || NR == 0 }' || die "Options::statistics costs more than 2 % of a put, a get or a step"
     ;;
 esac
