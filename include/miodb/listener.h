@@ -7,8 +7,9 @@
 //   Alarm alarm;
 //   options.listeners.push_back(&alarm);
 //
-// A class derives from EventListener and overrides what it wants to hear of; the rest does nothing. Members may be added
-// to the structs, and calls to the class, in later versions, so a listener is compiled with the library's headers.
+// A class derives from EventListener and overrides what it wants to hear of; the rest does nothing. Members may be
+// added to the structs, and calls to the class, in later versions, so a listener is compiled with the library's
+// headers.
 //
 // In C, Python and Java there are no listeners: programs there look at properties.
 //
