@@ -1,5 +1,5 @@
-// Cutting ranges into fragments is one sweep over their bounds; finding one is a look into a table of integers, and keys
-// are compared where these are equal.
+// Cutting ranges into fragments is one sweep over their bounds; finding one is a look into a table of integers, and
+// keys are compared where these are equal.
 
 #include "src/iterator/range_set.h"
 
