@@ -32,7 +32,7 @@ struct FlushRequest {
   int filter_bits;
   std::function<uint64_t()> new_table_number;
   bool versions_once = true;  // see VersionJudge
-  RangeSetRef ranges;         // of the memtable; null: none
+  RangeSetRef ranges = nullptr;  // of the memtable; null: none
 };
 
 // *tables: of the new run, in key order; none if the memtable is empty.

@@ -46,6 +46,9 @@ struct DbContext {
   // Each version is in one place: such a log brings back versions that files have already.
   bool VersionsOnce() const { return !LogsUntilSsd() || MIODB_MUTATED(kVersionsOnceAssumed); }
 
+  // Reads could make nothing of operands without an operator. A repair reads none.
+  bool MayMerge() const { return options.merge_operator != nullptr || hooks.repairs; }
+
   // How tables and files are read for these options.
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
   SstReader::ReadMode SsdReadMode(const ReadOptions& read) const { return {Verifies(read), read.fill_cache}; }

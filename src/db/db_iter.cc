@@ -8,7 +8,6 @@
 #include <string>
 
 #include "src/iterator/default_family_iterator.h"
-#include "src/iterator/merging_iterator.h"
 #include "src/iterator/operands.h"
 #include "src/iterator/range_cover.h"
 #include "src/util/check.h"
@@ -18,9 +17,6 @@
 namespace miodb {
 
 namespace {
-
-// What an iterator reads ahead of table files by itself.
-constexpr size_t kMostReadahead = 1024 * 1024;
 
 // Another family than the default one is kept to by bounds. Whether there are others is asked anew for each state: with
 // the first one the sources get keys that the default family has to pass.
@@ -372,8 +368,7 @@ class DBIterator final : public Iterator {
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
-    bool folding = false;  // and an operand
-    const auto shows = [&] { return visible && (folding ? operands_.HasValue() : !IsTombstone(candidate.type())); };
+    const auto shows = [&] { return visible && !IsTombstone(candidate.type()); };
     int hidden_steps = 0;
     while (versions_->Valid()) {
       const RecordView& record = versions_->record();
@@ -433,23 +428,6 @@ class DBIterator final : public Iterator {
 };
 
 }  // namespace
-
-std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
-                                                     const ReadOptions& options) {
-  DCHECK(state.memtable != nullptr && state.version != nullptr);
-  std::vector<std::unique_ptr<InternalIterator>> sources;
-  sources.push_back(state.memtable->NewIterator());
-  for (const MemTableRef& memtable : state.immutables)
-    sources.push_back(memtable->NewIterator(memtable->max_sequence()));
-  for (const auto& level : state.version->levels) {
-    for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
-  }
-  if (state.version->ssd != nullptr) {
-    const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
-    state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);
-  }
-  return NewMergingIterator(order, std::move(sources));
-}
 
 Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options) {
   return new DBIterator(std::move(context), std::move(point), options);

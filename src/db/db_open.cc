@@ -7,6 +7,7 @@
 #include "src/db/db_parts.h"
 #include "src/db/file_names.h"
 #include "src/db/info_log.h"
+#include "src/db/open_sizes.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
 #include "src/util/check.h"
@@ -49,34 +50,6 @@ Status AskEnvForPool(Env* env, const std::string& path, bool exists) {
 
 // A database of LevelDB's format. Making a pool beside it would look as if its data were lost.
 bool IsForeignDatabase(Env* env, const std::string& name) { return env->FileExists(name + "/CURRENT"); }
-
-// Blocks of memtable memory: a fraction of the memtable, within reason.
-size_t BlockBytes(const Options& options) {
-  constexpr size_t kLeast = 16 * 1024, kMost = 2 * 1024 * 1024;
-  static_assert(kLeast >= BLinkTree::kMaxAllocation);
-  return std::clamp(options.write_buffer_size / 8, kLeast, kMost) / kLeast * kLeast;
-}
-
-// Free blocks worth keeping: those of one memtable of small records.
-constexpr size_t kSpareBlocks = 32;
-
-// A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
-constexpr uint64_t kSmallChunk = 64 * 1024;
-
-// A chunk is no larger than this share of the pool: several are always kept free.
-constexpr uint64_t kPoolChunks = 64;
-
-// Nor is one that no option asks for larger than this: an open reads the last one from end to end.
-constexpr uint64_t kMostChunk = 4 << 20;
-
-uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
-  CHECK_GT(pool_capacity, 0u);
-  if (options.log_chunk_size > 0) return options.log_chunk_size;
-  const uint64_t sixteenth = std::min<uint64_t>(options.write_buffer_size / 16, kMostChunk);
-  const uint64_t small = std::min<uint64_t>(options.write_buffer_size / 4, kSmallChunk);
-  const uint64_t bytes = std::min(std::max(sixteenth, small), pool_capacity / kPoolChunks);
-  return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);
-}
 
 SchedulePolicy MakePolicy(const Options& options) {
   SchedulePolicy policy;

@@ -95,6 +95,20 @@ class OpTimes {
     if (times != nullptr) times->Add(op, NowTicks() - start);
   }
 
+  // A call, from here to the end of the block.
+  class Timed {
+   public:
+    Timed(OpTimes* times, TimedOp op) : times_(times), op_(op), start_(Start(times)) {}
+    ~Timed() { End(times_, op_, start_); }
+    Timed(const Timed&) = delete;
+    Timed& operator=(const Timed&) = delete;
+
+   private:
+    OpTimes* const times_;
+    const TimedOp op_;
+    const uint64_t start_;
+  };
+
   // For what is measured by another clock.
   static void AddMicros(OpTimes* times, TimedOp op, uint64_t micros);
 

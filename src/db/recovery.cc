@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/api/write_batch_internal.h"
+#include "src/db/batch_records.h"
 #include "src/log/record_order.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
@@ -124,7 +125,7 @@ Status Recovery::TakeUpChunk(const LogPiece& piece, const ExtentRef& extent, Mem
 Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
   std::vector<std::unique_ptr<LogChunk>>& chunks = memtable->segment().chunks;
   std::vector<LogRecord> records;
-  const uint64_t body_bytes = WritePath::AppendRecords(batch, &records);
+  const uint64_t body_bytes = AppendRecords(batch, &records);
   const uint64_t frame_bytes = FrameWriter::FrameSize(body_bytes);
   if (chunks.empty() || chunks.back()->in_pool() || chunks.back()->room() < frame_bytes) {
     std::unique_ptr<LogChunk> chunk;

@@ -19,9 +19,8 @@
 //   3 One manifest edit: inputs out, outputs in. 4 New version, new read state; the inputs go with their last reader.
 //
 // Errors: a job that fails leaves everything as it was; jobs are tried again after a pause that doubles up to some
-// seconds. So a full or failing SSD stops nothing but drains, until the pool is full as well. A job that met damage in
-// its inputs is not repeated: its range of keys stays as it is until the next open. Only a manifest that fails stops
-// the database.
+// seconds. So a full or failing SSD stops nothing but drains, until the pool is full as well. A job that met damage is
+// not repeated before the next open. Only a manifest that fails stops the database.
 
 namespace miodb {
 
@@ -34,10 +33,8 @@ constexpr uint64_t kIndexBytes = 22;
 constexpr double kThrottleNanos = 20 * 1000;
 constexpr double kFullThrottleNanos = 1000 * 1000;
 
-// Free space below this part of the pool slows writers down.
+// Free space below this part of the pool slows writers down; below the next nothing but drains is left to make room.
 constexpr uint64_t kFreeShare = 6;
-
-// Below this part of it nothing but drains is left to make room with.
 constexpr uint64_t kLastShare = 32;
 
 // Partitions that the budget has room for, at least, unless they would be smaller than this.

@@ -6,6 +6,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
+#include "src/db/batch_records.h"
 #include "src/db/marked_batch.h"
 #include "src/db/write_checks.h"
 #include "src/util/check.h"
@@ -62,7 +63,7 @@ Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
 // whether the key of a single deletion was put once; in a full pool that may use space as a deletion may.
 Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
   return db_.WithMemory([&] {
-    const bool may = BaseBatchType(type) != kBatchMerge || MayMerge();
+    const bool may = BaseBatchType(type) != kBatchMerge || db_.MayMerge();
     return may ? WriteOne(options, type, key, value, FamilyKeys::kToCheck) : NoOperator();
   });
 }
@@ -134,7 +135,7 @@ Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, cons
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
   writer.deletes_only = IsTombstone(type);
-  return SubmitTimed(&writer);
+  return Submit(&writer);
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
@@ -161,7 +162,7 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
     writer.user_bytes += key.size() + value.size();
     writer.count++;
     if (!is_range && !IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
-    if (type == kBatchMerge && !MayMerge()) return NoOperator();
+    if (type == kBatchMerge && !db_.MayMerge()) return NoOperator();
   }
   if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
   if (writer.body_bytes > kMaxFrameBody) {
@@ -176,7 +177,7 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
   };
   if (condition == nullptr) trace();
   if (writer.count == 0) return Status::OK();
-  const Status s = SubmitTimed(&writer);
+  const Status s = Submit(&writer);
   if (condition != nullptr && s.ok()) trace();  // not before it is known to be written
   return s;
 }
@@ -184,6 +185,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
 // state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {
+  DCHECK_GT(writer->count, 0u);
+  const OpTimes::Timed timed(db_.statistics.times.get(), TimedOp::kPut);
   PerfClock clock;
   if (GoesBeside(*writer)) {
     clock.End(&PerfContext::put_total, &PerfContext::puts);
@@ -273,21 +276,6 @@ Status WritePath::Lead(Writer* writer) {
   queue_.Leave(writer, last);
   clock.Lap(&PerfContext::put_leave);
   return status;
-}
-
-// REQUIRES: the batch was looked through. Records refer to its bytes until the frame writer has placed them.
-uint64_t WritePath::AppendRecords(const Slice& batch, std::vector<LogRecord>* records) {
-  BatchReader reader(batch);
-  uint8_t type;
-  LogRecord record{};
-  uint64_t body_bytes = 0;
-  while (reader.Next(&type, &record.key, &record.value)) {
-    record.type = static_cast<ValueType>(BaseBatchType(type));
-    body_bytes += record.size();
-    records->push_back(record);
-  }
-  DCHECK(!reader.corrupt());
-  return body_bytes;
 }
 
 // The vector keeps its capacity from group to group, so that a leader allocates nothing in the usual case.

@@ -67,6 +67,7 @@ class WritePath {
 
   // Deletes what a column family has that was dropped, and that nobody else can write to any more.
   Status EraseFamily(const WriteOptions& options, uint32_t family);
+
   // Write, if condition returns OK when it is asked in between two groups, in whatever thread; else what it returns.
   // It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
   Status WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition);
@@ -90,9 +91,6 @@ class WritePath {
   // Writes a batch of the log once more, with the numbers that it has. REQUIRES: it follows the last sequence.
   Status Replay(const Slice& batch) EXCLUDES(db_mutex);
 
-  // Adds the updates of a batch, and returns the bytes that their records have.
-  static uint64_t AppendRecords(const Slice& batch, std::vector<LogRecord>* records);
-
   // What limits there are has changed.
   void UpdateThrottle() REQUIRES(db_mutex);
 
@@ -102,22 +100,11 @@ class WritePath {
   // Whether it is known already that the keys with the mark of column families may be written.
   enum class FamilyKeys { kToCheck, kChecked };
 
-  // Reads could make nothing of operands without an operator. A repair reads none.
-  bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
   Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value, FamilyKeys marks);
   Status WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
   Status WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition);
   Status DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition, FamilyKeys marks);
   Status Submit(Writer* writer);
-  // A write of the program's, of which Options::statistics counts the time.
-  Status SubmitTimed(Writer* writer) {
-    DCHECK_GT(writer->count, 0u);
-    OpTimes* const times = db_.statistics.times.get();
-    const uint64_t start = OpTimes::Start(times);
-    Status s = Submit(writer);
-    OpTimes::End(times, TimedOp::kPut, start);
-    return s;
-  }
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;
   bool GoesBeside(const Writer& writer);

@@ -1,0 +1,49 @@
+// Sizes that an open chooses from the options, for what is allocated again and again: memtable blocks and log chunks.
+//
+// Threads: pure functions. Units: bytes.
+
+#ifndef MIODB_SRC_DB_OPEN_SIZES_H_
+#define MIODB_SRC_DB_OPEN_SIZES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "miodb/options.h"
+#include "src/format/superblock.h"
+#include "src/memtable/blink_tree.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+// Blocks of memtable memory: a fraction of the memtable, within reason.
+inline size_t BlockBytes(const Options& options) {
+  constexpr size_t kLeast = 16 * 1024, kMost = 2 * 1024 * 1024;
+  static_assert(kLeast >= BLinkTree::kMaxAllocation);
+  return std::clamp(options.write_buffer_size / 8, kLeast, kMost) / kLeast * kLeast;
+}
+
+// Free blocks worth keeping: those of one memtable of small records.
+inline constexpr size_t kSpareBlocks = 32;
+
+// A quarter of a small memtable, but no more than this, is a chunk: few large extents are easier to keep account of.
+inline constexpr uint64_t kSmallChunk = 64 * 1024;
+
+// A chunk is no larger than this share of the pool: several are always kept free.
+inline constexpr uint64_t kPoolChunks = 64;
+
+// Nor is one that no option asks for larger than this: an open reads the last one from end to end.
+inline constexpr uint64_t kMostChunk = 4 << 20;
+
+inline uint64_t ChunkBytes(const Options& options, uint64_t pool_capacity) {
+  CHECK_GT(pool_capacity, 0u);
+  if (options.log_chunk_size > 0) return options.log_chunk_size;
+  const uint64_t sixteenth = std::min<uint64_t>(options.write_buffer_size / 16, kMostChunk);
+  const uint64_t small = std::min<uint64_t>(options.write_buffer_size / 4, kSmallChunk);
+  const uint64_t bytes = std::min(std::max(sixteenth, small), pool_capacity / kPoolChunks);
+  return std::max(bytes / kExtentUnit * kExtentUnit, kExtentUnit);
+}
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_OPEN_SIZES_H_
