@@ -277,6 +277,8 @@ void FindSites() {
   RunExhaustive(&short_explorer, 1, [](uint64_t, const History&, size_t) {});
   Explorer region_explorer(short_settings);
   RunRegionAddition(&region_explorer, [](uint64_t, const History&, size_t) {});
+  Explorer family_explorer(short_settings);
+  RunFamilies(&family_explorer, [](uint64_t, const History&, size_t) {});
   for (const Mode mode : {Mode::kAdr, Mode::kEadr, Mode::kFile}) {
     Explorer explorer(BroadSettings(mode));
     for (uint64_t seed = 1; seed <= kSiteHistories; seed++) {

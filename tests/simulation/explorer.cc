@@ -53,7 +53,7 @@ Status MakeBatch(DB* db, const Oracle& oracle, const std::vector<Update>& update
         batch->SingleDelete(to, key);
         break;
       case Update::Kind::kDeleteRange:
-        batch.DeleteRange(key, update.value);
+        batch->DeleteRange(key, update.value);
         break;
     }
   }

@@ -74,6 +74,12 @@ TEST_P(ExplorerTest, EveryCrashWhileARegionIsAddedLeavesAPrefixOfTheWrites) {
   EXPECT_EQ(1u, explorer.totals().regions);
 }
 
+TEST_P(ExplorerTest, EveryCrashWhileColumnFamiliesComeAndGoLeavesAPrefixOfTheWrites) {
+  Explorer explorer(BroadSettings(GetParam()));
+  Expect(RunFamilies(&explorer, Ignore));
+  EXPECT_EQ(3u, explorer.totals().families);
+}
+
 // A protocol error of each kind, to see that the explorer sees it.
 class PlantedTest : public testing::TestWithParam<Mutation> {
  protected:

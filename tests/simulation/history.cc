@@ -147,6 +147,7 @@ Config MakeConfig(uint64_t seed) {
     o.pool_size = kMediumBytes;
   }
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
+  config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;
 }
 
