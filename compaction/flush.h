@@ -31,7 +31,7 @@ struct FlushRequest {
   const VersionFilter* filter;
   int filter_bits;
   std::function<uint64_t()> new_table_number;
-  bool versions_once = true;  // see VersionJudge
+  bool versions_once = true;     // see VersionJudge
   RangeSetRef ranges = nullptr;  // of the memtable; null: none
 };
 
