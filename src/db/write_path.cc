@@ -185,8 +185,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
 // state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {
-  DCHECK_GT(writer->count, 0u);
-  const OpTimes::Timed timed(db_.statistics.times.get(), TimedOp::kPut);
+  // A writer without updates is the engine's own, and no put.
+  const OpTimes::Timed timed(writer->count > 0 ? db_.statistics.times.get() : nullptr, TimedOp::kPut);
   PerfClock clock;
   if (GoesBeside(*writer)) {
     clock.End(&PerfContext::put_total, &PerfContext::puts);

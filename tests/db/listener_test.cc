@@ -91,15 +91,17 @@ TEST_F(ListenerTest, EveryFlushAndMergeIsToldToEveryListenerByTheClose) {
 
 TEST_F(ListenerTest, AListenerMayReadTheDatabase) {
   uint64_t asked = 0;
+  DB* db = nullptr;  // as long as it is being closed, too
   first_.on_flush = [&] {
     std::string value;
-    const Status s = db_->Get(ReadOptions(), FilledKey(1), &value);
+    const Status s = db->Get(ReadOptions(), FilledKey(1), &value);
     EXPECT_TRUE(s.ok() || s.IsNotFound()) << s.ToString();
-    EXPECT_TRUE(db_->GetProperty("miodb.counters", &value));
-    EXPECT_TRUE(db_->GetProperty("miodb.prometheus", &value));
+    EXPECT_TRUE(db->GetProperty("miodb.counters", &value));
+    EXPECT_TRUE(db->GetProperty("miodb.prometheus", &value));
     asked++;
   };
   Open();
+  db = db_.get();
   Fill(3000, 100);
   ASSERT_OK(db_->Flush());
   Close();
