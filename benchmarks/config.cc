@@ -100,7 +100,7 @@ void RegisterReport(FlagSet* f, Config* c) {
 void RegisterIgnored(FlagSet* f) {
   for (const char* name :
        {"allow_concurrent_memtable_write", "cache_index_and_filter_blocks", "enable_numa", "manual_wal_flush",
-        "multiread_batched", "pin_l0_filter_and_index_blocks_in_cache", "statistics", "use_fsync"}) {
+        "multiread_batched", "pin_l0_filter_and_index_blocks_in_cache", "use_fsync"}) {
     f->IgnoreBool(name);
   }
   for (const char* name :

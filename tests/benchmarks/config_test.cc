@@ -62,10 +62,10 @@ TEST(ConfigTest, TheCommandLineOfMioDbsScriptsRuns) {
 TEST(ConfigTest, ARocksDbCommandLineRuns) {
   const Parsed parsed({"-benchmarks=fillrandom", "-use_direct_io_for_flush_and_compaction=true", "-use_direct_reads",
                        "-perf_level=2", "-compression_type=NoCompression", "-cache_size", "268435456", "-key_size=48",
-                       "-max_background_jobs=8", "-statistics"});
+                       "-max_background_jobs=8", "-statistics", "-use_fsync"});
   EXPECT_EQ(parsed.problem, "");
   ASSERT_EQ(parsed.result.warnings.size(), 1u);
-  EXPECT_EQ(parsed.result.warnings[0], "recognised, no effect: --statistics");
+  EXPECT_EQ(parsed.result.warnings[0], "recognised, no effect: --use_fsync");
   EXPECT_EQ(parsed.config.Compression(), "none");
   EXPECT_EQ(parsed.config.cache_size, 268435456);
 }

@@ -37,7 +37,8 @@ TEST_F(FamiliesCTest, EveryCallWithAFamilyIsOfThatFamily) {
   ASSERT_TRUE(a != nullptr && b != nullptr);
   EXPECT_EQ(1u, miodb_column_family_id(a));
   size_t size = 0;
-  EXPECT_EQ(std::string("b\0x", 3), std::string(miodb_column_family_name(b, &size), size));
+  const char* const name = miodb_column_family_name(b, &size);
+  EXPECT_EQ(std::string("b\0x", 3), std::string(name, size));
   char* error = nullptr;
   EXPECT_EQ(a, miodb_get_column_family(db_, "a", 1, &error));
   EXPECT_EQ(nullptr, miodb_get_column_family(db_, "missing", 7, &error));

@@ -331,6 +331,7 @@ TEST_F(MiodbCTest, SingleDeletionsRemove) {
 }
 
 TEST_F(MiodbCTest, RangesAreDeletedByACallAndByABatch) {
+  Open();
   for (const char* key : {"a", "b", "c", "d"}) Put(key, "1");
   leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
   miodb_delete_range(db_, write, "a", 1, "b", 1, &error_);

@@ -125,6 +125,10 @@ std::vector<Setting> OutOfRange() {
   all.push_back({"file_access", -1, {"0", "2"}, SET(file_access)});
   all.push_back({"file_access", 3, {"0", "2"}, SET(file_access)});
   all.push_back({"log_mode", 3, {}, SET(log_mode)});
+  all.push_back({"info_log_level", -1, {}, SET(info_log_level)});
+  all.push_back({"info_log_level", 4, {}, SET(info_log_level)});
+  all.push_back({"keep_log_file_num", 0, {"1", "1000"}, SET(keep_log_file_num)});
+  all.push_back({"keep_log_file_num", 1001, {"1", "1000"}, SET(keep_log_file_num)});
   for (int64_t size : {0, 128, 255, 1000, 32769, 128 * 1024}) {
     all.push_back({"wal_block_size", size, {"256", "65536"}, SET(wal_block_size)});
   }
@@ -213,6 +217,12 @@ std::vector<Setting> EndsOfRanges() {
       {"file_access", 2, {}, SET(file_access)},
       {"log_mode", static_cast<int64_t>(kLogOff), {}, SET(log_mode)},
       {"log_mode", static_cast<int64_t>(kLogFile), {}, SET(log_mode)},
+      {"info_log_level", 0, {}, SET(info_log_level)},
+      {"info_log_level", 3, {}, SET(info_log_level)},
+      {"keep_log_file_num", 1, {}, SET(keep_log_file_num)},
+      {"keep_log_file_num", 1000, {}, SET(keep_log_file_num)},
+      {"max_log_file_size", 1, {}, SET(max_log_file_size)},
+      {"max_log_file_size", -1, {}, SET(max_log_file_size)},
       {"wal_block_size", 256, {}, SET(wal_block_size)},
       {"wal_block_size", 65536, {}, SET(wal_block_size)},
   };
@@ -284,25 +294,13 @@ std::set<std::string> DeclaredOptions() {
 
 TEST(OptionsTableTest, HasEveryOption) {
   // Any value is right for these, or what is wrong with one is another test's.
-  std::set<std::string> tested = {"create_if_missing",
-                                  "error_if_exists",
-                                  "paranoid_checks",
-                                  "info_log",
-                                  "block_cache",
-                                  "filter_policy",
-                                  "max_file_size",
-                                  "reuse_logs",
-                                  "pool_path",
-                                  "nvm_huge_pages",
-                                  "nvm_model",
-                                  "nvm_region_search",
-                                  "wal_dir",
-                                  "wal_padding",
-                                  "ssd_path",
-                                  "use_direct_reads",
-                                  "multi_get_io_uring",
-                                  "merge_operator",
-                                  "use_direct_io_for_flush_and_compaction"};
+  std::set<std::string> tested = {"create_if_missing", "error_if_exists",    "paranoid_checks",
+                                  "info_log",          "block_cache",        "filter_policy",
+                                  "max_file_size",     "reuse_logs",         "pool_path",
+                                  "nvm_huge_pages",    "nvm_model",          "nvm_region_search",
+                                  "wal_dir",           "wal_padding",        "ssd_path",
+                                  "use_direct_reads",  "multi_get_io_uring", "merge_operator",
+                                  "statistics",        "listeners",          "use_direct_io_for_flush_and_compaction"};
   for (const Setting& setting : OutOfRange()) tested.insert(setting.name);
   for (const Setting& setting : EndsOfRanges()) tested.insert(setting.name);
   EXPECT_EQ(DeclaredOptions(), tested);

@@ -100,14 +100,15 @@ TEST(LayoutTest, RootSlots) {
 
 TEST(LayoutTest, TableHeader) {
   const size_t offsets[] = {
-      offsetof(TableHeader, magic),        offsetof(TableHeader, version) + 0,   offsetof(TableHeader, number),
-      offsetof(TableHeader, entries),      offsetof(TableHeader, tombstones),    offsetof(TableHeader, leaf_count),
-      offsetof(TableHeader, inner_offset), offsetof(TableHeader, inner_count),   offsetof(TableHeader, meta_offset),
-      offsetof(TableHeader, meta_size),    offsetof(TableHeader, meta_checksum), offsetof(TableHeader, inner_checksum),
-      offsetof(TableHeader, min_sequence), offsetof(TableHeader, max_sequence),  offsetof(TableHeader, secret)};
+      offsetof(TableHeader, magic),         offsetof(TableHeader, version) + 0,   offsetof(TableHeader, number),
+      offsetof(TableHeader, entries),       offsetof(TableHeader, tombstones),    offsetof(TableHeader, leaf_count),
+      offsetof(TableHeader, inner_offset),  offsetof(TableHeader, inner_count),   offsetof(TableHeader, meta_offset),
+      offsetof(TableHeader, meta_size),     offsetof(TableHeader, meta_checksum), offsetof(TableHeader, inner_checksum),
+      offsetof(TableHeader, min_sequence),  offsetof(TableHeader, max_sequence),  offsetof(TableHeader, secret),
+      offsetof(TableHeader, ranges_applied)};
   for (size_t i = 0; i < std::size(offsets); i++) EXPECT_EQ(8 * i, offsets[i]) << i;
   EXPECT_EQ(12u, offsetof(TableHeader, flags));
-  EXPECT_EQ(120u, offsetof(TableHeader, padding));
+  EXPECT_EQ(128u, offsetof(TableHeader, padding));
   EXPECT_EQ(248u, offsetof(TableHeader, checksum));
   EXPECT_EQ(256u, sizeof(TableHeader));
   EXPECT_EQ("MPTable1", BytesOf(kTableMagic));
