@@ -361,7 +361,7 @@ bool VersionEdit::DecodeFamilies(uint8_t field, Slice* input) {
   DCHECK(input != nullptr);
   switch (field) {
     case kNextFamily:
-      return GetVarint64(input, &next_family) && next_family > 0 && next_family <= uint64_t{kMostFamilyId} + 1;
+      return GetVarint64(input, &next_family) && next_family > 1 && next_family <= uint64_t{kMostFamilyId} + 1;
     case kFamily:
       return GetFamily(input, &families.emplace_back());
     case kRemovedFamily:
