@@ -8,6 +8,7 @@
 
 #include "compaction/payload_tracker.h"
 #include "compaction/table_sink.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 
@@ -68,6 +69,14 @@ class PayloadMap {
   size_t last_ = 0;
 };
 
+// When the entry expires.
+ExpiryRange ExpiryOfEntry(const BLinkTree::Entry& from) {
+  if (TagType(from.tag) != kTypeExpiringValue) return ExpiryRange();
+  RecordView record;
+  const bool whole = ParseRecord(from.record, from.record + from.record_size, &record);
+  return ExpiryAt(ExpiryOf(whole ? record.value : Slice()));
+}
+
 // Turns the entries of a memtable that are kept into entries of tables. A single deletion waits for the verdict on what
 // comes behind it.
 class EntryWriter {
@@ -114,7 +123,7 @@ class EntryWriter {
     entry.word = IndexWord(payload_->RefOf(from.record, from.record_size), TagType(from.tag), from.record_size);
     Status s = sink_->MakeRoom(entry.same_key_as_last);
     if (!s.ok()) return s;
-    sink_->Add(entry, TagSequence(from.tag));
+    sink_->Add(entry, TagSequence(from.tag), ExpiryOfEntry(from));
     key_written_ = true;
     kept_++;
     return s;
@@ -176,7 +185,10 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
       judge.NewKey();
       writer.NewKey();
     }
-    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), TagSequence(from->tag), false));
+    // What has expired is kept: what it hides may lie deeper.
+    const bool expired = ExpiryOfEntry(*from).HasExpired(request.now_micros);
+    const VersionJudge::Life life = expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn;
+    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), TagSequence(from->tag), false, life));
     if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
     if (!s.ok()) return s;
   }

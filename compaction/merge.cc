@@ -242,6 +242,20 @@ class ClusterMerge {
     return s;
   }
 
+  // When the entry expires, as closely as it is needed: where its table's bounds do not say whether it has, and only
+  // there, the record is read.
+  Status LookAtExpiry(const IndexCursor& cursor, ExpiryRange* expiry, uint64_t* sequence) const {
+    DCHECK(cursor.entry().word.type() == kTypeExpiringValue);
+    *expiry = cursor.table().expiry();
+    if (!expiry->MayHaveExpired(request_.now_micros) || expiry->HasExpired(request_.now_micros)) return Status::OK();
+    RecordView record;
+    Status s = cursor.table().ReadRecord(cursor.entry().word.ref(), true, &record);
+    if (!s.ok()) return s;
+    *expiry = ExpiryAt(ExpiryOf(record.value));
+    *sequence = record.sequence();
+    return s;
+  }
+
   // Whether the cursor's entry has the key of the entry taken before it. Corruption if it comes before that one.
   Status SameKey(IndexCursor* cursor, bool* same) {
     *same = false;
@@ -270,20 +284,25 @@ class ClusterMerge {
     if (!same_key) judge_.NewKey();
     const IndexWord word = cursor->entry().word;
     uint64_t newer = 0, sequence = 0;
-    if (request_.filter->has_snapshots() && (same_key || word.tombstone())) {
-      s = SequenceOf(cursor->table(), word.ref(), &sequence);
+    ExpiryRange expiry;
+    if (word.type() == kTypeExpiringValue) s = LookAtExpiry(*cursor, &expiry, &sequence);
+    if (!s.ok()) return s;
+    const bool expired = expiry.HasExpired(request_.now_micros);
+    if (request_.filter->has_snapshots() && (same_key || word.tombstone() || expired)) {
+      if (sequence == 0) s = SequenceOf(cursor->table(), word.ref(), &sequence);
       if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*last_table_, last_ref_, &newer);
       if (!s.ok()) return s;
       if (newer > 0) judge_.NewerIs(newer);
     }
-    const VersionJudge::Verdict verdict = judge_.Judge(word.type(), sequence, bottom_);
+    const VersionJudge::Verdict verdict = judge_.Judge(
+        word.type(), sequence, bottom_, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
     last_ = cursor->entry();
     last_table_ = &cursor->table();
     last_ref_ = word.ref();
     any_ = true;
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
-    return output_->Take({last_, last_table_}, verdict, judge_.apart());
+    return output_->Take({last_, last_table_, expiry}, verdict, judge_.apart());
   }
 
   const MergeRequest& request_;
@@ -304,6 +323,15 @@ class ClusterMerge {
   bool any_ = false;
 };
 
+// Whether enough has expired of a table to rewrite it for that alone. Where nobody waits, half of the time over which
+// it expires has to have passed: so it is rewritten a few times and not whenever a record expires.
+bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
+  const ExpiryRange expiry = table.expiry();
+  if (!expiry.MayHaveExpired(request.now_micros)) return false;
+  CHECK_LE(expiry.first, expiry.last);
+  return request.drops_any_expired || request.now_micros - expiry.first >= (expiry.last - expiry.first) / 2;
+}
+
 // Whether a table that overlaps no other must be rewritten all the same: something in it can be dropped, or the policy
 // wants records of it copied.
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
@@ -311,7 +339,8 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   if (request.rewrite_all) return true;
   // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
   if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
-  if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
+  const bool may_drop = table.tombstones() > 0 || (ExpiredEnough(request, table) && !request.filter->has_snapshots());
+  if (may_drop && !HasOlder(request, table.smallest(), table.largest())) return true;
   if (!request.copies) return false;
   for (const PayloadRef& p : table.payload()) {
     if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
@@ -322,6 +351,15 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
     }
   }
   return false;
+}
+
+// Whether the cluster is a table that has expired as a whole and hides nothing: it goes unread. What of a snapshot's it
+// has is gone for that snapshot too.
+bool IsGone(const MergeRequest& request, const Cluster& cluster) {
+  if (cluster.table_count != 1) return false;
+  const PMTable& table = *cluster.inputs[0][0];
+  CHECK_GE(table.expiry().whole, table.expiry().last);
+  return table.expiry().whole <= request.now_micros && !HasOlder(request, table.smallest(), table.largest());
 }
 
 }  // namespace
@@ -335,6 +373,13 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   PayloadTracker tracker;
   RecordCopier copier(request, &tracker);
   for (const Cluster& cluster : FindClusters(request)) {
+    if (IsGone(request, cluster)) {
+      const TableRef& table = cluster.inputs[0][0];
+      result->removed.push_back(table);
+      result->entries_dropped += table->entries();
+      result->entries_read += table->entries();
+      continue;
+    }
     if (cluster.table_count == 1 && !NeedsRewrite(request, *cluster.inputs[0][0])) {
       result->moved.push_back(cluster.inputs[0][0]);
       continue;

@@ -23,6 +23,7 @@
 
 #include "compaction/ssd_picker.h"
 #include "compaction/version_filter.h"
+#include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
 
 namespace miodb {
@@ -35,9 +36,12 @@ struct SsdMergeRequest {
   const VersionFilter* filter;
   uint64_t file_bytes;  // target size
   std::function<uint64_t()> new_file_number;
-  const std::atomic<bool>* stop;                  // give up when set
-  const MergeOperator* merge_operator = nullptr;  // as in MergeRequest
-  bool versions_once = true;                      // the same
+  const std::atomic<bool>* stop;                        // give up when set
+  uint64_t now_micros = 0;                              // as in MergeRequest
+  const MergeOperator* merge_operator = nullptr;        // the same
+  bool versions_once = true;                            // the same
+  const CompactionFilter* compaction_filter = nullptr;  // the same
+  int filter_level = 0;                                 // the same
 };
 
 struct SsdMergeResult {

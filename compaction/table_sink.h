@@ -44,9 +44,9 @@ class TableSink {
   // key of the one added last.
   Status MakeRoom(bool same_key);
 
-  // oldest: the entry's sequence, or one that is not above it.
+  // oldest: the entry's sequence, or one that is not above it. expiry: bounds of when it expires, if it does.
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
-  void Add(const IndexEntry& entry, uint64_t oldest);
+  void Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry);
 
   // Whether MakeRoom failed because a key had more versions than the table being built had room for. With
   // entries_per_table left at its default that happens only where free space is scattered.
@@ -65,6 +65,7 @@ class TableSink {
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
   uint64_t oldest_ = 0;         // the least that was said of its entries
+  ExpiryRange expiry_;          // the same of expiries
   bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };

@@ -92,6 +92,10 @@ Status WriteBatch::Iterate(Handler* handler) const {
       case kBatchPut:
         handler->Put(key, value);
         break;
+      case kBatchExpiringPut:
+        value.remove_prefix(kBatchExpiryBytes);
+        handler->Put(key, value);
+        break;
       case kBatchMerge:
         s = handler->Merge(key, value);
         break;

@@ -5,9 +5,10 @@
 //            | kBatchDeletion        varint32 length, key
 //            | kBatchMerge           varint32 length, key, varint32 length, operand
 //            | kBatchSingleDeletion  varint32 length, key
+//            | kBatchExpiringPut     varint32 length, key, varint32 length, fixed64 expiry and value
 //
 // The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's
-// types.
+// types and one that is our own: no program's batch has that, but those that a database makes of them do.
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
 
@@ -30,9 +31,15 @@ inline constexpr uint8_t kBatchDeletion = 0;
 inline constexpr uint8_t kBatchPut = 1;
 inline constexpr uint8_t kBatchMerge = 2;
 inline constexpr uint8_t kBatchSingleDeletion = 7;
+inline constexpr uint8_t kBatchExpiringPut = 64;
+
+// Of a kBatchExpiringPut, in front of the value.
+inline constexpr size_t kBatchExpiryBytes = 8;
 
 // Whether an update of the type has a value, or an operand.
-inline bool HasBatchValue(uint8_t type) { return type == kBatchPut || type == kBatchMerge; }
+inline bool HasBatchValue(uint8_t type) {
+  return type == kBatchPut || type == kBatchMerge || type == kBatchExpiringPut;
+}
 
 // Bytes in front of the first update.
 inline constexpr size_t kBatchHeaderBytes = 12;
@@ -89,9 +96,11 @@ class BatchReader {
     }
     if (remaining_ == 0) return Damaged();
     *type = static_cast<uint8_t>(*p_++);
-    if ((*type > kBatchMerge && *type != kBatchSingleDeletion) || !ReadString(key)) return Damaged();
+    const bool known = *type <= kBatchMerge || *type == kBatchSingleDeletion || *type == kBatchExpiringPut;
+    if (!known || !ReadString(key)) return Damaged();
     if (HasBatchValue(*type)) {
       if (!ReadString(value)) return Damaged();
+      if (*type == kBatchExpiringPut && value->size() < kBatchExpiryBytes) return Damaged();
     } else {
       value->clear();
     }

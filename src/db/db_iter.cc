@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "src/format/expiry.h"
 #include "src/iterator/merging_iterator.h"
 #include "src/iterator/operands.h"
 #include "src/util/check.h"
@@ -35,8 +36,10 @@ class DBIterator final : public Iterator {
         state_(std::move(point.state)),
         versions_(NewVersionIterator(order_, *state_, context_.verify, options_)),
         sequence_(point.sequence),
+        now_micros_(point.now_micros),
         lower_(options.iterate_lower_bound),
-        upper_(options.iterate_upper_bound) {
+        upper_(options.iterate_upper_bound),
+        operands_(now_micros_) {
     CHECK(versions_ != nullptr);
     CHECK_LE(sequence_, kMaxSequence);
   }
@@ -113,6 +116,8 @@ class DBIterator final : public Iterator {
       versions_ = NewVersionIterator(order_, *point.state, context_.verify, options_);
       state_ = std::move(point.state);
       sequence_ = point.sequence;
+      now_micros_ = point.now_micros;
+      operands_ = Operands(now_micros_);
       valid_ = false;
       failure_ = Status::OK();
       return Status::OK();
@@ -240,6 +245,7 @@ class DBIterator final : public Iterator {
       if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
       if (record.type() != kTypeValue) [[unlikely]] {
         if (record.type() == kTypeMerge) return FoldForward();
+        if (record.type() == kTypeExpiringValue && !HasExpired(record, now_micros_)) return Show(record);
         RecordView tombstone = record;
         Keep(&tombstone, &passed_space_, nullptr);
         passed = tombstone.key;
@@ -250,6 +256,14 @@ class DBIterator final : public Iterator {
       valid_ = true;
       return;
     }
+  }
+
+  // A put that has not expired becomes current, with the value that its user gave it.
+  void Show(const RecordView& put) {
+    DCHECK(!valid_ && !HidesKey(put, now_micros_));
+    current_ = put;
+    current_.value = UserValue(put);
+    valid_ = true;
   }
 
   // Shows the value of the operands that the sources stand on, and of what lies below them.
@@ -298,8 +312,7 @@ class DBIterator final : public Iterator {
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
-    bool folding = false;  // and an operand
-    const auto shows = [&] { return visible && (folding ? operands_.HasValue() : !IsTombstone(candidate.type())); };
+    const auto shows = [&] { return visible && !HidesKey(candidate, now_micros_); };
     for (; versions_->Valid(); versions_->Prev()) {
       const RecordView& record = versions_->record();
       if (in_key && !order_.Equal(record.key, candidate.key)) {
@@ -327,10 +340,9 @@ class DBIterator final : public Iterator {
     DCHECK(in_key || !visible);
     // A source that failed may have lacked a newer version of the candidate, or its tombstone.
     if (!shows() || !versions_->status().ok()) return;
+    if (candidate.type() != kTypeMerge) return Show(candidate);
     current_ = candidate;
-    valid_ = true;
-    if (candidate.type() == kTypeMerge) [[unlikely]]
-      ShowFolded();
+    ShowFolded();
   }
 
   const ForkGuard fork_guard_;
@@ -341,6 +353,7 @@ class DBIterator final : public Iterator {
   std::shared_ptr<const ReadState> state_;  // what versions_ reads from
   std::unique_ptr<InternalIterator> versions_;
   uint64_t sequence_;
+  uint64_t now_micros_;
   const Slice* const lower_;
   const Slice* const upper_;
   bool valid_ = false;

@@ -2,6 +2,7 @@
 // once would cost each get some calls that are inlined now.
 
 #include "src/db/read_path.h"
+#include "src/format/expiry.h"
 
 namespace miodb {
 
@@ -19,9 +20,10 @@ bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::st
     s = pin->immutables[i]->Get(lookup, verify, &found, &record);
   }
   if (!s.ok()) return true;
-  if (found && record.type() != kTypeValue) return !IsTombstone(record.type());
+  if (found && (HidesKey(record) || !IsPut(record.type()))) return !HidesKey(record);
   if (found) {
-    if (value != nullptr) value->assign(record.value.data(), record.value.size());
+    const Slice stored = UserValue(record);
+    if (value != nullptr) value->assign(stored.data(), stored.size());
     if (value_found != nullptr) *value_found = true;
     return true;
   }

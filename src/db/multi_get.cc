@@ -18,6 +18,7 @@
 
 #include "src/db/pool_search.h"
 #include "src/db/read_path.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -53,17 +54,18 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
   Status& status = call->statuses[i];
   status = s;
   if (!s.ok()) return;
-  if (!found || IsTombstone(record.type())) {
+  if (!found || HidesKey(record)) {
     status = Status::NotFound(Slice());
-  } else if (record.type() != kTypeValue) {  // an operand; the walk also judges what is damaged, as in a get
+  } else if (!IsPut(record.type())) {  // an operand; the walk also judges what is damaged, as in a get
     std::string made;
     status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), &made);
     if (!status.ok()) return;
     call->values != nullptr ? (*call->values)[i].swap(made) : PinMade(&made, &(*call->pinned)[i]);
   } else if (call->values != nullptr) {
-    (*call->values)[i].assign(record.value.data(), record.value.size());
+    const Slice value = UserValue(record);
+    (*call->values)[i].assign(value.data(), value.size());
   } else {
-    PinValue(record.value, call->state, block, &(*call->pinned)[i]);
+    PinValue(UserValue(record), call->state, block, &(*call->pinned)[i]);
   }
 }
 

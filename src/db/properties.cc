@@ -105,6 +105,8 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
       {"merge-micros", &statistics.merge_micros},
       {"flushes", &statistics.flushes},
       {"merges", &statistics.merges},
+      {"expired-tables", &statistics.expired_tables},
+      {"expired-table-entries", &statistics.expired_entries},
       {"quiet-merges", &statistics.quiet_merges},
       {"quiet-merges-given-up", &statistics.quiet_given_up},
       {"quiet-bytes-written", &statistics.quiet_bytes},

@@ -51,6 +51,7 @@ class ReadPath {
                     RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
               RecordView* record);
+  bool HidesKey(const RecordView& record) const;
   Status FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
                       std::string* value) const;
   template <typename Use, typename UseMade>

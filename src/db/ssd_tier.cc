@@ -191,6 +191,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
   input.purge = purge_;
+  input.date_micros = db_.WallMicros();
   return input;
 }
 
@@ -256,7 +257,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevel
   // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
   const VersionFilter filter(tree_->snapshots.Sequences());
   Status s = MarkEpoch();
-  if (!s.ok() || job.is_move()) return s;
+  if (!s.ok() || job.is_move() || job.kind == SsdJobKind::kDrop) return s;
   const SsdMergeRequest request{db_.ssd.get(),
                                 db_.order,
                                 &job,
@@ -265,8 +266,11 @@ Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevel
                                 db_.options.ssd_file_size,
                                 [this] { return tree_->NewId(); },
                                 control_->closing_flag(),
+                                db_.WallMicros(),
                                 db_.options.merge_operator,
-                                !db_.LogsUntilSsd()};
+                                !db_.LogsUntilSsd(),
+                                db_.options.compaction_filter,
+                                db_.options.num_levels + job.output_level};
   return RunSsdMerge(request, result);
 }
 
@@ -308,9 +312,10 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
     db_.Log(
         "%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "
         "%llu us",
-        job.is_drain()  ? "drain"
-        : job.is_move() ? "move"
-                        : "compaction",
+        job.is_drain()                  ? "drain"
+        : job.is_move()                 ? "move"
+        : job.kind == SsdJobKind::kDrop ? "removal of what expired"
+                                        : "compaction",
         job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
         static_cast<unsigned long long>(result.entries_dropped), static_cast<unsigned long long>(result.entries_read),
         static_cast<unsigned long long>(written), static_cast<unsigned long long>(micros));
@@ -427,6 +432,7 @@ class ShownPurge {
 // Has all of this done that is there now.
 Status SsdTier::Purge(PurgeRequest request) {
   request.before = tree_->versions->NewId();
+  request.date_micros = db_.WallMicros();
   const ShownPurge shown(&purge_, &request);
   const auto is_left = [this]() REQUIRES(db_mutex) {
     SsdPickerInput input = MakePickerInput();

@@ -70,9 +70,11 @@ struct Statistics {
   Counter flush_micros;
   Counter merges;
   Counter merge_micros;
-  Counter quiet_merges;    // that nobody waited for, begun because no write had come for a while
-  Counter quiet_given_up;  // of them, because a write came
-  Counter quiet_bytes;     // that they wrote
+  Counter quiet_merges;     // that nobody waited for, begun because no write had come for a while
+  Counter quiet_given_up;   // of them, because a write came
+  Counter quiet_bytes;      // that they wrote
+  Counter expired_tables;   // that went as a whole, unread
+  Counter expired_entries;  // of them
   Counter drains;
   Counter drain_bytes;  // written by drains
   Counter ssd_compactions;

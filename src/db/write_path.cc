@@ -3,9 +3,11 @@
 #include "src/db/write_path.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
@@ -36,10 +38,6 @@ namespace miodb {
 
 namespace {
 
-// An open that finds no room because the SSD tier fails tries again after this, for so long.
-constexpr uint64_t kSsdRetryMicros = 100 * 1000;
-constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
-
 // Records of one group; more wait for the next.
 constexpr uint64_t kMaxGroupBytes = 1 << 20;
 
@@ -67,7 +65,20 @@ Status CheckSizes(const Slice& key, const Slice& value) {
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] { return WriteOne(options, kTypeValue, key, value); });
+  return db_.WithMemory([&] {
+    if (Lifetimes(db_).MayGive(options)) [[unlikely]]
+      return PutWithLifetime(options, key, value);
+    return WriteOne(options, kTypeValue, key, value);
+  });
+}
+
+Status WritePath::PutWithLifetime(const WriteOptions& options, const Slice& key, const Slice& value) {
+  std::string stored;
+  bool expires;
+  Status s = Lifetimes(db_).Store(options, key, value, &stored, &expires);
+  if (!s.ok()) return s;
+  DCHECK(!expires || stored.size() == kExpiryBytes + value.size());
+  return expires ? WriteOne(options, kTypeExpiringValue, key, stored) : WriteOne(options, kTypeValue, key, value);
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
@@ -133,7 +144,7 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
   Status s = CheckSizes(key, value);
   if (!s.ok()) return s;
   if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Update(type, key, value);
+    TraceStored(&db_.tracer, type, key, value);
   Writer writer;
   writer.type = type;
   writer.key = key;
@@ -142,14 +153,21 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
   writer.body_bytes = RecordSize(key.size(), value.size());
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
+  if (type == kTypeExpiringValue) writer.user_bytes -= kExpiryBytes;
   writer.deletes_only = IsTombstone(type);
   return Submit(&writer);
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
+Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
+  std::optional<WriteBatch> stored;
+  if (const Lifetimes lifetimes(db_); lifetimes.MayGive(options)) [[unlikely]] {
+    Status s = lifetimes.Store(options, *updates, &stored.emplace());
+    if (!s.ok()) return s;
+    updates = &*stored;
+  }
   Writer writer;
   writer.batch = WriteBatchInternal::Contents(updates);
   writer.sync = options.sync;
@@ -162,6 +180,7 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
     if (!s.ok()) return s;
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
+    if (type == kBatchExpiringPut) writer.user_bytes -= kExpiryBytes;
     writer.count++;
     if (!IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
     if (type == kBatchMerge && !MayMerge()) return NoOperator();
@@ -172,7 +191,7 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates) {
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
   if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Batch(writer.batch);
+    TraceStored(&db_.tracer, writer.batch);
   if (writer.count == 0) return Status::OK();
   return Submit(&writer);
 }
@@ -305,9 +324,9 @@ void WritePath::CollectRecords(Writer* leader, Writer* last) {
 void WritePath::TraceGroup(Writer* leader, Writer* last) {
   for (Writer* w = leader;; w = w->newer) {
     if (w->count > 0 && !w->batch.empty()) {
-      db_.tracer.Batch(w->batch);
+      TraceStored(&db_.tracer, w->batch);
     } else if (w->count > 0) {
-      db_.tracer.Update(w->type, w->key, w->value);
+      TraceStored(&db_.tracer, w->type, w->key, w->value);
     }
     if (w == last) return;
   }
@@ -398,18 +417,6 @@ Status WritePath::RequestFlush() {
   const DbUnlock unlock(control_);
   Writer writer;
   return Submit(&writer);  // an empty write that is asked to seal
-}
-
-// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
-Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
-  const uint64_t start = NowMicros();
-  for (;;) {
-    Status s = MakeRoom(frame_bytes, false);
-    if (!s.IsNoSpace()) return s;
-    DbLock lock(control_);
-    if (tier_->error().ok()) return s;
-    if (NowMicros() - start > kSsdPatienceMicros || !workers_->Wait(kSsdRetryMicros)) return tier_->error();
-  }
 }
 
 // The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open

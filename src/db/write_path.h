@@ -16,6 +16,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/db/flusher.h"
+#include "src/db/lifetimes.h"
 #include "src/db/log_files.h"
 #include "src/db/merger.h"
 #include "src/db/space.h"
@@ -94,8 +95,9 @@ class WritePath {
 
   // Reads could make nothing of operands without an operator. A repair reads none.
   bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
+  Status PutWithLifetime(const WriteOptions& options, const Slice& key, const Slice& value);
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
-  Status DoWrite(const WriteOptions& options, WriteBatch* updates);
+  Status DoWrite(const WriteOptions& options, const WriteBatch* updates);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;

@@ -24,13 +24,21 @@ enum ValueType : uint8_t {
 
   // Reserved, and corruption to readers: all keys from this one up to another are gone.
   kTypeRangeDeletion = 15,
+
+  // The key has this value until a moment that stands in front of it (expiry.h), and is gone afterwards.
+  kTypeExpiringValue = 64,
 };
 
 // Types that records have, as opposed to other numbers, which only damage brings.
-inline bool IsKnownType(uint8_t type) { return type <= kTypeMerge || type == kTypeSingleDeletion; }
+inline bool IsKnownType(uint8_t type) {
+  return type <= kTypeMerge || type == kTypeSingleDeletion || type == kTypeExpiringValue;
+}
 
 // Whether the key is gone by such a record, which has no value.
 inline bool IsTombstone(ValueType type) { return type == kTypeDeletion || type == kTypeSingleDeletion; }
+
+// Whether such a record is a put, which may have a lifetime.
+inline bool IsPut(ValueType type) { return type == kTypeValue || type == kTypeExpiringValue; }
 
 }  // namespace miodb
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/escape.h"
 
@@ -30,8 +31,9 @@ Slice Operands::Kept(const RecordView& record) {
 
 void Operands::SetBase(const RecordView& record) {
   DCHECK(record.type() != kTypeMerge);
-  has_base_ = record.type() == kTypeValue;
+  has_base_ = !HidesKey(record, now_micros_);
   if (has_base_) base_ = Kept(record);
+  if (has_base_ && record.type() == kTypeExpiringValue) base_ = ValueBehindExpiry(base_);
 }
 
 // Of one sequence an operand comes before a value or tombstone, by the order of tags, so what it was folded into comes

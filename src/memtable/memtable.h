@@ -63,7 +63,7 @@ class MemTable {
   // BeginBeside and FilterBeside were called.
   void AddBeside(size_t lane, BLinkTree::Entry* entry, const Slice& key, uint64_t tag, const char* place,
                  size_t record_size) {
-    DCHECK_LE(TagType(tag), kTypeValue);
+    DCHECK(IsKnownType(TagType(tag)));
     tree_.InsertBeside(entry, lanes_[lane].get(), key, tag, place, record_size);
   }
 

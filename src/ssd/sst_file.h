@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/shared_list.h"
 
@@ -31,6 +32,15 @@ struct SstMeta {
 
   // Whether the two are known. The manifest does not hold long keys: they are read from the file (SsdStore::ReadRange).
   bool has_range = true;
+
+  uint64_t expiring = 0;  // entries that expire
+  ExpiryRange expiry;     // of these
+
+  // From this moment on the file is tombstones and nothing else; kNoExpiry: it never is.
+  uint64_t whole_expiry() const {
+    DCHECK(expiring == 0 || expiry.any());
+    return expiring > 0 && expiring + tombstones == entries ? expiry.last : kNoExpiry;
+  }
 };
 
 class SstFile {
@@ -56,8 +66,19 @@ class SstFile {
 
 using SstRef = std::shared_ptr<const SstFile>;
 
+// What the picker looks for in a part of a level.
+struct FileSummary {
+  void Add(const SstRef& file) {
+    DCHECK(file != nullptr);
+    whole_expiry = std::min(whole_expiry, file->meta().whole_expiry());
+  }
+  void Add(const FileSummary& other) { whole_expiry = std::min(whole_expiry, other.whole_expiry); }
+
+  uint64_t whole_expiry = kNoExpiry;  // no file has expired as a whole earlier
+};
+
 // Files of one level in key order. Versions share what of it does not change.
-using FileList = SharedList<SstRef>;
+using FileList = SharedList<SstRef, FileSummary>;
 
 }  // namespace miodb
 

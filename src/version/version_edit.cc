@@ -27,6 +27,8 @@ enum Field : uint8_t {
   kRemovedFile = 9,
   kFile = 10,
   kFileOfLongKeys = 11,
+  kExpiringFile = 14,  // as the two above, of a file with values that expire
+  kExpiringFileOfLongKeys = 15,
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
@@ -52,13 +54,24 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
+bool IsFile(uint8_t field) {
+  return field == kFile || field == kFileOfLongKeys || field == kExpiringFile || field == kExpiringFileOfLongKeys;
+}
+
 // The level is checked here and not by its users, who index arrays with it.
-bool GetFile(Slice* input, bool has_range, SstPlace* place) {
+bool GetFile(Slice* input, Field field, SstPlace* place) {
+  DCHECK(IsFile(field));
+  const bool has_range = field == kFile || field == kExpiringFile;
+  const bool expires = field == kExpiringFile || field == kExpiringFileOfLongKeys;
   auto meta = std::make_shared<SstMeta>();
   uint64_t level;
   Slice smallest, largest;
   if (!GetNumbers(input, {&meta->number, &level, &meta->size, &meta->entries, &meta->tombstones}) ||
       !GetFixed64(input, &meta->fingerprint) || level >= kMaxSsdLevels || meta->number > kMostId) {
+    return false;
+  }
+  if (expires && (!GetNumbers(input, {&meta->expiring, &meta->expiry.first, &meta->expiry.last}) ||
+                  meta->expiring == 0 || !meta->expiry.any())) {
     return false;
   }
   if (has_range && (!GetLengthPrefixedSlice(input, &smallest) || !GetLengthPrefixedSlice(input, &largest))) {
@@ -167,9 +180,15 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     CHECK(f.meta != nullptr);
     CHECK_LT(f.level, kMaxSsdLevels);
     const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
-    PutField(dst, has_range ? kFile : kFileOfLongKeys);
+    const bool expires = f.meta->expiring > 0;
+    if (expires) {
+      PutField(dst, has_range ? kExpiringFile : kExpiringFileOfLongKeys);
+    } else {
+      PutField(dst, has_range ? kFile : kFileOfLongKeys);
+    }
     PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
     PutFixed64(dst, f.meta->fingerprint);
+    if (expires) PutNumbers(dst, {f.meta->expiring, f.meta->expiry.first, f.meta->expiry.last});
     if (!has_range) continue;
     PutLengthPrefixedSlice(dst, f.meta->smallest);
     PutLengthPrefixedSlice(dst, f.meta->largest);
@@ -229,13 +248,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_files.push_back(number);
         break;
-      // Two fields and no flag inside of one, so that a version before long keys refuses what it would misread.
-      case kFile:
-      case kFileOfLongKeys:
-        if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
-        break;
+      // Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
       default:
-        return false;
+        if (!IsFile(field) || !GetFile(&input, static_cast<Field>(field), &files.emplace_back())) return false;
     }
   }
   return true;

@@ -1,0 +1,50 @@
+// Lifetimes: which moment of expiry each put of a write gets, by the options of the database and of the write, and puts
+// in the form in which they are stored (format/expiry.h).
+//
+// Threads: any number. Ownership: the context outlives this.
+
+#ifndef MIODB_SRC_DB_LIFETIMES_H_
+#define MIODB_SRC_DB_LIFETIMES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "miodb/options.h"
+#include "miodb/write_batch.h"
+#include "src/db/db_context.h"
+
+namespace miodb {
+
+class Lifetimes {
+ public:
+  explicit Lifetimes(const DbContext& db) : db_(db) {}
+  Lifetimes(const Lifetimes&) = delete;
+  Lifetimes& operator=(const Lifetimes&) = delete;
+
+  // Whether a write with these options may have values that expire. Most databases have none, which costs a put this.
+  bool MayGive(const WriteOptions& options) const {
+    return (options.lifetime_seconds | db_.options.lifetime_seconds) != 0 || db_.options.lifetime_policy != nullptr;
+  }
+
+  // Stores the put's value in *stored, with its expiry in front; *expires: there is one. Else *stored stays.
+  // InvalidArgument for a lifetime that is too long.
+  Status Store(const WriteOptions& options, const Slice& key, const Slice& value, std::string* stored,
+               bool* expires) const;
+
+  // The batch with its puts as they are stored.
+  Status Store(const WriteOptions& options, const WriteBatch& batch, WriteBatch* stored) const;
+
+ private:
+  Status ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value, uint64_t* expiry) const;
+
+  const DbContext& db_;
+};
+
+// A write for the tracer, in the form that its user gave it: without expiries. What a replay gives the values for
+// lifetimes its own options say.
+void TraceStored(Tracer* tracer, ValueType type, const Slice& key, const Slice& value);
+void TraceStored(Tracer* tracer, const Slice& batch);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_LIFETIMES_H_
