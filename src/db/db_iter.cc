@@ -260,7 +260,7 @@ class DBIterator final : public Iterator {
 
   // A put that has not expired becomes current, with the value that its user gave it.
   void Show(const RecordView& put) {
-    DCHECK(!valid_ && !HidesKey(put, now_micros_));
+    DCHECK(!HidesKey(put, now_micros_));
     current_ = put;
     current_.value = UserValue(put);
     valid_ = true;
@@ -340,9 +340,10 @@ class DBIterator final : public Iterator {
     DCHECK(in_key || !visible);
     // A source that failed may have lacked a newer version of the candidate, or its tombstone.
     if (!shows() || !versions_->status().ok()) return;
-    if (candidate.type() != kTypeMerge) return Show(candidate);
     current_ = candidate;
-    ShowFolded();
+    valid_ = true;
+    if (candidate.type() != kTypeValue) [[unlikely]]
+      candidate.type() == kTypeMerge ? ShowFolded() : Show(candidate);
   }
 
   const ForkGuard fork_guard_;

@@ -34,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Slice key, value;
   uint32_t count = 0;
   for (; reader.Next(&type, &key, &value); count++) {
-    FUZZ_CHECK(type <= kBatchMerge || type == kBatchSingleDeletion);
+    FUZZ_CHECK(type <= kBatchMerge || type == kBatchSingleDeletion || type == kBatchExpiringPut);
+    FUZZ_CHECK(type != kBatchExpiringPut || value.size() >= kBatchExpiryBytes);
     FUZZ_CHECK(key.data() >= bytes.data() && key.data() + key.size() <= bytes.end());
   }
   FUZZ_CHECK(!reader.Next(&type, &key, &value));

@@ -30,6 +30,8 @@ WriteBatch BatchOf(const std::vector<Update>& updates) {
     const std::string& key = Oracle::KeyText(update.key);
     switch (update.kind) {
       case Update::Kind::kPut:
+      case Update::Kind::kPutForMoment:
+      case Update::Kind::kPutForAges:
         batch.Put(key, update.value);
         break;
       case Update::Kind::kDelete:
@@ -126,6 +128,7 @@ Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
   hooks.manual_background = true;
   hooks.any_sizes = true;
   hooks.memory = media_[depth]->memory();
+  hooks.wall_micros = &NextDate;
   Options options = options_;
   // Some recoveries are asked for fewer levels than there are, which is an edit of its own.
   if (depth > 0 && random_state_[depth] % kFewLevelsOneIn == 0) options.num_levels = 2;

@@ -17,7 +17,14 @@
 namespace miodb::sim {
 
 struct Update {
-  enum class Kind { kPut, kDelete, kMerge, kSingleDelete };
+  enum class Kind {
+    kPut,
+    kDelete,
+    kMerge,
+    kSingleDelete,
+    kPutForMoment,  // with a lifetime that is over when anybody reads: the key is gone
+    kPutForAges,    // with one that is not
+  };
 
   int key;
   Kind kind;
