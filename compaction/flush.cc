@@ -185,10 +185,8 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
       judge.NewKey();
       writer.NewKey();
     }
-    // What has expired is kept: what it hides may lie deeper.
-    const bool expired = ExpiryOfEntry(*from).HasExpired(request.now_micros);
-    const VersionJudge::Life life = expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn;
-    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), TagSequence(from->tag), false, life));
+    // What has expired is kept as it is: what it hides may lie deeper.
+    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), TagSequence(from->tag), false));
     if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
     if (!s.ok()) return s;
   }

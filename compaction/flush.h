@@ -30,7 +30,6 @@ struct FlushRequest {
   int filter_bits;
   std::function<uint64_t()> new_table_number;
   bool versions_once = true;  // see VersionJudge
-  uint64_t now_micros = 0;    // what expired by then is as a tombstone
 };
 
 // *tables: of the new run, in key order; none if the memtable is empty.

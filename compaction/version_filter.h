@@ -7,8 +7,7 @@
 // A version right below an operand that is kept is needed by it, whoever sees it: what reads make of an operand goes
 // down to the next version that is none.
 //
-// A put that has expired is a tombstone, but for the single deletion above it, whose put it is all the same: the two go
-// together, and what lies below stays hidden or not as it was.
+// A put that has expired is a tombstone, but for the single deletion above it, whose put it is all the same.
 //
 // A tombstone is needed as long as something older of its key may lie deeper, or a snapshot is older than it. A single
 // deletion is needed until it meets its put, also where a newer version hides it: that one may go together with a
@@ -103,7 +102,7 @@ class VersionJudge {
         return Verdict::kDropBoth;
       }
     }
-    if (has_pair_ && IsSecondPut(type, hides_key, sequence)) return Verdict::kDrop;
+    if (has_pair_ && IsSecondPut(type, sequence)) return Verdict::kDrop;
     const Newer newer = newer_;
     const bool hidden = newer.any && !newer.needs_older && !apart_;
     const bool single = type == kTypeSingleDeletion && once_;
@@ -138,10 +137,9 @@ class VersionJudge {
   };
 
   // Of a put that has gone with its single deletion, an older one that no snapshot tells apart from it. It goes too.
-  // One that has expired before it hides what is older, and was no put twice.
-  bool IsSecondPut(ValueType type, bool hides_key, uint64_t sequence) {
+  bool IsSecondPut(ValueType type, uint64_t sequence) {
     DCHECK(has_pair_ && once_);
-    const bool second = IsPut(type) && !hides_key && !filter_->VisibleBelow(sequence, pair_sequence_);
+    const bool second = IsPut(type) && !filter_->VisibleBelow(sequence, pair_sequence_);
     has_pair_ = second;
     violated_ = violated_ || second;
     return second;

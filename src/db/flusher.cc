@@ -34,8 +34,7 @@ bool Flusher::Step() {
                                filter.get(),
                                db_.options.filter_bits_per_key,
                                [this] { return tree_->NewId(); },
-                               !db_.LogsUntilSsd(),
-                               db_.WallMicros()};
+                               !db_.LogsUntilSsd()};
     return FlushMemTable(request, &tables);
   });
   uint64_t index_bytes = 0;

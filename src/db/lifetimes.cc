@@ -1,4 +1,4 @@
-// The clock is read once for each put that has a lifetime, before the write has its place among others: what expires
+// The clock is read once for each write that may have lifetimes, before it has its place among others: what expires
 // first need not have been written first.
 
 #include "src/db/lifetimes.h"
@@ -15,7 +15,7 @@ static_assert(kBatchExpiringPut == kTypeExpiringValue && kBatchExpiryBytes == kE
 LifetimePolicy::~LifetimePolicy() = default;
 
 // What the write says comes before what Options say.
-Status Lifetimes::ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value,
+Status Lifetimes::ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value, uint64_t now_micros,
                               uint64_t* expiry) const {
   DCHECK(expiry != nullptr);
   constexpr uint64_t kMicros = 1000 * 1000;
@@ -32,16 +32,16 @@ Status Lifetimes::ExpiryOfPut(const WriteOptions& options, const Slice& key, con
     return Status::InvalidArgument("lifetime of " + std::to_string(seconds) + " seconds",
                                    "the limit is " + std::to_string(kMostLifetimeSeconds));
   }
-  *expiry = db_.WallMicros() + seconds * kMicros;
+  *expiry = now_micros + seconds * kMicros;
   DCHECK_LT(*expiry, kNoExpiry);
   return Status::OK();
 }
 
-Status Lifetimes::Store(const WriteOptions& options, const Slice& key, const Slice& value, std::string* stored,
-                        bool* expires) const {
+Status Lifetimes::StoreAt(uint64_t now_micros, const WriteOptions& options, const Slice& key, const Slice& value,
+                          std::string* stored, bool* expires) const {
   DCHECK(stored != nullptr && expires != nullptr);
   uint64_t expiry;
-  Status s = ExpiryOfPut(options, key, value, &expiry);
+  Status s = ExpiryOfPut(options, key, value, now_micros, &expiry);
   *expires = s.ok() && expiry != kNoExpiry;
   if (!*expires) return s;
   stored->clear();
@@ -57,10 +57,11 @@ Status Lifetimes::Store(const WriteOptions& options, const WriteBatch& batch, Wr
   uint8_t type;
   Slice key, value;
   std::string with_expiry;
+  const uint64_t now_micros = db_.WallMicros();
   while (reader.Next(&type, &key, &value)) {
     bool expires = false;
     if (type == kBatchPut) {
-      Status s = Store(options, key, value, &with_expiry, &expires);
+      Status s = StoreAt(now_micros, options, key, value, &with_expiry, &expires);
       if (!s.ok()) return s;
     }
     if (expires) {

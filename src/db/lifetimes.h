@@ -29,13 +29,18 @@ class Lifetimes {
   // Stores the put's value in *stored, with its expiry in front; *expires: there is one. Else *stored stays.
   // InvalidArgument for a lifetime that is too long.
   Status Store(const WriteOptions& options, const Slice& key, const Slice& value, std::string* stored,
-               bool* expires) const;
+               bool* expires) const {
+    return StoreAt(db_.WallMicros(), options, key, value, stored, expires);
+  }
 
-  // The batch with its puts as they are stored.
+  // The batch with its puts as they are stored. Those with the same lifetime expire at the same moment.
   Status Store(const WriteOptions& options, const WriteBatch& batch, WriteBatch* stored) const;
 
  private:
-  Status ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value, uint64_t* expiry) const;
+  Status ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value, uint64_t now_micros,
+                     uint64_t* expiry) const;
+  Status StoreAt(uint64_t now_micros, const WriteOptions& options, const Slice& key, const Slice& value,
+                 std::string* stored, bool* expires) const;
 
   const DbContext& db_;
 };

@@ -72,11 +72,11 @@ bool ReadPath::HidesKey(const RecordView& record) const {
 
 // The value of a key whose newest version at this sequence is an operand: one walk from there over all sources.
 [[gnu::cold]] Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key,
-                                            uint64_t sequence, std::string* value) const {
+                                            uint64_t sequence, uint64_t now_micros, std::string* value) const {
   const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
   DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
-  Operands operands(db_.WallMicros());
+  Operands operands(now_micros);
   Status s = operands.AddAll(order_, key, versions.get());
   if (!s.ok()) return s;
   if (!operands.HasValue()) return Status::NotFound(Slice());
@@ -104,7 +104,7 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
         return s;
       }
       std::string made;
-      s = FoldOperands(options, *pin.get(), key, record.sequence(), &made);
+      s = FoldOperands(options, *pin.get(), key, record.sequence(), db_.WallMicros(), &made);
       if (s.ok()) use_made(&made);
       return s;
     }

@@ -53,7 +53,7 @@ class ReadPath {
               RecordView* record);
   bool HidesKey(const RecordView& record) const;
   Status FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
-                      std::string* value) const;
+                      uint64_t now_micros, std::string* value) const;
   template <typename Use, typename UseMade>
   Status GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made);
   static void PinMade(std::string* made, PinnableSlice* value);

@@ -37,7 +37,7 @@ struct Chain {
   uint64_t expiry = UINT64_MAX;
   bool has_value = false;
   std::vector<std::string> operands;
-  bool single = false;  // put once since it was gone: what a single deletion asks for
+  int puts = 0;  // since it was removed: a single deletion asks for one at most
 
   bool Lives() const { return has_value && g_date < expiry; }
   std::optional<std::string> Shown() const {
@@ -197,20 +197,19 @@ class World {
         if (!plain) return;
         batch->Merge(key, text);
         chain.operands.push_back(text);
-        chain.single = false;
         return;
       case 2:
-        if (plain || !chain.single) return;
+        if (plain || chain.puts > 1) return;
         batch->SingleDelete(key);
         chain = Chain();
         return;
       default:
-        const bool gone = !chain.Lives() && chain.operands.empty();
+        const int puts = chain.puts + 1;
         batch->Put(key, text);
         chain = Chain();
         chain.value = text;
         chain.has_value = true;
-        chain.single = gone;
+        chain.puts = puts;
         if (lifetime == 0) lifetime = options_.lifetime_seconds;
         if (lifetime != 0 && lifetime != kNoLifetime) chain.expiry = g_date + lifetime * kSecond;
     }
