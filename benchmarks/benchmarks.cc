@@ -95,10 +95,13 @@ std::string MixgraphCounts(const Config&, const Stats& stats) {
     return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);
   };
   char sizes[80];
-  std::snprintf(sizes, sizeof(sizes), "avg size: %.1f value, %.1f scan)", average(c.value_bytes, c.writes),
+  std::snprintf(sizes, sizeof(sizes), "avg size: %.1f value, %.1f scan)", average(c.value_bytes, c.writes + c.merges),
                 average(c.scan_steps, c.seeks));
-  return "( Gets:" + Number(c.reads - c.seeks) + " Puts:" + Number(c.writes) + " Seek:" + Number(c.seeks) + ", reads " +
-         Number(c.found) + " in " + Number(c.reads) + " found, " + sizes + HottestText(c.key_accesses);
+  std::string others;  // RocksDB's line has none.
+  if (c.merges > 0) others += " Merges:" + Number(c.merges);
+  if (c.deletes > 0) others += " Deletes:" + Number(c.deletes);
+  return "( Gets:" + Number(c.reads - c.seeks) + " Puts:" + Number(c.writes) + " Seek:" + Number(c.seeks) + others +
+         ", reads " + Number(c.found) + " in " + Number(c.reads) + " found, " + sizes + HottestText(c.key_accesses);
 }
 
 std::string BytesPerOp(const Config& config, const Stats&) {
@@ -207,7 +210,7 @@ constexpr Work kWriters[] = {WriteRandom,      DeleteSequential,      DeleteRand
 
 bool Benchmark::Writes(const Config& config) const {
   if (is_fresh || action == Action::kCompact || action == Action::kFlush) return true;
-  if (work == MixGraph) return config.mixgraph.mix_put_ratio > 0;
+  if (work == MixGraph) return config.mixgraph.Writes();
   return std::find(std::begin(kWriters), std::end(kWriters), work) != std::end(kWriters);
 }
 

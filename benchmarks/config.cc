@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benchmarks/generator.h"
+#include "benchmarks/mixgraph_presets.h"
 
 namespace miodb::bench {
 
@@ -135,7 +136,7 @@ void RegisterFlags(FlagSet* flags, Config* config) {
 
 std::string FinishConfig(const FlagSet& flags, Config* config) {
   for (const std::string& problem :
-       {OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
+       {ApplyMixgraphPreset(flags, config), OneOf("engine", config->engine, {"miodb", "leveldb", "rocksdb"}),
         OneOf("report_style", config->report_style, {"rocksdb", "leveldb"}),
         OneOf("key_format", config->key_format, {"decimal", "binary"}),
         OneOf("value_size_distribution_type", config->value_size_distribution_type, {"fixed", "uniform", "normal"}),

@@ -48,15 +48,29 @@ class SineRate {
   uint64_t gap_nanos_ = 0;  // Between operations of this thread; 0: no limit yet.
 };
 
-bool Put(ThreadState* thread, const MixOperation& operation) {
+bool Write(ThreadState* thread, const MixOperation& operation) {
   const std::string_view key = thread->key.Make(operation.key);
   const std::string_view value = thread->values.Next(static_cast<size_t>(operation.amount));
   thread->AwaitWrite(key.size() + value.size());
-  if (!thread->Check(thread->session->Put(key, value), "put")) return false;
   Counts& counts = thread->stats.counts;
-  counts.writes++;
+  if (operation.kind == MixKind::kMerge) {
+    if (!thread->Check(thread->session->Merge(key, value), "merge")) return false;
+    counts.merges++;
+  } else {
+    if (!thread->Check(thread->session->Put(key, value), "put")) return false;
+    counts.writes++;
+  }
   counts.value_bytes += operation.amount;
   thread->CountWritten(key.size() + value.size());
+  return true;
+}
+
+bool Delete(ThreadState* thread, const MixOperation& operation) {
+  const std::string_view key = thread->key.Make(operation.key);
+  thread->AwaitWrite(key.size());
+  if (!thread->Check(thread->session->Delete(key), "delete")) return false;
+  thread->stats.counts.deletes++;
+  thread->CountWritten(key.size());
   return true;
 }
 
@@ -98,8 +112,13 @@ void MixGraph(ThreadState* thread) {
         thread->stats.FinishedOp(OpType::kRead);
         break;
       case MixKind::kPut:
-        if (!Put(thread, operation)) return;
+      case MixKind::kMerge:
+        if (!Write(thread, operation)) return;
         thread->stats.FinishedOp(OpType::kWrite);
+        break;
+      case MixKind::kDelete:
+        if (!Delete(thread, operation)) return;
+        thread->stats.FinishedOp(OpType::kDelete);
         break;
       case MixKind::kSeek:
         if (!Scan(thread, operation)) return;

@@ -15,6 +15,7 @@ constexpr double kLeastHotness = 1e-16;
 
 void RegisterModel(FlagSet* f, MixgraphConfig* c) {
   f->Section("mixgraph: which keys, which values, which scans");
+  f->Text("mixgraph_preset", &c->mixgraph_preset, "udb, zippydb, up2x: defaults of the next flags, key and value size");
   f->Real("keyrange_dist_a", &c->keyrange_dist_a, -kAnyReal, kAnyReal, "hotness of key ranges by rank x:");
   f->Real("keyrange_dist_b", &c->keyrange_dist_b, -kAnyReal, kAnyReal, "a e^(bx) + c e^(dx); all 0: alike");
   f->Real("keyrange_dist_c", &c->keyrange_dist_c, -kAnyReal, kAnyReal, "");
@@ -37,9 +38,11 @@ void RegisterModel(FlagSet* f, MixgraphConfig* c) {
 
 void RegisterMix(FlagSet* f, MixgraphConfig* c) {
   f->Section("mixgraph: what mix, how fast");
-  f->Real("mix_get_ratio", &c->mix_get_ratio, 0, kAnyReal, "shares of gets, puts and seeks; their sum counts as 1");
-  f->Real("mix_put_ratio", &c->mix_put_ratio, 0, kAnyReal, "");
+  f->Real("mix_get_ratio", &c->mix_get_ratio, 0, kAnyReal, "shares of gets, puts, seeks, merges and deletes; their");
+  f->Real("mix_put_ratio", &c->mix_put_ratio, 0, kAnyReal, "sum counts as 1");
   f->Real("mix_seek_ratio", &c->mix_seek_ratio, 0, kAnyReal, "");
+  f->Real("mix_merge_ratio", &c->mix_merge_ratio, 0, kAnyReal, "operands have the sizes of values");
+  f->Real("mix_delete_ratio", &c->mix_delete_ratio, 0, kAnyReal, "");
   f->Bool("sine_mix_rate", &c->sine_mix_rate, "limit the rate; giving one of the next flags does, too");
   f->Int("sine_mix_rate_interval_milliseconds", &c->sine_mix_rate_interval_milliseconds, 1, int64_t{1} << 40,
          "between changes of the rate");
@@ -92,8 +95,9 @@ void RegisterMixgraphFlags(FlagSet* flags, MixgraphConfig* config) {
 }
 
 std::string FinishMixgraph(const FlagSet& flags, int64_t num, MixgraphConfig* config) {
-  if (config->mix_get_ratio + config->mix_put_ratio + config->mix_seek_ratio <= 0) {
-    return "--mix_get_ratio, --mix_put_ratio and --mix_seek_ratio are all 0";
+  if (config->MixSum() <= 0) return "--mix_get_ratio and the shares of all other kinds are all 0";
+  if (config->mixgraph_compat && config->mix_merge_ratio + config->mix_delete_ratio > 0) {
+    return "--mixgraph_compat draws as RocksDB does, which has no --mix_merge_ratio and no --mix_delete_ratio";
   }
   if ((config->key_dist_a != 0) != (config->key_dist_b != 0)) return "--key_dist_a and --key_dist_b go together";
   if (config->mixgraph_hotness && num > kMostCountedKeys) {

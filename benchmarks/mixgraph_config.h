@@ -25,6 +25,7 @@ struct Pareto {
 };
 
 struct MixgraphConfig {
+  std::string mixgraph_preset = "none";  // The service whose figures are the defaults (mixgraph_presets.h).
   // Hotness of key ranges by rank: a e^(bx) + c e^(dx). All 0: ranges are alike.
   double keyrange_dist_a = 0;
   double keyrange_dist_b = 0;
@@ -39,6 +40,8 @@ struct MixgraphConfig {
   double mix_get_ratio = 1;
   double mix_put_ratio = 0;
   double mix_seek_ratio = 0;
+  double mix_merge_ratio = 0;
+  double mix_delete_ratio = 0;
   int64_t mix_max_scan_len = 10000;
   int64_t mix_max_value_size = 1024;
   // Rate in operations a second, t seconds after the start: a sin(bt + c) + d.
@@ -60,6 +63,8 @@ struct MixgraphConfig {
   bool is_throttled = false;
 
   double SineRate(double seconds) const;
+  double MixSum() const { return mix_get_ratio + mix_put_ratio + mix_seek_ratio + mix_merge_ratio + mix_delete_ratio; }
+  bool Writes() const { return mix_put_ratio > 0 || mix_merge_ratio > 0 || mix_delete_ratio > 0; }
   bool HasRangeHotness() const {
     return keyrange_dist_a != 0 || keyrange_dist_b != 0 || keyrange_dist_c != 0 || keyrange_dist_d != 0;
   }

@@ -62,9 +62,11 @@ uint64_t KeyRanges::PickRounded(uint64_t number) const {
 
 MixgraphModel::MixgraphModel(const MixgraphConfig& config, uint64_t keys)
     : config_(config), keys_(keys), keys_per_range_(keys / static_cast<uint64_t>(config.Ranges())), ranges_(config) {
-  const double sum = config.mix_get_ratio + config.mix_put_ratio + config.mix_seek_ratio;
-  get_share_ = config.mix_get_ratio / sum;
-  get_or_put_share_ = (config.mix_get_ratio + config.mix_put_ratio) / sum;
+  const double sum = config.MixSum();
+  const std::array<double, 5> ratios = {config.mix_get_ratio, config.mix_put_ratio, config.mix_seek_ratio,
+                                        config.mix_merge_ratio, config.mix_delete_ratio};
+  std::partial_sum(ratios.begin(), ratios.end(), kind_ends_.begin());
+  for (double& end : kind_ends_) end /= sum;
   const auto rounded = [sum](double ratio) { return static_cast<uint64_t>(std::ceil(1000 * ratio / sum)); };
   rounded_gets_ = rounded(config.mix_get_ratio);
   rounded_gets_and_puts_ = rounded_gets_ + rounded(config.mix_put_ratio);
@@ -76,8 +78,8 @@ MixOperation MixgraphModel::Next(uint64_t base, Random* random) const {
 }
 
 int64_t MixgraphModel::Amount(MixKind kind, double survival) const {
-  if (kind == MixKind::kGet) return 0;
-  const bool is_put = kind == MixKind::kPut;
+  if (kind == MixKind::kGet || kind == MixKind::kDelete) return 0;
+  const bool is_put = kind != MixKind::kSeek;
   const int64_t most = is_put ? config_.mix_max_value_size : config_.mix_max_scan_len;
   int64_t amount = (is_put ? config_.value : config_.iter).Quantile(survival);
   if (config_.mixgraph_strict) {
@@ -91,8 +93,9 @@ int64_t MixgraphModel::Amount(MixKind kind, double survival) const {
 
 MixOperation MixgraphModel::NextExact(uint64_t base, Random* random) const {
   MixOperation operation;
-  const double kind = random->Unit();
-  operation.kind = kind < get_share_ ? MixKind::kGet : kind < get_or_put_share_ ? MixKind::kPut : MixKind::kSeek;
+  // The first kind that ends above; one without a share ends where it starts, so it is never that.
+  const auto kind = std::upper_bound(kind_ends_.begin(), kind_ends_.end() - 1, random->Unit()) - kind_ends_.begin();
+  operation.kind = static_cast<MixKind>(kind);
   operation.key = ExactKey(base, random);
   if (operation.kind != MixKind::kGet) operation.amount = Amount(operation.kind, 1 - random->Unit());
   return operation;

@@ -12,6 +12,7 @@
 #ifndef MIODB_BENCHMARKS_MIXGRAPH_MODEL_H_
 #define MIODB_BENCHMARKS_MIXGRAPH_MODEL_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,12 +21,12 @@
 
 namespace miodb::bench {
 
-enum class MixKind { kGet, kPut, kSeek };
+enum class MixKind { kGet, kPut, kSeek, kMerge, kDelete };
 
 struct MixOperation {
   MixKind kind = MixKind::kGet;
   uint64_t key = 0;    // Its number.
-  int64_t amount = 0;  // Bytes of the value of a put, steps of a scan; else 0.
+  int64_t amount = 0;  // Bytes of the value of a put or of an operand, steps of a scan; else 0.
 };
 
 // The ranges in the order in which they lie in the key space, which is a fixed shuffle of the order of their hotness.
@@ -71,9 +72,8 @@ class MixgraphModel {
   const MixgraphConfig& config_;
   const uint64_t keys_;
   const uint64_t keys_per_range_;
-  double get_share_ = 0;
-  double get_or_put_share_ = 0;
-  uint64_t rounded_gets_ = 0;  // Upper ends of the kinds among rounded_all_ numbers.
+  std::array<double, 5> kind_ends_ = {};  // Upper ends of the kinds in [0, 1], in their order.
+  uint64_t rounded_gets_ = 0;             // Upper ends of the kinds among rounded_all_ numbers.
   uint64_t rounded_gets_and_puts_ = 0;
   uint64_t rounded_all_ = 0;
   KeyRanges ranges_;

@@ -63,7 +63,8 @@ Status ReplayCalls::Write(const TraceRecord& record) {
         batch_.SingleDelete(update.key);
         break;
       case TraceUpdate::kDeleteRange:
-        return Status::NotSupported("deletion of a range of keys");
+        batch_.DeleteRange(update.key, update.value);
+        break;
       case TraceUpdate::kMerge:
         batch_.Merge(update.key, update.value);
         break;

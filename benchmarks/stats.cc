@@ -54,6 +54,7 @@ void Counts::Add(const Counts& other) {
   found += other.found;
   writes += other.writes;
   deletes += other.deletes;
+  merges += other.merges;
   written_bytes += other.written_bytes;
   background_writes += other.background_writes;
   background_scanned += other.background_scanned;

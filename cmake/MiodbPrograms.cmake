@@ -1,5 +1,5 @@
 # Programs in the top of the build folder: db_bench, ycsbc, micro_bench, one for every tools/*.cc, named after it, and
-# those that look inside of a pool, tools/inspect/miodb_*.cc.
+# miodb.
 
 function(miodb_add_program name)
   add_executable(${name} ${ARGN})
@@ -65,13 +65,27 @@ foreach(source IN LISTS tool_sources)
   miodb_add_program(${name} "${source}")
 endforeach()
 
-# ---- Tools that use the library's inside. The rest of tools/inspect/ is what they share. ----
+# ---- miodb, the tool of operators: tools/miodb, with tools/inspect, which uses the library's inside ----
+#
+# Of what programs share it takes single files, because the whole brings the other stores with it, which this program
+# loads when it is asked to.
 
-foreach(name miodb_check miodb_dump miodb_move)
-  miodb_add_program(${name} "tools/inspect/${name}.cc" tools/inspect/arguments.cc)
-  target_link_libraries(${name} PRIVATE miodb_needs)
+file(GLOB miodb_tool_sources CONFIGURE_DEPENDS "tools/miodb/*.cc" "tools/inspect/*.cc")
+set(miodb_tool_shared engine_config.cc flags.cc histogram.cc interrupt.cc miodb_options.cc progress.cc ticks.cc)
+list(TRANSFORM miodb_tool_shared PREPEND "benchmarks/common/")
+list(REMOVE_ITEM miodb_tool_sources "${PROJECT_SOURCE_DIR}/tools/miodb/miodb.cc")
+add_library(miodb_tool STATIC ${miodb_tool_sources} ${miodb_tool_shared})
+target_include_directories(miodb_tool PUBLIC "${PROJECT_SOURCE_DIR}")
+target_link_libraries(miodb_tool PUBLIC miodb_static miodb_needs ${CMAKE_DL_LIBS} PRIVATE miodb_compiler)
+miodb_add_program(miodb tools/miodb/miodb.cc)
+target_link_libraries(miodb PRIVATE miodb_tool)
+
+# Other names of it.
+set(miodb_tool_links miodb_check miodb_dump miodb_move)
+foreach(name IN LISTS miodb_tool_links)
+  add_custom_target(${name} ALL COMMAND ${CMAKE_COMMAND} -E create_symlink miodb "${PROJECT_BINARY_DIR}/${name}"
+                    DEPENDS miodb)
 endforeach()
-target_sources(miodb_check PRIVATE benchmarks/common/progress.cc)
 
 # ---- trace_analyzer and trace_fit. The rest of tools/trace/ is what they share. ----
 

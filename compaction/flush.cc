@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compaction/payload_tracker.h"
+#include "compaction/range_walk.h"
 #include "compaction/table_sink.h"
 #include "src/format/expiry.h"
 #include "src/util/check.h"
@@ -71,6 +72,7 @@ class PayloadMap {
 
 // When the entry expires.
 ExpiryRange ExpiryOfEntry(const BLinkTree::Entry& from) {
+  DCHECK(from.record != nullptr);
   if (TagType(from.tag) != kTypeExpiringValue) return ExpiryRange();
   RecordView record;
   const bool whole = ParseRecord(from.record, from.record + from.record_size, &record);
@@ -165,6 +167,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   options.max_entries = tree.count();
   options.min_sequence = request.memtable->min_sequence();
   options.max_sequence = request.memtable->max_sequence();
+  options.ranges_applied = request.ranges != nullptr ? options.max_sequence : 0;
   options.new_table_number = request.new_table_number;
   TableSink sink(std::move(options), &tracker);
 
@@ -172,6 +175,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
   // writing.
   EntryWriter writer(request, &payload, &sink);
   VersionJudge judge(request.filter, request.versions_once);
+  RangeWalk ranges(request.ranges);
   const BLinkTree::Entry* last = nullptr;
   for (const BLinkTree::Entry* from = tree.First(); from != nullptr; last = from, from = from->Next()) {
     if (const BLinkTree::Entry* const next = from->Next(); next != nullptr) __builtin_prefetch(next->record);
@@ -185,8 +189,14 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
       judge.NewKey();
       writer.NewKey();
     }
+    const uint64_t sequence = TagSequence(from->tag);
+    if (const RangeFragment* const range = ranges.Find(BLinkTree::KeyOf(from)); range != nullptr) [[unlikely]] {
+      const RangeVerdict verdict = JudgeRange(*range, *request.filter, sequence, sequence, 0);
+      if (verdict == RangeVerdict::kGone) continue;
+      if (verdict == RangeVerdict::kKept) sink.LimitRangesApplied(range->OldestAbove(sequence) - 1);
+    }
     // What has expired is kept as it is: what it hides may lie deeper.
-    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), TagSequence(from->tag), false));
+    Status s = writer.Take(*from, judge.Judge(TagType(from->tag), sequence, false));
     if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
     if (!s.ok()) return s;
   }

@@ -2,7 +2,8 @@
 //
 //   1 With the log off: take an extent per DRAM chunk and copy each in one piece. With the log on the payload is in
 //     the pool already.
-//   2 Walk the memtable in key order, drop versions that nobody sees, stream the packed index out. One table, unless
+//   2 Walk the memtable in key order, drop versions that nobody sees, those that its deletions of ranges hide among
+//     them, stream the packed index out. One table, unless
 //     free space is too scattered for its index.
 //   3 Fence. The caller then writes one manifest edit: tables added as a run, log chunks retired. After it the unused
 //     tails of the chunks, trimmed here, may be let go (Extent::ReleaseTrimmed).
@@ -18,6 +19,7 @@
 
 #include "compaction/version_filter.h"
 #include "pmtable/run.h"
+#include "src/iterator/range_set.h"
 #include "src/memtable/memtable.h"
 
 namespace miodb {
@@ -30,6 +32,7 @@ struct FlushRequest {
   int filter_bits;
   std::function<uint64_t()> new_table_number;
   bool versions_once = true;  // see VersionJudge
+  RangeSetRef ranges;         // of the memtable; null: none
 };
 
 // *tables: of the new run, in key order; none if the memtable is empty.

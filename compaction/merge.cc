@@ -8,8 +8,11 @@
 
 #include "compaction/merge_output.h"
 #include "compaction/payload_tracker.h"
+#include "compaction/range_walk.h"
+#include "compaction/range_work.h"
 #include "compaction/record_copier.h"
 #include "compaction/table_sink.h"
+#include "compaction/whole_tables.h"
 #include "pmtable/index_cursor.h"
 #include "src/util/check.h"
 
@@ -68,18 +71,6 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
   return clusters;
 }
 
-// Whether something older than the inputs has keys in this range: a tombstone there may still hide one of them. Ranges
-// are asked, not keys, which errs on the side of keeping tombstones.
-bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
-  DCHECK(request.order.Compare(smallest, largest) <= 0);
-  return std::any_of(request.older.begin(), request.older.end(),
-                     [&](const TableRef& t) {
-                       return request.order.Compare(t->smallest(), largest) <= 0 &&
-                              request.order.Compare(t->largest(), smallest) >= 0;
-                     }) ||
-         (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
-}
-
 // Looked at once, when a cluster begins: the index is given room for so many more extents.
 bool MayCopy(const MergeRequest& request, const Cluster& cluster) {
   if (!request.copies) return false;
@@ -116,11 +107,13 @@ class ClusterMerge {
         result_(result),
         may_copy_(MayCopy(request, cluster)),
         bottom_(!HasOlder(request, cluster.smallest, cluster.largest)),
-        judge_(request.filter, request.versions_once) {
+        judge_(request.filter, request.versions_once),
+        ranges_(request.ranges) {
     TableSink::Options options{request.pool, request.order, request.purpose, request.filter_bits};
     options.payload_limit = request.payload_limit;
     options.min_sequence = kMaxSequence;
     options.max_sequence = 0;
+    options.ranges_applied = request.ranges != nullptr ? request.ranges_applied : 0;
     options.new_table_number = request.new_table_number;
     // The copier hears of both ends of a table: its extent is cut before the meta block names it, and what indexes take
     // is space that copies no longer have to leave.
@@ -180,6 +173,7 @@ class ClusterMerge {
     for (const auto& cursor : cursors_) {
       if (!cursor->status().ok()) return cursor->status();
     }
+    for (const auto& cursor : cursors_) result_->record_bytes_read += cursor->record_bytes_read();
     CHECK(!failed_);
     CHECK_EQ(result_->entries_read - read, entries_);
     std::vector<TableRef> tables;
@@ -235,24 +229,30 @@ class ClusterMerge {
   }
 
   // The sequence is in the record alone: a miss of the cache for each, which is why merges without snapshots never ask.
-  static Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
+  Status SequenceOf(const PMTable& table, PmRef ref, uint64_t* sequence) {
     RecordView record;
-    Status s = table.ReadRecord(ref, true, &record);
+    Status s = Read(table, ref, &record);
     *sequence = record.sequence();
     return s;
   }
 
   // When the entry expires, as closely as it is needed: where its table's bounds do not say whether it has, and only
   // there, the record is read.
-  Status LookAtExpiry(const IndexCursor& cursor, ExpiryRange* expiry, uint64_t* sequence) const {
+  Status LookAtExpiry(const IndexCursor& cursor, ExpiryRange* expiry, uint64_t* sequence) {
     DCHECK(cursor.entry().word.type() == kTypeExpiringValue);
     *expiry = cursor.table().expiry();
     if (!expiry->MayHaveExpired(request_.now_micros) || expiry->HasExpired(request_.now_micros)) return Status::OK();
     RecordView record;
-    Status s = cursor.table().ReadRecord(cursor.entry().word.ref(), true, &record);
+    Status s = Read(cursor.table(), cursor.entry().word.ref(), &record);
     if (!s.ok()) return s;
     *expiry = ExpiryAt(ExpiryOf(record.value));
     *sequence = record.sequence();
+    return s;
+  }
+
+  Status Read(const PMTable& table, PmRef ref, RecordView* record) {
+    Status s = table.ReadRecord(ref, true, record);
+    result_->record_bytes_read += s.ok() ? record->size() : 0;
     return s;
   }
 
@@ -264,13 +264,47 @@ class ClusterMerge {
     int c;
     if (!request_.order.bytewise() || !KnownOrder(last_, cursor->entry(), &c)) {
       RecordView a, b;
-      Status s = last_table_->ReadRecord(last_ref_, true, &a);
-      if (s.ok()) s = cursor->table().ReadRecord(cursor->entry().word.ref(), true, &b);
+      Status s = Read(*last_table_, last_ref_, &a);
+      if (s.ok()) s = Read(cursor->table(), cursor->entry().word.ref(), &b);
       if (!s.ok()) return s;
       c = request_.order.Compare(a.key, b.key);
     }
     *same = c == 0;
     return c <= 0 ? Status::OK() : OutOfOrder(cursor->table().number());
+  }
+
+  // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
+  void Passed(const IndexCursor& cursor) {
+    DCHECK(cursor.Valid());
+    last_ = cursor.entry();
+    last_table_ = &cursor.table();
+    last_ref_ = last_.word.ref();
+    any_ = true;
+  }
+
+  // Whether a deletion of a range hides the entry from every read. Nearly always the bounds of its table's sequences
+  // tell: a table that is newer than a deletion was made when that was known.
+  Status IsGone(const IndexCursor& cursor, bool* gone) {
+    const PMTable& table = cursor.table();
+    const RangeFragment* range;
+    Status s = ranges_.Find(table, cursor.entry(), &range, &result_->range_reads);
+    if (!s.ok() || range == nullptr) return s;
+    const VersionFilter& filter = *request_.filter;
+    DCHECK(ranges_.any() && !*gone);
+    RangeVerdict verdict =
+        JudgeRange(*range, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
+    if (verdict == RangeVerdict::kUnknown) {
+      uint64_t sequence;
+      s = SequenceOf(table, cursor.entry().word.ref(), &sequence);
+      if (!s.ok()) return s;
+      result_->range_reads++;
+      verdict = JudgeRange(*range, filter, sequence, sequence, table.ranges_applied());
+      if (verdict == RangeVerdict::kKept) sink_->LimitRangesApplied(range->OldestAbove(sequence) - 1);
+    } else if (verdict == RangeVerdict::kKept) {
+      sink_->LimitRangesApplied(range->OldestAbove(table.max_sequence()) - 1);
+    }
+    *gone = verdict == RangeVerdict::kGone;
+    return s;
   }
 
   // Decides about the entry on top and hands it on. Sequences are in the records, so they are read only where a
@@ -283,24 +317,31 @@ class ClusterMerge {
     if (!s.ok()) return s;
     if (!same_key) judge_.NewKey();
     const IndexWord word = cursor->entry().word;
+    bool gone = false;
+    if (ranges_.any()) s = IsGone(*cursor, &gone);
+    if (!s.ok()) return s;
     uint64_t newer = 0, sequence = 0;
+    if (gone) {
+      result_->entries_dropped++;
+      result_->range_dropped++;
+      Passed(*cursor);
+      return s;
+    }
     ExpiryRange expiry;
     if (word.type() == kTypeExpiringValue) s = LookAtExpiry(*cursor, &expiry, &sequence);
     if (!s.ok()) return s;
     const bool expired = expiry.HasExpired(request_.now_micros);
     if (request_.filter->has_snapshots() && (same_key || word.tombstone() || expired)) {
       if (sequence == 0) s = SequenceOf(cursor->table(), word.ref(), &sequence);
-      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*last_table_, last_ref_, &newer);
+      if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*judged_table_, judged_ref_, &newer);
       if (!s.ok()) return s;
       if (newer > 0) judge_.NewerIs(newer);
     }
     const VersionJudge::Verdict verdict = judge_.Judge(
         word.type(), sequence, bottom_, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
-    // What was dropped counts as the entry before, too: the next version of its key is hidden by it all the same.
-    last_ = cursor->entry();
-    last_table_ = &cursor->table();
-    last_ref_ = word.ref();
-    any_ = true;
+    Passed(*cursor);
+    judged_table_ = last_table_;
+    judged_ref_ = last_ref_;
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
     return output_->Take({last_, last_table_, expiry}, verdict, judge_.apart());
   }
@@ -317,50 +358,14 @@ class ClusterMerge {
   std::unique_ptr<TableSink> sink_;
   std::unique_ptr<MergeOutput> output_;
   VersionJudge judge_;
-  IndexEntry last_ = {};                 // the entry taken last, kept or not
-  const PMTable* last_table_ = nullptr;  // whose entry it was
-  PmRef last_ref_ = 0;                   // its record
+  RangeWalk ranges_;
+  IndexEntry last_ = {};                   // the entry taken last, kept or not
+  const PMTable* last_table_ = nullptr;    // whose entry it was
+  PmRef last_ref_ = 0;                     // its record
+  const PMTable* judged_table_ = nullptr;  // the same of the entry judged last
+  PmRef judged_ref_ = 0;
   bool any_ = false;
 };
-
-// Whether enough has expired of a table to rewrite it for that alone. Where nobody waits, half of the time over which
-// it expires has to have passed: so it is rewritten a few times and not whenever a record expires.
-bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
-  const ExpiryRange expiry = table.expiry();
-  if (!expiry.MayHaveExpired(request.now_micros)) return false;
-  CHECK_LE(expiry.first, expiry.last);
-  return request.drops_any_expired || request.now_micros - expiry.first >= (expiry.last - expiry.first) / 2;
-}
-
-// Whether a table that overlaps no other must be rewritten all the same: something in it can be dropped, or the policy
-// wants records of it copied.
-bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
-  DCHECK_GT(table.entries(), 0u);
-  if (request.rewrite_all) return true;
-  // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
-  if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
-  const bool may_drop = table.tombstones() > 0 || (ExpiredEnough(request, table) && !request.filter->has_snapshots());
-  if (may_drop && !HasOlder(request, table.smallest(), table.largest())) return true;
-  if (!request.copies) return false;
-  for (const PayloadRef& p : table.payload()) {
-    if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
-    const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);
-    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && (!table.has(kTableOrdered) || folds)) {
-      // Records in random order, or operands, small enough to settle on average.
-      if (table.payload_bytes() / table.entries() <= request.settle_limit) return true;
-    }
-  }
-  return false;
-}
-
-// Whether the cluster is a table that has expired as a whole and hides nothing: it goes unread. What of a snapshot's it
-// has is gone for that snapshot too.
-bool IsGone(const MergeRequest& request, const Cluster& cluster) {
-  if (cluster.table_count != 1) return false;
-  const PMTable& table = *cluster.inputs[0][0];
-  CHECK_GE(table.expiry().whole, table.expiry().last);
-  return table.expiry().whole <= request.now_micros && !HasOlder(request, table.smallest(), table.largest());
-}
 
 }  // namespace
 
@@ -373,7 +378,7 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   PayloadTracker tracker;
   RecordCopier copier(request, &tracker);
   for (const Cluster& cluster : FindClusters(request)) {
-    if (IsGone(request, cluster)) {
+    if (cluster.table_count == 1 && IsGone(request, *cluster.inputs[0][0])) {
       const TableRef& table = cluster.inputs[0][0];
       result->removed.push_back(table);
       result->entries_dropped += table->entries();
@@ -387,12 +392,14 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
     Status s;
     for (const bool guess_sizes : {true, false}) {
       const uint64_t read = result->entries_read, dropped = result->entries_dropped;
+      const uint64_t range_dropped = result->range_dropped;
       ClusterMerge merge(request, cluster, guess_sizes, &tracker, &copier, result);
       s = merge.Run();
       if (s.ok() || !merge.overflowed()) break;
       tracker.Take();  // start over with nothing accounted
       result->entries_read = read;
       result->entries_dropped = dropped;
+      result->range_dropped = range_dropped;
     }
     if (!s.ok()) return s;
     for (const std::vector<TableRef>& tables : cluster.inputs) {

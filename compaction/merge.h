@@ -4,7 +4,8 @@
 //   1 Group the inputs' tables into clusters whose key ranges overlap. A cluster of one table moves to the output as
 //     it is, unless the policy wants it rewritten: joining runs that do not overlap costs nothing.
 //   2 Merge each other cluster: walk the indexes side by side, newest input first among equal keys; drop versions and
-//     tombstones that no read can need; stream out new indexes over the same records.
+//     tombstones that no read can need, and what deletions of ranges hide; stream out new indexes over the same
+//     records.
 //   3 Where the policy says so, copy a record into a new extent on the way and refer to the copy; there operands of a
 //   key
 //     are folded into one record (merge_output.h).
@@ -30,6 +31,7 @@
 #include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
 #include "pmtable/run.h"
+#include "src/iterator/range_set.h"
 #include "src/ssd/ssd_levels.h"
 
 namespace miodb {
@@ -58,6 +60,8 @@ struct MergeRequest {
   const CompactionFilter* compaction_filter = nullptr;  // asked about records that are copied; null: all are kept
   int filter_level = 0;                                 // where they go, as it is told
   bool versions_once = true;                            // see VersionJudge; else operands are folded into values only
+  RangeSetRef ranges = nullptr;                         // that were deleted, of the inputs' version; null: none
+  uint64_t ranges_applied = 0;                          // the newest write that the ranges may be of
   std::function<uint64_t()> new_table_number = nullptr;
   std::function<bool()> stop = nullptr;  // asked now and then; give up when it says so
 };
@@ -68,9 +72,12 @@ struct MergeResult {
   std::vector<TableRef> added;    // new tables
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
+  uint64_t range_dropped = 0;  // of them, because a range was deleted
+  uint64_t range_reads = 0;    // records that were read to find that out
   uint64_t bytes_copied = 0;
-  bool given_up = false;        // because stop said so
-  bool copies_refused = false;  // some record that the policy wants copied stayed where it was for lack of space
+  uint64_t record_bytes_read = 0;  // for keys that heads do not tell apart, for sequences, copies and folds
+  bool given_up = false;           // because stop said so
+  bool copies_refused = false;     // some record that the policy wants copied stayed where it was for lack of space
 };
 
 Status MergeRuns(const MergeRequest& request, MergeResult* result);

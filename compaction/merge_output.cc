@@ -6,6 +6,7 @@
 #include <string>
 
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -41,7 +42,7 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   }
   const bool operand = folds_ && version.entry.word.type() == kTypeMerge;
   Status s;
-  if (waiting_ == Waiting::kOperands && !apart) {
+  if (waiting_ == Waiting::kOperands && (!apart || MIODB_MUTATED(kFoldAcrossSnapshot))) {
     if (!operand && IsBase(version)) return Fold(&version, false);
     if (!operand) s = EndOperands(false);
   } else {
@@ -68,6 +69,7 @@ Status MergeOutput::NewKey() {
 Status MergeOutput::EndOperands(bool whole) {
   CHECK(waiting_ == Waiting::kOperands && !held_.empty());
   CHECK(request_.merge_operator != nullptr);
+  if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, false);
   if (whole || request_.versions_once) return Fold(nullptr, !whole);
   return EmitWaiting();
 }
@@ -89,6 +91,7 @@ Status MergeOutput::ReadOperands(const Version* base, Operands* operands, Record
   const auto add = [&](const Version& version, RecordView* record) {
     Status read = version.table->ReadRecord(version.entry.word.ref(), true, record);
     if (!read.ok()) return read;
+    result_->record_bytes_read += record->size();
     operands->AddOlder(*record);
     *oldest = std::min({*oldest, record->sequence(), version.table->oldest_sequence()});
     return read;
@@ -157,7 +160,7 @@ Status MergeOutput::EmitFolded(RecordView folded, uint64_t oldest, bool* done) {
   entry.SetKey(folded.key);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   CHECK(entry.word.type() == folded.type());
-  sink_->Add(entry, oldest, ExpiryRange());
+  sink_->Add(entry, MIODB_MUTATED(kFoldedAgeForgotten) ? folded.sequence() : oldest, ExpiryRange());
   key_added_ = true;
   return s;
 }
@@ -181,6 +184,7 @@ Status MergeOutput::Emit(const Version& version) {
   Status s;
   if (copies) {
     s = version.table->ReadRecord(entry.word.ref(), true, &record);
+    result_->record_bytes_read += s.ok() ? record.size() : 0;
     if (s.ok()) action = filter_.Ask(record, bottom_);
     if (s.ok() && action == Action::kDrop) result_->entries_dropped++;
     if (!s.ok() || action == Action::kDrop) return s;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compaction/range_work.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 
@@ -162,6 +163,12 @@ std::optional<MergeJob> PickExpired(const PickerInput& input) {
 // Whether a merge of the repository alone would drop something, now that no snapshot needs it.
 bool HoldsHidden(const PickerInput& input, const Run& repository) {
   const Version& version = *input.version;
+  if (version.ranges != nullptr) {
+    const VersionFilter none({});
+    for (const TableRef& table : repository.tables) {
+      if (MayDropRanges(*version.ranges, none, *table)) return true;
+    }
+  }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
   // What has expired is as tombstones are.
   const auto ends_here = [&](bool tombstones, uint64_t first_expiry) {

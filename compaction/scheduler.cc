@@ -33,6 +33,7 @@ Scheduler::Scheduler(int repository, const SchedulePolicy& policy)
 
 // What runs is the scheduler's to say, so those fields of the input are set here whatever the owner put there.
 std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
+  if (trim_ != TrimState::kIdle) return std::nullopt;
   input.busy_runs = &busy_runs_;
   input.busy_levels = &busy_levels_;
   input.busy_tables = &busy_tables_;
@@ -251,7 +252,7 @@ bool Scheduler::WritersAreBusy(uint64_t now_micros) const {
 bool Scheduler::MayDrain(bool settled) const {
   CHECK_GE(settles_, 0);
   const bool repository_is_free = repository_shares_ > 0 || busy_levels_.count(repository_) == 0;
-  return repository_is_free && (!settling() || settled || anything_blocked());
+  return repository_is_free && trim_ == TrimState::kIdle && (!settling() || settled || anything_blocked());
 }
 
 // Drains of different partitions run side by side: each holds its tables, and all of them share the repository.
@@ -263,6 +264,19 @@ JobHold Scheduler::BeginDrain(const SsdJob& job) {
   Hold(hold);
   if (kChecksWhole) Check();
   return hold;
+}
+
+// Tables that went may have freed what others wait for.
+void Scheduler::SetTrim(TrimState state) {
+  CHECK(state != trim_);
+  trim_ = state;
+  CHECK_GE(running_, 0);
+  if (state == TrimState::kRunning) return;
+  attempts_++;
+  installed_++;
+  quiet_.Changed();
+  RetryFlush();
+  Retry();
 }
 
 // A drain has freed space of the pool, a compaction has made room for drains.

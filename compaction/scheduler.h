@@ -93,6 +93,12 @@ inline constexpr std::array<Move<SpaceState, SpaceEvent>, 4> kSpaceMoves = {{
 }};
 static_assert(IsDeterministic(kSpaceMoves) && AllComeBack(kSpaceMoves));
 
+// What jobs have: inputs of merges, or tables of the repository in jobs that take only some of it.
+enum class Busy : uint8_t { kRuns, kTables };
+
+// Whether tables are being dropped without a job for them.
+enum class TrimState : uint8_t { kIdle, kRunning };
+
 // What a running merge or drain holds, so that the scheduler gets it back when the job itself is gone.
 struct JobHold {
   MergeKind kind = MergeKind::kZeroCopy;
@@ -235,12 +241,18 @@ class Scheduler {
     Release(hold);
   }
 
+  // ---- deletions of ranges
+
+  // An edit that drops tables without a job for them is under way, or has ended: meanwhile no merge and no drain
+  // begins.
+  void SetTrim(TrimState state);
+
   // A job of the SSD tier has ended.
   void EndSsd(Outcome outcome);
 
   // Whether drains may begin, and which tables they may not take. settled: the buffer is empty.
   bool MayDrain(bool settled) const;
-  const std::set<uint64_t>& busy_tables() const { return busy_tables_; }
+  const std::set<uint64_t>& busy(Busy what) const { return what == Busy::kRuns ? busy_runs_ : busy_tables_; }
 
   // ---- who waits
 
@@ -290,9 +302,10 @@ class Scheduler {
   std::set<uint64_t> busy_runs_;    // inputs of running merges
   std::set<int> busy_levels_;       // levels that a running job takes runs from or puts them into
   std::set<uint64_t> busy_tables_;  // of the repository, in jobs that take only some of it
-  int repository_shares_ = 0;       // such jobs
-  int running_ = 0;                 // merges and drains
-  int drains_ = 0;                  // of them
+  TrimState trim_ = TrimState::kIdle;
+  int repository_shares_ = 0;  // such jobs
+  int running_ = 0;            // merges and drains
+  int drains_ = 0;             // of them
 
   int refusals_ = 0;                 // collections that found too little space, one after the other
   bool marks_ = false;               // there are marks for evacuation

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "compaction/range_walk.h"
 #include "compaction/record_filter.h"
 #include "src/format/expiry.h"
 #include "src/iterator/merging_iterator.h"
@@ -35,6 +36,7 @@ class Outputs {
  public:
   Outputs(const SsdMergeRequest& request, std::vector<SstRef>* files) : request_(request), files_(files) {
     CHECK(request.job->output_level >= 0 && request.file_bytes > 0);
+    if (request.ranges != nullptr) ranges_applied_ = request.ranges_applied;
     const std::vector<FileList>& levels = request.levels->levels;
     const size_t below = static_cast<size_t>(request.job->output_level) + 1;
     if (below < levels.size()) below_ = &levels[below];  // the last level has none
@@ -78,6 +80,7 @@ class Outputs {
     meta_->size = writer_->file_size();
     meta_->entries = writer_->entries();
     meta_->fingerprint = writer_->fingerprint();
+    meta_->ranges_applied = ranges_applied_;
     CHECK(meta_->entries > 0 && meta_->tombstones <= meta_->entries);
     CHECK_GT(meta_->size, kFooterBytes);
     CHECK(request_.order.Compare(meta_->smallest, meta_->largest) <= 0);
@@ -92,6 +95,9 @@ class Outputs {
     SsdStore::Pin table;
     return request_.store->OpenTable(files_->back()->meta(), &table);
   }
+
+  // As TableSink's.
+  void LimitRangesApplied(uint64_t sequence) { ranges_applied_ = std::min(ranges_applied_, sequence); }
 
   uint64_t entries() const { return entries_; }  // in finished files
 
@@ -134,6 +140,7 @@ class Outputs {
   std::unique_ptr<SstWriter> writer_;
   std::string key_;
   uint64_t entries_ = 0;
+  uint64_t ranges_applied_ = 0;
 };
 
 class SsdMerge {
@@ -145,7 +152,8 @@ class SsdMerge {
         result_(result),
         outputs_(request, &result->files),
         judge_(request.filter, request.versions_once),
-        filter_(request.compaction_filter, request.filter_level, request.filter, request.now_micros) {
+        filter_(request.compaction_filter, request.filter_level, request.filter, request.now_micros),
+        ranges_(request.ranges) {
     const SsdJob& job = *request.job;
     CHECK_NE(job.tables.empty(), job.upper.empty());
     std::vector<std::unique_ptr<InternalIterator>> sources;
@@ -216,11 +224,16 @@ class SsdMerge {
       last_key_.assign(record.key.data(), record.key.size());
       key_written_ = false;
       judge_.NewKey();
-    } else if (record.sequence() == last_sequence_) {
-      return TakeAgain(record);
     }
+    const bool again = same_key && record.sequence() == last_sequence_;
     last_sequence_ = record.sequence();
     any_ = true;
+    if (IsGone(record)) {
+      result_->entries_dropped++;
+      result_->range_dropped++;
+      return Status::OK();
+    }
+    if (again) return TakeAgain(record);
     const bool expired = HasExpired(record, request_.now_micros);
     const bool asks = expired || IsTombstone(record.type());
     const VersionJudge::Verdict verdict =
@@ -228,6 +241,17 @@ class SsdMerge {
                      expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.store->path());
     return Keep(record, verdict);
+  }
+
+  // Whether a deletion of a range hides the record from every read.
+  bool IsGone(const RecordView& record) {
+    const RangeFragment* const range = ranges_.Find(record.key);
+    if (range == nullptr) return false;
+    const uint64_t sequence = record.sequence();
+    DCHECK_EQ(sequence, last_sequence_);
+    const RangeVerdict verdict = JudgeRange(*range, *request_.filter, sequence, sequence, 0);
+    if (verdict == RangeVerdict::kKept) outputs_.LimitRangesApplied(range->OldestAbove(sequence) - 1);
+    return verdict == RangeVerdict::kGone;
   }
 
   // The same version from another input, as a volatile pool's log brings some back. A value in place of an operand is
@@ -258,7 +282,7 @@ class SsdMerge {
     const bool operand = record.type() == kTypeMerge;
     const bool operands_wait = !held_.empty() && TagType(held_.back().tag) == kTypeMerge;
     Status s;
-    if (operands_wait && !judge_.apart()) {
+    if (operands_wait && (!judge_.apart() || MIODB_MUTATED(kFoldAcrossSnapshot))) {
       const bool is_base = record.type() != kTypeExpiringValue || HasExpired(record, request_.now_micros);
       if (!operand && is_base) return Fold(&record, false);
       if (!operand) s = EndOperands(false);
@@ -284,6 +308,7 @@ class SsdMerge {
 
   Status EndOperands(bool whole) {
     CHECK(!held_.empty());
+    if (MIODB_MUTATED(kFoldWithoutBase)) return Fold(nullptr, false);
     if (request_.merge_operator != nullptr && (whole || request_.versions_once)) return Fold(nullptr, !whole);
     return EmitHeld();
   }
@@ -341,6 +366,7 @@ class SsdMerge {
   std::unique_ptr<InternalIterator> input_;
   VersionJudge judge_;
   RecordFilter filter_;
+  RangeWalk ranges_;
   std::vector<Held> held_;  // a single deletion, or operands, newest first
   bool any_ = false;
   std::string last_key_;  // of the record taken last, kept or not

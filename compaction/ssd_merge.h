@@ -1,7 +1,8 @@
 // The work of the SSD tier: partitions of the repository, or files of a level, merged into files of the level below.
 //
 //   1 Walk all inputs side by side in key order, newest version of a key first. Whatever is read is verified.
-//   2 Drop versions that no read can need, and tombstones with nothing older below. Fold operands of a key, as
+//   2 Drop versions that no read can need, what deletions of ranges hide, and tombstones with nothing older below. Fold
+//   operands of a key, as
 //     merge_output.h says.
 //   3 Write the rest into new files, each cut at the target size and where it would overlap too much of the level
 //     below; never inside of a key.
@@ -25,6 +26,7 @@
 #include "compaction/version_filter.h"
 #include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
+#include "src/iterator/range_set.h"
 
 namespace miodb {
 
@@ -37,9 +39,11 @@ struct SsdMergeRequest {
   uint64_t file_bytes;  // target size
   std::function<uint64_t()> new_file_number;
   const std::atomic<bool>* stop;                        // give up when set
-  uint64_t now_micros = 0;                              // as in MergeRequest
-  const MergeOperator* merge_operator = nullptr;        // the same
+  const MergeOperator* merge_operator = nullptr;        // as in MergeRequest
   bool versions_once = true;                            // the same
+  RangeSetRef ranges = nullptr;                         // the same
+  uint64_t ranges_applied = 0;                          // the same
+  uint64_t now_micros = 0;                              // the same
   const CompactionFilter* compaction_filter = nullptr;  // the same
   int filter_level = 0;                                 // the same
 };
@@ -49,6 +53,7 @@ struct SsdMergeResult {
   bool inputs_damaged = false;  // the failure was in reading
   uint64_t entries_read = 0;
   uint64_t entries_dropped = 0;
+  uint64_t range_dropped = 0;  // of them, because a range was deleted
   uint64_t bytes_read = 0;
 };
 

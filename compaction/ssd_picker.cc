@@ -102,6 +102,18 @@ bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones,
          input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
 }
 
+bool RangesReach(const RangeSet* ranges, const SstMeta& meta) {
+  if (ranges == nullptr) return false;
+  const std::vector<RangeFragment>& fragments = ranges->fragments();
+  const KeyOrder& order = ranges->order();
+  DCHECK(order.Compare(meta.smallest, meta.largest) <= 0);
+  for (size_t i = ranges->FindEnd(meta.smallest);
+       i < fragments.size() && order.Compare(fragments[i].begin, meta.largest) <= 0; i++) {
+    if (fragments[i].newest() > meta.ranges_applied) return true;
+  }
+  return false;
+}
+
 // The best of the candidates that were offered.
 class Choice {
  public:
@@ -186,7 +198,9 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
   const int output_level = static_cast<int>(level) + (purge && input.purge->rewrite ? 0 : 1);
   VisitFromAnywhere(input.version->ssd->levels[level], [&](const SstRef& file) {
     const SstMeta& meta = file->meta();
-    if (purge && !IsPurged(input, meta.number, meta.tombstones, meta.expiry, meta.smallest, meta.largest)) return true;
+    // A deletion of a range that may hide something in the file counts as a tombstone of its.
+    const uint64_t tombstones = meta.tombstones + (RangesReach(input.version->ranges.get(), meta) ? 1 : 0);
+    if (purge && !IsPurged(input, meta.number, tombstones, meta.expiry, meta.smallest, meta.largest)) return true;
     choice.Offer(CompactionOf(file, level, output_level));
     return !choice.IsFull();
   });
@@ -236,6 +250,11 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
 }
 
 }  // namespace
+
+const char* SsdJobName(const SsdJob& job) {
+  if (job.kind == SsdJobKind::kDrop) return "removal of what expired";
+  return job.is_drain() ? "drain" : job.is_move() ? "move" : "compaction";
+}
 
 // Files of both levels lie inside of the range that is held, or two jobs could have one in common.
 void CheckJob(const SsdPickerInput& input, const SsdJob& job) {

@@ -46,6 +46,9 @@ struct SsdJob {
   }
 };
 
+// For the info log.
+const char* SsdJobName(const SsdJob& job);
+
 // Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. What was made after
 // the request is left out, so that it comes to an end whatever is written meanwhile.
 struct PurgeRequest {

@@ -10,7 +10,8 @@
 namespace miodb {
 
 // Nothing is taken until the first entry comes: a merge that drops all of them leaves no table.
-TableSink::TableSink(Options options, PayloadTracker* tracker) : options_(std::move(options)), tracker_(tracker) {
+TableSink::TableSink(Options options, PayloadTracker* tracker)
+    : options_(std::move(options)), tracker_(tracker), ranges_applied_(options_.ranges_applied) {
   CHECK(options_.pool != nullptr && tracker_ != nullptr);
   CHECK(options_.new_table_number != nullptr);
   CHECK(options_.min_sequence <= options_.max_sequence && options_.max_sequence <= kMaxSequence);
@@ -80,6 +81,7 @@ Status TableSink::FinishTable() {
   summary.max_sequence = options_.max_sequence;
   summary.oldest_sequence = oldest_;
   summary.expiry = expiry_;
+  summary.ranges_applied = ranges_applied_;
   summary.payload = tracker_->Take();
   CHECK_LE(summary.payload.size(), builder_->entries());
   TableRef table;

@@ -6,6 +6,7 @@
 #ifndef MIODB_COMPACTION_TABLE_SINK_H_
 #define MIODB_COMPACTION_TABLE_SINK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,6 +31,7 @@ class TableSink {
     uint64_t entries_per_table = UINT64_MAX;  // a guess at how many that makes, to take the right space
     uint64_t min_sequence = 0;                // bounds of what comes
     uint64_t max_sequence = 0;
+    uint64_t ranges_applied = 0;  // of the tables, unless LimitRangesApplied says less
     std::function<uint64_t()> new_table_number = nullptr;
     std::function<void()> before_finish = nullptr;  // called before the account of a table's payload is taken
     // Told when an index extent is taken, with its size and max_new_extents, and when its unused tail is given back,
@@ -47,6 +49,9 @@ class TableSink {
   // oldest: the entry's sequence, or one that is not above it. expiry: bounds of when it expires, if it does.
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
   void Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry);
+
+  // A version is kept that a deletion of a range hides, of the sequence behind this one.
+  void LimitRangesApplied(uint64_t sequence) { ranges_applied_ = std::min(ranges_applied_, sequence); }
 
   // Whether MakeRoom failed because a key had more versions than the table being built had room for. With
   // entries_per_table left at its default that happens only where free space is scattered.
@@ -66,6 +71,7 @@ class TableSink {
   uint64_t payload_bytes_ = 0;  // of the table being built
   uint64_t oldest_ = 0;         // the least that was said of its entries
   ExpiryRange expiry_;          // the same of expiries
+  uint64_t ranges_applied_;     // of the tables that are finished from now on
   bool overflowed_ = false;
   std::vector<TableRef> tables_;
 };

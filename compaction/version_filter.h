@@ -24,6 +24,7 @@
 #include "miodb/status.h"
 #include "src/format/value_type.h"
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -95,7 +96,7 @@ class VersionJudge {
     if (holding_) {
       holding_ = false;
       DCHECK(once_ && !has_pair_);
-      if (IsPut(type) && !apart_) {
+      if (IsPut(type) && (!apart_ || MIODB_MUTATED(kPairAcrossSnapshot))) {
         newer_ = above_held_;  // what is below is hidden by what hid the pair, if anything did
         pair_sequence_ = sequence;
         has_pair_ = true;
@@ -104,10 +105,11 @@ class VersionJudge {
     }
     if (has_pair_ && IsSecondPut(type, sequence)) return Verdict::kDrop;
     const Newer newer = newer_;
-    const bool hidden = newer.any && !newer.needs_older && !apart_;
+    const bool hidden = newer.any && !apart_ && (!newer.needs_older || MIODB_MUTATED(kOperandBaseDropped));
     const bool single = type == kTypeSingleDeletion && once_;
-    const bool needless = hides_key && bottom && filter_->TombstoneDroppable(sequence);
-    const bool keep = (!hidden || single) && !needless;
+    const bool nothing_older = bottom || (single && MIODB_MUTATED(kSingleDeletionEarly));
+    const bool needless = hides_key && nothing_older && filter_->TombstoneDroppable(sequence);
+    const bool keep = (!hidden || (single && !MIODB_MUTATED(kSingleDeletionHidden))) && !needless;
     newer_ = {true, keep && type == kTypeMerge, sequence};
     if (!keep) return Verdict::kDrop;
     if (!single || newer.needs_older) return Verdict::kKeep;

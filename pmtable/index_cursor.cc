@@ -86,6 +86,7 @@ void IndexCursor::Next() {
 // Verifies the record: it is read because its key decides the order, or because it is copied.
 bool IndexCursor::ReadRecord(RecordView* record) {
   Status s = table_->ReadRecord(entry_.word.ref(), true, record);
+  record_bytes_read_ += s.ok() ? record->size() : 0;
   if (s.ok()) return true;
   Fail(std::move(s));
   return false;

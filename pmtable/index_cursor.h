@@ -37,6 +37,9 @@ class IndexCursor {
   // Reads the record. An error is also kept in status() and ends the walk.
   bool ReadRecord(RecordView* record);
 
+  // Bytes of the records that were read so.
+  uint64_t record_bytes_read() const { return record_bytes_read_; }
+
   const Status& status() const { return status_; }
 
   // The order of the keys of two cursors; a record that cannot be read ends that cursor's walk.
@@ -58,6 +61,7 @@ class IndexCursor {
   int position_ = 0;
   int leaf_entries_ = 0;
   IndexEntry entry_ = {};
+  uint64_t record_bytes_read_ = 0;
   Status status_;
 };
 

@@ -75,9 +75,12 @@ class PMTable {
   // When its entries expire, of which nothing is known but these bounds.
   TableExpiry expiry() const {
     if (!has(kTableExpiring)) return TableExpiry();
+    DCHECK_LE(header_.first_expiry, header_.last_expiry);
     const bool whole = header_.expiring + header_.tombstones == header_.entries;
     return {{header_.first_expiry, header_.last_expiry}, whole ? header_.last_expiry : kNoExpiry};
   }
+  // No entry is hidden by a deletion of a range that is at or below this sequence.
+  uint64_t ranges_applied() const { return header_.ranges_applied; }
 
   bool has(TableFlags flag) const { return (header_.flags & flag) != 0; }
 
@@ -141,7 +144,6 @@ class PMTable {
 
   ~PMTable();
   PMTable(const PMTable&) = delete;
-  PMTable& operator=(const PMTable&) = delete;
 
  private:
   friend class PMTableBuilder;

@@ -77,6 +77,46 @@ class RunIterator final : public InternalIterator {
     }
   }
 
+  // Tables that are older as a whole are passed by their bounds, which are in DRAM; the last one is sought in.
+  void NextFrom(const Slice& end, uint64_t sequence) override {
+    DCHECK(Valid());
+    if (table_->max_sequence() >= sequence) return Next();
+    while (order_.Compare(table_->largest(), end) < 0) {
+      if (++index_ == run_->tables.size()) {
+        table_ = nullptr;
+        return;
+      }
+      table_ = run_->tables[index_].get();
+      DCHECK_GT(table_->entries(), 0u);
+      if (table_->max_sequence() >= sequence || order_.Compare(table_->smallest(), end) >= 0) return Enter(index_, 0);
+    }
+    uint64_t position;
+    Status s = table_->Seek(end, kMaxSequence, verify_, &position);
+    if (s.ok() && position < table_->entries()) return Enter(index_, position);
+    Lose(s.ok() ? Misplaced() : std::move(s));
+  }
+
+  void PrevBefore(const Slice& begin, uint64_t sequence) override {
+    DCHECK(Valid());
+    if (table_->max_sequence() >= sequence) return Prev();
+    while (order_.Compare(table_->smallest(), begin) >= 0) {
+      if (index_ == 0) {
+        table_ = nullptr;
+        return;
+      }
+      table_ = run_->tables[--index_].get();
+      DCHECK_GT(table_->entries(), 0u);
+      const uint64_t last = table_->entries() - 1;
+      if (table_->max_sequence() >= sequence || order_.Compare(table_->largest(), begin) < 0) {
+        return Enter(index_, last);
+      }
+    }
+    uint64_t position;
+    Status s = table_->Seek(begin, kMaxSequence, verify_, &position);
+    if (s.ok() && position > 0) return Enter(index_, position - 1);
+    Lose(s.ok() ? Misplaced() : std::move(s));
+  }
+
   const RecordView& record() const override {
     DCHECK(Valid());
     return record_;
@@ -84,6 +124,17 @@ class RunIterator final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
+  void Lose(Status s) {
+    DCHECK(!s.ok());
+    status_ = std::move(s);
+    table_ = nullptr;
+  }
+
+  // The bounds of a table say that it has a key which its index does not lead to.
+  Status Misplaced() const {
+    return Status::Corruption(table_->pool()->path(), "table " + std::to_string(table_->number()) + " is out of order");
+  }
+
   // A position is all the state there is: entries are numbered through all leaves of a table.
   void Enter(size_t index, uint64_t position) {
     DCHECK_LT(index, run_->tables.size());

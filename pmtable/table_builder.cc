@@ -241,13 +241,24 @@ std::string PMTableBuilder::MetaBlock(const std::vector<PayloadRef>& payload) co
   return block;
 }
 
+namespace {
+
+void SetSequences(const PMTableBuilder::Summary& summary, TableHeader* header) {
+  CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
+  CHECK_LE(summary.ranges_applied, kMaxSequence);
+  header->min_sequence = summary.min_sequence;
+  header->max_sequence = summary.max_sequence;
+  header->ranges_applied = summary.ranges_applied;
+}
+
+}  // namespace
+
 // The header is stored last, but that is no publication: up to the caller's fence any part of the table may be
 // missing, and the manifest names it only afterwards. The PMTable that comes back is opened from what is in DRAM,
 // without a look at the medium but for the first and the last key.
 Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
   CHECK(entries_ > 0 && expiring_ + tombstones_ <= entries_ && ascending_ <= entries_);
   CHECK((flags_ & kTableSpanning) == 0 || (flags_ & kTableDuplicates) != 0);
-  CHECK(summary.min_sequence <= summary.max_sequence && summary.max_sequence <= kMaxSequence);
   if (!pending_.empty()) EmitLeaf();
   CHECK_EQ(leaf_count_, (entries_ + kNodeFanout - 1) / kNodeFanout);
   std::shared_ptr<PMTable> t(new PMTable(pool_, order_, index_));
@@ -280,8 +291,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   const uint64_t seed = TableSeed(pool_->secret(), number_);
   h.meta_checksum = Hash64(meta_block.data(), meta_block.size(), seed);
   h.inner_checksum = Hash64(t->inner_.data(), h.inner_count * sizeof(InnerNode), seed);
-  h.min_sequence = summary.min_sequence;
-  h.max_sequence = summary.max_sequence;
+  SetSequences(summary, &h);
   t->oldest_sequence_ = std::max(summary.oldest_sequence, summary.min_sequence);
   h.secret = pool_->secret();
   h.checksum = TableHeaderChecksum(h);

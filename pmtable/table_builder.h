@@ -86,6 +86,7 @@ class PMTableBuilder {
     uint64_t max_sequence = 0;
     std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
     uint64_t oldest_sequence = 0;     // see PMTable
+    uint64_t ranges_applied = 0;      // the same
     ExpiryRange expiry;               // of the entries that expire
   };
 

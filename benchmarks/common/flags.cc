@@ -97,6 +97,14 @@ void FlagSet::Text(const std::string& name, std::string* target, const std::stri
   Add(name, Flag{Kind::kValue, assign, '"' + *target + '"', help});
 }
 
+void FlagSet::List(const std::string& name, std::vector<std::string>* target, const std::string& help) {
+  const auto assign = [=](const std::string& text) {
+    target->push_back(text);
+    return "";
+  };
+  Add(name, Flag{Kind::kValue, assign, "\"\"", help});
+}
+
 void FlagSet::Section(const std::string& title) { order_.emplace_back("", title); }
 
 void FlagSet::IgnoreBool(const std::string& name) { Add(name, Flag{Kind::kIgnoredBool, nullptr, "", ""}); }
@@ -126,6 +134,10 @@ std::vector<std::string> FlagSet::SetInSection(const std::string& title) const {
     }
   }
   return names;
+}
+
+bool FlagSet::IsWord(const std::string& word, bool only_words) const {
+  return words_ != nullptr && (only_words || !word.starts_with('-') || word == "-");
 }
 
 std::string FlagSet::ParseBareWord(const std::string& word, Result* result) {
@@ -178,7 +190,9 @@ FlagSet::Result FlagSet::Parse(int argc, const char* const* argv) {
       only_words = true;
       continue;
     }
-    if (only_words || word == "-" || word.empty()) {
+    if (IsWord(word, only_words)) {
+      words_->push_back(word);
+    } else if (only_words || word == "-" || word.empty()) {
       result.error = "Invalid flag '" + word + "'";
     } else if (word[0] != '-') {
       result.error = ParseBareWord(word, &result);

@@ -12,6 +12,7 @@
 //   name=value                                              with a warning: the dash was probably lost
 //   --                                                      ends the flags
 //   --help  --version                                       tell the caller to print and leave
+//   words                                                   of a program that takes some (Words)
 // The last occurrence wins. Anything else is an error that begins with: Invalid flag '<word>'
 //
 // Threads: one. Ownership: the bound variables outlive the FlagSet. Nothing here prints or exits.
@@ -46,6 +47,12 @@ class FlagSet {
   void Bool(const std::string& name, bool* target, const std::string& help);
   void Real(const std::string& name, double* target, double min, double max, const std::string& help);
   void Text(const std::string& name, std::string* target, const std::string& help);
+
+  // A flag that may be given several times: each value is added.
+  void List(const std::string& name, std::vector<std::string>* target, const std::string& help);
+
+  // Words that are no flags go here instead of being refused: those without a dash in front, "-", and all behind "--".
+  void Words(std::vector<std::string>* target) { words_ = target; }
 
   template <std::integral T>
   void Int(const std::string& name, T* target, int64_t min, int64_t max, const std::string& help) {
@@ -134,12 +141,14 @@ class FlagSet {
   void Add(const std::string& name, Flag flag);
   Flag* Find(const std::string& name);
   std::string ParseWord(const std::string& word, const std::string* next, bool* used_next, Result* result);
+  bool IsWord(const std::string& word, bool only_words) const;
   std::string ParseBareWord(const std::string& word, Result* result);
 
   std::map<std::string, Flag> flags_;
   // Help's order: names of flags, and headings with an empty first part.
   std::vector<std::pair<std::string, std::string>> order_;
   std::vector<std::string> ignored_seen_;
+  std::vector<std::string>* words_ = nullptr;  // null: there may be none
 };
 
 }  // namespace miodb::bench

@@ -1,6 +1,7 @@
 // Executes the operations whose instructions tools/checks/check_instructions.sh counts.
 //
-//   operation_cost DIRECTORY     makes a database there, uses it, removes it
+//   operation_cost DIRECTORY           makes a database there, uses it, removes it
+//   operation_cost DIRECTORY RANGES    the same with so many live deletions of ranges between its keys
 //
 // Under callgrind only what the Counted functions call is counted, so that filling the database and the background
 // threads do not matter. Each of them executes kOperations operations, one per call of the public interface.
@@ -45,6 +46,18 @@ std::unique_ptr<std::string[]> MakeKeys(uint64_t first, uint64_t stride) {
   auto made = std::make_unique<std::string[]>(kOperations);
   for (uint64_t i = 0; i < kOperations; i++) made[i] = keys.Key(first + i * stride).ToString();
   return made;
+}
+
+void DeleteRanges(miodb::DB* db, uint64_t count) {
+  Keys keys;
+  for (uint64_t i = 0; i < count; i++) {
+    const std::string key = keys.Key(i * 3).ToString();
+    Check(db->DeleteRange(miodb::WriteOptions(), key + "a", key + "b"));
+  }
+  Check(db->Flush());
+  std::string live;
+  if (db->GetProperty("miodb.range-deletions", &live))
+    std::fprintf(stderr, "%s live deletions of ranges\n", live.c_str());
 }
 
 void Expect(uint64_t found, uint64_t expected, const char* what) {
@@ -111,8 +124,8 @@ extern "C" {
 }  // extern "C"
 
 int main(int argc, char** argv) {
-  if (argc != 2 || argv[1][0] == '-') {
-    std::fprintf(stderr, "usage: operation_cost DIRECTORY\n");
+  if (argc < 2 || argc > 3 || argv[1][0] == '-') {
+    std::fprintf(stderr, "usage: operation_cost DIRECTORY [RANGES]\n");
     return 2;
   }
   miodb::Options options;
@@ -128,6 +141,7 @@ int main(int argc, char** argv) {
   Keys keys;
   for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), keys.Key(i), bytes));
   Check(db->WaitForIdle());
+  if (argc == 3) DeleteRanges(db.get(), std::strtoull(argv[2], nullptr, 10));
 
   const auto there = MakeKeys(0, 7);
   const auto missing = MakeKeys(kRecords, 1);

@@ -134,7 +134,9 @@ MIODB_C_EXPORT uint8_t miodb_key_may_exist(struct leveldb_t* db, const struct le
 /* Has the iterator show the database as it is now. It is not valid afterwards. */
 MIODB_C_EXPORT void miodb_iter_refresh(struct leveldb_iterator_t*, char** errptr);
 
-/* ---- Merges and single deletions. miodb/merge_operator.h and miodb/db.h say what they do and promise. ---- */
+/* ---- Merges, single deletions, deletions of ranges. miodb/merge_operator.h and miodb/db.h say what they do and
+   promise.
+   ---- */
 
 typedef struct miodb_mergeoperator_t miodb_mergeoperator_t;
 
@@ -171,6 +173,83 @@ MIODB_C_EXPORT void miodb_writebatch_merge(struct leveldb_writebatch_t*, const c
                                            const char* operand, size_t operand_len);
 MIODB_C_EXPORT void miodb_writebatch_single_delete(struct leveldb_writebatch_t*, const char* key, size_t keylen);
 
+/* From begin up to end, which is not deleted. */
+MIODB_C_EXPORT void miodb_delete_range(struct leveldb_t* db, const struct leveldb_writeoptions_t* options,
+                                       const char* begin, size_t beginlen, const char* end, size_t endlen,
+                                       char** errptr);
+MIODB_C_EXPORT void miodb_writebatch_delete_range(struct leveldb_writebatch_t*, const char* begin, size_t beginlen,
+                                                  const char* end, size_t endlen);
+
+/* ---- Batches that are read before they are written. miodb/write_batch_with_index.h says what they do. ---- */
+
+typedef struct miodb_writebatch_wi_t miodb_writebatch_wi_t;
+
+/* options: the database's. Its comparator and merge operator must outlive the batch. */
+MIODB_C_EXPORT miodb_writebatch_wi_t* miodb_writebatch_wi_create(const struct leveldb_options_t* options,
+                                                                 size_t reserved_bytes, uint8_t overwrite_keys);
+MIODB_C_EXPORT void miodb_writebatch_wi_destroy(miodb_writebatch_wi_t*);
+MIODB_C_EXPORT void miodb_writebatch_wi_clear(miodb_writebatch_wi_t*);
+MIODB_C_EXPORT void miodb_writebatch_wi_put(miodb_writebatch_wi_t*, const char* key, size_t keylen, const char* value,
+                                            size_t vallen);
+MIODB_C_EXPORT void miodb_writebatch_wi_merge(miodb_writebatch_wi_t*, const char* key, size_t keylen,
+                                              const char* operand, size_t operand_len);
+MIODB_C_EXPORT void miodb_writebatch_wi_delete(miodb_writebatch_wi_t*, const char* key, size_t keylen);
+MIODB_C_EXPORT void miodb_writebatch_wi_single_delete(miodb_writebatch_wi_t*, const char* key, size_t keylen);
+MIODB_C_EXPORT void miodb_writebatch_wi_set_save_point(miodb_writebatch_wi_t*);
+MIODB_C_EXPORT void miodb_writebatch_wi_rollback_to_save_point(miodb_writebatch_wi_t*, char** errptr);
+MIODB_C_EXPORT void miodb_writebatch_wi_pop_save_point(miodb_writebatch_wi_t*, char** errptr);
+
+/* The value that the key would have with the batch, for the caller to free. NULL if it has none, which is no error, or
+   if an error occurred. */
+MIODB_C_EXPORT char* miodb_writebatch_wi_get(const miodb_writebatch_wi_t*, struct leveldb_t* db,
+                                             const struct leveldb_readoptions_t* options, const char* key,
+                                             size_t keylen, size_t* vallen, char** errptr);
+
+/* Takes base, an iterator over the database, which must not be used any more; the new one is to be destroyed before the
+   batch. options: those that base was made with, or NULL. */
+MIODB_C_EXPORT struct leveldb_iterator_t* miodb_writebatch_wi_create_iterator(
+    const miodb_writebatch_wi_t*, struct leveldb_iterator_t* base, const struct leveldb_readoptions_t* options);
+
+/* Writes the batch, which stays as it is. */
+MIODB_C_EXPORT void miodb_writebatch_wi_write(miodb_writebatch_wi_t*, struct leveldb_t* db,
+                                              const struct leveldb_writeoptions_t* options, char** errptr);
+
+/* ---- Optimistic transactions. miodb/optimistic_transaction.h says what they do and promise. ---- */
+
+typedef struct miodb_transaction_t miodb_transaction_t;
+
+/* options: the database's, as above. */
+MIODB_C_EXPORT miodb_transaction_t* miodb_transaction_begin(struct leveldb_t* db,
+                                                            const struct leveldb_options_t* options,
+                                                            const struct leveldb_writeoptions_t* write_options,
+                                                            uint8_t set_snapshot);
+/* Before the database is closed. What was not committed is forgotten. */
+MIODB_C_EXPORT void miodb_transaction_destroy(miodb_transaction_t*);
+MIODB_C_EXPORT void miodb_transaction_put(miodb_transaction_t*, const char* key, size_t keylen, const char* value,
+                                          size_t vallen, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_merge(miodb_transaction_t*, const char* key, size_t keylen, const char* operand,
+                                            size_t operand_len, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_delete(miodb_transaction_t*, const char* key, size_t keylen, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_single_delete(miodb_transaction_t*, const char* key, size_t keylen,
+                                                    char** errptr);
+
+/* Both give the value, for the caller to free, or NULL as above. */
+MIODB_C_EXPORT char* miodb_transaction_get(miodb_transaction_t*, const struct leveldb_readoptions_t* options,
+                                           const char* key, size_t keylen, size_t* vallen, char** errptr);
+MIODB_C_EXPORT char* miodb_transaction_get_for_update(miodb_transaction_t*, const struct leveldb_readoptions_t* options,
+                                                      const char* key, size_t keylen, size_t* vallen, char** errptr);
+
+/* To be destroyed before the transaction ends. */
+MIODB_C_EXPORT struct leveldb_iterator_t* miodb_transaction_create_iterator(
+    miodb_transaction_t*, const struct leveldb_readoptions_t* options);
+MIODB_C_EXPORT void miodb_transaction_set_snapshot(miodb_transaction_t*, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_set_save_point(miodb_transaction_t*, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_rollback_to_save_point(miodb_transaction_t*, char** errptr);
+
+/* 1: everything is written, and the transaction is empty. 0 without an error: a key that it depends on was changed by
+   somebody else, nothing is written, and it should be rolled back. 0 with an error: it failed. */
+MIODB_C_EXPORT uint8_t miodb_transaction_commit(miodb_transaction_t*, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_rollback(miodb_transaction_t*, char** errptr);
 /* ---- Lifetimes and compaction filters. miodb/lifetime.h and miodb/compaction_filter.h say what they do. Of both,
    destructor, if not NULL, is called with state in the end. All but that may be called by several threads at once. ----
  */

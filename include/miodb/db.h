@@ -53,6 +53,11 @@ class WriteBatch;
 // A state of the database that reads can be made against. Immutable, usable by any thread at once. It is a sequence
 // that the database keeps the versions for, and costs next to nothing by itself.
 class MIODB_EXPORT Snapshot {
+ public:
+  // The number of the last update that it sees: a later snapshot has a greater one, if anything was written between.
+  // Not LevelDB's; the default is 0.
+  virtual uint64_t GetSequenceNumber() const;
+
  protected:
   virtual ~Snapshot();
 };
@@ -65,6 +70,16 @@ struct MIODB_EXPORT Range {
 
   Slice start;
   Slice limit;
+};
+
+// A key, and the sequence number up to which somebody knows what it has: of a snapshot, or of
+// DB::GetLatestSequenceNumber before it was read. The bytes of the key are the caller's.
+struct MIODB_EXPORT KeyAsOf {
+  KeyAsOf() = default;
+  KeyAsOf(const Slice& k, uint64_t number) : key(k), sequence(number) {}
+
+  Slice key;
+  uint64_t sequence = 0;
 };
 
 class MIODB_EXPORT DB {
@@ -115,10 +130,28 @@ class MIODB_EXPORT DB {
   // Corruption, which makes the database read-only. Errors as of Put.
   virtual Status SingleDelete(const WriteOptions& options, const Slice& key);
 
+  // Removes all keys k with begin <= k < end, by the database's order: one record in the log, whatever lies there. Seen
+  // by every read that begins afterwards; snapshots from before see what was there. Gets ask for the range that has
+  // their key, iterators pass over what is hidden, and merges drop it without reading it; tables that are hidden as a
+  // whole go at once, with their space. Nothing is done if begin and end are equal. InvalidArgument if begin comes
+  // after end, or if one is longer than 64 KiB; else the errors of Put. Not LevelDB's. A class that implements DB by
+  // Write alone has it.
+  virtual Status DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end);
+
   // Applies all updates of the batch, in their order, as one atomic step: reads see all of them or none, and so does
   // an open after a crash. The batch is not changed. Errors as of Put and Merge, for the whole batch; InvalidArgument
   // also for nullptr and for a batch that is too large, Corruption for one whose bytes are damaged.
   virtual Status Write(const WriteOptions& options, WriteBatch* updates) = 0;
+
+  // Write, if none of the keys was written, merged or removed behind its sequence. Between the look and the write
+  // nothing else is written, by whatever call. Busy, naming the key, if one was, and nothing is written then; else as
+  // Write. An empty batch only looks. Takes a get for each key; other writers wait only while what was written since
+  // those gets is looked through, mostly in the memtable. What OptimisticTransaction commits with
+  // (optimistic_transaction.h).
+  // A change is found if a snapshot at or before the key's sequence is held; without one, merges may have dropped a
+  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case,
+  // and so may a deletion of a range in which the key was not: the key has again what it had. Not LevelDB's.
+  virtual Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys);
 
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other
   // error. Corruption if what has to be read is damaged and verification is asked for, or it cannot be read at all;
@@ -163,6 +196,10 @@ class MIODB_EXPORT DB {
 
   // Releases a snapshot obtained from this database; it must not be used again. nullptr is allowed.
   virtual void ReleaseSnapshot(const Snapshot* snapshot) = 0;
+
+  // The number of the last update that reads see. Every update that becomes visible afterwards has a greater one. Not
+  // LevelDB's; the default is 0.
+  virtual uint64_t GetLatestSequenceNumber() const;
 
   // Describes the database. Returns false and leaves *value alone for a property it does not know. The figures are of
   // one moment each and need not fit together while others write. Names are stable, texts for people may change.

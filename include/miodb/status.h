@@ -25,6 +25,9 @@
 //   IOError          look at the file that the message names. From a write it may be the first error of the database,
 //                    which is read-only from then on: "miodb.background-error" tells, and opening it again tries anew.
 //   Corruption       the medium is damaged. Reads of other keys go on. If DB::Open returns it, RepairDB is for that.
+//   Busy             somebody else has changed a key since it was read; nothing has happened. Read it again, decide
+//   anew. MergeInProgress  of this key there are only merges here, and what they are made into lies elsewhere: ask
+//   there, too.
 //
 // The kind is what programs decide by; the words of a message may change between versions.
 //
@@ -100,6 +103,14 @@ class MIODB_EXPORT_NODISCARD Status {
   // in LevelDB.
   static Status NoSpace(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kNoSpace, msg, msg2); }
 
+  // Somebody else was faster: what a write was to depend on has changed. Not in LevelDB.
+  static Status Busy(const Slice& msg, const Slice& msg2 = Slice()) { return Status(kBusy, msg, msg2); }
+
+  // Operands of merges were found, and what they apply to was not looked for. Not in LevelDB.
+  static Status MergeInProgress(const Slice& msg, const Slice& msg2 = Slice()) {
+    return Status(kMergeInProgress, msg, msg2);
+  }
+
   // ---- Asking one ------------------------------------------------------------------------------------------------
 
   // Exactly one of these is true of every Status. Behind leveldb/status.h NoSpace is an IOError as well, because
@@ -115,10 +126,12 @@ class MIODB_EXPORT_NODISCARD Status {
   bool IsIOError() const { return code() == kIOError; }
 #endif
   bool IsNoSpace() const { return code() == kNoSpace; }
+  bool IsBusy() const { return code() == kBusy; }
+  bool IsMergeInProgress() const { return code() == kMergeInProgress; }
 
   // For people and logs: "OK", or the kind and the message, such as "IO error: /db/LOCK: No such file or directory".
-  // The kinds print as "NotFound", "Corruption", "Not implemented", "Invalid argument", "IO error" and "No space", the
-  // first five as LevelDB prints them.
+  // The kinds print as "NotFound", "Corruption", "Not implemented", "Invalid argument", "IO error", "No space",
+  // "Resource busy" and "Merge in progress", the first five as LevelDB prints them.
   std::string ToString() const;
 
   // Does nothing; tells reader and compiler that this error is dropped on purpose. A comment beside the call should
@@ -135,6 +148,8 @@ class MIODB_EXPORT_NODISCARD Status {
     kInvalidArgument = 4,
     kIOError = 5,
     kNoSpace = 6,
+    kBusy = 7,
+    kMergeInProgress = 8,
   };
 
   // Kind and message of an error. Lives on the heap and never changes, so that threads may read it without a lock; or

@@ -26,8 +26,9 @@
 // Ownership: the batch copies keys and values when they are added. It can be copied, moved, and used again after
 // Clear(). DB::Write keeps nothing of it.
 //
-// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge,
-// and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on up to 5.
+// Units: sizes are bytes. The batch holds for each update 1 byte for its kind, the key, the value of a put or merge or
+// the end of a range, and in front of each of these its length, which takes 1 byte below 128, 2 below 16384, and so on
+// up to 5.
 //
 // Errors: adding never fails, except that without memory it throws std::bad_alloc, as a std::string does; the batch
 // must then be cleared before it is used again. A batch, key or value that is too large (db.h gives the limits) is
@@ -62,6 +63,8 @@ class MIODB_EXPORT WriteBatch {
     // LevelDB's.
     virtual Status Merge(const Slice& key, const Slice& operand);
     virtual Status SingleDelete(const Slice& key);
+    // The batch removes all keys from begin up to end, which is not one of them. Otherwise as the two before.
+    virtual Status DeleteRange(const Slice& begin, const Slice& end);
   };
 
   // A batch without updates. Writing it is OK and does nothing.
@@ -87,6 +90,9 @@ class MIODB_EXPORT WriteBatch {
   // As DB::Merge and DB::SingleDelete (db.h), whose conditions hold. Not LevelDB's.
   void Merge(const Slice& key, const Slice& operand);
   void SingleDelete(const Slice& key);
+
+  // Removes all keys k with begin <= k < end, also those that were put earlier in this batch (db.h). Not LevelDB's.
+  void DeleteRange(const Slice& begin, const Slice& end);
 
   // Forgets all updates. Keeps the memory for the next ones, until the batch is destroyed.
   void Clear();

@@ -4,14 +4,17 @@
 
 #include <utility>
 
+#include "src/api/full_merge.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
+#include "src/util/escape.h"
 
 namespace miodb {
 
 namespace {
 
 constexpr size_t kNumberBytes = 8;
+constexpr size_t kMostKeyShown = 100;
 
 // A size that no number has fails, where others would begin at zero again: what was counted so far would be lost
 // unseen.
@@ -157,5 +160,19 @@ const MergeOperator* PutOperator() {
 }
 
 const MergeOperator* NewStringAppendOperator(const std::string& delimiter) { return new StringAppend(delimiter); }
+
+// The operator gets all operands at once, so that one which builds a list need not copy it for each of them.
+Status FullMerge(const MergeOperator* merge_operator, const Slice& key, const Slice* base,
+                 const std::vector<Slice>& operands, std::string* value) {
+  DCHECK(!operands.empty() && value != nullptr);
+  if (merge_operator == nullptr) {
+    return Status::InvalidArgument("key '" + Escaped(key, '\'', kMostKeyShown) + "' has operands of merges",
+                                   "the database was opened without a merge_operator");
+  }
+  value->clear();
+  if (merge_operator->FullMerge(key, base, operands, value)) return Status::OK();
+  return Status::Corruption("merge operator " + std::string(merge_operator->Name()) + " failed",
+                            "key '" + Escaped(key, '\'', kMostKeyShown) + "'");
+}
 
 }  // namespace miodb

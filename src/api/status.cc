@@ -24,7 +24,9 @@ const Status::State* Status::Brief(Code code) {
                                 {kNotSupported, "no memory"},
                                 {kInvalidArgument, "no memory"},
                                 {kIOError, "out of memory"},
-                                {kNoSpace, "no memory"}};
+                                {kNoSpace, "no memory"},
+                                {kBusy, "no memory"},
+                                {kMergeInProgress, "no memory"}};
   CHECK_LT(static_cast<size_t>(code), sizeof(brief) / sizeof(brief[0]));  // they lie in the order of their codes
   return &brief[code];
 }
@@ -92,6 +94,12 @@ std::string Status::ToString() const {
       break;
     case kNoSpace:
       kind = "No space: ";
+      break;
+    case kBusy:
+      kind = "Resource busy: ";
+      break;
+    case kMergeInProgress:
+      kind = "Merge in progress: ";
       break;
   }
   return kind + state_->message;

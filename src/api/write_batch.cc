@@ -33,6 +33,9 @@ Status WriteBatch::Handler::Merge(const Slice&, const Slice&) {
 Status WriteBatch::Handler::SingleDelete(const Slice&) {
   return Status::NotSupported("this handler takes no single deletions");
 }
+Status WriteBatch::Handler::DeleteRange(const Slice&, const Slice&) {
+  return Status::NotSupported("this handler takes no range deletions");
+}
 
 // Never without its header, whatever becomes of the batch: every function relies on it.
 WriteBatch::WriteBatch() { Clear(); }
@@ -61,6 +64,9 @@ void WriteBatch::Merge(const Slice& key, const Slice& operand) {
   WriteBatchInternal::Add(this, kBatchMerge, key, operand);
 }
 void WriteBatch::SingleDelete(const Slice& key) { WriteBatchInternal::Add(this, kBatchSingleDeletion, key, Slice()); }
+void WriteBatch::DeleteRange(const Slice& begin, const Slice& end) {
+  WriteBatchInternal::Add(this, kBatchRangeDeletion, begin, end);
+}
 
 // The count rises first: if there is no memory for the bytes the batch says more updates than it has, and every reader
 // refuses it.
@@ -102,6 +108,9 @@ Status WriteBatch::Iterate(Handler* handler) const {
       case kBatchSingleDeletion:
         s = handler->SingleDelete(key);
         break;
+      case kBatchRangeDeletion:
+        s = handler->DeleteRange(key, value);
+        break;
       default:
         handler->Delete(key);
     }
@@ -138,6 +147,12 @@ Status WriteBatchInternal::SetContents(WriteBatch* batch, const Slice& contents)
   if (reader.corrupt()) return Status::Corruption("write batch", "damaged or cut short");
   batch->rep_.assign(contents.data(), contents.size());
   return Status::OK();
+}
+
+void WriteBatchInternal::Truncate(WriteBatch* batch, size_t bytes, uint32_t count) {
+  DCHECK(bytes >= kBatchHeaderBytes && bytes <= batch->rep_.size());
+  batch->rep_.resize(bytes);
+  SetCount(batch, count);
 }
 
 // Counts add up, and the updates are the source's bytes as they are: none is looked at.

@@ -5,9 +5,10 @@
 //            | kBatchDeletion        varint32 length, key
 //            | kBatchMerge           varint32 length, key, varint32 length, operand
 //            | kBatchSingleDeletion  varint32 length, key
+//            | kBatchRangeDeletion   varint32 length, begin, varint32 length, end
 //            | kBatchExpiringPut     varint32 length, key, varint32 length, fixed64 expiry and value
 //
-// The first byte of an update is its type. This is the batch format that LevelDB documents, with two of RocksDB's
+// The first byte of an update is its type. This is the batch format that LevelDB documents, with three of RocksDB's
 // types and one that is our own: no program's batch has that, but those that a database makes of them do.
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
@@ -31,14 +32,19 @@ inline constexpr uint8_t kBatchDeletion = 0;
 inline constexpr uint8_t kBatchPut = 1;
 inline constexpr uint8_t kBatchMerge = 2;
 inline constexpr uint8_t kBatchSingleDeletion = 7;
+inline constexpr uint8_t kBatchRangeDeletion = 15;
 inline constexpr uint8_t kBatchExpiringPut = 64;
 
 // Of a kBatchExpiringPut, in front of the value.
 inline constexpr size_t kBatchExpiryBytes = 8;
 
-// Whether an update of the type has a value, or an operand.
+// Whether an update of the type has a value, an operand, or the end of a range.
 inline bool HasBatchValue(uint8_t type) {
-  return type == kBatchPut || type == kBatchMerge || type == kBatchExpiringPut;
+  return type == kBatchPut || type == kBatchMerge || type == kBatchRangeDeletion || type == kBatchExpiringPut;
+}
+inline bool IsBatchType(uint8_t type) {
+  return type <= kBatchMerge || type == kBatchSingleDeletion || type == kBatchRangeDeletion ||
+         type == kBatchExpiringPut;
 }
 
 // Bytes in front of the first update.
@@ -63,6 +69,12 @@ class WriteBatchInternal {
 
   // Adds an update. value: empty for types that have none.
   static void Add(WriteBatch* batch, uint8_t type, const Slice& key, const Slice& value);
+
+  // Room for so many bytes, to begin with.
+  static void Reserve(WriteBatch* batch, size_t bytes) { batch->rep_.reserve(bytes); }
+
+  // Takes back all updates but the first count ones, which have these bytes, the header's included.
+  static void Truncate(WriteBatch* batch, size_t bytes, uint32_t count);
 
   // Adds the updates of *source behind those of *target. The sequence of *target stays.
   static void Append(WriteBatch* target, const WriteBatch* source);
@@ -96,8 +108,7 @@ class BatchReader {
     }
     if (remaining_ == 0) return Damaged();
     *type = static_cast<uint8_t>(*p_++);
-    const bool known = *type <= kBatchMerge || *type == kBatchSingleDeletion || *type == kBatchExpiringPut;
-    if (!known || !ReadString(key)) return Damaged();
+    if (!IsBatchType(*type) || !ReadString(key)) return Damaged();
     if (HasBatchValue(*type)) {
       if (!ReadString(value)) return Damaged();
       if (*type == kBatchExpiringPut && value->size() < kBatchExpiryBytes) return Damaged();

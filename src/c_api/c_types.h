@@ -12,9 +12,11 @@
 #include "miodb/env.h"
 #include "miodb/filter_policy.h"
 #include "miodb/merge_operator.h"
+#include "miodb/optimistic_transaction.h"
 #include "miodb/options.h"
 #include "miodb/pinnable_slice.h"
 #include "miodb/write_batch.h"
+#include "miodb/write_batch_with_index.h"
 #include "src/util/check.h"
 
 struct leveldb_t {
@@ -68,6 +70,14 @@ struct leveldb_writeoptions_t {
 struct miodb_mergeoperator_t {
   const miodb::MergeOperator* rep;
   std::unique_ptr<const miodb::MergeOperator> own;
+};
+
+struct miodb_transaction_t {
+  miodb::OptimisticTransaction rep;
+};
+
+struct miodb_writebatch_wi_t {
+  miodb::WriteBatchWithIndex rep;
 };
 
 struct miodb_pinnedslice_t {

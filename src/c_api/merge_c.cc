@@ -162,4 +162,17 @@ void miodb_writebatch_single_delete(leveldb_writebatch_t* batch, const char* key
   RepOf(batch).SingleDelete(Slice(key, keylen));
 }
 
+// The order of the bounds is checked by the write.
+void miodb_delete_range(leveldb_t* db, const leveldb_writeoptions_t* options, const char* begin, size_t beginlen,
+                        const char* end, size_t endlen, char** errptr) {
+  DCHECK((begin != nullptr || beginlen == 0) && (end != nullptr || endlen == 0));
+  SaveError(errptr, RepOf(db)->DeleteRange(RepOf(options), Slice(begin, beginlen), Slice(end, endlen)));
+}
+
+void miodb_writebatch_delete_range(leveldb_writebatch_t* batch, const char* begin, size_t beginlen, const char* end,
+                                   size_t endlen) {
+  DCHECK((begin != nullptr || beginlen == 0) && (end != nullptr || endlen == 0));
+  RepOf(batch).DeleteRange(Slice(begin, beginlen), Slice(end, endlen));
+}
+
 }  // extern "C"

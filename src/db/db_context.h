@@ -24,6 +24,7 @@
 #include "src/util/clock.h"
 #include "src/util/fork_guard.h"
 #include "src/util/key_order.h"
+#include "src/util/mutation.h"
 #include "src/util/no_throw.h"
 
 namespace miodb {
@@ -38,6 +39,9 @@ struct DbContext {
 
   // The pool is volatile, and the log keeps every write until it is on SSD.
   bool LogsUntilSsd() const { return ssd != nullptr && pool->is_volatile(); }
+
+  // Each version is in one place: such a log brings back versions that files have already.
+  bool VersionsOnce() const { return !LogsUntilSsd() || MIODB_MUTATED(kVersionsOnceAssumed); }
 
   // How tables and files are read for these options.
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }

@@ -42,6 +42,20 @@ Status DB::SingleDelete(const WriteOptions& options, const Slice& key) {
   return Write(options, &batch);
 }
 
+Status DB::WriteIfUnchanged(const WriteOptions&, WriteBatch*, const std::vector<KeyAsOf>&) {
+  return Status::NotSupported("this DB has no WriteIfUnchanged");
+}
+
+// Numbers that no class has to have.
+uint64_t DB::GetLatestSequenceNumber() const { return 0; }
+uint64_t Snapshot::GetSequenceNumber() const { return 0; }
+
+Status DB::DeleteRange(const WriteOptions& options, const Slice& begin, const Slice& end) {
+  WriteBatch batch;
+  batch.DeleteRange(begin, end);
+  return Write(options, &batch);
+}
+
 Status DB::Get(const ReadOptions&, const Slice&, PinnableSlice*) {
   return Status::NotSupported("this DB has no pinned reads");
 }
@@ -114,6 +128,16 @@ Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return write_->Write(options, updates); }
 
+// The keys are looked up beside other writers first, so that in the queue there is only what came since.
+Status DBImpl::WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys) {
+  return context_->WithMemory([&] {
+    uint64_t as_of = 0;
+    const Status s = read_->CheckUnchanged(keys, &as_of);
+    if (!s.ok()) return s;
+    return write_->WriteIf(options, updates, [&] { return read_->CheckUnchangedSince(keys, as_of); });
+  });
+}
+
 // ---- reads
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
@@ -173,6 +197,9 @@ void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
   tree_->snapshots.Release(static_cast<const SnapshotImpl*>(snapshot));
   space_->ForgetReclaimed();
 }
+
+// acquire: whoever has the number finds the updates up to it in the memtables.
+uint64_t DBImpl::GetLatestSequenceNumber() const { return tree_->last_sequence.load(std::memory_order_acquire); }
 
 // Without memory the sizes stay 0: LevelDB's call has no way to fail.
 void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {

@@ -84,6 +84,7 @@ class DBImpl final : public DB {
   Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand) override;
   Status SingleDelete(const WriteOptions& options, const Slice& key) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
+  Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys) override;
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
   std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
@@ -94,6 +95,7 @@ class DBImpl final : public DB {
   Iterator* NewIterator(const ReadOptions& options) override;
   const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
+  uint64_t GetLatestSequenceNumber() const override;
   bool GetProperty(const Slice& property, std::string* value) override;
   void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) override;
   void CompactRange(const Slice* begin, const Slice* end) override;

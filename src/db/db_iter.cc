@@ -8,8 +8,8 @@
 #include <string>
 
 #include "src/format/expiry.h"
-#include "src/iterator/merging_iterator.h"
 #include "src/iterator/operands.h"
+#include "src/iterator/range_cover.h"
 #include "src/util/check.h"
 #include "src/util/fork_guard.h"
 #include "src/util/no_throw.h"
@@ -18,8 +18,8 @@ namespace miodb {
 
 namespace {
 
-// What an iterator reads ahead of table files by itself.
-constexpr size_t kMostReadahead = 1024 * 1024;
+// So many versions that a range hides are passed one by one before the sources seek its end.
+constexpr int kStepsInHidden = 8;
 
 // Records in the pool and in memtables stay where they are while the state is pinned, so the current record is kept as
 // a view, without a copy. Those of table files, whose begin is null, go with the next move and are copied before it.
@@ -36,12 +36,13 @@ class DBIterator final : public Iterator {
         state_(std::move(point.state)),
         versions_(NewVersionIterator(order_, *state_, context_.verify, options_)),
         sequence_(point.sequence),
-        now_micros_(point.now_micros),
+        ranges_(order_),
         lower_(options.iterate_lower_bound),
         upper_(options.iterate_upper_bound),
-        operands_(now_micros_) {
+        operands_(point.now_micros) {
     CHECK(versions_ != nullptr);
     CHECK_LE(sequence_, kMaxSequence);
+    ranges_.Reset(state_->RangeSets(), sequence_);
   }
 
   // In a child of fork() only what the user wants to be called is; sources may wait for threads of the parent.
@@ -114,10 +115,10 @@ class DBIterator final : public Iterator {
       ReadPoint point = context_.newest();
       DCHECK(point.state != nullptr && point.sequence <= kMaxSequence);
       versions_ = NewVersionIterator(order_, *point.state, context_.verify, options_);
+      ranges_.Reset(point.state->RangeSets(), point.sequence);
       state_ = std::move(point.state);
       sequence_ = point.sequence;
-      now_micros_ = point.now_micros;
-      operands_ = Operands(now_micros_);
+      operands_ = Operands(point.now_micros);
       valid_ = false;
       failure_ = Status::OK();
       return Status::OK();
@@ -150,6 +151,7 @@ class DBIterator final : public Iterator {
 
   // The first version of a key is its newest, so a seek to the sequence passes those that the iterator does not see.
   void DoSeekToFirst() {
+    ranges_.Jump();
     if (lower_ != nullptr) {
       versions_->Seek(*lower_, sequence_);
     } else {
@@ -161,6 +163,7 @@ class DBIterator final : public Iterator {
   // The upper bound is exclusive: the sources are put behind all versions of keys below it. Sequence order makes the
   // greatest sequence the first of a key, hence kMaxSequence.
   void DoSeekToLast() {
+    ranges_.Jump();
     if (upper_ != nullptr) {
       versions_->Seek(*upper_, kMaxSequence);
       StepBack();
@@ -173,6 +176,7 @@ class DBIterator final : public Iterator {
   // A target below the lower bound would meet keys that the user must not see.
   void DoSeek(const Slice& target) {
     const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
+    ranges_.Jump();
     versions_->Seek(below ? *lower_ : target, sequence_);
     FindForward(nullptr);
   }
@@ -239,13 +243,17 @@ class DBIterator final : public Iterator {
     bool have_passed = hidden != nullptr;
     // The walk costs a step for every version and tombstone that it passes, however many lie before the next key.
     for (; versions_->Valid(); versions_->Next()) {
+      if (ranges_.any()) [[unlikely]] {
+        PassHiddenForward();
+        if (!versions_->Valid()) return;
+      }
       const RecordView& record = versions_->record();
       if (record.sequence() > sequence_) continue;
       if (have_passed && order_.Equal(record.key, passed)) continue;
       if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
       if (record.type() != kTypeValue) [[unlikely]] {
         if (record.type() == kTypeMerge) return FoldForward();
-        if (record.type() == kTypeExpiringValue && !HasExpired(record, now_micros_)) return Show(record);
+        if (record.type() == kTypeExpiringValue && !HasExpired(record, operands_.now_micros())) return Show(record);
         RecordView tombstone = record;
         Keep(&tombstone, &passed_space_, nullptr);
         passed = tombstone.key;
@@ -260,10 +268,48 @@ class DBIterator final : public Iterator {
 
   // A put that has not expired becomes current, with the value that its user gave it.
   void Show(const RecordView& put) {
-    DCHECK(!HidesKey(put, now_micros_));
+    DCHECK(!HidesKey(put, operands_.now_micros()));
     current_ = put;
     current_.value = UserValue(put);
     valid_ = true;
+  }
+
+  // Goes on to the first version that is not both visible to the sequence and hidden by a range. The first few are
+  // passed one by one, since a stretch may be short; then every source seeks the end of the stretch. What is newer than
+  // the newest range is not seen by this iterator if that is its own sequence, and need not be passed one by one
+  // either.
+  [[gnu::noinline]] void PassHiddenForward() {
+    DCHECK(ranges_.any());
+    for (int steps = 0; versions_->Valid(); steps++) {
+      const RecordView& record = versions_->record();
+      if (record.sequence() > sequence_) return;
+      const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
+      if (record.sequence() > hidden) return;
+      if (steps < kStepsInHidden) {
+        versions_->Next();
+      } else {
+        versions_->NextFrom(ranges_.end(), hidden == sequence_ ? UINT64_MAX : hidden);
+      }
+    }
+  }
+
+  // Whether the version that the walk backward stands on is hidden by a range. Then it goes on, over the stretch if
+  // there were some before.
+  [[gnu::noinline]] bool PassHiddenBackward(int* steps) {
+    DCHECK(ranges_.any() && *steps >= 0);
+    const RecordView& record = versions_->record();
+    if (record.sequence() > sequence_) return false;
+    const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kBackward);
+    if (record.sequence() > hidden) {
+      *steps = 0;
+      return false;
+    }
+    if ((*steps)++ < kStepsInHidden) {
+      versions_->Prev();
+    } else {
+      versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
+    }
+    return true;
   }
 
   // Shows the value of the operands that the sources stand on, and of what lies below them.
@@ -272,7 +318,8 @@ class DBIterator final : public Iterator {
     const Slice key = versions_->record().key;
     key_space_.assign(key.data(), key.size());
     operands_.Clear();
-    if (!operands_.AddAll(order_, key_space_, versions_.get()).ok()) return;  // the status says why
+    const uint64_t oldest = ranges_.any() ? ranges_.NewestOf(key_space_, RangeCover::Walk::kForward) : 0;
+    if (!operands_.AddAll(order_, key_space_, oldest, versions_.get()).ok()) return;  // the status says why
     standing_ = Standing::kBehindOperands;
     if (!operands_.HasValue()) {  // deleted by what the operand was folded into
       const std::string passed = key_space_;
@@ -312,18 +359,21 @@ class DBIterator final : public Iterator {
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
-    const auto shows = [&] { return visible && !HidesKey(candidate, now_micros_); };
-    for (; versions_->Valid(); versions_->Prev()) {
+    const auto shows = [&] { return visible && !HidesKey(candidate, operands_.now_micros()); };
+    int hidden_steps = 0;
+    while (versions_->Valid()) {
       const RecordView& record = versions_->record();
       if (in_key && !order_.Equal(record.key, candidate.key)) {
         if (shows()) break;
-        in_key = false;
+        in_key = visible = false;
       }
+      if (!in_key && lower_ != nullptr && order_.Compare(record.key, *lower_) < 0) {
+        visible = false;
+        break;
+      }
+      if (ranges_.any() && PassHiddenBackward(&hidden_steps)) [[unlikely]]
+        continue;
       if (!in_key) {
-        if (lower_ != nullptr && order_.Compare(record.key, *lower_) < 0) {
-          visible = false;
-          break;
-        }
         in_key = true;
         visible = false;
         candidate = record;
@@ -336,6 +386,7 @@ class DBIterator final : public Iterator {
         Keep(&candidate, &key_space_, &value_space_);
         visible = true;
       }
+      versions_->Prev();
     }
     DCHECK(in_key || !visible);
     // A source that failed may have lacked a newer version of the candidate, or its tombstone.
@@ -354,7 +405,7 @@ class DBIterator final : public Iterator {
   std::shared_ptr<const ReadState> state_;  // what versions_ reads from
   std::unique_ptr<InternalIterator> versions_;
   uint64_t sequence_;
-  uint64_t now_micros_;
+  RangeCover ranges_;
   const Slice* const lower_;
   const Slice* const upper_;
   bool valid_ = false;
@@ -368,22 +419,6 @@ class DBIterator final : public Iterator {
 };
 
 }  // namespace
-
-std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
-                                                     const ReadOptions& options) {
-  DCHECK(state.memtable != nullptr && state.version != nullptr);
-  std::vector<std::unique_ptr<InternalIterator>> sources;
-  sources.push_back(state.memtable->NewIterator());
-  for (const MemTableRef& memtable : state.immutables) sources.push_back(memtable->NewIterator());
-  for (const auto& level : state.version->levels) {
-    for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
-  }
-  if (state.version->ssd != nullptr) {
-    const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
-    state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);
-  }
-  return NewMergingIterator(order, std::move(sources));
-}
 
 Iterator* NewDBIterator(DBIteratorContext context, ReadPoint point, const ReadOptions& options) {
   return new DBIterator(std::move(context), std::move(point), options);

@@ -16,32 +16,39 @@ namespace miodb {
 // later sees only newer versions, which this flush does not judge.
 bool Flusher::Step() {
   MemTableRef memtable;
+  std::vector<uint64_t> snapshots;
   std::unique_ptr<VersionFilter> filter;
   {
     DbLock lock(control_);
     if (tree_->immutables.empty() || !scheduler_->MayFlush() || !control_->error().ok()) return BuildFilter();
     memtable = tree_->immutables.back();
-    filter = std::make_unique<VersionFilter>(tree_->snapshots.Sequences());
+    snapshots = tree_->snapshots.Sequences();
+    filter = std::make_unique<VersionFilter>(snapshots);
     scheduler_->BeginFlush();  // from here to EndFlush nothing is thrown
   }
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
   std::vector<TableRef> tables;
+  std::vector<RangeDeletion> deleted;
   Status s = db_.WithMemory([&] {
+    const std::vector<RangeDeletion> all = memtable->ranges().All();
     const FlushRequest request{db_.pool.get(),
                                db_.order,
                                memtable.get(),
                                filter.get(),
                                db_.options.filter_bits_per_key,
                                [this] { return tree_->NewId(); },
-                               !db_.LogsUntilSsd()};
+                               db_.VersionsOnce(),
+                               RangeSet::Make(db_.order, all, nullptr)};
+    // What no read tells apart is left out of the manifest.
+    if (request.ranges != nullptr) deleted = RangeSet::Make(db_.order, all, &snapshots)->Ranges();
     return FlushMemTable(request, &tables);
   });
   uint64_t index_bytes = 0;
   for (const TableRef& table : tables) index_bytes += table->index()->size();
   DbLock lock(control_);
   // Let go of both before anybody is told: what the memtable alone holds is free only then.
-  Install(std::move(memtable), std::move(tables), s);
+  Install(std::move(memtable), std::move(tables), std::move(deleted), s);
   const uint64_t micros = NowMicros() - start;
   db_.statistics.flushes.Add(1);
   db_.statistics.flush_micros.Add(micros);
@@ -52,11 +59,15 @@ bool Flusher::Step() {
 
 // One edit names the tables, takes the log chunks out and raises the flushed sequence. A crash finds either the log or
 // the tables, never both and never neither.
-Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables) {
+Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables,
+                      std::vector<RangeDeletion> deleted) {
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
   CHECK(tables.empty() || !memtable.empty());  // all of a memtable may be single deletions and their puts
   VersionEdit edit;
   const uint64_t run = tree_->versions->NewId();
+  if (!MIODB_MUTATED(kRangesUnnamed)) {
+    for (RangeDeletion& range : deleted) edit.ranges.push_back({tree_->versions->NewId(), std::move(range)});
+  }
   for (const TableRef& table : tables) {
     edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
   }
@@ -74,11 +85,12 @@ Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tab
 }
 
 // The trimmed tails of chunks go back only after the edit: until then the log may still be replayed from them.
-void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, Status s) {
+void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::vector<RangeDeletion> deleted,
+                      Status s) {
   if (s.ok()) {
     s = db_.WithMemory([&] {
       control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
-      return Apply(*memtable, tables);
+      return Apply(*memtable, tables, std::move(deleted));
     });
   }
   scheduler_->EndFlush(OutcomeOf(s));

@@ -1,6 +1,8 @@
 // Whether a key may be there, by what is in memory alone. In a file of its own: a second caller of what a get calls
 // once would cost each get some calls that are inlined now.
 
+#include <algorithm>
+
 #include "src/db/read_path.h"
 #include "src/format/expiry.h"
 
@@ -20,6 +22,15 @@ bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::st
     s = pin->immutables[i]->Get(lookup, verify, &found, &record);
   }
   if (!s.ok()) return true;
+  if (pin->has_ranges()) {
+    // What memtables do not have is older than their ranges, and what they have is not older than those of tables.
+    std::vector<const RangeSet*> sets;
+    pin->memtable->ranges().AppendTo(&sets);
+    for (const MemTableRef& sealed : pin->immutables) sealed->ranges().AppendTo(&sets);
+    uint64_t hidden = 0;
+    for (const RangeSet* set : sets) hidden = std::max(hidden, set->NewestAt(key, lookup.sequence));
+    if (hidden > 0 && !(found && record.sequence() > hidden)) return false;
+  }
   if (found && (HidesKey(record) || !IsPut(record.type()))) return !HidesKey(record);
   if (found) {
     const Slice stored = UserValue(record);

@@ -158,6 +158,7 @@ Status LogFloor::Replace(const VersionEdit& edit, Status* in_doubt) {
   ManifestState next;
   next.comparator = now.comparator;
   next.files = now.files;
+  next.ranges = now.ranges;  // all up to the floor, and the log has what is newer
   next.next_id = tree_->versions->NewId();
   VersionEdit files;
   files.removed_files = edit.removed_files;

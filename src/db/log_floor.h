@@ -40,7 +40,10 @@ class LogFloor {
   uint64_t log_reach() const { return log_reach_; }
 
   // The files of the tier are in the tree by now.
-  void ForgetFiles() { found_.files.clear(); }
+  void ForgetFiles() {
+    found_.files.clear();
+    found_.ranges.clear();
+  }
 
   // The epoch of the root, or of STORE with a volatile pool, as the open found it, and that of now.
   uint64_t opened_epoch() const { return opened_epoch_; }

@@ -40,7 +40,9 @@ PickerInput Merger::MakePickerInput() const {
 }
 
 // The same question as Step asks, so that nobody waits for work that no thread would begin.
-bool Merger::HasWork() const { return control_->error().ok() && scheduler_->NextMerge(MakePickerInput()).has_value(); }
+bool Merger::HasWork() const {
+  return control_->error().ok() && (ranges_.IsDue() || scheduler_->NextMerge(MakePickerInput()).has_value());
+}
 
 // Looks for garbage, and whether anything is at work or due that may free space.
 bool Merger::LookForWork() {
@@ -81,6 +83,10 @@ bool Merger::Step() {
   {
     DbLock lock(control_);
     if (!control_->error().ok() || control_->closing()) return false;
+    if (ranges_.IsDue() && ranges_.Trim()) {
+      flusher_->DropUnread();
+      return true;
+    }
     MarkGarbage();
     job = scheduler_->NextMerge(MakePickerInput());
     if (!job.has_value()) {
@@ -123,6 +129,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
       partition_bytes = std::max(partition_bytes, tree_->versions->payload_live_bytes() / kTablesWhenTight);
     }
     *version = tree_->versions->current();
+    request.ranges_applied = tree_->versions->manifest().flushed_sequence;
     request.index_reserve = space_->IndexReserve(Space::Demand::kAny, 0);
     pressed = scheduler_->full();
   }
@@ -144,6 +151,7 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
     }
   }
   request.on_ssd = (*version)->ssd;
+  request.ranges = (*version)->ranges;
   if (into_repository) {
     if (job.kind != MergeKind::kCollect) request.purpose = Purpose::kLazyCopy;
     // A copy frees nothing before the whole job is done, so a full pool does without.
@@ -160,14 +168,14 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
   request.merge_operator = db_.options.merge_operator;
   request.compaction_filter = db_.options.compaction_filter;
   request.filter_level = job.output_level;
-  request.versions_once = !db_.LogsUntilSsd();
+  request.versions_once = db_.VersionsOnce();
   request.new_table_number = [this] { return tree_->NewId(); };
   request.stop = [this] { return control_->closing(); };
   return request;
 }
 
-// Bytes read count the indexes of tables that went, since a zero-copy merge reads nothing else; bytes written add the
-// records that were copied.
+// Bytes read count the indexes of tables that went; records that are read besides have a counter of their own, since a
+// zero-copy merge reads next to none. Bytes written add the records that were copied.
 void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
   uint64_t read = 0, written = result.bytes_copied;
   if (job.kind != MergeKind::kDrop) {
@@ -176,7 +184,10 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   for (const TableRef& table : result.added) written += table->index()->size();
   DCHECK_GE(job.output_level, job.level);
   db_.statistics.merges.Add(1);
+  db_.statistics.range_dropped.Add(result.range_dropped);
+  db_.statistics.range_reads.Add(result.range_reads);
   db_.statistics.merge_micros.Add(micros);
+  db_.statistics.merge_record_bytes.Add(result.record_bytes_read);
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
 }
 
@@ -241,8 +252,8 @@ void Merger::DropTables(const MergeJob& job, MergeResult* result) {
   result->removed = job.collect;
   for (const TableRef& table : job.collect) result->entries_dropped += table->entries();
   result->entries_read = 0;
-  db_.statistics.expired_tables.Add(job.collect.size());
-  db_.statistics.expired_entries.Add(result->entries_dropped);
+  db_.statistics.expired.tables.Add(job.collect.size());
+  db_.statistics.expired.entries.Add(result->entries_dropped);
 }
 
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash

@@ -15,6 +15,7 @@
 #include "compaction/scheduler.h"
 #include "src/db/flusher.h"
 #include "src/db/log_floor.h"
+#include "src/db/range_trim.h"
 #include "src/db/space.h"
 #include "src/db/ssd_tier.h"
 #include "src/db/tree.h"
@@ -45,7 +46,8 @@ class Merger {
         floor_(parts.floor),
         tier_(parts.tier),
         flusher_(parts.flusher),
-        turns_(parts.turns) {
+        turns_(parts.turns),
+        ranges_(db, parts.control, parts.tree, parts.scheduler) {
     CHECK(control_ != nullptr && tree_ != nullptr && parts.scheduler != nullptr);
     CHECK(space_ != nullptr && floor_ != nullptr);
     CHECK(tier_ != nullptr && flusher_ != nullptr && turns_ != nullptr);
@@ -88,6 +90,7 @@ class Merger {
   SsdTier* const tier_;
   Flusher* const flusher_;
   WriteTurns* const turns_;
+  RangeTrim ranges_;
 };
 
 }  // namespace miodb

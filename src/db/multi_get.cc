@@ -66,6 +66,8 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
   Status& status = call->statuses[i];
   status = s;
   if (!s.ok()) return;
+  if (found && call->state->has_ranges()) [[unlikely]]
+    found = record.sequence() > call->state->NewestRange(call->keys[i], call->lookups[i].sequence);
   const bool expires = found && record.type() == kTypeExpiringValue;
   if (!found || IsTombstone(record.type()) || (expires && HasExpired(record, call->DateFrom(db_)))) {
     status = Status::NotFound(Slice());

@@ -105,11 +105,15 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
       {"merge-micros", &statistics.merge_micros},
       {"flushes", &statistics.flushes},
       {"merges", &statistics.merges},
-      {"expired-tables", &statistics.expired_tables},
-      {"expired-table-entries", &statistics.expired_entries},
+      {"merge-record-bytes-read", &statistics.merge_record_bytes},
+      {"expired-tables", &statistics.expired.tables},
+      {"expired-table-entries", &statistics.expired.entries},
       {"quiet-merges", &statistics.quiet_merges},
       {"quiet-merges-given-up", &statistics.quiet_given_up},
       {"quiet-bytes-written", &statistics.quiet_bytes},
+      {"range-entries-dropped", &statistics.range_dropped},
+      {"range-records-read", &statistics.range_reads},
+      {"range-tables-dropped", &statistics.range_tables},
   };
   for (const auto& [name, counter] : jobs) counters->emplace_back(name, counter->value());
 }
@@ -163,6 +167,7 @@ CounterList Properties::Counters() {
   result.emplace_back("live-bytes", tree_->versions->payload_live_bytes());
   result.emplace_back("payload-bytes", tree_->versions->payload_bytes());
   result.emplace_back("entries", tree_->versions->entries());
+  result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
   result.emplace_back("table-memory-bytes", tree_->TableMemoryBytes());
   result.emplace_back("immutable-memtables", tree_->immutables.size());
   return result;

@@ -6,8 +6,9 @@
 //   3 Look into the memtable, the sealed memtables newest first, then the version's runs in order of age. The first hit
 //     at or below the sequence is the newest visible version (version.h says why).
 //     On SSD it goes on with the levels there, in the one file of each that can have the key.
-//     If that is a put with a lifetime, the clock is asked whether it has expired; then the key is gone.
-//     If that is an operand, all versions from there down to the base are looked for once more, by one walk over all
+//     If a range that was deleted has the key, and as of a later sequence, there is none: what is older is hidden too.
+//     If it is a put with a lifetime, the clock is asked whether it has expired; then the key is gone.
+//     If it is an operand, all versions from there down to the base are looked for once more, by one walk over all
 //     sources, and the merge operator makes the value.
 //   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
 #include "src/db/read_path.h"
@@ -57,10 +58,13 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
   const LookupKey lookup(order_, key, ReadSequence(options));
   PrefetchFilters(lookup, *state);
   Status s = FindInPool(options, lookup, *state, found, record);
-  if (!s.ok() || *found || state->version->ssd == nullptr) return s;
-  PerfClock ssd_clock;
-  s = state->version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
-  ssd_clock.Lap(&PerfContext::get_ssd);
+  if (s.ok() && !*found && state->version->ssd != nullptr) {
+    PerfClock ssd_clock;
+    s = state->version->ssd->Get(lookup, db_.SsdReadMode(options), options.snapshot == nullptr, block, found, record);
+    ssd_clock.Lap(&PerfContext::get_ssd);
+  }
+  if (s.ok() && *found && state->has_ranges()) [[unlikely]]
+    *found = record->sequence() > state->NewestRange(key, lookup.sequence);
   return s;
 }
 
@@ -77,7 +81,9 @@ bool ReadPath::HidesKey(const RecordView& record) const {
   DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
   Operands operands(now_micros);
-  Status s = operands.AddAll(order_, key, versions.get());
+  // A range that the read sees and that is newer than the operand would have hidden it.
+  const uint64_t hidden = state.has_ranges() ? state.NewestRange(key, sequence) : 0;
+  Status s = operands.AddAll(order_, key, hidden, versions.get());
   if (!s.ok()) return s;
   if (!operands.HasValue()) return Status::NotFound(Slice());
   return operands.Fold(db_.options.merge_operator, key, value);

@@ -36,6 +36,12 @@ class ReadPath {
                                std::vector<PinnableSlice>* values);
   bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found);
 
+  // Whether no key has a version behind its sequence: Busy if one has (unchanged.cc). *as_of: the moment of the answer.
+  Status CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of);
+
+  // The same of what was written since that moment. By the leader of a group of writes, with the lanes closed.
+  Status CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of);
+
   // The iterator keeps its state pinned. Throws bad_alloc without memory.
   Iterator* MakeIterator(const ReadOptions& options);
 
@@ -56,6 +62,8 @@ class ReadPath {
                       uint64_t now_micros, std::string* value) const;
   template <typename Use, typename UseMade>
   Status GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made);
+  Status FindNewest(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest);
+  Status FindNewestSince(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest);
   static void PinMade(std::string* made, PinnableSlice* value);
   static void PinValue(const Slice& bytes, ReadState* state, BlockPin* block, PinnableSlice* value);
   static void UnpinState(void* state);

@@ -10,6 +10,27 @@
 
 namespace miodb {
 
+// The newest source with an answer need not have the newest deletion that the sequence sees, so all are asked.
+uint64_t ReadState::NewestRange(const Slice& key, uint64_t sequence) const {
+  uint64_t newest = 0;
+  DCHECK(memtable != nullptr);
+  if (const MemTableRanges::View* const view = memtable->ranges().view(); view != nullptr) {
+    for (const RangeSet* set : {view->most.get(), view->newest.get()}) {
+      if (set != nullptr) newest = std::max(newest, set->NewestAt(key, sequence));
+    }
+  }
+  for (const RangeSet* set : older_ranges) newest = std::max(newest, set->NewestAt(key, sequence));
+  return newest;
+}
+
+std::vector<const RangeSet*> ReadState::RangeSets() const {
+  std::vector<const RangeSet*> sets;
+  DCHECK(memtable != nullptr);
+  memtable->ranges().AppendTo(&sets);
+  sets.insert(sets.end(), older_ranges.begin(), older_ranges.end());
+  return sets;
+}
+
 namespace {
 
 // Gives each living thread a small number of its own; a number is used again after its thread has ended.

@@ -42,6 +42,17 @@ struct ReadState {
   std::vector<MemTableRef> immutables;  // sealed, newest first
   VersionRef version;
 
+  // Range deletions of all but the memtable, which may get some at any time. Set by Tree::Publish.
+  std::vector<const RangeSet*> older_ranges;
+
+  bool has_ranges() const { return memtable->ranges().view() != nullptr || !older_ranges.empty(); }
+
+  // The newest deletion of a range with the key at or below the sequence; 0: none. It hides what is older.
+  uint64_t NewestRange(const Slice& key, uint64_t sequence) const;
+
+  // All sets that a read is to ask, of which those of the memtable are the newest.
+  std::vector<const RangeSet*> RangeSets() const;
+
   std::atomic<int64_t> references{0};
 };
 

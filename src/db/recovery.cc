@@ -83,7 +83,7 @@ void Recovery::ReplayChunk(const LogPiece& piece, const ExtentRef& extent, MemTa
     CHECK(!frame.has_unknown_type);
     for (const char* p = frame.body; p < frame.end; p += record.size()) {
       CHECK(ParseRecord(p, frame.end, &record));
-      memtable->Add(record.key, record.tag, p, record.size());
+      memtable->AddRecord(record.key, record.value, record.tag, p, record.size());
     }
   }
   CHECK_LE(piece.valid_bytes, extent->size());
@@ -112,7 +112,7 @@ Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
   uint64_t sequence = DecodeFixed64(batch.data());
   write_->frame_writer()->Write(chunks.back().get(), &records, body_bytes, sequence);
   for (const LogRecord& record : records) {
-    memtable->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+    memtable->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
   return Status::OK();
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
-#include "src/api/write_batch_internal.h"
 #include "src/db/db_impl.h"
 #include "src/db/file_names.h"
 #include "src/db/operand_chain.h"
@@ -19,7 +18,6 @@
 #include "src/nvm/pool.h"
 #include "src/nvm/pool_image.h"
 #include "src/util/check.h"
-#include "src/util/coding.h"
 #include "src/util/posix_file.h"
 #include "src/util/replace_file.h"
 
@@ -264,6 +262,8 @@ Status Repairer::Write(Salvage* salvage) {
     return written;
   };
   const KeyOrder order(options_.comparator);
+  s = FindRanges(salvage);
+  if (!s.ok()) return s;
   OperandChain chain;
   s = salvage->ForEach([&](const RecordView& record) {
     const uint64_t sequence = record.sequence();
@@ -276,46 +276,6 @@ Status Repairer::Write(Salvage* salvage) {
   if (s.ok()) s = ApplyLogFiles(*salvage->log(), db.get());
   if (s.ok()) s = db->Flush();
   return s.ok() && volatile_ ? DrainAll(db.get()) : s;
-}
-
-// Finds the log files, and judges all that there is of the log.
-Status Repairer::JudgeLog(Salvage* salvage, uint64_t flushed_sequence) {
-  const std::optional<uint64_t> log_id = volatile_ ? std::nullopt : std::optional(store_.log.id);
-  Status s = salvage->log()->AddFiles(env_, log_is_former_ ? "" : wal_folder_, log_id);
-  if (s.ok()) s = salvage->JudgeLog(flushed_sequence, log_reach_);
-  for (const LogPiece& piece : salvage->log()->pieces()) {
-    if (piece.in_file() && piece.replayed()) log_begin_ = std::min(log_begin_, piece.first_sequence);
-  }
-  return s;
-}
-
-// A batch at a time: log files may be larger than memory.
-Status Repairer::ApplyLogFiles(const LogHistory& log, DB* db) {
-  CHECK(db != nullptr);
-  Status s;
-  for (const LogPiece& piece : log.pieces()) {
-    if (!s.ok() || !piece.in_file() || !piece.replayed()) continue;
-    s = log.ForEachBatch(piece, [&](const Slice& contents) {
-      WriteBatch batch;
-      LeaveOutOlder(contents, &batch);
-      return db->Write(WriteOptions(), &batch);
-    });
-  }
-  return s;
-}
-
-// A batch of the log without the updates of which newer ones lie elsewhere.
-void Repairer::LeaveOutOlder(const Slice& contents, WriteBatch* batch) const {
-  DCHECK_GE(contents.size(), kBatchHeaderBytes);
-  BatchReader reader(contents);
-  uint64_t sequence = DecodeFixed64(contents.data());
-  uint8_t type;
-  Slice key, value;
-  for (; reader.Next(&type, &key, &value); sequence++) {
-    const auto newer = newest_.find(key.ToString());
-    if (newer != newest_.end() && newer->second >= sequence) continue;
-    WriteBatchInternal::Add(batch, type, key, value);
-  }
 }
 
 // Step 5. LOST is there before the pools are exchanged, so nobody meets a repaired database without the list of what it

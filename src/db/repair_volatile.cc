@@ -53,6 +53,7 @@ Status Repairer::RunVolatile() {
   Log(info_log_, "repairing %s", path.c_str());
   log_reach_ = store_.log_reach;
   Salvage salvage(nullptr, KeyOrder(options_.comparator), [this](const Problem& p) { Report(p); });
+  for (const RangePlace& place : edit.ranges) salvage.AddRange(place.range);
   s = AddSsd(id, whole ? &state : nullptr, &salvage);
   if (s.ok()) s = JudgeLog(&salvage, state.flushed_sequence);
   if (s.ok()) s = Write(&salvage);

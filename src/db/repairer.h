@@ -76,6 +76,7 @@ class Repairer {
   Status Write(Salvage* salvage);
   Status HasTables(const std::string& directory, bool* has) const;
   Status JudgeLog(Salvage* salvage, uint64_t flushed_sequence);
+  Status FindRanges(Salvage* salvage);
   Status ApplyLogFiles(const LogHistory& log, DB* db);
   void LeaveOutOlder(const Slice& contents, WriteBatch* batch) const;
   Status WriteLost(const Salvage::Counts& counts);
@@ -133,6 +134,7 @@ class Repairer {
   uint64_t log_reach_ = 0;                    // the log went at least this far
   uint64_t log_begin_ = UINT64_MAX;           // the first write of the log files; from here on newest_ is kept
   NewestWrites newest_;                       // outside of log files
+  RangeSetRef deleted_;                       // ranges that were; null: none
   std::unique_ptr<SsdStore> ssd_;             // of the damaged database
   Exchange exchange_ = Exchange::kNotBegun;
 };

@@ -21,6 +21,7 @@ class SnapshotImpl final : public Snapshot {
  public:
   explicit SnapshotImpl(uint64_t seq) : sequence(seq) {}
   ~SnapshotImpl() override = default;
+  uint64_t GetSequenceNumber() const override { return sequence; }
   const uint64_t sequence;
 };
 

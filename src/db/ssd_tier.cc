@@ -187,7 +187,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   input.oldest_first = floor_->WantsDrain();
   input.drain = input.oldest_first || WantsRoom();
   input.may_drain = scheduler_->MayDrain(tree_->versions->BufferEmpty());
-  input.busy_tables = &scheduler_->busy_tables();
+  input.busy_tables = &scheduler_->busy(Busy::kTables);
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
   input.purge = purge_;
@@ -219,13 +219,14 @@ bool SsdTier::Step() {
   if (db_.ssd == nullptr) return false;
   std::optional<SsdJob> job;
   JobHold hold;
-  std::shared_ptr<const SsdLevels> levels;
+  JobBase base;
   {
     DbLock lock(control_);
     job = Pick();
     if (job.has_value()) {
-      levels = tree_->versions->current()->ssd;
-      CHECK_LT(static_cast<size_t>(job->output_level), levels->levels.size());
+      const VersionRef& version = tree_->versions->current();
+      base = {version->ssd, version->ranges, tree_->versions->manifest().flushed_sequence};
+      CHECK_LT(static_cast<size_t>(job->output_level), base.levels->levels.size());
       schedule_->Begin(job->range);
       const Status s = db_.WithMemory([&] {
         control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
@@ -248,12 +249,12 @@ bool SsdTier::Step() {
     DbLock lock(control_);
     return floor_->Raise();
   }
-  RunJob(std::move(*job), hold, std::move(levels));
+  RunJob(std::move(*job), hold, std::move(base));
   return true;
 }
 
 // Steps 1 and 2, but for the pick.
-Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevels>& levels, SsdMergeResult* result) {
+Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult* result) {
   // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
   const VersionFilter filter(tree_->snapshots.Sequences());
   Status s = MarkEpoch();
@@ -261,14 +262,16 @@ Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevel
   const SsdMergeRequest request{db_.ssd.get(),
                                 db_.order,
                                 &job,
-                                levels,
+                                base.levels,
                                 &filter,
                                 db_.options.ssd_file_size,
                                 [this] { return tree_->NewId(); },
                                 control_->closing_flag(),
-                                db_.WallMicros(),
                                 db_.options.merge_operator,
-                                !db_.LogsUntilSsd(),
+                                db_.VersionsOnce(),
+                                base.ranges,
+                                base.flushed_sequence,
+                                db_.WallMicros(),
                                 db_.options.compaction_filter,
                                 db_.options.num_levels + job.output_level};
   return RunSsdMerge(request, result);
@@ -276,11 +279,11 @@ Status SsdTier::RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevel
 
 // Outputs are synced before the edit names them (compaction/ssd_merge.cc). Those of a job that failed are unlinked with
 // their last reference. From BeginDrain to EndDrain nothing is thrown, or the scheduler would hold the inputs for ever.
-void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) {
+void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
   const WriteTurns::Work work(turns_);
   const uint64_t start = NowMicros();
   SsdMergeResult result;
-  Status s = db_.WithMemory([&] { return RunMerge(job, levels, &result); });
+  Status s = db_.WithMemory([&] { return RunMerge(job, base, &result); });
   if (!s.ok()) {
     for (const SstRef& file : result.files) file->MarkObsolete();
   }
@@ -292,12 +295,13 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
   (job.is_drain() ? stats.drains : stats.ssd_compactions).Add(1);
   (job.is_drain() ? stats.drain_bytes : stats.ssd_compaction_bytes).Add(written);
   stats.ssd_read_bytes.Add(result.bytes_read);
+  stats.range_dropped.Add(result.range_dropped);
   stats.ssd_micros.Add(micros);
   stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
 
   const SsdRange range = std::move(job.range);
   const bool inputs_damaged = result.inputs_damaged;
-  levels.reset();
+  base = JobBase();
   DbLock lock(control_);
   if (s.ok()) {
     // What throws here may have changed STORE or the version, or neither: no other job goes on from that.
@@ -312,11 +316,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdL
     db_.Log(
         "%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "
         "%llu us",
-        job.is_drain()                  ? "drain"
-        : job.is_move()                 ? "move"
-        : job.kind == SsdJobKind::kDrop ? "removal of what expired"
-                                        : "compaction",
-        job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
+        SsdJobName(job), job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
         static_cast<unsigned long long>(result.entries_dropped), static_cast<unsigned long long>(result.entries_read),
         static_cast<unsigned long long>(written), static_cast<unsigned long long>(micros));
   }

@@ -100,6 +100,13 @@ class SsdTier {
   Status PurgeRange(const Slice* begin, const Slice* end) EXCLUDES(db_mutex);
 
  private:
+  // Of the version that a job was picked from.
+  struct JobBase {
+    std::shared_ptr<const SsdLevels> levels;
+    RangeSetRef ranges;
+    uint64_t flushed_sequence = 0;
+  };
+
   Status CheckEpoch() const;
   Status MarkEpoch() EXCLUDES(db_mutex);
   uint64_t NvmBudget() const;
@@ -110,9 +117,8 @@ class SsdTier {
   std::vector<uint64_t> LevelLimits(const SsdLevels& ssd) const;
   SsdPickerInput MakePickerInput() REQUIRES(db_mutex);
   std::optional<SsdJob> Pick() REQUIRES(db_mutex);
-  Status RunMerge(const SsdJob& job, const std::shared_ptr<const SsdLevels>& levels, SsdMergeResult* result)
-      EXCLUDES(db_mutex);
-  void RunJob(SsdJob job, const JobHold& hold, std::shared_ptr<const SsdLevels> levels) EXCLUDES(db_mutex);
+  Status RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult* result) EXCLUDES(db_mutex);
+  void RunJob(SsdJob job, const JobHold& hold, JobBase base) EXCLUDES(db_mutex);
   Status Install(const SsdJob& job, const SsdMergeResult& result) REQUIRES(db_mutex);
   void Finish(const JobHold& hold, const SsdRange& range, const Status& s, bool inputs_damaged) REQUIRES(db_mutex);
   Status Purge(PurgeRequest request) REQUIRES(db_mutex);

@@ -99,7 +99,9 @@ void Tree::DropFlushed(const MemTableRef& flushed) {
 Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
   while (applying_) control_->SleepUntilDone(kTurnMicros);
   applying_ = true;
+  const Version* const before = versions->current().get();
   Status s = versions->Apply(std::move(edit), added, added_files);
+  if (versions->current().get() != before) version_changes++;
   applying_ = false;
   control_->SignalDone();
   return s;
@@ -112,6 +114,8 @@ void Tree::Publish() {
   state->memtable = memtable;
   state->immutables.assign(immutables.begin(), immutables.end());
   state->version = versions->current();
+  for (const MemTableRef& sealed : immutables) sealed->ranges().AppendTo(&state->older_ranges);
+  if (state->version->ranges != nullptr) state->older_ranges.push_back(state->version->ranges.get());
   states.Publish(std::move(state));
 }
 

@@ -79,6 +79,9 @@ class Tree {
   MemTableRef memtable GUARDED_BY(db_mutex);
   std::deque<MemTableRef> immutables GUARDED_BY(db_mutex);
 
+  // How often the version has changed.
+  uint64_t version_changes GUARDED_BY(db_mutex) = 0;
+
   ReadStates states;
   SnapshotList snapshots;
 

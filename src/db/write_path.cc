@@ -19,6 +19,7 @@
 //
 //   1 Join the queue (write_queue.h); with several writers and few CPUs, when it is its turn (write_turns.h). Limits of
 //     sizes are checked before.
+//   1b With a condition (WriteIf): ask for it. The group has no other writer, and nothing is written meanwhile.
 //   2 Make room: the current log chunk has space for the frame in all but one of thousands of cases. Else take the next
 //     prepared chunk; when the memtable has its share of chunks, seal it and start a new one.
 //   3 Number the updates.
@@ -47,6 +48,15 @@ constexpr int kMeetings = 32;
 // Lanes that had more writers than there are CPUs stay closed for so many groups of writes: a writer without a CPU
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
+
+// What RocksDB says of the bounds, and what the manifest can hold.
+Status CheckRange(const KeyOrder& order, const Slice& begin, const Slice& end) {
+  if (order.Compare(begin, end) > 0) return Status::InvalidArgument("DeleteRange", "begin comes after end");
+  const size_t longest = std::max(begin.size(), end.size());
+  if (longest <= kMaxRangeKeySize) return Status::OK();
+  return Status::InvalidArgument("DeleteRange with a bound of " + std::to_string(longest) + " bytes",
+                                 "the limit is " + std::to_string(kMaxRangeKeySize));
+}
 
 Status NoOperator() { return Status::NotSupported("a merge", "the database was opened without a merge_operator"); }
 
@@ -96,7 +106,11 @@ Status WritePath::SingleDelete(const WriteOptions& options, const Slice& key) {
 }
 
 Status WritePath::Write(const WriteOptions& options, WriteBatch* updates) {
-  return db_.WithMemory([&] { return DoWrite(options, updates); });
+  return db_.WithMemory([&] { return DoWrite(options, updates, nullptr); });
+}
+
+Status WritePath::WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition) {
+  return db_.WithMemory([&] { return DoWrite(options, updates, &condition); });
 }
 
 WritePath::WritePath(DbContext& db, const Parts& parts)
@@ -160,7 +174,7 @@ Status WritePath::WriteOne(const WriteOptions& options, ValueType type, const Sl
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates) {
+Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
   std::optional<WriteBatch> stored;
   if (const Lifetimes lifetimes(db_); lifetimes.MayGive(options)) [[unlikely]] {
@@ -169,6 +183,7 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
     updates = &*stored;
   }
   Writer writer;
+  writer.condition = condition;
   writer.batch = WriteBatchInternal::Contents(updates);
   writer.sync = options.sync;
   writer.deletes_only = true;
@@ -176,13 +191,14 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
   uint8_t type;
   Slice key, value;
   while (reader.Next(&type, &key, &value)) {
-    Status s = CheckSizes(key, value);
+    const bool is_range = type == kBatchRangeDeletion;
+    Status s = is_range ? CheckRange(db_.order, key, value) : CheckSizes(key, value);
     if (!s.ok()) return s;
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
     if (type == kBatchExpiringPut) writer.user_bytes -= kExpiryBytes;
     writer.count++;
-    if (!IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
+    if (!is_range && !IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
     if (type == kBatchMerge && !MayMerge()) return NoOperator();
   }
   if (reader.corrupt()) return Status::Corruption("WriteBatch", "damaged contents");
@@ -190,10 +206,15 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
     return Status::InvalidArgument("WriteBatch of " + std::to_string(writer.body_bytes) + " bytes",
                                    "the limit is " + std::to_string(kMaxFrameBody));
   }
-  if (db_.tracer.wants_calls()) [[unlikely]]
-    TraceStored(&db_.tracer, writer.batch);
+  const auto trace = [&] {
+    if (db_.tracer.wants_calls()) [[unlikely]]
+      TraceStored(&db_.tracer, writer.batch);
+  };
+  if (condition == nullptr) trace();
   if (writer.count == 0) return Status::OK();
-  return Submit(&writer);
+  const Status s = Submit(&writer);
+  if (condition != nullptr && s.ok()) trace();  // not before it is known to be written
+  return s;
 }
 
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
@@ -337,7 +358,7 @@ void WritePath::InsertGroup(uint64_t first_sequence) {
   uint64_t sequence = first_sequence;
   for (const LogRecord& record : group_records_) {
     DCHECK(chunk_->Contains(record.place));
-    writable_->Add(record.key, PackTag(sequence++, record.type), record.place, record.size());
+    writable_->AddRecord(record.key, record.value, PackTag(sequence++, record.type), record.place, record.size());
   }
   DCHECK_EQ(sequence, allocated_sequence_ + 1);
 }
@@ -390,14 +411,17 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
   }
   DCHECK(seal || body_bytes > 0);
   Status s;
-  if (body_bytes > 0) {
+  if (leader->condition != nullptr && !MIODB_MUTATED(kConditionUnasked)) [[unlikely]]
+    s = db_.WithMemory(*leader->condition);
+  if (body_bytes > 0 && s.ok()) {
     PerfClock clock;
     s = MakeRoom(FrameWriter::FrameSize(body_bytes), deletes_only);
     clock.Lap(&PerfContext::put_room);
     if (s.ok()) s = WriteRecords(leader, last, body_bytes, sync);
     if (s.ok()) db_.statistics.user_bytes.AddAlone(user_bytes);
   }
-  if ((seal || (file_log_ != nullptr && logs_->TooLarge())) && s.ok()) {
+  const bool large = (file_log_ != nullptr && logs_->TooLarge()) || writable_->ranges().has_had_its_share();
+  if ((seal || large) && s.ok()) {
     DbLock lock(control_);
     s = control_->error();
     // Nothing is won by sealing for the log's sake while an older memtable keeps an older file.
@@ -417,23 +441,6 @@ Status WritePath::RequestFlush() {
   const DbUnlock unlock(control_);
   Writer writer;
   return Submit(&writer);  // an empty write that is asked to seal
-}
-
-// The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open
-// that is cut off replays it again.
-Status WritePath::Replay(const Slice& batch) {
-  CHECK(writable_ != nullptr && db_.LogsUntilSsd());
-  group_records_.clear();
-  const uint64_t body_bytes = AppendRecords(batch, &group_records_);
-  const uint64_t first = DecodeFixed64(batch.data());
-  CHECK_EQ(first, allocated_sequence_ + 1);
-  Status s = MakeRoomForReplay(FrameWriter::FrameSize(body_bytes));
-  if (!s.ok()) return s;
-  allocated_sequence_ += group_records_.size();
-  frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
-  InsertGroup(first);
-  tree_->last_sequence.store(allocated_sequence_, std::memory_order_release);  // release: as by a leader
-  return s;
 }
 
 }  // namespace miodb

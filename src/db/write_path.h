@@ -65,6 +65,10 @@ class WritePath {
   Status SingleDelete(const WriteOptions& options, const Slice& key);
   Status Write(const WriteOptions& options, WriteBatch* updates);
 
+  // Write, if condition returns OK when it is asked in between two groups, in whatever thread; else what it returns.
+  // It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
+  Status WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition);
+
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
 
@@ -97,7 +101,7 @@ class WritePath {
   bool MayMerge() const { return db_.options.merge_operator != nullptr || db_.hooks.repairs; }
   Status PutWithLifetime(const WriteOptions& options, const Slice& key, const Slice& value);
   Status WriteOne(const WriteOptions& options, ValueType type, const Slice& key, const Slice& value);
-  Status DoWrite(const WriteOptions& options, const WriteBatch* updates);
+  Status DoWrite(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;

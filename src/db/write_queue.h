@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "miodb/slice.h"
 #include "miodb/status.h"
@@ -24,6 +25,9 @@
 #include "src/util/futex.h"
 
 namespace miodb {
+
+// What has to hold before a write: asked by the leader while nobody else can write. An error is the write's.
+using WriteCondition = std::function<Status()>;
 
 // One caller's updates: a batch's bytes, or a single put or delete.
 struct Writer {
@@ -38,6 +42,7 @@ struct Writer {
   uint32_t count = 0;
   bool sync = false;
   bool deletes_only = false;
+  const WriteCondition* condition = nullptr;  // null: none. A writer with one is a group by itself
   Status status;
 
   std::atomic<int> state{kWaiting};
@@ -66,16 +71,21 @@ class WriteQueue {
   }
 
   // The last writer of a group that starts with leader: as many as fit into max_bytes and agree with it about sync and,
-  // because a full pool treats them differently, about being deletes.
+  // because a full pool treats them differently, about being deletes. What has a condition is written alone, or those
+  // before it in the group could be what it must not follow.
   // Links the group through Writer::newer.
   Writer* FormGroup(Writer* leader, uint64_t max_bytes) {
+    if (leader->condition != nullptr) return leader;
     LinkNewer(newest_.load(std::memory_order_acquire), leader);  // acquire: sees the fields of all that joined
     uint64_t bytes = leader->body_bytes;
     Writer* last = leader;
     for (Writer* w = leader->newer; w != nullptr; w = w->newer) {
       DCHECK(w->newer == nullptr || w->newer->older == w);
       bytes += w->body_bytes;
-      if (bytes > max_bytes || (w->sync && !leader->sync) || w->deletes_only != leader->deletes_only) break;
+      if (bytes > max_bytes || (w->sync && !leader->sync) || w->deletes_only != leader->deletes_only ||
+          w->condition != nullptr) {
+        break;
+      }
       last = w;
     }
     return last;

@@ -37,10 +37,6 @@ constexpr uint64_t kSealedNanos = 500;
 constexpr uint64_t kRunNanos = 100;
 constexpr size_t kManyTriggers = 4;
 
-// An open that finds no room because the SSD tier fails tries again after this, for so long.
-constexpr uint64_t kSsdRetryMicros = 100 * 1000;
-constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
-
 }  // namespace
 
 // Nearly every call ends with the first comparison, without the mutex. The time of all others counts as a stall.
@@ -220,18 +216,6 @@ void WritePath::Throttle(uint64_t bytes) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
   throttle_debt_ = std::min(throttle_debt_ - pause, kMostThrottleDebtNanos);
   db_.statistics.throttle_micros.Add((NowNanos() - start) / 1000);
-}
-
-// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
-Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
-  const uint64_t start = NowMicros();
-  for (;;) {
-    Status s = MakeRoom(frame_bytes, false);
-    if (!s.IsNoSpace()) return s;
-    DbLock lock(control_);
-    if (tier_->error().ok()) return s;
-    if (NowMicros() - start > kSsdPatienceMicros || !workers_->Wait(kSsdRetryMicros)) return tier_->error();
-  }
 }
 
 // Slows writers down as a limit comes near, so that they do not run into it at full speed. Garbage collection and

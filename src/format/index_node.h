@@ -104,8 +104,9 @@ struct TableHeader {
   uint64_t inner_checksum;  // Hash64 of all inner nodes seeded with TableSeed
   uint64_t min_sequence;
   uint64_t max_sequence;
-  uint64_t secret;       // of the superblock: what is left of it if both copies are lost
-  uint8_t padding[104];  // zero
+  uint64_t secret;          // of the superblock: what is left of it if both copies are lost
+  uint64_t ranges_applied;  // no entry is hidden by a deletion of a range that is no newer; 0: nothing is known
+  uint8_t padding[96];      // zero
   // Of a table with kTableExpiring; else zero. Moments are microseconds since 1970 (format/expiry.h).
   uint64_t expiring;      // entries that expire
   uint64_t first_expiry;  // of them, none earlier
@@ -120,9 +121,9 @@ static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 &&
               offsetof(TableHeader, meta_size) == 72 && offsetof(TableHeader, meta_checksum) == 80 &&
               offsetof(TableHeader, inner_checksum) == 88 && offsetof(TableHeader, min_sequence) == 96 &&
               offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, secret) == 112 &&
-              offsetof(TableHeader, padding) == 120 && offsetof(TableHeader, expiring) == 224 &&
-              offsetof(TableHeader, first_expiry) == 232 && offsetof(TableHeader, last_expiry) == 240 &&
-              offsetof(TableHeader, checksum) == 248);
+              offsetof(TableHeader, ranges_applied) == 120 && offsetof(TableHeader, padding) == 128 &&
+              offsetof(TableHeader, expiring) == 224 && offsetof(TableHeader, first_expiry) == 232 &&
+              offsetof(TableHeader, last_expiry) == 240 && offsetof(TableHeader, checksum) == 248);
 
 // offset: of the node in its extent. number: of the table.
 inline uint64_t NodeSeed(uint64_t secret, uint64_t offset) { return secret ^ offset; }

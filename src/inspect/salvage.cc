@@ -182,6 +182,12 @@ Status Salvage::ChooseManifest() {
       if (!s.ok()) return s;
     }
   }
+  for (const ManifestImage& area : areas_) {
+    for (const ManifestImage::Record& record : area.records) {
+      if (!record.decoded) continue;
+      for (const RangePlace& place : record.edit.ranges) AddRange(place.range);
+    }
+  }
   if (chosen == nullptr) {
     // Without any area there is still what identifies itself.
     Report("manifest", "not found; the pool is searched for tables and log frames");
@@ -235,6 +241,9 @@ Status Salvage::JudgeLog(uint64_t flushed_sequence, uint64_t reach) {
     for (const FrameView& frame : piece.frames) {
       for (const char* p = frame.body; p < frame.end && ParseRecord(p, frame.end, &record); p += record.size()) {
         if (IsKnownType(record.type())) log_.push_back(record);  // of others nobody knows what they mean
+        if (record.type() == kTypeRangeDeletion) {
+          AddRange({record.key.ToString(), record.value.ToString(), record.sequence()});
+        }
       }
     }
   }
@@ -384,8 +393,10 @@ Status Salvage::Walk(const ReportProblem& report, const std::function<Status(con
   }
   Status s;
   NeededVersions needed(order_);
+  const RangeSetRef deleted = ranges();
   const auto take = [&](const RecordView& record) {
     bool new_key;
+    if (deleted != nullptr && record.sequence() < deleted->NewestAt(record.key, kMaxSequence)) return;
     if (!needed.Take(record, &new_key)) return;
     if (new_key && !IsTombstone(record.type())) counts_.keys++;
     s = visit(record);

@@ -8,6 +8,9 @@
 //           higher number counts: numbers are given out in the order in which tables are built, never twice, and no two
 //           tables of one version cover the same key and sequence. An undamaged table hides what it covers in those
 //           with lower numbers, a damaged one hides nothing: rather an old value than none.
+//   ranges  Deletions of ranges are in edits of whatever areas are left, whether they are in force or not: each has
+//   happened
+//           once, and hides what is older.
 //   log     Frames with sequences above all that tables cover: what is at or below that was flushed. The id of a
 //           frame's chunk follows from its checksum, and is believed if it is small enough to be one. In a frame no
 //           other one is looked for, whatever its values look like.
@@ -28,6 +31,7 @@
 #include "src/inspect/manifest_image.h"
 #include "src/inspect/table_image.h"
 #include "src/iterator/internal_iterator.h"
+#include "src/iterator/range_set.h"
 #include "src/log/log_history.h"
 #include "src/util/check.h"
 
@@ -48,6 +52,13 @@ class Salvage {
 
   // What a whole manifest says, or null. After Find.
   const ManifestState* state() const { return manifest_ != nullptr ? &manifest_->state : nullptr; }
+
+  // Adds a deletion of a range from elsewhere: it hides older versions wherever they were found. Every deletion that
+  // was ever made may be added, also one that nothing knows of any more.
+  void AddRange(RangeDeletion range) { ranges_.push_back(std::move(range)); }
+
+  // All deletions of ranges that were found or added; null: none.
+  RangeSetRef ranges() const { return RangeSet::Make(order_, ranges_, nullptr); }
 
   // Adds versions from elsewhere, to be merged with those of the pool by key and sequence. It goes forward only, and is
   // OK whatever happens.
@@ -101,6 +112,7 @@ class Salvage {
   std::vector<TableImage> tables_;
   std::vector<Cover> covers_;  // of undamaged tables, when searching
   LogHistory history_;
+  std::vector<RangeDeletion> ranges_;        // of the log in the pool, and of all that is left of manifests
   std::vector<RecordView> log_;              // what counts of the log's pieces in the pool
   std::unique_ptr<InternalIterator> other_;  // null: none
 };

@@ -120,6 +120,7 @@ class Verifier {
       result_.order_checked = false;
       order_ = KeyOrder(&unknown_);
     }
+    CheckRanges();
     // The log's last sequence is what no table file may exceed, so it comes before these.
     CheckLog();
     Progress progress(options_, state_, image_.size());
@@ -144,6 +145,7 @@ class Verifier {
 
   void CheckHeader(const PoolHeader& header);
   bool CheckManifest(const PoolHeader& header);
+  void CheckRanges();
   void CheckLog();
   void CheckTables(Progress* progress);
   void CheckRuns();
@@ -165,6 +167,7 @@ class Verifier {
   };
   std::map<PmRef, Payload> payload_;
   std::map<uint64_t, std::pair<std::string, std::string>> ranges_;  // first and last key by table
+  RangeSetRef deleted_;                                             // null: none, or an unknown order
 };
 
 // Copies are there so that one may be torn; a damaged one of a superblock is a problem all the same, because
@@ -220,6 +223,20 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   return true;
 }
 
+// Flushes name them, so none is newer than what is flushed.
+void Verifier::CheckRanges() {
+  std::vector<RangeDeletion> ranges;
+  for (const auto& [id, place] : state_.ranges) {
+    const std::string name = "deletion of a range " + std::to_string(id);
+    if (id >= state_.next_id) Report(name, "the next id is not above it");
+    if (place.range.sequence > state_.flushed_sequence) Report(name, "is newer than the flushed sequence");
+    if (!result_.order_checked) continue;
+    if (order_.Compare(place.range.begin, place.range.end) >= 0) Report(name, "ends before it begins");
+    ranges.push_back(place.range);
+  }
+  deleted_ = RangeSet::Make(order_, ranges, nullptr);
+}
+
 // Chunks are claimed like any other extent. What follows what, and where the log may end, the history judges.
 void Verifier::CheckLog() {
   LogHistory log(RulesOfCheck(options_), Into(&result_.problems));
@@ -244,8 +261,9 @@ void Verifier::CheckTables(Progress* progress) {
       Report(table.Name(), table.header_problem());
       continue;
     }
-    const TableCheck check = VerifyTable(image_, table, order_, result_.order_checked, Into(&result_.problems),
-                                         [progress] { progress->AddLeaf(); });
+    const TableCheck check = VerifyTable(
+        image_, table, order_, result_.order_checked, Into(&result_.problems), [progress] { progress->AddLeaf(); },
+        deleted_.get());
     result_.entries += check.entries;
     result_.tombstones += check.tombstones;
     if (check.complete) ranges_[number] = {check.smallest, check.largest};

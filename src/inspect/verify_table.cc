@@ -17,13 +17,14 @@ namespace {
 class TableVerifier {
  public:
   TableVerifier(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                const ReportProblem& report)
+                const ReportProblem& report, const RangeSet* deleted)
       : image_(image),
         table_(table),
         header_(table.header()),
         order_(order),
         order_known_(order_known),
         report_(report),
+        deleted_(deleted),
         base_(image.At(table.offset())) {
     CHECK(report_ != nullptr && table_.leaf_slots() == header_.leaf_count);
   }
@@ -105,6 +106,9 @@ class TableVerifier {
     if (record.sequence() < header_.min_sequence || record.sequence() > header_.max_sequence) {
       Report(place + "sequence " + std::to_string(record.sequence()) + " is not in the table's " +
              std::to_string(header_.min_sequence) + " to " + std::to_string(header_.max_sequence));
+    }
+    if (deleted_ != nullptr && deleted_->NewestAt(record.key, header_.ranges_applied) > record.sequence()) {
+      Report(place + "hidden by a deletion of a range, though the header says none");
     }
     if (has_meta_) CountLive(place, word, record);
     if (order_known_ && has_last_) CheckOrder(place, record, j == 0);
@@ -220,6 +224,7 @@ class TableVerifier {
   const KeyOrder order_;
   const bool order_known_;
   const ReportProblem& report_;
+  const RangeSet* const deleted_;
   const char* const base_;
   TableCheck check_;
   bool has_meta_ = false;
@@ -233,8 +238,8 @@ class TableVerifier {
 
 // on_leaf is called for leaves that are damaged too: it tells how far the check has come.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                       const ReportProblem& report, const std::function<void()>& on_leaf) {
-  return TableVerifier(image, table, order, order_known, report).Run(on_leaf);
+                       const ReportProblem& report, const std::function<void()>& on_leaf, const RangeSet* deleted) {
+  return TableVerifier(image, table, order, order_known, report, deleted).Run(on_leaf);
 }
 
 }  // namespace miodb

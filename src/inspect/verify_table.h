@@ -10,6 +10,7 @@
 #include "pmtable/table_meta.h"
 #include "src/format/problem.h"
 #include "src/inspect/table_image.h"
+#include "src/iterator/range_set.h"
 
 namespace miodb {
 
@@ -24,8 +25,10 @@ struct TableCheck {
 
 // REQUIRES: the table's header is good. order_known: order is the one that the table was built under. on_leaf, if it is
 // one, is called behind each leaf.
+// deleted: ranges of the manifest, one of which may hide what the table says it does not hold; null: none.
 TableCheck VerifyTable(const PoolImage& image, const TableImage& table, const KeyOrder& order, bool order_known,
-                       const ReportProblem& report, const std::function<void()>& on_leaf = nullptr);
+                       const ReportProblem& report, const std::function<void()>& on_leaf = nullptr,
+                       const RangeSet* deleted = nullptr);
 
 }  // namespace miodb
 

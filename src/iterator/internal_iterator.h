@@ -32,6 +32,12 @@ class InternalIterator {
   virtual void Next() = 0;  // REQUIRES: Valid()
   virtual void Prev() = 0;  // REQUIRES: Valid()
 
+  // Moves on like Next, and may leave out versions of keys before end that are older than sequence: for a walk that
+  // would only pass them. The other one moves like Prev, over keys that are not before begin. REQUIRES: Valid(), on
+  // such a version.
+  virtual void NextFrom(const Slice& /*end*/, uint64_t /*sequence*/) { Next(); }
+  virtual void PrevBefore(const Slice& /*begin*/, uint64_t /*sequence*/) { Prev(); }
+
   virtual const RecordView& record() const = 0;  // REQUIRES: Valid()
 
   // Damage found so far. An iterator that meets damage stops being Valid.

@@ -59,6 +59,23 @@ class MergingIterator final : public InternalIterator {
     Restore();
   }
 
+  // Each source passes what it has of a stretch when its turn comes.
+  void NextFrom(const Slice& end, uint64_t sequence) override {
+    DCHECK(Valid());
+    if (!forward_) Turn(true);
+    if (current_ == nullptr) return;
+    current_->NextFrom(end, sequence);
+    Restore();
+  }
+
+  void PrevBefore(const Slice& begin, uint64_t sequence) override {
+    DCHECK(Valid());
+    if (forward_) Turn(false);
+    if (current_ == nullptr) return;
+    current_->PrevBefore(begin, sequence);
+    Restore();
+  }
+
   const RecordView& record() const override {
     DCHECK(Valid());
     return current_->record();

@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
+#include "src/api/full_merge.h"
 #include "src/format/expiry.h"
 #include "src/util/check.h"
-#include "src/util/escape.h"
 
 namespace miodb {
-
-namespace {
-
-constexpr size_t kMostKeyShown = 100;
-
-}  // namespace
 
 // Keeps the memory of the list, since a walk meets one key with operands after the other.
 void Operands::Clear() {
@@ -70,10 +64,10 @@ void Operands::AddNewer(const RecordView& record) {
 }
 
 // The versions above the walk's place are not this read's: whoever calls has found the newest one that it may see.
-Status Operands::AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions) {
+Status Operands::AddAll(const KeyOrder& order, const Slice& key, uint64_t oldest, InternalIterator* versions) {
   DCHECK(versions != nullptr && operands_.empty());
   for (; versions->Valid() && order.Equal(versions->record().key, key); versions->Next()) {
-    if (!AddOlder(versions->record())) break;
+    if (versions->record().sequence() < oldest || !AddOlder(versions->record())) break;
   }
   return versions->status();
 }
@@ -83,7 +77,7 @@ void Operands::OldestFirst() {
   newest_first_ = false;
 }
 
-// The operator gets all operands at once, so that one which builds a list need not copy it for each of them.
+// A value alone is not the operator's business.
 Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std::string* value) {
   DCHECK(HasValue());
   value->clear();
@@ -91,14 +85,8 @@ Status Operands::Fold(const MergeOperator* merge_operator, const Slice& key, std
     value->assign(base_.data(), base_.size());
     return Status::OK();
   }
-  if (merge_operator == nullptr) {
-    return Status::InvalidArgument("key '" + Escaped(key, '\'', kMostKeyShown) + "' has operands of merges",
-                                   "the database was opened without a merge_operator");
-  }
   OldestFirst();
-  if (merge_operator->FullMerge(key, has_base_ ? &base_ : nullptr, operands_, value)) return Status::OK();
-  return Status::Corruption("merge operator " + std::string(merge_operator->Name()) + " failed",
-                            "key '" + Escaped(key, '\'', kMostKeyShown) + "'");
+  return FullMerge(merge_operator, key, has_base_ ? &base_ : nullptr, operands_, value);
 }
 
 // With a base the operands are not all that counts, and without an operator's word for it one of them is nothing to

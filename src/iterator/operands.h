@@ -38,8 +38,11 @@ class Operands {
   // The next newer version. All that came before is hidden by one that is no operand.
   void AddNewer(const RecordView& record);
 
-  // From the version that the walk stands on, an operand, to the base or behind the last version of its key.
-  Status AddAll(const KeyOrder& order, const Slice& key, InternalIterator* versions);
+  // From the version that the walk stands on, an operand, to the base, to a version that is older than oldest, or
+  // behind the last version of its key.
+  Status AddAll(const KeyOrder& order, const Slice& key, uint64_t oldest, InternalIterator* versions);
+
+  uint64_t now_micros() const { return now_micros_; }
 
   // Whether there is a value at all: there is none of a tombstone without operands.
   bool HasValue() const { return has_base_ || !operands_.empty(); }

@@ -35,7 +35,7 @@ bool ParseFrame(const char* p, const char* limit, FrameView* frame, uint32_t* bo
       return false;
     }
     if (!take(record)) return false;
-    frame->has_unknown_type = frame->has_unknown_type || !IsKnownType(record.type());
+    frame->has_unknown_type = frame->has_unknown_type || !IsKnownLogType(record.type());
     if (q == end) break;
     record = next;
   }
@@ -58,7 +58,7 @@ bool IsAhead(uint64_t ahead, uint64_t count) { return ahead == 0 || (ahead < kLo
 template <typename Read>
 const char* FindFrame(const char* p, const char* limit, uint64_t after, uint64_t window, Read read) {
   for (const char* tag = p + kBeforeTag + 1; limit - tag >= 8; tag++) {
-    if (!IsKnownType(static_cast<uint8_t>(*tag)) || TagSequence(DecodeFixed64(tag)) - after - 1 >= window) continue;
+    if (!IsKnownLogType(static_cast<uint8_t>(*tag)) || TagSequence(DecodeFixed64(tag)) - after - 1 >= window) continue;
     // The body size ends before the record's check: its last byte has the high bit clear, those before have it set.
     const char* const size_end = tag - 4;
     if ((size_end[-1] & 0x80) != 0) continue;

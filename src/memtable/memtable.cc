@@ -33,7 +33,7 @@ constexpr int kLookAhead = 4;
 // its own sequence.
 class MemTableIterator final : public InternalIterator {
  public:
-  explicit MemTableIterator(const BLinkTree* tree) : tree_(tree) { CHECK(tree_ != nullptr); }
+  MemTableIterator(const BLinkTree* tree, uint64_t newest) : tree_(tree), newest_(newest) { CHECK(tree_ != nullptr); }
 
   bool Valid() const override { return entry_ != nullptr; }
   void SeekToFirst() override { Jump(tree_->First()); }
@@ -50,6 +50,17 @@ class MemTableIterator final : public InternalIterator {
   void Prev() override {
     DCHECK(Valid());
     Jump(tree_->Before(entry_));
+  }
+  void NextFrom(const Slice& end, uint64_t sequence) override {
+    DCHECK(Valid());
+    if (newest_ >= sequence) return Next();
+    Jump(tree_->Seek(end, kMaxSequence));
+  }
+  void PrevBefore(const Slice& begin, uint64_t sequence) override {
+    DCHECK(Valid());
+    if (newest_ >= sequence) return Prev();
+    const BLinkTree::Entry* const entry = tree_->Seek(begin, kMaxSequence);
+    Jump(entry != nullptr ? tree_->Before(entry) : tree_->Last());
   }
   const RecordView& record() const override {
     DCHECK(Valid());
@@ -85,6 +96,7 @@ class MemTableIterator final : public InternalIterator {
   }
 
   const BLinkTree* const tree_;
+  const uint64_t newest_;
   const BLinkTree::Entry* entry_ = nullptr;
   const BLinkTree::Entry* ahead_ = nullptr;  // null: the end was seen
   int distance_ = 0;                         // entries from entry_ to ahead_, but for what came in between
@@ -157,6 +169,16 @@ void MemTable::EndBeside(uint64_t last_sequence) {
   max_sequence_ = last_sequence;
 }
 
-std::unique_ptr<InternalIterator> MemTable::NewIterator() const { return std::make_unique<MemTableIterator>(&tree_); }
+// A range has no entry in the tree and none in the filter.
+void MemTable::AddRange(const Slice& begin, const Slice& end, uint64_t sequence) {
+  DCHECK_GT(sequence, max_sequence_);
+  ranges_.Add(order_, begin, end, sequence);
+  if (min_sequence_ == 0) min_sequence_ = sequence;
+  max_sequence_ = sequence;
+}
+
+std::unique_ptr<InternalIterator> MemTable::NewIterator(uint64_t newest) const {
+  return std::make_unique<MemTableIterator>(&tree_, newest);
+}
 
 }  // namespace miodb

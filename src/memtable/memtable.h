@@ -16,6 +16,7 @@
 #include "src/iterator/lookup_key.h"
 #include "src/log/log_chunk.h"
 #include "src/memtable/blink_tree.h"
+#include "src/memtable/memtable_ranges.h"
 #include "src/util/bloom_filter.h"
 #include "src/util/check.h"
 #include "src/util/prefetch.h"
@@ -43,6 +44,19 @@ class MemTable {
     max_sequence_ = TagSequence(tag);
     DCHECK(min_sequence_ > 0 && min_sequence_ <= max_sequence_);
   }
+
+  // Any record of a log: a range deletion goes to the ranges.
+  void AddRecord(const Slice& key, const Slice& value, uint64_t tag, const char* place, size_t record_size) {
+    if (TagType(tag) == kTypeRangeDeletion) [[unlikely]] {
+      AddRange(key, value, TagSequence(tag));
+    } else {
+      Add(key, tag, place, record_size);
+    }
+  }
+
+  // All keys in [begin, end) are gone as of the sequence.
+  void AddRange(const Slice& begin, const Slice& end, uint64_t sequence);
+  const MemTableRanges& ranges() const { return ranges_; }
 
   // Any number of writers may add from now on, each with one of so many lanes, until EndBeside. By the leader.
   void BeginBeside(size_t lanes);
@@ -111,15 +125,16 @@ class MemTable {
     if (filter_ != nullptr) filter_->Populate();
   }
 
-  std::unique_ptr<InternalIterator> NewIterator() const;
+  // newest: no version that the walk meets is newer; UINT64_MAX of a memtable that may get more.
+  std::unique_ptr<InternalIterator> NewIterator(uint64_t newest = UINT64_MAX) const;
 
   Segment& segment() { return segment_; }
   const Segment& segment() const { return segment_; }
   const BLinkTree& tree() const { return tree_; }
-  bool empty() const { return tree_.count() == 0; }
+  bool empty() const { return tree_.count() == 0 && ranges_.view() == nullptr; }
 
   // DRAM in use, without records.
-  size_t memory_bytes() const { return arena_.memory_bytes(); }
+  size_t memory_bytes() const { return arena_.memory_bytes() + ranges_.memory_bytes(); }
 
  private:
   bool MayHave(const LookupKey& key) const { return filter_ == nullptr || filter_->MayContain(key.hash); }
@@ -128,6 +143,7 @@ class MemTable {
   Segment segment_;
   Arena arena_;
   BLinkTree tree_;
+  MemTableRanges ranges_;
   std::vector<std::unique_ptr<ArenaPiece>> lanes_;  // from the first BeginBeside on
   std::unique_ptr<BloomFilter> filter_;             // nullptr: none
   const KeyOrder order_;

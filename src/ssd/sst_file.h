@@ -33,6 +33,9 @@ struct SstMeta {
   // Whether the two are known. The manifest does not hold long keys: they are read from the file (SsdStore::ReadRange).
   bool has_range = true;
 
+  // No entry is hidden by a deletion of a range that is no newer. 0: nothing is known.
+  uint64_t ranges_applied = 0;
+
   uint64_t expiring = 0;  // entries that expire
   ExpiryRange expiry;     // of these
 

@@ -40,6 +40,8 @@ namespace miodb {
   X(kFlushedSequenceUnset, "flush leaves the flushed sequence as it was")                        \
   X(kFlushFreesEarly, "unused tail of a log chunk freed before the edit without it")             \
   X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")             \
+  X(kRangesUnnamed, "flush leaves the deletions of ranges out of its edit")                      \
+  X(kRangesForgotten, "deletions of ranges dropped while they still hide something")             \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
   X(kExpiredHidesNothing, "a table that expired removed though it hides something")              \
   X(kExpiryOfFirst, "a table's bounds of expiry are those of its first record that expires")     \
@@ -75,7 +77,16 @@ namespace miodb {
   X(kPoolUnsynced, "new pool file not synced before it gets its name")                           \
   X(kPoolNameUnsynced, "directory of a new pool not synced")                                     \
   X(kDirectoryUnsynced, "sync of a new file leaves out its directory")                           \
-  X(kFolderUnsynced, "a new directory's name not synced")
+  X(kFolderUnsynced, "a new directory's name not synced")                                        \
+  X(kOperandBaseDropped, "the version right below an operand dropped as hidden")                 \
+  X(kSingleDeletionHidden, "a single deletion dropped because a newer version hides it")         \
+  X(kSingleDeletionEarly, "a single deletion dropped where its put may lie deeper")              \
+  X(kPairAcrossSnapshot, "a put and its single deletion dropped though a snapshot is between")   \
+  X(kFoldAcrossSnapshot, "operands folded though a snapshot is between")                         \
+  X(kFoldWithoutBase, "operands folded into a value though their base may lie deeper")           \
+  X(kFoldedAgeForgotten, "a folded record taken to be as old as its newest part")                \
+  X(kVersionsOnceAssumed, "a version that the log may bring back taken for the only copy")       \
+  X(kConditionUnasked, "a write under a condition made without a look at what came since")
 
 enum class Mutation : int {
   kNone,

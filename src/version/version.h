@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pmtable/run.h"
+#include "src/iterator/range_set.h"
 #include "src/ssd/ssd_levels.h"
 #include "src/util/check.h"
 
@@ -25,6 +26,9 @@ struct Version {
 
   // What is on SSD; null without an SSD tier.
   std::shared_ptr<const SsdLevels> ssd;
+
+  // The deletions of ranges that hide some of it, or may do so; null: none.
+  RangeSetRef ranges;
 
   // Of what is in the pool.
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {

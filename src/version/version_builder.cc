@@ -140,6 +140,12 @@ void VersionBuilder::RemoveFile(const SstRef& file, size_t level) {
   ssd->level_bytes[level] -= file->meta().size;
 }
 
+void VersionBuilder::SetRanges(RangeSetRef ranges) {
+  CHECK(version_ != nullptr);
+  CHECK(ranges == nullptr || !ranges->fragments().empty());
+  version_->ranges = std::move(ranges);
+}
+
 // Runs that lost their last table go, and SSD levels at the end that lost their last file: what looks at every run or
 // level should not have to ask.
 VersionRef VersionBuilder::Finish() {
@@ -191,6 +197,8 @@ bool SameVersion(const Version& a, const Version& b) {
                    [](const RunRef& x, const RunRef& y) { return x->id == y->id && SameLists(x->tables, y->tables); });
     if (!same) return false;
   }
+  if ((a.ranges == nullptr) != (b.ranges == nullptr)) return false;
+  if (a.ranges != nullptr && a.ranges != b.ranges && a.ranges->Ranges() != b.ranges->Ranges()) return false;
   return a.ssd == nullptr || (a.ssd->level_bytes == b.ssd->level_bytes &&
                               std::equal(a.ssd->levels.begin(), a.ssd->levels.end(), b.ssd->levels.begin(),
                                          b.ssd->levels.end(), SameLists<FileList>));

@@ -28,6 +28,8 @@ class VersionBuilder {
   void AddFile(const SstRef& file, size_t level);
   void RemoveFile(const SstRef& file, size_t level);
 
+  void SetRanges(RangeSetRef ranges);
+
   // Call once, last.
   VersionRef Finish();
 
@@ -47,7 +49,7 @@ class VersionBuilder {
 // overlap or are not in key order. Empty: nothing.
 std::string FindDisorder(const KeyOrder& order, const Version& version);
 
-// Whether two versions have the same tables and files in the same places.
+// Whether two versions have the same tables and files in the same places, and the same deletions of ranges.
 bool SameVersion(const Version& a, const Version& b);
 
 }  // namespace miodb

@@ -27,8 +27,11 @@ enum Field : uint8_t {
   kRemovedFile = 9,
   kFile = 10,
   kFileOfLongKeys = 11,
-  kExpiringFile = 14,  // as the two above, of a file with values that expire
-  kExpiringFileOfLongKeys = 15,
+  kFileRanges = 12,  // of the file before it
+  kRemovedRange = 13,
+  kRange = 14,
+  kExpiringFile = 15,  // as kFile and kFileOfLongKeys, of a file with values that expire
+  kExpiringFileOfLongKeys = 16,
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
@@ -58,6 +61,29 @@ bool IsFile(uint8_t field) {
   return field == kFile || field == kFileOfLongKeys || field == kExpiringFile || field == kExpiringFileOfLongKeys;
 }
 
+void PutFile(std::string* dst, const SstPlace& f) {
+  CHECK(f.meta != nullptr);
+  CHECK_LT(f.level, kMaxSsdLevels);
+  CHECK_LE(f.meta->ranges_applied, kMaxSequence);
+  const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
+  const bool expires = f.meta->expiring > 0;
+  if (expires) {
+    PutField(dst, has_range ? kExpiringFile : kExpiringFileOfLongKeys);
+  } else {
+    PutField(dst, has_range ? kFile : kFileOfLongKeys);
+  }
+  PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
+  PutFixed64(dst, f.meta->fingerprint);
+  if (expires) PutNumbers(dst, {f.meta->expiring, f.meta->expiry.first, f.meta->expiry.last});
+  if (has_range) {
+    PutLengthPrefixedSlice(dst, f.meta->smallest);
+    PutLengthPrefixedSlice(dst, f.meta->largest);
+  }
+  if (f.meta->ranges_applied == 0) return;
+  PutField(dst, kFileRanges);
+  PutVarint64(dst, f.meta->ranges_applied);
+}
+
 // The level is checked here and not by its users, who index arrays with it.
 bool GetFile(Slice* input, Field field, SstPlace* place) {
   DCHECK(IsFile(field));
@@ -83,6 +109,45 @@ bool GetFile(Slice* input, Field field, SstPlace* place) {
   place->level = static_cast<uint32_t>(level);
   place->meta = std::move(meta);
   return true;
+}
+
+bool GetString(Slice* input, std::string* string) {
+  DCHECK(string != nullptr);
+  Slice bytes;
+  if (!GetLengthPrefixedSlice(input, &bytes)) return false;
+  string->assign(bytes.data(), bytes.size());
+  return true;
+}
+
+bool GetTable(Slice* input, TablePlace* t) {
+  DCHECK(t != nullptr);
+  uint64_t level;
+  if (!GetNumbers(input, {&t->number, &level, &t->run, &t->index_offset, &t->index_size})) return false;
+  if (level > kRepositoryLevel || std::max(t->number, t->run) > kMostId) return false;
+  t->level = static_cast<uint32_t>(level);
+  return true;
+}
+
+// Of the last of the files.
+bool GetFileRanges(Slice* input, std::vector<SstPlace>* files) {
+  uint64_t applied;
+  DCHECK(files != nullptr);
+  if (files->empty() || !GetVarint64(input, &applied) || applied > kMaxSequence) return false;
+  auto meta = std::make_shared<SstMeta>(*files->back().meta);
+  meta->ranges_applied = applied;
+  files->back().meta = std::move(meta);
+  return true;
+}
+
+// Whether begin comes before end the order says, which is not known here.
+bool GetRange(Slice* input, RangePlace* place) {
+  RangeDeletion& range = place->range;
+  DCHECK(range.begin.empty() && range.end.empty());
+  if (!GetId(input, &place->id) || !GetVarint64(input, &range.sequence) || !GetString(input, &range.begin) ||
+      !GetString(input, &range.end)) {
+    return false;
+  }
+  return range.sequence > 0 && range.sequence <= kMaxSequence;
 }
 
 // What an edit adds to places, as nodes to be moved in. Corruption, if it removes what is not among them, or removes it
@@ -176,22 +241,17 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutField(dst, kRemovedFile);
     PutVarint64(dst, number);
   }
-  for (const SstPlace& f : files) {
-    CHECK(f.meta != nullptr);
-    CHECK_LT(f.level, kMaxSsdLevels);
-    const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
-    const bool expires = f.meta->expiring > 0;
-    if (expires) {
-      PutField(dst, has_range ? kExpiringFile : kExpiringFileOfLongKeys);
-    } else {
-      PutField(dst, has_range ? kFile : kFileOfLongKeys);
-    }
-    PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
-    PutFixed64(dst, f.meta->fingerprint);
-    if (expires) PutNumbers(dst, {f.meta->expiring, f.meta->expiry.first, f.meta->expiry.last});
-    if (!has_range) continue;
-    PutLengthPrefixedSlice(dst, f.meta->smallest);
-    PutLengthPrefixedSlice(dst, f.meta->largest);
+  for (const SstPlace& f : files) PutFile(dst, f);
+  for (uint64_t id : removed_ranges) {
+    PutField(dst, kRemovedRange);
+    PutVarint64(dst, id);
+  }
+  for (const RangePlace& r : ranges) {
+    CHECK(r.id <= kMostId && r.range.sequence > 0 && r.range.sequence <= kMaxSequence);
+    PutField(dst, kRange);
+    PutNumbers(dst, {r.id, r.range.sequence});
+    PutLengthPrefixedSlice(dst, r.range.begin);
+    PutLengthPrefixedSlice(dst, r.range.end);
   }
 }
 
@@ -203,13 +263,10 @@ bool VersionEdit::DecodeFrom(Slice input) {
     input.remove_prefix(1);
     uint64_t number = 0;
     switch (field) {
-      case kComparator: {
-        Slice name;
-        if (!GetLengthPrefixedSlice(&input, &name)) return false;
+      case kComparator:
+        if (!GetString(&input, &comparator)) return false;
         has_comparator = true;
-        comparator = name.ToString();
         break;
-      }
       case kNextId:
         if (!GetId(&input, &next_id)) return false;
         has_next_id = true;
@@ -222,15 +279,9 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_tables.push_back(number);
         break;
-      case kTable: {
-        TablePlace t;
-        uint64_t level;
-        if (!GetNumbers(&input, {&t.number, &level, &t.run, &t.index_offset, &t.index_size})) return false;
-        if (level > kRepositoryLevel || std::max(t.number, t.run) > kMostId) return false;
-        t.level = static_cast<uint32_t>(level);
-        tables.push_back(t);
+      case kTable:
+        if (!GetTable(&input, &tables.emplace_back())) return false;
         break;
-      }
       case kRemovedChunk:
         if (!GetVarint64(&input, &number)) return false;
         removed_chunks.push_back(number);
@@ -247,6 +298,16 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kRemovedFile:
         if (!GetVarint64(&input, &number)) return false;
         removed_files.push_back(number);
+        break;
+      case kFileRanges:
+        if (!GetFileRanges(&input, &files)) return false;
+        break;
+      case kRemovedRange:
+        if (!GetVarint64(&input, &number)) return false;
+        removed_ranges.push_back(number);
+        break;
+      case kRange:
+        if (!GetRange(&input, &ranges.emplace_back())) return false;
         break;
       // Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
       default:
@@ -266,7 +327,9 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   if (!s.ok()) return s;
   s = PreparePlaces(chunks, edit.removed_chunks, edit.chunks, "manifest removes unknown log chunk", &fresh->chunks);
   if (!s.ok()) return s;
-  return PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  s = PreparePlaces(files, edit.removed_files, edit.files, "manifest removes unknown file", &fresh->files);
+  if (!s.ok()) return s;
+  return PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -278,7 +341,8 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_tables, &fresh->tables, &tables);
   CommitPlaces(edit.removed_chunks, &fresh->chunks, &chunks);
   CommitPlaces(edit.removed_files, &fresh->files, &files);
-  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty());
+  CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
+  DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 
 // Prepare allocates and may fail; Commit does neither. So a state is never left between two edits.
@@ -300,6 +364,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.tables = PlacesAfter(tables, next.removed_tables, next.tables);
   edit.chunks = PlacesAfter(chunks, next.removed_chunks, next.chunks);
   edit.files = PlacesAfter(files, next.removed_files, next.files);
+  edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   return edit;
 }
 

@@ -15,6 +15,7 @@
 #include "miodb/slice.h"
 #include "miodb/status.h"
 #include "src/format/pm_ref.h"
+#include "src/format/range_deletion.h"
 #include "src/format/record.h"
 #include "src/log/log_chunk_place.h"
 #include "src/ssd/sst_file.h"
@@ -43,6 +44,13 @@ struct SstPlace {
   std::shared_ptr<const SstMeta> meta;
 };
 
+// A deletion of a range that may hide something in tables or files. Its number is given out once, as that of a table.
+struct RangePlace {
+  uint64_t id = 0;
+  RangeDeletion range;
+};
+
+inline uint64_t IdOf(const RangePlace& range) { return range.id; }
 inline uint64_t IdOf(const TablePlace& table) { return table.number; }
 inline uint64_t IdOf(const LogChunkPlace& chunk) { return chunk.id; }
 inline uint64_t IdOf(const SstPlace& file) {
@@ -67,6 +75,8 @@ struct VersionEdit {
   std::vector<LogChunkPlace> chunks;  // new, or sealed
   std::vector<uint64_t> removed_files;
   std::vector<SstPlace> files;  // new, or moved to another level
+  std::vector<uint64_t> removed_ranges;
+  std::vector<RangePlace> ranges;
 
   void SetNextId(uint64_t id) {
     DCHECK_GT(id, 0u);
@@ -96,6 +106,7 @@ struct ManifestState {
   std::map<uint64_t, TablePlace> tables;
   std::map<uint64_t, LogChunkPlace> chunks;
   std::map<uint64_t, SstPlace> files;
+  std::map<uint64_t, RangePlace> ranges;
 
   // Takes one step. Corruption, if the edit removes what is not there: then nothing has changed.
   Status Apply(const VersionEdit& edit);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 
 #include "src/api/comparator_check.h"
 #include "src/util/check.h"
@@ -287,7 +288,9 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
     CHECK(files_.count(file->meta().number) == 0);
     CHECK(next->files.emplace(file->meta().number, file).second);
   }
-  if (edit.tables.empty() && edit.removed_tables.empty() && edit.files.empty() && edit.removed_files.empty()) {
+  const bool ranges_change = !edit.ranges.empty() || !edit.removed_ranges.empty();
+  if (edit.tables.empty() && edit.removed_tables.empty() && edit.files.empty() && edit.removed_files.empty() &&
+      !ranges_change) {
     next->version = current_;
     return;
   }
@@ -304,7 +307,23 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
       edit.removed_files, edit.files, files_, next->files,
       [&](const SstRef& file) { builder.RemoveFile(file, manifest_.state().files.at(file->meta().number).level); },
       [&](const SstRef& file, const SstPlace& place) { builder.AddFile(file, place.level); });
+  if (ranges_change) builder.SetRanges(RangesAfter(edit));
   next->version = builder.Finish();
+}
+
+// Deletions that no read tells apart were left out when the manifest got them, so all that it has are taken.
+RangeSetRef VersionSet::RangesAfter(const VersionEdit& edit) const {
+  const std::set<uint64_t> removed(edit.removed_ranges.begin(), edit.removed_ranges.end());
+  std::vector<RangeDeletion> ranges;
+  for (const auto& [id, place] : manifest_.state().ranges) {
+    if (removed.count(id) == 0) ranges.push_back(place.range);
+  }
+  for (const RangePlace& place : edit.ranges) {
+    CHECK_LT(place.id, next_id_);
+    ranges.push_back(place.range);
+  }
+  CHECK_EQ(ranges.size() + removed.size(), manifest_.state().ranges.size() + edit.ranges.size());
+  return RangeSet::Make(order_, ranges, nullptr);
 }
 
 // Needs no memory, so that a durable edit becomes current whatever happens.
@@ -359,6 +378,7 @@ VersionRef VersionSet::Rebuilt() const {
     builder.Add(tables_.at(number), LevelOf(place), place.run);
   }
   for (const auto& [number, place] : manifest_.state().files) builder.AddFile(files_.at(number), place.level);
+  builder.SetRanges(RangesAfter(VersionEdit()));
   VersionRef version = builder.Finish();
   CHECK_EQ(version->ssd != nullptr, ssd_ != nullptr);
   return version;
@@ -368,7 +388,13 @@ VersionRef VersionSet::Rebuilt() const {
 Status VersionSet::BuildCurrent() {
   CHECK(current_ == nullptr);
   VersionRef version = Rebuilt();
-  const std::string disorder = FindDisorder(order_, *version);
+  std::string disorder = FindDisorder(order_, *version);
+  for (const auto& [id, place] : manifest_.state().ranges) {
+    SkipId(id);
+    if (order_.Compare(place.range.begin, place.range.end) >= 0) {
+      disorder = "range " + std::to_string(id) + " ends before it begins";
+    }
+  }
   if (!disorder.empty()) return Status::Corruption(pool_->path(), "manifest: " + disorder);
   current_ = std::move(version);
   if (kChecksWhole) Check();

@@ -128,6 +128,7 @@ class VersionSet {
   Status FitLevels();
   Status BuildCurrent();
   VersionRef Rebuilt() const;
+  RangeSetRef RangesAfter(const VersionEdit& edit) const;
   void SkipId(uint64_t id);
   void Enter(const PMTable& table);
   void Leave(const PMTable& table);

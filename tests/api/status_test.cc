@@ -23,6 +23,8 @@ std::vector<Kind> AllErrors() {
       {Status::InvalidArgument("a", "b"), "Invalid argument: a: b", &Status::IsInvalidArgument},
       {Status::IOError("a", "b"), "IO error: a: b", &Status::IsIOError},
       {Status::NoSpace("a", "b"), "No space: a: b", &Status::IsNoSpace},
+      {Status::Busy("a", "b"), "Resource busy: a: b", &Status::IsBusy},
+      {Status::MergeInProgress("a", "b"), "Merge in progress: a: b", &Status::IsMergeInProgress},
   };
 }
 

@@ -194,6 +194,23 @@ TEST(BatchReaderTest, MergesHaveAnOperandAndSingleDeletionsHaveNone) {
   EXPECT_EQ(size_t{12} + 5 + 3 + 3, batch.ApproximateSize());
 }
 
+TEST(BatchReaderTest, DeletionsOfRangesHaveBothBounds) {
+  WriteBatch batch;
+  batch.DeleteRange("a", "bc");
+  batch.DeleteRange("", "");
+  BatchReader reader(WriteBatchInternal::Contents(&batch));
+  std::string text;
+  uint8_t type;
+  Slice key, value;
+  while (reader.Next(&type, &key, &value)) {
+    text += std::to_string(type) + "(" + key.ToString() + "," + value.ToString() + ")";
+  }
+  EXPECT_FALSE(reader.corrupt());
+  EXPECT_EQ("15(a,bc)15(,)", text);
+  Recorder recorder;
+  EXPECT_TRUE(batch.Iterate(&recorder).IsNotSupportedError());
+}
+
 // What was written for LevelDB's interface must not leave a merge out by mistake.
 TEST(WriteBatchTest, AHandlerThatKnowsNoMergesEndsIterateWithAnError) {
   WriteBatch batch;
@@ -217,7 +234,7 @@ TEST(BatchReaderTest, AWrongCountIsCorrupt) {
 }
 
 TEST(BatchReaderTest, TypesThatThisVersionDoesNotKnowAreCorrupt) {
-  for (int type : {3, 6, 8, 15, 128, 255}) {
+  for (int type : {3, 6, 8, 14, 16, 128, 255}) {
     std::string rep = Bytes(Example());
     rep[12] = static_cast<char>(type);
     EXPECT_EQ("Corrupt", Read(rep)) << type;

@@ -220,6 +220,67 @@ TEST(MixgraphFlagsTest, PublishedCommandLinesAreTaken) {
   EXPECT_EQ(replay.config.trace.replay_threads, 3);
 }
 
+TEST(MixgraphFlagsTest, APresetGivesWhatIsNotSet) {
+  const Parsed up2x("--mixgraph_preset=up2x --num=50000000");
+  EXPECT_EQ(up2x.problem, "");
+  EXPECT_EQ(up2x.config.key_size, 10);
+  EXPECT_EQ(up2x.config.value_size, 47);
+  EXPECT_EQ(up2x.config.mixgraph.mix_merge_ratio, 0.9253);
+  EXPECT_EQ(up2x.config.mixgraph.mix_seek_ratio, 0);
+  EXPECT_EQ(up2x.config.mixgraph.keyrange_num, 30);
+  EXPECT_DOUBLE_EQ(up2x.config.mixgraph.key_dist_a, 0.002312);
+  const Parsed small("--mixgraph_preset=up2x --num=1000000");
+  EXPECT_NEAR(small.config.mixgraph.key_dist_a, 0.008976, 1e-5) << "docs/tracing.md has it";
+
+  const Parsed mixed(
+      "--mixgraph_preset=zippydb --key_size=20 --keyrange_num=1 --value_k=0.5 --mix_get_ratio=1 --mix_put_ratio=1");
+  EXPECT_EQ(mixed.problem, "");
+  EXPECT_EQ(mixed.config.key_size, 20);
+  EXPECT_EQ(mixed.config.value_size, 43);
+  EXPECT_EQ(mixed.config.mixgraph.keyrange_dist_a, 0);
+  EXPECT_EQ(mixed.config.mixgraph.value.k, 0.5);
+  EXPECT_EQ(mixed.config.mixgraph.mix_delete_ratio, 0);
+  EXPECT_EQ(Parsed("").config.mixgraph.mixgraph_preset, "none");
+  EXPECT_NE(Parsed("--mixgraph_preset=udc").problem.find("udb"), std::string::npos);
+  EXPECT_NE(Parsed("--mixgraph_preset=up2x --mixgraph_compat").problem.find("mix_merge_ratio"), std::string::npos);
+  EXPECT_NE(Parsed("--mixgraph_preset=up2x --num=20").problem.find("keyrange_num"), std::string::npos);
+}
+
+// Mean and deviation of the values of each service are those of the study's table, and the mix is its mix.
+TEST(MixgraphModelTest, PresetsHaveThePublishedFigures) {
+  struct Published {
+    const char* name;
+    double mean, deviation;
+    std::vector<double> mix;  // in the order of MixKind
+  };
+  for (const Published& published : {Published{"udb", 126.7, 22.1, {0.806, 0.159, 0.035, 0, 0}},
+                                     Published{"up2x", 46.8, 11.6, {0.0746, 0.0001, 0, 0.9253, 0}},
+                                     Published{"zippydb", 34.96, 0, {0.78, 0.13, 0.03, 0, 0.06}}}) {
+    SCOPED_TRACE(published.name);
+    const Parsed parsed(std::string("--num=100000 --mixgraph_preset=") + published.name);
+    ASSERT_EQ(parsed.problem, "");
+    const MixgraphModel model(parsed.config.mixgraph, 100000);
+    Random random(11);
+    constexpr int kDraws = 300000;
+    std::vector<double> kinds(5);
+    double count = 0, sum = 0, squares = 0;
+    for (int i = 0; i < kDraws; i++) {
+      const MixOperation operation = model.Next(0, &random);
+      kinds[static_cast<size_t>(operation.kind)]++;
+      if (operation.kind != MixKind::kPut && operation.kind != MixKind::kMerge) continue;
+      const double bytes = static_cast<double>(operation.amount);
+      count++, sum += bytes, squares += bytes * bytes;
+    }
+    for (size_t kind = 0; kind < 5; kind++) EXPECT_NEAR(kinds[kind] / kDraws, published.mix[kind], 0.004) << kind;
+    // Sizes are whole bytes, rounded up.
+    EXPECT_NEAR(sum / count, published.mean + 0.5, 1);
+    const double deviation = std::sqrt(squares / count - sum / count * (sum / count));
+    if (published.deviation > 0) {
+      EXPECT_NEAR(deviation, published.deviation, 1);
+    }
+  }
+}
+
 TEST(MixgraphFlagsTest, RateIsLimitedWhenASineIsGiven) {
   EXPECT_FALSE(Parsed("--mix_put_ratio=1").config.mixgraph.is_throttled);
   EXPECT_TRUE(Parsed("--sine_mix_rate").config.mixgraph.is_throttled);
@@ -231,6 +292,7 @@ TEST(MixgraphFlagsTest, ImpossibleParametersAreRefused) {
   const std::map<std::string, std::string> problems = {
       {"--mix_get_ratio=-1", "mix_get_ratio"},
       {"--mix_get_ratio=0", "all 0"},
+      {"--mix_delete_ratio=1 --mixgraph_compat", "mix_delete_ratio"},
       {"--num=10 --keyrange_num=11", "above --num=10"},
       {"--key_dist_a=0.1", "go together"},
       {"--keyrange_dist_a=-5", "no finite hotness"},
@@ -287,6 +349,24 @@ TEST_F(DriverTest, MixgraphReadsWritesAndScans) {
   EXPECT_GT(store_.gets, 100u);
   EXPECT_TRUE(Printed(" Puts:0 ")) << out_;
   EXPECT_TRUE(Printed(", reads 300 in 300 found")) << out_;  // every key is there
+}
+
+TEST_F(DriverTest, MixgraphMergesAndDeletes) {
+  ASSERT_EQ(Run("fillseq"), 0);
+  config_.use_existing_db = true;
+  config_.reads = 300;
+  config_.mixgraph.mix_get_ratio = 0;
+  config_.mixgraph.mix_merge_ratio = 1;
+  EXPECT_EQ(Run("mixgraph"), 0) << err_;
+  EXPECT_EQ(store_.merges, 300u);
+  EXPECT_TRUE(Printed("( Gets:0 Puts:0 Seek:0 Merges:300, reads 0 in 0 found, avg size: ")) << out_;
+  config_.mixgraph.mix_merge_ratio = 0;
+  config_.mixgraph.mix_delete_ratio = 1;
+  EXPECT_EQ(Run("mixgraph"), 0) << err_;
+  EXPECT_TRUE(Printed(" Deletes:300, ")) << out_;
+  EXPECT_LT(store_.map.size(), 1000u);
+  config_.readonly = true;
+  EXPECT_NE(Run("mixgraph"), 0) << "it writes";
 }
 
 TEST_F(DriverTest, MixgraphKeepsToItsRate) {

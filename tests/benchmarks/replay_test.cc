@@ -46,6 +46,10 @@ class RecordingDb final : public DB {
         text += key.ToString() + "+" + operand.ToString() + ";";
         return Status::OK();
       }
+      Status DeleteRange(const Slice& begin, const Slice& end) override {
+        text += begin.ToString() + ".." + end.ToString() + ";";
+        return Status::OK();
+      }
     } text;
     EXPECT_OK(updates->Iterate(&text));
     calls.push_back("write " + text.text);
@@ -143,11 +147,11 @@ TEST_F(ReplayTest, OneWorkerKeepsTheOrderOfTheTrace) {
                 Encoded([&](TraceEncoder e) { e.Batch(1, single); }) + FromHex("0100000000000000 0c 02000000 ffff"));
   RecordingDb db;
   ASSERT_OK(Replay(&db, Fast()));
-  EXPECT_EQ((std::vector<std::string>{"write a=1;", "get b", "write --a;a+b;"}), db.calls);
-  EXPECT_EQ(2u, report_.counts[kTraceWrite].issued);
-  EXPECT_EQ(2u, report_.counts[kTraceWrite].unsupported);
+  EXPECT_EQ((std::vector<std::string>{"write a=1;", "get b", "write a..b;", "write --a;a+b;"}), db.calls);
+  EXPECT_EQ(3u, report_.counts[kTraceWrite].issued);
+  EXPECT_EQ(1u, report_.counts[kTraceWrite].unsupported);
   EXPECT_EQ(1u, report_.counts[static_cast<TraceType>(12)].unsupported);
-  EXPECT_EQ(3u, report_.total.succeeded);
+  EXPECT_EQ(4u, report_.total.succeeded);
 }
 
 TEST_F(ReplayTest, ReportsTheFirstFailureAndGoesOn) {

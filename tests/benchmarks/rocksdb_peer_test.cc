@@ -14,6 +14,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -57,6 +58,7 @@ class Pair {
     theirs_.max_bytes_for_level_base = 1 << 20;
     theirs_.merge_operator = std::make_shared<RocksAppend>();
     theirs_write_.disableWAL = false;
+    for (uint64_t i = 0; i < kKeys; i++) sorted_[Key(i)] = i;
   }
 
   ~Pair() { ReleaseAll(); }
@@ -168,8 +170,10 @@ class Pair {
       }
       return;
     }
-    const uint64_t dice = random_.Uniform(100);
-    if (dice < 40) {
+    const uint64_t dice = random_.Uniform(103);
+    if (dice >= 100) {
+      DeleteRange(ours, theirs);
+    } else if (dice < 40) {
       ours->Put(key, value);
       theirs->Put(key, value);
     } else if (dice < 80) {
@@ -180,6 +184,21 @@ class Pair {
       ours->Delete(key);
       theirs->Delete(key);
     }
+  }
+
+  // From a key to one of those that come soon after it, or now and then to any.
+  void DeleteRange(WriteBatch* ours, rocksdb::WriteBatch* theirs) {
+    std::string begin = AnyKey(), end = AnyKey();
+    if (!random_.OneIn(30)) {
+      const auto from = sorted_.lower_bound(begin);
+      auto to = from;
+      for (uint64_t i = random_.Skewed(5); i > 0 && to != sorted_.end(); i--) ++to;
+      if (to != sorted_.end()) end = to->first;
+    }
+    if (end < begin) begin.swap(end);
+    for (auto it = sorted_.lower_bound(begin); it != sorted_.end() && it->first < end; ++it) single_.erase(it->second);
+    ours->DeleteRange(begin, end);
+    theirs->DeleteRange(begin, end);
   }
 
   const Held* AnySnapshot() {
@@ -287,7 +306,8 @@ class Pair {
   std::unique_ptr<DB> db_;
   std::unique_ptr<rocksdb::DB> rocks_;
   std::vector<Held> snapshots_;
-  std::set<uint64_t> single_;  // those that are there
+  std::map<std::string, uint64_t> sorted_;  // all keys
+  std::set<uint64_t> single_;               // those that are there
 };
 
 // In all, at the scale heavy, 10 million calls.

@@ -14,6 +14,14 @@ void Model::Merge(const std::string& key, const std::string& operand) {
   Add(key, value == nullptr ? operand : *value + "," + operand);
 }
 
+void Model::DeleteRange(const std::string& begin, const std::string& end) {
+  if (!versions_->key_comp()(begin, end)) return;
+  const auto last = versions_->lower_bound(end);
+  for (auto it = versions_->lower_bound(begin); it != last; ++it) {
+    it->second.push_back({++number_, it->first, std::nullopt});
+  }
+}
+
 Model::State Model::Snapshot() const { return State(versions_, number_); }
 
 void Model::Apply(const WriteBatch& batch) {
@@ -27,6 +35,10 @@ void Model::Apply(const WriteBatch& batch) {
     }
     Status SingleDelete(const Slice& key) override {
       model->Delete(key.ToString());
+      return Status::OK();
+    }
+    Status DeleteRange(const Slice& begin, const Slice& end) override {
+      model->DeleteRange(begin.ToString(), end.ToString());
       return Status::OK();
     }
     Model* const model;

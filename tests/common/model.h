@@ -33,6 +33,8 @@ class Model {
   void Delete(const std::string& key) { Add(key, std::nullopt); }
   // As NewStringAppendOperator(",") merges.
   void Merge(const std::string& key, const std::string& operand);
+  // All keys from begin up to end, which is not one of them.
+  void DeleteRange(const std::string& begin, const std::string& end);
   void Apply(const WriteBatch& batch);
 
   // The state of now, for as long as it is held. Costs nothing, then and later.

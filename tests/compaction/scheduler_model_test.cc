@@ -272,7 +272,7 @@ class World {
   bool StartDrain() {
     if (!scheduler_.MayDrain(BufferEmpty()) || levels_.back().empty() || drains_wanted_ == 0) return false;
     for (const TableRef& table : tables_) {
-      if (scheduler_.busy_tables().count(table->number()) > 0) continue;
+      if (scheduler_.busy(Busy::kTables).count(table->number()) > 0) continue;
       Running running;
       running.ssd.tables = {table};
       running.hold = scheduler_.BeginDrain(running.ssd);

@@ -180,6 +180,85 @@ TEST_F(MiodbCTest, ARefreshedIteratorShowsWhatIsNew) {
   leveldb_iter_destroy(it);
 }
 
+TEST_F(MiodbCTest, BatchesAreRead) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  miodb_writebatch_wi_t* const batch = miodb_writebatch_wi_create(options_, 0, 1);
+  miodb_writebatch_wi_put(batch, "c", 1, "3", 1);
+  miodb_writebatch_wi_set_save_point(batch);
+  miodb_writebatch_wi_delete(batch, "a", 1);
+  miodb_writebatch_wi_single_delete(batch, "b", 1);
+  size_t size = 7;
+  EXPECT_EQ(nullptr, miodb_writebatch_wi_get(batch, db_, read_, "a", 1, &size, &error_));
+  EXPECT_EQ(0u, size);
+  leveldb_iterator_t* const it =
+      miodb_writebatch_wi_create_iterator(batch, leveldb_create_iterator(db_, read_), nullptr);
+  leveldb_iter_seek_to_first(it);
+  ASSERT_EQ(1, leveldb_iter_valid(it));
+  EXPECT_EQ('c', *leveldb_iter_key(it, &size));
+  leveldb_iter_destroy(it);
+  miodb_writebatch_wi_rollback_to_save_point(batch, &error_);
+  EXPECT_EQ(nullptr, error_);
+  char* const value = miodb_writebatch_wi_get(batch, db_, read_, "b", 1, &size, &error_);
+  ASSERT_NE(nullptr, value);
+  EXPECT_EQ("2", std::string(value, size));
+  leveldb_free(value);
+  miodb_writebatch_wi_pop_save_point(batch, &error_);
+  ASSERT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+  miodb_writebatch_wi_merge(batch, "d", 1, "4", 1);
+  EXPECT_EQ(nullptr, miodb_writebatch_wi_get(batch, db_, read_, "d", 1, &size, &error_));
+  ASSERT_NE(nullptr, error_) << "there is no operator";
+  leveldb_free(error_);
+  error_ = nullptr;
+  miodb_writebatch_wi_clear(batch);
+  miodb_writebatch_wi_put(batch, "e", 1, "5", 1);
+  miodb_writebatch_wi_write(batch, db_, write_, &error_);
+  EXPECT_EQ(nullptr, error_);
+  miodb_writebatch_wi_destroy(batch);
+  EXPECT_EQ(1, miodb_key_may_exist(db_, read_, "e", 1, nullptr, nullptr));
+}
+
+TEST_F(MiodbCTest, ATransactionIsCommittedOrNot) {
+  Open();
+  Put("a", "1");
+  Put("b", "2");
+  for (const bool changes : {false, true}) {
+    miodb_transaction_t* const txn = miodb_transaction_begin(db_, options_, write_, changes);
+    size_t size;
+    char* value = miodb_transaction_get_for_update(txn, read_, "a", 1, &size, &error_);
+    ASSERT_NE(nullptr, value);
+    EXPECT_EQ("1", std::string(value, size));
+    leveldb_free(value);
+    miodb_transaction_put(txn, "c", 1, "3", 1, &error_);
+    miodb_transaction_set_save_point(txn, &error_);
+    miodb_transaction_delete(txn, "a", 1, &error_);
+    miodb_transaction_single_delete(txn, "b", 1, &error_);
+    EXPECT_EQ(nullptr, miodb_transaction_get(txn, read_, "b", 1, &size, &error_));
+    miodb_transaction_rollback_to_save_point(txn, &error_);
+    leveldb_iterator_t* const it = miodb_transaction_create_iterator(txn, read_);
+    int keys = 0;
+    for (leveldb_iter_seek_to_first(it); leveldb_iter_valid(it); leveldb_iter_next(it)) keys++;
+    EXPECT_EQ(3, keys);
+    leveldb_iter_destroy(it);
+    EXPECT_EQ(nullptr, error_);
+    if (changes) Put("a", "1");
+    EXPECT_EQ(changes ? 0 : 1, miodb_transaction_commit(txn, &error_));
+    EXPECT_EQ(nullptr, error_) << "Busy is none";
+    miodb_transaction_rollback(txn, &error_);
+    miodb_transaction_set_snapshot(txn, &error_);
+    miodb_transaction_merge(txn, "d", 1, "4", 1, &error_);
+    EXPECT_EQ(nullptr, error_);
+    EXPECT_EQ(0, miodb_transaction_commit(txn, &error_));
+    ASSERT_NE(nullptr, error_) << "there is no operator";
+    leveldb_free(error_);
+    error_ = nullptr;
+    miodb_transaction_destroy(txn);
+  }
+}
+
 char* JoinAll(void* state, const char*, size_t, const char* existing, size_t existing_len, const char* const* operands,
               const size_t* lens, int count, uint8_t* success, size_t* len) {
   ++*static_cast<int*>(state);
@@ -300,6 +379,23 @@ TEST_F(MiodbCTest, SingleDeletionsRemove) {
   leveldb_writeoptions_destroy(write);
   EXPECT_EQ(nullptr, error_);
   EXPECT_EQ("", Keys());
+}
+
+TEST_F(MiodbCTest, RangesAreDeletedByACallAndByABatch) {
+  for (const char* key : {"a", "b", "c", "d"}) Put(key, "1");
+  leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  miodb_delete_range(db_, write, "a", 1, "b", 1, &error_);
+  leveldb_writebatch_t* const batch = leveldb_writebatch_create();
+  miodb_writebatch_delete_range(batch, "c", 1, "d", 1);
+  leveldb_write(db_, write, batch, &error_);
+  leveldb_writebatch_destroy(batch);
+  EXPECT_EQ(nullptr, error_);
+  EXPECT_EQ("bd", Keys());
+  miodb_delete_range(db_, write, "b", 1, "a", 1, &error_);
+  EXPECT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+  leveldb_writeoptions_destroy(write);
 }
 
 TEST_F(MiodbCTest, BoundsLimitIteratorsAndAreCopied) {

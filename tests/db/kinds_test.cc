@@ -392,6 +392,37 @@ TEST_F(KindsTest, ASingleDeletionGoesTogetherWithItsPutInAZeroCopyMerge) {
   EXPECT_EQ(kNotFound, Get("key00000050x"));
 }
 
+// Operands are kept and dropped by indexes alone, however many there are of a key; folding them is what reads them.
+TEST_F(KindsTest, ZeroCopyMergesOfOperandsReadNoRecords) {
+  options_.level_trigger = 2;
+  options_.num_levels = 8;
+  options_.space_amplification_percent = 400;  // nothing is evacuated
+  Open();
+  constexpr int kKeys = 50, kRounds = 12;
+  const auto key = [](int i) { return "key" + std::to_string(100 + i); };  // short enough to lie in heads as a whole
+  for (int i = 0; i < kKeys; i++) Put(key(i), "0");
+  for (int round = 1; round <= kRounds; round++) {
+    for (int i = 0; i < kKeys; i++) {
+      if (i % 8 == 7) {
+        round % 2 == 0 ? Delete(key(i)) : Put(key(i), "0");
+      } else {
+        Merge(key(i), std::to_string(round));
+      }
+    }
+    Flush();
+  }
+  for (int i = 0; i < 20000 && Counter("merges") < 3; i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GE(Counter("merges"), 3u);
+  EXPECT_EQ(0u, Counter("nvm-bytes-lazy-copy"));
+  EXPECT_EQ(0u, Counter("merge-record-bytes-read"));
+  std::string expected = "0";
+  for (int round = 1; round <= kRounds; round++) expected += "," + std::to_string(round);
+  EXPECT_EQ(expected, Get(key(3)));
+  Settle();
+  EXPECT_GT(Counter("merge-record-bytes-read"), uint64_t{kKeys} * kRounds);
+  EXPECT_EQ(expected, Get(key(3)));
+}
+
 // The put that hides a single deletion may itself go together with one, and then what is below would be seen.
 TEST_F(KindsTest, ASingleDeletionThatIsHiddenWaitsForItsPut) {
   Open();

@@ -31,9 +31,14 @@ constexpr const char* kCounters[] = {
     "live-bytes",
     "flushes",
     "merges",
+    "merge-record-bytes-read",
     "quiet-merges",
     "quiet-merges-given-up",
     "quiet-bytes-written",
+    "range-deletions",
+    "range-entries-dropped",
+    "range-records-read",
+    "range-tables-dropped",
 };
 
 class PropertiesTest : public DbTestBase {

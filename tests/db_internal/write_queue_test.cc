@@ -111,8 +111,9 @@ class HeldQueue {
 
   Writer& leader() { return leader_; }
 
-  void Add(uint64_t bytes, bool sync, bool deletes_only) {
+  void Add(uint64_t bytes, bool sync, bool deletes_only, const WriteCondition* condition = nullptr) {
     auto writer = std::make_unique<Writer>();
+    writer->condition = condition;
     writer->body_bytes = bytes;
     writer->sync = sync;
     writer->deletes_only = deletes_only;
@@ -181,6 +182,19 @@ TEST(WriteQueueTest, DeletesAndOtherWritesDoNotMix) {
   queue.Add(1, false, true);
   queue.Add(1, false, false);
   EXPECT_EQ(1u, queue.Group(1000));
+}
+
+TEST(WriteQueueTest, AWriteWithAConditionIsAGroupByItself) {
+  const WriteCondition condition = [] { return Status::OK(); };
+  {
+    HeldQueue queue;
+    queue.Add(1, false, false);
+    queue.Add(1, false, false, &condition);
+    queue.Add(1, false, false);
+    EXPECT_EQ(1u, queue.Group(1000));
+    queue.leader().condition = &condition;
+    EXPECT_EQ(0u, queue.Group(1000));
+  }
 }
 
 }  // namespace

@@ -162,6 +162,9 @@ TEST(RecordTest, TagsHoldSequenceAndType) {
 TEST(RecordTest, BatchesUseTheSameTypeNumbers) {
   EXPECT_EQ(static_cast<uint8_t>(kTypeDeletion), kBatchDeletion);
   EXPECT_EQ(static_cast<uint8_t>(kTypeValue), kBatchPut);
+  EXPECT_EQ(static_cast<uint8_t>(kTypeMerge), kBatchMerge);
+  EXPECT_EQ(static_cast<uint8_t>(kTypeSingleDeletion), kBatchSingleDeletion);
+  EXPECT_EQ(static_cast<uint8_t>(kTypeRangeDeletion), kBatchRangeDeletion);
 }
 
 TEST(RecordTest, KeyAndValueCannotTradeBytes) {

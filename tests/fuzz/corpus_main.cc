@@ -102,8 +102,8 @@ VersionEdit NextEdit() {
 VersionEdit FilesEdit() {
   VersionEdit edit;
   edit.SetNextId(40);
-  edit.files.push_back({0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m", true, 0, {}})});
-  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z", true, 0, {}})});
+  edit.files.push_back({0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m", true, 0, 0, {}})});
+  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z", true, 0, 0, {}})});
   return edit;
 }
 
@@ -113,6 +113,17 @@ VersionEdit ExpiringFilesEdit() {
   meta.expiring = 97;
   meta.expiry = {1700000000000000, 1700000900000000};
   edit.files[0].meta = std::make_shared<SstMeta>(meta);
+  return edit;
+}
+
+VersionEdit RangesEdit() {
+  VersionEdit edit = FilesEdit();
+  SstMeta meta = *edit.files.back().meta;
+  meta.ranges_applied = 900;
+  edit.files.back().meta = std::make_shared<SstMeta>(meta);
+  edit.removed_ranges.push_back(20);
+  edit.ranges.push_back({21, {"a", "b", 900}});
+  edit.ranges.push_back({22, {"b", std::string(200, 'b'), kMaxSequence}});
   return edit;
 }
 
@@ -154,6 +165,7 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));
   corpus->Add("version_edit", "expiring_files", Encoded(ExpiringFilesEdit()));
+  corpus->Add("version_edit", "ranges", Encoded(RangesEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "expiring", Record(9, kTypeExpiringValue, "key", "\1\2\3\4\5\6\7\10value"));
@@ -169,6 +181,10 @@ void AddSmall(Corpus* corpus) {
   WriteBatchInternal::Add(&expiring, kBatchExpiringPut, "key", "\1\2\3\4\5\6\7\10value");
   corpus->Add("write_batch", "expiring", WriteBatchInternal::Contents(&expiring).ToString());
   corpus->Add("write_batch", "three", WriteBatchInternal::Contents(&batch).ToString());
+  batch.DeleteRange("a", "z");
+  batch.DeleteRange("", std::string(200, 'z'));
+  batch.Put("m", "");
+  corpus->Add("write_batch", "ranges", WriteBatchInternal::Contents(&batch).ToString());
 }
 
 void AddFrames(Corpus* corpus) {

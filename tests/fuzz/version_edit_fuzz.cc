@@ -27,5 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ManifestState copy;
   FUZZ_CHECK(copy.Apply(from_nothing).ok());
   FUZZ_CHECK(copy.tables.size() == state.tables.size() && copy.chunks.size() == state.chunks.size());
+  FUZZ_CHECK(copy.files.size() == state.files.size() && copy.ranges.size() == state.ranges.size());
   return 0;
 }

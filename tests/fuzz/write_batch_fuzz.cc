@@ -19,6 +19,10 @@ class Rebuild final : public WriteBatch::Handler {
     batch.SingleDelete(key);
     return Status::OK();
   }
+  Status DeleteRange(const Slice& begin, const Slice& end) override {
+    batch.DeleteRange(begin, end);
+    return Status::OK();
+  }
 
   WriteBatch batch;
 };
@@ -34,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Slice key, value;
   uint32_t count = 0;
   for (; reader.Next(&type, &key, &value); count++) {
-    FUZZ_CHECK(type <= kBatchMerge || type == kBatchSingleDeletion || type == kBatchExpiringPut);
+    FUZZ_CHECK(IsBatchType(type));
     FUZZ_CHECK(type != kBatchExpiringPut || value.size() >= kBatchExpiryBytes);
     FUZZ_CHECK(key.data() >= bytes.data() && key.data() + key.size() <= bytes.end());
   }

@@ -28,6 +28,9 @@ namespace {
 
 constexpr uint64_t kChunkBytes = 8192;
 
+// A type that no update has.
+constexpr uint8_t kNobodysType = 14;
+
 // A frame or a batch. Of an unknown type is its second update.
 struct Unit {
   enum State { kGood, kDamaged, kForeign, kUnknownType };
@@ -213,7 +216,7 @@ class LogHistoryTest : public testing::Test {
       std::vector<Update> updates;
       for (uint64_t i = 0; i < unit.count; i++) {
         const bool unknown = unit.state == Unit::kUnknownType && i == 1;
-        updates.push_back({unknown ? static_cast<ValueType>(kTypeRangeDeletion) : kTypeValue, "key" + std::to_string(i),
+        updates.push_back({unknown ? static_cast<ValueType>(kNobodysType) : kTypeValue, "key" + std::to_string(i),
                            "value" + std::to_string(unit.first + i)});
       }
       if (unit.state == Unit::kForeign) source->chunk->id = source->id + 1000;
@@ -239,8 +242,8 @@ class LogHistoryTest : public testing::Test {
       PutFixed64(&batch, unit.first);
       PutFixed32(&batch, static_cast<uint32_t>(unit.count));
       for (uint64_t i = 0; i < unit.count; i++) {
-        batch.push_back(static_cast<char>(unit.state == Unit::kUnknownType && i == 1 ? uint8_t{kTypeRangeDeletion}
-                                                                                     : uint8_t{kBatchDeletion}));
+        batch.push_back(
+            static_cast<char>(unit.state == Unit::kUnknownType && i == 1 ? kNobodysType : uint8_t{kBatchDeletion}));
         PutLengthPrefixedSlice(&batch, "key" + std::to_string(i));
       }
       if (!unit.checks()) damaged.push_back(writer.bytes() + kFragmentHeaderBytes);

@@ -163,8 +163,29 @@ void RandomOps::WriteSingle(const std::string& key) {
   }
 }
 
+// Nearly all ranges have few keys, or soon nothing would be left.
+std::pair<std::string, std::string> RandomOps::AnyRange() {
+  std::pair<std::string, std::string> range(keys_.Near(&random_), keys_.Near(&random_));
+  const Model::State state = model_.Snapshot();
+  if (!random_.OneIn(40)) {
+    auto cursor = state.LowerBound(range.first);
+    for (uint64_t i = random_.Skewed(6); i > 0 && cursor != state.end(); i--) ++cursor;
+    if (cursor != state.end()) range.second = cursor.key();
+  }
+  if (state.Before(range.second, range.first)) std::swap(range.first, range.second);
+  return range;
+}
+
+void RandomOps::DeleteRange() {
+  const auto [begin, end] = AnyRange();
+  Trace("delete range from " + Printable(begin) + " to " + Printable(end));
+  ASSERT_OK(db_->DeleteRange(Writing(), begin, end));
+  model_.DeleteRange(begin, end);
+}
+
 void RandomOps::WriteStep(uint64_t dice) {
   if (dice >= 490) return WriteSome();
+  if (dice >= 470) return DeleteRange();
   const std::string key = keys_.Any(&random_);
   if (IsSingle(key)) return WriteSingle(key);
   if (dice < 260) {
@@ -199,6 +220,11 @@ void RandomOps::WriteSome() {
     } else {
       batch.Put(key, AnyValue(&random_, large ? 200 : MaxValue()));
     }
+  }
+  if (random_.OneIn(10)) {
+    const auto [begin, end] = AnyRange();
+    batch.DeleteRange(begin, end);
+    if (!IsSingle(begin)) batch.Put(begin, AnyValue(&random_, MaxValue()));
   }
   Trace("batch of " + std::to_string(count));
   ASSERT_OK(db_->Write(Writing(), &batch));

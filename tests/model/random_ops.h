@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "miodb/db.h"
@@ -53,6 +54,8 @@ class RandomOps {
   void Reopen();
   void ReleaseAll();
   void Step();
+  std::pair<std::string, std::string> AnyRange();
+  void DeleteRange();
   void WriteStep(uint64_t dice);
   void HoldStep(uint64_t dice);
   void BackgroundStep(uint64_t dice);

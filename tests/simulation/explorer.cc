@@ -43,6 +43,9 @@ WriteBatch BatchOf(const std::vector<Update>& updates) {
       case Update::Kind::kSingleDelete:
         batch.SingleDelete(key);
         break;
+      case Update::Kind::kDeleteRange:
+        batch.DeleteRange(key, update.value);
+        break;
     }
   }
   return batch;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
@@ -45,8 +46,14 @@ Op AnyWrite(Random* random, const Config& config) {
   const uint64_t dice = random->Uniform(10);
   op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : dice < 9 ? 'b' : 'w';
   if (config.single_keys > 0 && random->OneIn(2)) op.kind = random->OneIn(4) ? 'z' : random->OneIn(4) ? 'y' : 'm';
-  if (config.lifetimes && random->OneIn(2)) op.kind = random->OneIn(3) ? 'v' : 'l';
+  if (op.kind == 'd' && random->OneIn(3)) op.kind = 'v';
+  if (config.lifetimes && random->OneIn(2)) op.kind = random->OneIn(3) ? 'g' : 'l';
   op.sync = random->OneIn(3);
+  if (op.kind == 'v') {
+    op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));
+    op.b = op.a + static_cast<uint32_t>(random->Skewed(4));
+    return op;
+  }
   if (op.kind == 'b' || op.kind == 'w') {
     op.a = static_cast<uint32_t>(op.kind == 'b' ? 1 + random->Uniform(5) : 2 + random->Uniform(kMostWriters - 1));
     op.b = static_cast<uint32_t>(random->Uniform(1000));
@@ -218,7 +225,7 @@ std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first
   if (op.kind == 'd') add(key, Kind::kDelete, 0);
   if (op.kind == 'm') add(key, Kind::kMerge, op.b);
   if (op.kind == 'l') add(key, Kind::kPutForMoment, op.b);
-  if (op.kind == 'v') add(key, Kind::kPutForAges, op.b);
+  if (op.kind == 'g') add(key, Kind::kPutForAges, op.b);
   if (op.kind == 'b' || op.kind == 'w') {
     Random random(op.b);
     for (uint32_t i = 0; i < op.a; i++) {
@@ -226,6 +233,12 @@ std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first
       const bool put = !random.OneIn(4);
       add(any, put ? Kind::kPut : Kind::kDelete, random.Uniform(60));
     }
+  }
+  if (op.kind == 'v') {
+    int begin = static_cast<int>(op.a) % config.keys, end = static_cast<int>(op.b) % config.keys;
+    if (Oracle::KeyText(end) < Oracle::KeyText(begin)) std::swap(begin, end);
+    add(begin, Kind::kDeleteRange, 0);
+    updates.back().value = Oracle::KeyText(end);
   }
   if ((op.kind == 'z' || op.kind == 'y') && config.single_keys > 0) {
     const int single = plain + static_cast<int>(op.a) % config.single_keys;

@@ -2,9 +2,10 @@
 //
 //   p3.40   put key 3, value of 40 bytes      d3    delete key 3      b5.9  batch of 5 updates drawn from seed 9
 //   m3.40   merge an operand of 40 bytes into key 3
-//   l3.40   put key 3 with a lifetime that is over before anybody reads      v3.40   with one that is long
+//   l3.40   put key 3 with a lifetime that is over before anybody reads      g3.40   with one that is long
 //   z3.40   one batch that single-deletes single key 3 and puts it again          y3    and single-deletes it once more
 //   w3.9    3 updates drawn from seed 9, each by a writer of its own, all beside one another
+//   v3.5    delete all keys from key 3 up to key 5, in the order of their texts
 //   ...!    the write asks for sync
 //   P F M   one step of preparing, flushing, merging            e     mark an extent for evacuation, then merge
 //   f       flush                             c     settle everything in the repository (lazy copy)
@@ -35,7 +36,7 @@ struct Op {
   bool sync = false;
 
   bool is_write() const { return has_size() || kind == 'd' || kind == 'y'; }
-  bool has_size() const { return std::strchr("pbwmzlv", kind) != nullptr; }
+  bool has_size() const { return std::strchr("pbwmzvlg", kind) != nullptr; }
 };
 
 using History = std::vector<Op>;

@@ -52,6 +52,13 @@ Oracle Oracle::Fork(uint64_t p) const {
 void Oracle::Start(const std::vector<Update>& batch) {
   State state = states_.back();
   for (const Update& update : batch) {
+    if (update.kind == Update::Kind::kDeleteRange) {
+      for (size_t key = 0; key < state.size(); key++) {
+        const std::string& text = KeyText(static_cast<int>(key));
+        if (KeyText(update.key) <= text && text < update.value) state[key] = nullptr;
+      }
+      continue;
+    }
     const std::string*& value = state[static_cast<size_t>(update.key)];
     const bool puts = update.kind == Update::Kind::kPut || update.kind == Update::Kind::kPutForAges;
     if (puts || (update.kind == Update::Kind::kMerge && value == nullptr)) {

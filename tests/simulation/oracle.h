@@ -22,13 +22,14 @@ struct Update {
     kDelete,
     kMerge,
     kSingleDelete,
+    kDeleteRange,
     kPutForMoment,  // with a lifetime that is over when anybody reads: the key is gone
     kPutForAges,    // with one that is not
   };
 
   int key;
   Kind kind;
-  std::string value;  // of a put, or the operand of a merge, which is appended behind a comma
+  std::string value;  // of a put, or the operand of a merge, which is appended behind a comma; the end of a range
 };
 
 class Oracle {

@@ -20,7 +20,13 @@ std::string TextOf(const SstPlace& place) {
   const SstMeta& meta = *place.meta;
   return std::to_string(meta.number) + "@" + std::to_string(place.level) + " " + std::to_string(meta.size) + "/" +
          std::to_string(meta.entries) + "/" + std::to_string(meta.tombstones) + "/" + std::to_string(meta.fingerprint) +
-         (meta.has_range ? " [" : " long [") + meta.smallest + ".." + meta.largest + "]";
+         (meta.has_range ? " [" : " long [") + meta.smallest + ".." + meta.largest + "] " +
+         std::to_string(meta.ranges_applied);
+}
+
+std::string TextOf(const RangePlace& place) {
+  const RangeDeletion& range = place.range;
+  return std::to_string(place.id) + "@" + std::to_string(range.sequence) + " [" + range.begin + ".." + range.end + "]";
 }
 
 std::string TextOf(const ManifestState& state) {
@@ -29,6 +35,7 @@ std::string TextOf(const ManifestState& state) {
   for (const auto& [number, place] : state.tables) text += std::to_string(number) + ": " + TextOf(place) + "\n";
   for (const auto& [id, place] : state.chunks) text += std::to_string(id) + ": " + TextOf(place) + "\n";
   for (const auto& [number, place] : state.files) text += std::to_string(number) + ": " + TextOf(place) + "\n";
+  for (const auto& [id, place] : state.ranges) text += std::to_string(id) + ": " + TextOf(place) + "\n";
   return text;
 }
 
@@ -66,7 +73,17 @@ SstPlace EditMaker::AnyFile(bool small) {
     meta->smallest.clear();
     meta->largest.clear();
   }
+  if (random_.OneIn(3)) meta->ranges_applied = 1 + (Number(small) & (kMaxSequence >> 1));
   return {static_cast<uint32_t>(random_.Uniform(kMaxSsdLevels)), std::move(meta)};
+}
+
+RangePlace EditMaker::AnyRange(bool small) {
+  RangePlace place;
+  place.id = Number(small);
+  place.range.begin = random_.Bytes(random_.Uniform(20));
+  place.range.end = random_.Bytes(random_.Uniform(200));
+  place.range.sequence = 1 + (Number(small) & (kMaxSequence >> 1));
+  return place;
 }
 
 VersionEdit EditMaker::AnyEdit(bool small) {
@@ -83,6 +100,8 @@ VersionEdit EditMaker::AnyEdit(bool small) {
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.chunks.push_back(AnyChunk(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_files.push_back(Number(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.files.push_back(AnyFile(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_ranges.push_back(Number(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.ranges.push_back(AnyRange(small));
   return edit;
 }
 
@@ -128,6 +147,17 @@ VersionEdit EditMaker::NextEdit(size_t most_tables) {
     const SstPlace file = AnyFile(false);
     state_.files[file.meta->number] = file;
     edit.files.push_back(file);
+  }
+  while (state_.ranges.size() > random_.Uniform(6)) {
+    const auto it = state_.ranges.begin();
+    edit.removed_ranges.push_back(it->first);
+    state_.ranges.erase(it);
+  }
+  if (random_.OneIn(2)) {
+    RangePlace place = AnyRange(false);
+    place.id = state_.next_id++;
+    state_.ranges[place.id] = place;
+    edit.ranges.push_back(place);
   }
   edit.SetNextId(state_.next_id);
   return edit;

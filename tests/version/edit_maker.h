@@ -15,6 +15,7 @@ namespace miodb::test {
 std::string TextOf(const TablePlace& place);
 std::string TextOf(const LogChunkPlace& place);
 std::string TextOf(const SstPlace& place);
+std::string TextOf(const RangePlace& place);
 std::string TextOf(const ManifestState& state);
 
 class EditMaker {
@@ -37,6 +38,7 @@ class EditMaker {
   TablePlace AnyTable(bool small);
   LogChunkPlace AnyChunk(bool small);
   SstPlace AnyFile(bool small);
+  RangePlace AnyRange(bool small);
   uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(63); }
 
   Random random_;

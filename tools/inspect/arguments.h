@@ -1,4 +1,4 @@
-// What miodb_check and miodb_dump have in common: exit codes and finding the pool.
+// What checking and dumping have in common: finding the pool and its log.
 
 #ifndef MIODB_TOOLS_INSPECT_ARGUMENTS_H_
 #define MIODB_TOOLS_INSPECT_ARGUMENTS_H_
@@ -9,14 +9,9 @@
 #include <vector>
 
 #include "src/nvm/pool_image.h"
+#include "tools/inspect/inspect.h"
 
 namespace miodb {
-
-enum ExitCode : int {
-  kExitOk = 0,         // looked at, undamaged
-  kExitDamage = 1,     // looked at, damaged
-  kExitCannotRun = 2,  // usage, no such file, open elsewhere, another version
-};
 
 // Opens the pool at path, or in the directory path, with its further regions: regions are paths where they may be,
 // besides those that the database remembers. On failure prints why, for this program, and returns the exit code in

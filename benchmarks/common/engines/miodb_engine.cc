@@ -15,6 +15,7 @@
 #include "benchmarks/common/engines/sampled_session.h"
 #include "benchmarks/common/engines/session.h"
 #include "benchmarks/common/interrupt.h"
+#include "benchmarks/common/miodb_options.h"
 #include "miodb/cache.h"
 #include "miodb/comparator.h"
 #include "miodb/db.h"
@@ -68,27 +69,6 @@ struct Traits {
 };
 
 using BytewiseCounter = CountingComparator<miodb::Comparator, miodb::Slice>;
-
-// False if MioDB has no such compression; it then uses none.
-bool FindCompression(const std::string& name, CompressionType* type) {
-  *type = name == "snappy" ? kSnappyCompression : name == "zstd" ? kZstdCompression : kNoCompression;
-  return name == "none" || *type != kNoCompression;
-}
-
-// False if there is no such operator. The names are RocksDB's.
-bool FindMergeOperator(const std::string& name, const MergeOperator** merge_operator) {
-  static const MergeOperator* const append = NewStringAppendOperator(",");
-  const std::pair<const char*, const MergeOperator*> operators[] = {{"", nullptr},
-                                                                    {"put", PutOperator()},
-                                                                    {"uint64add", UInt64AddOperator()},
-                                                                    {"max", MaxOperator()},
-                                                                    {"stringappend", append}};
-  for (const auto& [known, found] : operators) {
-    *merge_operator = found;
-    if (name == known) return true;
-  }
-  return false;
-}
 
 class MioDbEngine final : public Engine {
  public:
@@ -202,13 +182,8 @@ class MioDbEngine final : public Engine {
 
   Options MakeOptions() const {
     Options options = config_.options;
-    options.create_if_missing = config_.create_if_missing;
     options.block_cache = cache_.get();
-    FindCompression(config_.Compression(), &options.compression);
-    FindMergeOperator(config_.merge_operator, &options.merge_operator);
-    if (config_.open_files >= 0) options.max_open_files = static_cast<int>(config_.open_files);
-    if (config_.num_levels >= 0) options.num_levels = static_cast<int>(config_.num_levels);
-    if (config_.bloom_bits >= 0) options.filter_bits_per_key = static_cast<int>(config_.bloom_bits);
+    FillMioDbOptions(config_, &options);
     if (config_.comparisons) options.comparator = &counter_;
     if (config_.perf_level > 1 && (options.nvm_model.empty() || options.nvm_model == "none")) {
       constexpr int64_t kLeastCache = 4096, kMostCache = 10000000000;
@@ -230,17 +205,9 @@ class MioDbEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> NewMioDbEngine(const EngineConfig& config, std::string* error) {
-  error->clear();
-  CompressionType type;
-  if (!config.options.ssd_path.empty() && !FindCompression(config.Compression(), &type)) {
-    *error = "miodb has no compression type '" + config.Compression() + "'";
-    return nullptr;
-  }
-  const MergeOperator* merge_operator;
-  if (!FindMergeOperator(config.merge_operator, &merge_operator)) {
-    *error = "miodb has no merge operator '" + config.merge_operator + "'";
-    return nullptr;
-  }
+  Options options = config.options;
+  *error = FillMioDbOptions(config, &options);
+  if (!error->empty()) return nullptr;
   return std::make_unique<MioDbEngine>(config);
 }
 

@@ -8,6 +8,7 @@
 #include "src/util/hash.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/random.h"
+#include "tests/stress/db_stress/operands.h"
 
 namespace miodb::test {
 
@@ -74,6 +75,8 @@ uint64_t StressData::Hash(uint32_t unit, uint32_t member, uint32_t version) cons
 bool StressData::IsDeletion(uint32_t unit, uint32_t version) const {
   return version == 0 || Mix64(salt_ ^ unit, version) % 5 == 0;
 }
+
+bool StressData::IsMerged(uint32_t unit, uint32_t version) const { return Mix64(salt_ ^ unit, version) % 7 < 3; }
 
 size_t StressData::ValueSize(uint64_t hash) const {
   Random random(hash);
@@ -163,6 +166,7 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   o.max_immutable_memtables = 1 + static_cast<int>(random.Uniform(4));
   o.num_levels = 2 + static_cast<int>(random.OneIn(8) ? random.Uniform(15) : random.Uniform(5));
   o.level_trigger = 2 + static_cast<int>(random.Uniform(4));
+  o.merge_operator = StressOperator();
   o.max_background_merges = static_cast<int>(random.Uniform(5));
   o.partition_size = Any(&random, {4 * kKiB, 16 * kKiB, 128 * kKiB, kMiB});
   o.settle_after_idle_ms = Any(&random, {0, 1, 100});

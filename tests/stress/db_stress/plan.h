@@ -3,7 +3,8 @@
 //
 // Data is written in units: one key, or eight keys that are only ever written together in one batch. Each write of a
 // unit gives it its next version, a number that is never used twice, and a version says whether it is a deletion and
-// which value every key of the unit has. So whatever a read returns tells which write it comes from.
+// which value every key of the unit has. So whatever a read returns tells which write it comes from. A version may also
+// be merged (operands.h); some units of one key are only ever put after a single deletion, in one batch with it.
 
 #ifndef MIODB_TESTS_STRESS_DB_STRESS_PLAN_H_
 #define MIODB_TESTS_STRESS_DB_STRESS_PLAN_H_
@@ -52,6 +53,10 @@ class StressData {
 
   // Version 0, before the first write, counts as a deletion.
   bool IsDeletion(uint32_t unit, uint32_t version) const;
+  // Whether the unit's deletions are single deletions, and each put comes behind one. Such units have one key.
+  static bool IsSingle(uint32_t unit) { return unit % 8 == 5; }
+  // Whether the version is merged into the one before. REQUIRES: it is no deletion, and the unit not single.
+  bool IsMerged(uint32_t unit, uint32_t version) const;
   std::string Value(uint32_t unit, uint32_t member, uint32_t version) const;
   // Whether value is the one of this version, without making it.
   bool IsValue(uint32_t unit, uint32_t member, uint32_t version, const Slice& value) const;

@@ -124,7 +124,9 @@ std::string StressVerifier::CheckEmpty(const std::string& path) {
   const auto make_empty = [this](DB* db) {
     Status s;
     for (const StressKey& key : data_.keys()) {
-      if (s.ok()) s = db->Delete(WriteOptions(), key.text);
+      if (!s.ok()) break;
+      const bool single = StressData::IsSingle(key.unit);
+      s = single ? db->SingleDelete(WriteOptions(), key.text) : db->Delete(WriteOptions(), key.text);
     }
     if (s.ok() && !round_.options.ssd_path.empty())
       db->CompactRange(nullptr, nullptr);  // tombstones over what is on SSD

@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "miodb/write_batch.h"
 #include "src/util/hash.h"
 #include "tests/common/option_sets.h"
 #include "tests/common/random.h"
+#include "tests/stress/db_stress/operands.h"
 #include "tests/stress/db_stress/readers.h"
 
 namespace miodb::test {
@@ -22,27 +22,46 @@ void StressWorker::Fail(const std::string& what) {
 
 bool StressWorker::Done() const { return failed_.load() || state_->stop.load(); }
 
+// What the unit has before is what its only writer knows to be there.
+void StressWorker::AddUpdates(uint32_t unit, uint32_t version, WriteBatch* batch) const {
+  const bool deletion = data_.IsDeletion(unit, version);
+  const uint32_t before = state_->units[unit].committed.load();
+  for (uint32_t member = 0; member < StressData::Members(unit); member++) {
+    const std::string& key = data_.keys()[data_.Rank(unit, member)].text;
+    if (StressData::IsSingle(unit)) {
+      batch->SingleDelete(key);
+    } else if (deletion) {
+      batch->Delete(key);
+    } else if (data_.IsMerged(unit, version)) {
+      batch->Merge(key, MakeOperand(before, !data_.IsDeletion(unit, before), data_.Value(unit, member, version)));
+      continue;
+    }
+    if (!deletion) batch->Put(key, data_.Value(unit, member, version));
+  }
+}
+
+// One update goes in without a batch.
 Status StressWorker::WriteOperation(int writer, uint64_t n, const std::vector<uint32_t>& units,
                                     const uint32_t* versions) {
-  WriteOptions options;
-  options.sync = Mix64(n, static_cast<uint64_t>(writer)) % 16 == 0;
-  if (units.size() == 1 && StressData::Members(units[0]) == 1) {
-    const std::string& key = data_.keys()[data_.Rank(units[0], 0)].text;
-    return data_.IsDeletion(units[0], versions[0]) ? db_->Delete(options, key)
-                                                   : db_->Put(options, key, data_.Value(units[0], 0, versions[0]));
-  }
+  struct Single final : WriteBatch::Handler {
+    void Put(const Slice& key, const Slice& value) override { status = db->Put(options, key, value); }
+    void Delete(const Slice& key) override { status = db->Delete(options, key); }
+    Status Merge(const Slice& key, const Slice& operand) override { return status = db->Merge(options, key, operand); }
+    Status SingleDelete(const Slice& key) override { return status = db->SingleDelete(options, key); }
+    DB* db = nullptr;
+    WriteOptions options;
+    Status status;
+  };
+  Single single;
+  single.db = db_.get();
+  single.options.sync = Mix64(n, static_cast<uint64_t>(writer)) % 16 == 0;
   WriteBatch batch;
-  for (size_t i = 0; i < units.size(); i++) {
-    for (uint32_t member = 0; member < StressData::Members(units[i]); member++) {
-      const std::string& key = data_.keys()[data_.Rank(units[i], member)].text;
-      if (data_.IsDeletion(units[i], versions[i])) {
-        batch.Delete(key);
-      } else {
-        batch.Put(key, data_.Value(units[i], member, versions[i]));
-      }
-    }
-  }
-  return db_->Write(options, &batch);
+  for (size_t i = 0; i < units.size(); i++) AddUpdates(units[i], versions[i], &batch);
+  const bool alone = units.size() == 1 && StressData::Members(units[0]) == 1 &&
+                     (!StressData::IsSingle(units[0]) || data_.IsDeletion(units[0], versions[0]));
+  if (!alone) return db_->Write(single.options, &batch);
+  const Status s = batch.Iterate(&single);
+  return s.ok() ? single.status : s;
 }
 
 void StressWorker::WriteLoop(int writer) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "miodb/db.h"
+#include "miodb/write_batch.h"
 #include "tests/stress/db_stress/expected_state.h"
 #include "tests/stress/db_stress/faulty_files.h"
 #include "tests/stress/db_stress/plan.h"
@@ -27,6 +28,7 @@ class StressWorker {
   void Fail(const std::string& what);
   bool Done() const;
   void WriteLoop(int writer);
+  void AddUpdates(uint32_t unit, uint32_t version, WriteBatch* batch) const;
   Status WriteOperation(int writer, uint64_t n, const std::vector<uint32_t>& units, const uint32_t* versions);
   // Asks for work that would otherwise come seldom, and for figures.
   void DisturbLoop();

@@ -1,6 +1,5 @@
-// miodb_check: verifies a closed database. docs/tools.md.
+// Verifies a closed database. docs/tools.md.
 
-#include <getopt.h>
 #include <unistd.h>
 
 #include <cinttypes>
@@ -21,22 +20,6 @@
 
 namespace miodb {
 namespace {
-
-constexpr char kUsage[] =
-    "Usage: miodb_check [--json] [--file] [--ssd=DIRECTORY] [--wal=DIRECTORY] [--region=PATH]... PATH\n"
-    "\n"
-    "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the\n"
-    "account of its space. Changes nothing. PATH is the database's directory, or its pool file.\n"
-    "\n"
-    "  --json   print one JSON object\n"
-    "  --file   the pool was used in persist mode file, or the log is in files, and the machine lost power: a hole in\n"
-    "           the log is its end, not damage\n"
-    "  --ssd    the directory of the SSD tier (ssd_path), to check its files too\n"
-    "  --wal    the directory of the log files (wal_dir), if they are not where they were when it was last open\n"
-    "  --region a further region of the pool, if it is not where it was when the database was last open\n"
-    "  --help   print this\n"
-    "\n"
-    "Exit code: 0 undamaged, 1 damaged, 2 cannot be checked (usage, no such file, open elsewhere, another version).\n";
 
 using Figures = std::vector<std::pair<const char*, uint64_t>>;
 
@@ -110,13 +93,14 @@ void PrintText(const std::string& path, const VerifyResult& r) {
 }
 
 // A database whose pool is volatile memory: 0 and 1 as for others, or why it cannot be checked.
-ExitCode CheckVolatile(const std::string& path, const VerifyOptions& options, VerifyResult* result) {
+ExitCode CheckVolatile(const char* program, const std::string& path, const VerifyOptions& options,
+                       VerifyResult* result) {
   Env* const env = Env::Default();
   FileLock* lock;
   StoreDescriptor store;
   Status s = env->LockFile(LockPath(path), &lock);
   if (!s.ok()) {
-    fprintf(stderr, "miodb_check: %s\n", s.ToString().c_str());
+    fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
     return kExitCannotRun;
   }
   s = ReadStore(env, path, &store);
@@ -131,75 +115,36 @@ ExitCode CheckVolatile(const std::string& path, const VerifyOptions& options, Ve
 
 // Checks what lies at *path, which becomes the pool's file if that is it. Without a result the reason has been said.
 // Progress goes to stderr, if people read that.
-std::optional<VerifyResult> Check(const std::vector<std::string>& regions, VerifyOptions verify, std::string* path,
-                                  ExitCode* code) {
+std::optional<VerifyResult> Check(const char* program, const std::vector<std::string>& regions, VerifyOptions verify,
+                                  std::string* path, ExitCode* code) {
   bench::ProgressLine progress(isatty(STDERR_FILENO) != 0);
   verify.on_progress = [&progress](double share) { progress.Show("checked", share); };
   VerifyResult result;
   if (IsVolatile(*path)) {
-    *code = CheckVolatile(*path, verify, &result);
+    *code = CheckVolatile(program, *path, verify, &result);
     if (*code == kExitCannotRun) return std::nullopt;
     return result;
   }
   std::unique_ptr<PoolImage> image;
-  if (!OpenImage("miodb_check", *path, regions, &image, code)) return std::nullopt;
+  if (!OpenImage(program, *path, regions, &image, code)) return std::nullopt;
   *path = image->path();
   result = VerifyPool(*image, BytewiseComparator(), verify);
   *code = result.problems.empty() ? kExitOk : kExitDamage;
   return result;
 }
 
-int Main(int argc, char** argv) {
-  enum { kJson, kFile, kSsd, kWal, kRegion, kHelp };
-  const option options[] = {{"json", no_argument, nullptr, kJson},
-                            {"file", no_argument, nullptr, kFile},
-                            {"ssd", required_argument, nullptr, kSsd},
-                            {"wal", required_argument, nullptr, kWal},
-                            {"region", required_argument, nullptr, kRegion},
-                            {"help", no_argument, nullptr, kHelp},
-                            {nullptr, 0, nullptr, 0}};
-  bool json = false;
-  std::vector<std::string> regions;
-  std::string wal_dir;
+}  // namespace
+
+ExitCode CheckDatabase(const char* program, const CheckRequest& request) {
   VerifyOptions verify;
-  for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
-    switch (c) {
-      case kJson:
-        json = true;
-        break;
-      case kFile:
-        verify.holes_end_log = true;
-        break;
-      case kSsd:
-        verify.ssd_path = optarg;
-        break;
-      case kWal:
-        wal_dir = optarg;
-        break;
-      case kRegion:
-        regions.emplace_back(optarg);
-        break;
-      case kHelp:
-        fputs(kUsage, stdout);
-        return kExitOk;
-      default:
-        fputs(kUsage, stderr);
-        return kExitCannotRun;
-    }
-  }
-  if (optind + 1 != argc) {
-    fputs(kUsage, stderr);
-    return kExitCannotRun;
-  }
-  std::string path = argv[optind];
-  if (!FindLogFolder("miodb_check", path, wal_dir, &verify.wal_folder, &verify.log_id)) return kExitDamage;
+  verify.holes_end_log = request.lost_power;
+  verify.ssd_path = request.ssd;
+  std::string path = request.path;
+  if (!FindLogFolder(program, path, request.wal, &verify.wal_folder, &verify.log_id)) return kExitDamage;
   ExitCode code = kExitCannotRun;
-  const std::optional<VerifyResult> result = Check(regions, verify, &path, &code);
-  if (result.has_value()) (json ? PrintJson : PrintText)(path, *result);
+  const std::optional<VerifyResult> result = Check(program, request.regions, verify, &path, &code);
+  if (result.has_value()) (request.json ? PrintJson : PrintText)(path, *result);
   return code;
 }
 
-}  // namespace
 }  // namespace miodb
-
-int main(int argc, char** argv) { return miodb::Main(argc, argv); }

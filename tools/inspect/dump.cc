@@ -1,6 +1,4 @@
-// miodb_dump: shows what lies in a pool. docs/tools.md.
-
-#include <getopt.h>
+// Shows what lies in a pool. docs/tools.md.
 
 #include <cinttypes>
 #include <cstdio>
@@ -23,49 +21,13 @@
 namespace miodb {
 namespace {
 
-constexpr char kUsage[] =
-    "Usage: miodb_dump [--header] [--manifest] [--tables] [--table=N] [--log] [--values]\n"
-    "                  [--ssd=DIRECTORY --file=N] [--wal=DIRECTORY] [--region=PATH]... PATH\n"
-    "\n"
-    "Shows what lies in the pool of a database that nobody has open. Changes nothing. PATH is the database's "
-    "directory,\n"
-    "or its pool file. Without any of the first six all but the entries of tables is shown.\n"
-    "\n"
-    "  --header     superblocks, roots and regions\n"
-    "  --manifest   the edits in the current manifest area\n"
-    "  --tables     the tables and table files that they lead to\n"
-    "  --table=N    the entries of table N\n"
-    "  --file=N     the entries of table file N in the directory of the SSD tier (ssd_path), given with --ssd\n"
-    "  --log        the frames of all log chunks and the batches of all log files, and their records\n"
-    "  --values     with records, their values too\n"
-    "  --wal=DIRECTORY  of the log files (wal_dir), if they are not where they were when it was last open\n"
-    "  --region=PATH  a further region of the pool, if it is not where it was when the database was last open\n"
-    "  --help       print this\n"
-    "\n"
-    "Keys are in double quotes; bytes that are not printable show as \\xNN.\n"
-    "Exit code: 0, 1 if damage was met, 2 cannot be shown (usage, no such file or table, open elsewhere, another\n"
-    "version).\n";
-
 // Prints what the walk meets. Damage is a line, and the walk goes on.
 class Dumper final : public PoolVisitor {
  public:
-  struct What {
-    bool header = false;
-    bool manifest = false;
-    bool tables = false;
-    bool log = false;
-    bool values = false;
-    bool table = false;
-    uint64_t number = 0;
-    std::string ssd;
-    std::string wal;
-    bool file = false;
-    uint64_t file_number = 0;
-  };
+  Dumper(const char* program, const PoolImage& image, const DumpRequest& what)
+      : program_(program), image_(image), what_(what), walk_(image, this) {}
 
-  Dumper(const PoolImage& image, const What& what) : image_(image), what_(what), walk_(image, this) {}
-
-  int Run() {
+  ExitCode Run() {
     const PoolHeader header = image_.Header();
     if (what_.header) PrintHeader(header);
     if (!(what_.manifest || what_.tables || what_.table || what_.file || what_.log))
@@ -78,19 +40,21 @@ class Dumper final : public PoolVisitor {
     if (what_.manifest) PrintManifest(manifest);
     if (what_.tables) PrintTables(manifest.state);
     if (what_.table) {
-      const auto table = manifest.state.tables.find(what_.number);
+      const auto table = manifest.state.tables.find(*what_.table);
       if (table == manifest.state.tables.end()) {
-        fprintf(stderr, "miodb_dump: the manifest names no table %" PRIu64 "\n", what_.number);
+        fprintf(stderr, "%s: the manifest names no table %" PRIu64 "; --tables shows those there are\n", program_,
+                *what_.table);
         return kExitCannotRun;
       }
       walk_.Table(table->second).IgnoreError();  // it goes on at damage
     }
     if (what_.file) {
-      if (manifest.state.files.count(what_.file_number) == 0) {
-        fprintf(stderr, "miodb_dump: the manifest names no table file %" PRIu64 "\n", what_.file_number);
+      if (manifest.state.files.count(*what_.file) == 0) {
+        fprintf(stderr, "%s: the manifest names no table file %" PRIu64 "; --tables shows those there are\n", program_,
+                *what_.file);
         return kExitCannotRun;
       }
-      PrintFile(what_.ssd + "/" + SsdStore::TableName(what_.file_number));
+      PrintFile(what_.ssd + "/" + SsdStore::TableName(*what_.file));
     }
     if (what_.log) walk_.Log().IgnoreError();  // the same
     if (what_.log && !what_.wal.empty()) PrintLogFiles();
@@ -121,14 +85,16 @@ class Dumper final : public PoolVisitor {
 
   void PrintHeader(const PoolHeader& header);
   void PrintManifest(const ManifestImage& manifest);
+  static void PrintRange(const char* indent, const RangePlace& place);
   void PrintEdit(const VersionEdit& edit);
   void PrintTables(const ManifestState& state);
   void PrintFile(const std::string& name);
   void PrintLogFiles();
   void PrintRecord(const RecordView& record);
 
+  const char* const program_;
   const PoolImage& image_;
-  const What what_;
+  const DumpRequest what_;
   PoolWalk walk_;
   bool damage_ = false;
   bool in_line_ = false;  // the number of an entry is printed, its record is not
@@ -196,6 +162,8 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   for (const SstPlace& f : edit.files) {
     printf("  file %" PRIu64 " level %" PRIu32 " size %" PRIu64 "\n", f.meta->number, f.level, f.meta->size);
   }
+  for (const uint64_t id : edit.removed_ranges) printf("  removed_range %" PRIu64 "\n", id);
+  for (const RangePlace& r : edit.ranges) PrintRange("  ", r);
   for (const uint64_t id : edit.removed_chunks) printf("  removed_log_chunk %" PRIu64 "\n", id);
   for (const LogChunkPlace& c : edit.chunks) {
     printf("  log_chunk %" PRIu64 " offset %" PRIu64 " size %" PRIu64, c.id, c.offset, c.size);
@@ -204,7 +172,13 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   }
 }
 
+void Dumper::PrintRange(const char* indent, const RangePlace& place) {
+  printf("%srange %" PRIu64 " @ %" PRIu64 " %s to %s\n", indent, place.id, place.range.sequence,
+         PrintableKey(place.range.begin).c_str(), PrintableKey(place.range.end).c_str());
+}
+
 void Dumper::PrintTables(const ManifestState& state) {
+  for (const auto& [id, place] : state.ranges) PrintRange("", place);
   for (const auto& [number, place] : state.files) {
     const SstMeta& m = *place.meta;
     printf("file %" PRIu64 ": level %" PRIu32 " size %" PRIu64 " entries %" PRIu64 " tombstones %" PRIu64
@@ -307,6 +281,11 @@ void Dumper::PrintLogFiles() {
 
 void Dumper::PrintRecord(const RecordView& record) {
   const std::string key = PrintableKey(record.key, SIZE_MAX);
+  if (record.type() == kTypeRangeDeletion) {
+    printf("%s @ %" PRIu64 " deletion up to %s\n", key.c_str(), record.sequence(),
+           PrintableKey(record.value, SIZE_MAX).c_str());
+    return;
+  }
   const char* const kind = record.type() == kTypeDeletion         ? "deletion"
                            : record.type() == kTypeSingleDeletion ? "single deletion"
                            : record.type() == kTypeMerge          ? "operand"
@@ -328,78 +307,19 @@ void Dumper::PrintRecord(const RecordView& record) {
   printf("\n");
 }
 
-int Main(int argc, char** argv) {
-  enum { kHeader, kManifest, kTables, kTable, kSsd, kFile, kLog, kValues, kWal, kRegion, kHelp };
-  const option options[] = {{"header", no_argument, nullptr, kHeader}, {"manifest", no_argument, nullptr, kManifest},
-                            {"tables", no_argument, nullptr, kTables}, {"table", required_argument, nullptr, kTable},
-                            {"ssd", required_argument, nullptr, kSsd}, {"file", required_argument, nullptr, kFile},
-                            {"log", no_argument, nullptr, kLog},       {"values", no_argument, nullptr, kValues},
-                            {"wal", required_argument, nullptr, kWal}, {"region", required_argument, nullptr, kRegion},
-                            {"help", no_argument, nullptr, kHelp},     {nullptr, 0, nullptr, 0}};
-  std::vector<std::string> regions;
-  Dumper::What what;
-  bool bad = false;
-  for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
-    char* end = nullptr;
-    switch (c) {
-      case kHeader:
-        what.header = true;
-        break;
-      case kManifest:
-        what.manifest = true;
-        break;
-      case kTables:
-        what.tables = true;
-        break;
-      case kTable:
-        what.table = true;
-        what.number = strtoull(optarg, &end, 10);
-        bad = bad || *optarg < '0' || *optarg > '9' || *end != '\0';
-        break;
-      case kSsd:
-        what.ssd = optarg;
-        break;
-      case kFile:
-        what.file = true;
-        what.file_number = strtoull(optarg, &end, 10);
-        bad = bad || *optarg < '0' || *optarg > '9' || *end != '\0';
-        break;
-      case kLog:
-        what.log = true;
-        break;
-      case kValues:
-        what.values = true;
-        break;
-      case kWal:
-        what.wal = optarg;
-        break;
-      case kRegion:
-        regions.emplace_back(optarg);
-        break;
-      case kHelp:
-        fputs(kUsage, stdout);
-        return kExitOk;
-      default:
-        bad = true;
-    }
-  }
-  bad = bad || what.file == what.ssd.empty();
-  if (bad || optind + 1 != argc) {
-    fputs(kUsage, stderr);
-    return kExitCannotRun;
-  }
+}  // namespace
+
+ExitCode DumpDatabase(const char* program, const DumpRequest& request) {
+  DumpRequest what = request;
   if (!(what.header || what.manifest || what.tables || what.table || what.file || what.log)) {
     what.header = what.manifest = what.tables = what.log = true;
   }
   uint64_t log_id;
-  if (!FindLogFolder("miodb_dump", argv[optind], what.wal, &what.wal, &log_id)) return kExitDamage;
+  if (!FindLogFolder(program, what.path, what.wal, &what.wal, &log_id)) return kExitDamage;
   std::unique_ptr<PoolImage> image;
   ExitCode code;
-  if (!OpenImage("miodb_dump", argv[optind], regions, &image, &code)) return code;
-  return Dumper(*image, what).Run();
+  if (!OpenImage(program, what.path, what.regions, &image, &code)) return code;
+  return Dumper(program, *image, what).Run();
 }
 
-}  // namespace
 }  // namespace miodb
-
-int main(int argc, char** argv) { return miodb::Main(argc, argv); }

@@ -1,0 +1,210 @@
+// Transactions without locks: a transaction gathers its writes, reads through them, and finds out when it commits
+// whether anybody else has changed what it depends on.
+//
+//   miodb::OptimisticTransactionDB* txn_db;
+//   status = miodb::OptimisticTransactionDB::Open(options, "/path", &txn_db);
+//   ...
+//   std::unique_ptr<miodb::OptimisticTransaction> txn(txn_db->BeginTransaction(miodb::WriteOptions()));
+//   status = txn->GetForUpdate(miodb::ReadOptions(), "balance", &value);
+//   txn->Put("balance", Less(value, 10));
+//   status = txn->Commit();
+//   if (status.IsBusy()) ...   // somebody else has written "balance": txn->Rollback(), and once more from the start
+//
+// The names and contracts are those of the classes of the same names in RocksDB, where the transaction is called
+// Transaction. Not LevelDB's.
+//
+// What is guaranteed. A transaction tracks the keys that it writes or reads by GetForUpdate. It commits only if none of
+// them was changed by anybody else, also outside of transactions, since it was tracked first, or since the snapshot
+// that was set then; looking and writing is one step, to which all other writes come before or after. So a transaction
+// whose reads are all made by GetForUpdate is serializable. Reads by Get and GetIterator are not tracked: what they saw
+// may have changed.
+//
+// What is not guaranteed without GetForUpdate: two doctors who each see with Get that both are on call, and each write
+// only that they themselves are not, commit both, and nobody is left. Their writes are of different keys, so neither is
+// in the other's way; had they read the other's key by GetForUpdate, one of them would be Busy. A range cannot be read
+// for update: keys that come into it later are no changes of keys that were tracked. Who depends on a range writes a
+// key that stands for it, and has all others who change the range write it too.
+//
+// Which change is found. The answer is exact, with one limit: a put, and the single deletion that removed it, may count
+// as no change of a key that is only written; of one that was read they do count if the put was seen. There is no "try
+// again", because the newest version of every key is kept somewhere, and a transaction that tracks anything holds a
+// snapshot, which keeps deletions.
+//
+// When to use it. Where transactions seldom meet at the same keys, they cost little more than their reads and one
+// write. Where they often do, most of the work is done in vain; one thread that does it all, or a merge
+// (merge_operator.h), is better there. A loop around a transaction should not be endless: who always loses against
+// shorter ones waits long.
+//
+//   for (int tries = 0; tries < 100; tries++) {
+//     status = Attempt(txn.get());                        // reads, decides, writes
+//     if (status.ok()) status = txn->Commit();
+//     if (!status.IsBusy()) break;                        // OK, or an error that trying again does not mend
+//     (void)txn->Rollback();
+//   }
+//
+// Threads: OptimisticTransactionDB: any. A transaction belongs to one thread at a time; different ones are
+// independent. Nobody waits for a transaction, except that while a Commit looks through what was written a moment
+// before it, other writes wait, as for any write before them.
+//
+// Ownership: the caller deletes transactions, iterators over them first, and all of them before the database.
+//
+// What a crash leaves: of a transaction whose Commit returned OK all, as of a batch (db.h); of one that was being
+// committed all or nothing; of others nothing, as of those that were not committed when they are deleted.
+//
+// What it costs: until it ends a transaction keeps its writes in memory, and merges keep versions as for a snapshot.
+// A commit costs two searches for each tracked key, mostly in memory.
+//
+// Errors: each call says. Nothing is thrown; without memory a call is an IOError, and the transaction should be rolled
+// back.
+
+#ifndef MIODB_INCLUDE_OPTIMISTIC_TRANSACTION_H_
+#define MIODB_INCLUDE_OPTIMISTIC_TRANSACTION_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "miodb/comparator.h"
+#include "miodb/db.h"
+#include "miodb/export.h"
+#include "miodb/iterator.h"
+#include "miodb/merge_operator.h"
+#include "miodb/options.h"
+#include "miodb/slice.h"
+#include "miodb/status.h"
+
+namespace miodb {
+
+class WriteBatchWithIndex;
+
+struct MIODB_EXPORT OptimisticTransactionOptions {
+  // SetSnapshot at once.
+  bool set_snapshot = false;
+};
+
+// One transaction after the other: after Commit or Rollback the object is as new, with the same write options. A
+// transaction that is deleted in the middle has done nothing.
+//
+// What is seen of others: Get, GetForUpdate and GetIterator show what is committed at the moment of the call, or at the
+// snapshot that they are given. Two calls may see two moments; whoever wants one for all sets a snapshot and reads at
+// it:
+//
+//   status = txn->SetSnapshot();
+//   options.snapshot = txn->GetSnapshot();
+class MIODB_EXPORT OptimisticTransaction {
+ public:
+  // A transaction on a database of DB::Open, without an OptimisticTransactionDB. comparator and merge_operator: the
+  // database's; all three outlive it. Throws std::bad_alloc.
+  OptimisticTransaction(DB* db, const WriteOptions& write_options, const OptimisticTransactionOptions& options,
+                        const Comparator* comparator = BytewiseComparator(),
+                        const MergeOperator* merge_operator = nullptr);
+  OptimisticTransaction(const OptimisticTransaction&) = delete;
+  OptimisticTransaction& operator=(const OptimisticTransaction&) = delete;
+
+  // As Rollback.
+  ~OptimisticTransaction();
+
+  // ---- Writes, which are applied by Commit. Each tracks its key. IOError without memory; what DB's calls of these
+  // names refuse, Commit refuses.
+
+  // A write that reads nothing is tracked as well: who writes the same key in between makes the commit Busy.
+  Status Put(const Slice& key, const Slice& value);
+
+  // Two transactions that only merge into one key are in each other's way, too. Merges that need not be part of a
+  // transaction are better made by DB::Merge, which never fails for that.
+  Status Merge(const Slice& key, const Slice& operand);
+
+  // Whether the key is there is not found out; GetForUpdate tells.
+  Status Delete(const Slice& key);
+
+  // The condition of DB::SingleDelete is the caller's to keep, over all transactions.
+  Status SingleDelete(const Slice& key);
+
+  // ---- Reads, which see the transaction's own writes
+
+  // The value that the key has now, or at options.snapshot, with the transaction's writes. Errors of DB::Get.
+  Status Get(const ReadOptions& options, const Slice& key, std::string* value);
+
+  // The same, and tracks the key, whether it is there or not: Commit fails if it changes. If the value that is returned
+  // is newer than the moment from which the key is tracked, it has changed already, and Commit will say so.
+  // value: may be nullptr, if only tracking is wanted.
+  Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value);
+
+  // An iterator over the database now, or at options.snapshot, with the transaction's writes. Tracks nothing. The
+  // caller deletes it, before the transaction ends. What it shows of writes made meanwhile:
+  // WriteBatchWithIndex::NewIteratorWithBase.
+  Iterator* GetIterator(const ReadOptions& options);
+
+  // ---- Snapshot
+
+  // From now on keys are tracked as of this moment, not of the call that tracks them: Commit fails if anything that the
+  // transaction touches was changed behind it. To read at it, give GetSnapshot() in ReadOptions. IOError without
+  // memory.
+  Status SetSnapshot();
+  // The snapshot that was set last, nullptr: none. The transaction's, until it ends, sets another one or clears it.
+  const Snapshot* GetSnapshot() const;
+  void ClearSnapshot();
+
+  // ---- Save points
+
+  // Remembers writes, which keys are tracked, and the snapshot.
+  Status SetSavePoint();
+  // Takes all three back to the last save point, and forgets that. NotFound if there is none.
+  Status RollbackToSavePoint();
+  // Forgets the last save point. NotFound if there is none.
+  Status PopSavePoint();
+
+  // ---- The end
+
+  // Applies all writes as one batch, if no tracked key was changed by anybody else. A transaction without writes only
+  // looks. OK: it is empty, and may be used for the next one; the snapshot is gone. Busy: a key has changed, nothing
+  // was written, and the transaction is as it was: Rollback. Other errors are those of DB::Write, and leave it as it
+  // was, too.
+  Status Commit();
+
+  // Forgets writes, tracked keys, save points and snapshot. The transaction may be used for the next one.
+  Status Rollback();
+
+  // ---- For those who want to know
+
+  // How many keys are tracked.
+  size_t GetNumKeys() const;
+
+  // The writes so far. To be read only.
+  WriteBatchWithIndex* GetWriteBatch();
+
+ private:
+  struct Rep;
+  const std::unique_ptr<Rep> rep_;
+};
+
+// A database and what its transactions have in common. For a database that was opened otherwise, make
+// OptimisticTransactions by their constructor: they keep nothing here.
+class MIODB_EXPORT OptimisticTransactionDB {
+ public:
+  // Opens the database as DB::Open does, with its errors. The caller deletes *db, which deletes the database.
+  static Status Open(const Options& options, const std::string& name, OptimisticTransactionDB** db);
+
+  OptimisticTransactionDB(const OptimisticTransactionDB&) = delete;
+  OptimisticTransactionDB& operator=(const OptimisticTransactionDB&) = delete;
+  ~OptimisticTransactionDB();
+
+  // The database, for everything else: what is written through it at once counts as a change of its keys. Not to be
+  // deleted.
+  DB* GetBaseDB() const;
+
+  // A new transaction, which the caller deletes. write_options: of its Commit. nullptr without memory.
+  OptimisticTransaction* BeginTransaction(const WriteOptions& write_options,
+                                          const OptimisticTransactionOptions& options = OptimisticTransactionOptions());
+
+ private:
+  OptimisticTransactionDB(std::unique_ptr<DB> db, const Options& options);
+
+  const std::unique_ptr<DB> db_;
+  const Comparator* const comparator_;
+  const MergeOperator* const merge_operator_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_INCLUDE_OPTIMISTIC_TRANSACTION_H_

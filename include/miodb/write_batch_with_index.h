@@ -1,0 +1,189 @@
+// A WriteBatch that can be read before it is written: by key, and by an iterator over a database as it will be with the
+// batch. For programs that decide by what they are about to write, and what transactions are made of
+// (optimistic_transaction.h).
+//
+//   miodb::WriteBatchWithIndex batch;
+//   batch.Put("a", "1");
+//   status = batch.GetFromBatchAndDB(db, miodb::ReadOptions(), "a", &value);               // "1"
+//   miodb::Iterator* it = batch.NewIteratorWithBase(db->NewIterator(miodb::ReadOptions()));  // with "a", without what
+//   ...                                                                                     // the batch deletes
+//   delete it;
+//   status = db->Write(miodb::WriteOptions(), batch.GetWriteBatch());
+//
+// An iterator shows each key of both once, in order, in both directions. What is not in the batch comes from the base,
+// which is read no further than the walk goes:
+//
+//   base     a=1  b=2       d=4
+//   batch         delete b      put c=3, merge 5 into d      with an operator that appends
+//   shown    a=1       c=3  d=4,5
+//
+// Save points nest. A program that tries something and may have to take it back sets one before, and afterwards either
+// rolls back to it or pops it:
+//
+//   batch.SetSavePoint();
+//   status = TryToAdd(&batch) ? batch.PopSavePoint() : batch.RollbackToSavePoint();
+//
+// The names and answers are those of the class of the same name in RocksDB. Not LevelDB's.
+//
+// Of a key the newest update in the batch counts. Merges are applied by the operator that the constructor was given,
+// which has to be the database's, to the older updates of the key in the batch and, if these are merges alone, to what
+// the database has.
+//
+// What is read of the database is what it has at that moment, or at the snapshot of the ReadOptions; the batch comes on
+// top of either, as if it were written now. So two reads of one key may differ if somebody writes it in between, unless
+// the batch has a put or a removal of it.
+//
+// A walk costs what the base's costs, and where the batch has keys a search of its index for each; a change of
+// direction costs a seek of the base.
+//
+// Who only gathers updates and never reads them is better off with a WriteBatch, which has no index and takes less
+// memory.
+//
+// Threads: any number of threads may call const methods at once; a thread that changes the batch, or moves an iterator
+// over it, must be alone with it.
+//
+// Ownership: the batch copies keys and values. Comparator and operator stay the caller's and outlive it. It outlives
+// its iterators.
+//
+// What a crash leaves: nothing of the batch, until DB::Write has it.
+//
+// Units: sizes are bytes. Beside what a WriteBatch holds, an update takes about 80 bytes, and a search among n of them
+// log n comparisons of keys.
+//
+// Errors: updates never fail, except that without memory they throw std::bad_alloc; the batch must then be cleared
+// before it is used again. Reads give a Status and throw nothing.
+
+#ifndef MIODB_INCLUDE_WRITE_BATCH_WITH_INDEX_H_
+#define MIODB_INCLUDE_WRITE_BATCH_WITH_INDEX_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "miodb/comparator.h"
+#include "miodb/db.h"
+#include "miodb/export.h"
+#include "miodb/iterator.h"
+#include "miodb/merge_operator.h"
+#include "miodb/slice.h"
+#include "miodb/status.h"
+#include "miodb/write_batch.h"
+
+namespace miodb {
+
+// What an update does to its key.
+enum class WriteType { kPut, kMerge, kDelete, kSingleDelete };
+
+// An update of a batch. The slices refer to the batch, until it is changed. value: empty where there is none.
+struct MIODB_EXPORT WriteEntry {
+  WriteType type = WriteType::kPut;
+  Slice key;
+  Slice value;
+};
+
+// A cursor over the updates of a batch: by key, those of one key in the order in which they were made.
+// For whoever wants to look at the updates, to count or to replay them:
+//
+//   std::unique_ptr<miodb::WBWIIterator> it(batch.NewIterator());
+//   for (it->SeekToFirst(); it->Valid(); it->Next()) Use(it->Entry().type, it->Entry().key);
+//
+// It has no status: there is nothing that could fail.
+class MIODB_EXPORT WBWIIterator {
+ public:
+  virtual ~WBWIIterator();
+
+  // Whether it stands on an update. A change of the batch ends the position: seek again before anything else.
+  virtual bool Valid() const = 0;
+
+  // To the first update of the first key, and to the last one of the last key. Valid() afterwards unless there is none.
+  virtual void SeekToFirst() = 0;
+  virtual void SeekToLast() = 0;
+
+  // To the first update of the key, or of the next one that has any.
+  virtual void Seek(const Slice& key) = 0;
+  // To the last update of the key, or of the one before it that has any.
+  virtual void SeekForPrev(const Slice& key) = 0;
+
+  // REQUIRES, these three: Valid().
+  virtual void Next() = 0;
+  virtual void Prev() = 0;
+  virtual WriteEntry Entry() const = 0;
+};
+
+class MIODB_EXPORT WriteBatchWithIndex {
+ public:
+  // comparator: the database's. reserved_bytes: room in the batch to begin with. overwrite_key: the index forgets an
+  // update when another one of the same key hides it, a put or a removal; so NewIterator shows none that does not
+  // count. The batch has them all in either case. merge_operator: the database's; nullptr: reads of keys that have
+  // merges in the batch are InvalidArgument.
+  explicit WriteBatchWithIndex(const Comparator* comparator = BytewiseComparator(), size_t reserved_bytes = 0,
+                               bool overwrite_key = false, const MergeOperator* merge_operator = nullptr);
+  WriteBatchWithIndex(const WriteBatchWithIndex&) = delete;
+  WriteBatchWithIndex& operator=(const WriteBatchWithIndex&) = delete;
+  ~WriteBatchWithIndex();
+
+  // ---- Updates, as those of WriteBatch. Sizes are looked at when the batch is written, which refuses what is too
+  // large.
+
+  // Sets the value of key, whatever it was in the batch or the database.
+  void Put(const Slice& key, const Slice& value);
+
+  // Merges operand into the value that key has by the batch so far, or by the database. An operator is needed to read
+  // it here; to write it, the database needs one.
+  void Merge(const Slice& key, const Slice& operand);
+
+  // Removes key. Reads of the batch find it gone, without a look at the database.
+  void Delete(const Slice& key);
+
+  // The same to reads of the batch; DB::SingleDelete says when it may be used. A put in the same batch counts as a put.
+  void SingleDelete(const Slice& key);
+
+  // Forgets updates and save points.
+  void Clear();
+
+  // ---- Save points, of which there may be any number
+
+  // Remembers the batch as it is.
+  void SetSavePoint();
+
+  // Takes back all updates since the last save point, and forgets that. NotFound if there is none. Takes time for what
+  // remains.
+  Status RollbackToSavePoint();
+
+  // Forgets the last save point and keeps the updates. NotFound if there is none.
+  Status PopSavePoint();
+
+  // ---- Reads
+
+  // The value that the key has by the batch alone. NotFound: the batch removes it, or says nothing of it.
+  // MergeInProgress: it only merges into what the database has. InvalidArgument and Corruption: as DB::Get of merges.
+  // An error leaves *value as it was.
+  Status GetFromBatch(const Slice& key, std::string* value) const;
+
+  // The value that db->Get(options, key, value) would give if the batch had been written behind the state that the
+  // options say. Its errors, and those of GetFromBatch.
+  Status GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key, std::string* value) const;
+
+  // A cursor over the updates themselves, which the caller deletes before the batch. Never nullptr; throws
+  // std::bad_alloc.
+  WBWIIterator* NewIterator() const;
+
+  // An iterator over what base shows, as it is with the batch. Takes base, which must not be positioned by anybody else
+  // any more; the caller deletes what is returned, before the batch. options: those that base was made with, for their
+  // bounds; nullptr: there are none. Refresh refreshes base.
+  // Updates that the batch is given while the iterator lives are seen by its next move; key() and value() must not be
+  // looked at between the update and that move.
+  Iterator* NewIteratorWithBase(Iterator* base, const ReadOptions* options = nullptr) const;
+
+  // The batch, to be written or looked at, with all updates in their order, also those that the index has forgotten;
+  // its owner stays this object, and it must be changed by its calls alone.
+  WriteBatch* GetWriteBatch();
+
+ private:
+  struct Rep;
+  const std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_INCLUDE_WRITE_BATCH_WITH_INDEX_H_

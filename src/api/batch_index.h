@@ -1,0 +1,119 @@
+// BatchIndex: the updates of a WriteBatch in the order of their keys, those of one key as they were made; and what they
+// make of a key, taken together.
+//
+// Threads: as WriteBatch. Ownership: owns the batch. Entries refer to its bytes by their place, since the bytes move
+// when the batch grows.
+// Errors: updates throw bad_alloc; the batch must then be cleared.
+
+#ifndef MIODB_SRC_API_BATCH_INDEX_H_
+#define MIODB_SRC_API_BATCH_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "miodb/merge_operator.h"
+#include "miodb/write_batch.h"
+#include "src/util/key_order.h"
+
+namespace miodb {
+
+class BatchIndex {
+ public:
+  // Which updates the index has: all, or those that no later one hides.
+  enum class Keeps : uint8_t { kAll, kWhatCounts };
+
+  BatchIndex(const Comparator* comparator, size_t reserved_bytes, Keeps keeps, const MergeOperator* merge_operator);
+  BatchIndex(const BatchIndex&) = delete;
+  BatchIndex& operator=(const BatchIndex&) = delete;
+
+  // type: of write_batch_internal.h. value: empty for types that have none.
+  void Add(uint8_t type, const Slice& key, const Slice& value);
+  void Clear();
+
+  // A moment to which the batch can be taken back.
+  struct Mark {
+    size_t bytes;
+    uint32_t count;
+  };
+  Mark Now() const;
+  void GoBack(const Mark& mark);  // REQUIRES: nothing before the mark was taken back since
+
+  WriteBatch* batch() { return &batch_; }
+  const KeyOrder& order() const { return order_; }
+  const MergeOperator* merge_operator() const { return merge_operator_; }
+
+  // Grows with each change.
+  uint64_t changes() const { return changes_; }
+
+  // ---- Entries in order
+
+  // Where an update lies in the batch.
+  struct Entry {
+    size_t key_begin;
+    size_t key_size;
+    size_t value_begin;
+    size_t value_size;
+    uint32_t number;  // of the update in the batch, from 0
+    uint8_t type;
+  };
+  // A key between its updates and those of the key before, or of the next one.
+  enum class Side : uint8_t { kBefore, kBehind };
+  struct Edge {
+    Slice key;
+    Side side;
+  };
+  struct Less {
+    using is_transparent = void;
+    const BatchIndex* index;
+    bool operator()(const Entry& a, const Entry& b) const;
+    bool operator()(const Entry& a, const Edge& b) const;
+    bool operator()(const Edge& a, const Entry& b) const;
+  };
+  using Entries = std::set<Entry, Less>;
+
+  const Entries& entries() const { return entries_; }
+  // The first entry on that side of the key: of the key itself, or of a later one.
+  Entries::const_iterator From(const Slice& key, Side side) const { return entries_.lower_bound(Edge{key, side}); }
+  Slice KeyOf(const Entry& entry) const;
+  Slice ValueOf(const Entry& entry) const;
+
+  // ---- Keys
+
+  // What the batch says of a key.
+  struct Answer {
+    enum class Kind : uint8_t {
+      kNothing,
+      kPut,      // it is base, merged with the operands
+      kRemoved,  // it is gone, and the operands are merged into nothing
+      kMerged,   // the operands are merged into what it was before the batch
+    };
+    Kind kind = Kind::kNothing;
+    Slice base;
+    std::vector<Slice> operands;  // oldest first
+
+    // Whether the key has no value, whatever it was before.
+    bool gone() const { return kind == Kind::kRemoved && operands.empty(); }
+  };
+  Answer Ask(const Slice& key) const;
+
+  // The value by an answer, in *space or in the batch's bytes. before: of kMerged, what the key was before the batch;
+  // nullptr: nothing. REQUIRES: the answer is not kNothing, and not gone.
+  Status Value(const Slice& key, const Answer& answer, const Slice* before, std::string* space, Slice* value) const;
+
+ private:
+  void Index(const Entry& entry);
+
+  const KeyOrder order_;
+  const Keeps keeps_;
+  const MergeOperator* const merge_operator_;
+  WriteBatch batch_;
+  Entries entries_;
+  uint64_t changes_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_API_BATCH_INDEX_H_

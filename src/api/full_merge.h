@@ -1,0 +1,23 @@
+// The value of a key that was merged into, for all who read one.
+
+#ifndef MIODB_SRC_API_FULL_MERGE_H_
+#define MIODB_SRC_API_FULL_MERGE_H_
+
+#include <string>
+#include <vector>
+
+#include "miodb/merge_operator.h"
+#include "miodb/slice.h"
+#include "miodb/status.h"
+
+namespace miodb {
+
+// What the operator makes of base, nullptr: of nothing, and the operands, oldest first. InvalidArgument without an
+// operator, Corruption if it fails; *value is then unspecified. REQUIRES: there is an operand; none of the slices lies
+// in *value.
+Status FullMerge(const MergeOperator* merge_operator, const Slice& key, const Slice* base,
+                 const std::vector<Slice>& operands, std::string* value);
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_API_FULL_MERGE_H_

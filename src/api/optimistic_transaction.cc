@@ -1,0 +1,261 @@
+// Transactions over DB::WriteIfUnchanged: what a transaction keeps, and from when on it knows each key.
+//
+// Invariants:
+//   1 Every tracked key has the sequence from which on its changes count, and oldest_ is a snapshot at or before all of
+//     them: so no merge drops a deletion that is a change (db.h).
+//   2 What GetForUpdate returns is what the key had at the sequence from which it is tracked, or the key is marked as
+//     changed. The snapshot that was read at is held until that is known.
+//   3 So what Commit finds unchanged is what was read.
+
+#include "miodb/optimistic_transaction.h"
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "miodb/write_batch_with_index.h"
+#include "src/util/check.h"
+#include "src/util/no_throw.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr char kPlace[] = "transaction";
+
+// A snapshot that is released with its last holder.
+using Held = std::shared_ptr<const Snapshot>;
+
+}  // namespace
+
+struct OptimisticTransaction::Rep {
+  struct Tracked {
+    uint64_t since;        // changes behind it count
+    bool changed = false;  // one was seen
+  };
+  using TrackedKeys = std::map<std::string, Tracked>;
+
+  struct SavePoint {
+    size_t tracked;
+    Held snapshot;
+  };
+
+  Rep(DB* base, const WriteOptions& options, const Comparator* comparator, const MergeOperator* merge_operator)
+      : db(base), write_options(options), batch(comparator, 0, true, merge_operator) {
+    CHECK(db != nullptr);
+  }
+
+  // The state of now. Throws bad_alloc: also for the null that a database without memory gives.
+  Held Hold() const {
+    const Snapshot* const taken = db->GetSnapshot();
+    if (taken == nullptr) throw std::bad_alloc();
+    DB* const base = db;
+    return Held(taken, [base](const Snapshot* held) { base->ReleaseSnapshot(held); });
+  }
+
+  // now: a snapshot to begin with, of a key that is not tracked yet and where none was set; null: the moment of the
+  // call. A snapshot is there before the sequence is asked for, so it is not behind it.
+  Tracked* Track(const Slice& key, const Held& now) {
+    const auto found = tracked.find(key.ToString());
+    if (found != tracked.end()) return &found->second;
+    const Held moment = snapshot != nullptr ? snapshot : now;
+    if (oldest == nullptr && moment == nullptr) oldest = Hold();
+    const uint64_t since = moment != nullptr ? moment->GetSequenceNumber() : db->GetLatestSequenceNumber();
+    if (oldest == nullptr || oldest->GetSequenceNumber() > since) oldest = moment;
+    DCHECK_LE(oldest->GetSequenceNumber(), since);
+    const auto added = tracked.emplace(key.ToString(), Tracked{since}).first;
+    in_order.push_back(added);
+    return &added->second;
+  }
+
+  // Finds out whether a key changed behind a sequence. REQUIRES: a snapshot at or before it is held.
+  Status Look(const Slice& key, uint64_t since, Tracked* key_tracked) const {
+    DCHECK(key_tracked != nullptr && oldest != nullptr);
+    WriteBatch nothing;
+    const Status s = db->WriteIfUnchanged(write_options, &nothing, {KeyAsOf(key, since)});
+    if (!s.IsBusy()) return s;
+    key_tracked->changed = true;
+    return Status::OK();
+  }
+
+  Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
+    const Held now = Hold();
+    Tracked* const key_tracked = Track(key, now);
+    DCHECK_EQ(tracked.size(), in_order.size());
+    if (value == nullptr) return Status::OK();
+    ReadOptions at = options;
+    if (at.snapshot == nullptr) at.snapshot = now.get();
+    const Status s = batch.GetFromBatchAndDB(db, at, key, value);
+    if (!s.ok() && !s.IsNotFound()) return s;
+    const uint64_t read_at = at.snapshot->GetSequenceNumber();
+    if (read_at == key_tracked->since) return s;
+    const Status looked = Look(key, std::min(read_at, key_tracked->since), key_tracked);
+    return looked.ok() ? s : looked;
+  }
+
+  // Tracks the key, then has the batch take the update.
+  template <typename Update>
+  Status Write(const Slice& key, Update update) {
+    return NoThrow(kPlace, [&] {
+      Track(key, nullptr);
+      update();
+      return Status::OK();
+    });
+  }
+
+  Status GoBack() {
+    if (save_points.empty()) return Status::NotFound("there is no save point");
+    const Status s = batch.RollbackToSavePoint();
+    DCHECK(!s.IsNotFound());
+    if (!s.ok()) return s;
+    const SavePoint& to = save_points.back();
+    DCHECK_LE(to.tracked, in_order.size());
+    for (; in_order.size() > to.tracked; in_order.pop_back()) tracked.erase(in_order.back());
+    DCHECK_EQ(tracked.size(), in_order.size());
+    snapshot = to.snapshot;
+    save_points.pop_back();
+    return Status::OK();
+  }
+
+  void Clear() {
+    batch.Clear();
+    tracked.clear();
+    in_order.clear();
+    save_points.clear();
+    snapshot = nullptr;
+    oldest = nullptr;
+  }
+
+  DB* const db;
+  const WriteOptions write_options;
+  WriteBatchWithIndex batch;
+  TrackedKeys tracked;
+  std::vector<TrackedKeys::iterator> in_order;  // as they were tracked first
+  std::vector<SavePoint> save_points;
+  Held snapshot;  // null: none is set
+  Held oldest;    // null: nothing was tracked yet
+};
+
+OptimisticTransaction::OptimisticTransaction(DB* db, const WriteOptions& write_options,
+                                             const OptimisticTransactionOptions& options, const Comparator* comparator,
+                                             const MergeOperator* merge_operator)
+    : rep_(new Rep(db, write_options, comparator, merge_operator)) {
+  if (options.set_snapshot) rep_->snapshot = rep_->Hold();
+}
+
+OptimisticTransaction::~OptimisticTransaction() = default;
+
+Status OptimisticTransaction::Put(const Slice& key, const Slice& value) {
+  return rep_->Write(key, [&] { rep_->batch.Put(key, value); });
+}
+
+Status OptimisticTransaction::Merge(const Slice& key, const Slice& operand) {
+  return rep_->Write(key, [&] { rep_->batch.Merge(key, operand); });
+}
+
+Status OptimisticTransaction::Delete(const Slice& key) {
+  return rep_->Write(key, [&] { rep_->batch.Delete(key); });
+}
+
+Status OptimisticTransaction::SingleDelete(const Slice& key) {
+  return rep_->Write(key, [&] { rep_->batch.SingleDelete(key); });
+}
+
+Status OptimisticTransaction::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  return rep_->batch.GetFromBatchAndDB(rep_->db, options, key, value);
+}
+
+Status OptimisticTransaction::GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
+  return NoThrow(kPlace, [&] { return rep_->GetForUpdate(options, key, value); });
+}
+
+Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options) {
+  return rep_->batch.NewIteratorWithBase(rep_->db->NewIterator(options), &options);
+}
+
+Status OptimisticTransaction::SetSnapshot() {
+  return NoThrow(kPlace, [this] {
+    rep_->snapshot = rep_->Hold();
+    return Status::OK();
+  });
+}
+
+const Snapshot* OptimisticTransaction::GetSnapshot() const { return rep_->snapshot.get(); }
+void OptimisticTransaction::ClearSnapshot() { rep_->snapshot = nullptr; }
+
+// The second of the two lists takes its place first, so that they agree if there is no memory.
+Status OptimisticTransaction::SetSavePoint() {
+  return NoThrow(kPlace, [this] {
+    rep_->save_points.reserve(rep_->save_points.size() + 1);
+    rep_->batch.SetSavePoint();
+    rep_->save_points.push_back({rep_->in_order.size(), rep_->snapshot});
+    return Status::OK();
+  });
+}
+
+Status OptimisticTransaction::RollbackToSavePoint() { return rep_->GoBack(); }
+
+Status OptimisticTransaction::PopSavePoint() {
+  const Status s = rep_->batch.PopSavePoint();
+  DCHECK_EQ(s.ok(), !rep_->save_points.empty());
+  if (s.ok()) rep_->save_points.pop_back();
+  return s;
+}
+
+Status OptimisticTransaction::Commit() {
+  return NoThrow(kPlace, [this] {
+    DCHECK(rep_->tracked.empty() || rep_->oldest != nullptr);  // or a merge could have dropped a deletion
+    std::vector<KeyAsOf> keys;
+    keys.reserve(rep_->tracked.size());
+    for (const auto& [key, known] : rep_->tracked) {
+      if (known.changed) return Status::Busy("transaction", "a key that it read had changed already");
+      keys.emplace_back(key, known.since);
+    }
+    const Status s = rep_->db->WriteIfUnchanged(rep_->write_options, rep_->batch.GetWriteBatch(), keys);
+    if (s.ok()) rep_->Clear();
+    return s;
+  });
+}
+
+Status OptimisticTransaction::Rollback() {
+  rep_->Clear();
+  return Status::OK();
+}
+
+size_t OptimisticTransaction::GetNumKeys() const { return rep_->tracked.size(); }
+WriteBatchWithIndex* OptimisticTransaction::GetWriteBatch() { return &rep_->batch; }
+
+OptimisticTransactionDB::OptimisticTransactionDB(std::unique_ptr<DB> db, const Options& options)
+    : db_(std::move(db)), comparator_(options.comparator), merge_operator_(options.merge_operator) {
+  CHECK(db_ != nullptr);
+}
+
+OptimisticTransactionDB::~OptimisticTransactionDB() = default;
+
+Status OptimisticTransactionDB::Open(const Options& options, const std::string& name, OptimisticTransactionDB** db) {
+  DCHECK(db != nullptr);
+  *db = nullptr;
+  return NoThrow(kPlace, [&] {
+    DB* opened = nullptr;
+    Status s = DB::Open(options, name, &opened);
+    std::unique_ptr<DB> base(opened);
+    if (s.ok()) *db = new OptimisticTransactionDB(std::move(base), options);
+    return s;
+  });
+}
+
+DB* OptimisticTransactionDB::GetBaseDB() const { return db_.get(); }
+
+OptimisticTransaction* OptimisticTransactionDB::BeginTransaction(const WriteOptions& write_options,
+                                                                 const OptimisticTransactionOptions& options) {
+  OptimisticTransaction* made = nullptr;
+  const Status s = NoThrow(kPlace, [&] {
+    made = new OptimisticTransaction(db_.get(), write_options, options, comparator_, merge_operator_);
+    return Status::OK();
+  });
+  return s.ok() ? made : nullptr;
+}
+
+}  // namespace miodb

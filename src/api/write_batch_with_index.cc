@@ -1,0 +1,120 @@
+// The batch that can be read: what its calls make of the index (batch_index.h) and of a database.
+
+#include "miodb/write_batch_with_index.h"
+
+#include <utility>
+#include <vector>
+
+#include "src/api/batch_index.h"
+#include "src/api/batch_iterator.h"
+#include "src/api/write_batch_internal.h"
+#include "src/util/check.h"
+#include "src/util/no_throw.h"
+
+namespace miodb {
+
+WBWIIterator::~WBWIIterator() = default;
+
+struct WriteBatchWithIndex::Rep {
+  Rep(const Comparator* comparator, size_t reserved_bytes, BatchIndex::Keeps keeps, const MergeOperator* merge_operator)
+      : index(comparator, reserved_bytes, keeps, merge_operator) {}
+
+  BatchIndex index;
+  std::vector<BatchIndex::Mark> save_points;
+};
+
+WriteBatchWithIndex::WriteBatchWithIndex(const Comparator* comparator, size_t reserved_bytes, bool overwrite_key,
+                                         const MergeOperator* merge_operator)
+    : rep_(new Rep(comparator, reserved_bytes, overwrite_key ? BatchIndex::Keeps::kWhatCounts : BatchIndex::Keeps::kAll,
+                   merge_operator)) {}
+
+WriteBatchWithIndex::~WriteBatchWithIndex() = default;
+
+void WriteBatchWithIndex::Put(const Slice& key, const Slice& value) { rep_->index.Add(kBatchPut, key, value); }
+void WriteBatchWithIndex::Merge(const Slice& key, const Slice& operand) { rep_->index.Add(kBatchMerge, key, operand); }
+void WriteBatchWithIndex::Delete(const Slice& key) { rep_->index.Add(kBatchDeletion, key, Slice()); }
+void WriteBatchWithIndex::SingleDelete(const Slice& key) { rep_->index.Add(kBatchSingleDeletion, key, Slice()); }
+
+void WriteBatchWithIndex::Clear() {
+  rep_->index.Clear();
+  rep_->save_points.clear();
+  DCHECK(rep_->index.entries().empty());
+}
+
+void WriteBatchWithIndex::SetSavePoint() { rep_->save_points.push_back(rep_->index.Now()); }
+
+Status WriteBatchWithIndex::RollbackToSavePoint() {
+  if (rep_->save_points.empty()) return Status::NotFound("there is no save point");
+  return NoThrow("WriteBatchWithIndex", [this] {
+    rep_->index.GoBack(rep_->save_points.back());
+    DCHECK_EQ(rep_->index.Now().bytes, rep_->save_points.back().bytes);
+    rep_->save_points.pop_back();
+    return Status::OK();
+  });
+}
+
+Status WriteBatchWithIndex::PopSavePoint() {
+  if (rep_->save_points.empty()) return Status::NotFound("there is no save point");
+  rep_->save_points.pop_back();
+  DCHECK(rep_->save_points.empty() || rep_->save_points.back().count <= rep_->index.Now().count);
+  return Status::OK();
+}
+
+Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) const {
+  DCHECK(value != nullptr);
+  return NoThrow("WriteBatchWithIndex", [&] {
+    const BatchIndex::Answer answer = rep_->index.Ask(key);
+    if (answer.kind == BatchIndex::Answer::Kind::kNothing || answer.gone()) return Status::NotFound(Slice());
+    if (answer.kind == BatchIndex::Answer::Kind::kMerged) {
+      return Status::MergeInProgress("the batch only merges into the key", "the database has what it was before");
+    }
+    std::string space;
+    Slice found;
+    const Status s = rep_->index.Value(key, answer, nullptr, &space, &found);
+    if (s.ok()) value->assign(found.data(), found.size());
+    return s;
+  });
+}
+
+// The database is asked only where its answer counts.
+Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key,
+                                              std::string* value) const {
+  DCHECK(db != nullptr && value != nullptr);
+  return NoThrow("WriteBatchWithIndex", [&] {
+    const BatchIndex::Answer answer = rep_->index.Ask(key);
+    if (answer.kind == BatchIndex::Answer::Kind::kNothing) return db->Get(options, key, value);
+    if (answer.gone()) return Status::NotFound(Slice());
+    std::string stored;
+    Slice before;
+    bool has_before = false;
+    if (answer.kind == BatchIndex::Answer::Kind::kMerged) {
+      const Status s = db->Get(options, key, &stored);
+      if (!s.ok() && !s.IsNotFound()) return s;
+      has_before = s.ok();
+      before = stored;
+    }
+    std::string space;
+    Slice found;
+    const Status s = rep_->index.Value(key, answer, has_before ? &before : nullptr, &space, &found);
+    if (s.ok()) value->assign(found.data(), found.size());
+    return s;
+  });
+}
+
+WBWIIterator* WriteBatchWithIndex::NewIterator() const { return NewBatchEntries(&rep_->index); }
+
+// As DB::NewIterator: an error is an iterator that has it.
+Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOptions* options) const {
+  DCHECK(base != nullptr);
+  Iterator* made = nullptr;
+  const Status s = NoThrow("WriteBatchWithIndex", [&] {
+    made =
+        NewBatchOverBase(&rep_->index, std::unique_ptr<Iterator>(base), options != nullptr ? *options : ReadOptions());
+    return Status::OK();
+  });
+  return s.ok() ? made : NewErrorIterator(s);
+}
+
+WriteBatch* WriteBatchWithIndex::GetWriteBatch() { return rep_->index.batch(); }
+
+}  // namespace miodb

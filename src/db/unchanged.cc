@@ -1,0 +1,91 @@
+// Whether keys have changed since somebody read them, which a write under a condition asks twice: beside the other
+// writers as of some moment, and in their queue about what came after that moment. So the queue waits for no table:
+// what is that new lies in memtables.
+//
+// The newest version of a key that lies anywhere tells, or a newer deletion of a range that has the key. Flushes and
+// merges keep it; a deletion, which they drop where it hides nothing more, is kept as long as a snapshot is older than
+// it, which is why whoever asks holds one (db.h).
+//
+// In a file of its own for the reason that key_may_exist.cc has.
+
+#include <algorithm>
+
+#include "src/db/read_path.h"
+#include "src/util/escape.h"
+
+namespace miodb {
+
+namespace {
+
+constexpr size_t kMostKeyShown = 100;
+
+[[gnu::cold]] Status Changed(const Slice& key) {
+  return Status::Busy("key '" + Escaped(key, '\'', kMostKeyShown) + "'", "it was changed by another write");
+}
+
+}  // namespace
+
+// The sequence of the newest version at or below one; 0: there is none. REQUIRES: the state was pinned before the
+// sequence was read.
+Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest) {
+  DCHECK_LE(sequence, kMaxSequence);
+  const SnapshotImpl moment(sequence);
+  ReadOptions options;
+  options.snapshot = &moment;
+  BlockPin block;
+  bool found = false;
+  RecordView record;
+  const Status s = Find(options, key, state, &block, &found, &record);
+  *newest = std::max(s.ok() && found ? record.sequence() : 0, state->NewestRange(key, sequence));
+  return s;
+}
+
+// The same, and 0 also where the newest version is at or below the sequence. All that is newer lies in the memtables
+// down to the one that begins no later; only if flushes have taken away that one tables have to be asked.
+Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest) {
+  DCHECK(state->memtable != nullptr);
+  *newest = state->NewestRange(key, kMaxSequence);
+  const LookupKey lookup(order_, key, kMaxSequence);
+  const size_t memtables = 1 + state->immutables.size();
+  for (size_t i = 0; i < memtables; i++) {
+    const MemTable& memtable = i == 0 ? *state->memtable : *state->immutables[i - 1];
+    if (memtable.empty()) continue;
+    bool found = false;
+    RecordView record;
+    const Status s = memtable.Get(lookup, false, &found, &record);
+    if (!s.ok()) return s;
+    if (found) *newest = std::max(*newest, record.sequence());
+    if (found || memtable.min_sequence() <= sequence + 1) return s;
+  }
+  return FindNewest(key, kMaxSequence, state, newest);
+}
+
+Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of) {
+  DCHECK(as_of != nullptr);
+  ReadStates::Pin pin(&tree_->states);
+  *as_of = ReadSequence(ReadOptions());  // after the pin, as in a get
+  for (const KeyAsOf& known : keys) {
+    uint64_t newest;
+    const Status s = FindNewest(known.key, *as_of, pin.get(), &newest);
+    if (!s.ok()) return s;
+    if (newest > known.sequence) return Changed(known.key);
+  }
+  return Status::OK();
+}
+
+// A version up to as_of is none that is newer than its key's sequence: CheckUnchanged has said so.
+Status ReadPath::CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of) {
+  DCHECK_LE(as_of, ReadSequence(ReadOptions()));
+  if (ReadSequence(ReadOptions()) == as_of) return Status::OK();
+  ReadStates::Pin pin(&tree_->states);
+  for (const KeyAsOf& known : keys) {
+    const uint64_t sequence = std::max(known.sequence, as_of);
+    uint64_t newest;
+    const Status s = FindNewestSince(known.key, sequence, pin.get(), &newest);
+    if (!s.ok()) return s;
+    if (newest > sequence) return Changed(known.key);
+  }
+  return Status::OK();
+}
+
+}  // namespace miodb

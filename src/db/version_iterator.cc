@@ -1,0 +1,33 @@
+// Where the versions that an iterator, or a read of operands, walks over come from.
+
+#include "src/db/db_iter.h"
+#include "src/iterator/merging_iterator.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// What an iterator reads ahead of table files by itself.
+constexpr size_t kMostReadahead = 1024 * 1024;
+
+}  // namespace
+
+std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, const ReadState& state, bool verify,
+                                                     const ReadOptions& options) {
+  DCHECK(state.memtable != nullptr && state.version != nullptr);
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.push_back(state.memtable->NewIterator());
+  for (const MemTableRef& memtable : state.immutables)
+    sources.push_back(memtable->NewIterator(memtable->max_sequence()));
+  for (const auto& level : state.version->levels) {
+    for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
+  }
+  if (state.version->ssd != nullptr) {
+    const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
+    state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);
+  }
+  return NewMergingIterator(order, std::move(sources));
+}
+
+}  // namespace miodb

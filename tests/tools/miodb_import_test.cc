@@ -1,0 +1,288 @@
+// Databases of LevelDB and RocksDB, and lines of JSON, imported and exported by the tool miodb: what comes out is what
+// went in, a source stays as it is, and what is damaged makes nothing.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tests/common/environment.h"
+#include "tests/common/program.h"
+#include "tests/common/random.h"
+#include "tools/miodb/content_hash.h"
+
+#if defined(MIODB_WITH_LEVELDB) && defined(MIODB_WITH_ROCKSDB)
+#include <leveldb/db.h>
+#include <leveldb/write_batch.h>
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+#endif
+
+namespace miodb::test {
+namespace {
+
+class MiodbImportTest : public ProgramTestBase {
+ protected:
+  MiodbImportTest() : ProgramTestBase("miodb_import_test"), miodb_(BinaryDir() + "/miodb ") {}
+
+  std::string target() const { return Inside("target"); }
+
+  // Names and contents of all files below a directory.
+  static std::map<std::string, std::string> Everything(const std::string& directory) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+      files[entry.path().string()] = entry.is_regular_file() ? FileContents(entry.path().string()) : "";
+    }
+    return files;
+  }
+
+  void ExpectNothingMade() {
+    EXPECT_FALSE(std::filesystem::exists(target()));
+    EXPECT_FALSE(std::filesystem::exists(target() + ".unfinished"));
+  }
+
+  // The hash that the tool shows of a database.
+  std::string HashOf(const std::string& db) {
+    EXPECT_EQ(0, Run(miodb_ + "count --hash " + db)) << err_;
+    const size_t at = out_.find("hash ");
+    return at == std::string::npos ? "none" : out_.substr(out_.find_first_not_of(' ', at + 4), 16);
+  }
+
+  const std::string miodb_;
+};
+
+TEST_F(MiodbImportTest, JsonLinesGoInAndComeOutAsTheyWere) {
+  Random random(Seeds(1)[0]);
+  std::map<std::string, std::string> model;
+  for (int i = 0; i < 2000; i++) model[random.Bytes(random.Uniform(30))] = random.Bytes(random.Skewed(10));
+  for (int i = 0; i < 500; i++) model["text " + std::to_string(i)] = "\xc3\xa9\n\"\\" + std::to_string(i);
+  tool::ContentHash expected;
+  for (const auto& [key, value] : model) expected.Add(key, value);
+  ASSERT_EQ(0, Run(miodb_ + "put --create " + Inside("first") + " first x"));
+  ASSERT_EQ(0, Run(miodb_ + "delete " + Inside("first") + " first"));
+  // By way of the shell, which takes any byte as text.
+  std::ofstream lines(Inside("commands"));
+  const auto hex = [](const std::string& bytes) {
+    std::string text;
+    char digits[3];
+    for (const char c : bytes) {
+      snprintf(digits, sizeof(digits), "%02x", static_cast<unsigned char>(c));
+      text += digits;
+    }
+    return text;
+  };
+  for (const auto& [key, value] : model) lines << "put --hex '" << hex(key) << "' '" << hex(value) << "'\n";
+  lines.close();
+  ASSERT_EQ(0, RunProgram(miodb_ + "shell " + Inside("first") + " <" + Inside("commands")).code);
+  char hash[20];
+  snprintf(hash, sizeof(hash), "%016llx", static_cast<unsigned long long>(expected.hash()));
+  EXPECT_EQ(hash, HashOf(Inside("first")));
+  ASSERT_EQ(0, Run(miodb_ + "export --output=" + Inside("lines") + " " + Inside("first"))) << err_;
+  ASSERT_EQ(0, Run(miodb_ + "import " + target() + " " + Inside("lines"))) << err_;
+  EXPECT_EQ(hash, HashOf(target()));
+  // Once more, by a pipe, in hex.
+  ASSERT_EQ(0,
+            RunProgram(miodb_ + "export --hex " + target() + " | " + miodb_ + "import " + Inside("piped") + " -").code);
+  EXPECT_EQ(hash, HashOf(Inside("piped")));
+}
+
+TEST_F(MiodbImportTest, AWrongLineIsNamedAndMakesNothing) {
+  std::ofstream(Inside("lines")) << "{\"key\": \"a\", \"value\": \"b\"}\n\n{\"key\": \"c\"}\n";
+  EXPECT_EQ(2, Run(miodb_ + "import " + target() + " " + Inside("lines")));
+  EXPECT_NE(std::string::npos, err_.find("lines, line 3: there is no value")) << err_;
+  ExpectNothingMade();
+  // What is there is left as it is, and what an import that was killed has left is named.
+  std::filesystem::create_directory(target());
+  std::ofstream(target() + "/precious") << "x";
+  EXPECT_EQ(2, Run(miodb_ + "import " + target() + " " + Inside("lines")));
+  EXPECT_EQ("x", FileContents(target() + "/precious"));
+  std::filesystem::remove_all(target());
+  std::filesystem::create_directory(target() + ".unfinished");
+  EXPECT_EQ(2, Run(miodb_ + "import " + target() + " " + Inside("lines")));
+  EXPECT_NE(std::string::npos, err_.find("rm -r")) << err_;
+}
+
+TEST_F(MiodbImportTest, APoolElsewhereIsMadeAndOnFailureRemoved) {
+  std::ofstream(Inside("good")) << "{\"key\": \"a\", \"value\": \"b\"}\n";
+  std::ofstream(Inside("bad")) << "{\"key\": \"a\", \"value\": \"b\"}\nwrong\n";
+  const std::string command = miodb_ + "import --option=pool_path=" + Inside("pool") + " " + target() + " ";
+  EXPECT_EQ(2, Run(command + Inside("bad")));
+  EXPECT_FALSE(std::filesystem::exists(Inside("pool")));
+  ExpectNothingMade();
+  EXPECT_EQ(0, Run(command + Inside("good"))) << err_;
+  EXPECT_TRUE(std::filesystem::exists(Inside("pool")));
+  EXPECT_EQ(0, Run(miodb_ + "get " + target() + " a")) << "where its pool is the database says itself\n" << err_;
+  EXPECT_EQ("b\n", out_);
+}
+
+TEST_F(MiodbImportTest, AMissingLibraryIsNamedWithWhatToInstall) {
+  std::filesystem::create_directory(Inside("source"));
+  std::ofstream(Inside("source") + "/CURRENT") << "MANIFEST-000001\n";
+  EXPECT_EQ(2, Run(miodb_ + "import --library=/nonexistent.so " + target() + " " + Inside("source")));
+  EXPECT_NE(std::string::npos, err_.find("libleveldb1d")) << err_;
+  EXPECT_EQ(2, Run(miodb_ + "import --format=rocksdb --library=libm.so.6 " + target() + " " + Inside("source")));
+  EXPECT_NE(std::string::npos, err_.find("has no function rocksdb_")) << err_;
+  ExpectNothingMade();
+}
+
+#if defined(MIODB_WITH_LEVELDB) && defined(MIODB_WITH_ROCKSDB)
+
+template <typename Db, typename Options, typename Batch>
+std::unique_ptr<Db> FillPeer(const std::string& path, uint64_t records) {
+  Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 1 << 20;
+  Db* opened = nullptr;
+  if (!Db::Open(options, path, &opened).ok()) return nullptr;
+  std::unique_ptr<Db> db(opened);
+  Random random(Seeds(1)[0]);
+  Batch batch;
+  for (uint64_t i = 0; i < records; i++) {
+    const std::string key =
+        random.OneIn(3) ? random.Bytes(1 + random.Uniform(20)) : "user" + std::to_string(random.Next());
+    batch.Put(key, random.Bytes(random.Skewed(8)));
+    if (i % 1000 == 999 || i + 1 == records) {
+      if (!db->Write({}, &batch).ok()) return nullptr;
+      batch.Clear();
+    }
+  }
+  return db;
+}
+
+// The hash of what the peer itself reads.
+template <typename Db, typename ReadOptions>
+std::string PeerHash(Db* db) {
+  tool::ContentHash hash;
+  const std::unique_ptr<std::remove_pointer_t<decltype(db->NewIterator(ReadOptions()))>> it(
+      db->NewIterator(ReadOptions()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    const auto key = it->key(), value = it->value();
+    hash.Add(Slice(key.data(), key.size()), Slice(value.data(), value.size()));
+  }
+  char text[20];
+  snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(hash.hash()));
+  return text;
+}
+
+uint64_t Records() {
+  const char* const scale = std::getenv("MIODB_TEST_SCALE");
+  return scale != nullptr && std::string(scale) == "heavy" ? 1000000 : 50000;
+}
+
+class PeerImportTest : public MiodbImportTest, public testing::WithParamInterface<const char*> {
+ protected:
+  bool is_leveldb() const { return std::string(GetParam()) == "leveldb"; }
+
+  std::string MakePeer(uint64_t records) {
+    source_ = Inside("source");
+    if (is_leveldb()) {
+      const auto db = FillPeer<leveldb::DB, leveldb::Options, leveldb::WriteBatch>(source_, records);
+      return db == nullptr ? "" : PeerHash<leveldb::DB, leveldb::ReadOptions>(db.get());
+    }
+    const auto db = FillPeer<rocksdb::DB, rocksdb::Options, rocksdb::WriteBatch>(source_, records);
+    return db == nullptr ? "" : PeerHash<rocksdb::DB, rocksdb::ReadOptions>(db.get());
+  }
+
+  std::string source_;
+};
+
+TEST_P(PeerImportTest, HashesOfAllKeysAndValuesAreEqualAndTheSourceStaysAsItIs) {
+  const std::string expected = MakePeer(Records());
+  ASSERT_NE("", expected);
+  const auto before = Everything(source_);
+  ASSERT_EQ(0, Run(miodb_ + "import " + target() + " " + source_)) << err_;
+  EXPECT_EQ(!is_leveldb(), out_.find("  write_buffer_size=1048576  ->  write_buffer_size: ") != std::string::npos)
+      << out_;
+  EXPECT_TRUE(before == Everything(source_));
+  EXPECT_EQ(expected, HashOf(target()));
+  EXPECT_EQ(0, Run(miodb_ + "check " + target())) << out_;
+  // And out again, as LevelDB reads it.
+  ASSERT_EQ(0, Run(miodb_ + "export --format=leveldb --output=" + Inside("leveldb") + " " + target())) << err_;
+  leveldb::DB* opened = nullptr;
+  ASSERT_TRUE(leveldb::DB::Open(leveldb::Options(), Inside("leveldb"), &opened).ok());
+  const std::unique_ptr<leveldb::DB> db(opened);
+  EXPECT_EQ(expected, (PeerHash<leveldb::DB, leveldb::ReadOptions>(db.get())));
+}
+
+TEST_P(PeerImportTest, ASourceThatIsOpenElsewhereIsLeftAlone) {
+  ASSERT_NE("", MakePeer(10));
+  std::unique_ptr<leveldb::DB> leveldb;
+  std::unique_ptr<rocksdb::DB> rocksdb;
+  if (is_leveldb()) {
+    leveldb = FillPeer<leveldb::DB, leveldb::Options, leveldb::WriteBatch>(source_, 1);
+  } else {
+    rocksdb = FillPeer<rocksdb::DB, rocksdb::Options, rocksdb::WriteBatch>(source_, 1);
+  }
+  EXPECT_EQ(2, Run(miodb_ + "import " + target() + " " + source_));
+  EXPECT_NE(std::string::npos, err_.find("another process has it open")) << err_;
+  ExpectNothingMade();
+}
+
+// Each file of the source in turn: a byte in the middle changed, cut to half, removed. Either an error that names the
+// source, and nothing made, or, where the file holds nothing of the data, everything.
+TEST_P(PeerImportTest, ADamagedSourceGivesAnErrorAndNoHalfMadeDatabase) {
+  const std::string expected = MakePeer(20000);
+  ASSERT_NE("", expected);
+  const auto good = Everything(source_);
+  int refused = 0;
+  for (const auto& [path, bytes] : good) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    if (name == "LOCK" || name.starts_with("LOG")) continue;
+    for (const int damage : {0, 1, 2}) {
+      std::string damaged = bytes;
+      if (damage == 0 && !damaged.empty())
+        damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+      if (damage == 1) damaged.resize(damaged.size() / 2);
+      std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+      if (damage == 2) std::filesystem::remove(path);
+      const int code = Run(miodb_ + "import " + target() + " " + source_);
+      std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+      if (code == 0) {
+        // A log that ends early is what a crash leaves: its last writes are missing, as they would be there.
+        if (!name.ends_with(".log")) {
+          EXPECT_EQ(expected, HashOf(target())) << name << " " << damage;
+        }
+        std::filesystem::remove_all(target());
+        continue;
+      }
+      refused++;
+      EXPECT_EQ(2, code) << name << " " << damage;
+      EXPECT_NE(std::string::npos, err_.find(source_)) << name << " " << damage << "\n" << err_;
+      EXPECT_TRUE(name.find("OPTIONS") == std::string::npos && name != "IDENTITY") << name << "\n" << err_;
+      ExpectNothingMade();
+    }
+  }
+  EXPECT_GT(refused, 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Peers, PeerImportTest, testing::Values("leveldb", "rocksdb"),
+                         [](const auto& peer) { return std::string(peer.param); });
+
+TEST_F(MiodbImportTest, OfSeveralColumnFamiliesOneHasToBeNamed) {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  rocksdb::DB* opened = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open(options, Inside("source"), &opened).ok());
+  rocksdb::ColumnFamilyHandle* family = nullptr;
+  ASSERT_TRUE(opened->CreateColumnFamily({}, "other", &family).ok());
+  ASSERT_TRUE(opened->Put({}, family, "a", "of the other").ok());
+  ASSERT_TRUE(opened->Put({}, "a", "of the default").ok());
+  ASSERT_TRUE(opened->DestroyColumnFamilyHandle(family).ok());
+  delete opened;
+  const std::string command = miodb_ + "import " + target() + " " + Inside("source");
+  EXPECT_EQ(2, Run(command));
+  EXPECT_NE(std::string::npos, err_.find("has the column families default, other; choose one")) << err_;
+  EXPECT_EQ(2, Run(command + " --column_family=wrong"));
+  ExpectNothingMade();
+  EXPECT_EQ(0, Run(command + " --column_family=other")) << err_;
+  EXPECT_EQ("of the other\n", RunProgram(miodb_ + "get " + target() + " a").text);
+}
+
+#endif
+
+}  // namespace
+}  // namespace miodb::test

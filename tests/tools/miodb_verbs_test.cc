@@ -1,0 +1,322 @@
+// The verbs of the tool miodb as their users meet them: on a terminal, in a pipe, on a full disk, with right and wrong
+// words. Exit codes are those that "miodb --help" states.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/common/program.h"
+#include "tests/common/terminal.h"
+
+namespace miodb::test {
+namespace {
+
+class MiodbVerbsTest : public ProgramTestBase {
+ protected:
+  MiodbVerbsTest() : ProgramTestBase("miodb_verbs_test"), miodb_(BinaryDir() + "/miodb ") {}
+
+  std::string db() const { return Inside("db"); }
+
+  // A database with so many records of 100 bytes.
+  void Make(int records) {
+    std::ofstream lines(Inside("lines"));
+    for (int i = 0; i < records; i++) {
+      char line[200];
+      snprintf(line, sizeof(line), "{\"key\": \"key%08d\", \"value\": \"%080d\"}\n", i, i);
+      lines << line;
+    }
+    lines.close();
+    ASSERT_EQ(0, Run(miodb_ + "import " + db() + " " + Inside("lines"))) << err_;
+  }
+
+  // With standard output a pipe that nobody reads any more, or the file at path.
+  int RunInto(const std::string& path, const std::string& command) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int out[2];
+      if (path.empty() && pipe(out) == 0) {
+        close(out[0]);
+        dup2(out[1], STDOUT_FILENO);
+      } else {
+        dup2(open(path.c_str(), O_WRONLY), STDOUT_FILENO);
+      }
+      execl("/bin/sh", "sh", "-c", ("exec " + command + " 2>" + Inside("err")).c_str(), nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    err_ = FileContents(Inside("err"));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+  }
+
+  const std::string miodb_;
+};
+
+struct Line {
+  const char* words;  // DB stands for a database with 100 records, NEW for a name that nothing has
+  int code;
+  const char* says;
+};
+
+// Each verb with right words, with wrong ones, and on a database that is not there.
+constexpr Line kLines[] = {
+    {"get DB key00000007", 0, "0000007"},
+    {"get DB key00000007 key00000009", 0, "key00000009\t0"},
+    {"get DB --hex 6b65793030303030303037", 0, "3030303037"},
+    {"get --json DB key00000007", 0, "{\"key\": \"key00000007\", \"value\": \"0"},
+    {"get DB nothing", 1, "no key 'nothing'"},
+    {"get DB", 2, "Usage: miodb get [OPTION]... DATABASE KEY..."},
+    {"get DB --hex xy", 2, "'xy' is not hex"},
+    {"get DB 'a\\q'", 2, "begins no escape"},
+    {"get NEW a", 2, "does not exist"},
+    {"put DB a b", 0, ""},
+    {"get DB a", 0, "b"},
+    {"put DB -- --dashes -x", 0, ""},
+    {"get DB -- --dashes", 0, "-x"},
+    {"put DB", 2, "something is missing"},
+    {"put DB a b c", 2, "too many words"},
+    {"put NEW a b", 2, "--create"},
+    {"put --wrong DB a b", 2, "Invalid flag '--wrong'"},
+    {"put --create NEW a b", 0, ""},
+    {"delete NEW a nothing", 0, ""},
+    {"delete NEW --single b", 0, ""},
+    {"delete NEW", 2, "something is missing"},
+    {"merge DB n 0100000000000000 --value_hex --merge_operator=uint64add", 0, ""},
+    {"merge DB n 0200000000000000 --value_hex --merge_operator=uint64add", 0, ""},
+    {"get DB n --value_hex --merge_operator=uint64add", 0, "0300000000000000"},
+    {"get DB n", 2, "--merge_operator=NAME"},
+    {"merge DB n x", 2, "--merge_operator=NAME"},
+    {"merge DB n x --merge_operator=wrong", 2, "no merge operator 'wrong'"},
+    {"delete DB n", 0, ""},
+    {"scan DB --limit=2", 0, "--dashes\t-x"},
+    {"scan DB --prefix=key0000009 --keys_only", 0, "key00000099"},
+    {"scan DB --from=key00000050 --to=key00000052 --json", 0, "key00000051"},
+    {"scan DB --reverse --limit=1 --keys_only", 0, "key00000099"},
+    {"scan DB --limit=x", 2, "is not a decimal integer"},
+    {"scan DB --prefix='\\x1'", 2, "begins no escape"},
+    {"scan NEW2", 2, "does not exist"},
+    {"count DB --prefix=key", 0, "100"},
+    {"count DB --hash --prefix=key", 0, "hash"},
+    {"count DB b", 2, "too many words"},
+    {"stats DB", 0, "user-bytes-written"},
+    {"stats", 2, "something is missing"},
+    {"properties DB", 0, "miodb.persist-mode: "},
+    {"properties DB miodb.persist-mode leveldb.num-files-at-level0", 0, ""},
+    {"properties DB miodb.nothing", 1, "no property 'miodb.nothing'"},
+    {"flush DB", 0, ""},
+    {"flush NEW2", 2, "does not exist"},
+    {"compact DB", 0, ""},
+    {"compact DB --from=a --to=b", 0, ""},
+    {"compact DB --option=no_such=1", 2, "there is no option of that name"},
+    {"compact DB --option=pool_size=x", 2, "pool_size=x"},
+    {"check DB", 0, ": OK"},
+    {"check --json DB", 0, "\"ok\": true"},
+    {"check NEW2", 2, "NEW2"},
+    {"check", 2, "something is missing"},
+    {"dump DB --header", 0, "superblock at offset"},
+    {"dump DB --file=1", 2, "--file and --ssd go together"},
+    {"dump NEW2", 2, "NEW2"},
+    {"move DB", 0, ""},
+    {"move DB --pool=/nonexistent", 2, "/nonexistent"},
+    {"move NEW2", 2, "STORE"},
+    {"repair DB", 0, "LOST has a line for everything"},
+    {"get DB key00000007", 0, "0000007"},
+    {"repair NEW2", 2, "is no directory"},
+    {"export DB --prefix=key0000000", 0, "{\"key\": \"key00000007\", \"value\": "},
+    {"export DB --format=wrong", 2, "one of json, leveldb"},
+    {"export DB --format=leveldb", 2, "wants --output"},
+    {"export DB --output=OUT", 0, ""},
+    {"export DB --output=OUT", 2, "exists; give another name"},
+    {"import NEW3 OUT", 0, "hash"},
+    {"import NEW3 OUT", 2, "is there already"},
+    {"import --into NEW3 OUT", 0, "hash"},
+    {"import NEW4 NOTHING", 2, "No such file"},
+    {"bench DIR --num=100", 0, "next"},
+    {"bench DIR --num=0", 2, "is not a decimal integer"},
+    {"bench NOTHING --num=1", 2, "NOTHING"},
+    {"shell NEW2", 2, "does not exist"},
+    {"shell DB x", 2, "too many words"},
+    {"", 2, "a verb is missing"},
+    {"wrong", 2, "no verb 'wrong'"},
+    {"--help", 0, "Usage: miodb VERB"},
+    {"--version", 0, "miodb 1."},
+    {"help scan", 0, "Usage: miodb scan"},
+};
+
+std::string Spelled(std::string words, const std::string& folder) {
+  for (const char* const name : {"DB", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
+    for (size_t at = 0; (at = words.find(name, at)) != std::string::npos;) {
+      const bool whole = (at == 0 || words[at - 1] == ' ' || words[at - 1] == '=') && words[at + strlen(name)] != '_';
+      const std::string path = std::string(name) == "DIR" ? folder : folder + "/" + (*name == 'D' ? "db" : name);
+      if (whole) words.replace(at, strlen(name), path);
+      at += whole ? path.size() : 1;
+    }
+  }
+  return words;
+}
+
+// Twice, because a terminal is another place than a pipe: in the second round what is there is there.
+TEST_F(MiodbVerbsTest, EveryVerbDoesOnATerminalWhatItSaysAndLeavesTheTerminalAsItWas) {
+  Make(100);
+  for (const Line& line : kLines) {
+    Terminal terminal("exec " + miodb_ + Spelled(line.words, folder_) + " </dev/null");
+    EXPECT_EQ(line.code, terminal.Wait()) << line.words << "\n" << terminal.text();
+    EXPECT_TRUE(terminal.Says(line.says)) << line.words << "\n" << terminal.text();
+    EXPECT_TRUE(terminal.IsAsBefore()) << line.words;
+  }
+  EXPECT_FALSE(std::filesystem::exists(Inside("NEW2"))) << "what only reads made a database";
+  EXPECT_FALSE(std::filesystem::exists(Inside("NEW4")));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_EQ(std::string::npos, entry.path().string().find("unfinished")) << entry.path();
+    EXPECT_EQ(std::string::npos, entry.path().string().find("miodb_bench")) << entry.path();
+  }
+}
+
+TEST_F(MiodbVerbsTest, ResultsGoToStandardOutputAndErrorsToStandardError) {
+  Make(100);
+  for (const Line& line : kLines) {
+    const int code = Run(miodb_ + Spelled(line.words, folder_));
+    EXPECT_EQ(line.code, code) << line.words << "\n" << err_;
+    const std::string& stream = code == 0 ? out_ : err_;
+    EXPECT_NE(std::string::npos, stream.find(line.says)) << line.words << "\n" << out_ << err_;
+    EXPECT_EQ(code == 0, err_.empty()) << line.words << "\n" << err_;
+    if (code == 2) {
+      EXPECT_EQ("miodb", err_.substr(0, 5)) << "an error begins with the program's name";
+    }
+  }
+}
+
+TEST_F(MiodbVerbsTest, AValueMayComeFromStandardInputAndGoOutAsItIs) {
+  Make(1);
+  std::string bytes;
+  for (int i = 0; i < 70000; i++) bytes.push_back(static_cast<char>(i * 7));
+  std::ofstream(Inside("value"), std::ios::binary) << bytes;
+  EXPECT_EQ(0, RunProgram(miodb_ + "put " + db() + " k <" + Inside("value")).code);
+  EXPECT_EQ(bytes, RunProgram(miodb_ + "get --raw " + db() + " k").text);
+}
+
+TEST_F(MiodbVerbsTest, AReaderThatGoesAwayEndsAVerbQuietlyWithCodeTwo) {
+  Make(5000);
+  for (const std::string words :
+       {"scan", "export", "stats", "properties", "count", "get", "check", "dump", "shell", "repair"}) {
+    std::string command = miodb_ + words + " " + db();
+    if (words == "get") command += " key00000001";
+    if (words == "shell") command = "printf 'scan\\nget key00000001\\n' | " + command;
+    const int code = RunInto("", command);
+    EXPECT_EQ(2, code) << words << "\n" << err_;
+    EXPECT_EQ("", err_) << words;
+  }
+  EXPECT_EQ(2, RunInto("", miodb_ + "--help"));
+  EXPECT_EQ("5000\n", RunProgram(miodb_ + "count " + db()).text);
+}
+
+TEST_F(MiodbVerbsTest, AFullDiskUnderTheOutputIsNamed) {
+  Make(5000);
+  for (const std::string words : {"scan", "export", "stats", "properties", "count", "get", "check", "dump"}) {
+    const int code = RunInto("/dev/full", miodb_ + words + " " + db() + (words == "get" ? " key00000001" : ""));
+    EXPECT_EQ(2, code) << words;
+    EXPECT_NE(std::string::npos, err_.find("No space left on device")) << words << "\n" << err_;
+  }
+}
+
+// As root, with a file system of a few MiB.
+TEST_F(MiodbVerbsTest, AFullDiskUnderADatabaseLeavesNothingHalfMade) {
+  Make(100000);
+  const std::string small = Inside("small");
+  std::filesystem::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=4m") != 0) GTEST_SKIP() << "cannot mount a small file system";
+  EXPECT_EQ(2, Run(miodb_ + "import " + small + "/db " + Inside("lines")));
+  EXPECT_NE(std::string::npos, err_.find("Make room")) << err_;
+  EXPECT_TRUE(std::filesystem::is_empty(small));
+  EXPECT_EQ(2, Run(miodb_ + "export --output=" + small + "/out " + db()));
+  EXPECT_NE(std::string::npos, err_.find("No space left on device")) << err_;
+  EXPECT_TRUE(std::filesystem::is_empty(small));
+  EXPECT_EQ(2, Run(miodb_ + "export --format=leveldb --output=" + small + "/out " + db()));
+  EXPECT_TRUE(std::filesystem::is_empty(small)) << err_;
+  EXPECT_EQ(2, Run(miodb_ + "bench " + small + " --num=100000"));
+  EXPECT_TRUE(std::filesystem::is_empty(small)) << err_;
+  EXPECT_EQ(0, umount(small.c_str()));
+}
+
+TEST_F(MiodbVerbsTest, CtrlCEndsWithCode130AndLeavesNothingBehind) {
+  Make(20000);
+  ASSERT_EQ(0, Run(miodb_ + "import --into " + db() + " " + Inside("lines"))) << "so that the log holds something";
+  const std::string target = Inside("target");
+  const struct {
+    std::string words;
+    const char* shows;  // before the key is struck
+  } lines[] = {
+      {"dump --log --values " + db(), "frame at"},
+      {"scan " + db(), "key0"},
+      {"export " + db(), "key0"},
+      {"put " + db() + " k", ""},
+      {"import --progress " + target + " -", ""},
+      {"bench --progress --num=1000000000 " + folder_, "records"},
+  };
+  for (const auto& line : lines) {
+    Terminal terminal("echo begins; exec " + miodb_ + line.words);
+    ASSERT_TRUE(terminal.WaitFor("begins"));
+    if (*line.shows == '\0') usleep(200 * 1000);  // it waits for input, or will: either way the key ends it
+    EXPECT_TRUE(terminal.WaitFor(line.shows)) << line.words << "\n" << terminal.text();
+    terminal.Send(Terminal::kCtrlC);
+    EXPECT_EQ(130, terminal.Wait()) << line.words;
+    EXPECT_TRUE(terminal.IsAsBefore());
+  }
+  EXPECT_FALSE(std::filesystem::exists(target));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_EQ(std::string::npos, entry.path().string().find("unfinished")) << entry.path();
+    EXPECT_EQ(std::string::npos, entry.path().string().find("miodb_bench")) << entry.path();
+  }
+  EXPECT_EQ("20000\n", RunProgram(miodb_ + "count " + db()).text);
+}
+
+TEST_F(MiodbVerbsTest, OldNamesAreTheVerbsThatTheyAreNamedAfter) {
+  Make(10);
+  for (const std::string verb : {"check", "dump", "move"}) {
+    const ProgramResult by_name = RunTool("miodb_" + verb + " " + db()),
+                        by_verb = RunTool("miodb " + verb + " " + db());
+    EXPECT_EQ(by_verb.code, by_name.code);
+    EXPECT_EQ(by_verb.text, by_name.text);
+    EXPECT_TRUE(RunTool("miodb_" + verb + " --help").Says("Usage: miodb_" + verb + " "));
+  }
+}
+
+// All three are written from one table; the man page has no warning, the script no fault.
+TEST_F(MiodbVerbsTest, HelpManPageAndCompletionKnowEveryVerbAndOption) {
+  ASSERT_EQ(0, Run(miodb_ + "--man"));
+  std::ofstream(Inside("miodb.1")) << out_;
+  const std::string man = out_;
+  ASSERT_EQ(0, Run(miodb_ + "--bash_completion"));
+  std::ofstream(Inside("completion")) << out_;
+  const std::string completion = out_;
+  size_t options = 0;
+  for (const std::string verb : {"get", "put", "delete", "merge", "scan", "count", "stats", "properties", "flush",
+                                 "compact", "check", "dump", "move", "repair", "import", "export", "shell", "bench"}) {
+    ASSERT_EQ(0, Run(miodb_ + verb + " --help"));
+    for (size_t at = 0; (at = out_.find("\n  --", at)) != std::string::npos; at++) {
+      const std::string name = out_.substr(at + 5, out_.find_first_of("= \n", at + 5) - at - 5);
+      EXPECT_NE(std::string::npos, man.find("\\fB\\-\\-" + name + "\\fR")) << name;
+      EXPECT_NE(std::string::npos, completion.find(" --" + name)) << name;
+      options++;
+    }
+  }
+  EXPECT_GT(options, 80u);
+  EXPECT_EQ(0, Run("bash -n " + Inside("completion")));
+  EXPECT_EQ(0, Run("bash -c '. " + Inside("completion") +
+                   "; COMP_WORDS=(miodb sc); COMP_CWORD=1; _miodb; echo ${COMPREPLY[*]}; COMP_WORDS=(miodb scan DB "
+                   "--pre); COMP_CWORD=3; compopt() { :; }; _miodb; echo ${COMPREPLY[*]}'"));
+  EXPECT_EQ("scan\n--prefix=\n", out_) << err_;
+  if (RunProgram("man --version").code != 0) GTEST_SKIP() << "man is not installed";
+  EXPECT_EQ(0, Run("LC_ALL=C.UTF-8 MANROFFSEQ= MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 " + Inside("miodb.1")));
+  EXPECT_EQ("", err_);
+}
+
+}  // namespace
+}  // namespace miodb::test

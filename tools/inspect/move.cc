@@ -1,0 +1,44 @@
+// Where the parts of a closed database are: as it says itself, and as it is to say. docs/tools.md.
+
+#include <cstdio>
+#include <string>
+
+#include "miodb/env.h"
+#include "src/db/places.h"
+#include "src/db/store_file.h"
+#include "tools/inspect/inspect.h"
+
+namespace miodb {
+
+ExitCode MoveParts(const char* program, const MoveRequest& request) {
+  Options options;
+  for (const std::string& region : request.regions) {
+    options.nvm_regions.emplace_back();
+    options.nvm_regions.back().path = region;
+  }
+  StoreDescriptor store;
+  Status s = ReadStore(Env::Default(), request.directory, &store);
+  options.pool_path = request.pool.value_or(store.pool_path);
+  options.wal_dir = request.wal.value_or(store.log.wal_dir);
+  options.ssd_path = request.ssd.value_or(store.ssd_path);
+  if (s.ok()) s = MoveStore(request.directory, options);
+  if (s.ok()) return kExitOk;
+  fprintf(stderr, "%s: %s\n", program, s.ToString().c_str());
+  return s.IsInvalidArgument() || s.IsCorruption() ? kExitDamage : kExitCannotRun;
+}
+
+// Places inside of the directory are those that the database knows without being told. A volatile pool's database has
+// its log in files, and so had one whose files still hold something.
+Status FindPlaces(const std::string& directory, Options* options) {
+  StoreDescriptor store;
+  Status s = ReadStore(Env::Default(), directory, &store);
+  if (!s.ok()) return s;
+  const bool is_volatile = store.state == StoreState::kInUse && store.pool == Uuid{};
+  options->pool_path = is_volatile ? "anonymous" : store.pool_path;
+  options->ssd_path = store.ssd_path;
+  options->wal_dir = store.log.wal_dir;
+  if (store.log.in_use || is_volatile) options->log_mode = kLogFile;
+  return s;
+}
+
+}  // namespace miodb

@@ -1,0 +1,43 @@
+// What a database holds, as one number: two that hold the same records, in the same order, have the same.
+//
+// Threads: one.
+
+#ifndef MIODB_TOOLS_MIODB_CONTENT_HASH_H_
+#define MIODB_TOOLS_MIODB_CONTENT_HASH_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "miodb/slice.h"
+
+namespace miodb::tool {
+
+class ContentHash {
+ public:
+  ContentHash();
+  ~ContentHash();
+  ContentHash(const ContentHash&) = delete;
+  ContentHash& operator=(const ContentHash&) = delete;
+
+  void Add(const Slice& key, const Slice& value);
+
+  uint64_t records() const { return records_; }
+  uint64_t bytes() const { return key_bytes_ + value_bytes_; }
+  uint64_t hash() const;
+
+  // A line for each: records, key_bytes, value_bytes, hash.
+  std::string Describe() const;
+
+ private:
+  struct State;
+
+  const std::unique_ptr<State> state_;
+  uint64_t records_ = 0;
+  uint64_t key_bytes_ = 0;
+  uint64_t value_bytes_ = 0;
+};
+
+}  // namespace miodb::tool
+
+#endif  // MIODB_TOOLS_MIODB_CONTENT_HASH_H_

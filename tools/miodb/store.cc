@@ -1,0 +1,130 @@
+#include "tools/miodb/store.h"
+
+#include <algorithm>
+
+#include "benchmarks/common/engine_config.h"
+#include "benchmarks/common/miodb_options.h"
+#include "tools/inspect/inspect.h"
+#include "tools/miodb/files.h"
+
+namespace miodb::tool {
+
+namespace {
+
+// Names of db_bench's that mean something to a benchmark alone.
+bool IsOfBenchmarks(const std::string& name) {
+  const char* const names[] = {"sync",       "verify_checksum", "cache_size",
+                               "perf_level", "perf_sampling",   "readahead_size"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// The first key behind all that begin with the prefix. False: there is none.
+bool AfterPrefix(const std::string& prefix, std::string* key) {
+  *key = prefix;
+  while (!key->empty() && key->back() == '\xff') key->pop_back();
+  if (key->empty()) return false;
+  key->back() = static_cast<char>(key->back() + 1);
+  return true;
+}
+
+}  // namespace
+
+void OpenOptions::AddOptions(OptionTable* options, bool may_create) {
+  if (may_create) options->Switch("create", &create_, "make the database if there is none");
+  options->Text("merge_operator", "NAME", &merge_operator_,
+                "the merge operator that the database is used with: put, uint64add, max or stringappend");
+  options->List("option", "NAME=VALUE", &settings_,
+                "an option of the database, such as pool_size=1073741824, by its name in db_bench --help");
+}
+
+std::string OpenOptions::Make(const std::string& directory, Options* options) const {
+  bench::EngineConfig config;
+  config.create_if_missing = create_;
+  config.merge_operator = merge_operator_;
+  config.compression_type = "snappy";
+  FindPlaces(directory, &config.options).IgnoreError();  // what is wrong with STORE is told by the open, or repaired
+  bench::FlagSet flags;
+  bench::RegisterEngineFlags(&flags, &config);
+  for (const std::string& setting : settings_) {
+    const size_t equals = setting.find('=');
+    const std::string name = setting.substr(0, equals);
+    if (equals == std::string::npos) return "--option=" + setting + ": NAME=VALUE is wanted";
+    if (!flags.Knows(name) || IsOfBenchmarks(name)) return "--option=" + setting + ": there is no option of that name";
+    const std::string problem = flags.Set(name, setting.substr(equals + 1));
+    if (!problem.empty()) return "--option=" + setting + ": " + problem;
+  }
+  std::string problem = bench::FinishEngineConfig(flags, &config);
+  for (const bench::IdleFlag& idle : bench::IdleEngineFlags(flags, config)) {
+    if (idle.needs.empty()) problem = "--option=" + idle.name + ": that is no option of this store";
+  }
+  *options = config.options;
+  return problem.empty() ? bench::FillMioDbOptions(config, options) : problem;
+}
+
+std::unique_ptr<DB> OpenOptions::Open(const Call& call, const std::string& directory) const {
+  Options options;
+  const std::string problem = Make(directory, &options);
+  if (!problem.empty()) {
+    Fail(call, problem);
+    return nullptr;
+  }
+  DB* db = nullptr;
+  const Status s = DB::Open(options, directory, &db);
+  if (!s.ok()) Fail(call, s);
+  return std::unique_ptr<DB>(db);
+}
+
+void StoreCommand::AddOptions(OptionTable* options) {
+  AddOwnOptions(options);
+  open_.AddOptions(options, MayCreate());
+}
+
+int StoreCommand::Run(const Call& call) {
+  const std::unique_ptr<DB> db = open_.Open(call, call.operands[0]);
+  if (db == nullptr) return kFailed;
+  Call rest = call;
+  rest.operands.erase(rest.operands.begin());
+  return RunOn(db.get(), rest);
+}
+
+void KeyRange::AddOptions(OptionTable* options) {
+  options->Maybe("from", "KEY", &from_, "the first key");
+  options->Maybe("to", "KEY", &to_, "the first key that is not wanted any more");
+  options->Maybe("prefix", "KEY", &prefix_, "only keys that begin with this");
+  options->Number("limit", &limit_, -1, INT64_MAX, "at most so many records; -1: all");
+}
+
+std::string KeyRange::Read(const Coding& coding) {
+  const auto raise = [this](const std::string& key) {
+    if (!has_lower_ || key > lower_key_) lower_key_ = key;
+    has_lower_ = true;
+  };
+  const auto lower = [this](const std::string& key) {
+    if (!has_upper_ || key < upper_key_) upper_key_ = key;
+    has_upper_ = true;
+  };
+  std::string key, problem;
+  if (from_.has_value()) problem = coding.ReadKey(*from_, &key);
+  if (!problem.empty()) return problem;
+  if (from_.has_value()) raise(key);
+  if (to_.has_value()) problem = coding.ReadKey(*to_, &key);
+  if (!problem.empty()) return problem;
+  if (to_.has_value()) lower(key);
+  if (prefix_.has_value()) problem = coding.ReadKey(*prefix_, &key);
+  if (!problem.empty()) return problem;
+  if (prefix_.has_value()) {
+    raise(key);
+    std::string after;
+    if (AfterPrefix(key, &after)) lower(after);
+  }
+  lower_ = lower_key_;
+  upper_ = upper_key_;
+  return "";
+}
+
+void KeyRange::Bind(ReadOptions* options) const {
+  options->iterate_lower_bound = lower();
+  options->iterate_upper_bound = upper();
+}
+
+}  // namespace miodb::tool

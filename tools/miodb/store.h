@@ -1,0 +1,82 @@
+// Opening a database by its directory: where its parts are it says itself (tools/inspect/inspect.h).
+//
+// Threads: one. Ownership: the DB belongs to whoever opened it; what its options point at lives as long as the process.
+
+#ifndef MIODB_TOOLS_MIODB_STORE_H_
+#define MIODB_TOOLS_MIODB_STORE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/db.h"
+#include "tools/miodb/command.h"
+#include "tools/miodb/text.h"
+
+namespace miodb::tool {
+
+// Options of every verb that opens a database.
+class OpenOptions {
+ public:
+  // With may_create there is the option --create.
+  void AddOptions(OptionTable* options, bool may_create);
+
+  // Where the database in this directory has its parts, and what the command line says of it besides. Returns what is
+  // wrong with that, or nothing.
+  std::string Make(const std::string& directory, Options* options) const;
+
+  // Opens it. null: it could not be, which was said.
+  std::unique_ptr<DB> Open(const Call& call, const std::string& directory) const;
+
+ private:
+  bool create_ = false;
+  std::string merge_operator_;
+  std::vector<std::string> settings_;
+};
+
+// A verb that opens a database, the first operand, and works with it. In the shell it is open already.
+class StoreCommand : public Command {
+ public:
+  void AddOptions(OptionTable* options) final;
+  int Run(const Call& call) final;
+
+  virtual void AddOwnOptions(OptionTable*) {}
+  // The operands are those behind the database.
+  virtual int RunOn(DB* db, const Call& call) = 0;
+
+ protected:
+  virtual bool MayCreate() const { return false; }
+
+ private:
+  OpenOptions open_;
+};
+
+// Which keys a verb is about.
+class KeyRange {
+ public:
+  void AddOptions(OptionTable* options);
+
+  // Decodes what was given. Returns what is wrong with it, or nothing.
+  std::string Read(const Coding& coding);
+
+  // The bounds: the range and the keys that begin with the prefix, whichever is narrower. The slices are the range's.
+  const Slice* lower() const { return has_lower_ ? &lower_ : nullptr; }
+  const Slice* upper() const { return has_upper_ ? &upper_ : nullptr; }
+  void Bind(ReadOptions* options) const;
+
+  // Most records; UINT64_MAX: all.
+  uint64_t limit() const { return limit_ < 0 ? UINT64_MAX : static_cast<uint64_t>(limit_); }
+
+ private:
+  std::optional<std::string> from_;
+  std::optional<std::string> to_;
+  std::optional<std::string> prefix_;
+  int64_t limit_ = -1;
+  std::string lower_key_, upper_key_;
+  bool has_lower_ = false, has_upper_ = false;
+  Slice lower_, upper_;
+};
+
+}  // namespace miodb::tool
+
+#endif  // MIODB_TOOLS_MIODB_STORE_H_

@@ -1,0 +1,64 @@
+// How keys and values, which are bytes, are written on command lines and shown: as text, hex or JSON.
+//
+// Text is what can be printed and typed. UTF-8 stands for itself; a backslash is \\, newline, tab and carriage return
+// are \n, \t and \r, and every other byte that is not printable is \xNN. So a line never holds a tab or newline of a
+// key, and what is shown can be given back.
+//
+// A line of JSON is an object with the members "key" and "value", strings; bytes that are not UTF-8 have "key_hex" and
+// "value_hex" instead.
+//
+// Threads: any. Errors: a function that reads returns what is wrong, or nothing.
+
+#ifndef MIODB_TOOLS_MIODB_TEXT_H_
+#define MIODB_TOOLS_MIODB_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "miodb/slice.h"
+#include "tools/miodb/command.h"
+
+namespace miodb::tool {
+
+std::string ToText(const Slice& bytes);
+std::string FromText(std::string_view text, std::string* bytes);
+
+std::string ToHex(const Slice& bytes);
+std::string FromHex(std::string_view hex, std::string* bytes);
+
+bool IsUtf8(const Slice& bytes);
+
+// A quoted JSON string. REQUIRES: UTF-8.
+std::string JsonString(const Slice& text);
+
+// A JSON object with a key and a value, without a newline; all_hex: also bytes that are UTF-8.
+std::string ToJsonLine(const Slice& key, const Slice& value, bool all_hex);
+
+// Members besides those named above are errors, and so is whatever follows the object but blanks.
+std::string FromJsonLine(std::string_view line, std::string* key, std::string* value);
+
+// The options that say how keys and values are written.
+class Coding {
+ public:
+  void AddOptions(OptionTable* options, bool has_json);
+
+  bool json() const { return json_; }
+  std::string ReadKey(const std::string& operand, std::string* key) const;
+  std::string ReadValue(const std::string& operand, std::string* value) const;
+  std::string ShowKey(const Slice& key) const;
+  std::string ShowValue(const Slice& value) const;
+
+  // A line for a record, with its newline: JSON, or key and value with a tab between them.
+  std::string ShowRecord(const Slice& key, const Slice& value) const;
+  std::string ShowJson(const Slice& key, const Slice& value) const { return ToJsonLine(key, value, hex_) + '\n'; }
+
+ private:
+  bool hex_ = false;
+  bool key_hex_ = false;
+  bool value_hex_ = false;
+  bool json_ = false;
+};
+
+}  // namespace miodb::tool
+
+#endif  // MIODB_TOOLS_MIODB_TEXT_H_
