@@ -107,6 +107,8 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
       {"flushes", &statistics.flushes},
       {"merges", &statistics.merges},
       {"merge-record-bytes-read", &statistics.merge_record_bytes},
+      {"expired-tables", &statistics.expired.tables},
+      {"expired-table-entries", &statistics.expired.entries},
       {"quiet-merges", &statistics.quiet_merges},
       {"quiet-merges-given-up", &statistics.quiet_given_up},
       {"quiet-bytes-written", &statistics.quiet_bytes},

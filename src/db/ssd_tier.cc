@@ -188,6 +188,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
   input.purge = purge_;
+  input.date_micros = db_.WallMicros();
   return input;
 }
 
@@ -254,7 +255,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
   // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
   const VersionFilter filter(tree_->snapshots.Sequences());
   Status s = MarkEpoch();
-  if (!s.ok() || job.is_move()) return s;
+  if (!s.ok() || job.is_move() || job.kind == SsdJobKind::kDrop) return s;
   const SsdMergeRequest request{db_.ssd.get(),
                                 db_.order,
                                 &job,
@@ -266,7 +267,10 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
                                 db_.options.merge_operator,
                                 db_.VersionsOnce(),
                                 base.ranges,
-                                base.flushed_sequence};
+                                base.flushed_sequence,
+                                db_.WallMicros(),
+                                db_.options.compaction_filter,
+                                db_.options.num_levels + job.output_level};
   return RunSsdMerge(request, result);
 }
 
@@ -313,10 +317,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
     db_.Log(
         "%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "
         "%llu us",
-        job.is_drain()  ? "drain"
-        : job.is_move() ? "move"
-                        : "compaction",
-        job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
+        SsdJobName(job), job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
         static_cast<unsigned long long>(result.entries_dropped), static_cast<unsigned long long>(result.entries_read),
         static_cast<unsigned long long>(written), static_cast<unsigned long long>(micros));
   }
@@ -433,6 +434,7 @@ class ShownPurge {
 // Has all of this done that is there now.
 Status SsdTier::Purge(PurgeRequest request) {
   request.before = tree_->versions->NewId();
+  request.date_micros = db_.WallMicros();
   const ShownPurge shown(&purge_, &request);
   const auto is_left = [this]() REQUIRES(db_mutex) {
     SsdPickerInput input = MakePickerInput();

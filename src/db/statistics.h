@@ -50,6 +50,12 @@ struct LevelStatistics {
   }
 };
 
+// Tables that went as a whole, unread, because everything in them had expired.
+struct ExpiredStatistics {
+  Counter tables;
+  Counter entries;  // of them
+};
+
 struct Statistics {
   Statistics(size_t pool_levels, size_t most_ssd_levels) : levels(pool_levels), ssd_levels(most_ssd_levels) {
     CHECK(pool_levels > 0 && most_ssd_levels > 0);
@@ -79,6 +85,7 @@ struct Statistics {
   Counter quiet_merges;        // that nobody waited for, begun because no write had come for a while
   Counter quiet_given_up;      // of them, because a write came
   Counter quiet_bytes;         // that they wrote
+  ExpiredStatistics expired;
   Counter drains;
   Counter drain_bytes;  // written by drains
   Counter ssd_compactions;
