@@ -64,7 +64,7 @@ class MIODB_EXPORT CompactionFilter {
   virtual const char* Name() const = 0;
 
   // level: where the record is going, 0 to num_levels - 1, which is the repository, and from num_levels on the levels
-  // of the SSD tier. *new_value is empty before.
+  // of the SSD tier. key: as the user knows it, of whichever column family. *new_value is empty before.
   virtual Decision Filter(int level, const Slice& key, ValueKind kind, const Slice& existing_value,
                           std::string* new_value) const = 0;
 };

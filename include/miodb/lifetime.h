@@ -62,7 +62,7 @@ class MIODB_EXPORT LifetimePolicy {
  public:
   virtual ~LifetimePolicy();
 
-  // Seconds from now on; 0: the value never expires.
+  // Seconds from now on; 0: the value never expires. key: as the user knows it, of whichever column family.
   virtual uint64_t LifetimeSeconds(const Slice& key, const Slice& value) const = 0;
 };
 

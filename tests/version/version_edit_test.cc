@@ -107,7 +107,7 @@ TEST(VersionEditTest, FilesWithValuesThatExpireSayWhen) {
     EXPECT_EQ(13u, file.meta->expiry.last);
     EXPECT_EQ(13u, file.meta->whole_expiry());
   }
-  EXPECT_EQ('\x0f', bytes[0]);
+  EXPECT_EQ('\x13', bytes[0]);
   EXPECT_EQ(bytes, Encoded(decoded));
   // Bounds that hold no moment are damage, and so is a file of such a field with none.
   for (const char* const numbers : {"\0\1\2", "\1\3\2"}) {
