@@ -186,7 +186,7 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
 TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   VersionEdit edit;
   for (int field = 0; field < 256; field++) {
-    // A field by itself, with nothing behind it, is never whole; nor is a number known that is not one of 1 to 20 without 15.
+    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 20 are unknown.
     EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
     const bool known = field >= 1 && field <= 20 && field != 15;
     EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
