@@ -58,7 +58,8 @@ Status Families::CheckFirst() {
                                  "column families' keys: delete them and call CompactRange");
 }
 
-// The id that follows the last family's must be one as well: the end of a family's keys is the prefix of the next id.
+// A name that exists is refused also for the default family, which has no entry among the names. Ids are never given
+// twice, so there is an end to them, whether or not the families that had them were dropped.
 Status Families::CheckName(const std::string& name) const {
   if (name.empty() || name.size() > kMostFamilyName) {
     return Status::InvalidArgument("name of a column family",
