@@ -26,6 +26,7 @@ void Families::AddHandle(uint32_t id, const std::string& name) {
 void Families::Begin() {
   const MutexLock lock(&mutex_);
   FamilyGate::Closed closed(&db_.families);
+  DbLock db_lock(parts_.control);
   const ManifestState& manifest = parts_.tree->versions->manifest();
   CHECK_EQ(manifest.has_families(), db_.families.HasFamilies());
   next_family_ = manifest.next_family;
