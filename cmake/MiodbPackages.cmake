@@ -1,6 +1,6 @@
 # Debian packages: libmiodb1, libmiodb-dev and miodb-tools, made by cpack from a build that was configured for the prefix
-# /usr (tools/checks/check_packages.sh). What goes into each is said by the install rules; what Debian wants besides,
-# a copyright and a changelog for each, is made here.
+# /usr (`cmake -B build -DCMAKE_INSTALL_PREFIX=/usr`, then cpack in build). The install rules say what goes into each;
+# what Debian wants besides, a copyright and a changelog for each, is made here.
 
 set(package_contact "MioDB developers <miodb@users.noreply.github.com>" CACHE STRING "Maintainer of the packages")
 set(package_revision 1)

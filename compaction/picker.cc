@@ -133,8 +133,8 @@ bool OverlapsOlder(const Version& version, int level, const Run& run, const PMTa
   return version.ssd != nullptr && version.ssd->OverlapsFrom(0, table.smallest(), table.largest());
 }
 
-// The oldest first: then the next ones may have nothing left that they hide. Tables that have not expired are passed by
-// in parts of their run.
+// Tables of which everything has expired and that hide nothing, of one run. The oldest first: then the next ones may
+// have nothing left that they hide. Tables that have not expired are passed by in parts of their run.
 std::optional<MergeJob> PickExpired(const PickerInput& input) {
   const Version& version = *input.version;
   for (int level = version.repository(); level >= 0; level--) {

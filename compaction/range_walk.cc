@@ -13,6 +13,8 @@ void RangeWalk::GoTo(size_t place) {
   end_.SetKey(fragments[place].end);
 }
 
+// The walk goes forward alone: a key that comes before the one asked for last would get the fragment of that one, or
+// none.
 const RangeFragment* RangeWalk::Find(const Slice& key) {
   if (set_ == nullptr) return nullptr;
   const std::vector<RangeFragment>& fragments = set_->fragments();

@@ -1,4 +1,10 @@
-// A removal is a tombstone in the record's place, unless nothing can lie below it.
+// What becomes of a record by the filter's answer:
+//
+//   keep          it is copied as it is, with its check
+//   remove        of an operand: it is left out, and what it was to be combined with stays. Of a put: a tombstone of
+//   the
+//                 same sequence takes its place, unless nothing can lie below; then it is left out
+//   change value  a record of the same sequence and type takes its place; a lifetime stays in front of the value
 
 #include "compaction/record_filter.h"
 
@@ -27,7 +33,9 @@ RecordFilter::Action RecordFilter::AskFilter(const RecordView& record, bool bott
   const Slice key = order_.has_families() ? SplitFamilyKey(record.key).key : record.key;
   const Decision decision =
       filter_->Filter(level_, key, operand ? ValueKind::kOperand : ValueKind::kValue, value, &new_value_);
-  replacement_ = RecordView();  // whatever was damaged has expired, so a value that expires says when
+  // The replacement has no place of its own until it is written. A value that is too short to have an expiry has
+  // expired, and did not come here.
+  replacement_ = RecordView();
   replacement_.key = record.key;
   switch (decision) {
     case Decision::kKeep:

@@ -207,7 +207,9 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
   return choice.Best();
 }
 
-// The deepest first: then what lies above may have nothing left that it hides.
+// A file goes as a whole if all of it has expired and no file of a deeper level has keys in its range. The deepest come
+// first: then what lies above may have nothing left that it hides. One at a time, since each holds its range only for
+// an edit.
 std::optional<SsdJob> PickExpired(const SsdPickerInput& input) {
   const SsdLevels& ssd = *input.version->ssd;
   for (size_t level = ssd.levels.size(); level-- > 0;) {

@@ -1,4 +1,5 @@
-// Figures of headers and summaries decide; no record and no leaf is read.
+// Figures of headers decide; no record and no leaf is read. Whatever is not known for certain errs on the side of
+// keeping: a tombstone that could have gone costs a little, and one that went too early brings a key back.
 
 #include "compaction/whole_tables.h"
 
@@ -22,6 +23,8 @@ bool ExpiredEnough(const MergeRequest& request, const PMTable& table) {
 
 }  // namespace
 
+// By ranges of keys: the tables that are older than the inputs, and the files of the SSD tier, which are older than all
+// of the pool.
 bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
   DCHECK(request.order.Compare(smallest, largest) <= 0);
   return std::any_of(request.older.begin(), request.older.end(),
@@ -32,6 +35,8 @@ bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& l
          (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
 }
 
+// The reasons in order: the job wants all of it; something is hidden, deleted or has expired and nothing needs it; the
+// policy of copies wants records of it moved.
 bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   CHECK(request.filter != nullptr);
@@ -53,6 +58,7 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   return false;
 }
 
+// What has expired is a tombstone, and so a table of nothing else may go where its last tombstone may.
 bool IsGone(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   CHECK_GE(table.expiry().whole, table.expiry().last);

@@ -51,6 +51,9 @@ for argument in "$@"; do
   esac
 done
 
+# At this scale a test may take minutes by itself, and more on a machine that does other work as well.
+if [[ ${MIODB_TEST_SCALE:-quick} == ci ]]; then test_seconds=3600; fi
+
 exit_on_signals
 "$MIODB_ROOT/test_sh/install_deps.sh"
 configure "$folder" "${cmake_options[@]}"

@@ -16,11 +16,14 @@ bool HidesOlder(uint8_t type) { return type != kBatchMerge; }
 
 }  // namespace
 
+// Updates of one key stand in the order in which they were made: an operand is merged into the base before it, and
+// never into one behind it.
 bool BatchIndex::Less::operator()(const Entry& a, const Entry& b) const {
   const int c = index->order_.Compare(index->KeyOf(a), index->KeyOf(b));
   return c != 0 ? c < 0 : a.number < b.number;
 }
 
+// No update is equal to an edge, so a search by an edge always ends between the updates of two keys.
 bool BatchIndex::Less::operator()(const Entry& a, const Edge& b) const {
   const int c = index->order_.Compare(index->KeyOf(a), b.key);
   return c != 0 ? c < 0 : b.side == Side::kBehind;
@@ -31,6 +34,8 @@ bool BatchIndex::Less::operator()(const Edge& a, const Entry& b) const {
   return c != 0 ? c < 0 : a.side == Side::kBefore;
 }
 
+// The comparator has to be that of the database: by another one the batch would hold other keys to be equal than the
+// database does.
 BatchIndex::BatchIndex(const Comparator* comparator, size_t reserved_bytes, Keeps keeps,
                        const MergeOperator* merge_operator)
     : order_(comparator), keeps_(keeps), merge_operator_(merge_operator), entries_(Less{this}) {
@@ -38,6 +43,7 @@ BatchIndex::BatchIndex(const Comparator* comparator, size_t reserved_bytes, Keep
   WriteBatchInternal::Reserve(&batch_, reserved_bytes);
 }
 
+// The slice is good until the next change of the batch, whose bytes may move when it grows.
 Slice BatchIndex::KeyOf(const Entry& entry) const {
   DCHECK_LE(entry.key_begin + entry.key_size, WriteBatchInternal::Contents(&batch_).size());
   return Slice(WriteBatchInternal::Contents(&batch_).data() + entry.key_begin, entry.key_size);
@@ -62,6 +68,8 @@ void BatchIndex::Add(uint8_t type, const Slice& key, const Slice& value) {
   Index(entry);
 }
 
+// An operand hides nothing, since the older updates of its key are what it is merged into. An update that is hidden
+// stays in the batch and is written with it: the index alone forgets it.
 void BatchIndex::Index(const Entry& entry) {
   DCHECK_LT(entry.number, WriteBatchInternal::Count(&batch_));
   changes_++;
@@ -72,6 +80,7 @@ void BatchIndex::Index(const Entry& entry) {
   DCHECK(added);
 }
 
+// The number of changes goes on, so that an iterator learns that the entry it stood on is gone.
 void BatchIndex::Clear() {
   changes_++;
   entries_.clear();
@@ -97,6 +106,7 @@ void BatchIndex::GoBack(const Mark& mark) {
     entry.key_begin = static_cast<size_t>(key.data() - contents.data());
     entry.key_size = key.size();
     entry.value_size = value.size();
+    // An empty value need not lie in the batch, so its entry takes the place of the key, which does.
     entry.value_begin = entry.value_size > 0 ? static_cast<size_t>(value.data() - contents.data()) : entry.key_begin;
     Index(entry);
   }
@@ -104,6 +114,8 @@ void BatchIndex::GoBack(const Mark& mark) {
   DCHECK_EQ(entry.number, mark.count);
 }
 
+// The walk goes back from the newest update of the key to the first that says what the key is, whatever it was before:
+// an update that is older than this one cannot count.
 BatchIndex::Answer BatchIndex::Ask(const Slice& key) const {
   Answer answer;
   for (auto it = From(key, Side::kBehind); it != entries_.begin();) {
@@ -123,6 +135,8 @@ BatchIndex::Answer BatchIndex::Ask(const Slice& key) const {
   return answer;
 }
 
+// Without operands the value is the batch's own bytes. Operands behind a deletion of the batch are merged into nothing,
+// whatever the database has of the key.
 Status BatchIndex::Value(const Slice& key, const Answer& answer, const Slice* before, std::string* space,
                          Slice* value) const {
   DCHECK(answer.kind != Answer::Kind::kNothing && !answer.gone());

@@ -15,6 +15,7 @@ namespace {
 
 using Side = BatchIndex::Side;
 
+// The calls that fill an index make updates of single keys alone, and none of families, so there are no other types.
 WriteType TypeOf(uint8_t type) {
   switch (type) {
     case kBatchPut:
@@ -60,10 +61,13 @@ class BatchEntries final : public WBWIIterator {
  private:
   using Place = BatchIndex::Entries::const_iterator;
 
+  // A seek looks its place up anew, so it makes an iterator good again after a change of the batch.
   void Stand(Place place) {
     changes_ = index_->changes();
     at_ = place;
   }
+  // Before the first entry there is none, and the end stands for that too: an iterator that has left the batch on
+  // either side is not valid, and cannot step back into it.
   void StandBefore(Place place) {
     Stand(place == index_->entries().begin() ? index_->entries().end() : std::prev(place));
   }
@@ -106,6 +110,7 @@ class BatchKeys {
     Take(place == index_->entries().begin() ? index_->entries().end() : std::prev(place));
   }
 
+  // A key outside of the bounds ends the walk: no other key that follows in its direction lies inside.
   void Take(Place place) {
     valid_ = false;
     if (place == index_->entries().end()) return;
@@ -135,6 +140,7 @@ class BatchOverBase final : public Iterator {
 
   bool Valid() const override { return at_ != At::kNowhere; }
 
+  // Every move puts both the base iterator and the batch's walk in place, as a later step goes on from both.
   void SeekToFirst() override {
     Move([this] {
       base_->SeekToFirst();
@@ -165,6 +171,8 @@ class BatchOverBase final : public Iterator {
     Move([this] { Step(Direction::kBackward); });
   }
 
+  // The batch's key is a copy and is good while the batch changes; that of the base iterator is good until this one
+  // moves.
   Slice key() const override {
     CHECK(Valid());
     return at_ == At::kBase ? base_->key() : Slice(keys_.key());
@@ -173,8 +181,12 @@ class BatchOverBase final : public Iterator {
     CHECK(Valid());
     return at_ == At::kBase ? base_->value() : value_;
   }
+  // A failure to merge, or lack of memory, comes before the status of the base iterator: it is why the last move showed
+  // no pair.
   Status status() const override { return failure_.ok() ? base_->status() : failure_; }
 
+  // The iterator stands nowhere after a refresh, and a seek brings it back: the pair that it showed may be there no
+  // longer.
   Status Refresh() override {
     const Status s = base_->Refresh();
     if (!s.ok()) return s;
@@ -208,6 +220,8 @@ class BatchOverBase final : public Iterator {
     if (direction != direction_) {
       Turn(direction);
     } else {
+      // The batch's walk leaves the current key if it stands on it. If it stands on another one, an update since the
+      // last move may lie in between, and the walk would miss it.
       if (at_ != At::kBase || changes_ != index_->changes()) MoveKeys(direction, key().ToString());
       if (at_ != At::kBatch) MoveBase(direction);
     }
@@ -261,6 +275,8 @@ class BatchOverBase final : public Iterator {
     direction_ = direction;
     changes_ = index_->changes();
     failure_ = Status::OK();
+    // A key that the batch has removed is passed over together with the pair of the base iterator that has the same
+    // key.
     for (;;) {
       at_ = Nearer(direction);
       if (at_ == At::kNowhere || at_ == At::kBase) return;
@@ -294,6 +310,7 @@ class BatchOverBase final : public Iterator {
 
 }  // namespace
 
+// The index, and the slices that the bounds point to, have to outlive the iterator; the base iterator is its own.
 Iterator* NewBatchOverBase(const BatchIndex* index, std::unique_ptr<Iterator> base, const ReadOptions& bounds) {
   return new BatchOverBase(index, std::move(base), bounds);
 }

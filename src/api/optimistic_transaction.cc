@@ -37,6 +37,8 @@ struct OptimisticTransaction::Rep {
   };
   using TrackedKeys = std::map<std::string, Tracked>;
 
+  // The batch has save points of its own. These hold what a rollback takes back besides: the keys that were tracked
+  // since, and the snapshot that was set.
   struct SavePoint {
     size_t tracked;
     Held snapshot;
@@ -80,6 +82,8 @@ struct OptimisticTransaction::Rep {
     return Status::OK();
   }
 
+  // A read as of another sequence than that from which the key is tracked is checked at once: Commit would not notice a
+  // change that lies between the two.
   Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
     const Held now = Hold();
     Tracked* const key_tracked = Track(key, now);
@@ -105,6 +109,7 @@ struct OptimisticTransaction::Rep {
     });
   }
 
+  // The batch goes back first, since it alone can fail: after it nothing needs memory, so that both go back or neither.
   Status GoBack() {
     if (save_points.empty()) return Status::NotFound("there is no save point");
     const Status s = batch.RollbackToSavePoint();
@@ -114,11 +119,14 @@ struct OptimisticTransaction::Rep {
     DCHECK_LE(to.tracked, in_order.size());
     for (; in_order.size() > to.tracked; in_order.pop_back()) tracked.erase(in_order.back());
     DCHECK_EQ(tracked.size(), in_order.size());
+    // The oldest snapshot stays as it is: one that is older than the tracked keys need is safe, and only has merges
+    // keep more.
     snapshot = to.snapshot;
     save_points.pop_back();
     return Status::OK();
   }
 
+  // The oldest snapshot is released as well, or merges would go on keeping all versions that it sees.
   void Clear() {
     batch.Clear();
     tracked.clear();
@@ -138,6 +146,8 @@ struct OptimisticTransaction::Rep {
   Held oldest;    // null: nothing was tracked yet
 };
 
+// A snapshot that the options ask for is taken here, so changes count from the beginning of the transaction, and not
+// from the first use of each key.
 OptimisticTransaction::OptimisticTransaction(DB* db, const WriteOptions& write_options,
                                              const OptimisticTransactionOptions& options, const Comparator* comparator,
                                              const MergeOperator* merge_operator)
@@ -163,6 +173,7 @@ Status OptimisticTransaction::SingleDelete(const Slice& key) {
   return rep_->Write(key, [&] { rep_->batch.SingleDelete(key); });
 }
 
+// A get tracks nothing: Commit does not fail because a key that it returned has changed since.
 Status OptimisticTransaction::Get(const ReadOptions& options, const Slice& key, std::string* value) {
   return rep_->batch.GetFromBatchAndDB(rep_->db, options, key, value);
 }
@@ -171,10 +182,13 @@ Status OptimisticTransaction::GetForUpdate(const ReadOptions& options, const Sli
   return NoThrow(kPlace, [&] { return rep_->GetForUpdate(options, key, value); });
 }
 
+// Keys that the iterator shows are not tracked, so a program that depends on one of them has to read it by
+// GetForUpdate.
 Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options) {
   return rep_->batch.NewIteratorWithBase(rep_->db->NewIterator(options), &options);
 }
 
+// The snapshot is for keys that are tracked from now on; a key that is tracked already keeps the sequence that it has.
 Status OptimisticTransaction::SetSnapshot() {
   return NoThrow(kPlace, [this] {
     rep_->snapshot = rep_->Hold();
@@ -182,6 +196,7 @@ Status OptimisticTransaction::SetSnapshot() {
   });
 }
 
+// The snapshot is the transaction's own, which releases it: a caller that did so too would release it twice.
 const Snapshot* OptimisticTransaction::GetSnapshot() const { return rep_->snapshot.get(); }
 void OptimisticTransaction::ClearSnapshot() { rep_->snapshot = nullptr; }
 
@@ -197,6 +212,7 @@ Status OptimisticTransaction::SetSavePoint() {
 
 Status OptimisticTransaction::RollbackToSavePoint() { return rep_->GoBack(); }
 
+// The batch and the transaction have equally many save points at any time, so the batch's answer is that of both.
 Status OptimisticTransaction::PopSavePoint() {
   const Status s = rep_->batch.PopSavePoint();
   DCHECK_EQ(s.ok(), !rep_->save_points.empty());
@@ -213,6 +229,8 @@ Status OptimisticTransaction::Commit() {
       if (known.changed) return Status::Busy("transaction", "a key that it read had changed already");
       keys.emplace_back(key, known.since);
     }
+    // The database asks for the keys and writes the batch as one step, so no other write comes in between. If it fails,
+    // the transaction is as before, and the caller may roll it back.
     const Status s = rep_->db->WriteIfUnchanged(rep_->write_options, rep_->batch.GetWriteBatch(), keys);
     if (s.ok()) rep_->Clear();
     return s;
@@ -240,6 +258,7 @@ Status OptimisticTransactionDB::Open(const Options& options, const std::string& 
   return NoThrow(kPlace, [&] {
     DB* opened = nullptr;
     Status s = DB::Open(options, name, &opened);
+    // The database has an owner from here on, or it would stay open if there were no memory for the object around it.
     std::unique_ptr<DB> base(opened);
     if (s.ok()) *db = new OptimisticTransactionDB(std::move(base), options);
     return s;
@@ -248,6 +267,8 @@ Status OptimisticTransactionDB::Open(const Options& options, const std::string& 
 
 DB* OptimisticTransactionDB::GetBaseDB() const { return db_.get(); }
 
+// Null tells a caller that there was no memory, be it for the transaction or for the snapshot that it was to begin
+// with.
 OptimisticTransaction* OptimisticTransactionDB::BeginTransaction(const WriteOptions& write_options,
                                                                  const OptimisticTransactionOptions& options) {
   OptimisticTransaction* made = nullptr;

@@ -15,6 +15,7 @@ namespace miodb {
 
 WBWIIterator::~WBWIIterator() = default;
 
+// No save point lies behind the one that was set after it, so a rollback to the last one leaves all others good.
 struct WriteBatchWithIndex::Rep {
   Rep(const Comparator* comparator, size_t reserved_bytes, BatchIndex::Keeps keeps, const MergeOperator* merge_operator)
       : index(comparator, reserved_bytes, keeps, merge_operator) {}
@@ -35,6 +36,7 @@ void WriteBatchWithIndex::Merge(const Slice& key, const Slice& operand) { rep_->
 void WriteBatchWithIndex::Delete(const Slice& key) { rep_->index.Add(kBatchDeletion, key, Slice()); }
 void WriteBatchWithIndex::SingleDelete(const Slice& key) { rep_->index.Add(kBatchSingleDeletion, key, Slice()); }
 
+// Save points go with the updates: each is a place in a batch that is no longer there.
 void WriteBatchWithIndex::Clear() {
   rep_->index.Clear();
   rep_->save_points.clear();
@@ -43,6 +45,7 @@ void WriteBatchWithIndex::Clear() {
 
 void WriteBatchWithIndex::SetSavePoint() { rep_->save_points.push_back(rep_->index.Now()); }
 
+// The save point is given up last, so a rollback that finds no memory for the index can be called once more.
 Status WriteBatchWithIndex::RollbackToSavePoint() {
   if (rep_->save_points.empty()) return Status::NotFound("there is no save point");
   return NoThrow("WriteBatchWithIndex", [this] {
@@ -53,6 +56,7 @@ Status WriteBatchWithIndex::RollbackToSavePoint() {
   });
 }
 
+// The updates since the save point stay, and a later rollback takes them back with those of the save point before it.
 Status WriteBatchWithIndex::PopSavePoint() {
   if (rep_->save_points.empty()) return Status::NotFound("there is no save point");
   rep_->save_points.pop_back();
@@ -60,6 +64,8 @@ Status WriteBatchWithIndex::PopSavePoint() {
   return Status::OK();
 }
 
+// Without a database nobody knows what a key was before the batch, so operands have a value here only if the batch has
+// what they are merged into.
 Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) const {
   DCHECK(value != nullptr);
   return NoThrow("WriteBatchWithIndex", [&] {
@@ -89,6 +95,7 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options
     bool has_before = false;
     if (answer.kind == BatchIndex::Answer::Kind::kMerged) {
       const Status s = db->Get(options, key, &stored);
+      // A key that the database does not have is no error: its operands are merged into nothing.
       if (!s.ok() && !s.IsNotFound()) return s;
       has_before = s.ok();
       before = stored;
@@ -101,6 +108,8 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options
   });
 }
 
+// The iterator refers to the index, so it must not outlive the batch; after a change of the batch it is not valid until
+// it is moved to a place anew.
 WBWIIterator* WriteBatchWithIndex::NewIterator() const { return NewBatchEntries(&rep_->index); }
 
 // As DB::NewIterator: an error is an iterator that has it.
@@ -108,6 +117,7 @@ Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOpt
   DCHECK(base != nullptr);
   Iterator* made = nullptr;
   const Status s = NoThrow("WriteBatchWithIndex", [&] {
+    // The base iterator belongs to the new one from here on, and is deleted also if there is no memory for that.
     made =
         NewBatchOverBase(&rep_->index, std::unique_ptr<Iterator>(base), options != nullptr ? *options : ReadOptions());
     return Status::OK();
@@ -115,6 +125,8 @@ Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOpt
   return s.ok() ? made : NewErrorIterator(s);
 }
 
+// The batch is the index's own: an update that a caller adds to it directly is written, but the index does not learn of
+// it.
 WriteBatch* WriteBatchWithIndex::GetWriteBatch() { return rep_->index.batch(); }
 
 }  // namespace miodb

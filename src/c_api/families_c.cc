@@ -21,6 +21,7 @@ using miodb::Status;
 
 namespace {
 
+// A C program has the address of the database's own handle, so there is nothing that it has to free.
 ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) { return reinterpret_cast<ColumnFamilyHandle*>(family); }
 const ColumnFamilyHandle* HandleOf(const miodb_column_family_t* family) {
   DCHECK(family != nullptr);
@@ -38,6 +39,7 @@ bool Found(const Status& s, char** errptr) {
 
 extern "C" {
 
+// The copy of the name needs memory, so it is made where exceptions are caught: none may get into a C program.
 miodb_column_family_t* miodb_create_column_family(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
   DCHECK(name != nullptr || namelen == 0);
   ColumnFamilyHandle* family = nullptr;
@@ -46,6 +48,7 @@ miodb_column_family_t* miodb_create_column_family(leveldb_t* db, const char* nam
   return ForC(family);
 }
 
+// A name that no family has is an answer and no error: the result is null, and errptr stays as it is.
 miodb_column_family_t* miodb_get_column_family(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
   DCHECK(name != nullptr || namelen == 0);
   ColumnFamilyHandle* family = nullptr;
@@ -163,6 +166,7 @@ void miodb_writebatch_single_delete_cf(leveldb_writebatch_t* batch, miodb_column
 
 // ---- Reads.
 
+// The length is written also where no value is found: a caller that looks at it alone must not see an old one.
 char* miodb_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_column_family_t* family, const char* key,
                    size_t keylen, size_t* vallen, char** errptr) {
   DCHECK(key != nullptr || keylen == 0);
@@ -208,6 +212,7 @@ void miodb_multi_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, mio
   }
 }
 
+// The iterator is never null, since an error of its making is one that the iterator has.
 leveldb_iterator_t* miodb_create_iterator_cf(leveldb_t* db, const leveldb_readoptions_t* options,
                                              miodb_column_family_t* family) {
   return new leveldb_iterator_t{RepOf(db)->NewIterator(RepOf(options), HandleOf(family))};

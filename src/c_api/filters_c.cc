@@ -17,7 +17,8 @@ namespace {
 using LifetimeFunction = uint64_t (*)(void*, const char*, size_t, const char*, size_t);
 using FilterFunction = int (*)(void*, int, const char*, size_t, uint8_t, const char*, size_t, char**, size_t*);
 
-// The functions of C are called by several threads at once; what they share is in their state.
+// The functions of C are called by several threads at once, as the methods are; what they share is in their state. The
+// bytes that they get are the database's and last for the call.
 class CPolicy final : public miodb::LifetimePolicy {
  public:
   CPolicy(void* state, void (*destructor)(void*), LifetimeFunction lifetime_seconds)
@@ -38,6 +39,7 @@ class CPolicy final : public miodb::LifetimePolicy {
   const LifetimeFunction lifetime_seconds_;
 };
 
+// Answers are numbers in C: 0 to keep, 1 to remove, 2 for another value.
 class CFilter final : public miodb::CompactionFilter {
  public:
   CFilter(void* state, void (*destructor)(void*), FilterFunction filter,

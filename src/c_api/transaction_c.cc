@@ -35,6 +35,7 @@ extern "C" {
 
 // ---- Batches.
 
+// The batch takes comparator and merge operator out of the options, which have to be those of the database.
 miodb_writebatch_wi_t* miodb_writebatch_wi_create(const leveldb_options_t* options, size_t reserved_bytes,
                                                   uint8_t overwrite_keys) {
   const miodb::Options& of_db = RepOf(options);
@@ -93,6 +94,7 @@ leveldb_iterator_t* miodb_writebatch_wi_create_iterator(const miodb_writebatch_w
   return new leveldb_iterator_t{RepOf(batch).NewIteratorWithBase(RepOf(handle.get()), bounds)};
 }
 
+// The batch stays as it is when it was written, so a caller that goes on with it has to clear it first.
 void miodb_writebatch_wi_write(miodb_writebatch_wi_t* batch, leveldb_t* db, const leveldb_writeoptions_t* options,
                                char** errptr) {
   SaveError(errptr, RepOf(db)->Write(RepOf(options), RepOf(batch).GetWriteBatch()));
@@ -100,6 +102,8 @@ void miodb_writebatch_wi_write(miodb_writebatch_wi_t* batch, leveldb_t* db, cons
 
 // ---- Transactions.
 
+// The database is the caller's and has to outlive the transaction; the options have to be those that it was opened
+// with.
 miodb_transaction_t* miodb_transaction_begin(leveldb_t* db, const leveldb_options_t* options,
                                              const leveldb_writeoptions_t* write_options, uint8_t set_snapshot) {
   const miodb::Options& of_db = RepOf(options);
@@ -133,6 +137,7 @@ void miodb_transaction_single_delete(miodb_transaction_t* txn, const char* key, 
   SaveError(errptr, RepOf(txn).SingleDelete(Slice(key, keylen)));
 }
 
+// A get tracks nothing, so a commit does not notice that the key which it returned has changed.
 char* miodb_transaction_get(miodb_transaction_t* txn, const leveldb_readoptions_t* options, const char* key,
                             size_t keylen, size_t* vallen, char** errptr) {
   DCHECK(key != nullptr || keylen == 0);
@@ -172,6 +177,7 @@ uint8_t miodb_transaction_commit(miodb_transaction_t* txn, char** errptr) {
   return s.ok() ? 1 : 0;
 }
 
+// A rollback forgets updates, tracked keys and the snapshot, and the transaction can be used from the beginning.
 void miodb_transaction_rollback(miodb_transaction_t* txn, char** errptr) { SaveError(errptr, RepOf(txn).Rollback()); }
 
 }  // extern "C"

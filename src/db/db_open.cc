@@ -199,6 +199,7 @@ Status DBImpl::LookForDatabase() {
 Status DBImpl::OpenParts() {
   Status s = LockDirectory();
   if (s.ok()) s = OpenPool();
+  if (s.ok()) families()->Begin();
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
@@ -283,7 +284,6 @@ Status DBImpl::OpenPool() {
   if (!s.ok()) return s;
   tree_->Begin();
   write_->Begin();
-  families()->Begin();
   control_->OnChange([this] {
     control_->AssertHeld();
     write_->UpdateThrottle();

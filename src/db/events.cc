@@ -8,6 +8,7 @@ namespace miodb {
 
 namespace {
 
+// A listener that takes too long must not fill the memory: events beyond so many are counted and not kept.
 constexpr size_t kMostWaiting = 1024;
 
 // Shorter waits are the day's work.
@@ -15,6 +16,7 @@ constexpr uint64_t kToldStallMicros = 1000;
 
 }  // namespace
 
+// A listener has functions for the events that it wants alone, so all others do nothing here.
 EventListener::~EventListener() = default;
 void EventListener::OnFlush(const FlushInfo&) {}
 void EventListener::OnMerge(const MergeInfo&) {}
@@ -36,6 +38,7 @@ Status Events::Start(const std::string& database) {
   return Status::OK();
 }
 
+// A second call finds nothing to do, so the destructor may come behind a call of it.
 void Events::Stop() {
   {
     MutexLock lock(&mutex_);
@@ -47,6 +50,7 @@ void Events::Stop() {
   thread_.join();
 }
 
+// A full queue, or no memory for its next entry, costs the event alone: it is counted, and the listener is told.
 void Events::Note(Tell tell) {
   DCHECK(tell != nullptr);
   MutexLock lock(&mutex_);
@@ -118,6 +122,8 @@ void Events::NoteSpace(SpaceLevel level, uint64_t free_bytes, uint64_t capacity_
   DCHECK_LE(free_bytes, capacity_bytes);
   {
     MutexLock lock(&mutex_);
+    // A full database is told of again only once there is enough space: on the way there it may come close to the limit
+    // often.
     if (level == space_ || (space_ == SpaceLevel::kFull && level == SpaceLevel::kNearLimit)) return;
     space_ = level;
   }

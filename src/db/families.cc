@@ -26,6 +26,7 @@ void Families::AddHandle(uint32_t id, const std::string& name) {
 void Families::Begin() {
   const MutexLock lock(&mutex_);
   FamilyGate::Closed closed(&db_.families);
+  DbLock db_lock(parts_.control);
   const ManifestState& manifest = parts_.tree->versions->manifest();
   CHECK_EQ(manifest.has_families(), db_.families.HasFamilies());
   next_family_ = manifest.next_family;
@@ -58,6 +59,8 @@ Status Families::CheckFirst() {
                                  "column families' keys: delete them and call CompactRange");
 }
 
+// A name that exists is refused also for the default family, which has no entry among the names. Ids are never given
+// twice, so there is an end to them, whether or not the families that had them were dropped.
 Status Families::CheckName(const std::string& name) const {
   if (name.empty() || name.size() > kMostFamilyName) {
     return Status::InvalidArgument("name of a column family",
@@ -100,6 +103,7 @@ Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   return s;
 }
 
+// The edit comes before the gate opens, so no write of a family can be under way before the manifest has its id.
 Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& families) {
   const MutexLock lock(&mutex_);
   FamilyGate::Closed closed(&db_.families);
@@ -132,6 +136,7 @@ Status Families::TakeName(ColumnFamilyHandle* family, uint32_t id) {
   return s;
 }
 
+// A drop whose second step fails has taken the name away all the same, and the next open deletes the content once more.
 Status Families::Drop(ColumnFamilyHandle* family) {
   const MutexLock lock(&mutex_);
   uint32_t id;
@@ -177,6 +182,7 @@ void Families::FinishDrops() {
   if (!s.ok()) db_.LogStatus("content of dropped column families", s);
 }
 
+// A handle stays where it is until the database is closed, so a program may keep the pointer that it gets here.
 Status Families::Find(const std::string& name, ColumnFamilyHandle** family) {
   DCHECK(family != nullptr);
   const MutexLock lock(&mutex_);
@@ -202,6 +208,7 @@ Status Families::List(std::vector<std::string>* names) {
   return Status::OK();
 }
 
+// The handle of another database is refused, because its id may be that of some other family here.
 Status Families::IdOf(const ColumnFamilyHandle* family, uint32_t* id) const {
   if (family == nullptr) return Status::InvalidArgument("ColumnFamilyHandle", "must not be null");
   const FamilyHandle* const handle = static_cast<const FamilyHandle*>(family);

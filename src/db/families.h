@@ -69,7 +69,7 @@ class Families {
   Families& operator=(const Families&) = delete;
 
   // ---- the open: takes up what the manifest has; then, when writes are possible, finishes drops
-  void Begin() REQUIRES(db_mutex);
+  void Begin() EXCLUDES(db_mutex);
   void FinishDrops() EXCLUDES(db_mutex);
 
   // As DB's calls of these names.

@@ -33,6 +33,7 @@ Status DB::SingleDelete(const WriteOptions&, ColumnFamilyHandle*, const Slice&) 
 Status DB::DeleteRange(const WriteOptions&, ColumnFamilyHandle*, const Slice&, const Slice&) { return NoFamilies(); }
 Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*) { return NoFamilies(); }
 Status DB::Get(const ReadOptions&, ColumnFamilyHandle*, const Slice&, PinnableSlice*) { return NoFamilies(); }
+// A class without families cannot rule a key out, so its answer is that the key may exist.
 bool DB::KeyMayExist(const ReadOptions&, ColumnFamilyHandle*, const Slice&, std::string*, bool* value_found) {
   if (value_found != nullptr) *value_found = false;
   return true;
@@ -193,6 +194,7 @@ std::vector<Status> FamilyCalls::GetFromMany(const ReadOptions& options,
     statuses.resize(keys.size());
     values->clear();
     values->resize(keys.size());
+    // The family keys stand in a deque, as the slices refer to them and a vector would move them when it grows.
     std::deque<FamilyKey> family_keys;
     std::vector<Slice> looked_for;
     std::vector<size_t> places;  // of looked_for among all keys
@@ -215,6 +217,7 @@ std::vector<Status> FamilyCalls::GetFromMany(const ReadOptions& options,
     }
     return Status::OK();
   });
+  // Every key has a status, also where the call failed as a whole.
   if (!s.ok()) statuses.assign(keys.size(), s);
   return statuses;
 }
@@ -241,6 +244,7 @@ Iterator* FamilyCalls::NewIterator(const ReadOptions& options, ColumnFamilyHandl
   return s.ok() ? it : NewErrorIterator(s);
 }
 
+// A family has two properties of its own; every other one is the database's, by whichever handle it is asked for.
 bool FamilyCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) {
   DCHECK(value != nullptr);
   uint32_t id;
@@ -256,6 +260,7 @@ bool FamilyCalls::GetProperty(ColumnFamilyHandle* family, const Slice& property,
   return s.ok();
 }
 
+// The sizes are zeros first, so that a handle that is refused does not leave what the caller had in their place.
 void FamilyCalls::GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) {
   DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
   std::fill(sizes, sizes + n, 0);

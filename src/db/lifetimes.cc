@@ -1,5 +1,12 @@
-// The clock is read once for each write that may have lifetimes, before it has its place among others: what expires
-// first need not have been written first.
+// A put with a lifetime on its way to the log:
+//
+//   1 The write's own lifetime counts, then the policy's, then that of Options (ExpiryOfPut).
+//   2 The clock is read once for each write that may have lifetimes, before it has its place among others: what expires
+//     first need not have been written first.
+//   3 The value is copied behind its moment of expiry, and the update gets the type that says so (StoreAt). From there
+//     on it is a value like any other to the queue, the frame, log files and the memtable.
+//
+// A value without a lifetime takes the way that it always took, and is not copied.
 
 #include "src/db/lifetimes.h"
 
@@ -12,11 +19,13 @@
 
 namespace miodb {
 
+// The batch's folder may not include the format's.
 static_assert(kBatchExpiringPut == kTypeExpiringValue && kBatchExpiryBytes == kExpiryBytes);
 
 LifetimePolicy::~LifetimePolicy() = default;
 
-// What the write says comes before what Options say.
+// What the write says comes before what Options say. A lifetime that is out of range is refused, whoever says it: a sum
+// that overflows would be a moment in the past.
 Status Lifetimes::ExpiryOfPut(const WriteOptions& options, const Slice& key, const Slice& value, uint64_t now_micros,
                               uint64_t* expiry) const {
   DCHECK(expiry != nullptr);

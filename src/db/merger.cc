@@ -184,8 +184,8 @@ void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t 
   for (const TableRef& table : result.added) written += table->index()->size();
   DCHECK_GE(job.output_level, job.level);
   db_.statistics.merges.Add(1);
-  db_.statistics.range_dropped.Add(result.range_dropped);
-  db_.statistics.range_reads.Add(result.range_reads);
+  db_.statistics.ranges.dropped.Add(result.range_dropped);
+  db_.statistics.ranges.reads.Add(result.range_reads);
   db_.statistics.merge_micros.Add(micros);
   db_.statistics.merge_record_bytes.Add(result.record_bytes_read);
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);

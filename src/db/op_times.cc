@@ -8,6 +8,7 @@ namespace miodb {
 
 namespace {
 
+// An id is never used again, so a thread cannot take a new database for a closed one that lay at the same address.
 std::atomic<uint64_t> next_id{1};
 
 }  // namespace
@@ -19,6 +20,7 @@ const char* TimedOpName(TimedOp op) {
   return kNames[static_cast<size_t>(op)];
 }
 
+// The first buckets count one tick each; behind them each group of kLinear buckets is twice as wide as the one before.
 uint64_t ThreadHistogram::BucketSpan(size_t bucket) {
   DCHECK_LT(bucket, kBuckets);
   return bucket < 2 * kLinear ? 1 : uint64_t{1} << (bucket / kLinear - 1);
@@ -30,6 +32,7 @@ uint64_t ThreadHistogram::BucketStart(size_t bucket) {
   return (bucket % kLinear + kLinear) << (bucket / kLinear - 1);
 }
 
+// The calls of a bucket count as spread evenly over it, which is wrong by less than the bucket's width.
 double TimeSummary::PercentileNanos(double percent) const {
   DCHECK(percent >= 0 && percent <= 100);
   const double wanted = percent / 100 * static_cast<double>(count);
@@ -175,6 +178,7 @@ TimeSummary OpTimes::Sum(TimedOp op) const {
     if (histogram == nullptr) continue;
     for (size_t i = 0; i < ThreadHistogram::kBuckets; i++) {
       const uint64_t n = histogram->bucket(i);
+      // A span that came out negative is of two CPUs whose clocks differ, so it counts as none and not as the longest.
       const size_t counted = i < ThreadHistogram::kNegative ? i : 0;
       const double start = static_cast<double>(ThreadHistogram::BucketStart(counted));
       const double middle = start + static_cast<double>(ThreadHistogram::BucketSpan(counted) - 1) / 2;
@@ -187,6 +191,7 @@ TimeSummary OpTimes::Sum(TimedOp op) const {
   return summary;
 }
 
+// A kind of call that never occurred has no line, since it has no mean.
 std::string OpTimes::Describe() const {
   std::string text;
   for (size_t i = 0; i < kTimedOps; i++) {

@@ -28,6 +28,8 @@ constexpr const char* kGauges[] = {"pool-bytes-used",
 constexpr double kBounds[] = {1e-7, 2e-7, 5e-7, 1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3,
                               2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1,  0.2,  0.5,  1.0,  2.0,  5.0,  10.0};
 
+// A counter that the list lacks is told as one that only grows, and a reader of the text would take each fall for a
+// restart.
 bool IsGauge(const std::string& name) {
   return std::find(std::begin(kGauges), std::end(kGauges), name) != std::end(kGauges);
 }
@@ -77,6 +79,7 @@ class Writer {
   std::string text_;
 };
 
+// Names follow the rules of the format: they have no hyphens, and what only grows ends with "_total".
 void WriteCounter(const std::string& counter, uint64_t value, Writer* writer) {
   DCHECK(!counter.empty());
   const bool is_gauge = IsGauge(counter);
@@ -99,6 +102,7 @@ void WriteLevels(const std::vector<LevelFigures>& levels, Writer* writer) {
       {"miodb_level_bytes_read_total", "counter", "Bytes that merges into a level read.", &LevelFigures::bytes_read},
       {"miodb_level_bytes_written_total", "counter", "Bytes that they wrote.", &LevelFigures::bytes_written},
   };
+  // The lines of a figure stand together behind its head, as the format asks for, so the levels are the inner loop.
   for (const auto& figure : kFigures) {
     writer->Head(figure.name, figure.type, figure.help);
     for (const LevelFigures& level : levels) {
@@ -109,6 +113,7 @@ void WriteLevels(const std::vector<LevelFigures>& levels, Writer* writer) {
   }
 }
 
+// The buckets are cumulative, as the format has them. All of them are of one summary, so none has more than the last.
 void WriteTimes(TimedOp op, const TimeSummary& times, Writer* writer) {
   DCHECK_EQ(times.buckets.size(), ThreadHistogram::kBuckets);
   const std::string name = std::string("miodb_") + TimedOpName(op) + "_seconds";
@@ -123,6 +128,7 @@ void WriteTimes(TimedOp op, const TimeSummary& times, Writer* writer) {
 
 }  // namespace
 
+// A database that measures no times has no histograms here: empty ones would say that no call took place.
 std::string PrometheusText(const std::string& database, const std::vector<std::pair<std::string, uint64_t>>& counters,
                            const std::vector<LevelFigures>& levels, const OpTimes* times) {
   CHECK(!counters.empty());

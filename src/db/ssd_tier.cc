@@ -237,11 +237,8 @@ bool SsdTier::Step() {
       control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
     }
   }
-  const auto remove_discarded = [this] {
-    db_.ssd->RemoveDiscarded();
-    return Status::OK();
-  };
-  db_.WithMemory(remove_discarded).IgnoreError();  // what is left is an orphan
+  const Status removed = db_.WithMemory([this] { return db_.ssd->RemoveDiscarded(), Status::OK(); });
+  removed.IgnoreError();  // what is left is an orphan
   if (!job.has_value()) {
     DbLock lock(control_);
     return floor_->Raise();
@@ -292,7 +289,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
   (job.is_drain() ? stats.drains : stats.ssd_compactions).Add(1);
   (job.is_drain() ? stats.drain_bytes : stats.ssd_compaction_bytes).Add(written);
   stats.ssd_read_bytes.Add(result.bytes_read);
-  stats.range_dropped.Add(result.range_dropped);
+  stats.ranges.dropped.Add(result.range_dropped);
   stats.ssd_micros.Add(micros);
   stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
   OpTimes::AddMicros(stats.times.get(), TimedOp::kMerge, micros);

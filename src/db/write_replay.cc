@@ -1,4 +1,6 @@
-// What an open with a volatile pool writes once more, since only the log has it.
+// What an open with a volatile pool writes once more, since only the log has it: each batch of the log files goes into
+// a memtable as it did when it was written, and from there to tables and to the SSD tier. Writers come after it, so it
+// is the only one in the write path.
 
 #include "src/db/batch_records.h"
 #include "src/db/write_path.h"

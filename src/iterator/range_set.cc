@@ -71,6 +71,7 @@ RangeSetRef RangeSet::Make(const KeyOrder& order, const std::vector<RangeDeletio
     for (const uint64_t sequence : bound.ends) active.erase(active.find(sequence));
     active.insert(bound.begins.begin(), bound.begins.end());
   }
+  // Each range that began has ended, or the last fragment would have no end.
   CHECK(active.empty());
   first.push_back(set->sequences_.size());
   // Neighbours that are hidden by the same deletions become one.

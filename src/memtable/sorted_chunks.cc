@@ -71,6 +71,7 @@ Status SortedChunk::At(size_t index, RecordView* record) const {
       "record at offset " + std::to_string(place) + " is damaged");
 }
 
+// A record that is damaged ends the search: the search cannot tell on which side of it the key would be.
 Status SortedChunk::Seek(const Slice& key, uint64_t sequence, size_t* index, RecordView* record) const {
   size_t begin = 0, end = count_;
   size_t found = end;  // where *record is of
@@ -118,6 +119,7 @@ Status SortedChunks::Get(const LookupKey& key, bool* found, RecordView* record) 
   return Status::OK();
 }
 
+// Each chunk is a source of its own, since only within a chunk are the records in key order.
 std::unique_ptr<InternalIterator> SortedChunks::NewIterator() const {
   std::vector<std::unique_ptr<InternalIterator>> sources;
   for (auto chunk = chunks_.rbegin(); chunk != chunks_.rend(); ++chunk) {

@@ -242,8 +242,9 @@ TEST_P(PeerImportTest, ADamagedSourceGivesAnErrorAndNoHalfMadeDatabase) {
       const int code = Run(miodb_ + "import " + target() + " " + source_);
       std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
       if (code == 0) {
-        // A log that ends early is what a crash leaves: its last writes are missing, as they would be there.
-        if (!name.ends_with(".log")) {
+        // A log or manifest that ends early is what a crash leaves: its last records are missing, as they would be
+        // there. How much the source has written to each by then depends on its background threads.
+        if (!name.ends_with(".log") && !name.starts_with("MANIFEST")) {
           EXPECT_EQ(expected, HashOf(target())) << name << " " << damage;
         }
         std::filesystem::remove_all(target());

@@ -267,7 +267,9 @@ TEST_F(MiodbVerbsTest, CtrlCEndsWithCode130AndLeavesNothingBehind) {
     if (*line.shows == '\0') usleep(200 * 1000);  // it waits for input, or will: either way the key ends it
     EXPECT_TRUE(terminal.WaitFor(line.shows)) << line.words << "\n" << terminal.text();
     terminal.Send(Terminal::kCtrlC);
-    EXPECT_EQ(130, terminal.Wait()) << line.words;
+    // A program that has not begun yet, on a busy machine, is ended by the signal itself.
+    const int code = terminal.Wait();
+    EXPECT_TRUE(code == 130 || (*line.shows == '\0' && code == 1000 + SIGINT)) << line.words << " " << code;
     EXPECT_TRUE(terminal.IsAsBefore());
   }
   EXPECT_FALSE(std::filesystem::exists(target));

@@ -156,6 +156,12 @@ def files_of_option(root, paths, name):
     return number
 
 
+def comment_lines(text):
+    """Lines that have nothing but a comment, of C (which c.h has) or of C++."""
+    return sum(match.group(0).count('\n') + 1
+               for match in re.finditer(r'^[ \t]*(//[^\n]*|/\*.*?\*/[ \t]*$)', text, flags=re.M | re.S))
+
+
 def percent(part, whole):
     return 100 * part // max(whole, 1)
 
@@ -178,7 +184,7 @@ def measure(root, report=None):
         kind = 'include/miodb' if is_public else 'engine .cc' if path.endswith('.cc') else None
         lines = text.splitlines()
         if kind:
-            comments[kind][0] += sum(bool(re.match(r'\s*//', line)) for line in lines)
+            comments[kind][0] += comment_lines(text)
             comments[kind][1] += len(lines)
         if is_public:
             continue
@@ -264,6 +270,7 @@ class DBImpl final : public DB {
                         'void G() {}\n',
         'src/c_api/types.h': 'lazy_copy_limit\n',
         'include/miodb/options.h': '// An option.\nint lazy_copy_limit;\n',
+        'include/miodb/c.h': '/* A call\n   of two lines. */\nint F(int /* a */);\nint G(void);  // That.\n',
         'benchmarks/common/flags.cc': 'lazy_copy_limit = compaction_readahead_size_of;\n',
     }
     expected = {'DBImpl: members': 4, 'DBImpl: functions': 3, 'DBImpl: members under its mutex': 2,
