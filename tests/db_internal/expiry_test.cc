@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "miodb/compaction_filter.h"
 #include "miodb/dumpfile.h"
 #include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
@@ -296,6 +297,49 @@ TEST_F(ExpiryTest, ASnapshotKeepsNothingBeyondItsLifetimeAndAnIteratorWhatItShow
   ASSERT_TRUE(it->Valid());
   EXPECT_EQ("a", it->key().ToString());
   db_->ReleaseSnapshot(snapshot);
+}
+
+// Policies and filters get keys as their users know them, in whichever family.
+class ByFirstLetter final : public CompactionFilter {
+ public:
+  const char* Name() const override { return "ByFirstLetter"; }
+  Decision Filter(int, const Slice& key, ValueKind, const Slice&, std::string*) const override {
+    return key.starts_with("x") ? Decision::kRemove : Decision::kKeep;
+  }
+};
+
+TEST_F(ExpiryTest, ColumnFamiliesHaveLifetimesPoliciesAndFilters) {
+  const ByFirstLetter filter;
+  options_.lifetime_policy = &by_key_;
+  options_.compaction_filter = &filter;
+  Open();
+  ColumnFamilyHandle* family = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily("family", &family));
+  ASSERT_OK(db_->Put(WriteOptions(), family, "c", "1"));
+  ASSERT_OK(db_->Put(WriteOptions(), family, "b9", "2"));
+  ASSERT_OK(db_->Put(WriteOptions(), family, "x", "3"));
+  WriteBatch batch;
+  batch.Put(family, "a5", "4");
+  batch.Put("a5", "5");
+  batch.Put(family, "d", "6");
+  ASSERT_OK(db_->Write(WriteOptions(), &batch));
+  const auto check = [&](const std::string& shown) {
+    std::string got;
+    const std::unique_ptr<Iterator> it(db_->NewIterator(ReadOptions(), family));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) got += it->key().ToString() + it->value().ToString() + " ";
+    EXPECT_EQ(shown, got);
+  };
+  check("a54 b92 c1 d6 x3 ");
+  Compact();
+  check("a54 b92 c1 d6 ");
+  EXPECT_EQ("5", Get("a5"));
+  Wait(5);
+  check("b92 c1 d6 ");
+  EXPECT_EQ(kNotFound, Get("a5"));
+  Wait(4);
+  Compact();
+  check("c1 d6 ");
+  EXPECT_EQ(2u, Counter("entries"));
 }
 
 TEST_F(ExpiryTest, LogFilesHaveLifetimesToo) {
