@@ -1,5 +1,10 @@
 #include "benchmarks/common/interrupt.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -17,6 +22,7 @@ std::atomic<bool> Interrupt::stop_{false};
 std::atomic<int> Interrupt::signal_{0};
 
 std::atomic<int64_t> Interrupt::first_nanos_{0};
+std::atomic<int> Interrupt::wake_{-1};
 
 void Interrupt::OnSignal(int signal) {
   timespec time;
@@ -25,11 +31,22 @@ void Interrupt::OnSignal(int signal) {
   int64_t first = 0;
   if (first_nanos_.compare_exchange_strong(first, now, std::memory_order_relaxed)) {
     signal_.store(signal, std::memory_order_relaxed);
+    const int before = errno;
+    eventfd_write(wake_.load(std::memory_order_relaxed), 1);  // Before the flag: who sees it may call Install.
+    errno = before;
     RequestStop();
   } else if (now - first >= kOneRequest.count()) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
+}
+
+bool Interrupt::Wait(int descriptor, short events) {
+  pollfd wait[] = {{descriptor, events, 0}, {wake_.load(std::memory_order_relaxed), POLLIN, 0}};
+  while (!StopRequested()) {
+    if (poll(wait, 2, -1) > 0 && wait[0].revents != 0) return true;
+  }
+  return false;
 }
 
 void Interrupt::Watch(const std::function<void()>& call, const std::function<void()>& stop) {
@@ -52,6 +69,9 @@ void Interrupt::Watch(const std::function<void()>& call, const std::function<voi
 }
 
 void Interrupt::Install() {
+  if (wake_.load(std::memory_order_relaxed) < 0) wake_.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  eventfd_t signals;
+  eventfd_read(wake_.load(std::memory_order_relaxed), &signals);  // Forgets.
   stop_.store(false, std::memory_order_relaxed);
   signal_.store(0, std::memory_order_relaxed);
   first_nanos_.store(0, std::memory_order_relaxed);

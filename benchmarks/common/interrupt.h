@@ -29,6 +29,10 @@ class Interrupt {
   // The signal that came, or 0.
   static int Signal() { return signal_.load(std::memory_order_relaxed); }
 
+  // Waits until a descriptor is ready for these events of poll(2). False: the run has to stop, by a signal that came
+  // before or during the wait, to whatever thread; needs Install.
+  static bool Wait(int descriptor, short events);
+
   // Makes a call that waits for long; "stop" makes it return early, and is called from another thread, once, when the
   // run has to stop in the meantime.
   static void Watch(const std::function<void()>& call, const std::function<void()>& stop);
@@ -39,6 +43,7 @@ class Interrupt {
   static std::atomic<bool> stop_;
   static std::atomic<int> signal_;
   static std::atomic<int64_t> first_nanos_;  // When the first signal came, on the monotonic clock; 0: none came.
+  static std::atomic<int> wake_;             // Readable once a signal came; -1 before the first Install.
 };
 
 }  // namespace miodb::bench

@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "benchmarks/common/zipfian.h"
@@ -323,44 +320,6 @@ TEST_F(DriverTest, WaitsThatWereInterruptedHaveNoResult) {
   EXPECT_FALSE(Printed("finished with status")) << out_;
   EXPECT_EQ(Run("fillseq,compact"), 130);
   EXPECT_FALSE(Printed("compact  ")) << out_;
-}
-
-TEST(InterruptTest, AWatchedCallIsStoppedOnceAndOnlyIfItRuns) {
-  Interrupt::Install();
-  int stops = 0;
-  Interrupt::Watch([] {}, [&] { stops++; });
-  EXPECT_EQ(stops, 0);
-  std::atomic<bool> stopped{false};
-  Interrupt::Watch(
-      [&] {
-        std::raise(SIGINT);
-        while (!stopped.load()) std::this_thread::yield();
-      },
-      [&] {
-        stops++;
-        stopped.store(true);
-      });
-  EXPECT_EQ(stops, 1);
-  Interrupt::Install();
-}
-
-// As timeout(1) sends them: to the program, and then to its process group, which the program is in.
-TEST(InterruptTest, SignalsThatComeTogetherAreOneRequest) {
-  Interrupt::Install();
-  for (const int signal : {SIGTERM, SIGTERM, SIGINT, SIGINT}) std::raise(signal);
-  EXPECT_TRUE(Interrupt::StopRequested());
-  EXPECT_EQ(Interrupt::Signal(), SIGTERM) << "the first decides the exit status";
-  Interrupt::Install();
-}
-
-TEST(InterruptDeathTest, ALaterSignalEndsTheProcessAtOnce) {
-  const auto interrupt_twice = [] {
-    Interrupt::Install();
-    std::raise(SIGINT);
-    std::this_thread::sleep_for(Interrupt::kOneRequest + std::chrono::milliseconds(10));
-    std::raise(SIGTERM);
-  };
-  EXPECT_EXIT(interrupt_twice(), testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST_F(DriverTest, ARepeatedBenchmarkPrintsAveragesAndStartsFreshEachTime) {

@@ -18,15 +18,6 @@ namespace {
 
 constexpr size_t kPieceBytes = 64 * 1024;
 
-// A poll is not started again after a signal, as reads and writes are, so this ends with the first one. False: then.
-bool WaitFor(int descriptor, short event) {
-  pollfd wait{descriptor, event, 0};
-  while (!bench::Interrupt::StopRequested()) {
-    if (poll(&wait, 1, -1) > 0) return true;
-  }
-  return false;
-}
-
 std::string Temporary(const std::string& path) { return path + ".unfinished"; }
 
 }  // namespace
@@ -63,7 +54,7 @@ void Output::Write(std::string_view text) {
 
 void Output::Flush() {
   for (size_t done = 0; state_ == State::kOpen && done < buffer_.size();) {
-    if (!WaitFor(descriptor_, POLLOUT)) {
+    if (!bench::Interrupt::Wait(descriptor_, POLLOUT)) {
       state_ = State::kInterrupted;
       break;
     }
@@ -112,7 +103,7 @@ Input::~Input() {
 }
 
 bool Input::Fill() {
-  if (!status_.ok() || at_end_ || !WaitFor(descriptor_, POLLIN)) return false;
+  if (!status_.ok() || at_end_ || !bench::Interrupt::Wait(descriptor_, POLLIN)) return false;
   if (begin_ > 0) {
     buffer_.erase(0, begin_);
     begin_ = 0;

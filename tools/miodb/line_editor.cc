@@ -107,10 +107,7 @@ class LineEditor::LibEdit {
   static int GetCharacter(void*, wchar_t* character) {
     std::mbstate_t state = {};
     for (int bytes = 0; bytes < 8; bytes++) {
-      pollfd wait{STDIN_FILENO, POLLIN, 0};
-      while (poll(&wait, 1, -1) < 0) {
-        if (bench::Interrupt::StopRequested()) return -1;
-      }
+      if (!bench::Interrupt::Wait(STDIN_FILENO, POLLIN)) return -1;
       char byte;
       const ssize_t n = read(STDIN_FILENO, &byte, 1);
       if (n <= 0) return static_cast<int>(n);
