@@ -69,28 +69,25 @@ class DBIterator final : public Iterator {
   bool Valid() const override { return valid_; }
 
   void SeekToFirst() override {
-    const uint64_t start = OpTimes::Start(context_.times);
+    const OpTimes::Timed timed(context_.times, TimedOp::kScan);
     Move([this] {
       trace_.OnSeek(kTraceSeekToFirst, Slice());
       DoSeekToFirst();
     });
-    OpTimes::End(context_.times, TimedOp::kScan, start);
   }
   void SeekToLast() override {
-    const uint64_t start = OpTimes::Start(context_.times);
+    const OpTimes::Timed timed(context_.times, TimedOp::kScan);
     Move([this] {
       trace_.OnSeek(kTraceSeekToLast, Slice());
       DoSeekToLast();
     });
-    OpTimes::End(context_.times, TimedOp::kScan, start);
   }
   void Seek(const Slice& target) override {
-    const uint64_t start = OpTimes::Start(context_.times);
+    const OpTimes::Timed timed(context_.times, TimedOp::kScan);
     Move([&] {
       trace_.OnSeek(kTraceSeek, target);
       DoSeek(target);
     });
-    OpTimes::End(context_.times, TimedOp::kScan, start);
   }
   // A step from nowhere is a mistake of the program and stops it, in every build: it has no answer.
   void Next() override {

@@ -3,9 +3,7 @@
 // Each thread counts in histograms of its own, which it alone writes, so that a call costs two readings of a clock, an
 // increment and an addition, and no line goes from CPU to CPU. Who asks sums them up.
 //
-//   const uint64_t start = OpTimes::Start(times);   // times may be null: nothing is measured
-//   ...
-//   OpTimes::End(times, TimedOp::kGet, start);
+//   const OpTimes::Timed timed(times, TimedOp::kGet);   // until the end of the block; times may be null
 //
 // A histogram is log-linear: each power of two of ticks has 64 equal buckets, so that a percentile is off by less than
 // 1.6 %, and so is a sum, which is made of them. 30 KiB for each kind.
@@ -90,16 +88,13 @@ class OpTimes {
   OpTimes(const OpTimes&) = delete;
   OpTimes& operator=(const OpTimes&) = delete;
 
-  static uint64_t Start(const OpTimes* times) { return times != nullptr ? NowTicks() : 0; }
-  static void End(OpTimes* times, TimedOp op, uint64_t start) {
-    if (times != nullptr) times->Add(op, NowTicks() - start);
-  }
-
-  // A call, from here to the end of the block.
+  // A call, from here to the end of the block. times: null: nothing is measured.
   class Timed {
    public:
-    Timed(OpTimes* times, TimedOp op) : times_(times), op_(op), start_(Start(times)) {}
-    ~Timed() { End(times_, op_, start_); }
+    Timed(OpTimes* times, TimedOp op) : times_(times), op_(op), start_(times != nullptr ? NowTicks() : 0) {}
+    ~Timed() {
+      if (times_ != nullptr) times_->Add(op_, NowTicks() - start_);
+    }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;
 

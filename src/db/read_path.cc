@@ -86,8 +86,7 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
 template <typename Use, typename UseMade>
 Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made) {
   PerfClock clock;
-  OpTimes* const times = db_.statistics.times.get();
-  const uint64_t start = OpTimes::Start(times);
+  const OpTimes::Timed timed(db_.statistics.times.get(), TimedOp::kGet);
   Status result = db_.WithMemory([&] {
     if (db_.tracer.active()) [[unlikely]]
       db_.tracer.Get(key);
@@ -108,7 +107,6 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
     use(record.value, pin.get(), &block);
     return s;
   });
-  OpTimes::End(times, TimedOp::kGet, start);
   clock.End(&PerfContext::get_total, &PerfContext::gets);
   return result;
 }
