@@ -76,7 +76,7 @@ TEST(OpTimesTest, WhatAThreadCountedStaysAndItsHistogramsAreUsedAgain) {
   for (int round = 0; round < 50; round++) {
     std::thread([&] {
       for (OpTimes* const each : {&times, &other, &times}) {
-        OpTimes::End(each, TimedOp::kGet, OpTimes::Start(each));
+        const OpTimes::Timed timed(each, TimedOp::kGet);
       }
     }).join();
   }
@@ -88,7 +88,7 @@ TEST(OpTimesTest, WhatAThreadCountedStaysAndItsHistogramsAreUsedAgain) {
 TEST(OpTimesTest, DatabasesComeAndGoUnderAThread) {
   for (int round = 0; round < 100; round++) {
     OpTimes times;
-    OpTimes::End(&times, TimedOp::kPut, OpTimes::Start(&times));
+    { const OpTimes::Timed timed(&times, TimedOp::kPut); }
     EXPECT_EQ(1u, times.Sum(TimedOp::kPut).count);
   }
 }
@@ -159,6 +159,10 @@ TEST_F(TimesTest, ThePrometheusTextIsWellFormed) {
   for (const char* const name : {"miodb_user_bytes_written_total", "miodb_pool_bytes_used", "miodb_level_tables",
                                  "miodb_put_seconds", "miodb_merge_seconds", "miodb_stall_seconds"}) {
     EXPECT_TRUE(families.contains(name)) << name;
+  }
+  // What goes down again is none that only grows.
+  for (const char* const name : {"miodb_live_bytes", "miodb_range_deletions"}) {
+    EXPECT_NE(std::string::npos, text.find("# TYPE " + std::string(name) + " gauge\n")) << name;
   }
   EXPECT_NE(std::string::npos, text.find("miodb_put_seconds_count{database=\"" + path_ + "\"} 2000\n")) << text;
 }
