@@ -28,16 +28,21 @@ inline std::string FamilyName(int64_t number) {
 }
 
 template <class Traits, class Family>
-class FamilySession final : public Session {
+class FamilySession final : public StoreSession<Traits> {
+  using Base = StoreSession<Traits>;
+  using Base::batch_;
+  using Base::db_;
+  using Base::Finish;
+  using Base::read_options_;
+  using Base::ToSlice;
+  using Base::write_options_;
+
  public:
   using Slice = typename Traits::Slice;
 
   FamilySession(typename Traits::DB* db, std::vector<Family*> families, typename Traits::WriteOptions write_options,
                 typename Traits::ReadOptions read_options)
-      : db_(db),
-        families_(std::move(families)),
-        write_options_(std::move(write_options)),
-        read_options_(std::move(read_options)) {}
+      : Base(db, std::move(write_options), std::move(read_options)), families_(std::move(families)) {}
 
   Code Put(std::string_view key, std::string_view value) override {
     return Finish(db_->Put(write_options_, Of(key), ToSlice(key), ToSlice(value)));
@@ -67,19 +72,8 @@ class FamilySession final : public Session {
     static_cast<void>(batch_.Merge(Of(key), ToSlice(key), ToSlice(operand)));
     return true;
   }
-  Code BatchWrite() override {
-    const Code code = Finish(db_->Write(write_options_, &batch_));
-    batch_.Clear();
-    return code;
-  }
-
-  std::unique_ptr<Cursor> NewCursor() override {
-    return std::make_unique<ApiCursor<Traits>>(db_->NewIterator(read_options_));
-  }
 
  private:
-  static Slice ToSlice(std::string_view bytes) { return Slice(bytes.data(), bytes.size()); }
-
   // The number is where the generator of keys puts it: the highest byte first, in the first eight bytes.
   Family* Of(std::string_view key) const {
     uint64_t number = 0;
@@ -87,19 +81,7 @@ class FamilySession final : public Session {
     return families_[number % families_.size()];
   }
 
-  template <class Status>
-  Code Finish(const Status& status) {
-    if (status.ok()) return Code::kOk;
-    if (status.IsNotFound()) return Code::kNotFound;
-    error_ = Traits::Message(status);
-    return Code::kError;
-  }
-
-  typename Traits::DB* const db_;
   const std::vector<Family*> families_;
-  const typename Traits::WriteOptions write_options_;
-  const typename Traits::ReadOptions read_options_;
-  typename Traits::WriteBatch batch_;
   std::string result_;
 };
 

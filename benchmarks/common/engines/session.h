@@ -82,15 +82,60 @@ struct MultiGetRoomOf<Traits> {
   using Type = typename Traits::MultiGetRoom;
 };
 
+// What sessions of such a store have in common, however they find the place of a key.
+template <class Traits>
+class StoreSession : public Session {
+ public:
+  using Slice = typename Traits::Slice;
+
+  Code BatchWrite() override {
+    const Code code = Finish(db_->Write(write_options_, &batch_));
+    batch_.Clear();
+    return code;
+  }
+
+  std::unique_ptr<Cursor> NewCursor() override {
+    return std::make_unique<ApiCursor<Traits>>(db_->NewIterator(read_options_));
+  }
+
+ protected:
+  StoreSession(typename Traits::DB* db, typename Traits::WriteOptions write_options,
+               typename Traits::ReadOptions read_options)
+      : db_(db), write_options_(std::move(write_options)), read_options_(std::move(read_options)) {}
+
+  static Slice ToSlice(std::string_view bytes) { return Slice(bytes.data(), bytes.size()); }
+
+  template <class Status>
+  Code Finish(const Status& status) {
+    if (status.ok()) return Code::kOk;
+    if (status.IsNotFound()) return Code::kNotFound;
+    error_ = Traits::Message(status);
+    return Code::kError;
+  }
+
+  typename Traits::DB* const db_;
+  const typename Traits::WriteOptions write_options_;
+  const typename Traits::ReadOptions read_options_;
+  typename Traits::WriteBatch batch_;
+};
+
 // Pinned is the engine's slice that reads without a copy, or std::string.
 template <class Traits, class Pinned>
-class ApiSession final : public Session {
+class ApiSession final : public StoreSession<Traits> {
+  using Base = StoreSession<Traits>;
+  using Base::batch_;
+  using Base::db_;
+  using Base::Finish;
+  using Base::read_options_;
+  using Base::ToSlice;
+  using Base::write_options_;
+
  public:
   using Slice = typename Traits::Slice;
 
   ApiSession(typename Traits::DB* db, typename Traits::WriteOptions write_options,
              typename Traits::ReadOptions read_options)
-      : db_(db), write_options_(std::move(write_options)), read_options_(std::move(read_options)) {}
+      : Base(db, std::move(write_options), std::move(read_options)) {}
 
   Code Put(std::string_view key, std::string_view value) override {
     return Finish(db_->Put(write_options_, ToSlice(key), ToSlice(value)));
@@ -119,7 +164,7 @@ class ApiSession final : public Session {
     return code;
   }
 
-  Code MultiGet(std::span<const std::string_view> keys, const FoundFunction& found) override {
+  Code MultiGet(std::span<const std::string_view> keys, const Session::FoundFunction& found) override {
     if constexpr (requires { typename Traits::MultiGetRoom; }) {
       return Finish(Traits::MultiGet(db_, read_options_, keys, &room_, found));
     } else {
@@ -140,15 +185,6 @@ class ApiSession final : public Session {
     if constexpr (kHasKinds) batch_.Merge(ToSlice(key), ToSlice(operand));
     return kHasKinds;
   }
-  Code BatchWrite() override {
-    const Code code = Finish(db_->Write(write_options_, &batch_));
-    batch_.Clear();
-    return code;
-  }
-
-  std::unique_ptr<Cursor> NewCursor() override {
-    return std::make_unique<ApiCursor<Traits>>(db_->NewIterator(read_options_));
-  }
 
  private:
   // Whether the store has merges and single deletions.
@@ -157,20 +193,6 @@ class ApiSession final : public Session {
     batch->SingleDelete(key);
   };
 
-  static Slice ToSlice(std::string_view bytes) { return Slice(bytes.data(), bytes.size()); }
-
-  template <class Status>
-  Code Finish(const Status& status) {
-    if (status.ok()) return Code::kOk;
-    if (status.IsNotFound()) return Code::kNotFound;
-    error_ = Traits::Message(status);
-    return Code::kError;
-  }
-
-  typename Traits::DB* db_;
-  typename Traits::WriteOptions write_options_;
-  typename Traits::ReadOptions read_options_;
-  typename Traits::WriteBatch batch_;
   Pinned result_;
   [[no_unique_address]] typename MultiGetRoomOf<Traits>::Type room_;
 };
