@@ -8,7 +8,6 @@
 #ifdef MIODB_WITH_ROCKSDB
 
 #include <rocksdb/db.h>
-#include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/optimistic_transaction_db.h>
 #include <rocksdb/utilities/transaction.h>
@@ -22,6 +21,7 @@
 #include "miodb/merge_operator.h"
 #include "miodb/optimistic_transaction.h"
 #include "miodb/write_batch_with_index.h"
+#include "tests/benchmarks/rocksdb_peer.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/random.h"
 
@@ -30,18 +30,6 @@ namespace {
 
 constexpr uint64_t kKeys = 80;
 constexpr size_t kTransactions = 5;
-
-class RocksAppend final : public rocksdb::AssociativeMergeOperator {
- public:
-  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value, std::string* result,
-             rocksdb::Logger*) const override {
-    result->clear();
-    if (existing != nullptr) *result = existing->ToString() + ",";
-    result->append(value.data(), value.size());
-    return true;
-  }
-  const char* Name() const override { return "append"; }
-};
 
 // Kinds, not words.
 template <typename S>
@@ -111,31 +99,9 @@ class Pair {
     ASSERT_TRUE(rocks_->GetBaseDB()->Put(rocksdb::WriteOptions(), key, value).ok());
   }
 
-  static void ComparePosition(const Iterator& a, const rocksdb::Iterator& b) {
-    ASSERT_TRUE(a.status().ok()) << a.status().ToString();
-    ASSERT_TRUE(b.status().ok()) << b.status().ToString();
-    ASSERT_EQ(b.Valid(), a.Valid()) << (b.Valid() ? b.key().ToString() : a.key().ToString());
-    if (!a.Valid()) return;
-    ASSERT_EQ(b.key().ToString(), a.key().ToString());
-    ASSERT_EQ(b.value().ToString(), a.value().ToString()) << a.key().ToString();
-  }
-
   void Walk(Iterator* a, rocksdb::Iterator* b) {
     for (uint64_t i = 0; i < 15 && !testing::Test::HasFatalFailure(); i++) {
-      const uint64_t dice = random_.Uniform(100);
-      if (dice < 5) {
-        a->SeekToFirst(), b->SeekToFirst();
-      } else if (dice < 10) {
-        a->SeekToLast(), b->SeekToLast();
-      } else if (dice < 30 || !b->Valid()) {
-        const std::string target = AnyKey();
-        a->Seek(target), b->Seek(target);
-      } else if (dice < 65) {
-        a->Next(), b->Next();
-      } else {
-        a->Prev(), b->Prev();
-      }
-      ComparePosition(*a, *b);
+      MoveBoth(&random_, a, b, [this] { return AnyKey(); });
     }
   }
 

@@ -9,7 +9,6 @@
 #ifdef MIODB_WITH_ROCKSDB
 
 #include <rocksdb/db.h>
-#include <rocksdb/merge_operator.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "miodb/merge_operator.h"
+#include "tests/benchmarks/rocksdb_peer.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/random.h"
 
@@ -31,18 +31,6 @@ constexpr uint64_t kKeys = 400;
 constexpr uint64_t kSingleKeys = 100;  // the last ones: put once, then deleted by a single deletion, and so on
 constexpr size_t kMaxSnapshots = 4;
 constexpr uint64_t kReportEvery = 1000000;
-
-class RocksAppend final : public rocksdb::AssociativeMergeOperator {
- public:
-  bool Merge(const rocksdb::Slice&, const rocksdb::Slice* existing, const rocksdb::Slice& value, std::string* result,
-             rocksdb::Logger*) const override {
-    result->clear();
-    if (existing != nullptr) *result = existing->ToString() + ",";
-    result->append(value.data(), value.size());
-    return true;
-  }
-  const char* Name() const override { return "append"; }
-};
 
 std::string Shown(const rocksdb::Status& s) { return s.IsNotFound() ? "not found" : s.ok() ? "ok" : s.ToString(); }
 std::string Shown(const Status& s) { return s.IsNotFound() ? "not found" : s.ok() ? "ok" : s.ToString(); }
@@ -258,30 +246,8 @@ class Pair {
     const std::unique_ptr<Iterator> a(db_->NewIterator(ours));
     const std::unique_ptr<rocksdb::Iterator> b(rocks_->NewIterator(theirs));
     for (uint64_t i = 0; i < 12 && !testing::Test::HasFatalFailure(); i++) {
-      const uint64_t dice = random_.Uniform(100);
-      if (dice < 5) {
-        a->SeekToFirst(), b->SeekToFirst();
-      } else if (dice < 10) {
-        a->SeekToLast(), b->SeekToLast();
-      } else if (dice < 30 || !b->Valid()) {
-        const std::string target = AnyKey();
-        a->Seek(target), b->Seek(target);
-      } else if (dice < 65) {
-        a->Next(), b->Next();
-      } else {
-        a->Prev(), b->Prev();
-      }
-      ComparePosition(*a, *b);
+      MoveBoth(&random_, a.get(), b.get(), [this] { return AnyKey(); });
     }
-  }
-
-  static void ComparePosition(const Iterator& a, const rocksdb::Iterator& b) {
-    ASSERT_TRUE(a.status().ok()) << a.status().ToString();
-    ASSERT_TRUE(b.status().ok()) << b.status().ToString();
-    ASSERT_EQ(b.Valid(), a.Valid()) << (b.Valid() ? b.key().ToString() : a.key().ToString());
-    if (!a.Valid()) return;
-    ASSERT_EQ(b.key().ToString(), a.key().ToString());
-    ASSERT_EQ(b.value().ToString(), a.value().ToString()) << a.key().ToString();
   }
 
   void CompareAll(const Held* held) {

@@ -244,9 +244,9 @@ TEST_P(PeerImportTest, ADamagedSourceGivesAnErrorAndNoHalfMadeDatabase) {
       if (code == 0) {
         // A log or manifest that ends early is what a crash leaves: its last records are missing, as they would be
         // there. How much the source has written to each by then depends on its background threads.
-        if (!name.ends_with(".log") && !name.starts_with("MANIFEST")) {
-          EXPECT_EQ(expected, HashOf(target())) << name << " " << damage;
-        }
+        const bool may_lack = name.ends_with(".log") || (name.starts_with("MANIFEST") && damage != 2);
+        const std::string hash = HashOf(target());
+        EXPECT_TRUE(may_lack || hash == expected) << name << " " << damage << " " << hash;
         std::filesystem::remove_all(target());
         continue;
       }
