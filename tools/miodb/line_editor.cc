@@ -16,7 +16,16 @@ namespace miodb::tool {
 namespace {
 
 // Of libedit's header histedit.h: its interface since 2016.
-enum : int { kElPrompt = 0, kElEditor = 2, kElSignal = 3, kElBind = 4, kElAddFn = 9, kElHist = 10, kElGetCfn = 13 };
+enum : int {
+  kElPrompt = 0,
+  kElEditor = 2,
+  kElSignal = 3,
+  kElBind = 4,
+  kElAddFn = 9,
+  kElHist = 10,
+  kElGetCfn = 13,
+  kElPrepTerm = 16
+};
 enum : int { kHistorySetSize = 1, kHistoryEnter = 10, kHistorySetUnique = 20 };
 enum : unsigned char { kRefresh = 4, kError = 6 };
 
@@ -52,6 +61,7 @@ class LineEditor::LibEdit {
   // The line without its newline; false at the end of the input and after a signal.
   bool Read(const std::string& prompt, std::string* line) {
     prompt_ = prompt;
+    set_(editor_, kElPrepTerm, 1);  // before the prompt: a key that answers it is never the terminal's to interpret
     int count = 0;
     const char* const text = gets_(editor_, &count);
     if (text == nullptr || count <= 0 || bench::Interrupt::StopRequested()) return false;
