@@ -9,6 +9,7 @@
 #include "compaction/payload_tracker.h"
 #include "compaction/range_walk.h"
 #include "compaction/table_sink.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 
@@ -69,6 +70,15 @@ class PayloadMap {
   size_t last_ = 0;
 };
 
+// When the entry expires.
+ExpiryRange ExpiryOfEntry(const BLinkTree::Entry& from) {
+  DCHECK(from.record != nullptr);
+  if (TagType(from.tag) != kTypeExpiringValue) return ExpiryRange();
+  RecordView record;
+  const bool whole = ParseRecord(from.record, from.record + from.record_size, &record);
+  return ExpiryAt(ExpiryOf(whole ? record.value : Slice()));
+}
+
 // Turns the entries of a memtable that are kept into entries of tables. A single deletion waits for the verdict on what
 // comes behind it.
 class EntryWriter {
@@ -115,7 +125,7 @@ class EntryWriter {
     entry.word = IndexWord(payload_->RefOf(from.record, from.record_size), TagType(from.tag), from.record_size);
     Status s = sink_->MakeRoom(entry.same_key_as_last);
     if (!s.ok()) return s;
-    sink_->Add(entry, TagSequence(from.tag));
+    sink_->Add(entry, TagSequence(from.tag), ExpiryOfEntry(from));
     key_written_ = true;
     kept_++;
     return s;
@@ -185,6 +195,7 @@ Status FlushMemTable(const FlushRequest& request, std::vector<TableRef>* tables)
       if (verdict == RangeVerdict::kGone) continue;
       if (verdict == RangeVerdict::kKept) sink.LimitRangesApplied(range->OldestAbove(sequence) - 1);
     }
+    // What has expired is kept as it is: what it hides may lie deeper.
     Status s = writer.Take(*from, judge.Judge(TagType(from->tag), sequence, false));
     if (s.ok() && kChecksContracts && judge.violated()) s = PutTwice(pool->path());
     if (!s.ok()) return s;

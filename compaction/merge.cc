@@ -12,6 +12,7 @@
 #include "compaction/range_work.h"
 #include "compaction/record_copier.h"
 #include "compaction/table_sink.h"
+#include "compaction/whole_tables.h"
 #include "pmtable/index_cursor.h"
 #include "src/util/check.h"
 
@@ -68,18 +69,6 @@ std::vector<Cluster> FindClusters(const MergeRequest& request) {
   }
   CHECK_EQ(count, items.size());
   return clusters;
-}
-
-// Whether something older than the inputs has keys in this range: a tombstone there may still hide one of them. Ranges
-// are asked, not keys, which errs on the side of keeping tombstones.
-bool HasOlder(const MergeRequest& request, const Slice& smallest, const Slice& largest) {
-  DCHECK(request.order.Compare(smallest, largest) <= 0);
-  return std::any_of(request.older.begin(), request.older.end(),
-                     [&](const TableRef& t) {
-                       return request.order.Compare(t->smallest(), largest) <= 0 &&
-                              request.order.Compare(t->largest(), smallest) >= 0;
-                     }) ||
-         (request.on_ssd != nullptr && request.on_ssd->OverlapsFrom(0, smallest, largest));
 }
 
 // Looked at once, when a cluster begins: the index is given room for so many more extents.
@@ -247,6 +236,20 @@ class ClusterMerge {
     return s;
   }
 
+  // When the entry expires, as closely as it is needed: where its table's bounds do not say whether it has, and only
+  // there, the record is read.
+  Status LookAtExpiry(const IndexCursor& cursor, ExpiryRange* expiry, uint64_t* sequence) {
+    DCHECK(cursor.entry().word.type() == kTypeExpiringValue);
+    *expiry = cursor.table().expiry();
+    if (!expiry->MayHaveExpired(request_.now_micros) || expiry->HasExpired(request_.now_micros)) return Status::OK();
+    RecordView record;
+    Status s = Read(cursor.table(), cursor.entry().word.ref(), &record);
+    if (!s.ok()) return s;
+    *expiry = ExpiryAt(ExpiryOf(record.value));
+    *sequence = record.sequence();
+    return s;
+  }
+
   Status Read(const PMTable& table, PmRef ref, RecordView* record) {
     Status s = table.ReadRecord(ref, true, record);
     result_->record_bytes_read += s.ok() ? record->size() : 0;
@@ -324,18 +327,23 @@ class ClusterMerge {
       Passed(*cursor);
       return s;
     }
-    if (request_.filter->has_snapshots() && (same_key || word.tombstone())) {
-      s = SequenceOf(cursor->table(), word.ref(), &sequence);
+    ExpiryRange expiry;
+    if (word.type() == kTypeExpiringValue) s = LookAtExpiry(*cursor, &expiry, &sequence);
+    if (!s.ok()) return s;
+    const bool expired = expiry.HasExpired(request_.now_micros);
+    if (request_.filter->has_snapshots() && (same_key || word.tombstone() || expired)) {
+      if (sequence == 0) s = SequenceOf(cursor->table(), word.ref(), &sequence);
       if (s.ok() && judge_.WantsNewer()) s = SequenceOf(*judged_table_, judged_ref_, &newer);
       if (!s.ok()) return s;
       if (newer > 0) judge_.NewerIs(newer);
     }
-    const VersionJudge::Verdict verdict = judge_.Judge(word.type(), sequence, bottom_);
+    const VersionJudge::Verdict verdict = judge_.Judge(
+        word.type(), sequence, bottom_, expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     Passed(*cursor);
     judged_table_ = last_table_;
     judged_ref_ = last_ref_;
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.pool->path());
-    return output_->Take({last_, last_table_}, verdict, judge_.apart());
+    return output_->Take({last_, last_table_, expiry}, verdict, judge_.apart());
   }
 
   const MergeRequest& request_;
@@ -359,27 +367,6 @@ class ClusterMerge {
   bool any_ = false;
 };
 
-// Whether a table that overlaps no other must be rewritten all the same: something in it can be dropped, or the policy
-// wants records of it copied.
-bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
-  DCHECK_GT(table.entries(), 0u);
-  if (request.rewrite_all) return true;
-  // With snapshots it is not known without a look at every sequence whether a version may go: the table waits.
-  if (HoldsHidden(table) && !request.filter->has_snapshots()) return true;
-  if (request.ranges != nullptr && MayDropRanges(*request.ranges, *request.filter, table)) return true;
-  if (table.tombstones() > 0 && !HasOlder(request, table.smallest(), table.largest())) return true;
-  if (!request.copies) return false;
-  for (const PayloadRef& p : table.payload()) {
-    if (p.extent->evacuate.load(std::memory_order_relaxed)) return true;  // relaxed: policy only
-    const bool folds = request.merge_operator != nullptr && table.has(kTableKinds);
-    if (request.settle_limit > 0 && p.extent->kind() == ExtentKind::kLog && (!table.has(kTableOrdered) || folds)) {
-      // Records in random order, or operands, small enough to settle on average.
-      if (table.payload_bytes() / table.entries() <= request.settle_limit) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 // A cluster is tried twice: first with space for tables of average size, which is nearly always enough and leaves the
@@ -391,6 +378,13 @@ Status MergeRuns(const MergeRequest& request, MergeResult* result) {
   PayloadTracker tracker;
   RecordCopier copier(request, &tracker);
   for (const Cluster& cluster : FindClusters(request)) {
+    if (cluster.table_count == 1 && IsGone(request, *cluster.inputs[0][0])) {
+      const TableRef& table = cluster.inputs[0][0];
+      result->removed.push_back(table);
+      result->entries_dropped += table->entries();
+      result->entries_read += table->entries();
+      continue;
+    }
     if (cluster.table_count == 1 && !NeedsRewrite(request, *cluster.inputs[0][0])) {
       result->moved.push_back(cluster.inputs[0][0]);
       continue;

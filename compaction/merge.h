@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "compaction/version_filter.h"
+#include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
 #include "pmtable/run.h"
 #include "src/iterator/range_set.h"
@@ -53,10 +54,14 @@ struct MergeRequest {
   uint64_t copy_extent_bytes = 0;       // size of the extents for copies
   uint64_t payload_limit = UINT64_MAX;  // cut a table at this many live bytes
   int filter_bits = 0;
+  uint64_t now_micros = 0;                        // what expired by then is as a tombstone; 0: nothing has
+  bool drops_any_expired = false;                 // rewrite clusters of one table even for little that has expired
   const MergeOperator* merge_operator = nullptr;  // folds operands where records are copied; null: nothing is folded
-  bool versions_once = true;                      // see VersionJudge; else operands are folded into values only
-  RangeSetRef ranges = nullptr;                   // that were deleted, of the inputs' version; null: none
-  uint64_t ranges_applied = 0;                    // the newest write that the ranges may be of
+  const CompactionFilter* compaction_filter = nullptr;  // asked about records that are copied; null: all are kept
+  int filter_level = 0;                                 // where they go, as it is told
+  bool versions_once = true;                            // see VersionJudge; else operands are folded into values only
+  RangeSetRef ranges = nullptr;                         // that were deleted, of the inputs' version; null: none
+  uint64_t ranges_applied = 0;                          // the newest write that the ranges may be of
   std::function<uint64_t()> new_table_number = nullptr;
   std::function<bool()> stop = nullptr;  // asked now and then; give up when it says so
 };

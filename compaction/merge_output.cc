@@ -19,7 +19,8 @@ MergeOutput::MergeOutput(const MergeRequest& request, bool may_copy, bool bottom
       tracker_(tracker),
       copier_(copier),
       sink_(sink),
-      result_(result) {
+      result_(result),
+      filter_(request.order, request.compaction_filter, request.filter_level, request.filter, request.now_micros) {
   CHECK(tracker_ != nullptr && copier_ != nullptr && sink_ != nullptr && result_ != nullptr);
 }
 
@@ -42,7 +43,8 @@ Status MergeOutput::Take(const Version& version, VersionJudge::Verdict verdict, 
   const bool operand = folds_ && version.entry.word.type() == kTypeMerge;
   Status s;
   if (waiting_ == Waiting::kOperands && (!apart || MIODB_MUTATED(kFoldAcrossSnapshot))) {
-    if (!operand) return Fold(&version, false);
+    if (!operand && IsBase(version)) return Fold(&version, false);
+    if (!operand) s = EndOperands(false);
   } else {
     s = waiting_ == Waiting::kOperands ? EndOperands(false) : EmitWaiting();
   }
@@ -111,7 +113,7 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
   Status s;
   bool done = false;
   if (!partially || held_.size() > 1 || merge_operator.AllowSingleOperand()) {
-    Operands operands;
+    Operands operands(request_.now_micros);
     RecordView newest;
     uint64_t oldest;
     s = ReadOperands(base, &operands, &newest, &oldest);
@@ -119,7 +121,13 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
     std::string value;
     const bool folded = partially ? operands.FoldPartially(merge_operator, newest.key, &value)
                                   : operands.Fold(&merge_operator, newest.key, &value).ok();
-    if (folded) s = EmitFolded(newest, partially ? kTypeMerge : kTypeValue, value, oldest, &done);
+    if (folded) {
+      RecordView record;
+      record.tag = PackTag(newest.sequence(), partially ? kTypeMerge : kTypeValue);
+      record.key = newest.key;
+      record.value = value;
+      s = EmitFolded(record, oldest, &done);
+    }
   }
   if (s.ok() && done) {
     result_->entries_dropped += held_.size() - (base != nullptr ? 0 : 1);
@@ -134,21 +142,25 @@ Status MergeOutput::Fold(const Version* base, bool partially) {
 
 // done: there was space for the record. Room in the table comes first, since a table that ends cuts the extent of
 // copies; and a value that no write could have made is not made here either.
-Status MergeOutput::EmitFolded(const RecordView& newest, ValueType type, const std::string& value, uint64_t oldest,
-                               bool* done) {
+Status MergeOutput::EmitFolded(RecordView folded, uint64_t oldest, bool* done) {
   CHECK(!*done && may_copy_);
-  CHECK(type == kTypeValue || request_.versions_once);
-  if (value.size() > kMaxValueSize) return Status::OK();
+  CHECK(folded.type() == kTypeValue || request_.versions_once);
+  if (folded.value.size() > kMaxValueSize) return Status::OK();
+  const RecordFilter::Action action = filter_.Ask(folded, bottom_);
+  *done = action == RecordFilter::Action::kDrop;
+  if (*done) result_->entries_dropped++;
+  if (*done) return Status::OK();
+  if (action == RecordFilter::Action::kReplace) folded = filter_.replacement();
   IndexEntry entry = held_.front().entry;
   entry.same_key_as_last = key_added_;
   Status s = sink_->MakeRoom(key_added_);
   if (!s.ok()) return s;
-  *done = copier_->Write(PackTag(newest.sequence(), type), newest.key, value, &entry.word);
+  *done = copier_->Write(folded.tag, folded.key, folded.value, &entry.word);
   if (!*done) return s;
-  entry.SetKey(newest.key);
+  entry.SetKey(folded.key);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
-  CHECK(entry.word.type() == type);
-  sink_->Add(entry, oldest);
+  CHECK(entry.word.type() == folded.type());
+  sink_->Add(entry, oldest, ExpiryRange());
   key_added_ = true;
   return s;
 }
@@ -165,22 +177,36 @@ Status MergeOutput::Emit(const Version& version) {
                                                          " refers to offset " + std::to_string(entry.word.ref()) +
                                                          ", outside of its payload");
   }
-  Status s = sink_->MakeRoom(key_added_);
+  using Action = RecordFilter::Action;
+  const bool copies = may_copy_ && copier_->Wanted(*extent, entry.word);
+  RecordView record;
+  Action action = Action::kKeep;
+  Status s;
+  if (copies) {
+    s = version.table->ReadRecord(entry.word.ref(), true, &record);
+    result_->record_bytes_read += s.ok() ? record.size() : 0;
+    if (s.ok()) action = filter_.Ask(record, bottom_);
+    if (s.ok() && action == Action::kDrop) result_->entries_dropped++;
+    if (!s.ok() || action == Action::kDrop) return s;
+  }
+  s = sink_->MakeRoom(key_added_);
   if (!s.ok()) return s;
   // Of a record that is not read its table's oldest sequence is the bound.
   uint64_t oldest = version.table->oldest_sequence();
-  if (may_copy_ && copier_->Wanted(*extent, entry.word)) {
-    RecordView record;
-    s = version.table->ReadRecord(entry.word.ref(), true, &record);
-    if (!s.ok()) return s;
-    result_->record_bytes_read += record.size();
+  if (copies) {
     // What the limit would settle anyway counts as lazy copy, in a marked extent or not.
-    copier_->Copy(record, extent->kind() != ExtentKind::kLog || entry.word.size() > request_.settle_limit, &entry.word);
+    const bool evacuated = extent->kind() != ExtentKind::kLog || entry.word.size() > request_.settle_limit;
+    if (action == Action::kReplace) {
+      const RecordView& other = filter_.replacement();
+      copier_->Write(other.tag, other.key, other.value, &entry.word);  // without space the record stays as it is
+    } else {
+      copier_->Copy(record, evacuated, &entry.word);
+    }
     entry.SetKey(record.key);
     // A record that was folded is as old as its oldest part, which it does not say.
     if (request_.merge_operator == nullptr) oldest = record.sequence();
   }
-  sink_->Add(entry, oldest);
+  sink_->Add(entry, oldest, entry.word.type() == kTypeExpiringValue ? version.expiry : ExpiryRange());
   key_added_ = true;
   return s;
 }

@@ -3,7 +3,8 @@
 //
 // Folding: operands of a key that no snapshot tells apart become one record in the extents for copies, of the newest
 // one's sequence: a value if their base is met, or if nothing older can have the key; else an operand, if the operator
-// makes one. What cannot be folded goes out as it was.
+// makes one. Records that are copied, and those that were folded, are the compaction filter's to judge. What cannot be
+// folded goes out as it was; so do operands over a value that will expire, which they outlive.
 //
 // Threads: one. Durable after the fence at the end of the merge.
 
@@ -15,6 +16,7 @@
 #include "compaction/merge.h"
 #include "compaction/payload_tracker.h"
 #include "compaction/record_copier.h"
+#include "compaction/record_filter.h"
 #include "compaction/table_sink.h"
 #include "src/iterator/operands.h"
 
@@ -26,6 +28,7 @@ class MergeOutput {
   struct Version {
     IndexEntry entry;
     const PMTable* table;
+    ExpiryRange expiry;  // of a value that expires
   };
 
   // may_copy: records may go to new extents. bottom: nothing older than the inputs lies in the cluster's range.
@@ -41,12 +44,17 @@ class MergeOutput {
  private:
   enum class Waiting : uint8_t { kNone, kSingleDeletion, kOperands };
 
+  // Whether operands may be folded with it: not with a value that will expire, which they outlive.
+  bool IsBase(const Version& version) const {
+    DCHECK(version.entry.word.type() != kTypeMerge);
+    return version.entry.word.type() != kTypeExpiringValue || version.expiry.HasExpired(request_.now_micros);
+  }
   Status Emit(const Version& version);
   Status EmitWaiting();
   Status EndOperands(bool whole);
   Status Fold(const Version* base, bool partially);
   Status ReadOperands(const Version* base, Operands* operands, RecordView* newest, uint64_t* oldest);
-  Status EmitFolded(const RecordView& newest, ValueType type, const std::string& value, uint64_t oldest, bool* done);
+  Status EmitFolded(RecordView folded, uint64_t oldest, bool* done);
 
   const MergeRequest& request_;
   const bool may_copy_;
@@ -56,6 +64,7 @@ class MergeOutput {
   RecordCopier* const copier_;
   TableSink* const sink_;
   MergeResult* const result_;
+  RecordFilter filter_;
   Waiting waiting_ = Waiting::kNone;
   std::vector<Version> held_;  // what waits, newest first
   bool key_added_ = false;     // a version of the present key is in the output

@@ -7,6 +7,7 @@
 
 #include "compaction/range_work.h"
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -17,6 +18,9 @@ constexpr size_t kMaxMergeWidth = 8;
 
 // Tables that one garbage collection rewrites, so that the space of each is freed before the next begins.
 constexpr size_t kMaxCollectTables = 8;
+
+// Tables that one job removes, so that its edit stays small.
+constexpr size_t kMaxDropTables = 1024;
 
 bool Busy(const PickerInput& input, const Run& run) { return input.busy_runs->count(run.id) > 0; }
 
@@ -111,8 +115,54 @@ std::optional<MergeJob> PickCollection(const PickerInput& input) {
   return std::nullopt;
 }
 
+// Whether a run older than this one, down to the SSD tier, has a table around these keys.
+bool OverlapsOlder(const Version& version, int level, const Run& run, const PMTable& table) {
+  CHECK(level >= 0 && level <= version.repository());
+  bool older = false;  // what comes in the walk is
+  for (; level <= version.repository(); level++) {
+    for (const RunRef& other : version.levels[static_cast<size_t>(level)]) {
+      if (older) {
+        const size_t i = other->FindTable(table.order(), table.smallest());
+        if (i < other->tables.size() && table.order().Compare(other->tables[i]->smallest(), table.largest()) <= 0)
+          return true;
+      }
+      older = older || other.get() == &run;
+    }
+  }
+  CHECK(older);
+  return version.ssd != nullptr && version.ssd->OverlapsFrom(0, table.smallest(), table.largest());
+}
+
+// Tables of which everything has expired and that hide nothing, of one run. The oldest first: then the next ones may
+// have nothing left that they hide. Tables that have not expired are passed by in parts of their run.
+std::optional<MergeJob> PickExpired(const PickerInput& input) {
+  const Version& version = *input.version;
+  for (int level = version.repository(); level >= 0; level--) {
+    const bool shared = input.repository_shared && level == version.repository();
+    if (!shared && input.busy_levels->count(level) > 0) continue;
+    const std::vector<RunRef>& runs = version.levels[static_cast<size_t>(level)];
+    for (size_t i = runs.size(); i-- > 0;) {
+      if (Busy(input, *runs[i])) continue;
+      MergeJob job{MergeKind::kDrop, level, level, {runs[i]}, {}};
+      const auto wanted = [&](uint64_t whole_expiry) {
+        return whole_expiry <= input.date_micros && job.collect.size() < kMaxDropTables;
+      };
+      runs[i]->tables.Search([&](const TableSummary& part) { return wanted(part.whole_expiry); },
+                             [&](const TableRef& table) {
+                               if (!wanted(table->expiry().whole) || Busy(input, *table)) return;
+                               const bool hides = OverlapsOlder(version, level, *runs[i], *table);
+                               if (!hides || MIODB_MUTATED(kExpiredHidesNothing)) job.collect.push_back(table);
+                             });
+      CHECK_LE(job.collect.size(), kMaxDropTables);
+      if (!job.collect.empty()) return job;
+    }
+  }
+  return std::nullopt;
+}
+
 // Whether a merge of the repository alone would drop something, now that no snapshot needs it.
-bool HoldsHidden(const Version& version, const Run& repository) {
+bool HoldsHidden(const PickerInput& input, const Run& repository) {
+  const Version& version = *input.version;
   if (version.ranges != nullptr) {
     const VersionFilter none({});
     for (const TableRef& table : repository.tables) {
@@ -120,11 +170,17 @@ bool HoldsHidden(const Version& version, const Run& repository) {
     }
   }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
+  // What has expired is as tombstones are.
+  const auto ends_here = [&](bool tombstones, uint64_t first_expiry) {
+    return tombstones_end_here && (tombstones || first_expiry <= input.settle_date_micros);
+  };
   bool holds = false;
   repository.tables.Search(
-      [&](const TableSummary& part) { return !holds && (part.hidden || (part.tombstones && tombstones_end_here)); },
+      [&](const TableSummary& part) {
+        return !holds && (part.hidden || ends_here(part.tombstones, part.first_expiry));
+      },
       [&](const TableRef& table) {
-        holds = holds || HoldsHidden(*table) || (table->tombstones() > 0 && tombstones_end_here);
+        holds = holds || HoldsHidden(*table) || ends_here(table->tombstones() > 0, table->expiry().first);
       });
   return holds;
 }
@@ -141,7 +197,7 @@ std::optional<MergeJob> PickSettle(const PickerInput& input) {
   }
   const std::vector<RunRef>& repository = version.levels.back();
   CHECK_LE(repository.size(), 1u);
-  if (job.inputs.empty() && (input.snapshots || repository.empty() || !HoldsHidden(version, *repository[0]))) {
+  if (job.inputs.empty() && (input.snapshots || repository.empty() || !HoldsHidden(input, *repository[0]))) {
     return std::nullopt;
   }
   job.inputs.insert(job.inputs.end(), repository.begin(), repository.end());
@@ -163,6 +219,8 @@ const char* MergeKindName(MergeKind kind) {
       return "quiet merge";
     case MergeKind::kCollect:
       return "garbage collection";
+    case MergeKind::kDrop:
+      return "removal of what expired";
   }
   return "";
 }
@@ -211,8 +269,8 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   const auto& levels = input.version->levels;
   CHECK(job.level >= 0 && job.level <= job.output_level && job.output_level <= input.version->repository());
   CHECK(!job.inputs.empty());
-  CHECK_EQ(job.kind == MergeKind::kCollect, job.level == job.output_level);
-  CHECK_EQ(job.kind == MergeKind::kCollect, !job.collect.empty());
+  CHECK_EQ(TakesSomeTables(job.kind), job.level == job.output_level);
+  CHECK_EQ(TakesSomeTables(job.kind), !job.collect.empty());
   CHECK((job.kind != MergeKind::kSettle && job.kind != MergeKind::kQuiet) || !input.jobs_running);
   // All runs from the job's level to its output, newest first.
   std::vector<RunRef> by_age;
@@ -224,7 +282,7 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
   CHECK_LE(static_cast<ptrdiff_t>(job.inputs.size()), by_age.end() - first);
   CHECK(std::equal(job.inputs.begin(), job.inputs.end(), first));
   const size_t newer = static_cast<size_t>(first - by_age.begin());
-  CHECK(job.kind == MergeKind::kCollect || newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
+  CHECK(TakesSomeTables(job.kind) || newer + job.inputs.size() >= levels[static_cast<size_t>(job.level)].size());
   CHECK(std::none_of(job.inputs.begin(), job.inputs.end(), [&](const RunRef& run) { return Busy(input, *run); }));
   const auto& tables = job.inputs.front()->tables;
   for (const TableRef& table : job.collect) {
@@ -235,6 +293,9 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
 
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
   CHECK(input.busy_runs != nullptr && input.busy_levels != nullptr);
+  // What costs nothing comes first, and needs no space.
+  std::optional<MergeJob> expired = PickExpired(input);
+  if (expired.has_value()) return expired;
   // Merges before collections: a merge drops garbage on its way, and what it leaves is cheaper to collect.
   if (!input.merges_blocked) {
     std::optional<MergeJob> job;

@@ -1,8 +1,9 @@
 // Which merge to run next: pure functions of a version and of what is running.
 //
-// Order: if somebody waits for a settled database, one merge of the whole buffer into the repository, once running jobs
-// are done, or of the repository alone if it holds what only a snapshot that is gone has needed; else zero-copy merges
-// and lazy copies that are due, the level with the most runs for its trigger first; then garbage collection.
+// Order: tables of which everything has expired, which one edit removes; if somebody waits for a settled database, one
+// merge of the whole buffer into the repository, once running jobs are done, or of the repository alone if it holds
+// what only a snapshot that is gone has needed; else zero-copy merges and lazy copies that are due, the level with the
+// most runs for its trigger first; then garbage collection.
 
 #ifndef MIODB_COMPACTION_PICKER_H_
 #define MIODB_COMPACTION_PICKER_H_
@@ -22,7 +23,11 @@ enum class MergeKind {
   kSettle,    // all buffer levels into the repository, or that alone
   kQuiet,     // the newest runs, and the one before them, into one in its place: nobody waits for it
   kCollect,   // tables of one run, rewritten without what lies in extents marked for evacuation
+  kDrop,      // tables of one run that have expired as a whole and hide nothing: they go, and nothing is written
 };
+
+// Whether jobs of this kind take some tables of a run and leave it where it is.
+inline bool TakesSomeTables(MergeKind kind) { return kind == MergeKind::kCollect || kind == MergeKind::kDrop; }
 
 const char* MergeKindName(MergeKind kind);
 
@@ -31,7 +36,7 @@ struct MergeJob {
   int level;  // where the newest input comes from
   int output_level;
   std::vector<RunRef> inputs;     // newest first; a job into the repository ends with its run if there is one
-  std::vector<TableRef> collect;  // kCollect: the tables of inputs[0] to rewrite
+  std::vector<TableRef> collect;  // kCollect: the tables of inputs[0] to rewrite; kDrop: to remove
 };
 
 struct PickerInput {
@@ -43,6 +48,8 @@ struct PickerInput {
   bool repository_shared = false;                   // it is busy, but only with such jobs
   bool jobs_running = false;
   bool settle = false;
+  uint64_t settle_date_micros = 0;  // what had expired then is to be gone
+  uint64_t date_micros = 0;         // what has expired by now; 0: nothing
   bool snapshots = false;           // there are some, whose versions merges keep
   bool merges_blocked = false;      // garbage collection only
   bool collection_blocked = false;  // merges only

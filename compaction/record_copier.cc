@@ -64,7 +64,7 @@ void RecordCopier::Copy(const RecordView& record, bool evacuated, IndexWord* wor
 // Not fenced either. The record is made in DRAM, so that it is one store.
 bool RecordCopier::Write(uint64_t tag, const Slice& key, const Slice& value, IndexWord* word) {
   if (full_) return false;
-  DCHECK(TagType(tag) == kTypeValue || TagType(tag) == kTypeMerge);
+  DCHECK(IsKnownType(TagType(tag)));
   const size_t size = RecordSize(key.size(), value.size());
   char* const to = TakeSpace(size);
   if (to == nullptr) return false;

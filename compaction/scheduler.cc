@@ -40,6 +40,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.repository_shared = repository_shares_ > 0;
   input.jobs_running = running_ > 0;
   input.settle = settling();
+  input.settle_date_micros = settle_date_micros_;
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
   // A quiet merge runs alone, and only where nothing waits for space. It drops garbage on its way, so collections come

@@ -256,8 +256,12 @@ class Scheduler {
 
   // ---- who waits
 
-  // Somebody wants everything in the repository, from Begin to End.
-  void BeginSettle() { settles_++; }
+  // Somebody wants everything in the repository, from Begin to End, without what had expired at this date. A later date
+  // would never come to an end where records expire all the time.
+  void BeginSettle(uint64_t date_micros = 0) {
+    settles_++;
+    settle_date_micros_ = std::max(settle_date_micros_, date_micros);
+  }
   void EndSettle();
   bool settling() const { return settles_ > 0; }
   uint64_t settles_started() const { return settles_started_; }
@@ -278,7 +282,7 @@ class Scheduler {
 
  private:
   bool TakesPartOfRepository(const JobHold& hold) const {
-    return hold.is_drain || (hold.kind == MergeKind::kCollect && hold.level == repository_);
+    return hold.is_drain || (TakesSomeTables(hold.kind) && hold.level == repository_);
   }
   void Hold(const JobHold& hold);
   void Release(const JobHold& hold);
@@ -303,13 +307,14 @@ class Scheduler {
   int running_ = 0;            // merges and drains
   int drains_ = 0;             // of them
 
-  int refusals_ = 0;        // collections that found too little space, one after the other
-  bool marks_ = false;      // there are marks for evacuation
-  uint64_t marked_at_ = 0;  // attempts_ when they were made
-  uint64_t looked_at_ = 0;  // attempts_ when space for the log was last looked for
-  uint64_t attempts_ = 0;   // jobs and flushes that have ended: each may have freed space
-  uint64_t installed_ = 0;  // those that were installed
-  int settles_ = 0;         // callers who want everything in the repository
+  int refusals_ = 0;                 // collections that found too little space, one after the other
+  bool marks_ = false;               // there are marks for evacuation
+  uint64_t marked_at_ = 0;           // attempts_ when they were made
+  uint64_t looked_at_ = 0;           // attempts_ when space for the log was last looked for
+  uint64_t attempts_ = 0;            // jobs and flushes that have ended: each may have freed space
+  uint64_t installed_ = 0;           // those that were installed
+  uint64_t settle_date_micros_ = 0;  // the latest that was asked for
+  int settles_ = 0;                  // callers who want everything in the repository
   uint64_t settles_started_ = 0;
   uint64_t settles_finished_ = 0;
 };

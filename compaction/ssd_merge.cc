@@ -8,6 +8,8 @@
 #include <string>
 
 #include "compaction/range_walk.h"
+#include "compaction/record_filter.h"
+#include "src/format/expiry.h"
 #include "src/iterator/merging_iterator.h"
 #include "src/iterator/operands.h"
 #include "src/ssd/sst_writer.h"
@@ -60,6 +62,10 @@ class Outputs {
     // The key added last is the largest so far; versions of one key do not change it.
     if (new_key) meta_->largest.assign(record.key.data(), record.key.size());
     if (IsTombstone(record.type())) meta_->tombstones++;
+    if (record.type() == kTypeExpiringValue) {
+      meta_->expiring++;
+      meta_->expiry.Add(ExpiryAt(ExpiryOf(record.value)));
+    }
     return writer_->status();
   }
 
@@ -146,6 +152,7 @@ class SsdMerge {
         result_(result),
         outputs_(request, &result->files),
         judge_(request.filter, request.versions_once),
+        filter_(request.order, request.compaction_filter, request.filter_level, request.filter, request.now_micros),
         ranges_(request.ranges) {
     const SsdJob& job = *request.job;
     CHECK_NE(job.tables.empty(), job.upper.empty());
@@ -227,8 +234,11 @@ class SsdMerge {
       return Status::OK();
     }
     if (again) return TakeAgain(record);
-    const bool asks = IsTombstone(record.type());
-    const VersionJudge::Verdict verdict = judge_.Judge(record.type(), record.sequence(), asks && AtBottom());
+    const bool expired = HasExpired(record, request_.now_micros);
+    const bool asks = expired || IsTombstone(record.type());
+    const VersionJudge::Verdict verdict =
+        judge_.Judge(record.type(), record.sequence(), asks && AtBottom(),
+                     expired ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn);
     if (kChecksContracts && judge_.violated()) return PutTwice(request_.store->path());
     return Keep(record, verdict);
   }
@@ -273,7 +283,9 @@ class SsdMerge {
     const bool operands_wait = !held_.empty() && TagType(held_.back().tag) == kTypeMerge;
     Status s;
     if (operands_wait && (!judge_.apart() || MIODB_MUTATED(kFoldAcrossSnapshot))) {
-      if (!operand) return Fold(&record, false);
+      const bool is_base = record.type() != kTypeExpiringValue || HasExpired(record, request_.now_micros);
+      if (!operand && is_base) return Fold(&record, false);
+      if (!operand) s = EndOperands(false);
     } else {
       s = operands_wait ? EndOperands(false) : EmitHeld();
     }
@@ -305,7 +317,7 @@ class SsdMerge {
   Status Fold(const RecordView* base, bool partially) {
     CHECK(!held_.empty());
     CHECK(base == nullptr || !partially);
-    Operands operands;
+    Operands operands(request_.now_micros);
     for (const Held& held : held_) operands.AddOlder(held.View(last_key_));
     if (base != nullptr) operands.AddOlder(*base);
     std::string value;
@@ -336,9 +348,15 @@ class SsdMerge {
 
   Status Emit(const RecordView& record) {
     DCHECK(request_.order.Equal(record.key, last_key_));
+    const bool bottom = request_.compaction_filter != nullptr && AtBottom();
+    const RecordFilter::Action action = filter_.Ask(record, bottom);
+    if (action == RecordFilter::Action::kDrop) {
+      result_->entries_dropped++;
+      return Status::OK();
+    }
     const bool new_key = !key_written_;
     key_written_ = true;
-    return outputs_.Add(record, new_key);
+    return outputs_.Add(action == RecordFilter::Action::kReplace ? filter_.replacement() : record, new_key);
   }
 
   const SsdMergeRequest& request_;
@@ -347,6 +365,7 @@ class SsdMerge {
   Run run_;  // a drain's tables
   std::unique_ptr<InternalIterator> input_;
   VersionJudge judge_;
+  RecordFilter filter_;
   RangeWalk ranges_;
   std::vector<Held> held_;  // a single deletion, or operands, newest first
   bool any_ = false;

@@ -24,6 +24,7 @@
 
 #include "compaction/ssd_picker.h"
 #include "compaction/version_filter.h"
+#include "miodb/compaction_filter.h"
 #include "miodb/merge_operator.h"
 #include "src/iterator/range_set.h"
 
@@ -37,11 +38,14 @@ struct SsdMergeRequest {
   const VersionFilter* filter;
   uint64_t file_bytes;  // target size
   std::function<uint64_t()> new_file_number;
-  const std::atomic<bool>* stop;                  // give up when set
-  const MergeOperator* merge_operator = nullptr;  // as in MergeRequest
-  bool versions_once = true;                      // the same
-  RangeSetRef ranges = nullptr;                   // the same
-  uint64_t ranges_applied = 0;                    // the same
+  const std::atomic<bool>* stop;                        // give up when set
+  const MergeOperator* merge_operator = nullptr;        // as in MergeRequest
+  bool versions_once = true;                            // the same
+  RangeSetRef ranges = nullptr;                         // the same
+  uint64_t ranges_applied = 0;                          // the same
+  uint64_t now_micros = 0;                              // the same
+  const CompactionFilter* compaction_filter = nullptr;  // the same
+  int filter_level = 0;                                 // the same
 };
 
 struct SsdMergeResult {

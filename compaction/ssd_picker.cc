@@ -92,11 +92,11 @@ double Cost(const SsdPickerInput& input, const Candidate& c) {
 
 // Whether a table or file is one of those that are to be purged. Tombstones that hide something below go down to it;
 // those that hide nothing are dropped where they are (PurgeRequest::rewrite).
-bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const Slice& smallest,
-              const Slice& largest) {
+bool IsPurged(const SsdPickerInput& input, uint64_t number, uint64_t tombstones, const ExpiryRange& expiry,
+              const Slice& smallest, const Slice& largest) {
   const PurgeRequest& purge = *input.purge;
   CHECK_GE(purge.level, -1);
-  return tombstones > 0 && number < purge.before &&
+  return (tombstones > 0 || expiry.MayHaveExpired(purge.date_micros)) && number < purge.before &&
          (purge.begin == nullptr || input.order.Compare(largest, *purge.begin) >= 0) &&
          (purge.end == nullptr || input.order.Compare(smallest, *purge.end) <= 0) &&
          input.version->ssd->OverlapsFrom(static_cast<size_t>(purge.level + 1), smallest, largest) != purge.rewrite;
@@ -181,8 +181,10 @@ std::optional<SsdJob> PickDrain(const SsdPickerInput& input, bool purge) {
   CHECK_EQ(version.levels.back().size(), 1u);
   VisitFromAnywhere(version.levels.back()[0]->tables, [&](const TableRef& table) {
     if (input.busy_tables != nullptr && input.busy_tables->count(table->number()) > 0) return true;
-    if (purge && !IsPurged(input, table->number(), table->tombstones(), table->smallest(), table->largest()))
+    if (purge &&
+        !IsPurged(input, table->number(), table->tombstones(), table->expiry(), table->smallest(), table->largest())) {
       return true;
+    }
     choice.Offer(DrainOf(table));
     return input.oldest_first || !choice.IsFull();
   });
@@ -198,11 +200,38 @@ std::optional<SsdJob> PickCompaction(const SsdPickerInput& input, size_t level, 
     const SstMeta& meta = file->meta();
     // A deletion of a range that may hide something in the file counts as a tombstone of its.
     const uint64_t tombstones = meta.tombstones + (RangesReach(input.version->ranges.get(), meta) ? 1 : 0);
-    if (purge && !IsPurged(input, meta.number, tombstones, meta.smallest, meta.largest)) return true;
+    if (purge && !IsPurged(input, meta.number, tombstones, meta.expiry, meta.smallest, meta.largest)) return true;
     choice.Offer(CompactionOf(file, level, output_level));
     return !choice.IsFull();
   });
   return choice.Best();
+}
+
+// A file goes as a whole if all of it has expired and no file of a deeper level has keys in its range. The deepest come
+// first: then what lies above may have nothing left that it hides. One at a time, since each holds its range only for
+// an edit.
+std::optional<SsdJob> PickExpired(const SsdPickerInput& input) {
+  const SsdLevels& ssd = *input.version->ssd;
+  for (size_t level = ssd.levels.size(); level-- > 0;) {
+    std::optional<SsdJob> job;
+    ssd.levels[level].Search(
+        [&](const FileSummary& part) { return !job.has_value() && part.whole_expiry <= input.date_micros; },
+        [&](const SstRef& file) {
+          const SstMeta& meta = file->meta();
+          if (job.has_value() || meta.whole_expiry() > input.date_micros) return;
+          const SsdRange range = {static_cast<int>(level), meta.smallest, meta.largest};
+          if (!IsFree(input, range) || ssd.OverlapsFrom(level + 1, meta.smallest, meta.largest)) return;
+          job.emplace();
+          job->kind = SsdJobKind::kDrop;
+          job->output_level = range.first_level;
+          job->upper.push_back(file);
+          job->range = range;
+        });
+    if (!job.has_value()) continue;
+    CHECK(job->upper.size() == 1 && job->lower.empty() && !job->is_move());
+    return job;
+  }
+  return std::nullopt;
 }
 
 // The level that is furthest above its limit; others follow if it has nothing free.
@@ -223,6 +252,11 @@ std::optional<SsdJob> PickFullLevel(const SsdPickerInput& input) {
 }
 
 }  // namespace
+
+const char* SsdJobName(const SsdJob& job) {
+  if (job.kind == SsdJobKind::kDrop) return "removal of what expired";
+  return job.is_drain() ? "drain" : job.is_move() ? "move" : "compaction";
+}
 
 // Files of both levels lie inside of the range that is held, or two jobs could have one in common.
 void CheckJob(const SsdPickerInput& input, const SsdJob& job) {
@@ -275,9 +309,9 @@ std::optional<SsdJob> PickPurge(const SsdPickerInput& input) {
 std::optional<SsdJob> PickSsdJob(const SsdPickerInput& input) {
   if (input.version->ssd == nullptr) return std::nullopt;
   CHECK(input.running != nullptr);
-  // Room in the pool first, because writers wait for that.
-  std::optional<SsdJob> job;
-  if (input.purge_first) job = PickPurge(input);
+  // What costs nothing, then room in the pool, because writers wait for that.
+  std::optional<SsdJob> job = PickExpired(input);
+  if (!job.has_value() && input.purge_first) job = PickPurge(input);
   if (!job.has_value() && input.drain) job = PickDrain(input, false);
   if (!job.has_value()) job = PickFullLevel(input);
   if (!job.has_value()) job = PickPurge(input);

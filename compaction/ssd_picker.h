@@ -2,7 +2,8 @@
 //
 // A drain moves a partition of the repository, whole, into the first SSD level, merged with the files there that
 // overlap. A compaction moves a file of one SSD level into the next, in the same way. Of several candidates the one is
-// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is.
+// taken that has least to rewrite for what it moves. A rewrite frees one file of its tombstones where it is. A file of
+// which everything has expired goes by itself.
 
 #ifndef MIODB_COMPACTION_SSD_PICKER_H_
 #define MIODB_COMPACTION_SSD_PICKER_H_
@@ -24,7 +25,13 @@ struct SsdRange {
   std::string largest;
 };
 
+enum class SsdJobKind : uint8_t {
+  kMerge,  // into the output level
+  kDrop,   // the file of upper has expired as a whole and hides nothing: it goes, unread
+};
+
 struct SsdJob {
+  SsdJobKind kind = SsdJobKind::kMerge;
   int output_level = 0;          // an SSD level
   std::vector<TableRef> tables;  // a drain's: partitions in key order
   FileList upper;                // a compaction's: files of the level above, a rewrite's: of the same
@@ -39,6 +46,9 @@ struct SsdJob {
   }
 };
 
+// For the info log.
+const char* SsdJobName(const SsdJob& job);
+
 // Tombstones of one level in a range of keys are to go down, or to be dropped if they hide nothing. What was made after
 // the request is left out, so that it comes to an end whatever is written meanwhile.
 struct PurgeRequest {
@@ -46,6 +56,7 @@ struct PurgeRequest {
   const Slice* end = nullptr;    // null: to the last
   int level = -1;                // -1: the repository
   uint64_t before = 0;           // tables and files with lower numbers
+  uint64_t date_micros = 0;      // what had expired then is as tombstones
   bool rewrite = false;          // files whose tombstones hide nothing, where they are; else the others
 };
 
@@ -58,6 +69,7 @@ struct SsdPickerInput {
   std::vector<uint64_t> level_limits;  // bytes that an SSD level may have; the last level has no limit
   const std::vector<SsdRange>* running = nullptr;
   const PurgeRequest* purge = nullptr;              // null: nothing is to be purged
+  uint64_t date_micros = 0;                         // what has expired by now; 0: nothing
   bool purge_first = false;                         // its turn has come, whatever else there is to do
   const std::set<uint64_t>* busy_tables = nullptr;  // null: none; of the repository, in jobs that take only some
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/util/check.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -26,6 +27,7 @@ Status TableSink::StartTable() {
                                               options_.new_table_number(), options_.filter_bits);
   payload_bytes_ = 0;
   oldest_ = kMaxSequence;
+  expiry_ = ExpiryRange();
   // Room for what is left, or what is guessed; and it is told how many may come, so that it knows whether it was cut
   // short.
   const uint64_t left = options_.max_entries - taken_;
@@ -57,13 +59,15 @@ Status TableSink::MakeRoom(bool same_key) {
 }
 
 // Bytes are accounted by the size in the word, the figure that is taken away again when the entry is dropped.
-void TableSink::Add(const IndexEntry& entry, uint64_t oldest) {
+void TableSink::Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry) {
   CHECK(builder_ != nullptr && builder_->HasRoom());
   CHECK_LT(taken_ + builder_->entries(), options_.max_entries);
   CHECK(tracker_->Find(entry.word.ref()) != nullptr);
   tracker_->AddLive(entry.word.size());
   payload_bytes_ += entry.word.size();
   oldest_ = std::min(oldest_, oldest);
+  DCHECK_EQ(expiry.any(), entry.word.type() == kTypeExpiringValue);
+  if (!MIODB_MUTATED(kExpiryOfFirst) || !expiry_.any()) expiry_.Add(expiry);
   builder_->Add(entry);
 }
 
@@ -76,6 +80,7 @@ Status TableSink::FinishTable() {
   summary.min_sequence = options_.min_sequence;
   summary.max_sequence = options_.max_sequence;
   summary.oldest_sequence = oldest_;
+  summary.expiry = expiry_;
   summary.ranges_applied = ranges_applied_;
   summary.payload = tracker_->Take();
   CHECK_LE(summary.payload.size(), builder_->entries());

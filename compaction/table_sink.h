@@ -46,9 +46,9 @@ class TableSink {
   // key of the one added last.
   Status MakeRoom(bool same_key);
 
-  // oldest: the entry's sequence, or one that is not above it.
+  // oldest: the entry's sequence, or one that is not above it. expiry: bounds of when it expires, if it does.
   // REQUIRES: MakeRoom(entry.same_key_as_last) has returned OK since the last Add.
-  void Add(const IndexEntry& entry, uint64_t oldest);
+  void Add(const IndexEntry& entry, uint64_t oldest, const ExpiryRange& expiry);
 
   // A version is kept that a deletion of a range hides, of the sequence behind this one.
   void LimitRangesApplied(uint64_t sequence) { ranges_applied_ = std::min(ranges_applied_, sequence); }
@@ -70,6 +70,7 @@ class TableSink {
   uint64_t taken_ = 0;          // entries in finished tables
   uint64_t payload_bytes_ = 0;  // of the table being built
   uint64_t oldest_ = 0;         // the least that was said of its entries
+  ExpiryRange expiry_;          // the same of expiries
   uint64_t ranges_applied_;     // of the tables that are finished from now on
   bool overflowed_ = false;
   std::vector<TableRef> tables_;

@@ -7,6 +7,8 @@
 // A version right below an operand that is kept is needed by it, whoever sees it: what reads make of an operand goes
 // down to the next version that is none.
 //
+// A put that has expired is a tombstone, but for the single deletion above it, whose put it is all the same.
+//
 // A tombstone is needed as long as something older of its key may lie deeper, or a snapshot is older than it. A single
 // deletion is needed until it meets its put, also where a newer version hides it: that one may go together with a
 // single deletion of its own, and then the put below would be seen.
@@ -43,6 +45,9 @@ class VersionFilter {
     return it != snapshots_.end() && *it < newer;
   }
 
+  // Whether a snapshot sees a version of this sequence, unless a newer one hides it.
+  bool SeenBySnapshot(uint64_t sequence) const { return !snapshots_.empty() && sequence <= snapshots_.back(); }
+
   // Whether no snapshot is older than a tombstone, so that where nothing older lies deeper it may go.
   bool TombstoneDroppable(uint64_t sequence) const { return snapshots_.empty() || sequence <= snapshots_.front(); }
 
@@ -53,6 +58,9 @@ class VersionFilter {
 // Judges the versions of one key after the other, from the newest to the oldest.
 class VersionJudge {
  public:
+  // Whether a put shows its value still.
+  enum class Life : uint8_t { kGoesOn, kExpired };
+
   enum class Verdict : uint8_t {
     kKeep,
     kDrop,
@@ -78,15 +86,17 @@ class VersionJudge {
   }
 
   // Of the next older version of the key. sequence: 0 if it is not known, which does without snapshots, and for a key's
-  // newest version that is no tombstone. bottom: nothing older than the inputs has the key.
-  Verdict Judge(ValueType type, uint64_t sequence, bool bottom) {
+  // newest version that is no tombstone and has not expired. bottom: nothing older than the inputs has the key.
+  Verdict Judge(ValueType type, uint64_t sequence, bool bottom, Life life = Life::kGoesOn) {
     DCHECK(IsKnownType(type));
+    DCHECK(life == Life::kGoesOn || type == kTypeExpiringValue);
+    const bool hides_key = IsTombstone(type) || life == Life::kExpired;
     DCHECK(newer_.sequence == 0 || sequence < newer_.sequence);
     apart_ = newer_.any && filter_->VisibleBelow(sequence, newer_.sequence);
     if (holding_) {
       holding_ = false;
       DCHECK(once_ && !has_pair_);
-      if (type == kTypeValue && (!apart_ || MIODB_MUTATED(kPairAcrossSnapshot))) {
+      if (IsPut(type) && (!apart_ || MIODB_MUTATED(kPairAcrossSnapshot))) {
         newer_ = above_held_;  // what is below is hidden by what hid the pair, if anything did
         pair_sequence_ = sequence;
         has_pair_ = true;
@@ -98,7 +108,7 @@ class VersionJudge {
     const bool hidden = newer.any && !apart_ && (!newer.needs_older || MIODB_MUTATED(kOperandBaseDropped));
     const bool single = type == kTypeSingleDeletion && once_;
     const bool nothing_older = bottom || (single && MIODB_MUTATED(kSingleDeletionEarly));
-    const bool needless = IsTombstone(type) && nothing_older && filter_->TombstoneDroppable(sequence);
+    const bool needless = hides_key && nothing_older && filter_->TombstoneDroppable(sequence);
     const bool keep = (!hidden || (single && !MIODB_MUTATED(kSingleDeletionHidden))) && !needless;
     newer_ = {true, keep && type == kTypeMerge, sequence};
     if (!keep) return Verdict::kDrop;
@@ -131,7 +141,7 @@ class VersionJudge {
   // Of a put that has gone with its single deletion, an older one that no snapshot tells apart from it. It goes too.
   bool IsSecondPut(ValueType type, uint64_t sequence) {
     DCHECK(has_pair_ && once_);
-    const bool second = type == kTypeValue && !filter_->VisibleBelow(sequence, pair_sequence_);
+    const bool second = IsPut(type) && !filter_->VisibleBelow(sequence, pair_sequence_);
     has_pair_ = second;
     violated_ = violated_ || second;
     return second;

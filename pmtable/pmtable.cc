@@ -112,7 +112,7 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
     payload_.push_back({std::move(extent), p.live_bytes});
     payload_bytes_ += p.live_bytes;
   }
-  NotePayloadBounds();
+  payload_bounds_.Set(BoundsOf(payload_, payload_bytes_));
   Status s = LoadInner(verify);
   if (s.ok()) s = LoadKeyRange(verify);
   return s;
@@ -120,15 +120,15 @@ Status PMTable::Load(uint64_t number, bool verify, const ClaimPayload& claim) {
 
 // Every reference is looked up in these bounds before it is followed, so a damaged index word leads to Corruption and
 // never to bytes of another table or outside of the pool.
-void PMTable::NotePayloadBounds() {
+std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload, uint64_t live_bytes) {
   std::vector<PayloadBounds::Bounds> extents;
   uint64_t live = 0;
-  for (const PayloadRef& p : payload_) {
+  for (const PayloadRef& p : payload) {
     extents.push_back({p.extent->offset(), p.extent->end()});
     live += p.live_bytes;
   }
-  CHECK_EQ(live, payload_bytes_);
-  payload_bounds_.Set(std::move(extents));
+  CHECK_EQ(live, live_bytes);
+  return extents;
 }
 
 // The two keys bound the table in runs and clusters. They come from records, since the index may know only their

@@ -26,6 +26,7 @@
 #include "miodb/status.h"
 #include "pmtable/payload_bounds.h"
 #include "pmtable/table_meta.h"
+#include "src/format/expiry.h"
 #include "src/format/index_node.h"
 #include "src/format/record.h"
 #include "src/iterator/lookup_key.h"
@@ -42,6 +43,14 @@ class PerfClock;
 struct PayloadRef {
   ExtentRef extent;
   uint64_t live_bytes;
+};
+
+// Where these extents lie, for PayloadBounds. live_bytes: what they have together.
+std::vector<PayloadBounds::Bounds> BoundsOf(const std::vector<PayloadRef>& payload, uint64_t live_bytes);
+
+// When entries of a table expire: bounds of the moments, of none if none does.
+struct TableExpiry : ExpiryRange {
+  uint64_t whole = kNoExpiry;  // from this moment on the table is tombstones and nothing else
 };
 
 class PMTable {
@@ -63,6 +72,13 @@ class PMTable {
   // opened table has nothing better than that.
   uint64_t oldest_sequence() const { return oldest_sequence_; }
 
+  // When its entries expire, of which nothing is known but these bounds.
+  TableExpiry expiry() const {
+    if (!has(kTableExpiring)) return TableExpiry();
+    DCHECK_LE(header_.first_expiry, header_.last_expiry);
+    const bool whole = header_.expiring + header_.tombstones == header_.entries;
+    return {{header_.first_expiry, header_.last_expiry}, whole ? header_.last_expiry : kNoExpiry};
+  }
   // No entry is hidden by a deletion of a range that is at or below this sequence.
   uint64_t ranges_applied() const { return header_.ranges_applied; }
 
@@ -139,7 +155,6 @@ class PMTable {
   bool by_fingerprint() const { return order_.bytewise() && !has(kTableSpanning); }
 
   Status Load(uint64_t number, bool verify, const ClaimPayload& claim);
-  void NotePayloadBounds();
   Status LoadInner(bool verify);
   Status LoadKeyRange(bool verify);
   Status Descend(const Slice& key, bool or_equal, bool verify, size_t level, uint64_t* node) const;

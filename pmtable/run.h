@@ -29,16 +29,22 @@ struct TableSummary {
     oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
     hidden = hidden || HoldsHidden(*table);
     tombstones = tombstones || table->tombstones() > 0;
+    first_expiry = std::min(first_expiry, table->expiry().first);
+    whole_expiry = std::min(whole_expiry, table->expiry().whole);
   }
   void Add(const TableSummary& other) {
     oldest_sequence = std::min(oldest_sequence, other.oldest_sequence);
     hidden = hidden || other.hidden;
     tombstones = tombstones || other.tombstones;
+    first_expiry = std::min(first_expiry, other.first_expiry);
+    whole_expiry = std::min(whole_expiry, other.whole_expiry);
   }
 
   uint64_t oldest_sequence = UINT64_MAX;
   bool hidden = false;  // a table has versions that a newer one hides
   bool tombstones = false;
+  uint64_t first_expiry = kNoExpiry;  // no entry expires earlier
+  uint64_t whole_expiry = kNoExpiry;  // no table has expired as a whole earlier
 };
 
 // Tables of one run in key order. Versions share what of it does not change.

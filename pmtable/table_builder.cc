@@ -97,6 +97,16 @@ void SealNode(Node* node, uint64_t seed) {
   node->header.checksum = Hash64(reinterpret_cast<const char*>(node) + 8, sizeof(*node) - 8, seed);
 }
 
+void NoteExpiry(uint64_t expiring, const ExpiryRange& expiry, TableHeader* header) {
+  CHECK_EQ(expiring > 0, expiry.any());
+  if (expiring == 0) return;
+  CHECK_GT(expiry.first, 0u);
+  header->flags |= kTableExpiring;
+  header->expiring = expiring;
+  header->first_expiry = expiry.first;
+  header->last_expiry = expiry.last;
+}
+
 }  // namespace
 
 // Takes no space yet: Start does, once the caller knows how much.
@@ -154,6 +164,7 @@ void PMTableBuilder::Add(const IndexEntry& entry) {
   last_ = entry;
   live_bytes_ += entry.word.size();
   if (entry.word.tombstone()) tombstones_++;
+  if (entry.word.type() == kTypeExpiringValue) expiring_++;
   if (filter_ != nullptr) filter_->Add(entry.hash);
   entries_++;
   pending_.push_back(entry);
@@ -246,8 +257,7 @@ void SetSequences(const PMTableBuilder::Summary& summary, TableHeader* header) {
 // missing, and the manifest names it only afterwards. The PMTable that comes back is opened from what is in DRAM,
 // without a look at the medium but for the first and the last key.
 Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* table) {
-  CHECK_GT(entries_, 0u);
-  CHECK(tombstones_ <= entries_ && ascending_ <= entries_);
+  CHECK(entries_ > 0 && expiring_ + tombstones_ <= entries_ && ascending_ <= entries_);
   CHECK((flags_ & kTableSpanning) == 0 || (flags_ & kTableDuplicates) != 0);
   if (!pending_.empty()) EmitLeaf();
   CHECK_EQ(leaf_count_, (entries_ + kNodeFanout - 1) / kNodeFanout);
@@ -269,6 +279,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   // A sixteenth out of order is borne: scans read ahead, and copying everything to mend it would cost more.
   if (ascending_ >= entries_ - entries_ / 16) h.flags |= kTableOrdered;
   if ((flags_ & kTableDuplicates) != 0 && chains_only_) h.flags |= kTableChains;
+  NoteExpiry(expiring_, summary.expiry, &h);
   h.version = TableVersionOf(h.flags);
   h.entries = entries_;
   h.tombstones = tombstones_;
@@ -295,7 +306,7 @@ Status PMTableBuilder::Finish(Summary summary, std::shared_ptr<const PMTable>* t
   CHECK_GE(index_->size(), h.meta_offset + h.meta_size);
   t->leaves_ = reinterpret_cast<const LeafNode*>(base + sizeof(TableHeader));
   t->payload_ = std::move(summary.payload);
-  t->NotePayloadBounds();
+  t->payload_bounds_.Set(BoundsOf(t->payload_, t->payload_bytes_));
   Status s = t->LoadKeyRange(false);
   if (!s.ok()) return s;
   if (filter_ != nullptr && entries_ >= capacity_ - capacity_ / 4) {

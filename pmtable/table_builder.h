@@ -87,6 +87,7 @@ class PMTableBuilder {
     std::vector<PayloadRef> payload;  // by offset, each with live bytes > 0
     uint64_t oldest_sequence = 0;     // see PMTable
     uint64_t ranges_applied = 0;      // the same
+    ExpiryRange expiry = {};          // of the entries that expire
   };
 
   // Writes the upper levels, the meta block and the header. REQUIRES: at least one entry. Durable after a fence.
@@ -115,6 +116,7 @@ class PMTableBuilder {
   bool shortened_ = false;  // capacity is less than what may come
   uint64_t entries_ = 0;
   uint64_t tombstones_ = 0;
+  uint64_t expiring_ = 0;
   uint64_t ascending_ = 0;
   uint64_t leaf_count_ = 0;
   uint64_t live_bytes_ = 0;

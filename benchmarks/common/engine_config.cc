@@ -85,6 +85,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
   f->Option("partition_size", &o->partition_size, "bytes at which a repository partition splits");
   f->Option("max_background_merges", &o->max_background_merges, "merges at once; 0: by the number of CPUs");
   f->Option("settle_after_idle_ms", &o->settle_after_idle_ms, "silence after which the buffer is settled; 0: never");
+  f->Option("lifetime_seconds", &o->lifetime_seconds, "how long values live (miodb); 0: for ever");
   f->Option("lazy_copy_limit", &o->lazy_copy_limit, "largest record in bytes that lazy copy moves");
   f->Int("perf_sampling", &c->perf_sampling, 0, kMax,
          "take the times of the stages of every Nth put and get; stats shows them; 0: of none");

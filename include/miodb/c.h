@@ -64,6 +64,7 @@ MIODB_C_EXPORT void miodb_options_set_level_trigger(struct leveldb_options_t*, i
 MIODB_C_EXPORT void miodb_options_set_max_background_merges(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_partition_size(struct leveldb_options_t*, uint64_t bytes);
 MIODB_C_EXPORT void miodb_options_set_settle_after_idle_ms(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_lifetime_seconds(struct leveldb_options_t*, uint64_t);
 MIODB_C_EXPORT void miodb_options_set_lazy_copy_limit(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_space_amplification_percent(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_filter_bits_per_key(struct leveldb_options_t*, int);
@@ -332,6 +333,35 @@ MIODB_C_EXPORT void miodb_transaction_rollback_to_save_point(miodb_transaction_t
    somebody else, nothing is written, and it should be rolled back. 0 with an error: it failed. */
 MIODB_C_EXPORT uint8_t miodb_transaction_commit(miodb_transaction_t*, char** errptr);
 MIODB_C_EXPORT void miodb_transaction_rollback(miodb_transaction_t*, char** errptr);
+/* ---- Lifetimes and compaction filters. miodb/lifetime.h and miodb/compaction_filter.h say what they do. Of both,
+   destructor, if not NULL, is called with state in the end. All but that may be called by several threads at once. ----
+ */
+
+/* 0: as the options of the database say; UINT64_MAX: for ever. */
+MIODB_C_EXPORT void miodb_writeoptions_set_lifetime_seconds(struct leveldb_writeoptions_t*, uint64_t);
+
+/* lifetime_seconds returns how long the value of a put lives, 0 for ever. */
+typedef struct miodb_lifetimepolicy_t miodb_lifetimepolicy_t;
+MIODB_C_EXPORT miodb_lifetimepolicy_t* miodb_lifetimepolicy_create(
+    void* state, void (*destructor)(void* state),
+    uint64_t (*lifetime_seconds)(void* state, const char* key, size_t keylen, const char* value, size_t vallen));
+
+/* After the databases that use it were closed. */
+MIODB_C_EXPORT void miodb_lifetimepolicy_destroy(miodb_lifetimepolicy_t*);
+
+/* The policy stays the caller's. NULL: none. */
+MIODB_C_EXPORT void miodb_options_set_lifetime_policy(struct leveldb_options_t*, miodb_lifetimepolicy_t*);
+
+/* filter returns 0 to keep the record and 1 to remove it; or it stores another value and its length, which is given to
+   delete_value, or to free if that is NULL, and returns 2. is_operand: value is an operand of a merge. */
+typedef struct miodb_compactionfilter_t miodb_compactionfilter_t;
+MIODB_C_EXPORT miodb_compactionfilter_t* miodb_compactionfilter_create(
+    void* state, void (*destructor)(void* state),
+    int (*filter)(void* state, int level, const char* key, size_t keylen, uint8_t is_operand, const char* value,
+                  size_t vallen, char** new_value, size_t* new_vallen),
+    void (*delete_value)(void* state, const char* value, size_t len), const char* (*name)(void* state));
+MIODB_C_EXPORT void miodb_compactionfilter_destroy(miodb_compactionfilter_t*);
+MIODB_C_EXPORT void miodb_options_set_compaction_filter(struct leveldb_options_t*, miodb_compactionfilter_t*);
 
 /* ---- Waiting, and what the database says of itself. ---- */
 

@@ -34,10 +34,12 @@
 namespace miodb {
 
 class Cache;
+class CompactionFilter;
 class Comparator;
 class Env;
 class EventListener;
 class FilterPolicy;
+class LifetimePolicy;
 class Logger;
 class MergeOperator;
 class Slice;
@@ -215,6 +217,15 @@ struct MIODB_EXPORT Options {
   // What DB::Merge does to a value (merge_operator.h). nullptr: nothing can be merged, and keys with operands from
   // an earlier open cannot be read. Outlives the database.
   const MergeOperator* merge_operator = nullptr;
+
+  // How long values live (lifetime.h): in seconds, 0 to 10^10, or as the policy says of each. 0 and nullptr: for ever.
+  // Not both. The policy outlives the database. Of single writes WriteOptions may say something else.
+  uint64_t lifetime_seconds = 0;
+  const LifetimePolicy* lifetime_policy = nullptr;
+
+  // Asked about records that background work copies, whether they are to stay (compaction_filter.h). nullptr: all stay.
+  // Outlives the database.
+  const CompactionFilter* compaction_filter = nullptr;
 
   // Options of LevelDB's files that have no meaning here, accepted with any value: ssd_file_size is the size of table
   // files, and the log is never rewritten.
@@ -484,6 +495,9 @@ struct MIODB_EXPORT WriteOptions {
   // A write with sync also makes those before it durable, those of other threads too, because they lie before it in
   // the log. With kLogFile it is a sync of the log file.
   bool sync = false;
+
+  // How long the values of this write live, in seconds (lifetime.h). 0: as Options say; kNoLifetime: for ever.
+  uint64_t lifetime_seconds = 0;
 };
 
 }  // namespace miodb

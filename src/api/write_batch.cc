@@ -34,6 +34,9 @@ Status HandleFamily(WriteBatch::Handler* handler, uint8_t type, const Slice& key
   switch (BaseBatchType(type)) {
     case kBatchPut:
       return handler->PutCF(user.family, user.key, value);
+    case kBatchExpiringPut:
+      return handler->PutCF(user.family, user.key,
+                            Slice(value.data() + kBatchExpiryBytes, value.size() - kBatchExpiryBytes));
     case kBatchMerge:
       return handler->MergeCF(user.family, user.key, value);
     case kBatchSingleDeletion:
@@ -170,6 +173,10 @@ Status WriteBatch::Iterate(Handler* handler) const {
     }
     switch (type) {
       case kBatchPut:
+        handler->Put(key, value);
+        break;
+      case kBatchExpiringPut:
+        value.remove_prefix(kBatchExpiryBytes);
         handler->Put(key, value);
         break;
       case kBatchMerge:

@@ -6,11 +6,13 @@
 //            | kBatchMerge           varint32 length, key, varint32 length, operand
 //            | kBatchSingleDeletion  varint32 length, key
 //            | kBatchRangeDeletion   varint32 length, begin, varint32 length, end
+//            | kBatchExpiringPut     varint32 length, key, varint32 length, fixed64 expiry and value
 //            | kBatchFamily and one of these: the same, with keys of a column family (util/family_key.h)
 //
 // The first byte of an update is its type. This is the batch format that LevelDB documents, with three of RocksDB's
-// types. That of families is our own, and in memory alone: what a log gets are the keys, and what a trace gets is
-// RocksDB's (trace/trace_format.h).
+// types and two that are our own. Of values that expire no program's batch has any, but those that a database makes of
+// them do. The type of families is in memory alone: what a log gets are the keys, and what a trace gets is RocksDB's
+// (trace/trace_format.h).
 //
 // Threads: as WriteBatch: const calls at any time, one thread alone for a change.
 
@@ -35,10 +37,14 @@ inline constexpr uint8_t kBatchPut = 1;
 inline constexpr uint8_t kBatchMerge = 2;
 inline constexpr uint8_t kBatchSingleDeletion = 7;
 inline constexpr uint8_t kBatchRangeDeletion = 15;
+inline constexpr uint8_t kBatchExpiringPut = 64;
+
+// Of a kBatchExpiringPut, in front of the value.
+inline constexpr size_t kBatchExpiryBytes = 8;
 
 // A bit beside those of the type: the key begins with the prefix of its family. Where it is not set, a key that begins
 // like one is the default family's all the same.
-inline constexpr uint8_t kBatchFamily = 0x40;
+inline constexpr uint8_t kBatchFamily = 0x80;
 
 // What the update does, in whichever family.
 inline uint8_t BaseBatchType(uint8_t type) { return static_cast<uint8_t>(type & ~kBatchFamily); }
@@ -46,13 +52,14 @@ inline uint8_t BaseBatchType(uint8_t type) { return static_cast<uint8_t>(type & 
 // Whether an update of the type has a value, an operand, or the end of a range.
 inline bool HasBatchValue(uint8_t type) {
   const uint8_t base = BaseBatchType(type);
-  return base == kBatchPut || base == kBatchMerge || base == kBatchRangeDeletion;
+  return base == kBatchPut || base == kBatchMerge || base == kBatchRangeDeletion || base == kBatchExpiringPut;
 }
 
 // Types that updates have.
 inline bool IsBatchType(uint8_t type) {
   const uint8_t base = BaseBatchType(type);
-  return base <= kBatchMerge || base == kBatchSingleDeletion || base == kBatchRangeDeletion;
+  return base <= kBatchMerge || base == kBatchSingleDeletion || base == kBatchRangeDeletion ||
+         base == kBatchExpiringPut;
 }
 
 // Bytes in front of the first update.
@@ -123,6 +130,7 @@ class BatchReader {
     if ((*type & kBatchFamily) != 0 && FamilyOf(*key) == kDefaultFamily) return Damaged();
     if (HasBatchValue(*type)) {
       if (!ReadString(value)) return Damaged();
+      if (BaseBatchType(*type) == kBatchExpiringPut && value->size() < kBatchExpiryBytes) return Damaged();
     } else {
       value->clear();
     }

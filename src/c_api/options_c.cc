@@ -93,6 +93,7 @@ OPTION(int, level_trigger)
 OPTION(int, max_background_merges)
 OPTION(uint64_t, partition_size)
 OPTION(int, settle_after_idle_ms)
+OPTION(uint64_t, lifetime_seconds)
 OPTION(size_t, lazy_copy_limit)
 OPTION(int, space_amplification_percent)
 OPTION(int, filter_bits_per_key)
@@ -134,6 +135,7 @@ void leveldb_readoptions_set_snapshot(leveldb_readoptions_t* options, const leve
 leveldb_writeoptions_t* leveldb_writeoptions_create() { return new leveldb_writeoptions_t; }
 void leveldb_writeoptions_destroy(leveldb_writeoptions_t* options) { delete options; }
 SETTER(leveldb_writeoptions, leveldb_writeoptions_t, uint8_t, sync)
+SETTER(miodb_writeoptions, leveldb_writeoptions_t, uint64_t, lifetime_seconds)
 
 // ---- Bounds: keys in [lower, upper) only. ----
 

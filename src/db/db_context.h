@@ -25,6 +25,7 @@
 #include "src/nvm/pool.h"
 #include "src/ssd/ssd_store.h"
 #include "src/trace/tracer.h"
+#include "src/util/clock.h"
 #include "src/util/fork_guard.h"
 #include "src/util/key_order.h"
 #include "src/util/mutation.h"
@@ -52,6 +53,9 @@ struct DbContext {
   // How tables and files are read for these options.
   bool Verifies(const ReadOptions& read) const { return read.verify_checksums || options.paranoid_checks; }
   SstReader::ReadMode SsdReadMode(const ReadOptions& read) const { return {Verifies(read), read.fill_cache}; }
+
+  // The moment up to which records have expired. It may go back when somebody sets the system's clock.
+  uint64_t WallMicros() const { return hooks.wall_micros != nullptr ? hooks.wall_micros() : ::miodb::WallMicros(); }
 
   // A line of the info log, if it takes such lines. Without memory for it there is a message less.
   void Log(const char* format, ...) const __attribute__((format(printf, 2, 3)));

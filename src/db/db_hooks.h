@@ -30,6 +30,9 @@ struct DbHooks {
   // CPUs that writers and background threads are said to share; 0: those that the machine has.
   size_t cpus = 0;
 
+  // The date in microseconds since 1970, by which records expire; null: that of the system.
+  uint64_t (*wall_micros)() = nullptr;
+
   // Space that was free for so long is given back to the file system.
   uint64_t give_back_micros = 10 * 1000 * 1000;
 };

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+#include "src/format/expiry.h"
 #include "src/iterator/default_family_iterator.h"
 #include "src/iterator/operands.h"
 #include "src/iterator/range_cover.h"
@@ -47,7 +48,8 @@ class DBIterator final : public Iterator {
         sequence_(point.sequence),
         ranges_(order_),
         lower_(options.iterate_lower_bound),
-        upper_(options.iterate_upper_bound) {
+        upper_(options.iterate_upper_bound),
+        operands_(point.now_micros) {
     CHECK(versions_ != nullptr);
     CHECK_LE(sequence_, kMaxSequence);
     ranges_.Reset(state_->RangeSets(), sequence_);
@@ -129,6 +131,7 @@ class DBIterator final : public Iterator {
       ranges_.Reset(point.state->RangeSets(), point.sequence);
       state_ = std::move(point.state);
       sequence_ = point.sequence;
+      operands_ = Operands(point.now_micros);
       valid_ = false;
       failure_ = Status::OK();
       return Status::OK();
@@ -263,6 +266,7 @@ class DBIterator final : public Iterator {
       if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
       if (record.type() != kTypeValue) [[unlikely]] {
         if (record.type() == kTypeMerge) return FoldForward();
+        if (record.type() == kTypeExpiringValue && !HasExpired(record, operands_.now_micros())) return Show(record);
         RecordView tombstone = record;
         Keep(&tombstone, &passed_space_, nullptr);
         passed = tombstone.key;
@@ -278,6 +282,14 @@ class DBIterator final : public Iterator {
   bool IsHidden(const RecordView& record) {
     return record.sequence() <= sequence_ &&
            record.sequence() <= ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
+  }
+
+  // A put that has not expired becomes current, with the value that its user gave it.
+  void Show(const RecordView& put) {
+    DCHECK(!HidesKey(put, operands_.now_micros()));
+    current_ = put;
+    current_.value = UserValue(put);
+    valid_ = true;
   }
 
   // Goes on to the first version that is not both visible to the sequence and hidden by a range. The first few are
@@ -365,7 +377,7 @@ class DBIterator final : public Iterator {
     RecordView candidate;
     bool in_key = false;   // candidate.key is the key whose versions are being walked
     bool visible = false;  // candidate is a version that may be seen
-    const auto shows = [&] { return visible && !IsTombstone(candidate.type()); };
+    const auto shows = [&] { return visible && !HidesKey(candidate, operands_.now_micros()); };
     int hidden_steps = 0;
     while (versions_->Valid()) {
       const RecordView& record = versions_->record();
@@ -399,8 +411,8 @@ class DBIterator final : public Iterator {
     if (!shows() || !versions_->status().ok()) return;
     current_ = candidate;
     valid_ = true;
-    if (candidate.type() == kTypeMerge) [[unlikely]]
-      ShowFolded();
+    if (candidate.type() != kTypeValue) [[unlikely]]
+      candidate.type() == kTypeMerge ? ShowFolded() : Show(candidate);
   }
 
   const ForkGuard fork_guard_;

@@ -20,6 +20,7 @@ namespace miodb {
 struct ReadPoint {
   std::shared_ptr<const ReadState> state;
   uint64_t sequence = 0;
+  uint64_t now_micros = 0;  // what has expired by then is not shown
 };
 
 // How an iterator reads.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/db/read_path.h"
+#include "src/format/expiry.h"
 
 namespace miodb {
 
@@ -30,9 +31,10 @@ bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::st
     for (const RangeSet* set : sets) hidden = std::max(hidden, set->NewestAt(key, lookup.sequence));
     if (hidden > 0 && !(found && record.sequence() > hidden)) return false;
   }
-  if (found && record.type() != kTypeValue) return !IsTombstone(record.type());
+  if (found && (HidesKey(record) || !IsPut(record.type()))) return !HidesKey(record);
   if (found) {
-    if (value != nullptr) value->assign(record.value.data(), record.value.size());
+    const Slice stored = UserValue(record);
+    if (value != nullptr) value->assign(stored.data(), stored.size());
     if (value_found != nullptr) *value_found = true;
     return true;
   }

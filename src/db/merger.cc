@@ -33,6 +33,7 @@ PickerInput Merger::MakePickerInput() const {
   input.version = tree_->versions->current();
   input.level_trigger = db_.options.level_trigger;
   input.snapshots = !tree_->snapshots.empty();
+  input.date_micros = db_.WallMicros();
   input.push_down = tier_->WantsPushDown() || floor_->BufferHoldsLog();
   if (scheduler_->quiet().MaySettle()) input.quiet_bytes = space_->PlentyAbove();
   return input;
@@ -162,7 +163,11 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
                                                        : kCopyReserveChunks * db_.chunk_bytes;
   request.copy_extent_bytes = space_->NextChunkBytes();
   request.filter_bits = db_.options.filter_bits_per_key;
+  request.now_micros = db_.WallMicros();
+  request.drops_any_expired = job.kind == MergeKind::kSettle;
   request.merge_operator = db_.options.merge_operator;
+  request.compaction_filter = db_.options.compaction_filter;
+  request.filter_level = job.output_level;
   request.versions_once = db_.VersionsOnce();
   request.new_table_number = [this] { return tree_->NewId(); };
   request.stop = [this] { return control_->closing(); };
@@ -173,12 +178,14 @@ MergeRequest Merger::MakeMergeRequest(const MergeJob& job, const JobHold& hold, 
 // zero-copy merge reads next to none. Bytes written add the records that were copied.
 void Merger::NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros) {
   uint64_t read = 0, written = result.bytes_copied;
-  for (const TableRef& table : result.removed) read += table->index()->size();
+  if (job.kind != MergeKind::kDrop) {
+    for (const TableRef& table : result.removed) read += table->index()->size();
+  }
   for (const TableRef& table : result.added) written += table->index()->size();
   DCHECK_GE(job.output_level, job.level);
   db_.statistics.merges.Add(1);
-  db_.statistics.range_dropped.Add(result.range_dropped);
-  db_.statistics.range_reads.Add(result.range_reads);
+  db_.statistics.ranges.dropped.Add(result.range_dropped);
+  db_.statistics.ranges.reads.Add(result.range_reads);
   db_.statistics.merge_micros.Add(micros);
   db_.statistics.merge_record_bytes.Add(result.record_bytes_read);
   db_.statistics.levels[static_cast<size_t>(job.output_level)].Note(micros, read, written);
@@ -203,6 +210,10 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   const uint64_t bytes_before = BytesOfMerges(db_.pool->persist());
   // From BeginMerge to EndMerge nothing is thrown, or the scheduler would hold the inputs for ever.
   Status s = db_.WithMemory([&] {
+    if (job.kind == MergeKind::kDrop) {
+      DropTables(job, &result);
+      return Status::OK();
+    }
     VersionRef version;
     MergeRequest request = MakeMergeRequest(job, hold, &version);
     if (job.kind == MergeKind::kQuiet) GiveWay(&request);
@@ -237,6 +248,16 @@ void Merger::RunJob(MergeJob job, const JobHold& hold) {
   Finish(hold, s, given_up ? Outcome::kGivenUp : OutcomeOf(s), refused);
 }
 
+// All that there is to do is the edit: nobody reads what has expired.
+void Merger::DropTables(const MergeJob& job, MergeResult* result) {
+  CHECK(job.kind == MergeKind::kDrop && !job.collect.empty());
+  result->removed = job.collect;
+  for (const TableRef& table : job.collect) result->entries_dropped += table->entries();
+  result->entries_read = 0;
+  db_.statistics.expired.tables.Add(job.collect.size());
+  db_.statistics.expired.entries.Add(result->entries_dropped);
+}
+
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
 // between the records' copies and this edit leaves the copies as free space.
 Status Merger::Install(const MergeJob& job, const MergeResult& result) {
@@ -246,7 +267,7 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   const uint32_t level = into_repository ? kRepositoryLevel : static_cast<uint32_t>(job.output_level);
   // The repository's run keeps its id, and collected tables stay in their run.
   uint64_t run = 0;
-  if (job.kind == MergeKind::kCollect) {
+  if (TakesSomeTables(job.kind)) {
     run = job.inputs[0]->id;
   } else if (!into_repository) {
     run = tree_->versions->NewId();

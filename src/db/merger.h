@@ -75,6 +75,7 @@ class Merger {
   MergeRequest MakeMergeRequest(const MergeJob& job, const JobHold& hold, VersionRef* version) EXCLUDES(db_mutex);
   void RunJob(MergeJob job, const JobHold& hold) EXCLUDES(db_mutex);
   void GiveWay(MergeRequest* request) EXCLUDES(db_mutex);
+  void DropTables(const MergeJob& job, MergeResult* result);
   void NoteQuiet(const MergeResult& result, uint64_t bytes);
   void NoteMerge(const MergeJob& job, const MergeResult& result, uint64_t micros);
   Status Install(const MergeJob& job, const MergeResult& result) REQUIRES(db_mutex);

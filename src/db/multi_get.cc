@@ -12,12 +12,14 @@
 //     state pinned for all of them.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <type_traits>
 #include <utility>
 
 #include "src/db/pool_search.h"
 #include "src/db/read_path.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -44,6 +46,17 @@ struct ReadPath::MultiGetCall {
   ReadState* state = nullptr;
   std::vector<LookupKey> lookups;
   std::vector<size_t> on_ssd;  // indexes of the keys that the pool does not have
+
+  // The date of the call, which the first key asks the clock for that needs it. relaxed: whoever comes first has it for
+  // all, and nothing is published with it.
+  uint64_t DateFrom(const DbContext& db) {
+    uint64_t seen = date_micros.load(std::memory_order_relaxed);
+    if (seen != 0) return seen;
+    const uint64_t now = db.WallMicros();
+    return date_micros.compare_exchange_strong(seen, now, std::memory_order_relaxed) ? now : seen;
+  }
+
+  std::atomic<uint64_t> date_micros{0};
 };
 
 // block: holds the record's bytes if the pool does not.
@@ -55,17 +68,19 @@ void ReadPath::Store(MultiGetCall* call, size_t i, const Status& s, bool found, 
   if (!s.ok()) return;
   if (found && call->state->has_ranges()) [[unlikely]]
     found = record.sequence() > call->state->NewestRange(call->keys[i], call->lookups[i].sequence);
-  if (!found || IsTombstone(record.type())) {
+  const bool expires = found && record.type() == kTypeExpiringValue;
+  if (!found || IsTombstone(record.type()) || (expires && HasExpired(record, call->DateFrom(db_)))) {
     status = Status::NotFound(Slice());
-  } else if (record.type() != kTypeValue) {  // an operand; the walk also judges what is damaged, as in a get
+  } else if (!IsPut(record.type())) {  // an operand; the walk also judges what is damaged, as in a get
     std::string made;
-    status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), &made);
+    status = FoldOperands(call->options, *call->state, call->keys[i], record.sequence(), call->DateFrom(db_), &made);
     if (!status.ok()) return;
     call->values != nullptr ? (*call->values)[i].swap(made) : PinMade(&made, &(*call->pinned)[i]);
   } else if (call->values != nullptr) {
-    (*call->values)[i].assign(record.value.data(), record.value.size());
+    const Slice value = UserValue(record);
+    (*call->values)[i].assign(value.data(), value.size());
   } else {
-    PinValue(record.value, call->state, block, &(*call->pinned)[i]);
+    PinValue(UserValue(record), call->state, block, &(*call->pinned)[i]);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "miodb/write_batch.h"
+#include "src/api/write_batch_internal.h"
 #include "src/format/record.h"
 #include "src/util/check.h"
 #include "src/util/key_order.h"
@@ -27,7 +28,7 @@ class OperandChain {
       operands_.push_back(record.value.ToString());
       return false;
     }
-    if (record.type() == kTypeValue) batch->Put(record.key, record.value);
+    if (IsPut(record.type())) WriteBatchInternal::Add(batch, record.type(), record.key, record.value);
     End(batch);
     return true;
   }

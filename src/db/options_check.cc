@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "miodb/lifetime.h"
 #include "src/format/pm_ref.h"
 #include "src/format/region_table.h"
 #include "src/format/superblock.h"
@@ -175,6 +176,8 @@ Status CheckOptions(const Options& o, bool any_sizes) {
            o.log_chunk_size == 0 ? Status::OK() : CheckRange("log_chunk_size", o.log_chunk_size, least, GiB),
            CheckMultiple("log_chunk_size", o.log_chunk_size),
            CheckPoolSize(o, any_sizes),
+           CheckRange("lifetime_seconds", o.lifetime_seconds, 0, kMostLifetimeSeconds),
+           o.lifetime_policy == nullptr ? Status::OK() : CheckRange("lifetime_seconds", o.lifetime_seconds, 0, 0),
            CheckInt("max_immutable_memtables", o.max_immutable_memtables, 1, 64),
            CheckInt("num_levels", o.num_levels, 2, 16),
            CheckInt("level_trigger", o.level_trigger, 2, 64),

@@ -107,12 +107,14 @@ void AddJobs(const Statistics& statistics, std::vector<std::pair<std::string, ui
       {"flushes", &statistics.flushes},
       {"merges", &statistics.merges},
       {"merge-record-bytes-read", &statistics.merge_record_bytes},
+      {"expired-tables", &statistics.expired.tables},
+      {"expired-table-entries", &statistics.expired.entries},
       {"quiet-merges", &statistics.quiet_merges},
       {"quiet-merges-given-up", &statistics.quiet_given_up},
       {"quiet-bytes-written", &statistics.quiet_bytes},
-      {"range-entries-dropped", &statistics.range_dropped},
-      {"range-records-read", &statistics.range_reads},
-      {"range-tables-dropped", &statistics.range_tables},
+      {"range-entries-dropped", &statistics.ranges.dropped},
+      {"range-records-read", &statistics.ranges.reads},
+      {"range-tables-dropped", &statistics.ranges.tables},
   };
   for (const auto& [name, counter] : jobs) counters->emplace_back(name, counter->value());
 }

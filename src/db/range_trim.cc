@@ -75,7 +75,7 @@ bool RangeTrim::Trim() {
   applying_ = false;
   if (s.ok()) {
     if (tree_->version_changes == looked_at_ + 1) looked_at_++;  // this edit's own
-    db_.statistics.range_tables.Add(tables);
+    db_.statistics.ranges.tables.Add(tables);
     db_.Log("ranges: %llu tables dropped unread, %zu deletions left", static_cast<unsigned long long>(tables),
             tree_->versions->manifest().ranges.size());
   } else if (!s.IsNoSpace()) {

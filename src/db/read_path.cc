@@ -7,6 +7,7 @@
 //     at or below the sequence is the newest visible version (version.h says why).
 //     On SSD it goes on with the levels there, in the one file of each that can have the key.
 //     If a range that was deleted has the key, and as of a later sequence, there is none: what is older is hidden too.
+//     If it is a put with a lifetime, the clock is asked whether it has expired; then the key is gone.
 //     If it is an operand, all versions from there down to the base are looked for once more, by one walk over all
 //     sources, and the merge operator makes the value.
 //   4 Copy the value, or keep the state pinned and hand out the bytes in the pool, or the block in memory.
@@ -16,6 +17,7 @@
 #include <new>
 
 #include "src/db/family_iterator.h"
+#include "src/format/expiry.h"
 #include "src/iterator/operands.h"
 #include "src/util/check.h"
 #include "src/util/perf_clock.h"
@@ -67,13 +69,19 @@ Status ReadPath::Find(const ReadOptions& options, const Slice& key, ReadState* s
   return s;
 }
 
+// The clock is asked only for a record that expires.
+bool ReadPath::HidesKey(const RecordView& record) const {
+  if (record.type() != kTypeExpiringValue) return IsTombstone(record.type());
+  return HasExpired(record, db_.WallMicros());
+}
+
 // The value of a key whose newest version at this sequence is an operand: one walk from there over all sources.
 [[gnu::cold]] Status ReadPath::FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key,
-                                            uint64_t sequence, std::string* value) const {
+                                            uint64_t sequence, uint64_t now_micros, std::string* value) const {
   const std::unique_ptr<InternalIterator> versions = NewVersionIterator(order_, state, db_.Verifies(options), options);
   DCHECK_LE(sequence, kMaxSequence);
   versions->Seek(key, sequence);
-  Operands operands;
+  Operands operands(now_micros);
   // A range that the read sees and that is newer than the operand would have hidden it.
   const uint64_t hidden = state.has_ranges() ? state.NewestRange(key, sequence) : 0;
   Status s = operands.AddAll(order_, key, hidden, versions.get());
@@ -98,9 +106,13 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
     if (!s.ok()) return s;
     if (!found) return Status::NotFound(Slice());
     if (record.type() != kTypeValue) [[unlikely]] {
-      if (IsTombstone(record.type())) return Status::NotFound(Slice());
+      if (HidesKey(record)) return Status::NotFound(Slice());
+      if (IsPut(record.type())) {
+        use(UserValue(record), pin.get(), &block);
+        return s;
+      }
       std::string made;
-      s = FoldOperands(options, *pin.get(), key, record.sequence(), &made);
+      s = FoldOperands(options, *pin.get(), key, record.sequence(), db_.WallMicros(), &made);
       if (s.ok()) use_made(&made);
       return s;
     }
@@ -158,7 +170,7 @@ ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
   ReadStates::Pin pin(&tree_->states);
   ReadStates::Ref(pin.get());
   std::shared_ptr<const ReadState> state(pin.get(), [](ReadState* s) { UnpinState(s); });
-  return {std::move(state), ReadSequence(options)};  // after the pin, as in a get
+  return {std::move(state), ReadSequence(options), db_.WallMicros()};  // after the pin, as in a get
 }
 
 // A refreshed iterator reads as one that is made without a snapshot.

@@ -63,8 +63,9 @@ class ReadPath {
                     RecordView* record);
   Status Find(const ReadOptions& options, const Slice& key, ReadState* state, BlockPin* block, bool* found,
               RecordView* record);
+  bool HidesKey(const RecordView& record) const;
   Status FoldOperands(const ReadOptions& options, const ReadState& state, const Slice& key, uint64_t sequence,
-                      std::string* value) const;
+                      uint64_t now_micros, std::string* value) const;
   template <typename Use, typename UseMade>
   Status GetPinned(const ReadOptions& options, const Slice& key, Use use, UseMade use_made);
   Status FindNewest(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest);

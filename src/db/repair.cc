@@ -246,6 +246,9 @@ Status Repairer::Write(Salvage* salvage) {
   options.info_log = info_log_;
   options.log_mode = volatile_ ? kLogFile : kLogPmem;
   options.wal_dir.clear();
+  options.lifetime_seconds = 0;  // values stay as they are found
+  options.lifetime_policy = nullptr;
+  options.compaction_filter = nullptr;
   DBImpl::Hooks hooks;
   hooks.repairs = true;
   if (volatile_) {

@@ -41,7 +41,7 @@ Status Requests::Settle() {
   Status s = Flush();
   if (!s.ok()) return s;
   DbLock lock(control_);
-  SettleRequest request(scheduler_);
+  SettleRequest request(scheduler_, db_.WallMicros());
   scheduler_->RetryFlush();
   scheduler_->Retry();
   const uint64_t started = scheduler_->settles_started();

@@ -12,8 +12,9 @@ namespace miodb {
 // lock.
 class SettleRequest {
  public:
-  explicit SettleRequest(Scheduler* scheduler) : scheduler_(scheduler) {
-    scheduler_->BeginSettle();
+  // date_micros: what has expired by then is to be gone.
+  SettleRequest(Scheduler* scheduler, uint64_t date_micros) : scheduler_(scheduler) {
+    scheduler_->BeginSettle(date_micros);
     DCHECK(scheduler_->settling());
   }
   ~SettleRequest() { End(); }

@@ -188,6 +188,7 @@ SsdPickerInput SsdTier::MakePickerInput() {
   schedule_->Fill(&input);
   input.level_limits = LevelLimits(*input.version->ssd);
   input.purge = purge_;
+  input.date_micros = db_.WallMicros();
   return input;
 }
 
@@ -236,11 +237,8 @@ bool SsdTier::Step() {
       control_->Wake(BackgroundStep::kSsd);  // there may be a job for another thread
     }
   }
-  const auto remove_discarded = [this] {
-    db_.ssd->RemoveDiscarded();
-    return Status::OK();
-  };
-  db_.WithMemory(remove_discarded).IgnoreError();  // what is left is an orphan
+  const Status removed = db_.WithMemory([this] { return db_.ssd->RemoveDiscarded(), Status::OK(); });
+  removed.IgnoreError();  // what is left is an orphan
   if (!job.has_value()) {
     DbLock lock(control_);
     return floor_->Raise();
@@ -254,7 +252,7 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
   // As in a merge of the pool: after the job was picked from a version, which the job's own references keep.
   const VersionFilter filter(tree_->snapshots.Sequences());
   Status s = MarkEpoch();
-  if (!s.ok() || job.is_move()) return s;
+  if (!s.ok() || job.is_move() || job.kind == SsdJobKind::kDrop) return s;
   const SsdMergeRequest request{db_.ssd.get(),
                                 db_.order,
                                 &job,
@@ -266,7 +264,10 @@ Status SsdTier::RunMerge(const SsdJob& job, const JobBase& base, SsdMergeResult*
                                 db_.options.merge_operator,
                                 db_.VersionsOnce(),
                                 base.ranges,
-                                base.flushed_sequence};
+                                base.flushed_sequence,
+                                db_.WallMicros(),
+                                db_.options.compaction_filter,
+                                db_.options.num_levels + job.output_level};
   return RunSsdMerge(request, result);
 }
 
@@ -288,7 +289,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
   (job.is_drain() ? stats.drains : stats.ssd_compactions).Add(1);
   (job.is_drain() ? stats.drain_bytes : stats.ssd_compaction_bytes).Add(written);
   stats.ssd_read_bytes.Add(result.bytes_read);
-  stats.range_dropped.Add(result.range_dropped);
+  stats.ranges.dropped.Add(result.range_dropped);
   stats.ssd_micros.Add(micros);
   stats.ssd_levels[static_cast<size_t>(job.output_level)].Note(micros, result.bytes_read, written);
   OpTimes::AddMicros(stats.times.get(), TimedOp::kMerge, micros);
@@ -313,10 +314,7 @@ void SsdTier::RunJob(SsdJob job, const JobHold& hold, JobBase base) {
     db_.Log(
         "%s -> SSD level %d: %zu tables, %zu + %zu files in, %zu files out, %llu of %llu entries dropped, %llu bytes, "
         "%llu us",
-        job.is_drain()  ? "drain"
-        : job.is_move() ? "move"
-                        : "compaction",
-        job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
+        SsdJobName(job), job.output_level, job.tables.size(), job.upper.size(), job.lower.size(), result.files.size(),
         static_cast<unsigned long long>(result.entries_dropped), static_cast<unsigned long long>(result.entries_read),
         static_cast<unsigned long long>(written), static_cast<unsigned long long>(micros));
   }
@@ -433,6 +431,7 @@ class ShownPurge {
 // Has all of this done that is there now.
 Status SsdTier::Purge(PurgeRequest request) {
   request.before = tree_->versions->NewId();
+  request.date_micros = db_.WallMicros();
   const ShownPurge shown(&purge_, &request);
   const auto is_left = [this]() REQUIRES(db_mutex) {
     SsdPickerInput input = MakePickerInput();

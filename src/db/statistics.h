@@ -50,6 +50,19 @@ struct LevelStatistics {
   }
 };
 
+// What deletions of ranges did.
+struct RangeStatistics {
+  Counter dropped;  // entries that merges and SSD jobs dropped
+  Counter reads;    // records that merges read to find out whether they could
+  Counter tables;   // that went without being read because ranges hid all of them
+};
+
+// Tables that went as a whole, unread, because everything in them had expired.
+struct ExpiredStatistics {
+  Counter tables;
+  Counter entries;  // of them
+};
+
 struct Statistics {
   Statistics(size_t pool_levels, size_t most_ssd_levels) : levels(pool_levels), ssd_levels(most_ssd_levels) {
     CHECK(pool_levels > 0 && most_ssd_levels > 0);
@@ -73,12 +86,11 @@ struct Statistics {
   Counter merges;
   Counter merge_micros;
   Counter merge_record_bytes;  // of records that merges read
-  Counter range_dropped;       // entries that merges and SSD jobs dropped because a range was deleted
-  Counter range_reads;         // records that merges read to find out whether they could
-  Counter range_tables;        // tables that went without being read because ranges hid all of them
-  Counter quiet_merges;        // that nobody waited for, begun because no write had come for a while
-  Counter quiet_given_up;      // of them, because a write came
-  Counter quiet_bytes;         // that they wrote
+  RangeStatistics ranges;
+  Counter quiet_merges;    // that nobody waited for, begun because no write had come for a while
+  Counter quiet_given_up;  // of them, because a write came
+  Counter quiet_bytes;     // that they wrote
+  ExpiredStatistics expired;
   Counter drains;
   Counter drain_bytes;  // written by drains
   Counter ssd_compactions;

@@ -28,7 +28,7 @@ Status WritePath::WriteMarked(const WriteOptions& options, uint8_t type, const S
 }
 
 // REQUIRES: the batch was looked through.
-Status WritePath::WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition) {
+Status WritePath::WriteMarked(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition) {
   DCHECK(updates != nullptr);
   const auto gate = db_.families.Enter();
   WriteBatch cut;

@@ -3,12 +3,14 @@
 #include "src/db/write_path.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
 #include "src/db/batch_records.h"
 #include "src/db/marked_batch.h"
 #include "src/db/write_checks.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 #include "src/util/perf_clock.h"
@@ -52,7 +54,11 @@ constexpr int kWritesOfCrowd = 1 << 20;
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
-  return db_.WithMemory([&] { return WriteOne(options, kBatchPut, key, value, FamilyKeys::kToCheck); });
+  return db_.WithMemory([&] {
+    if (Lifetimes(db_).MayGive(options)) [[unlikely]]
+      return Update(options, kBatchPut, key, value);
+    return WriteOne(options, kBatchPut, key, value, FamilyKeys::kToCheck);
+  });
 }
 
 Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
@@ -63,8 +69,17 @@ Status WritePath::Delete(const WriteOptions& options, const Slice& key) {
 // whether the key of a single deletion was put once; in a full pool that may use space as a deletion may.
 Status WritePath::Update(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value) {
   return db_.WithMemory([&] {
-    const bool may = BaseBatchType(type) != kBatchMerge || db_.MayMerge();
-    return may ? WriteOne(options, type, key, value, FamilyKeys::kToCheck) : NoOperator();
+    const uint8_t base = BaseBatchType(type);
+    if (base == kBatchMerge && !db_.MayMerge()) return NoOperator();
+    uint8_t stored_type = type;
+    Slice stored = value;
+    std::string space;
+    if (base == kBatchPut && Lifetimes(db_).MayGive(options)) [[unlikely]] {
+      Status s = Lifetimes(db_).Store(options, key, &stored_type, &stored, &space);
+      if (!s.ok()) return s;
+      DCHECK(stored_type == type || stored.size() == kExpiryBytes + value.size());
+    }
+    return WriteOne(options, stored_type, key, stored, FamilyKeys::kToCheck);
   });
 }
 
@@ -125,7 +140,7 @@ Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, cons
     return WriteMarked(options, batch_type, key, value);
   const ValueType type = static_cast<ValueType>(BaseBatchType(batch_type));
   if (db_.tracer.wants_calls()) [[unlikely]]
-    db_.tracer.Update(type, key, value);
+    TraceStored(&db_, type, key, value);
   Writer writer;
   writer.type = type;
   writer.key = key;
@@ -134,15 +149,22 @@ Status WritePath::WriteOne(const WriteOptions& options, uint8_t batch_type, cons
   writer.body_bytes = RecordSize(key.size(), value.size());
   writer.user_bytes = key.size() + value.size();
   writer.sync = options.sync;
+  if (type == kTypeExpiringValue) writer.user_bytes -= kExpiryBytes;
   writer.deletes_only = IsTombstone(type);
   return Submit(&writer);
 }
 
 // A batch is looked through before it joins the queue, by its own thread: the leader must not find out half-way that an
 // update is too large or that the bytes are damaged.
-Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition,
+Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition,
                           FamilyKeys marks) {
   if (updates == nullptr) return Status::InvalidArgument("WriteBatch", "must not be null");
+  std::optional<WriteBatch> stored;
+  if (const Lifetimes lifetimes(db_); marks == FamilyKeys::kToCheck && lifetimes.MayGive(options)) [[unlikely]] {
+    Status s = lifetimes.Store(options, *updates, &stored.emplace());
+    if (!s.ok()) return s;
+    updates = &*stored;
+  }
   Writer writer;
   writer.condition = condition;
   writer.batch = WriteBatchInternal::Contents(updates);
@@ -160,6 +182,7 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
     has_marks |= HasFamilyMark(key) || (is_range && ReachesFamilies(db_.order, key, value));
     writer.body_bytes += RecordSize(key.size(), value.size());
     writer.user_bytes += key.size() + value.size();
+    if (type == kBatchExpiringPut) writer.user_bytes -= kExpiryBytes;
     writer.count++;
     if (!is_range && !IsTombstone(static_cast<ValueType>(type))) writer.deletes_only = false;
     if (type == kBatchMerge && !db_.MayMerge()) return NoOperator();
@@ -172,8 +195,8 @@ Status WritePath::DoWrite(const WriteOptions& options, WriteBatch* updates, cons
   if (has_marks && marks == FamilyKeys::kToCheck) [[unlikely]]
     return WriteMarked(options, updates, condition);
   const auto trace = [&] {
-    if (db_.tracer.wants_calls() && !IsErasure(db_.families, writer.batch)) [[unlikely]]
-      db_.tracer.Batch(writer.batch);
+    if (db_.tracer.wants_calls()) [[unlikely]]
+      TraceStored(&db_, writer.batch);
   };
   if (condition == nullptr) trace();
   if (writer.count == 0) return Status::OK();
@@ -297,9 +320,9 @@ void WritePath::CollectRecords(Writer* leader, Writer* last) {
 void WritePath::TraceGroup(Writer* leader, Writer* last) {
   for (Writer* w = leader;; w = w->newer) {
     if (w->count > 0 && !w->batch.empty()) {
-      if (!IsErasure(db_.families, w->batch)) db_.tracer.Batch(w->batch);
+      TraceStored(&db_, w->batch);
     } else if (w->count > 0) {
-      db_.tracer.Update(w->type, w->key, w->value);
+      TraceStored(&db_, w->type, w->key, w->value);
     }
     if (w == last) return;
   }
@@ -393,23 +416,6 @@ Status WritePath::RequestFlush() {
   const DbUnlock unlock(control_);
   Writer writer;
   return Submit(&writer);  // an empty write that is asked to seal
-}
-
-// The log has the batch already, so it is neither logged nor fenced, and its numbers are those that it had. An open
-// that is cut off replays it again.
-Status WritePath::Replay(const Slice& batch) {
-  CHECK(writable_ != nullptr && db_.LogsUntilSsd());
-  group_records_.clear();
-  const uint64_t body_bytes = AppendRecords(batch, &group_records_);
-  const uint64_t first = DecodeFixed64(batch.data());
-  CHECK_EQ(first, allocated_sequence_ + 1);
-  Status s = MakeRoomForReplay(FrameWriter::FrameSize(body_bytes));
-  if (!s.ok()) return s;
-  allocated_sequence_ += group_records_.size();
-  frame_writer_->Write(chunk_, &group_records_, body_bytes, first);
-  InsertGroup(first);
-  tree_->last_sequence.store(allocated_sequence_, std::memory_order_release);  // release: as by a leader
-  return s;
 }
 
 }  // namespace miodb

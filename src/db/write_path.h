@@ -16,6 +16,7 @@
 
 #include "miodb/write_batch.h"
 #include "src/db/flusher.h"
+#include "src/db/lifetimes.h"
 #include "src/db/log_files.h"
 #include "src/db/merger.h"
 #include "src/db/space.h"
@@ -97,13 +98,15 @@ class WritePath {
  private:
   friend class DBPeer;  // tests that look inside
 
-  // Whether it is known already that the keys with the mark of column families may be written.
+  // Whether it is known already that the keys with the mark of column families may be written. Then puts have what
+  // lifetime they get, too.
   enum class FamilyKeys { kToCheck, kChecked };
 
   Status WriteOne(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value, FamilyKeys marks);
   Status WriteMarked(const WriteOptions& options, uint8_t type, const Slice& key, const Slice& value);
-  Status WriteMarked(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition);
-  Status DoWrite(const WriteOptions& options, WriteBatch* updates, const WriteCondition* condition, FamilyKeys marks);
+  Status WriteMarked(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition);
+  Status DoWrite(const WriteOptions& options, const WriteBatch* updates, const WriteCondition* condition,
+                 FamilyKeys marks);
   Status Submit(Writer* writer);
   Status Lead(Writer* writer);
   bool MayUseLanes(const Writer& writer) const;

@@ -15,10 +15,6 @@ namespace miodb {
 
 namespace {
 
-// An open that finds no room because the SSD tier fails tries again after this, for so long.
-constexpr uint64_t kSsdRetryMicros = 100 * 1000;
-constexpr uint64_t kSsdPatienceMicros = 30 * 1000 * 1000;
-
 // A chunk made for a frame has room for so many like it, as far as chunks have it.
 constexpr uint64_t kFramesOfAKind = 4;
 
@@ -172,7 +168,7 @@ Status WritePath::NoRoom(bool* give_up) {
     }
     // As often as it wins something.
     uint64_t used_before;
-    SettleRequest request(scheduler_);
+    SettleRequest request(scheduler_, db_.WallMicros());
     do {
       used_before = db_.pool->used_bytes();
       scheduler_->Retry();
@@ -284,18 +280,6 @@ void WritePath::UpdateThrottle() {
   if (nanos_per_kib == 0) return;
   control_->Wake(BackgroundStep::kMerge);
   control_->Wake(BackgroundStep::kSsd);
-}
-
-// As MakeRoom, but an SSD tier that fails for a while may delay it: it is tried again in the background.
-Status WritePath::MakeRoomForReplay(uint64_t frame_bytes) {
-  const uint64_t start = NowMicros();
-  for (;;) {
-    Status s = MakeRoom(frame_bytes, false);
-    if (!s.IsNoSpace()) return s;
-    DbLock lock(control_);
-    if (tier_->error().ok()) return s;
-    if (NowMicros() - start > kSsdPatienceMicros || !workers_->Wait(kSsdRetryMicros)) return tier_->error();
-  }
 }
 
 }  // namespace miodb

@@ -80,10 +80,11 @@ static_assert(sizeof(LeafNode) == 1344 && offsetof(LeafNode, fingerprint) == 64 
               offsetof(LeafNode, word) == 640 && offsetof(LeafNode, hash_low) == 1152);
 
 inline constexpr uint64_t kTableMagic = 0x31656c626154504dULL;  // "MPTable1"
-// The version of a table without operands and single deletions, and that of one with some, which earlier readers
-// refuse.
+// The version of a table without operands and single deletions, that of one with some, and that of one with values that
+// expire: each is refused by readers that do not know it.
 inline constexpr uint32_t kTableFormatVersion = 1;
 inline constexpr uint32_t kTableKindsVersion = 2;
+inline constexpr uint32_t kTableExpiringVersion = 4;
 
 // First bytes of an index extent. Leaves follow at 256, then the inner nodes level by level from level 1 up, then the
 // meta block (see pmtable/table_meta.h).
@@ -105,8 +106,12 @@ struct TableHeader {
   uint64_t max_sequence;
   uint64_t secret;          // of the superblock: what is left of it if both copies are lost
   uint64_t ranges_applied;  // no entry is hidden by a deletion of a range that is no newer; 0: nothing is known
-  uint8_t padding[120];     // zero
-  uint64_t checksum;        // Hash64 of everything before, seeded with the secret
+  uint8_t padding[96];      // zero
+  // Of a table with kTableExpiring; else zero. Moments are microseconds since 1970 (format/expiry.h).
+  uint64_t expiring;      // entries that expire
+  uint64_t first_expiry;  // of them, none earlier
+  uint64_t last_expiry;   // none later
+  uint64_t checksum;      // Hash64 of everything before, seeded with the secret
 };
 static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 && offsetof(TableHeader, version) == 8 &&
               offsetof(TableHeader, flags) == 12 && offsetof(TableHeader, number) == 16 &&
@@ -117,7 +122,8 @@ static_assert(sizeof(TableHeader) == 256 && offsetof(TableHeader, magic) == 0 &&
               offsetof(TableHeader, inner_checksum) == 88 && offsetof(TableHeader, min_sequence) == 96 &&
               offsetof(TableHeader, max_sequence) == 104 && offsetof(TableHeader, secret) == 112 &&
               offsetof(TableHeader, ranges_applied) == 120 && offsetof(TableHeader, padding) == 128 &&
-              offsetof(TableHeader, checksum) == 248);
+              offsetof(TableHeader, expiring) == 224 && offsetof(TableHeader, first_expiry) == 232 &&
+              offsetof(TableHeader, last_expiry) == 240 && offsetof(TableHeader, checksum) == 248);
 
 // offset: of the node in its extent. number: of the table.
 inline uint64_t NodeSeed(uint64_t secret, uint64_t offset) { return secret ^ offset; }
@@ -132,12 +138,14 @@ enum TableFlags : uint32_t {
   kTableDuplicates = 2,  // some key has more than one version
   kTableSpanning = 4,    // some key has versions in two leaves
   kTableOrdered = 8,     // records lie in key order for the most part
-  kTableKinds = 16,      // there are operands or single deletions; the version is kTableKindsVersion
+  kTableKinds = 16,      // there are operands, single deletions or values that expire
   kTableChains = 32,     // with duplicates: every version but the newest follows an operand or is a single deletion
+  kTableExpiring = 128,  // there are values that expire
 };
 
 // The version that a table with these flags has.
 inline uint32_t TableVersionOf(uint32_t flags) {
+  if ((flags & kTableExpiring) != 0) return kTableExpiringVersion;
   return (flags & kTableKinds) != 0 ? kTableKindsVersion : kTableFormatVersion;
 }
 

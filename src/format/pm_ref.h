@@ -42,9 +42,9 @@ struct SizeScale {
   }
 };
 
-// Bits 0-46 the PmRef, bit 47 the mark of all that is no value, bits 48-63 the size class. Under the mark, classes
-// below kFirstKindCode are those of tombstones, whose keys are too short for higher ones; from there on they are
-// operands', then single deletions', in a coarser scale.
+// Bits 0-46 the PmRef, bit 47 the mark of all that is no plain value, bits 48-63 the size class. Under the mark,
+// classes below kFirstExpiringCode are those of tombstones, whose keys are too short for higher ones; from there on
+// they are those of values that expire, then operands', then single deletions', in coarser scales.
 class IndexWord {
  public:
   static constexpr int kRefBits = 47;
@@ -64,20 +64,24 @@ class IndexWord {
   ValueType type() const {
     if ((bits_ >> kRefBits & 1) == 0) return kTypeValue;
     const uint64_t code = bits_ >> 48;
-    if (code < kFirstKindCode) return kTypeDeletion;
+    if (code < kFirstExpiringCode) return kTypeDeletion;
+    if (code < kFirstKindCode) return kTypeExpiringValue;
     return code < kFirstKindCode + kKindCodes ? kTypeMerge : kTypeSingleDeletion;
   }
   bool tombstone() const { return IsTombstone(type()); }
 
   // Whether only tables of the second format version may have the word.
-  bool has_kind() const { return (bits_ >> kRefBits & 1) != 0 && bits_ >> 48 >= kFirstKindCode; }
+  bool has_kind() const { return (bits_ >> kRefBits & 1) != 0 && bits_ >> 48 >= kFirstExpiringCode; }
 
   // Record size in bytes: exact below 32 KiB, above rounded up by less than 0.1 %; of operands and single deletions
-  // exact below 4 KiB, above rounded up by less than 1.6 %. Every sum of live bytes uses this figure, so that what is
-  // added for a record is what is taken away again.
+  // exact below 4 KiB, above rounded up by less than 1.6 %; of values that expire exact below 1 KiB, above rounded up
+  // by less than 3.2 %. Every sum of live bytes uses this figure, so that what is added for a record is what is taken
+  // away again.
   uint64_t size() const {
     const uint64_t code = bits_ >> 48;
-    return has_kind() ? KindScale::Size((code - kFirstKindCode) % kKindCodes) : Scale::Size(code);
+    if (!has_kind()) return Scale::Size(code);
+    return code < kFirstKindCode ? ExpiringScale::Size(code - kFirstExpiringCode)
+                                 : KindScale::Size((code - kFirstKindCode) % kKindCodes);
   }
 
   IndexWord WithRef(PmRef ref) const {
@@ -88,17 +92,21 @@ class IndexWord {
  private:
   using Scale = SizeScale<15, 11>;
   using KindScale = SizeScale<12, 6>;
+  using ExpiringScale = SizeScale<10, 5>;
 
   static constexpr uint64_t kMostSize = uint64_t{1} << 31;  // above that of any record
+  static constexpr uint64_t kFirstExpiringCode = 0xc900;
   static constexpr uint64_t kFirstKindCode = 0xd000;
   static constexpr uint64_t kKindCodes = 0x1800;
   static_assert(kRefBits + 1 + 16 == 64);
   static_assert(Scale::Class(kMostSize - (kMostSize >> 12)) < uint64_t{1} << 16);
-  static_assert(Scale::Class((uint64_t{16} << 20) + 64) < kFirstKindCode);  // a tombstone of the longest key
+  static_assert(Scale::Class((uint64_t{16} << 20) + 64) < kFirstExpiringCode);  // a tombstone of the longest key
+  static_assert(kFirstExpiringCode + ExpiringScale::Class(kMostSize) < kFirstKindCode);
   static_assert(KindScale::Class(kMostSize) < kKindCodes && kFirstKindCode + 2 * kKindCodes == uint64_t{1} << 16);
 
   static uint64_t Code(ValueType type, uint64_t size) {
     DCHECK(size < kMostSize && IsKnownType(type));
+    if (type == kTypeExpiringValue) return kFirstExpiringCode + ExpiringScale::Class(size);
     if (type != kTypeMerge && type != kTypeSingleDeletion) return Scale::Class(size);
     return kFirstKindCode + (type == kTypeMerge ? 0 : kKindCodes) + KindScale::Class(size);
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "miodb/dumpfile.h"
+#include "src/format/expiry.h"
 #include "src/format/region_table.h"
 #include "src/inspect/pool_walk.h"
 #include "src/inspect/verify.h"
@@ -53,6 +54,10 @@ class LineWriter final : public PoolVisitor {
     const std::string key = "'" + Escaped(record.key, '\'') + "' @ " + std::to_string(record.sequence());
     if (record.type() == kTypeDeletion) return Line(key + " : del");
     if (record.type() == kTypeSingleDeletion) return Line(key + " : single del");
+    if (record.type() == kTypeExpiringValue) {
+      return Line(key + " : val until " + std::to_string(ExpiryOf(record.value)) + " us => '" +
+                  Escaped(UserValue(record), '\'') + "'");
+    }
     return Line(key + (record.type() == kTypeMerge ? " : merge => '" : " : val => '") + Escaped(record.value, '\'') +
                 "'");
   }

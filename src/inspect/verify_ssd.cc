@@ -93,7 +93,7 @@ class FileCheck {
     if (!s.ok()) Report(s);
     const std::unique_ptr<Iterator> it(table.reader->NewIterator({true, false}));
     // Every block of data is read and verified by this walk. What it counted counts, also up to damage.
-    for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key());
+    for (it->SeekToFirst(); it->Valid(); it->Next()) Take(it->key(), it->value());
     check->entries += entries_;
     check->tombstones += tombstones_;
     check->bytes += size;
@@ -116,7 +116,7 @@ class FileCheck {
   }
 
   // A key too short for a tag has the tag 0 and is none of ours; it is counted all the same.
-  void Take(const Slice& key) {
+  void Take(const Slice& key, const Slice& value) {
     if (key.size() < kInternalTagBytes || !IsKnownType(static_cast<uint8_t>(TagOf(key)))) {
       ReportOnce(&said_key_, "a key that is none of ours");
     } else if (request_.check_order && entries_ > 0 && comparator_.Compare(last_, key) >= 0) {
@@ -125,12 +125,20 @@ class FileCheck {
     if (TagOf(key) >> 8 > request_.last_sequence) ReportOnce(&said_sequence_, "a sequence above the newest");
     if (entries_ == 0) first_ = UserKeyOf(key).ToString();
     if (IsTombstone(TagType(TagOf(key)))) tombstones_++;
+    if (TagType(TagOf(key)) == kTypeExpiringValue) {
+      expiring_++;
+      expiry_.Add(ExpiryAt(ExpiryOf(value)));
+    }
     last_.assign(key.data(), key.size());
     entries_++;
   }
 
   // The manifest's figures were taken when the file was written, so a difference is damage that no checksum shows.
   void CheckTotals() {
+    if (expiring_ != meta_.expiring || expiry_.first < meta_.expiry.first || expiry_.last > meta_.expiry.last) {
+      Report(std::to_string(expiring_) + " values that expire; the manifest says " + std::to_string(meta_.expiring) +
+             ", or other moments");
+    }
     if (entries_ != meta_.entries || tombstones_ != meta_.tombstones) {
       Report(std::to_string(entries_) + " entries, " + std::to_string(tombstones_) +
              " of them tombstones; the manifest says " + std::to_string(meta_.entries) + " and " +
@@ -149,6 +157,8 @@ class FileCheck {
   const InternalKeyComparator comparator_;
   uint64_t entries_ = 0;
   uint64_t tombstones_ = 0;
+  uint64_t expiring_ = 0;
+  ExpiryRange expiry_;
   std::string first_;  // user key
   std::string last_;   // internal key
   bool said_key_ = false;

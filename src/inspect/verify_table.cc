@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pmtable/pmtable.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/family_key.h"
 
@@ -97,6 +98,7 @@ class TableVerifier {
     check_.entries++;
     const IndexWord word(leaf.word[j]);
     if (word.tombstone()) check_.tombstones++;
+    if (record.type() == kTypeExpiringValue) CheckExpiry(place, record);
     if (word.has_kind() && (header_.flags & kTableKinds) == 0)
       Report(place + "of a kind that the flags say is not there");
     if (check_.entries == 1) check_.smallest = record.key.ToString();
@@ -114,6 +116,17 @@ class TableVerifier {
     if (order_known_ && has_last_) CheckOrder(place, record, j == 0);
     has_last_ = true;
     last_ = record;
+  }
+
+  // A record outside of the bounds would be dropped with the rest of its table before its time, or never.
+  void CheckExpiry(const std::string& place, const RecordView& record) {
+    expiring_++;
+    const uint64_t expiry = ExpiryOf(record.value);
+    if (record.value.size() < kExpiryBytes) Report(place + "a value that expires, without the moment");
+    if (expiry < header_.first_expiry || expiry > header_.last_expiry) {
+      Report(place + "expires at " + std::to_string(expiry) + " us, which is not in the table's " +
+             std::to_string(header_.first_expiry) + " to " + std::to_string(header_.last_expiry));
+    }
   }
 
   // Key order, and of one key the newest version first. Flags that say less than what is there would have gets look at
@@ -194,6 +207,10 @@ class TableVerifier {
       Report("has " + std::to_string(check_.tombstones) + " tombstones, its header says " +
              std::to_string(header_.tombstones));
     }
+    if (expiring_ != header_.expiring) {
+      Report("has " + std::to_string(expiring_) + " values that expire, its header says " +
+             std::to_string(header_.expiring));
+    }
     // A space that is believed to be more or less alive than it is would be collected too early or never.
     for (size_t i = 0; i < live_.size(); i++) {
       const PayloadMeta& p = check_.meta.payload[i];
@@ -214,6 +231,7 @@ class TableVerifier {
   TableCheck check_;
   bool has_meta_ = false;
   std::vector<uint64_t> live_;  // by payload extent
+  uint64_t expiring_ = 0;       // values that expire
   bool has_last_ = false;
   RecordView last_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/api/full_merge.h"
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 
 namespace miodb {
@@ -24,8 +25,9 @@ Slice Operands::Kept(const RecordView& record) {
 
 void Operands::SetBase(const RecordView& record) {
   DCHECK(record.type() != kTypeMerge);
-  has_base_ = record.type() == kTypeValue;
+  has_base_ = !HidesKey(record, now_micros_);
   if (has_base_) base_ = Kept(record);
+  if (has_base_ && record.type() == kTypeExpiringValue) base_ = ValueBehindExpiry(base_);
 }
 
 // Of one sequence an operand comes before a value or tombstone, by the order of tags, so what it was folded into comes

@@ -1,6 +1,8 @@
 // Operands: the versions of one key that a merge operator makes a value of, as a walk over versions meets them: from
 // the newest operand down to the first version that is none, the base, or upward to the newest.
 //
+// A put with a lifetime that is over is no base: the operands that were merged into it then count alone.
+//
 // A version may come twice, from two sources. A value or tombstone of an operand's sequence is what that operand was
 // folded into, and takes its place.
 //
@@ -25,6 +27,9 @@ namespace miodb {
 
 class Operands {
  public:
+  // now_micros: what expired by then has.
+  explicit Operands(uint64_t now_micros) : now_micros_(now_micros) {}
+
   void Clear();
 
   // The next older version. False: it was the base, and nothing below it counts. The first one is an operand.
@@ -36,6 +41,8 @@ class Operands {
   // From the version that the walk stands on, an operand, to the base, to a version that is older than oldest, or
   // behind the last version of its key.
   Status AddAll(const KeyOrder& order, const Slice& key, uint64_t oldest, InternalIterator* versions);
+
+  uint64_t now_micros() const { return now_micros_; }
 
   // Whether there is a value at all: there is none of a tombstone without operands.
   bool HasValue() const { return has_base_ || !operands_.empty(); }
@@ -53,6 +60,7 @@ class Operands {
   void SetBase(const RecordView& record);
   void OldestFirst();
 
+  uint64_t now_micros_;
   std::vector<Slice> operands_;
   std::deque<std::string> copies_;  // of bytes that would not stay
   Slice base_;

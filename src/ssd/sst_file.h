@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/shared_list.h"
 
@@ -34,6 +35,15 @@ struct SstMeta {
 
   // No entry is hidden by a deletion of a range that is no newer. 0: nothing is known.
   uint64_t ranges_applied = 0;
+
+  uint64_t expiring = 0;  // entries that expire
+  ExpiryRange expiry;     // of these
+
+  // From this moment on the file is tombstones and nothing else; kNoExpiry: it never is.
+  uint64_t whole_expiry() const {
+    DCHECK(expiring == 0 || expiry.any());
+    return expiring > 0 && expiring + tombstones == entries ? expiry.last : kNoExpiry;
+  }
 };
 
 class SstFile {
@@ -59,8 +69,19 @@ class SstFile {
 
 using SstRef = std::shared_ptr<const SstFile>;
 
+// What the picker looks for in a part of a level.
+struct FileSummary {
+  void Add(const SstRef& file) {
+    DCHECK(file != nullptr);
+    whole_expiry = std::min(whole_expiry, file->meta().whole_expiry());
+  }
+  void Add(const FileSummary& other) { whole_expiry = std::min(whole_expiry, other.whole_expiry); }
+
+  uint64_t whole_expiry = kNoExpiry;  // no file has expired as a whole earlier
+};
+
 // Files of one level in key order. Versions share what of it does not change.
-using FileList = SharedList<SstRef>;
+using FileList = SharedList<SstRef, FileSummary>;
 
 }  // namespace miodb
 

@@ -47,6 +47,8 @@ namespace miodb {
   X(kRangesUnnamed, "flush leaves the deletions of ranges out of its edit")                      \
   X(kRangesForgotten, "deletions of ranges dropped while they still hide something")             \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
+  X(kExpiredHidesNothing, "a table that expired removed though it hides something")              \
+  X(kExpiryOfFirst, "a table's bounds of expiry are those of its first record that expires")     \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
   X(kTableMetaUnchecked, "table meta block accepted without its checksum")                       \
   X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")             \

@@ -33,6 +33,8 @@ enum Field : uint8_t {
   kNextFamily = 16,
   kFamily = 17,
   kRemovedFamily = 18,
+  kExpiringFile = 19,  // as kFile and kFileOfLongKeys, of a file with values that expire
+  kExpiringFileOfLongKeys = 20,
 };
 
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
@@ -58,14 +60,21 @@ void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
   for (uint64_t number : numbers) PutVarint64(dst, number);
 }
 
+bool IsFile(uint8_t field) {
+  return field == kFile || field == kFileOfLongKeys || field == kExpiringFile || field == kExpiringFileOfLongKeys;
+}
+
 void PutFile(std::string* dst, const SstPlace& f) {
   CHECK(f.meta != nullptr);
   CHECK_LT(f.level, kMaxSsdLevels);
   CHECK_LE(f.meta->ranges_applied, kMaxSequence);
   const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
-  PutField(dst, has_range ? kFile : kFileOfLongKeys);
+  const bool expires = f.meta->expiring > 0;
+  const Field whole = expires ? kExpiringFile : kFile;
+  PutField(dst, has_range ? whole : expires ? kExpiringFileOfLongKeys : kFileOfLongKeys);
   PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
   PutFixed64(dst, f.meta->fingerprint);
+  if (expires) PutNumbers(dst, {f.meta->expiring, f.meta->expiry.first, f.meta->expiry.last});
   if (has_range) {
     PutLengthPrefixedSlice(dst, f.meta->smallest);
     PutLengthPrefixedSlice(dst, f.meta->largest);
@@ -75,31 +84,33 @@ void PutFile(std::string* dst, const SstPlace& f) {
   PutVarint64(dst, f.meta->ranges_applied);
 }
 
-// The level is checked here and not by its users, who index arrays with it.
-bool GetFile(Slice* input, bool has_range, SstPlace* place) {
-  auto meta = std::make_shared<SstMeta>();
-  uint64_t level;
-  Slice smallest, largest;
-  if (!GetNumbers(input, {&meta->number, &level, &meta->size, &meta->entries, &meta->tombstones}) ||
-      !GetFixed64(input, &meta->fingerprint) || level >= kMaxSsdLevels || meta->number > kMostId) {
-    return false;
-  }
-  if (has_range && (!GetLengthPrefixedSlice(input, &smallest) || !GetLengthPrefixedSlice(input, &largest))) {
-    return false;
-  }
-  meta->has_range = has_range;
-  meta->smallest = smallest.ToString();
-  meta->largest = largest.ToString();
-  place->level = static_cast<uint32_t>(level);
-  place->meta = std::move(meta);
-  return true;
-}
-
 bool GetString(Slice* input, std::string* string) {
   DCHECK(string != nullptr);
   Slice bytes;
   if (!GetLengthPrefixedSlice(input, &bytes)) return false;
   string->assign(bytes.data(), bytes.size());
+  return true;
+}
+
+// The level is checked here and not by its users, who index arrays with it.
+bool GetFile(Slice* input, Field field, SstPlace* place) {
+  DCHECK(IsFile(field));
+  const bool has_range = field == kFile || field == kExpiringFile;
+  const bool expires = field == kExpiringFile || field == kExpiringFileOfLongKeys;
+  auto meta = std::make_shared<SstMeta>();
+  uint64_t level;
+  if (!GetNumbers(input, {&meta->number, &level, &meta->size, &meta->entries, &meta->tombstones}) ||
+      !GetFixed64(input, &meta->fingerprint) || level >= kMaxSsdLevels || meta->number > kMostId) {
+    return false;
+  }
+  if (expires && (!GetNumbers(input, {&meta->expiring, &meta->expiry.first, &meta->expiry.last}) ||
+                  meta->expiring == 0 || !meta->expiry.any())) {
+    return false;
+  }
+  if (has_range && (!GetString(input, &meta->smallest) || !GetString(input, &meta->largest))) return false;
+  meta->has_range = has_range;
+  place->level = static_cast<uint32_t>(level);
+  place->meta = std::move(meta);
   return true;
 }
 
@@ -334,11 +345,6 @@ bool VersionEdit::DecodeFrom(Slice input) {
         if (!GetVarint64(&input, &number)) return false;
         removed_files.push_back(number);
         break;
-      // Two fields and no flag inside of one, so that a version before long keys refuses what it would misread.
-      case kFile:
-      case kFileOfLongKeys:
-        if (!GetFile(&input, field == kFile, &files.emplace_back())) return false;
-        break;
       case kFileRanges:
         if (!GetFileRanges(&input, &files)) return false;
         break;
@@ -349,8 +355,13 @@ bool VersionEdit::DecodeFrom(Slice input) {
       case kRange:
         if (!GetRange(&input, &ranges.emplace_back())) return false;
         break;
+      // Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
       default:
-        if (!DecodeFamilies(field, &input)) return false;
+        if (IsFile(field)) {
+          if (!GetFile(&input, static_cast<Field>(field), &files.emplace_back())) return false;
+        } else if (!DecodeFamilies(field, &input)) {
+          return false;
+        }
     }
   }
   return true;

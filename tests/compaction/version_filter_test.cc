@@ -89,13 +89,18 @@ struct Version {
 };
 using Versions = std::vector<Version>;  // of one key, newest first
 
+// A value that expires has expired here.
+VersionJudge::Life LifeOf(ValueType type) {
+  return type == kTypeExpiringValue ? VersionJudge::Life::kExpired : VersionJudge::Life::kGoesOn;
+}
+
 // What a read at a sequence makes of the versions: operands from the newest on, then the base's number, or "older"
 // where something older decides.
 std::string Read(const Versions& versions, uint64_t at, bool bottom) {
   std::string result;
   for (const Version& v : versions) {
     if (v.sequence > at) continue;
-    if (IsTombstone(v.type)) return result;
+    if (IsTombstone(v.type) || v.type == kTypeExpiringValue) return result;
     result += (v.type == kTypeMerge ? "+" : "=") + std::to_string(v.sequence);
     if (v.type == kTypeValue) return result;
   }
@@ -109,9 +114,11 @@ Versions Judged(const Versions& versions, const VersionFilter& filter, bool bott
   using Verdict = VersionJudge::Verdict;
   for (size_t i = 0; i < versions.size(); i++) {
     // As a merge of tables does: sequences only where they are asked for.
-    const bool knows = !lazily || (filter.has_snapshots() && (i > 0 || IsTombstone(versions[i].type)));
+    const ValueType type = versions[i].type;
+    const bool knows =
+        !lazily || (filter.has_snapshots() && (i > 0 || IsTombstone(type) || type == kTypeExpiringValue));
     if (judge.WantsNewer()) judge.NewerIs(versions[i - 1].sequence);
-    switch (judge.Judge(versions[i].type, knows ? versions[i].sequence : 0, bottom)) {
+    switch (judge.Judge(type, knows ? versions[i].sequence : 0, bottom, LifeOf(type))) {
       case Verdict::kKeep:
       case Verdict::kHold:
         kept.push_back(versions[i]);
@@ -128,14 +135,14 @@ Versions Judged(const Versions& versions, const VersionFilter& filter, bool bott
   return kept;
 }
 
-// Whether single deletions are used as db.h says. below: something older is there that is no put of this history.
+// Whether single deletions are used as db.h says: a put that expired is a put.
 bool WithinContract(const Versions& versions) {
   const bool single =
       std::any_of(versions.begin(), versions.end(), [](auto& v) { return v.type == kTypeSingleDeletion; });
   if (!single) return true;
   for (size_t i = 0; i < versions.size(); i++) {
-    if (versions[i].type != kTypeValue && versions[i].type != kTypeSingleDeletion) return false;
-    if (i > 0 && versions[i].type == kTypeValue && versions[i - 1].type == kTypeValue) return false;
+    if (!IsPut(versions[i].type) && versions[i].type != kTypeSingleDeletion) return false;
+    if (i > 0 && IsPut(versions[i].type) && IsPut(versions[i - 1].type)) return false;
   }
   return true;
 }
@@ -149,11 +156,12 @@ void ExpectSameReads(const Versions& before, const Versions& after, const std::v
 // Every history of one key within the contract, every set of snapshots, judged at once and in two steps, the newer
 // versions before they meet the older ones.
 TEST(VersionJudgeTest, NeverChangesARead) {
-  constexpr ValueType kTypes[] = {kTypeValue, kTypeDeletion, kTypeMerge, kTypeSingleDeletion};
+  constexpr ValueType kTypes[] = {kTypeValue, kTypeDeletion, kTypeMerge, kTypeSingleDeletion, kTypeExpiringValue};
   constexpr size_t kVersions = 5;
-  for (unsigned history = 0; history < 1u << (2 * kVersions); history++) {
+  for (unsigned history = 0; history < 5 * 5 * 5 * 5 * 5; history++) {
     Versions versions;
-    for (size_t i = 0; i < kVersions; i++) versions.push_back({kTypes[history >> (2 * i) & 3], kVersions - i});
+    for (size_t i = 0, left = history; i < kVersions; i++, left /= 5)
+      versions.push_back({kTypes[left % 5], kVersions - i});
     if (!WithinContract(versions)) continue;
     for (unsigned set = 0; set < 1u << kVersions; set++) {
       std::vector<uint64_t> snapshots;
@@ -203,6 +211,11 @@ TEST(VersionJudgeTest, KeepsNothingThatNobodyNeeds) {
   EXPECT_EQ(2u, kept({{s, 3}, {v, 1}}, at_2, false));
   EXPECT_EQ(2u, kept({{v, 3}, {s, 2}}, none, false));
   EXPECT_EQ(1u, kept({{v, 3}, {s, 2}, {v, 1}}, none, false));
+  const ValueType e = kTypeExpiringValue;
+  EXPECT_EQ(1u, kept({{e, 2}, {v, 1}}, none, false));
+  EXPECT_EQ(0u, kept({{e, 2}, {v, 1}}, none, true));
+  EXPECT_EQ(1u, kept({{v, 2}, {e, 1}}, none, false));
+  EXPECT_EQ(0u, kept({{s, 3}, {e, 2}}, none, false));
 }
 
 TEST(VersionJudgeTest, SeesTwoPutsBelowASingleDeletion) {

@@ -58,6 +58,7 @@ TEST_F(MiodbCTest, EveryOptionOutOfRangeIsRefusedByName) {
   };
   const Case cases[] = {
       {"pool_size", [](leveldb_options_t* o) { miodb_options_set_pool_size(o, 1); }},
+      {"lifetime_seconds", [](leveldb_options_t* o) { miodb_options_set_lifetime_seconds(o, UINT64_MAX); }},
       {"pool_growth", [](leveldb_options_t* o) { miodb_options_set_pool_growth(o, 1); }},
       {"persist_mode", [](leveldb_options_t* o) { miodb_options_set_persist_mode(o, 9); }},
       {"file_access", [](leveldb_options_t* o) { miodb_options_set_file_access(o, 3); }},
@@ -313,6 +314,56 @@ TEST_F(MiodbCTest, MergesBySeveralOperators) {
   }
   miodb_options_set_merge_operator(options_, nullptr);
   leveldb_writeoptions_destroy(write);
+}
+
+TEST_F(MiodbCTest, PoliciesAndFiltersOfFunctions) {
+  int policy_calls = 0, filter_calls = 0;
+  miodb_lifetimepolicy_t* const policy = miodb_lifetimepolicy_create(
+      &policy_calls, [](void* state) { *static_cast<int*>(state) = -1; },
+      [](void* state, const char* key, size_t, const char*, size_t) -> uint64_t {
+        ++*static_cast<int*>(state);
+        return key[0] == 'f' ? UINT64_MAX - 1 : 3600;
+      });
+  miodb_compactionfilter_t* const filter = miodb_compactionfilter_create(
+      &filter_calls, [](void* state) { *static_cast<int*>(state) = -1; },
+      [](void* state, int level, const char* key, size_t, uint8_t is_operand, const char* value, size_t vallen,
+         char** new_value, size_t* new_vallen) {
+        ++*static_cast<int*>(state);
+        EXPECT_TRUE(level > 0 && is_operand == 0);
+        if (key[0] != 'c') return key[0] == 'r' ? 1 : 0;
+        *new_vallen = vallen + 1;
+        *new_value = static_cast<char*>(malloc(vallen + 1));
+        memcpy(*new_value, value, vallen);
+        (*new_value)[vallen] = '+';
+        return 2;
+      },
+      nullptr, [](void*) { return "by key"; });
+  miodb_options_set_lifetime_policy(options_, policy);
+  miodb_options_set_compaction_filter(options_, filter);
+  Open();
+  Put("r", "1");
+  Put("c", "2");
+  Put("a", "3");
+  leveldb_writeoptions_t* const write = leveldb_writeoptions_create();
+  leveldb_put(db_, write, "f", 1, "4", 1, &error_);
+  EXPECT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+  miodb_writeoptions_set_lifetime_seconds(write, 10000);
+  leveldb_put(db_, write, "f", 1, "4", 1, &error_);
+  EXPECT_EQ(nullptr, error_);
+  leveldb_writeoptions_destroy(write);
+  EXPECT_EQ(4, policy_calls);
+  leveldb_compact_range(db_, nullptr, 0, nullptr, 0);
+  EXPECT_EQ("a=3 c=2+ f=4 ", Everything());
+  EXPECT_EQ(4, filter_calls);
+  leveldb_close(db_);
+  db_ = nullptr;
+  miodb_lifetimepolicy_destroy(policy);
+  miodb_compactionfilter_destroy(filter);
+  EXPECT_TRUE(policy_calls == -1 && filter_calls == -1);
+  miodb_options_set_lifetime_policy(options_, nullptr);
+  miodb_options_set_compaction_filter(options_, nullptr);
 }
 
 TEST_F(MiodbCTest, SingleDeletionsRemove) {

@@ -87,6 +87,7 @@ std::vector<Setting> OutOfRange() {
   AddOutside(&all, "pool_growth", 4 * kKiB, kKiB * kGiB, 4 * kKiB, SET(pool_growth));
   AddOutside(&all, "max_immutable_memtables", 1, 64, 1, SET(max_immutable_memtables));
   AddOutside(&all, "num_levels", 2, 16, 1, SET(num_levels));
+  AddOutside(&all, "lifetime_seconds", 0, 10000000000, 1, SET(lifetime_seconds));
   AddOutside(&all, "level_trigger", 2, 64, 1, SET(level_trigger));
   AddOutside(&all, "max_background_merges", 0, 64, 1, SET(max_background_merges));
   AddOutside(&all, "settle_after_idle_ms", 0, 1000 * 1000 * 1000, 1, SET(settle_after_idle_ms));
@@ -198,6 +199,8 @@ std::vector<Setting> EndsOfRanges() {
       {"max_immutable_memtables", 64, {}, SET(max_immutable_memtables)},
       {"num_levels", 2, {}, SET(num_levels)},
       {"num_levels", 16, {}, SET(num_levels)},
+      {"lifetime_seconds", 0, {}, SET(lifetime_seconds)},
+      {"lifetime_seconds", 10000000000, {}, SET(lifetime_seconds)},
       {"level_trigger", 2, {}, SET(level_trigger)},
       {"level_trigger", 64, {}, SET(level_trigger)},
       {"max_background_merges", 64, {}, SET(max_background_merges)},
@@ -294,13 +297,29 @@ std::set<std::string> DeclaredOptions() {
 
 TEST(OptionsTableTest, HasEveryOption) {
   // Any value is right for these, or what is wrong with one is another test's.
-  std::set<std::string> tested = {"create_if_missing", "error_if_exists",    "paranoid_checks",
-                                  "info_log",          "block_cache",        "filter_policy",
-                                  "max_file_size",     "reuse_logs",         "pool_path",
-                                  "nvm_huge_pages",    "nvm_model",          "nvm_region_search",
-                                  "wal_dir",           "wal_padding",        "ssd_path",
-                                  "use_direct_reads",  "multi_get_io_uring", "merge_operator",
-                                  "statistics",        "listeners",          "use_direct_io_for_flush_and_compaction"};
+  std::set<std::string> tested = {"create_if_missing",
+                                  "error_if_exists",
+                                  "paranoid_checks",
+                                  "info_log",
+                                  "block_cache",
+                                  "filter_policy",
+                                  "max_file_size",
+                                  "reuse_logs",
+                                  "pool_path",
+                                  "nvm_huge_pages",
+                                  "nvm_model",
+                                  "nvm_region_search",
+                                  "wal_dir",
+                                  "wal_padding",
+                                  "ssd_path",
+                                  "use_direct_reads",
+                                  "multi_get_io_uring",
+                                  "merge_operator",
+                                  "statistics",
+                                  "listeners",
+                                  "lifetime_policy",
+                                  "compaction_filter",
+                                  "use_direct_io_for_flush_and_compaction"};
   for (const Setting& setting : OutOfRange()) tested.insert(setting.name);
   for (const Setting& setting : EndsOfRanges()) tested.insert(setting.name);
   EXPECT_EQ(DeclaredOptions(), tested);

@@ -102,8 +102,17 @@ VersionEdit NextEdit() {
 VersionEdit FilesEdit() {
   VersionEdit edit;
   edit.SetNextId(40);
-  edit.files.push_back({0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m"})});
-  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z"})});
+  edit.files.push_back({0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m", true, 0, 0, {}})});
+  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z", true, 0, 0, {}})});
+  return edit;
+}
+
+VersionEdit ExpiringFilesEdit() {
+  VersionEdit edit = FilesEdit();
+  SstMeta meta = *edit.files[0].meta;
+  meta.expiring = 97;
+  meta.expiry = {1700000000000000, 1700000900000000};
+  edit.files[0].meta = std::make_shared<SstMeta>(meta);
   return edit;
 }
 
@@ -165,9 +174,12 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "next", Encoded(NextEdit()));
   corpus->Add("version_edit", "files", Encoded(FilesEdit()));
   corpus->Add("version_edit", "families", Encoded(FamiliesEdit()));
+  corpus->Add("version_edit", "expiring_files", Encoded(ExpiringFilesEdit()));
   corpus->Add("version_edit", "ranges", Encoded(RangesEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
+  corpus->Add("record", "expiring", Record(9, kTypeExpiringValue, "key", "\1\2\3\4\5\6\7\10value"));
+  corpus->Add("record", "expiring_short", Record(9, kTypeExpiringValue, "key", "\1\2"));
   corpus->Add("record", "deletion", Record(8, kTypeDeletion, "", ""));
   corpus->Add("record", "long_varint", Record(1, kTypeValue, "k", "").replace(12, 1, "\x81\x80\0", 3));
   WriteBatch batch;
@@ -175,6 +187,9 @@ void AddSmall(Corpus* corpus) {
   batch.Put("key", "value");
   batch.Delete("other");
   batch.Put(std::string(200, 'k'), "");
+  WriteBatch expiring = batch;
+  WriteBatchInternal::Add(&expiring, kBatchExpiringPut, "key", "\1\2\3\4\5\6\7\10value");
+  corpus->Add("write_batch", "expiring", WriteBatchInternal::Contents(&expiring).ToString());
   corpus->Add("write_batch", "three", WriteBatchInternal::Contents(&batch).ToString());
   batch.DeleteRange("a", "z");
   batch.DeleteRange("", std::string(200, 'z'));

@@ -1,5 +1,6 @@
 // src/format/record.h: a record that parses lies within its limits and encodes to the same bytes.
 
+#include "src/format/expiry.h"
 #include "src/format/pm_ref.h"
 #include "src/format/record.h"
 #include "tests/fuzz/fuzz.h"
@@ -13,9 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(record.begin == bytes.data() && record.key.data() + record.key.size() == record.value.data());
   FUZZ_CHECK(record.value.data() + record.value.size() <= bytes.end());
   const bool verified = record.Verify(kSecret);
-  for (const ValueType type : {kTypeValue, kTypeMerge, kTypeSingleDeletion}) {
+  if (IsPut(record.type())) FUZZ_CHECK(UserValue(record).size() <= record.value.size());
+  FUZZ_CHECK(ExpiryOf(record) > 0 && HasExpired(record, ExpiryOf(record)));
+  for (const ValueType type : {kTypeValue, kTypeMerge, kTypeSingleDeletion, kTypeExpiringValue}) {
     const IndexWord word(0, type, record.size());
-    const uint64_t error = type == kTypeValue ? record.size() / 1000 : record.size() / 64;
+    const uint64_t error = record.size() / (type == kTypeValue ? 1000 : type == kTypeExpiringValue ? 31 : 64);
     FUZZ_CHECK(word.type() == type && word.size() >= record.size() && word.size() - record.size() <= error);
   }
   if (record.size() != RecordSize(record.key.size(), record.value.size())) return 0;  // varints longer than need be

@@ -39,6 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint32_t count = 0;
   for (; reader.Next(&type, &key, &value); count++) {
     FUZZ_CHECK(IsBatchType(type));
+    FUZZ_CHECK(type != kBatchExpiringPut || value.size() >= kBatchExpiryBytes);
     FUZZ_CHECK(key.data() >= bytes.data() && key.data() + key.size() <= bytes.end());
   }
   FUZZ_CHECK(!reader.Next(&type, &key, &value));

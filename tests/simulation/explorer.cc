@@ -41,6 +41,8 @@ Status MakeBatch(DB* db, const Oracle& oracle, const std::vector<Update>& update
     ColumnFamilyHandle* const to = oracle.InFamily(update.key) ? family : nullptr;
     switch (update.kind) {
       case Update::Kind::kPut:
+      case Update::Kind::kPutForMoment:
+      case Update::Kind::kPutForAges:
         batch->Put(to, key, update.value);
         break;
       case Update::Kind::kDelete:
@@ -141,6 +143,7 @@ Status Explorer::Open(int depth, std::unique_ptr<DBImpl>* db) {
   hooks.manual_background = true;
   hooks.any_sizes = true;
   hooks.memory = media_[depth]->memory();
+  hooks.wall_micros = &NextDate;
   Options options = options_;
   // Some recoveries are asked for fewer levels than there are, which is an edit of its own.
   if (depth > 0 && random_state_[depth] % kFewLevelsOneIn == 0) options.num_levels = 2;

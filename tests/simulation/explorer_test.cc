@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                                          Mutation::kFlushInTwoEdits, Mutation::kMergeInTwoEdits,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
                                          Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
-                                         Mutation::kFlushedLogUnsynced));
+                                         Mutation::kFlushedLogUnsynced, Mutation::kExpiredHidesNothing,
+                                         Mutation::kExpiryOfFirst));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "miodb/lifetime.h"
 #include "miodb/merge_operator.h"
 #include "src/format/superblock.h"
 #include "tests/common/random.h"
@@ -18,11 +19,25 @@ constexpr char kNumberless[] = "PFMefcsrtokxan";
 
 using Kind = Update::Kind;
 
+// Values end with a letter that says how long they live.
+constexpr char kForMoment = '<';
+constexpr char kForAges = '>';
+
+class ByLastLetter final : public LifetimePolicy {
+ public:
+  uint64_t LifetimeSeconds(const Slice&, const Slice& value) const override {
+    const char last = value.empty() ? ' ' : value[value.size() - 1];
+    return last == kForMoment ? 1 : last == kForAges ? kMostLifetimeSeconds : 0;
+  }
+};
+
 Update MakeUpdate(int key, Kind kind, uint64_t size, uint64_t sequence) {
   Update update{key, kind, ""};
   if (kind == Kind::kDelete || kind == Kind::kSingleDelete) return update;
   update.value = std::to_string(sequence) + ".";
   while (update.value.size() < size) update.value.push_back(static_cast<char>('a' + update.value.size() % 23));
+  if (kind == Kind::kPutForMoment) update.value.push_back(kForMoment);
+  if (kind == Kind::kPutForAges) update.value.push_back(kForAges);
   return update;
 }
 
@@ -32,6 +47,7 @@ Op AnyWrite(Random* random, const Config& config) {
   op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : dice < 9 ? 'b' : 'w';
   if (config.single_keys > 0 && random->OneIn(2)) op.kind = random->OneIn(4) ? 'z' : random->OneIn(4) ? 'y' : 'm';
   if (op.kind == 'd' && random->OneIn(3)) op.kind = 'v';
+  if (config.lifetimes && random->OneIn(2)) op.kind = random->OneIn(3) ? 'g' : 'l';
   op.sync = random->OneIn(3);
   if (op.kind == 'v') {
     op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));
@@ -49,6 +65,11 @@ Op AnyWrite(Random* random, const Config& config) {
 }
 
 }  // namespace
+
+uint64_t NextDate() {
+  static uint64_t date = uint64_t{4000000000} * 1000 * 1000;
+  return date += 2 * 1000 * 1000;
+}
 
 std::string ToText(const Op& op) {
   std::string text(1, op.kind);
@@ -114,6 +135,8 @@ Config MakeConfig(uint64_t seed) {
   o.filter_bits_per_key = 10;
   static const MergeOperator* const append = NewStringAppendOperator(",");
   o.merge_operator = append;
+  static const ByLastLetter by_last_letter;
+  o.lifetime_policy = &by_last_letter;
   config.keys = 4;
   config.single_keys = 1;
   config.value_bytes = 80;
@@ -146,6 +169,7 @@ Config MakeConfig(uint64_t seed) {
     o.partition_size = 16 * 1024;
     o.pool_size = kMediumBytes;
   }
+  config.lifetimes = seed % 4 == 1;
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
   config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;
@@ -205,6 +229,8 @@ std::vector<Update> UpdatesOf(const Op& op, const Config& config, uint64_t first
   if (op.kind == 'p') add(key, Kind::kPut, op.b);
   if (op.kind == 'd') add(key, Kind::kDelete, 0);
   if (op.kind == 'm') add(key, Kind::kMerge, op.b);
+  if (op.kind == 'l') add(key, Kind::kPutForMoment, op.b);
+  if (op.kind == 'g') add(key, Kind::kPutForAges, op.b);
   if (op.kind == 'b' || op.kind == 'w') {
     Random random(op.b);
     for (uint32_t i = 0; i < op.a; i++) {

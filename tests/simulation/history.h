@@ -2,6 +2,7 @@
 //
 //   p3.40   put key 3, value of 40 bytes      d3    delete key 3      b5.9  batch of 5 updates drawn from seed 9
 //   m3.40   merge an operand of 40 bytes into key 3
+//   l3.40   put key 3 with a lifetime that is over before anybody reads      g3.40   with one that is long
 //   z3.40   one batch that single-deletes single key 3 and puts it again          y3    and single-deletes it once more
 //   w3.9    3 updates drawn from seed 9, each by a writer of its own, all beside one another
 //   v3.5    delete all keys from key 3 up to key 5, in the order of their texts
@@ -19,6 +20,7 @@
 #define MIODB_TESTS_SIMULATION_HISTORY_H_
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -35,9 +37,7 @@ struct Op {
   bool sync = false;
 
   bool is_write() const { return has_size() || kind == 'd' || kind == 'y'; }
-  bool has_size() const {
-    return kind == 'p' || kind == 'b' || kind == 'w' || kind == 'm' || kind == 'z' || kind == 'v';
-  }
+  bool has_size() const { return std::strchr("pbwmzvlg", kind) != nullptr; }
 };
 
 using History = std::vector<Op>;
@@ -55,15 +55,20 @@ struct Config {
   int keys = 0;
   uint64_t value_bytes = 0;  // of most values, at most
   uint64_t initial_bytes = 0;
-  int single_keys = 0;  // the last of them, which only z and y write
-  uint64_t split = 0;   // where a second region may begin; 0: nowhere
-  int family_keys = 0;  // of the others the last ones, which lie in a column family that their first write makes
+  int single_keys = 0;     // the last of them, which only z and y write
+  bool lifetimes = false;  // random histories have some
+  uint64_t split = 0;      // where a second region may begin; 0: nowhere
+  int family_keys = 0;     // of the others the last ones, which lie in a column family that their first write makes
 
   int first_single_key() const { return keys - single_keys; }
   int first_family_key() const { return first_single_key() - family_keys; }
 };
 
 inline constexpr uint64_t kMediumBytes = 128 * 1024;
+
+// The clock of simulated databases: some seconds later whenever it is asked, so that a lifetime of a second has always
+// passed.
+uint64_t NextDate();
 
 // Drawn from the seed; seed 0 is the one of exhaustive exploration.
 Config MakeConfig(uint64_t seed);

@@ -67,7 +67,8 @@ void Oracle::Start(const std::vector<Update>& batch) {
       continue;
     }
     const std::string*& value = state[static_cast<size_t>(update.key)];
-    if (update.kind == Update::Kind::kPut || (update.kind == Update::Kind::kMerge && value == nullptr)) {
+    const bool puts = update.kind == Update::Kind::kPut || update.kind == Update::Kind::kPutForAges;
+    if (puts || (update.kind == Update::Kind::kMerge && value == nullptr)) {
       value = &values_->emplace_back(update.value);
     } else if (update.kind == Update::Kind::kMerge) {
       value = &values_->emplace_back(*value + "," + update.value);

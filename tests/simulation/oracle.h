@@ -17,7 +17,15 @@
 namespace miodb::sim {
 
 struct Update {
-  enum class Kind { kPut, kDelete, kMerge, kSingleDelete, kDeleteRange };
+  enum class Kind {
+    kPut,
+    kDelete,
+    kMerge,
+    kSingleDelete,
+    kDeleteRange,
+    kPutForMoment,  // with a lifetime that is over when anybody reads: the key is gone
+    kPutForAges,    // with one that is not
+  };
 
   int key;  // below 0: a write of no key, as a drop of an empty column family is
   Kind kind;

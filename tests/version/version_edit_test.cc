@@ -86,6 +86,37 @@ TEST(VersionEditTest, LongKeysOfFilesAreLeftOut) {
   EXPECT_EQ(bytes, Encoded(decoded)) << "what was left out stays so";
 }
 
+TEST(VersionEditTest, FilesWithValuesThatExpireSayWhen) {
+  VersionEdit edit, decoded;
+  for (const bool long_keys : {false, true}) {
+    auto meta = std::make_shared<SstMeta>();
+    meta->number = 7;
+    meta->entries = 5;
+    meta->tombstones = 2;
+    meta->expiring = 3;
+    meta->expiry = {11, 13};
+    meta->smallest = meta->largest = std::string(long_keys ? 2000 : 1, 'k');
+    edit.files.push_back({1, std::move(meta)});
+  }
+  const std::string bytes = Encoded(edit);
+  ASSERT_TRUE(DecodeAlone(bytes, &decoded));
+  ASSERT_EQ(2u, decoded.files.size());
+  for (const SstPlace& file : decoded.files) {
+    EXPECT_EQ(3u, file.meta->expiring);
+    EXPECT_EQ(11u, file.meta->expiry.first);
+    EXPECT_EQ(13u, file.meta->expiry.last);
+    EXPECT_EQ(13u, file.meta->whole_expiry());
+  }
+  EXPECT_EQ('\x13', bytes[0]);
+  EXPECT_EQ(bytes, Encoded(decoded));
+  // Bounds that hold no moment are damage, and so is a file of such a field with none.
+  for (const char* const numbers : {"\0\1\2", "\1\3\2"}) {
+    std::string damaged = bytes;
+    damaged.replace(damaged.find("\3\x0b\x0d"), 3, numbers, 3);
+    EXPECT_FALSE(DecodeAlone(damaged, &decoded));
+  }
+}
+
 TEST(VersionEditTest, AnEmptyEditIsNoBytes) {
   EXPECT_EQ("", Encoded(VersionEdit()));
   VersionEdit edit;
@@ -104,7 +135,7 @@ TEST(VersionEditTest, FieldNumbersAreThoseOfTheFormat) {
   edit.chunks.push_back({11, 12, 13, false, 0});
   edit.chunks.push_back({14, 15, 16, true, 12});
   edit.removed_files = {17};
-  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{18, 19, 20, 21, 22, "s", "lg"})});
+  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{18, 19, 20, 21, 22, "s", "lg", true, 0, 0, {}})});
   const char expected[] =
       "\1\1c"
       "\2\2"
@@ -155,9 +186,9 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
 TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   VersionEdit edit;
   for (int field = 0; field < 256; field++) {
-    // A field by itself, with nothing behind it, is never whole; numbers outside of 1 to 10 are never known.
+    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 20 are unknown.
     EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
-    const bool known = field >= 1 && field <= 10;
+    const bool known = field >= 1 && field <= 20 && field != 15;
     EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
   }
   std::string bytes("\5\1", 2);

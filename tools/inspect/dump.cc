@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/api/write_batch_internal.h"
+#include "src/format/expiry.h"
 #include "src/inspect/pool_walk.h"
 #include "src/inspect/verify.h"
 #include "src/inspect/verify_ssd.h"
@@ -294,15 +295,22 @@ void Dumper::PrintRecord(const RecordView& record) {
   const char* const kind = record.type() == kTypeDeletion         ? "deletion"
                            : record.type() == kTypeSingleDeletion ? "single deletion"
                            : record.type() == kTypeMerge          ? "operand"
+                           : record.type() == kTypeExpiringValue  ? "expiring value"
                                                                   : "value";
   printf("%s @ %" PRIu64 " %s", key.c_str(), record.sequence(), kind);
   if (IsTombstone(record.type())) {
     printf("\n");
-  } else if (what_.values) {
-    printf(" %s\n", PrintableKey(record.value, SIZE_MAX).c_str());
-  } else {
-    printf(" of %zu bytes\n", record.value.size());
+    return;
   }
+  const bool expires = record.type() == kTypeExpiringValue;
+  const Slice value = expires ? UserValue(record) : record.value;
+  if (what_.values) {
+    printf(" %s", PrintableKey(value, SIZE_MAX).c_str());
+  } else {
+    printf(" of %zu bytes", value.size());
+  }
+  if (expires) printf(" until %" PRIu64 " us", ExpiryOf(record.value));
+  printf("\n");
 }
 
 }  // namespace

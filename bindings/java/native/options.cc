@@ -56,6 +56,7 @@ const Setter kSetters[] = {
     SETTER(int, max_background_merges),
     SETTER(uint64_t, partition_size),
     SETTER(int, settle_after_idle_ms),
+    SETTER(uint64_t, lifetime_seconds),
     SETTER(size_t, lazy_copy_limit),
     SETTER(int, space_amplification_percent),
     SETTER(int, filter_bits_per_key),

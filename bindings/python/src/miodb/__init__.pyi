@@ -45,6 +45,7 @@ class _Options(TypedDict, total=False):
     partition_size: int | None
     settle_after_idle_ms: int | None
     lazy_copy_limit: int | None
+    lifetime_seconds: int | None
     space_amplification_percent: int | None
     filter_bits_per_key: int | None
     reuse_logs: bool | None

@@ -153,6 +153,7 @@ cdef extern from "miodb/c.h" nogil:
     void miodb_options_set_level_trigger(leveldb_options_t*, int)
     void miodb_options_set_max_background_merges(leveldb_options_t*, int)
     void miodb_options_set_settle_after_idle_ms(leveldb_options_t*, int)
+    void miodb_options_set_lifetime_seconds(leveldb_options_t*, uint64_t)
     void miodb_options_set_space_amplification_percent(leveldb_options_t*, int)
     void miodb_options_set_filter_bits_per_key(leveldb_options_t*, int)
     void miodb_options_set_ssd_levels(leveldb_options_t*, int)

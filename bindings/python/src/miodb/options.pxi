@@ -89,6 +89,7 @@ cdef dict _SETTERS = {
     'partition_size': _setter(SIZE, <void*>miodb_options_set_partition_size),
     'settle_after_idle_ms': _setter(INTEGER, <void*>miodb_options_set_settle_after_idle_ms),
     'lazy_copy_limit': _setter(SIZE, <void*>miodb_options_set_lazy_copy_limit),
+    'lifetime_seconds': _setter(SIZE, <void*>miodb_options_set_lifetime_seconds),
     'space_amplification_percent': _setter(INTEGER, <void*>miodb_options_set_space_amplification_percent),
     'filter_bits_per_key': _setter(INTEGER, <void*>miodb_options_set_filter_bits_per_key),
     'reuse_logs': _setter(FLAG, <void*>miodb_options_set_reuse_logs),

@@ -267,6 +267,11 @@ public final class Options {
     return size("lazy_copy_limit", bytes);
   }
 
+  /** Seconds for which values live; 0: for ever. */
+  public Options lifetimeSeconds(long seconds) {
+    return size("lifetime_seconds", seconds);
+  }
+
   /** Space that garbage may take before it is collected. */
   public Options spaceAmplificationPercent(int value) {
     return number("space_amplification_percent", value);
