@@ -170,18 +170,13 @@ bool HoldsHidden(const PickerInput& input, const Run& repository) {
     }
   }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
-  // What has expired is as tombstones are.
-  const auto ends_here = [&](bool tombstones, uint64_t first_expiry) {
-    return tombstones_end_here && (tombstones || first_expiry <= input.settle_date_micros);
+  const auto ends_here = [&](uint64_t first_tombstone) {
+    return tombstones_end_here && first_tombstone <= input.settle_date_micros;
   };
   bool holds = false;
   repository.tables.Search(
-      [&](const TableSummary& part) {
-        return !holds && (part.hidden || ends_here(part.tombstones, part.first_expiry));
-      },
-      [&](const TableRef& table) {
-        holds = holds || HoldsHidden(*table) || ends_here(table->tombstones() > 0, table->expiry().first);
-      });
+      [&](const TableSummary& part) { return !holds && (part.hidden || ends_here(part.first_tombstone)); },
+      [&](const TableRef& table) { holds = holds || HoldsHidden(*table) || ends_here(FirstTombstone(*table)); });
   return holds;
 }
 

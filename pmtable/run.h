@@ -22,29 +22,26 @@ using TableRef = std::shared_ptr<const PMTable>;
 // Whether some key has a version that only a snapshot can see, so that without one a merge would drop it.
 inline bool HoldsHidden(const PMTable& table) { return table.has(kTableDuplicates) && !table.has(kTableChains); }
 
-// What the pickers and the log floor look for in a part of a run.
+// The moment from which the table has a tombstone, which an entry that expired is too; 0: it has one already.
+inline uint64_t FirstTombstone(const PMTable& table) { return table.tombstones() > 0 ? 0 : table.expiry().first; }
+
+// What the pickers and the log floor look for in a part of a run. An edit copies these, so they are small.
 struct TableSummary {
   void Add(const TableRef& table) {
     DCHECK(table != nullptr);
-    oldest_sequence = std::min(oldest_sequence, table->oldest_sequence());
-    hidden = hidden || HoldsHidden(*table);
-    tombstones = tombstones || table->tombstones() > 0;
-    first_expiry = std::min(first_expiry, table->expiry().first);
-    whole_expiry = std::min(whole_expiry, table->expiry().whole);
+    Add({table->oldest_sequence(), HoldsHidden(*table), FirstTombstone(*table), table->expiry().whole});
   }
   void Add(const TableSummary& other) {
-    oldest_sequence = std::min(oldest_sequence, other.oldest_sequence);
+    oldest_sequence = std::min<uint64_t>(oldest_sequence, other.oldest_sequence);
     hidden = hidden || other.hidden;
-    tombstones = tombstones || other.tombstones;
-    first_expiry = std::min(first_expiry, other.first_expiry);
+    first_tombstone = std::min(first_tombstone, other.first_tombstone);
     whole_expiry = std::min(whole_expiry, other.whole_expiry);
   }
 
-  uint64_t oldest_sequence = UINT64_MAX;
-  bool hidden = false;  // a table has versions that a newer one hides
-  bool tombstones = false;
-  uint64_t first_expiry = kNoExpiry;  // no entry expires earlier
-  uint64_t whole_expiry = kNoExpiry;  // no table has expired as a whole earlier
+  uint64_t oldest_sequence : 63 = kMaxSequence;
+  bool hidden : 1 = false;               // a table has versions that a newer one hides
+  uint64_t first_tombstone = kNoExpiry;  // the earliest of the tables'
+  uint64_t whole_expiry = kNoExpiry;     // no table has expired as a whole earlier
 };
 
 // Tables of one run in key order. Versions share what of it does not change.
