@@ -53,10 +53,11 @@ else()
   message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
 endif()
 
-# ---- operation_cost: what tools/checks/check_instructions.sh counts; reopen_cost: what an open after a crash costs ----
+# ---- Costs: of operations, which tools/checks/check_instructions.sh counts, of an open after a crash, of large drops ----
 
 miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
 miodb_add_program(reopen_cost benchmarks/cost/reopen_cost.cc)
+miodb_add_program(drop_cost benchmarks/cost/drop_cost.cc)
 
 # ---- Tools ----
 

@@ -23,7 +23,10 @@ using TableRef = std::shared_ptr<const PMTable>;
 inline bool HoldsHidden(const PMTable& table) { return table.has(kTableDuplicates) && !table.has(kTableChains); }
 
 // The moment from which the table has a tombstone, which an entry that expired is too; 0: it has one already.
-inline uint64_t FirstTombstone(const PMTable& table) { return table.tombstones() > 0 ? 0 : table.expiry().first; }
+inline uint64_t FirstTombstone(const PMTable& table) {
+  DCHECK_LE(table.tombstones(), table.entries());
+  return table.tombstones() > 0 ? 0 : table.expiry().first;
+}
 
 // What the pickers and the log floor look for in a part of a run. An edit copies these, so they are small.
 struct TableSummary {
