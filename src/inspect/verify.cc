@@ -244,7 +244,13 @@ void Verifier::CheckLog() {
   LogHistory log(RulesOfCheck(options_), Into(&result_.problems));
   for (const auto& [id, place] : state_.chunks) {
     if (!Claim(place.offset, place.size, ChunkName(place))) continue;
-    result_.frames += log.AddChunk(place, image_.At(place.offset), image_.secret()).frames.size();
+    const char* const base = image_.At(place.offset);
+    const LogPiece& chunk = log.AddChunk(place, base, image_.secret());
+    result_.frames += chunk.frames.size();
+    ChunkIndex index;
+    if (chunk.damaged() || !result_.order_checked || !ReadChunkIndex(place, base, image_.secret(), &index)) continue;
+    const std::string problem = ChunkIndexProblem(order_, base, index);
+    if (!problem.empty()) Report(chunk.name, problem);
   }
   result_.chunks = state_.chunks.size();
   CheckHistory(options_, options_.log_id, state_.flushed_sequence, 0, &log, &result_);

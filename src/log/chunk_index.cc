@@ -27,33 +27,34 @@ static_assert(sizeof(Footer) == 32 && offsetof(Footer, first_sequence) == 8 && o
 // Tells an index from frames, whose checksums are seeded with the same secret and id. The last byte is the version.
 constexpr uint64_t kSeed = 0x6368756e6b697801u;
 
-uint64_t Checksum(const Footer& footer, const void* places, uint64_t secret, uint64_t chunk_id) {
-  const uint64_t seed = Mix64(secret ^ (MIODB_MUTATED(kChunkIndexIdUnseeded) ? 0 : chunk_id), kSeed);
-  const uint64_t sum = Hash64(&footer.first_sequence, sizeof(footer) - sizeof(footer.checksum), seed);
-  return Hash64(places, footer.count * sizeof(uint32_t), sum);
-}
-
-// Adds the places of a chunk's records as they lie. False if that is not what an index may be of: a range that is
+// Adds the places of the records of frames as they lie. False if that is not what an index may be of: a range that is
 // deleted is not found by a key.
-bool CollectPlaces(const LogChunk& chunk, uint64_t bytes, std::vector<uint32_t>* places) {
+bool CollectPlaces(const char* base, uint64_t bytes, uint64_t first_sequence, std::vector<uint32_t>* places) {
   DCHECK(places->empty() && bytes <= kMaxOrderedBytes);
-  const char* const end = chunk.base + bytes;
-  uint64_t next = chunk.first_sequence;
+  const char* const end = base + bytes;
+  uint64_t next = first_sequence;
   RecordView record;
-  for (const char* p = chunk.base; p < end;) {
+  for (const char* p = base; p < end;) {
     uint32_t body_bytes;
     const char* body = end - p < 9 ? nullptr : GetVarint32Ptr(p + 8, end, &body_bytes);
     if (body == nullptr || static_cast<uint64_t>(end - body) < body_bytes || body_bytes == 0) return false;
     for (p = body + body_bytes; body < p; body += record.size()) {
       if (!ParseRecord(body, p, &record) || record.sequence() != next || !IsKnownType(record.type())) return false;
-      places->push_back(static_cast<uint32_t>(body - chunk.base));
+      places->push_back(static_cast<uint32_t>(body - base));
       next++;
     }
   }
-  return next > chunk.first_sequence;
+  return next > first_sequence;
 }
 
 }  // namespace
+
+uint64_t ChunkIndexChecksum(const ChunkIndex& index, uint64_t secret, uint64_t chunk_id) {
+  DCHECK_GT(index.count, 0u);
+  const uint64_t figures[] = {index.first_sequence, index.count, index.frame_bytes};
+  const uint64_t seed = Mix64(secret ^ (MIODB_MUTATED(kChunkIndexIdUnseeded) ? 0 : chunk_id), kSeed);
+  return Hash64(index.places, index.count * sizeof(uint32_t), Hash64(figures, sizeof(figures), seed));
+}
 
 uint64_t ChunkIndexBytes(uint64_t count) { return count * sizeof(uint32_t) + sizeof(Footer); }
 
@@ -73,10 +74,10 @@ bool WriteChunkIndex(Persist* persist, const KeyOrder& order, uint64_t secret, c
   CHECK_LE(used, size);
   if (used == 0 || used > kMaxOrderedBytes || size - used < sizeof(Footer)) return false;
   std::vector<uint32_t> places;
-  if (!CollectPlaces(chunk, used, &places) || ChunkIndexBytes(places.size()) > size - used) return false;
+  if (!CollectPlaces(chunk.base, used, chunk.first_sequence, &places) || ChunkIndexBytes(places.size()) > size - used) return false;
   SortByKey(order, chunk.base, chunk.base + used, &places);
-  Footer footer = {0, chunk.first_sequence, places.size(), used};
-  footer.checksum = Checksum(footer, places.data(), secret, chunk.id);
+  const ChunkIndex index = {places.data(), places.size(), chunk.first_sequence, used};
+  const Footer footer = {ChunkIndexChecksum(index, secret, chunk.id), index.first_sequence, index.count, used};
   DCHECK_GT(chunk.first_sequence, 0u);
   const size_t place_bytes = places.size() * sizeof(uint32_t);
   std::vector<char> bytes(ChunkIndexBytes(places.size()));
@@ -99,11 +100,20 @@ bool ReadChunkIndex(const LogChunkPlace& place, const char* base, uint64_t secre
   if (place.sealed && footer.frame_bytes != place.sealed_size) return false;
   const char* const places = base + limit - count * sizeof(uint32_t);
   DCHECK_GE(places, base + footer.frame_bytes);
-  if (Checksum(footer, places, secret, place.id) != footer.checksum && !MIODB_MUTATED(kChunkIndexUnchecked)) {
-    return false;
-  }
   *index = {reinterpret_cast<const uint32_t*>(places), count, footer.first_sequence, footer.frame_bytes};
-  return true;
+  return ChunkIndexChecksum(*index, secret, place.id) == footer.checksum || MIODB_MUTATED(kChunkIndexUnchecked);
+}
+
+std::string ChunkIndexProblem(const KeyOrder& order, const char* base, const ChunkIndex& index) {
+  DCHECK(index.places != nullptr);
+  std::vector<uint32_t> places;
+  if (!CollectPlaces(base, index.frame_bytes, index.first_sequence, &places) || places.size() != index.count) {
+    return "its index of " + std::to_string(index.count) + " writes from " + std::to_string(index.first_sequence) +
+           " on does not go with its frames";
+  }
+  SortByKey(order, base, base + index.frame_bytes, &places);
+  const bool same = std::equal(places.begin(), places.end(), index.places);
+  return same ? std::string() : "its index is not in the order of the keys";
 }
 
 }  // namespace miodb

@@ -20,6 +20,7 @@
 #define MIODB_SRC_LOG_CHUNK_INDEX_H_
 
 #include <cstdint>
+#include <string>
 
 #include "src/log/log_chunk.h"
 #include "src/log/log_chunk_place.h"
@@ -51,6 +52,12 @@ bool WriteChunkIndex(Persist* persist, const KeyOrder& order, uint64_t secret, c
 
 // False: there is none, or it does not check. base: where the chunk's bytes lie, of which the index's are read.
 bool ReadChunkIndex(const LogChunkPlace& place, const char* base, uint64_t secret, ChunkIndex* index);
+
+// The checksum of an index with these figures and places.
+uint64_t ChunkIndexChecksum(const ChunkIndex& index, uint64_t secret, uint64_t chunk_id);
+
+// What an index that was read says otherwise than the chunk's frames; empty: nothing. REQUIRES: the frames are whole.
+std::string ChunkIndexProblem(const KeyOrder& order, const char* base, const ChunkIndex& index);
 
 }  // namespace miodb
 

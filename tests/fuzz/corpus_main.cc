@@ -17,9 +17,11 @@
 #include "src/format/owner_mark.h"
 #include "src/format/region_table.h"
 #include "src/format/store_descriptor.h"
+#include "src/log/chunk_index.h"
 #include "src/log/file_log_format.h"
 #include "src/log/file_log_writer.h"
 #include "src/log/frame_reader.h"
+#include "src/log/record_order.h"
 #include "src/nvm/pool_image.h"
 #include "src/ssd/internal_key.h"
 #include "src/trace/trace_format.h"
@@ -205,6 +207,39 @@ void AddFrames(Corpus* corpus) {
   corpus->Add("frame", "two", std::string(1, '\0') + Frame(7, 1, 1) + Frame(7, 2, 1));
 }
 
+// Frames, some free bytes and an index, of chunk 7; the first byte asks for a checksum.
+std::string IndexedChunk(std::string bytes, size_t free) {
+  std::vector<uint32_t> places;
+  FrameView frame;
+  RecordView record;
+  for (const char* p = bytes.data(); ReadFrame(p, bytes.data() + bytes.size(), kSecret, 7, &frame); p = frame.end) {
+    for (const char* r = frame.body; r < frame.end; r += record.size()) {
+      ParseRecord(r, frame.end, &record);
+      places.push_back(static_cast<uint32_t>(r - bytes.data()));
+    }
+  }
+  SortByKey(KeyOrder(BytewiseComparator()), bytes.data(), bytes.data() + bytes.size(), &places);
+  const ChunkIndex index{places.data(), places.size(), 1, bytes.size()};
+  bytes.append(free, '\0');
+  while ((bytes.size() + ChunkIndexBytes(places.size())) % 8 != 0) bytes.push_back('\0');
+  bytes.append(reinterpret_cast<const char*>(places.data()), places.size() * sizeof(uint32_t));
+  for (const uint64_t figure :
+       {ChunkIndexChecksum(index, kSecret, 7), index.first_sequence, index.count, index.frame_bytes}) {
+    PutFixed64(&bytes, figure);
+  }
+  return bytes;
+}
+
+void AddChunkIndexes(Corpus* corpus) {
+  const std::string two = Frame(7, 1, 5) + Frame(7, 6, 3);
+  corpus->Add("chunk_index", "one", std::string(1, '\0') + IndexedChunk(Frame(7, 1, 1), 0));
+  corpus->Add("chunk_index", "two_frames", std::string(1, '\0') + IndexedChunk(two, 100));
+  corpus->Add("chunk_index", "sealed", std::string(1, '\1') + IndexedChunk(two, 8));
+  std::string damaged = IndexedChunk(two, 8);
+  damaged[40] ^= 4;
+  corpus->Add("chunk_index", "damaged_frames", std::string(1, '\0') + damaged);
+}
+
 // Log files with blocks of 256 bytes; the first byte asks for seals (1), larger blocks (6) and padding (8).
 void AddLogFiles(Corpus* corpus) {
   for (const bool padding : {false, true}) {
@@ -347,7 +382,8 @@ void AddSsts(Corpus* corpus) {
     format.block_size = 100;
     format.compression = compression;
     Entries entries;
-    for (uint64_t i = 0; i < 12; i++) entries[SeekKey("key" + std::to_string(i), 5)] = std::string(i * 3, 'v');
+    for (char c = 'a'; c < 'm'; c++)
+      entries[SeekKey(std::string("key") + c, 5)] = std::string(3u * static_cast<size_t>(c - 'a'), 'v');
     const std::string file = MakeSst(format, entries);
     corpus->Add("sst", "unverified_" + std::to_string(compression), std::string(1, '\x02') + file);
     corpus->Add("sst", "verified_" + std::to_string(compression), std::string(1, '\x03') + file);
@@ -399,6 +435,7 @@ int main(int argc, char** argv) {
   miodb::test::Corpus corpus(argv[1]);
   miodb::test::AddSmall(&corpus);
   miodb::test::AddFrames(&corpus);
+  miodb::test::AddChunkIndexes(&corpus);
   miodb::test::AddLogFiles(&corpus);
   miodb::test::AddHeaders(&corpus);
   miodb::test::AddManifests(&corpus);

@@ -92,6 +92,7 @@ TEST_F(ChunkIndexTest, SaysWhatTheFramesSay) {
     }
     SortByKey(order_, chunk_->base, chunk_->base + frames.valid_bytes, &places);
     EXPECT_TRUE(std::equal(places.begin(), places.end(), index.places, index.places + index.count));
+    EXPECT_EQ("", ChunkIndexProblem(order_, chunk_->base, index));
   }
 }
 
@@ -108,6 +109,26 @@ TEST_F(ChunkIndexTest, IsRefusedWhateverByteOfItIsDamaged) {
     chunk_->base[at] ^= 1;
   }
   EXPECT_TRUE(Read());
+}
+
+// What no crash can leave, and a mistake could: an index that checks and says something else than the frames.
+TEST_F(ChunkIndexTest, IsComparedWithTheFramesByAChecker) {
+  NewChunk(4096, 9);
+  Random random(1);
+  Fill(&random, 3000);
+  ASSERT_TRUE(Make());
+  ChunkIndex index;
+  ASSERT_TRUE(Read(Place(), &index));
+  ASSERT_GT(index.count, 2u);
+  std::vector<uint32_t> places(index.places, index.places + index.count);
+  std::swap(places.front(), places.back());
+  EXPECT_EQ("its index is not in the order of the keys",
+            ChunkIndexProblem(order_, chunk_->base, {places.data(), index.count, 9, index.frame_bytes}));
+  for (const ChunkIndex& wrong : {ChunkIndex{index.places, index.count - 1, 9, index.frame_bytes},
+                                  ChunkIndex{index.places, index.count, 10, index.frame_bytes},
+                                  ChunkIndex{index.places, index.count, 9, index.frame_bytes - 1}}) {
+    EXPECT_NE(std::string::npos, ChunkIndexProblem(order_, chunk_->base, wrong).find("does not go with its frames"));
+  }
 }
 
 TEST_F(ChunkIndexTest, IsNotAnotherChunksNorAnotherPools) {
