@@ -74,7 +74,8 @@ bool WriteChunkIndex(Persist* persist, const KeyOrder& order, uint64_t secret, c
   CHECK_LE(used, size);
   if (used == 0 || used > kMaxOrderedBytes || size - used < sizeof(Footer)) return false;
   std::vector<uint32_t> places;
-  if (!CollectPlaces(chunk.base, used, chunk.first_sequence, &places) || ChunkIndexBytes(places.size()) > size - used) return false;
+  if (!CollectPlaces(chunk.base, used, chunk.first_sequence, &places) || ChunkIndexBytes(places.size()) > size - used)
+    return false;
   SortByKey(order, chunk.base, chunk.base + used, &places);
   const ChunkIndex index = {places.data(), places.size(), chunk.first_sequence, used};
   const Footer footer = {ChunkIndexChecksum(index, secret, chunk.id), index.first_sequence, index.count, used};
