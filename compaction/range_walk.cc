@@ -2,8 +2,13 @@
 
 #include "pmtable/index_cursor.h"
 
+// A merge asks for every entry, so an answer must cost no record. The bounds of the present fragment are kept in the
+// form in which an index knows keys, a few bytes and whether these are all. An entry whose known bytes differ from the
+// bounds' is judged by them alone; a record is read only of an entry that lies so close to a bound that they are equal.
+
 namespace miodb {
 
+// Where heads mean nothing, no bound is kept in their form, and Known answers nothing.
 void RangeWalk::GoTo(size_t place) {
   const std::vector<RangeFragment>& fragments = set_->fragments();
   DCHECK_LE(place, fragments.size());

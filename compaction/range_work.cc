@@ -1,4 +1,9 @@
-// Deletions against tables and files, by their bounds. All of it is in DRAM.
+// Deletions against tables and files, by their bounds. All of it is in DRAM: headers, first and last keys, sequences.
+//
+// Three questions are asked here, from coarse to fine. Does a merge of this table drop something (MayDropRanges)? Which
+// tables are hidden as a whole, and can go unread (HidesTable)? Which deletions hide nothing any more, and can go from
+// the manifest (Needed)? Where bounds cannot tell, the answer to the first two is no and to the last one yes: space
+// that is freed later is a delay, and a deletion that goes too early brings keys back.
 
 #include "compaction/range_work.h"
 
@@ -12,6 +17,7 @@ namespace miodb {
 
 namespace {
 
+// Of all entries of the table at once: its sequences lie between these two.
 RangeVerdict JudgeTable(const RangeFragment& fragment, const VersionFilter& filter, const PMTable& table) {
   return JudgeRange(fragment, filter, table.min_sequence(), table.max_sequence(), table.ranges_applied());
 }

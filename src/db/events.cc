@@ -8,6 +8,10 @@ namespace miodb {
 
 namespace {
 
+// An event's way: a part of the database notes it under whatever locks it has; the note is a function in a queue; the
+// thread of Loop takes the notes out in order and calls each listener, one after the other, with no lock held. So a
+// listener may call the database, and a slow one delays no flush and no write.
+
 // A listener that takes too long must not fill the memory: events beyond so many are counted and not kept.
 constexpr size_t kMostWaiting = 1024;
 
@@ -94,6 +98,7 @@ void Events::Loop() {
   }
 }
 
+// The parts' figures are copied here, since nothing of the database may be looked at when the listener is called.
 void Events::NoteFlush(const FlushInfo& info) {
   Note([info](EventListener* listener) { listener->OnFlush(info); });
 }

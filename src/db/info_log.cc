@@ -10,6 +10,10 @@ namespace miodb {
 
 namespace {
 
+// LOG is the file that is written, LOG.old the one before it, LOG.old.2 the one before that. An open begins a new one,
+// and so does a line behind which the file is longer than max_log_file_size. What goes wrong with it goes unseen: the
+// log of what happens must not keep the database from going on.
+
 // Gives each file the name of the one before it; those beyond what is to be kept go.
 void ShiftFiles(Env* env, const std::string& name, size_t keep) {
   CHECK_GT(keep, 0u);
@@ -59,6 +63,7 @@ std::string InfoLogPath(const std::string& name, size_t n) {
   return LogPath(name) + (n == 0 ? "" : n == 1 ? ".old" : ".old." + std::to_string(n));
 }
 
+// The program's own logger is taken as it is: its files, if it has any, are its business.
 Status OpenInfoLog(const Options& options, const std::string& name, std::unique_ptr<Logger>* own, Logger** log) {
   CHECK(*own == nullptr);  // or the file that an info log writes to would go away under it
   *log = options.info_log;

@@ -26,6 +26,7 @@ uint64_t ThreadHistogram::BucketSpan(size_t bucket) {
   return bucket < 2 * kLinear ? 1 : uint64_t{1} << (bucket / kLinear - 1);
 }
 
+// The sum of the spans before it, in closed form.
 uint64_t ThreadHistogram::BucketStart(size_t bucket) {
   DCHECK_LT(bucket, kBuckets);
   if (bucket < 2 * kLinear) return bucket;

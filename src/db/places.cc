@@ -16,6 +16,15 @@
 #include "src/util/posix_file.h"
 #include "src/version/version_edit.h"
 
+// Where the parts of a database are, and how one that has moved is found again:
+//
+//   an open    compares each place that the options name with the one that STORE names, and refuses another one
+//   a move     finds every part in its new place by what the part says of itself (its uuid, its id, its epoch), then
+//              replaces STORE once
+//
+// A place that differs is never taken for a move by itself: an empty folder behind a wrong mount looks the same.
+// What a crash leaves: STORE with the old places, or with the new ones. The parts themselves are only read.
+
 namespace miodb {
 
 namespace {
@@ -158,6 +167,8 @@ Status Mover::FindTier() const {
 
 }  // namespace
 
+// The options are compared with what STORE says, by files and not by names: a link to a part is its place, too.
+//
 // The first part whose place differs is named: parts are moved one by one, and each has its flag.
 Status CheckPlaces(const Options& options, const std::string& name, const StoreDescriptor& store) {
   Status s;
@@ -173,6 +184,8 @@ Status CheckPlaces(const Options& options, const std::string& name, const StoreD
   return s;
 }
 
+// A region is known by its uuid, and found by whatever path the pool or the options lead to it. One that the options do
+// not name was found where STORE says, so there is nothing to compare.
 Status CheckRegionPlaces(const Options& options, const std::string& name, const StoreDescriptor& store,
                          const Pool& pool) {
   for (int i = 1; i < pool.regions().count(); i++) {
@@ -211,6 +224,8 @@ Status CheckOriginal(Env* env, const std::string& name, const StoreDescriptor& s
   return Status::OK();
 }
 
+// Epochs of a log and of STORE grow together, one ahead of the other while one of the two is being replaced. Two steps
+// apart they are not of one moment, and the one that is behind is a copy that somebody has put back.
 Status CheckLogCopy(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
                     const OwnerMark& owner) {
   CHECK_EQ(owner.id, log.id);
@@ -223,6 +238,7 @@ Status CheckLogCopy(const std::string& name, const StoreDescriptor::Log& log, co
                                              "the newer one has");
 }
 
+// What to do is said as well: either file may be the one that a person can still put right.
 Status OlderStore(const std::string& name, const StoreDescriptor::Log& log, const std::string& folder,
                   const OwnerMark& owner) {
   CHECK_GT(owner.epoch, log.epoch);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+// The keys fall into stretches, in each of which every key is hidden by the same deletions. A walk asks for key after
+// key, so the answer for the stretch is kept with its bounds, and the next key is compared with the bound that the walk
+// comes to. Only behind that bound the sets are asked: first in the fragments that come next, then by a search.
+
 namespace miodb {
 
 // A walk that leaves a stretch is nearly always in one of the next.

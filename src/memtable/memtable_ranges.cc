@@ -2,6 +2,10 @@
 
 namespace miodb {
 
+// Each Add makes a new view and publishes it by one store; readers take whichever view is there, without a lock. Old
+// views stay until the memtable goes, since a reader may hold any of them. A view has two sets: the newest few, which
+// are cut into fragments anew by each Add, and all others, which are when the few have become too many.
+
 // No read is told apart from another here, so all sequences are kept. The view is whole before it is published, and the
 // sequence that makes the range visible is published after it.
 void MemTableRanges::Add(const KeyOrder& order, const Slice& begin, const Slice& end, uint64_t sequence) {

@@ -6,6 +6,11 @@
 #include "src/iterator/merging_iterator.h"
 #include "src/util/check.h"
 
+// A chunk is searched as it lies on the medium: a place leads to a record, and the record is parsed anew each time it
+// is met. Nothing of it was verified by the open, so each look checks that the place lies inside of the frames, that
+// the record ends there, and that its sequence is one of this chunk: then a damaged place or record ends in Corruption,
+// and never in bytes of another chunk. The record's checksum is compared by the flush.
+
 namespace miodb {
 
 namespace {
@@ -94,12 +99,14 @@ Status SortedChunk::Seek(const Slice& key, uint64_t sequence, size_t* index, Rec
   return Status::OK();
 }
 
+// Versions count one by one: an estimate of keys is made of it, and the capacity of the tree to come.
 uint64_t SortedChunks::count() const {
   uint64_t sum = 0;
   for (const auto& chunk : chunks_) sum += chunk->count();
   return sum;
 }
 
+// Places that lie in the chunks themselves take no memory.
 size_t SortedChunks::memory_bytes() const {
   size_t sum = 0;
   for (const auto& chunk : chunks_) sum += chunk->memory_bytes();
