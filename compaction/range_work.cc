@@ -93,9 +93,9 @@ bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PM
   return false;
 }
 
-// Busy tables count as staying, so that no deletion is forgotten too soon. One that is newer than some snapshot stays, as
-// a tombstone does: whoever holds the snapshot may ask whether a key has changed since (src/db/unchanged.cc), and what
-// it hid may have gone already.
+// Busy tables count as staying, so that no deletion is forgotten too soon. One that is newer than some snapshot stays,
+// as a tombstone does: whoever holds the snapshot may ask whether a key has changed since (src/db/unchanged.cc), and
+// what it hid may have gone already.
 RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std::vector<uint64_t>& snapshots,
                         const std::function<bool(const Run& run, const PMTable& table)>& is_busy) {
   CHECK(version.ranges != nullptr);

@@ -64,6 +64,7 @@ UserKey BatchIndex::KeyOf(const Entry& entry) const {
   return (entry.type & kBatchFamily) == 0 ? UserKey(key) : SplitFamilyKey(key);
 }
 
+// Of a range the end, which has the prefix too.
 Slice BatchIndex::ValueOf(const Entry& entry) const {
   DCHECK_LE(entry.value_begin + entry.value_size, WriteBatchInternal::Contents(&batch_).size());
   return Slice(WriteBatchInternal::Contents(&batch_).data() + entry.value_begin, entry.value_size);
@@ -86,8 +87,9 @@ void BatchIndex::Add(uint8_t type, const UserKey& key, const Slice& value) {
   Index(entry);
 }
 
-// A range that has no keys hides nothing, and whether it is one DB::Write says. In the memory of what counts all that
-// it hides is forgotten.
+// A range that has no keys hides nothing; one whose end comes first DB::Write will refuse. An index of what counts
+// forgets all that the range hides. What comes later into the range is there again, as its number is not below the
+// range's.
 void BatchIndex::IndexRange(const Entry& entry) {
   const UserKey begin = KeyOf(entry);
   const Slice last = ValueOf(entry);
@@ -152,6 +154,7 @@ void BatchIndex::GoBack(const Mark& mark) {
   DCHECK_EQ(entry.number, mark.count);
 }
 
+// Families follow one another, so a walk that leaves one comes to the next, where it has to end.
 BatchIndex::Entries::const_iterator BatchIndex::At(Entries::const_iterator at, uint32_t family) const {
   return at != entries_.end() && KeyOf(*at).family == family ? at : entries_.end();
 }
@@ -160,6 +163,7 @@ BatchIndex::Entries::const_iterator BatchIndex::Before(Entries::const_iterator a
   return at == entries_.begin() ? entries_.end() : At(std::prev(at), family);
 }
 
+// Nothing is made for a family without ranges: this is a const call, of which threads may make several at once.
 const BatchRanges* BatchIndex::RangesOf(uint32_t family) const {
   const auto found = ranges_.find(family);
   return found != ranges_.end() ? &found->second : nullptr;

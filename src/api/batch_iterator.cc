@@ -274,6 +274,7 @@ class BatchOverBase final : public Iterator {
     if (base_->Valid() && order_.Equal(base_->key(), from)) base_->Next();
   }
 
+  // To the last key of base before this one. Where a seek finds nothing, all of base lies before it.
   void PutBaseBefore(const Slice& key) {
     base_->Seek(key);
     if (base_->Valid()) {
@@ -283,7 +284,9 @@ class BatchOverBase final : public Iterator {
     }
   }
 
-  // One seek for a range, whatever base has in it.
+  // Takes base out of what the batch deletes: by one seek for each stretch of keys, whatever base has in it. It is
+  // asked before each comparison, and not after moves of base alone, since a range may come while base stands where it
+  // lies.
   void LeaveRanges(Direction direction) {
     const BatchRanges* const ranges = index_->RangesOf(family_);
     if (ranges == nullptr) return;

@@ -1,5 +1,5 @@
-// A range that is added hides all others where it lies, so it takes away the bounds inside it, each of which was added
-// once.
+// A range that is added hides all others where it lies, so it takes away the bounds inside it. Each bound is added once
+// and taken away once at the most, so ranges cost a search each, however they overlap.
 
 #include "src/api/batch_ranges.h"
 
@@ -9,6 +9,7 @@
 
 namespace miodb {
 
+// What holds for a key begins at the last bound that is not behind it.
 BatchRanges::Held::const_iterator BatchRanges::Over(const Slice& key) const {
   const auto behind = held_.upper_bound(key);
   return behind == held_.begin() ? held_.end() : std::prev(behind);
@@ -26,6 +27,7 @@ void BatchRanges::Add(const Slice& begin, const Slice& end, uint32_t updates) {
   DCHECK_EQ(std::prev(held_.end())->second, 0u);
 }
 
+// A key that lies before all bounds is in no range, and neither is one behind all of them: the last bound is an end.
 uint32_t BatchRanges::NewestOver(const Slice& key) const {
   const auto over = Over(key);
   return over != held_.end() ? over->second : 0;

@@ -40,6 +40,7 @@ struct OptimisticTransaction::Rep {
   };
   using TrackedKeys = std::map<Key, Tracked>;
 
+  // One key has one entry, or a second name of the default family would have it count from a later moment.
   static Key KeyOf(ColumnFamilyHandle* family, const Slice& key) {
     return {IdOf(family) == kDefaultFamily ? nullptr : family, key.ToString()};
   }
@@ -164,6 +165,7 @@ OptimisticTransaction::OptimisticTransaction(DB* db, const WriteOptions& write_o
 
 OptimisticTransaction::~OptimisticTransaction() = default;
 
+// A call without a handle is that with none, which is the default family's.
 Status OptimisticTransaction::Put(const Slice& key, const Slice& value) { return Put(nullptr, key, value); }
 Status OptimisticTransaction::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
   return rep_->Write(family, key, [&] { rep_->batch.Put(family, key, value); });

@@ -39,6 +39,7 @@ void WriteBatchWithIndex::Delete(const Slice& key) { Delete(nullptr, key); }
 void WriteBatchWithIndex::SingleDelete(const Slice& key) { SingleDelete(nullptr, key); }
 void WriteBatchWithIndex::DeleteRange(const Slice& begin, const Slice& end) { DeleteRange(nullptr, begin, end); }
 
+// Only the id of a family is kept: what the handle stands for by the time of the write is the database's to say.
 void WriteBatchWithIndex::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
   rep_->index.Add(kBatchPut, {IdOf(family), key}, value);
 }

@@ -116,6 +116,7 @@ char* miodb_writebatch_wi_get(const miodb_writebatch_wi_t* batch, leveldb_t* db,
   return miodb_writebatch_wi_get_cf(batch, db, options, nullptr, key, keylen, vallen, errptr);
 }
 
+// The database is asked where the batch alone does not say what the key is.
 char* miodb_writebatch_wi_get_cf(const miodb_writebatch_wi_t* batch, leveldb_t* db,
                                  const leveldb_readoptions_t* options, miodb_column_family_t* family, const char* key,
                                  size_t keylen, size_t* vallen, char** errptr) {
@@ -161,6 +162,8 @@ miodb_transaction_t* miodb_transaction_begin(leveldb_t* db, const leveldb_option
 
 void miodb_transaction_destroy(miodb_transaction_t* txn) { delete txn; }
 
+// As for batches: NULL stands for the default family. An error is one of memory; what a database refuses, the commit
+// says.
 void miodb_transaction_put(miodb_transaction_t* txn, const char* key, size_t keylen, const char* value, size_t vallen,
                            char** errptr) {
   miodb_transaction_put_cf(txn, nullptr, key, keylen, value, vallen, errptr);
@@ -208,6 +211,7 @@ void miodb_transaction_single_delete_cf(miodb_transaction_t* txn, miodb_column_f
   SaveError(errptr, RepOf(txn).SingleDelete(HandleOf(family), Slice(key, keylen)));
 }
 
+// The bounds are not tracked, nor is what lies between them.
 void miodb_transaction_delete_range_cf(miodb_transaction_t* txn, miodb_column_family_t* family, const char* begin,
                                        size_t beginlen, const char* end, size_t endlen, char** errptr) {
   DCHECK((begin != nullptr || beginlen == 0) && (end != nullptr || endlen == 0));
@@ -234,6 +238,7 @@ char* miodb_transaction_get_cf(miodb_transaction_t* txn, const leveldb_readoptio
   return Found(s, value, vallen, errptr);
 }
 
+// The key is tracked in its family from here on, whether it is there or not.
 char* miodb_transaction_get_for_update_cf(miodb_transaction_t* txn, const leveldb_readoptions_t* options,
                                           miodb_column_family_t* family, const char* key, size_t keylen, size_t* vallen,
                                           char** errptr) {
@@ -247,6 +252,7 @@ leveldb_iterator_t* miodb_transaction_create_iterator(miodb_transaction_t* txn, 
   return miodb_transaction_create_iterator_cf(txn, options, nullptr);
 }
 
+// An error is an iterator that has it, as everywhere: also that of a family that was dropped.
 leveldb_iterator_t* miodb_transaction_create_iterator_cf(miodb_transaction_t* txn, const leveldb_readoptions_t* options,
                                                          miodb_column_family_t* family) {
   return new leveldb_iterator_t{RepOf(txn).GetIterator(RepOf(options), HandleOf(family))};
