@@ -82,11 +82,7 @@ class BatchHistory {
     if (dice < 60) return CheckGets(AnyFamily(), AnyKey());
     if (dice < 72) return Walk(AnyFamily());
     if (dice < 78) return CheckEntries(AnyFamily());
-    if (dice < 84) {
-      batch_.SetSavePoint();
-      return save_points_.push_back(now_);
-    }
-    if (dice < 90) return EndSavePoint();
+    if (dice < 90) return SetOrEndSavePoint();
     if (dice < 96) return WriteBehind();
     End();
   }
@@ -238,7 +234,7 @@ class BatchHistory {
       }
       Compare(now, *it, at);
       if (changes && random_.OneIn(3)) Update();
-      if (changes && !save_points_.empty() && random_.OneIn(20)) EndSavePoint();
+      if (changes && random_.OneIn(4)) SetOrEndSavePoint();
     }
   }
 
@@ -285,7 +281,11 @@ class BatchHistory {
     return handles_[f] != nullptr ? batch_.NewIterator(handles_[f]) : batch_.NewIterator();
   }
 
-  void EndSavePoint() {
+  void SetOrEndSavePoint() {
+    if (random_.OneIn(2)) {
+      batch_.SetSavePoint();
+      return save_points_.push_back(now_);
+    }
     const bool back = random_.OneIn(2);
     const Status s = back ? batch_.RollbackToSavePoint() : batch_.PopSavePoint();
     if (save_points_.empty()) {
@@ -414,6 +414,30 @@ TEST_F(BatchTest, AnIteratorJumpsOverARangeInBothDirections) {
   for (it->SeekToLast(); it->Valid(); it->Prev()) backward += it->key().ToString() + " ";
   EXPECT_EQ("k2999 k1450 k1000 ", backward);
   EXPECT_LT(moves, 12);
+}
+
+TEST_F(BatchTest, WhatARangeHidIsShownWhenTheRangeIsTakenBackUnderAnIterator) {
+  Open();
+  for (const char* key : {"a", "b", "d", "e"}) Put(key, "1");
+  WriteBatchWithIndex batch;
+  batch.Put("c", "2");
+  const std::unique_ptr<Iterator> it(batch.NewIteratorWithBase(db_->NewIterator(ReadOptions())));
+  for (const bool forward : {true, false}) {
+    batch.SetSavePoint();
+    batch.DeleteRange("a", "c");
+    batch.DeleteRange("d", "e");
+    batch.Put("c", "3");
+    it->Seek("c");
+    if (!forward) {  // it goes backward already when the range is taken back
+      it->Next();
+      it->Prev();
+    }
+    ASSERT_EQ("3", it->value().ToString());
+    ASSERT_OK(batch.RollbackToSavePoint());
+    forward ? it->Next() : it->Prev();
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ(forward ? "d" : "b", it->key().ToString());
+  }
 }
 
 TEST_F(BatchTest, AKeyOfOneFamilyIsNeverTakenForOneOfAnother) {
