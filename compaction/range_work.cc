@@ -99,7 +99,9 @@ bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PM
   return false;
 }
 
-// Busy tables count as staying, so that no deletion is forgotten too soon.
+// Busy tables count as staying, so that no deletion is forgotten too soon. One that is newer than some snapshot stays,
+// as a tombstone does: whoever holds the snapshot may ask whether a key has changed since (src/db/unchanged.cc), and
+// what it hid may have gone already.
 RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std::vector<uint64_t>& snapshots,
                         const std::function<bool(const Run& run, const PMTable& table)>& is_busy) {
   CHECK(version.ranges != nullptr);
@@ -123,8 +125,10 @@ RangeWork FindRangeWork(const Version& version, const KeyOrder& order, const std
   std::vector<RangeDeletion> left;
   for (const RangeFragment& fragment : version.ranges->fragments()) {
     for (size_t i = 0; i < fragment.count; i++) {
-      if (MIODB_MUTATED(kRangesForgotten) || !needed.Needs(fragment, fragment.sequences[i])) continue;
-      left.push_back({fragment.begin.ToString(), fragment.end.ToString(), fragment.sequences[i]});
+      const uint64_t sequence = fragment.sequences[i];
+      const bool needless = filter.TombstoneDroppable(sequence) && !needed.Needs(fragment, sequence);
+      if (needless || MIODB_MUTATED(kRangesForgotten)) continue;
+      left.push_back({fragment.begin.ToString(), fragment.end.ToString(), sequence});
     }
   }
   CHECK_EQ(work.hidden.size(), gone.size());

@@ -23,7 +23,8 @@ bool MayDropRanges(const RangeSet& ranges, const VersionFilter& filter, const PM
 struct RangeWork {
   std::vector<TableRef> hidden;     // tables that may go
   bool waits = false;               // others will once they are not busy
-  std::vector<RangeDeletion> left;  // deletions that still may hide something, once those tables have gone
+  std::vector<RangeDeletion> left;  // deletions that still may hide something, once those tables have gone, or that are
+                                    // newer than a snapshot
 };
 
 // REQUIRES: the version has ranges. snapshots: registered, ascending. is_busy: whether a job has the table.

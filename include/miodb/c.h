@@ -278,6 +278,8 @@ MIODB_C_EXPORT void miodb_writebatch_wi_merge(miodb_writebatch_wi_t*, const char
                                               const char* operand, size_t operand_len);
 MIODB_C_EXPORT void miodb_writebatch_wi_delete(miodb_writebatch_wi_t*, const char* key, size_t keylen);
 MIODB_C_EXPORT void miodb_writebatch_wi_single_delete(miodb_writebatch_wi_t*, const char* key, size_t keylen);
+MIODB_C_EXPORT void miodb_writebatch_wi_delete_range(miodb_writebatch_wi_t*, const char* begin, size_t beginlen,
+                                                     const char* end, size_t endlen);
 MIODB_C_EXPORT void miodb_writebatch_wi_set_save_point(miodb_writebatch_wi_t*);
 MIODB_C_EXPORT void miodb_writebatch_wi_rollback_to_save_point(miodb_writebatch_wi_t*, char** errptr);
 MIODB_C_EXPORT void miodb_writebatch_wi_pop_save_point(miodb_writebatch_wi_t*, char** errptr);
@@ -292,6 +294,26 @@ MIODB_C_EXPORT char* miodb_writebatch_wi_get(const miodb_writebatch_wi_t*, struc
    batch. options: those that base was made with, or NULL. */
 MIODB_C_EXPORT struct leveldb_iterator_t* miodb_writebatch_wi_create_iterator(
     const miodb_writebatch_wi_t*, struct leveldb_iterator_t* base, const struct leveldb_readoptions_t* options);
+
+/* The same of a column family, NULL: of the default one. base is an iterator over it. */
+MIODB_C_EXPORT void miodb_writebatch_wi_put_cf(miodb_writebatch_wi_t*, miodb_column_family_t* family, const char* key,
+                                               size_t keylen, const char* value, size_t vallen);
+MIODB_C_EXPORT void miodb_writebatch_wi_merge_cf(miodb_writebatch_wi_t*, miodb_column_family_t* family, const char* key,
+                                                 size_t keylen, const char* operand, size_t operand_len);
+MIODB_C_EXPORT void miodb_writebatch_wi_delete_cf(miodb_writebatch_wi_t*, miodb_column_family_t* family,
+                                                  const char* key, size_t keylen);
+MIODB_C_EXPORT void miodb_writebatch_wi_single_delete_cf(miodb_writebatch_wi_t*, miodb_column_family_t* family,
+                                                         const char* key, size_t keylen);
+MIODB_C_EXPORT void miodb_writebatch_wi_delete_range_cf(miodb_writebatch_wi_t*, miodb_column_family_t* family,
+                                                        const char* begin, size_t beginlen, const char* end,
+                                                        size_t endlen);
+MIODB_C_EXPORT char* miodb_writebatch_wi_get_cf(const miodb_writebatch_wi_t*, struct leveldb_t* db,
+                                                const struct leveldb_readoptions_t* options,
+                                                miodb_column_family_t* family, const char* key, size_t keylen,
+                                                size_t* vallen, char** errptr);
+MIODB_C_EXPORT struct leveldb_iterator_t* miodb_writebatch_wi_create_iterator_cf(
+    const miodb_writebatch_wi_t*, miodb_column_family_t* family, struct leveldb_iterator_t* base,
+    const struct leveldb_readoptions_t* options);
 
 /* Writes the batch, which stays as it is. */
 MIODB_C_EXPORT void miodb_writebatch_wi_write(miodb_writebatch_wi_t*, struct leveldb_t* db,
@@ -315,6 +337,9 @@ MIODB_C_EXPORT void miodb_transaction_merge(miodb_transaction_t*, const char* ke
 MIODB_C_EXPORT void miodb_transaction_delete(miodb_transaction_t*, const char* key, size_t keylen, char** errptr);
 MIODB_C_EXPORT void miodb_transaction_single_delete(miodb_transaction_t*, const char* key, size_t keylen,
                                                     char** errptr);
+/* Tracks no key. */
+MIODB_C_EXPORT void miodb_transaction_delete_range(miodb_transaction_t*, const char* begin, size_t beginlen,
+                                                   const char* end, size_t endlen, char** errptr);
 
 /* Both give the value, for the caller to free, or NULL as above. */
 MIODB_C_EXPORT char* miodb_transaction_get(miodb_transaction_t*, const struct leveldb_readoptions_t* options,
@@ -325,6 +350,28 @@ MIODB_C_EXPORT char* miodb_transaction_get_for_update(miodb_transaction_t*, cons
 /* To be destroyed before the transaction ends. */
 MIODB_C_EXPORT struct leveldb_iterator_t* miodb_transaction_create_iterator(
     miodb_transaction_t*, const struct leveldb_readoptions_t* options);
+
+/* The same of a column family, NULL: of the default one. */
+MIODB_C_EXPORT void miodb_transaction_put_cf(miodb_transaction_t*, miodb_column_family_t* family, const char* key,
+                                             size_t keylen, const char* value, size_t vallen, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_merge_cf(miodb_transaction_t*, miodb_column_family_t* family, const char* key,
+                                               size_t keylen, const char* operand, size_t operand_len, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_delete_cf(miodb_transaction_t*, miodb_column_family_t* family, const char* key,
+                                                size_t keylen, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_single_delete_cf(miodb_transaction_t*, miodb_column_family_t* family,
+                                                       const char* key, size_t keylen, char** errptr);
+MIODB_C_EXPORT void miodb_transaction_delete_range_cf(miodb_transaction_t*, miodb_column_family_t* family,
+                                                      const char* begin, size_t beginlen, const char* end,
+                                                      size_t endlen, char** errptr);
+MIODB_C_EXPORT char* miodb_transaction_get_cf(miodb_transaction_t*, const struct leveldb_readoptions_t* options,
+                                              miodb_column_family_t* family, const char* key, size_t keylen,
+                                              size_t* vallen, char** errptr);
+MIODB_C_EXPORT char* miodb_transaction_get_for_update_cf(miodb_transaction_t*,
+                                                         const struct leveldb_readoptions_t* options,
+                                                         miodb_column_family_t* family, const char* key, size_t keylen,
+                                                         size_t* vallen, char** errptr);
+MIODB_C_EXPORT struct leveldb_iterator_t* miodb_transaction_create_iterator_cf(
+    miodb_transaction_t*, const struct leveldb_readoptions_t* options, miodb_column_family_t* family);
 MIODB_C_EXPORT void miodb_transaction_set_snapshot(miodb_transaction_t*, char** errptr);
 MIODB_C_EXPORT void miodb_transaction_set_save_point(miodb_transaction_t*, char** errptr);
 MIODB_C_EXPORT void miodb_transaction_rollback_to_save_point(miodb_transaction_t*, char** errptr);
@@ -333,6 +380,7 @@ MIODB_C_EXPORT void miodb_transaction_rollback_to_save_point(miodb_transaction_t
    somebody else, nothing is written, and it should be rolled back. 0 with an error: it failed. */
 MIODB_C_EXPORT uint8_t miodb_transaction_commit(miodb_transaction_t*, char** errptr);
 MIODB_C_EXPORT void miodb_transaction_rollback(miodb_transaction_t*, char** errptr);
+
 /* ---- Lifetimes and compaction filters. miodb/lifetime.h and miodb/compaction_filter.h say what they do. Of both,
    destructor, if not NULL, is called with state in the end. All but that may be called by several threads at once. ----
  */

@@ -74,11 +74,14 @@ struct MIODB_EXPORT Range {
 };
 
 // A key, and the sequence number up to which somebody knows what it has: of a snapshot, or of
-// DB::GetLatestSequenceNumber before it was read. The bytes of the key are the caller's.
+// DB::GetLatestSequenceNumber before it was read. The bytes of the key are the caller's. family: nullptr is the default
+// one.
 struct MIODB_EXPORT KeyAsOf {
   KeyAsOf() = default;
   KeyAsOf(const Slice& k, uint64_t number) : key(k), sequence(number) {}
+  KeyAsOf(ColumnFamilyHandle* f, const Slice& k, uint64_t number) : family(f), key(k), sequence(number) {}
 
+  ColumnFamilyHandle* family = nullptr;
   Slice key;
   uint64_t sequence = 0;
 };
@@ -146,12 +149,12 @@ class MIODB_EXPORT DB {
 
   // Write, if none of the keys was written, merged or removed behind its sequence. Between the look and the write
   // nothing else is written, by whatever call. Busy, naming the key, if one was, and nothing is written then; else as
-  // Write. An empty batch only looks. Takes a get for each key; other writers wait only while what was written since
-  // those gets is looked through, mostly in the memtable. What OptimisticTransaction commits with
-  // (optimistic_transaction.h).
+  // Write; InvalidArgument also for a key of a family that was dropped. An empty batch only looks. Takes a get for each
+  // key; other writers wait only while what was written since those gets is looked through, mostly in the memtable.
+  // What OptimisticTransaction commits with (optimistic_transaction.h).
   // A change is found if a snapshot at or before the key's sequence is held; without one, merges may have dropped a
-  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case,
-  // and so may a deletion of a range in which the key was not: the key has again what it had. Not LevelDB's.
+  // deletion together with all that it hid. A put and the single deletion that removed it may go unseen in any case:
+  // the key has again what it had. A deletion of a range is a change of every key in it. Not LevelDB's.
   virtual Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys);
 
   // Copies the value of key into *value and returns OK; NotFound leaves *value unchanged, and so does every other

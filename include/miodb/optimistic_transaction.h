@@ -25,6 +25,13 @@
 // for update: keys that come into it later are no changes of keys that were tracked. Who depends on a range writes a
 // key that stands for it, and has all others who change the range write it too.
 //
+// Ranges and column families. A deletion of a range tracks nothing: it removes all that the range has at the commit,
+// what others have put there meanwhile as well, and never makes the commit Busy. To others it is a change of every key
+// in the range. Whoever wants the range to be as it was seen reads keys of it for update; keys that come in are not
+// found (see above). A key is tracked in its family alone: the same key of another one is another key. If the family of
+// a key that was tracked or written, or of a range, was dropped meanwhile, Commit is InvalidArgument, which says so,
+// nothing is written, and only a rollback to before the family's first use, or of everything, helps.
+//
 // Which change is found. The answer is exact, with one limit: a put, and the single deletion that removed it, may count
 // as no change of a key that is only written; of one that was read they do count if the put was seen. There is no "try
 // again", because the newest version of every key is kept somewhere, and a transaction that tracks anything holds a
@@ -104,36 +111,50 @@ class MIODB_EXPORT OptimisticTransaction {
   // As Rollback.
   ~OptimisticTransaction();
 
-  // ---- Writes, which are applied by Commit. Each tracks its key. IOError without memory; what DB's calls of these
-  // names refuse, Commit refuses.
+  // ---- Writes, which are applied by Commit. Each but DeleteRange tracks its key. IOError without memory; what DB's
+  // calls of these names refuse, Commit refuses. Calls with a handle are of that family (column_family.h), those
+  // without one, or with nullptr, of the default one.
 
   // A write that reads nothing is tracked as well: who writes the same key in between makes the commit Busy.
   Status Put(const Slice& key, const Slice& value);
+  Status Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
 
   // Two transactions that only merge into one key are in each other's way, too. Merges that need not be part of a
   // transaction are better made by DB::Merge, which never fails for that.
   Status Merge(const Slice& key, const Slice& operand);
+  Status Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
 
   // Whether the key is there is not found out; GetForUpdate tells.
   Status Delete(const Slice& key);
+  Status Delete(ColumnFamilyHandle* family, const Slice& key);
 
   // The condition of DB::SingleDelete is the caller's to keep, over all transactions.
   Status SingleDelete(const Slice& key);
+  Status SingleDelete(ColumnFamilyHandle* family, const Slice& key);
+
+  // Removes all keys from begin up to end, which is not one of them, when Commit applies it: also those that others put
+  // there until then. Tracks none of them. What the transaction writes into the range afterwards counts. RocksDB's
+  // transactions do not have it.
+  Status DeleteRange(const Slice& begin, const Slice& end);
+  Status DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end);
 
   // ---- Reads, which see the transaction's own writes
 
   // The value that the key has now, or at options.snapshot, with the transaction's writes. Errors of DB::Get.
   Status Get(const ReadOptions& options, const Slice& key, std::string* value);
+  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
 
   // The same, and tracks the key, whether it is there or not: Commit fails if it changes. If the value that is returned
   // is newer than the moment from which the key is tracked, it has changed already, and Commit will say so.
   // value: may be nullptr, if only tracking is wanted.
   Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value);
+  Status GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value);
 
   // An iterator over the database now, or at options.snapshot, with the transaction's writes. Tracks nothing. The
   // caller deletes it, before the transaction ends. What it shows of writes made meanwhile:
   // WriteBatchWithIndex::NewIteratorWithBase.
   Iterator* GetIterator(const ReadOptions& options);
+  Iterator* GetIterator(const ReadOptions& options, ColumnFamilyHandle* family);
 
   // ---- Snapshot
 
@@ -159,7 +180,7 @@ class MIODB_EXPORT OptimisticTransaction {
   // Applies all writes as one batch, if no tracked key was changed by anybody else. A transaction without writes only
   // looks. OK: it is empty, and may be used for the next one; the snapshot is gone. Busy: a key has changed, nothing
   // was written, and the transaction is as it was: Rollback. Other errors are those of DB::Write, and leave it as it
-  // was, too.
+  // was, too; so is InvalidArgument for a family that was dropped.
   Status Commit();
 
   // Forgets writes, tracked keys, save points and snapshot. The transaction may be used for the next one.
@@ -167,7 +188,7 @@ class MIODB_EXPORT OptimisticTransaction {
 
   // ---- For those who want to know
 
-  // How many keys are tracked.
+  // How many keys are tracked, of all families together.
   size_t GetNumKeys() const;
 
   // The writes so far. To be read only.

@@ -17,6 +17,17 @@
 //   batch         delete b      put c=3, merge 5 into d      with an operator that appends
 //   shown    a=1       c=3  d=4,5
 //
+// A range that the batch deletes hides what the base has there, and what the batch had there before. An update that
+// comes behind it counts:
+//
+//   base     a=1  b=2  c=3  d=4
+//   batch         put b=5, delete [b, d), put c=6, merge 7 into d
+//   shown    a=1       c=6  d=4,7
+//
+// Calls with a handle are of that column family (column_family.h), those without one, or with nullptr, of the default
+// one. The batch keeps the number of the family and not the handle; whether it is still there is asked when the batch
+// is written. A batch is for the database of its handles alone.
+//
 // Save points nest. A program that tries something and may have to take it back sets one before, and afterwards either
 // rolls back to it or pops it:
 //
@@ -34,7 +45,8 @@
 // the batch has a put or a removal of it.
 //
 // A walk costs what the base's costs, and where the batch has keys a search of its index for each; a change of
-// direction costs a seek of the base.
+// direction costs a seek of the base. A range of the batch costs a walk one seek of the base, whatever the base has in
+// it, and where the batch has ranges each step searches among them.
 //
 // Who only gathers updates and never reads them is better off with a WriteBatch, which has no index and takes less
 // memory.
@@ -47,8 +59,8 @@
 //
 // What a crash leaves: nothing of the batch, until DB::Write has it.
 //
-// Units: sizes are bytes. Beside what a WriteBatch holds, an update takes about 80 bytes, and a search among n of them
-// log n comparisons of keys.
+// Units: sizes are bytes. Beside what a WriteBatch holds, an update takes about 80 bytes, a range about 160 and its
+// bounds, and a search among n of them log n comparisons of keys.
 //
 // Errors: updates never fail, except that without memory they throw std::bad_alloc; the batch must then be cleared
 // before it is used again. Reads give a Status and throw nothing.
@@ -81,7 +93,8 @@ struct MIODB_EXPORT WriteEntry {
   Slice value;
 };
 
-// A cursor over the updates of a batch: by key, those of one key in the order in which they were made.
+// A cursor over the updates that a batch has of the single keys of one family: by key, those of one key in the order in
+// which they were made. Deletions of ranges are not among them; WriteBatch::Iterate shows these in their place.
 // For whoever wants to look at the updates, to count or to replay them:
 //
 //   std::unique_ptr<miodb::WBWIIterator> it(batch.NewIterator());
@@ -113,9 +126,9 @@ class MIODB_EXPORT WBWIIterator {
 class MIODB_EXPORT WriteBatchWithIndex {
  public:
   // comparator: the database's. reserved_bytes: room in the batch to begin with. overwrite_key: the index forgets an
-  // update when another one of the same key hides it, a put or a removal; so NewIterator shows none that does not
-  // count. The batch has them all in either case. merge_operator: the database's; nullptr: reads of keys that have
-  // merges in the batch are InvalidArgument.
+  // update when another one hides it, a put or a removal of its key or a deletion of a range that has it; so
+  // NewIterator shows none that does not count. The batch has them all in either case. merge_operator: the database's;
+  // nullptr: reads of keys that have merges in the batch are InvalidArgument.
   explicit WriteBatchWithIndex(const Comparator* comparator = BytewiseComparator(), size_t reserved_bytes = 0,
                                bool overwrite_key = false, const MergeOperator* merge_operator = nullptr);
   WriteBatchWithIndex(const WriteBatchWithIndex&) = delete;
@@ -138,6 +151,18 @@ class MIODB_EXPORT WriteBatchWithIndex {
   // The same to reads of the batch; DB::SingleDelete says when it may be used. A put in the same batch counts as a put.
   void SingleDelete(const Slice& key);
 
+  // Removes all keys from begin up to end, which is not one of them, as DB::DeleteRange does; what the batch is given
+  // for such a key afterwards counts. Costs no search of the database. Nothing is removed if begin is end, or comes
+  // after it, which DB::Write refuses.
+  void DeleteRange(const Slice& begin, const Slice& end);
+
+  // The same of a column family.
+  void Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value);
+  void Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand);
+  void Delete(ColumnFamilyHandle* family, const Slice& key);
+  void SingleDelete(ColumnFamilyHandle* family, const Slice& key);
+  void DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end);
+
   // Forgets updates and save points.
   void Clear();
 
@@ -159,21 +184,27 @@ class MIODB_EXPORT WriteBatchWithIndex {
   // MergeInProgress: it only merges into what the database has. InvalidArgument and Corruption: as DB::Get of merges.
   // An error leaves *value as it was.
   Status GetFromBatch(const Slice& key, std::string* value) const;
+  Status GetFromBatch(ColumnFamilyHandle* family, const Slice& key, std::string* value) const;
 
   // The value that db->Get(options, key, value) would give if the batch had been written behind the state that the
-  // options say. Its errors, and those of GetFromBatch.
+  // options say. Its errors, and those of GetFromBatch. Where the batch alone decides, the database is not asked, nor
+  // whether it has the family.
   Status GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key, std::string* value) const;
+  Status GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                           std::string* value) const;
 
   // A cursor over the updates themselves, which the caller deletes before the batch. Never nullptr; throws
   // std::bad_alloc.
   WBWIIterator* NewIterator() const;
+  WBWIIterator* NewIterator(ColumnFamilyHandle* family) const;
 
-  // An iterator over what base shows, as it is with the batch. Takes base, which must not be positioned by anybody else
-  // any more; the caller deletes what is returned, before the batch. options: those that base was made with, for their
-  // bounds; nullptr: there are none. Refresh refreshes base.
-  // Updates that the batch is given while the iterator lives are seen by its next move; key() and value() must not be
-  // looked at between the update and that move.
+  // An iterator over what base shows, as it is with the batch. Takes base, an iterator over the same family, which must
+  // not be positioned by anybody else any more; the caller deletes what is returned, before the batch. options: those
+  // that base was made with, for their bounds; nullptr: there are none. Refresh refreshes base.
+  // Updates that the batch is given while the iterator lives are seen by its next move, and so is what is taken back;
+  // key() and value() must not be looked at between the change and that move.
   Iterator* NewIteratorWithBase(Iterator* base, const ReadOptions* options = nullptr) const;
+  Iterator* NewIteratorWithBase(ColumnFamilyHandle* family, Iterator* base, const ReadOptions* options = nullptr) const;
 
   // The batch, to be written or looked at, with all updates in their order, also those that the index has forgotten;
   // its owner stays this object, and it must be changed by its calls alone.

@@ -15,9 +15,9 @@ namespace {
 
 using Side = BatchIndex::Side;
 
-// The calls that fill an index make updates of single keys alone, and none of families, so there are no other types.
+// An index has entries of single keys alone, so there are no other types.
 WriteType TypeOf(uint8_t type) {
-  switch (type) {
+  switch (BaseBatchType(type)) {
     case kBatchPut:
       return WriteType::kPut;
     case kBatchMerge:
@@ -25,28 +25,28 @@ WriteType TypeOf(uint8_t type) {
     case kBatchSingleDeletion:
       return WriteType::kSingleDelete;
     default:
-      DCHECK_EQ(type, kBatchDeletion);
+      DCHECK_EQ(BaseBatchType(type), kBatchDeletion);
       return WriteType::kDelete;
   }
 }
 
 class BatchEntries final : public WBWIIterator {
  public:
-  explicit BatchEntries(const BatchIndex* index) : index_(index), at_(index->entries().end()) {
-    DCHECK(index_ != nullptr);
+  BatchEntries(const BatchIndex* index, uint32_t family) : index_(index), family_(family), at_(index->entries().end()) {
+    DCHECK_LE(family_, kMostFamilyId);
   }
 
   // A set that has changed may have lost the entry, so nothing is looked at there.
   bool Valid() const override { return changes_ == index_->changes() && at_ != index_->entries().end(); }
 
-  void SeekToFirst() override { Stand(index_->entries().begin()); }
-  void SeekToLast() override { StandBefore(index_->entries().end()); }
-  void Seek(const Slice& key) override { Stand(index_->From(key, Side::kBefore)); }
-  void SeekForPrev(const Slice& key) override { StandBefore(index_->From(key, Side::kBehind)); }
+  void SeekToFirst() override { Stand(index_->FromFamily(family_, Side::kBefore)); }
+  void SeekToLast() override { StandBefore(index_->FromFamily(family_, Side::kBehind)); }
+  void Seek(const Slice& key) override { Stand(index_->From({family_, key}, Side::kBefore)); }
+  void SeekForPrev(const Slice& key) override { StandBefore(index_->From({family_, key}, Side::kBehind)); }
 
   void Next() override {
     CHECK(Valid());
-    ++at_;
+    Stand(std::next(at_));
   }
   void Prev() override {
     CHECK(Valid());
@@ -55,34 +55,41 @@ class BatchEntries final : public WBWIIterator {
 
   WriteEntry Entry() const override {
     CHECK(Valid());
-    return {TypeOf(at_->type), index_->KeyOf(*at_), index_->ValueOf(*at_)};
+    return {TypeOf(at_->type), index_->KeyOf(*at_).key, index_->ValueOf(*at_)};
   }
 
  private:
   using Place = BatchIndex::Entries::const_iterator;
 
-  // A seek looks its place up anew, so it makes an iterator good again after a change of the batch.
+  // A seek looks its place up anew, so it makes an iterator good again after a change of the batch. Outside of the
+  // family there is no entry, and the end stands for that: an iterator that has left it on either side is not valid,
+  // and cannot step back into it.
   void Stand(Place place) {
     changes_ = index_->changes();
-    at_ = place;
+    at_ = index_->At(place, family_);
   }
-  // Before the first entry there is none, and the end stands for that too: an iterator that has left the batch on
-  // either side is not valid, and cannot step back into it.
   void StandBefore(Place place) {
-    Stand(place == index_->entries().begin() ? index_->entries().end() : std::prev(place));
+    changes_ = index_->changes();
+    at_ = index_->Before(place, family_);
   }
 
   const BatchIndex* const index_;
+  const uint32_t family_;
   Place at_;
   uint64_t changes_ = 0;
 };
 
-// A walk over the keys of a batch within bounds. Has its key as a copy, so that the batch may change under it.
+// A walk over the keys that a batch has of a family, within bounds. Has its key as a copy, so that the batch may change
+// under it.
 class BatchKeys {
  public:
-  BatchKeys(const BatchIndex* index, const ReadOptions& bounds)
-      : index_(index), lower_(bounds.iterate_lower_bound), upper_(bounds.iterate_upper_bound) {
-    DCHECK(index_ != nullptr);
+  BatchKeys(const BatchIndex* index, uint32_t family, const ReadOptions& bounds)
+      : index_(index),
+        family_(family),
+        order_(index->order(family)),
+        lower_(bounds.iterate_lower_bound),
+        upper_(bounds.iterate_upper_bound) {
+    DCHECK_LE(family_, kMostFamilyId);
   }
 
   bool Valid() const { return valid_; }
@@ -93,36 +100,42 @@ class BatchKeys {
 
   // To the first key on that side of the target, or to the last one.
   void Forward(const Slice& target, Side side) {
-    const bool below = lower_ != nullptr && index_->order().Compare(target, *lower_) < 0;
-    Take(below ? index_->From(*lower_, Side::kBefore) : index_->From(target, side));
+    const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
+    below ? First() : Take(index_->From({family_, target}, side));
   }
   void Backward(const Slice& target, Side side) {
-    const bool above = upper_ != nullptr && index_->order().Compare(target, *upper_) >= 0;
-    TakeBefore(above ? index_->From(*upper_, Side::kBefore) : index_->From(target, side));
+    const bool above = upper_ != nullptr && order_.Compare(target, *upper_) >= 0;
+    above ? Last() : TakeBefore(index_->From({family_, target}, side));
   }
-  void First() { Take(lower_ != nullptr ? index_->From(*lower_, Side::kBefore) : index_->entries().begin()); }
-  void Last() { TakeBefore(upper_ != nullptr ? index_->From(*upper_, Side::kBefore) : index_->entries().end()); }
+  void First() {
+    Take(lower_ != nullptr ? index_->From({family_, *lower_}, Side::kBefore)
+                           : index_->FromFamily(family_, Side::kBefore));
+  }
+  void Last() {
+    TakeBefore(upper_ != nullptr ? index_->From({family_, *upper_}, Side::kBefore)
+                                 : index_->FromFamily(family_, Side::kBehind));
+  }
 
  private:
   using Place = BatchIndex::Entries::const_iterator;
 
-  void TakeBefore(Place place) {
-    Take(place == index_->entries().begin() ? index_->entries().end() : std::prev(place));
-  }
+  void TakeBefore(Place place) { Take(index_->Before(place, family_)); }
 
   // A key outside of the bounds ends the walk: no other key that follows in its direction lies inside.
   void Take(Place place) {
     valid_ = false;
-    if (place == index_->entries().end()) return;
-    const Slice key = index_->KeyOf(*place);
-    if (lower_ != nullptr && index_->order().Compare(key, *lower_) < 0) return;
-    if (upper_ != nullptr && index_->order().Compare(key, *upper_) >= 0) return;
+    if (index_->At(place, family_) == index_->entries().end()) return;
+    const Slice key = index_->KeyOf(*place).key;
+    if (lower_ != nullptr && order_.Compare(key, *lower_) < 0) return;
+    if (upper_ != nullptr && order_.Compare(key, *upper_) >= 0) return;
     key_.assign(key.data(), key.size());
-    DCHECK(lower_ == nullptr || upper_ == nullptr || index_->order().Compare(*lower_, *upper_) < 0);
+    DCHECK(lower_ == nullptr || upper_ == nullptr || order_.Compare(*lower_, *upper_) < 0);
     valid_ = true;
   }
 
   const BatchIndex* const index_;
+  const uint32_t family_;
+  const KeyOrder& order_;
   const Slice* const lower_;
   const Slice* const upper_;
   bool valid_ = false;
@@ -130,12 +143,17 @@ class BatchKeys {
 };
 
 // Going forward, base and batch stand on the current key or behind it, going backward on it or before. at_ says which
-// of the two the pair is of; the other one has another key, or none.
+// of the two the pair is of; the other one has another key, or none. Base stands on no key that a range of the batch
+// has: what it shows of these is older than the range.
 class BatchOverBase final : public Iterator {
  public:
-  BatchOverBase(const BatchIndex* index, std::unique_ptr<Iterator> base, const ReadOptions& bounds)
-      : index_(index), base_(std::move(base)), keys_(index, bounds) {
-    CHECK(index_ != nullptr && base_ != nullptr);
+  BatchOverBase(const BatchIndex* index, uint32_t family, std::unique_ptr<Iterator> base, const ReadOptions& bounds)
+      : index_(index),
+        family_(family),
+        order_(index->order(family)),
+        base_(std::move(base)),
+        keys_(index, family, bounds) {
+    CHECK(base_ != nullptr);
   }
 
   bool Valid() const override { return at_ != At::kNowhere; }
@@ -214,10 +232,11 @@ class BatchOverBase final : public Iterator {
     failure_ = s;
   }
 
-  // From the current pair. What the batch was given since the last move is looked for behind its key.
+  // From the current pair. What the batch was given since the last move is looked for behind its key; and where it gave
+  // up ranges, so is what base passed over.
   void Step(Direction direction) {
     DCHECK(Valid());
-    if (direction != direction_) {
+    if (direction != direction_ || ranges_undone_ != index_->ranges_undone()) {
       Turn(direction);
     } else {
       // The batch's walk leaves the current key if it stands on it. If it stands on another one, an update since the
@@ -247,16 +266,33 @@ class BatchOverBase final : public Iterator {
 
   // Puts both behind the current key, or before it.
   void Turn(Direction direction) {
-    DCHECK(Valid() && direction != direction_);
+    DCHECK(Valid());
     const std::string from = key().ToString();
     MoveKeys(direction, from);
+    if (direction == Direction::kBackward) return PutBaseBefore(from);
     base_->Seek(from);
-    if (direction == Direction::kForward) {
-      if (base_->Valid() && index_->order().Equal(base_->key(), from)) base_->Next();
-    } else if (base_->Valid()) {
+    if (base_->Valid() && order_.Equal(base_->key(), from)) base_->Next();
+  }
+
+  // To the last key of base before this one. Where a seek finds nothing, all of base lies before it.
+  void PutBaseBefore(const Slice& key) {
+    base_->Seek(key);
+    if (base_->Valid()) {
       base_->Prev();
     } else if (base_->status().ok()) {
       base_->SeekToLast();
+    }
+  }
+
+  // Takes base out of what the batch deletes: by one seek for each stretch of keys, whatever base has in it. It is
+  // asked before each comparison, and not after moves of base alone, since a range may come while base stands where it
+  // lies.
+  void LeaveRanges(Direction direction) {
+    const BatchRanges* const ranges = index_->RangesOf(family_);
+    if (ranges == nullptr) return;
+    BatchRanges::Stretch deleted;
+    while (base_->Valid() && ranges->FindStretch(base_->key(), &deleted)) {
+      direction == Direction::kForward ? base_->Seek(deleted.end) : PutBaseBefore(deleted.begin);
     }
   }
 
@@ -265,7 +301,7 @@ class BatchOverBase final : public Iterator {
     if (!base_->status().ok()) return At::kNowhere;  // what it does not show, the batch may not be shown without
     if (!base_->Valid()) return keys_.Valid() ? At::kBatch : At::kNowhere;
     if (!keys_.Valid()) return At::kBase;
-    const int c = index_->order().Compare(base_->key(), keys_.key());
+    const int c = order_.Compare(base_->key(), keys_.key());
     if (c == 0) return At::kBoth;
     return (c < 0) == (direction == Direction::kForward) ? At::kBase : At::kBatch;
   }
@@ -274,13 +310,15 @@ class BatchOverBase final : public Iterator {
   void Find(Direction direction) {
     direction_ = direction;
     changes_ = index_->changes();
+    ranges_undone_ = index_->ranges_undone();
     failure_ = Status::OK();
     // A key that the batch has removed is passed over together with the pair of the base iterator that has the same
     // key.
     for (;;) {
+      LeaveRanges(direction);
       at_ = Nearer(direction);
       if (at_ == At::kNowhere || at_ == At::kBase) return;
-      const BatchIndex::Answer answer = index_->Ask(keys_.key());
+      const BatchIndex::Answer answer = index_->Ask({family_, keys_.key()});
       if (!answer.gone()) return Show(answer);
       if (at_ == At::kBoth) MoveBase(direction);
       MoveKeys(direction, std::string(keys_.key()));
@@ -298,12 +336,15 @@ class BatchOverBase final : public Iterator {
   }
 
   const BatchIndex* const index_;
+  const uint32_t family_;
+  const KeyOrder& order_;
   const std::unique_ptr<Iterator> base_;
   BatchKeys keys_;
   At at_ = At::kNowhere;
   Direction direction_ = Direction::kForward;
-  uint64_t changes_ = 0;  // of the batch at the last move
-  Slice value_;           // of the batch's key
+  uint64_t changes_ = 0;  // of the batch at the last move, as the next
+  uint64_t ranges_undone_ = 0;
+  Slice value_;  // of the batch's key
   std::string value_space_;
   Status failure_;
 };
@@ -311,10 +352,11 @@ class BatchOverBase final : public Iterator {
 }  // namespace
 
 // The index, and the slices that the bounds point to, have to outlive the iterator; the base iterator is its own.
-Iterator* NewBatchOverBase(const BatchIndex* index, std::unique_ptr<Iterator> base, const ReadOptions& bounds) {
-  return new BatchOverBase(index, std::move(base), bounds);
+Iterator* NewBatchOverBase(const BatchIndex* index, uint32_t family, std::unique_ptr<Iterator> base,
+                           const ReadOptions& bounds) {
+  return new BatchOverBase(index, family, std::move(base), bounds);
 }
 
-WBWIIterator* NewBatchEntries(const BatchIndex* index) { return new BatchEntries(index); }
+WBWIIterator* NewBatchEntries(const BatchIndex* index, uint32_t family) { return new BatchEntries(index, family); }
 
 }  // namespace miodb

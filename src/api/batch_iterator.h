@@ -3,6 +3,7 @@
 #ifndef MIODB_SRC_API_BATCH_ITERATOR_H_
 #define MIODB_SRC_API_BATCH_ITERATOR_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "miodb/iterator.h"
@@ -12,11 +13,12 @@
 
 namespace miodb {
 
-// Over what base shows, within the bounds, as it is with the batch. Throws bad_alloc.
-Iterator* NewBatchOverBase(const BatchIndex* index, std::unique_ptr<Iterator> base, const ReadOptions& bounds);
+// Over what base shows of a family, within the bounds, as it is with the batch. Throws bad_alloc.
+Iterator* NewBatchOverBase(const BatchIndex* index, uint32_t family, std::unique_ptr<Iterator> base,
+                           const ReadOptions& bounds);
 
-// Over the updates themselves. Throws bad_alloc.
-WBWIIterator* NewBatchEntries(const BatchIndex* index);
+// Over the updates of a family's single keys themselves. Throws bad_alloc.
+WBWIIterator* NewBatchEntries(const BatchIndex* index, uint32_t family);
 
 }  // namespace miodb
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "miodb/write_batch_with_index.h"
+#include "src/api/handle_id.h"
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
 
@@ -31,11 +32,18 @@ using Held = std::shared_ptr<const Snapshot>;
 }  // namespace
 
 struct OptimisticTransaction::Rep {
+  // A key of a family; of the default one without a handle, however it was called.
+  using Key = std::pair<ColumnFamilyHandle*, std::string>;
   struct Tracked {
     uint64_t since;        // changes behind it count
     bool changed = false;  // one was seen
   };
-  using TrackedKeys = std::map<std::string, Tracked>;
+  using TrackedKeys = std::map<Key, Tracked>;
+
+  // One key has one entry, or a second name of the default family would have it count from a later moment.
+  static Key KeyOf(ColumnFamilyHandle* family, const Slice& key) {
+    return {IdOf(family) == kDefaultFamily ? nullptr : family, key.ToString()};
+  }
 
   // The batch has save points of its own. These hold what a rollback takes back besides: the keys that were tracked
   // since, and the snapshot that was set.
@@ -59,24 +67,24 @@ struct OptimisticTransaction::Rep {
 
   // now: a snapshot to begin with, of a key that is not tracked yet and where none was set; null: the moment of the
   // call. A snapshot is there before the sequence is asked for, so it is not behind it.
-  Tracked* Track(const Slice& key, const Held& now) {
-    const auto found = tracked.find(key.ToString());
+  Tracked* Track(const Key& key, const Held& now) {
+    const auto found = tracked.find(key);
     if (found != tracked.end()) return &found->second;
     const Held moment = snapshot != nullptr ? snapshot : now;
     if (oldest == nullptr && moment == nullptr) oldest = Hold();
     const uint64_t since = moment != nullptr ? moment->GetSequenceNumber() : db->GetLatestSequenceNumber();
     if (oldest == nullptr || oldest->GetSequenceNumber() > since) oldest = moment;
     DCHECK_LE(oldest->GetSequenceNumber(), since);
-    const auto added = tracked.emplace(key.ToString(), Tracked{since}).first;
+    const auto added = tracked.emplace(key, Tracked{since}).first;
     in_order.push_back(added);
     return &added->second;
   }
 
   // Finds out whether a key changed behind a sequence. REQUIRES: a snapshot at or before it is held.
-  Status Look(const Slice& key, uint64_t since, Tracked* key_tracked) const {
+  Status Look(const Key& key, uint64_t since, Tracked* key_tracked) const {
     DCHECK(key_tracked != nullptr && oldest != nullptr);
     WriteBatch nothing;
-    const Status s = db->WriteIfUnchanged(write_options, &nothing, {KeyAsOf(key, since)});
+    const Status s = db->WriteIfUnchanged(write_options, &nothing, {KeyAsOf(key.first, key.second, since)});
     if (!s.IsBusy()) return s;
     key_tracked->changed = true;
     return Status::OK();
@@ -84,14 +92,14 @@ struct OptimisticTransaction::Rep {
 
   // A read as of another sequence than that from which the key is tracked is checked at once: Commit would not notice a
   // change that lies between the two.
-  Status GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
+  Status GetForUpdate(const ReadOptions& options, const Key& key, std::string* value) {
     const Held now = Hold();
     Tracked* const key_tracked = Track(key, now);
     DCHECK_EQ(tracked.size(), in_order.size());
     if (value == nullptr) return Status::OK();
     ReadOptions at = options;
     if (at.snapshot == nullptr) at.snapshot = now.get();
-    const Status s = batch.GetFromBatchAndDB(db, at, key, value);
+    const Status s = batch.GetFromBatchAndDB(db, at, key.first, key.second, value);
     if (!s.ok() && !s.IsNotFound()) return s;
     const uint64_t read_at = at.snapshot->GetSequenceNumber();
     if (read_at == key_tracked->since) return s;
@@ -101,9 +109,9 @@ struct OptimisticTransaction::Rep {
 
   // Tracks the key, then has the batch take the update.
   template <typename Update>
-  Status Write(const Slice& key, Update update) {
+  Status Write(ColumnFamilyHandle* family, const Slice& key, Update update) {
     return NoThrow(kPlace, [&] {
-      Track(key, nullptr);
+      Track(KeyOf(family, key), nullptr);
       update();
       return Status::OK();
     });
@@ -157,35 +165,66 @@ OptimisticTransaction::OptimisticTransaction(DB* db, const WriteOptions& write_o
 
 OptimisticTransaction::~OptimisticTransaction() = default;
 
-Status OptimisticTransaction::Put(const Slice& key, const Slice& value) {
-  return rep_->Write(key, [&] { rep_->batch.Put(key, value); });
+// A call without a handle is that with none, which is the default family's.
+Status OptimisticTransaction::Put(const Slice& key, const Slice& value) { return Put(nullptr, key, value); }
+Status OptimisticTransaction::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+  return rep_->Write(family, key, [&] { rep_->batch.Put(family, key, value); });
 }
 
-Status OptimisticTransaction::Merge(const Slice& key, const Slice& operand) {
-  return rep_->Write(key, [&] { rep_->batch.Merge(key, operand); });
+Status OptimisticTransaction::Merge(const Slice& key, const Slice& operand) { return Merge(nullptr, key, operand); }
+Status OptimisticTransaction::Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand) {
+  return rep_->Write(family, key, [&] { rep_->batch.Merge(family, key, operand); });
 }
 
-Status OptimisticTransaction::Delete(const Slice& key) {
-  return rep_->Write(key, [&] { rep_->batch.Delete(key); });
+Status OptimisticTransaction::Delete(const Slice& key) { return Delete(nullptr, key); }
+Status OptimisticTransaction::Delete(ColumnFamilyHandle* family, const Slice& key) {
+  return rep_->Write(family, key, [&] { rep_->batch.Delete(family, key); });
 }
 
-Status OptimisticTransaction::SingleDelete(const Slice& key) {
-  return rep_->Write(key, [&] { rep_->batch.SingleDelete(key); });
+Status OptimisticTransaction::SingleDelete(const Slice& key) { return SingleDelete(nullptr, key); }
+Status OptimisticTransaction::SingleDelete(ColumnFamilyHandle* family, const Slice& key) {
+  return rep_->Write(family, key, [&] { rep_->batch.SingleDelete(family, key); });
+}
+
+Status OptimisticTransaction::DeleteRange(const Slice& begin, const Slice& end) {
+  return DeleteRange(nullptr, begin, end);
+}
+
+// Tracks nothing: what the range has is known at the commit alone, and goes whatever it is.
+Status OptimisticTransaction::DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end) {
+  return NoThrow(kPlace, [&] {
+    rep_->batch.DeleteRange(family, begin, end);
+    return Status::OK();
+  });
+}
+
+Status OptimisticTransaction::Get(const ReadOptions& options, const Slice& key, std::string* value) {
+  return Get(options, nullptr, key, value);
 }
 
 // A get tracks nothing: Commit does not fail because a key that it returned has changed since.
-Status OptimisticTransaction::Get(const ReadOptions& options, const Slice& key, std::string* value) {
-  return rep_->batch.GetFromBatchAndDB(rep_->db, options, key, value);
+Status OptimisticTransaction::Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                                  std::string* value) {
+  return rep_->batch.GetFromBatchAndDB(rep_->db, options, family, key, value);
 }
 
 Status OptimisticTransaction::GetForUpdate(const ReadOptions& options, const Slice& key, std::string* value) {
-  return NoThrow(kPlace, [&] { return rep_->GetForUpdate(options, key, value); });
+  return GetForUpdate(options, nullptr, key, value);
 }
+
+Status OptimisticTransaction::GetForUpdate(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key,
+                                           std::string* value) {
+  return NoThrow(kPlace, [&] { return rep_->GetForUpdate(options, Rep::KeyOf(family, key), value); });
+}
+
+Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options) { return GetIterator(options, nullptr); }
 
 // Keys that the iterator shows are not tracked, so a program that depends on one of them has to read it by
 // GetForUpdate.
-Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options) {
-  return rep_->batch.NewIteratorWithBase(rep_->db->NewIterator(options), &options);
+Iterator* OptimisticTransaction::GetIterator(const ReadOptions& options, ColumnFamilyHandle* family) {
+  DB* const db = rep_->db;
+  Iterator* const base = family == nullptr ? db->NewIterator(options) : db->NewIterator(options, family);
+  return rep_->batch.NewIteratorWithBase(family, base, &options);
 }
 
 // The snapshot is for keys that are tracked from now on; a key that is tracked already keeps the sequence that it has.
@@ -227,7 +266,7 @@ Status OptimisticTransaction::Commit() {
     keys.reserve(rep_->tracked.size());
     for (const auto& [key, known] : rep_->tracked) {
       if (known.changed) return Status::Busy("transaction", "a key that it read had changed already");
-      keys.emplace_back(key, known.since);
+      keys.emplace_back(key.first, key.second, known.since);
     }
     // The database asks for the keys and writes the batch as one step, so no other write comes in between. If it fails,
     // the transaction is as before, and the caller may roll it back.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "miodb/column_family.h"
+#include "src/api/handle_id.h"
 #include "src/api/write_batch_internal.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
@@ -24,9 +25,6 @@ void PutString(std::string* rep, const Slice& s) {
 }
 
 Status NoFamilies() { return Status::NotSupported("this handler takes no updates of column families"); }
-
-// Without a handle, or with one from a class that is no database: the default one.
-uint32_t IdOf(const ColumnFamilyHandle* family) { return family == nullptr ? kDefaultFamily : family->GetID(); }
 
 // Calls the handler for an update of a column family.
 Status HandleFamily(WriteBatch::Handler* handler, uint8_t type, const Slice& key, const Slice& value) {

@@ -7,6 +7,7 @@
 
 #include "src/api/batch_index.h"
 #include "src/api/batch_iterator.h"
+#include "src/api/handle_id.h"
 #include "src/api/write_batch_internal.h"
 #include "src/util/check.h"
 #include "src/util/no_throw.h"
@@ -31,16 +32,35 @@ WriteBatchWithIndex::WriteBatchWithIndex(const Comparator* comparator, size_t re
 
 WriteBatchWithIndex::~WriteBatchWithIndex() = default;
 
-void WriteBatchWithIndex::Put(const Slice& key, const Slice& value) { rep_->index.Add(kBatchPut, key, value); }
-void WriteBatchWithIndex::Merge(const Slice& key, const Slice& operand) { rep_->index.Add(kBatchMerge, key, operand); }
-void WriteBatchWithIndex::Delete(const Slice& key) { rep_->index.Add(kBatchDeletion, key, Slice()); }
-void WriteBatchWithIndex::SingleDelete(const Slice& key) { rep_->index.Add(kBatchSingleDeletion, key, Slice()); }
+// A call without a handle is that with none, which stands for the default family.
+void WriteBatchWithIndex::Put(const Slice& key, const Slice& value) { Put(nullptr, key, value); }
+void WriteBatchWithIndex::Merge(const Slice& key, const Slice& operand) { Merge(nullptr, key, operand); }
+void WriteBatchWithIndex::Delete(const Slice& key) { Delete(nullptr, key); }
+void WriteBatchWithIndex::SingleDelete(const Slice& key) { SingleDelete(nullptr, key); }
+void WriteBatchWithIndex::DeleteRange(const Slice& begin, const Slice& end) { DeleteRange(nullptr, begin, end); }
+
+// Only the id of a family is kept: what the handle stands for by the time of the write is the database's to say.
+void WriteBatchWithIndex::Put(ColumnFamilyHandle* family, const Slice& key, const Slice& value) {
+  rep_->index.Add(kBatchPut, {IdOf(family), key}, value);
+}
+void WriteBatchWithIndex::Merge(ColumnFamilyHandle* family, const Slice& key, const Slice& operand) {
+  rep_->index.Add(kBatchMerge, {IdOf(family), key}, operand);
+}
+void WriteBatchWithIndex::Delete(ColumnFamilyHandle* family, const Slice& key) {
+  rep_->index.Add(kBatchDeletion, {IdOf(family), key}, Slice());
+}
+void WriteBatchWithIndex::SingleDelete(ColumnFamilyHandle* family, const Slice& key) {
+  rep_->index.Add(kBatchSingleDeletion, {IdOf(family), key}, Slice());
+}
+void WriteBatchWithIndex::DeleteRange(ColumnFamilyHandle* family, const Slice& begin, const Slice& end) {
+  rep_->index.Add(kBatchRangeDeletion, {IdOf(family), begin}, end);
+}
 
 // Save points go with the updates: each is a place in a batch that is no longer there.
 void WriteBatchWithIndex::Clear() {
   rep_->index.Clear();
   rep_->save_points.clear();
-  DCHECK(rep_->index.entries().empty());
+  DCHECK_EQ(rep_->index.Now().count, 0u);
 }
 
 void WriteBatchWithIndex::SetSavePoint() { rep_->save_points.push_back(rep_->index.Now()); }
@@ -64,12 +84,16 @@ Status WriteBatchWithIndex::PopSavePoint() {
   return Status::OK();
 }
 
+Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) const {
+  return GetFromBatch(nullptr, key, value);
+}
+
 // Without a database nobody knows what a key was before the batch, so operands have a value here only if the batch has
 // what they are merged into.
-Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) const {
+Status WriteBatchWithIndex::GetFromBatch(ColumnFamilyHandle* family, const Slice& key, std::string* value) const {
   DCHECK(value != nullptr);
   return NoThrow("WriteBatchWithIndex", [&] {
-    const BatchIndex::Answer answer = rep_->index.Ask(key);
+    const BatchIndex::Answer answer = rep_->index.Ask({IdOf(family), key});
     if (answer.kind == BatchIndex::Answer::Kind::kNothing || answer.gone()) return Status::NotFound(Slice());
     if (answer.kind == BatchIndex::Answer::Kind::kMerged) {
       return Status::MergeInProgress("the batch only merges into the key", "the database has what it was before");
@@ -82,19 +106,28 @@ Status WriteBatchWithIndex::GetFromBatch(const Slice& key, std::string* value) c
   });
 }
 
-// The database is asked only where its answer counts.
 Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, const Slice& key,
                                               std::string* value) const {
+  return GetFromBatchAndDB(db, options, nullptr, key, value);
+}
+
+// The database is asked only where its answer counts; by the call without a handle if there is none, which classes have
+// that know no families.
+Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options, ColumnFamilyHandle* family,
+                                              const Slice& key, std::string* value) const {
   DCHECK(db != nullptr && value != nullptr);
   return NoThrow("WriteBatchWithIndex", [&] {
-    const BatchIndex::Answer answer = rep_->index.Ask(key);
-    if (answer.kind == BatchIndex::Answer::Kind::kNothing) return db->Get(options, key, value);
+    const auto get = [&](std::string* has) {
+      return family == nullptr ? db->Get(options, key, has) : db->Get(options, family, key, has);
+    };
+    const BatchIndex::Answer answer = rep_->index.Ask({IdOf(family), key});
+    if (answer.kind == BatchIndex::Answer::Kind::kNothing) return get(value);
     if (answer.gone()) return Status::NotFound(Slice());
     std::string stored;
     Slice before;
     bool has_before = false;
     if (answer.kind == BatchIndex::Answer::Kind::kMerged) {
-      const Status s = db->Get(options, key, &stored);
+      const Status s = get(&stored);
       // A key that the database does not have is no error: its operands are merged into nothing.
       if (!s.ok() && !s.IsNotFound()) return s;
       has_before = s.ok();
@@ -110,16 +143,24 @@ Status WriteBatchWithIndex::GetFromBatchAndDB(DB* db, const ReadOptions& options
 
 // The iterator refers to the index, so it must not outlive the batch; after a change of the batch it is not valid until
 // it is moved to a place anew.
-WBWIIterator* WriteBatchWithIndex::NewIterator() const { return NewBatchEntries(&rep_->index); }
+WBWIIterator* WriteBatchWithIndex::NewIterator() const { return NewIterator(nullptr); }
+WBWIIterator* WriteBatchWithIndex::NewIterator(ColumnFamilyHandle* family) const {
+  return NewBatchEntries(&rep_->index, IdOf(family));
+}
+
+Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOptions* options) const {
+  return NewIteratorWithBase(nullptr, base, options);
+}
 
 // As DB::NewIterator: an error is an iterator that has it.
-Iterator* WriteBatchWithIndex::NewIteratorWithBase(Iterator* base, const ReadOptions* options) const {
+Iterator* WriteBatchWithIndex::NewIteratorWithBase(ColumnFamilyHandle* family, Iterator* base,
+                                                   const ReadOptions* options) const {
   DCHECK(base != nullptr);
   Iterator* made = nullptr;
   const Status s = NoThrow("WriteBatchWithIndex", [&] {
     // The base iterator belongs to the new one from here on, and is deleted also if there is no memory for that.
-    made =
-        NewBatchOverBase(&rep_->index, std::unique_ptr<Iterator>(base), options != nullptr ? *options : ReadOptions());
+    made = NewBatchOverBase(&rep_->index, IdOf(family), std::unique_ptr<Iterator>(base),
+                            options != nullptr ? *options : ReadOptions());
     return Status::OK();
   });
   return s.ok() ? made : NewErrorIterator(s);

@@ -8,6 +8,7 @@
 
 #include "leveldb/c.h"
 #include "miodb/cache.h"
+#include "miodb/column_family.h"
 #include "miodb/db.h"
 #include "miodb/env.h"
 #include "miodb/filter_policy.h"
@@ -95,6 +96,11 @@ template <typename Handle>
 auto& RepOf(Handle* handle) {
   DCHECK(handle != nullptr);
   return handle->rep;
+}
+
+// A C program has the address of the database's own handle, so there is nothing that it has to free.
+inline ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) {
+  return reinterpret_cast<ColumnFamilyHandle*>(family);
 }
 
 // The bytes and a final zero in memory from malloc, which is what C callers free.

@@ -14,6 +14,7 @@
 
 using miodb::ColumnFamilyHandle;
 using miodb::CopyForC;
+using miodb::HandleOf;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
@@ -21,8 +22,6 @@ using miodb::Status;
 
 namespace {
 
-// A C program has the address of the database's own handle, so there is nothing that it has to free.
-ColumnFamilyHandle* HandleOf(miodb_column_family_t* family) { return reinterpret_cast<ColumnFamilyHandle*>(family); }
 const ColumnFamilyHandle* HandleOf(const miodb_column_family_t* family) {
   DCHECK(family != nullptr);
   return reinterpret_cast<const ColumnFamilyHandle*>(family);

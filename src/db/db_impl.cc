@@ -129,16 +129,6 @@ Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return write_->Write(options, updates); }
 
-// The keys are looked up beside other writers first, so that in the queue there is only what came since.
-Status DBImpl::WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys) {
-  return context_->WithMemory([&] {
-    uint64_t as_of = 0;
-    const Status s = read_->CheckUnchanged(keys, &as_of);
-    if (!s.ok()) return s;
-    return write_->WriteIf(options, updates, [&] { return read_->CheckUnchangedSince(keys, as_of); });
-  });
-}
-
 // ---- reads
 
 Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {

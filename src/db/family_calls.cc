@@ -137,6 +137,32 @@ Status FamilyCalls::DeleteRange(const WriteOptions& options, ColumnFamilyHandle*
   });
 }
 
+// The keys are looked up beside other writers first, so that in the queue there is only what came since. A key that the
+// default family does not see is one that nobody can change.
+Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates,
+                                     const std::vector<KeyAsOf>& keys) {
+  return context_of_calls_->WithMemory([&] {
+    std::deque<FamilyKey> family_keys;  // a deque, as in GetFromMany
+    std::vector<KeyAsOf> known;
+    known.reserve(keys.size());
+    for (const KeyAsOf& key : keys) {
+      uint32_t id = kDefaultFamily;
+      const Status s = key.family != nullptr ? families_->IdOf(key.family, &id) : Status::OK();
+      if (!s.ok()) return s;
+      if (id != kDefaultFamily) {
+        known.emplace_back(family_keys.emplace_back(id, key.key).slice(), key.sequence);
+      } else if (!context_of_calls_->families.Hides(key.key)) {
+        known.emplace_back(key.key, key.sequence);
+      }
+    }
+    uint64_t as_of = 0;
+    const Status s = read_of_calls_->CheckUnchanged(known, &as_of);
+    if (!s.ok()) return s;
+    return write_of_calls_->WriteIf(options, updates,
+                                    [&] { return read_of_calls_->CheckUnchangedSince(known, as_of); });
+  });
+}
+
 template <typename Value>
 Status FamilyCalls::GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value) {
   DCHECK(value != nullptr);

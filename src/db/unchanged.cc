@@ -19,7 +19,9 @@ namespace {
 
 constexpr size_t kMostKeyShown = 100;
 
-[[gnu::cold]] Status Changed(const Slice& key) {
+// Named as its user knows it.
+[[gnu::cold]] Status Changed(const KeyOrder& order, const Slice& found) {
+  const Slice key = order.OfFamily(found) ? SplitFamilyKey(found).key : found;
   return Status::Busy("key '" + Escaped(key, '\'', kMostKeyShown) + "'", "it was changed by another write");
 }
 
@@ -68,7 +70,7 @@ Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_o
     uint64_t newest;
     const Status s = FindNewest(known.key, *as_of, pin.get(), &newest);
     if (!s.ok()) return s;
-    if (newest > known.sequence) return Changed(known.key);
+    if (newest > known.sequence) return Changed(order_, known.key);
   }
   return Status::OK();
 }
@@ -83,7 +85,7 @@ Status ReadPath::CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t 
     uint64_t newest;
     const Status s = FindNewestSince(known.key, sequence, pin.get(), &newest);
     if (!s.ok()) return s;
-    if (newest > sequence) return Changed(known.key);
+    if (newest > sequence) return Changed(order_, known.key);
   }
   return Status::OK();
 }

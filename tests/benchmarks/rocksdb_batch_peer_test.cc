@@ -1,5 +1,6 @@
 // Batches with an index and optimistic transactions beside those of RocksDB, where that is installed: one stream of
-// random calls has the same answers.
+// random calls over two column families has the same answers. RocksDB's have no deletions of ranges; there each key of
+// the range is deleted, in transactions without being tracked.
 
 #include <gtest/gtest.h>
 
@@ -54,27 +55,53 @@ class Pair {
     const rocksdb::Status s = rocksdb::OptimisticTransactionDB::Open(theirs, dir / "theirs", &rocks);
     EXPECT_TRUE(s.ok()) << s.ToString();
     rocks_.reset(rocks);
+    families_[0] = {db_->DefaultColumnFamily(), rocks_->DefaultColumnFamily()};
+    EXPECT_OK(db_->CreateColumnFamily("other", &families_[1].ours));
+    EXPECT_TRUE(rocks_->CreateColumnFamily(theirs, "other", &families_[1].theirs).ok());
   }
+  ~Pair() { EXPECT_TRUE(rocks_->DestroyColumnFamilyHandle(families_[1].theirs).ok()); }
 
  protected:
-  std::string AnyKey() { return "key" + std::to_string(random_.Uniform(kKeys) * 7919 % 1000); }
+  struct Family {
+    ColumnFamilyHandle* ours = nullptr;
+    rocksdb::ColumnFamilyHandle* theirs = nullptr;
+  };
+
+  const Family& AnyFamily() { return families_[random_.Uniform(2)]; }
+  static std::string Key(uint64_t i) { return "key" + std::to_string(i * 7919 % 1000); }
+  std::string AnyKey() { return Key(random_.Uniform(kKeys)); }
   std::string AnyValue() { return std::string(random_.Skewed(7), static_cast<char>('a' + random_.Uniform(26))); }
 
   // One update of two batches or transactions.
   template <typename Ours, typename Theirs>
   void Update(Ours* ours, Theirs* theirs) {
     const std::string key = AnyKey(), value = AnyValue();
+    const Family& family = AnyFamily();
     const uint64_t dice = random_.Uniform(100);
     if (dice < 45) {
-      Check([&] { return ours->Put(key, value); });
-      Check([&] { return theirs->Put(key, value); });
+      Check([&] { return ours->Put(family.ours, key, value); });
+      Check([&] { return theirs->Put(family.theirs, key, value); });
     } else if (dice < 75) {
-      Check([&] { return ours->Merge(key, value); });
-      Check([&] { return theirs->Merge(key, value); });
+      Check([&] { return ours->Merge(family.ours, key, value); });
+      Check([&] { return theirs->Merge(family.theirs, key, value); });
+    } else if (dice < 92) {
+      Check([&] { return ours->Delete(family.ours, key); });
+      Check([&] { return theirs->Delete(family.theirs, key); });
     } else {
-      Check([&] { return ours->Delete(key); });
-      Check([&] { return theirs->Delete(key); });
+      const std::string end = key + std::to_string(random_.Uniform(10));
+      const std::string begin = random_.OneIn(2) ? key : key.substr(0, 4);  // a few keys, or some tens
+      Check([&] { return ours->DeleteRange(family.ours, begin, end); });
+      for (uint64_t i = 0; i < kKeys; i++) {
+        if (Key(i) >= begin && Key(i) < end) DeleteOne(theirs, family.theirs, Key(i));
+      }
     }
+  }
+  static void DeleteOne(rocksdb::WriteBatchWithIndex* batch, rocksdb::ColumnFamilyHandle* family,
+                        const std::string& key) {
+    EXPECT_TRUE(batch->Delete(family, key).ok());
+  }
+  static void DeleteOne(rocksdb::Transaction* txn, rocksdb::ColumnFamilyHandle* family, const std::string& key) {
+    EXPECT_TRUE(txn->DeleteUntracked(family, key).ok());
   }
   // Updates of our batches have no status.
   template <typename Call>
@@ -95,8 +122,9 @@ class Pair {
 
   void WriteBehind() {
     const std::string key = AnyKey(), value = AnyValue();
-    ASSERT_OK(db_->Put(WriteOptions(), key, value));
-    ASSERT_TRUE(rocks_->GetBaseDB()->Put(rocksdb::WriteOptions(), key, value).ok());
+    const Family& family = AnyFamily();
+    ASSERT_OK(db_->Put(WriteOptions(), family.ours, key, value));
+    ASSERT_TRUE(rocks_->GetBaseDB()->Put(rocksdb::WriteOptions(), family.theirs, key, value).ok());
   }
 
   void Walk(Iterator* a, rocksdb::Iterator* b) {
@@ -117,6 +145,7 @@ class Pair {
   const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};
   std::unique_ptr<DB> db_;
   std::unique_ptr<rocksdb::OptimisticTransactionDB> rocks_;
+  Family families_[2];
 };
 
 // ---- Batches
@@ -148,16 +177,16 @@ class Batches : public Pair {
 
   void CompareGets(const std::string& key) {
     std::string our_value, their_value;
-    const Status s = ours_.GetFromBatch(key, &our_value);
-    const rocksdb::Status t =
-        theirs_.GetFromBatch(rocks_->DefaultColumnFamily(), rocksdb::DBOptions(), key, &their_value);
+    const Family& family = AnyFamily();
+    const Status s = ours_.GetFromBatch(family.ours, key, &our_value);
+    const rocksdb::Status t = theirs_.GetFromBatch(family.theirs, rocksdb::DBOptions(), key, &their_value);
     ASSERT_EQ(Shown(t), Shown(s)) << key;
     if (s.ok()) {
       ASSERT_EQ(their_value, our_value) << key;
     }
-    const Status both = ours_.GetFromBatchAndDB(db_.get(), ReadOptions(), key, &our_value);
+    const Status both = ours_.GetFromBatchAndDB(db_.get(), ReadOptions(), family.ours, key, &our_value);
     const rocksdb::Status both_of_them =
-        theirs_.GetFromBatchAndDB(rocks_.get(), rocksdb::ReadOptions(), key, &their_value);
+        theirs_.GetFromBatchAndDB(rocks_.get(), rocksdb::ReadOptions(), family.theirs, key, &their_value);
     ASSERT_EQ(Shown(both_of_them), Shown(both)) << key;
     if (both.ok()) {
       ASSERT_EQ(their_value, our_value) << key;
@@ -165,9 +194,11 @@ class Batches : public Pair {
   }
 
   void CompareWalks() {
-    const std::unique_ptr<Iterator> a(ours_.NewIteratorWithBase(db_->NewIterator(ReadOptions())));
+    const Family& family = AnyFamily();
+    const std::unique_ptr<Iterator> a(
+        ours_.NewIteratorWithBase(family.ours, db_->NewIterator(ReadOptions(), family.ours)));
     const std::unique_ptr<rocksdb::Iterator> b(
-        theirs_.NewIteratorWithBase(rocks_->DefaultColumnFamily(), rocks_->NewIterator(rocksdb::ReadOptions())));
+        theirs_.NewIteratorWithBase(family.theirs, rocks_->NewIterator(rocksdb::ReadOptions(), family.theirs)));
     Walk(a.get(), b.get());
   }
 
@@ -241,9 +272,11 @@ class Transactions : public Pair {
     if (random_.OneIn(2)) ours.snapshot = r->ours->GetSnapshot(), theirs.snapshot = r->theirs->GetSnapshot();
     const bool for_update = random_.OneIn(2);
     std::string our_value, their_value;
-    const Status s = for_update ? r->ours->GetForUpdate(ours, key, &our_value) : r->ours->Get(ours, key, &our_value);
-    const rocksdb::Status t =
-        for_update ? r->theirs->GetForUpdate(theirs, key, &their_value) : r->theirs->Get(theirs, key, &their_value);
+    const Family& family = AnyFamily();
+    const Status s = for_update ? r->ours->GetForUpdate(ours, family.ours, key, &our_value)
+                                : r->ours->Get(ours, family.ours, key, &our_value);
+    const rocksdb::Status t = for_update ? r->theirs->GetForUpdate(theirs, family.theirs, key, &their_value)
+                                         : r->theirs->Get(theirs, family.theirs, key, &their_value);
     ASSERT_EQ(Shown(t), Shown(s)) << key;
     if (s.ok()) {
       ASSERT_EQ(their_value, our_value) << key;
@@ -251,8 +284,9 @@ class Transactions : public Pair {
   }
 
   void CompareWalks(Running* r) {
-    const std::unique_ptr<Iterator> a(r->ours->GetIterator(ReadOptions()));
-    const std::unique_ptr<rocksdb::Iterator> b(r->theirs->GetIterator(rocksdb::ReadOptions()));
+    const Family& family = AnyFamily();
+    const std::unique_ptr<Iterator> a(r->ours->GetIterator(ReadOptions(), family.ours));
+    const std::unique_ptr<rocksdb::Iterator> b(r->theirs->GetIterator(rocksdb::ReadOptions(), family.theirs));
     Walk(a.get(), b.get());
   }
 

@@ -118,4 +118,85 @@ TEST_F(FamiliesCTest, EveryCallWithAFamilyIsOfThatFamily) {
   miodb_mergeoperator_destroy(append);
 }
 
+TEST_F(FamiliesCTest, BatchesAreReadAndTransactionsCommittedOverFamiliesAndRanges) {
+  leveldb_options_set_create_if_missing(options_, 1);
+  miodb_mergeoperator_t* const append = miodb_mergeoperator_create_string_append(",", 1);
+  miodb_options_set_merge_operator(options_, append);
+  Open();
+  miodb_column_family_t* const a = Create("a");
+  ASSERT_NE(nullptr, a);
+  char* error = nullptr;
+  for (const char* key : {"k", "l", "m", "n"}) {
+    miodb_put_cf(db_, write_, a, key, 1, "0", 1, &error);
+    leveldb_put(db_, write_, key, 1, "0", 1, &error);
+  }
+  size_t size = 0;
+  const auto take = [&](char* value) {
+    EXPECT_EQ(nullptr, error);
+    const std::string text = value == nullptr ? "none" : std::string(value, size);
+    leveldb_free(value);
+    return text;
+  };
+  const auto count = [](leveldb_iterator_t* it) {
+    int keys = 0;
+    for (leveldb_iter_seek_to_first(it); leveldb_iter_valid(it); leveldb_iter_next(it)) keys++;
+    leveldb_iter_destroy(it);
+    return keys;
+  };
+
+  miodb_writebatch_wi_t* const batch = miodb_writebatch_wi_create(options_, 0, 1);
+  miodb_writebatch_wi_delete_range(batch, "k", 1, "m", 1);
+  miodb_writebatch_wi_delete_range_cf(batch, a, "l", 1, "n", 1);
+  miodb_writebatch_wi_put_cf(batch, a, "m", 1, "1", 1);
+  miodb_writebatch_wi_merge_cf(batch, a, "k", 1, "2", 1);
+  miodb_writebatch_wi_delete_cf(batch, a, "n", 1);
+  miodb_writebatch_wi_put_cf(batch, a, "o", 1, "3", 1);
+  miodb_writebatch_wi_single_delete_cf(batch, a, "o", 1);
+  const auto batch_get = [&](const char* key) {
+    return take(miodb_writebatch_wi_get_cf(batch, db_, read_, a, key, 1, &size, &error));
+  };
+  EXPECT_EQ("0,2", batch_get("k"));
+  EXPECT_EQ("none", batch_get("l"));
+  EXPECT_EQ("1", batch_get("m"));
+  EXPECT_EQ("none", batch_get("n"));
+  EXPECT_EQ("none", take(miodb_writebatch_wi_get_cf(batch, db_, read_, nullptr, "l", 1, &size, &error)));
+  EXPECT_EQ("0", take(miodb_writebatch_wi_get(batch, db_, read_, "m", 1, &size, &error)));
+  EXPECT_EQ(2, count(miodb_writebatch_wi_create_iterator_cf(batch, a, miodb_create_iterator_cf(db_, read_, a), read_)));
+  EXPECT_EQ(2, count(miodb_writebatch_wi_create_iterator(batch, leveldb_create_iterator(db_, read_), nullptr)));
+  miodb_writebatch_wi_write(batch, db_, write_, &error);
+  EXPECT_EQ(nullptr, error);
+  miodb_writebatch_wi_destroy(batch);
+  EXPECT_EQ("0,2", GetFrom(a, "k"));
+  EXPECT_EQ("none", GetFrom(a, "l"));
+  EXPECT_EQ("1", GetFrom(a, "m"));
+
+  for (const bool changes : {false, true}) {
+    miodb_transaction_t* const txn = miodb_transaction_begin(db_, options_, write_, 0);
+    EXPECT_EQ("none", take(miodb_transaction_get_for_update_cf(txn, read_, a, "x", 1, &size, &error)));
+    miodb_transaction_delete_range(txn, "a", 1, "z", 1, &error);
+    miodb_transaction_delete_range_cf(txn, a, "l", 1, "n", 1, &error);
+    miodb_transaction_put_cf(txn, a, "p", 1, "4", 1, &error);
+    miodb_transaction_merge_cf(txn, a, "p", 1, "5", 1, &error);
+    miodb_transaction_delete_cf(txn, a, "k", 1, &error);
+    miodb_transaction_put_cf(txn, a, "q", 1, "6", 1, &error);
+    miodb_transaction_single_delete_cf(txn, a, "q", 1, &error);
+    EXPECT_EQ("4,5", take(miodb_transaction_get_cf(txn, read_, a, "p", 1, &size, &error)));
+    EXPECT_EQ("none", take(miodb_transaction_get_cf(txn, read_, a, "m", 1, &size, &error)));
+    EXPECT_EQ(1, count(miodb_transaction_create_iterator_cf(txn, read_, a)));
+    EXPECT_EQ(0, count(miodb_transaction_create_iterator(txn, read_)));
+    if (changes) {
+      miodb_put_cf(db_, write_, a, "x", 1, "7", 1, &error);
+    } else {
+      leveldb_put(db_, write_, "x", 1, "7", 1, &error);  // goes with the range
+    }
+    EXPECT_EQ(changes ? 0 : 1, miodb_transaction_commit(txn, &error));
+    EXPECT_EQ(nullptr, error);
+    EXPECT_EQ("4,5", GetFrom(a, "p"));
+    miodb_transaction_destroy(txn);
+  }
+  EXPECT_EQ(0, count(leveldb_create_iterator(db_, read_)));
+  Close();
+  miodb_mergeoperator_destroy(append);
+}
+
 }  // namespace

@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "miodb/merge_operator.h"
@@ -99,7 +102,6 @@ TEST_F(OptimisticTransactionTest, WritesShowInItAtOnceAndOutsideWithTheCommit) {
   EXPECT_EQ("(a->3)(c->4)", Forward(db_.get()));
 }
 
-// Of a key that was not there nothing is deleted: such a deletion may be forgotten before the commit.
 TEST_F(OptimisticTransactionTest, ADeletedRangeIsAChangeOfTheKeysInItWhereverItIs) {
   Open();
   Wherever([this] {
@@ -116,6 +118,137 @@ TEST_F(OptimisticTransactionTest, ADeletedRangeIsAChangeOfTheKeysInItWhereverItI
     EXPECT_OK(beside->Commit());
     ASSERT_OK(db_->Delete(WriteOptions(), "kez"));
   });
+}
+
+// ---- Ranges and column families
+
+// Neither the value that was read nor the absence of one is in the snapshot that the transaction holds from its first
+// key on.
+TEST_F(OptimisticTransactionTest, ADeletedRangeIsAChangeOfWhatWasReadLaterThanTheFirstKey) {
+  Open();
+  Wherever([this, part = 'a']() mutable {
+    for (const bool exists : {true, false}) {
+      // A part of its own of all keys, so that nothing older has the range kept.
+      const std::string begin(1, part), end(1, ++part), key = begin + "1";
+      const Transaction txn = Begin();
+      EXPECT_EQ(kNotFound, ReadForUpdate(txn, begin));
+      if (exists) Put(key, "1");
+      EXPECT_EQ(exists ? "1" : kNotFound, ReadForUpdate(txn, key));
+      ASSERT_OK(db_->DeleteRange(WriteOptions(), key, end));
+      Move();
+      EXPECT_TRUE(txn->Commit().IsBusy()) << exists;
+    }
+  });
+}
+
+TEST_F(OptimisticTransactionTest, ItsOwnRangeHidesWhatWasBeforeAndTakesWhatComesMeanwhile) {
+  Open();
+  Wherever([this] {
+    Put("a", "1");
+    Put("b", "2");
+    Move();
+    const Transaction txn = Begin(), reader = Begin();
+    ASSERT_OK(txn->Put("b", "3"));
+    ASSERT_OK(txn->SetSavePoint());
+    ASSERT_OK(txn->DeleteRange("a", "d"));
+    EXPECT_EQ(1u, txn->GetNumKeys());
+    ASSERT_OK(txn->Put("c", "4"));
+    EXPECT_EQ(kNotFound, Read(txn, "a"));
+    EXPECT_EQ(kNotFound, Read(txn, "b"));
+    EXPECT_EQ("4", Read(txn, "c"));
+    ASSERT_OK(txn->RollbackToSavePoint());
+    EXPECT_EQ("1", Read(txn, "a"));
+    EXPECT_EQ("3", Read(txn, "b"));
+    ASSERT_OK(txn->DeleteRange("a", "d"));
+    Put("a", "5");
+    Put("aa", "5");
+    EXPECT_EQ("5", ReadForUpdate(reader, "aa"));
+    Move();
+    ASSERT_OK(txn->Commit());
+    EXPECT_EQ("", Forward(db_.get()));
+    EXPECT_TRUE(reader->Commit().IsBusy()) << "to others the range is a change of its keys";
+  });
+}
+
+TEST_F(OptimisticTransactionTest, AKeyOfAnotherFamilyIsAnotherKey) {
+  Open();
+  ColumnFamilyHandle *a = nullptr, *b = nullptr;
+  ASSERT_OK(db_->CreateColumnFamily("a", &a));
+  ASSERT_OK(db_->CreateColumnFamily("b", &b));
+  Wherever([&] {
+    const Transaction txn = Begin();
+    const auto write_all = [&] {
+      ASSERT_OK(txn->Put("key", "0"));
+      ASSERT_OK(txn->Put(a, "key", "1"));
+      ASSERT_OK(txn->Merge(a, "key", "2"));
+      ASSERT_OK(txn->Delete(a, "none"));
+      ASSERT_OK(txn->SingleDelete(a, "nobody"));
+    };
+    write_all();
+    ASSERT_OK(txn->Put(db_->DefaultColumnFamily(), "key", "0"));
+    EXPECT_EQ(4u, txn->GetNumKeys()) << "the default family has one name only";
+    ASSERT_OK(db_->Put(WriteOptions(), b, "key", "other"));
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), "l", "z"));
+    Move();
+    std::string value;
+    ASSERT_OK(txn->Get(ReadOptions(), a, "key", &value));
+    EXPECT_EQ("1,2", value);
+    ASSERT_OK(txn->GetForUpdate(ReadOptions(), b, "key", &value));
+    EXPECT_EQ("other", value);
+    const std::unique_ptr<Iterator> it(txn->GetIterator(ReadOptions(), a));
+    it->SeekToFirst();
+    ASSERT_TRUE(it->Valid());
+    EXPECT_EQ("1,2", it->value().ToString());
+    ASSERT_OK(txn->Commit());
+    ASSERT_OK(db_->Get(ReadOptions(), a, "key", &value));
+    EXPECT_EQ("1,2", value);
+    EXPECT_EQ("0", Get("key"));
+
+    write_all();
+    ASSERT_OK(db_->Put(WriteOptions(), a, "key", "3"));
+    Move();
+    const Status s = txn->Commit();
+    EXPECT_TRUE(s.IsBusy()) << s.ToString();
+    EXPECT_NE(std::string::npos, s.ToString().find("'key'")) << s.ToString();
+    ASSERT_OK(txn->Rollback());
+    EXPECT_TRUE(txn->GetForUpdate(ReadOptions(), b, "nobody", nullptr).ok());
+    ASSERT_OK(db_->Put(WriteOptions(), b, "nobody", "4"));
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), b, "n", "o"));
+    Move();
+    EXPECT_TRUE(txn->Commit().IsBusy());
+  });
+}
+
+TEST_F(OptimisticTransactionTest, ACommitSaysThatAFamilyWasDropped) {
+  Open();
+  using Use = Status (*)(OptimisticTransaction*, ColumnFamilyHandle*);
+  const std::vector<Use> uses = {
+      [](OptimisticTransaction* txn, ColumnFamilyHandle* f) { return txn->Put(f, "key", "1"); },
+      [](OptimisticTransaction* txn, ColumnFamilyHandle* f) { return txn->DeleteRange(f, "a", "z"); },
+      [](OptimisticTransaction* txn, ColumnFamilyHandle* f) {
+        std::string value;
+        return txn->GetForUpdate(ReadOptions(), f, "key", &value);
+      }};
+  for (const Use use : uses) {
+    ColumnFamilyHandle* family = nullptr;
+    ASSERT_OK(db_->CreateColumnFamily("family", &family));
+    ASSERT_OK(db_->Put(WriteOptions(), family, "key", "0"));
+    const Transaction txn = Begin();
+    ASSERT_OK(txn->Put("result", "1"));
+    ASSERT_OK(txn->SetSavePoint());
+    ASSERT_OK(use(txn.get(), family));
+    ASSERT_OK(db_->DropColumnFamily(family));
+    for (int i = 0; i < 2; i++) {
+      const Status s = txn->Commit();
+      EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+      EXPECT_NE(std::string::npos, s.ToString().find("was dropped")) << s.ToString();
+    }
+    EXPECT_EQ(kNotFound, Get("result"));
+    ASSERT_OK(txn->RollbackToSavePoint());
+    ASSERT_OK(txn->Commit());
+    EXPECT_EQ("1", Get("result"));
+    Delete("result");
+  }
 }
 
 // Every kind of change of every kind of tracked key, wherever the change has got to.
@@ -312,74 +445,137 @@ TEST_F(OptimisticTransactionTest, AWriteUnderAConditionIsMadeOrNot) {
   EXPECT_TRUE(db_->WriteIfUnchanged(WriteOptions(), &empty, {{"result", known}}).IsBusy());
 }
 
-// One history of transactions, one after the other but begun and ended in any order: each commits exactly if none of
-// its keys was written since it was tracked.
+// One history of transactions over two families, one after the other but begun and ended in any order: each commits
+// exactly if none of its keys was written, or deleted with a range, since it was tracked.
+class VersionsModel {
+ public:
+  VersionsModel(DB* db, uint64_t seed, std::function<Transaction()> begin) : db_(db), random_(seed) {
+    families_[0] = db->DefaultColumnFamily();
+    EXPECT_OK(db->CreateColumnFamily("other", &families_[1]));
+    for (Running& r : running_) r.txn = begin();
+  }
+
+  void Run(int steps) {
+    for (int i = 0; i < steps && !testing::Test::HasFailure(); i++) Step(&running_[random_.Uniform(kRunning)]);
+    EXPECT_GT(commits_, 0);
+    EXPECT_GT(busy_, 0);
+  }
+
+ private:
+  static constexpr size_t kRunning = 6;
+  static constexpr uint64_t kKeys = 40;
+  using Key = std::pair<size_t, std::string>;  // of which family
+  struct Latest {
+    uint64_t written = 0;  // how many writes there were with this one
+    std::optional<std::string> value;
+  };
+  struct Running {
+    Transaction txn;
+    std::map<Key, uint64_t> since;  // tracked keys, and the writes there were then
+    std::vector<std::function<void()>> apply;
+    std::map<Key, std::optional<std::string>> own;
+  };
+
+  Key AnyKey() { return {random_.Uniform(2), Name(random_.Uniform(kKeys))}; }
+  static std::string Name(uint64_t i) { return "key" + std::to_string(10 + i); }
+
+  void Write(const Key& key, const std::optional<std::string>& value) { latest_[key] = {++writes_, value}; }
+  void WriteRange(size_t family, const std::string& begin, const std::string& end) {
+    writes_++;
+    EachIn(family, begin, end, [&](const Key& key) { latest_[key] = {writes_, std::nullopt}; });
+  }
+  template <typename Call>
+  void EachIn(size_t family, const std::string& begin, const std::string& end, Call call) {
+    for (uint64_t i = 0; i < kKeys; i++) {
+      if (Name(i) >= begin && Name(i) < end) call(Key{family, Name(i)});
+    }
+  }
+  std::pair<std::string, std::string> AnyRange() {
+    const uint64_t from = random_.Uniform(kKeys);
+    return {Name(from), Name(from + random_.Skewed(3))};
+  }
+
+  void Step(Running* r) {
+    const Key key = AnyKey();
+    ColumnFamilyHandle* const family = families_[key.first];
+    const std::string value = random_.Bytes(random_.Skewed(9));
+    const uint64_t dice = random_.Uniform(100);
+    if (dice < 25) {
+      r->since.emplace(key, writes_);
+      r->own[key] = value;
+      r->apply.push_back([=, this] { Write(key, value); });
+      ASSERT_OK(r->txn->Put(family, key.second, value));
+    } else if (dice < 30) {
+      const auto [begin, end] = AnyRange();
+      EachIn(key.first, begin, end, [&](const Key& k) { r->own[k] = std::nullopt; });
+      r->apply.push_back([=, this, begin = begin, end = end] { WriteRange(key.first, begin, end); });
+      ASSERT_OK(r->txn->DeleteRange(family, begin, end));
+    } else if (dice < 55) {
+      ReadForUpdate(r, key);
+    } else if (dice < 70) {
+      ASSERT_OK(db_->Put(WriteOptions(), family, key.second, value));
+      Write(key, value);
+    } else if (dice < 73) {
+      ASSERT_OK(db_->Delete(WriteOptions(), family, key.second));
+      Write(key, std::nullopt);
+    } else if (dice < 76) {
+      const auto [begin, end] = AnyRange();
+      ASSERT_OK(db_->DeleteRange(WriteOptions(), family, begin, end));
+      WriteRange(key.first, begin, end);
+    } else if (dice < 95) {
+      Commit(r);
+    } else if (dice < 99) {
+      ASSERT_OK(db_->Flush());
+    } else {
+      ASSERT_OK(db_->WaitForIdle());
+    }
+  }
+
+  void ReadForUpdate(Running* r, const Key& key) {
+    r->since.emplace(key, writes_);
+    std::string value;
+    const Status s = r->txn->GetForUpdate(ReadOptions(), families_[key.first], key.second, &value);
+    const auto own = r->own.find(key);
+    const std::optional<std::string> expected = own != r->own.end() ? own->second : latest_[key].value;
+    ASSERT_EQ(expected.has_value(), s.ok()) << s.ToString();
+    if (expected) {
+      ASSERT_EQ(*expected, value);
+    }
+  }
+
+  void Commit(Running* r) {
+    bool changed = false;
+    for (const auto& [key, since] : r->since) changed = changed || latest_[key].written > since;
+    const Status s = r->txn->Commit();
+    ASSERT_TRUE(s.ok() || s.IsBusy()) << s.ToString();
+    ASSERT_EQ(changed, s.IsBusy()) << s.ToString();
+    (s.ok() ? commits_ : busy_)++;
+    if (s.ok()) {
+      for (const auto& apply : r->apply) apply();
+    } else {
+      ASSERT_OK(r->txn->Rollback());
+    }
+    r->since.clear();
+    r->apply.clear();
+    r->own.clear();
+  }
+
+  DB* const db_;
+  Random random_;
+  ColumnFamilyHandle* families_[2] = {};
+  Running running_[kRunning];
+  std::map<Key, Latest> latest_;
+  uint64_t writes_ = 0;
+  int commits_ = 0, busy_ = 0;
+};
+
 TEST_F(OptimisticTransactionTest, CommitsAgreeWithAModelOfVersions) {
   for (const uint64_t seed : Seeds(ByScale(4, 20, 200))) {
     SCOPED_TRACE(Repeat(seed));
-    Random random(seed);
     ASSERT_OK(DestroyDB(path_, options_));
     options_ = FindOptionSet(seed % 2 == 0 ? "tiny" : "small").options;
     Open();
-    struct Running {
-      Transaction txn;
-      std::map<std::string, uint64_t> since;  // tracked keys, and the writes there were then
-      std::map<std::string, std::string> writes;
-    };
-    std::map<std::string, std::pair<uint64_t, std::string>> latest;  // the last write of a key, and its value
-    uint64_t writes = 0;
-    std::vector<Running> running(6);
-    for (Running& r : running) r.txn = Begin();
-    const auto written_at = [&](const std::string& key) {
-      const auto found = latest.find(key);
-      return found == latest.end() ? 0 : found->second.first;
-    };
-    const auto any_key = [&] { return "key" + std::to_string(random.Uniform(40)); };
-    for (int step = 0; step < 3000 && !HasFailure(); step++) {
-      Running& r = running[random.Uniform(running.size())];
-      const std::string key = any_key(), value = random.Bytes(random.Skewed(9));
-      const uint64_t dice = random.Uniform(100);
-      if (dice < 30) {
-        r.since.emplace(key, writes);
-        r.writes[key] = value;
-        ASSERT_OK(r.txn->Put(key, value));
-      } else if (dice < 55) {
-        r.since.emplace(key, writes);
-        const std::string found = ReadForUpdate(r.txn, key);
-        const auto own = r.writes.find(key);
-        const auto there = latest.find(key);
-        ASSERT_EQ(own != r.writes.end()   ? own->second
-                  : there != latest.end() ? there->second.second
-                                          : kNotFound,
-                  found);
-      } else if (dice < 75) {
-        if (random.OneIn(4)) {
-          Delete(key);
-          latest[key] = {++writes, kNotFound};
-        } else {
-          Put(key, value);
-          latest[key] = {++writes, value};
-        }
-      } else if (dice < 95) {
-        bool changed = false;
-        for (const auto& [tracked, since] : r.since) changed = changed || written_at(tracked) > since;
-        const Status s = r.txn->Commit();
-        ASSERT_EQ(changed, s.IsBusy()) << s.ToString();
-        ASSERT_TRUE(changed || s.ok()) << s.ToString();
-        if (changed) {
-          ASSERT_OK(r.txn->Rollback());
-        } else {
-          for (const auto& [k, v] : r.writes) latest[k] = {++writes, v};
-        }
-        r.since.clear();
-        r.writes.clear();
-      } else if (dice < 99) {
-        ASSERT_OK(db_->Flush());
-      } else {
-        ASSERT_OK(db_->WaitForIdle());
-      }
-    }
-    running.clear();
+    VersionsModel(db_.get(), seed, [this] { return Begin(); }).Run(3000);
     db_.reset();
   }
 }
