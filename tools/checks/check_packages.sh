@@ -150,14 +150,15 @@ trial() {
   local left
   # shellcheck disable=SC2016  # words of the inner shell
   in_copy "$1" bash -euc '
-    quietly() { "$@" >/tmp/log 2>&1 || { cat /tmp/log && exit 1; }; }
+    notes=$(mktemp -d)
+    quietly() { "$@" >"$notes/log" 2>&1 || { cat "$notes/log" && exit 1; }; }
     installed() { dpkg-query -W -f "\${Package} \${db:Status-Abbrev}\n" | grep -v " un $" | sort; }
-    installed >/tmp/before
+    installed >"$notes/before"
     eval "$1"
     eval "$2"
     eval "$3"
-    installed | diff /tmp/before - || { echo "the lists of packages before and after differ" && exit 1; }
-    rm /tmp/before /tmp/log' trial "${@:2}" || die "see above"
+    installed | diff "$notes/before" - || { echo "the lists of packages before and after differ" && exit 1; }
+    rm -r "$notes"' trial "${@:2}" || die "see above"
   left=$(left_behind "$1")
   if [[ -n $left ]]; then
     say "$left"
