@@ -53,10 +53,12 @@ else()
   message(STATUS "no micro_bench without Google Benchmark (Debian package libbenchmark-dev)")
 endif()
 
-# ---- operation_cost: what tools/checks/check_instructions.sh counts; reopen_cost: what an open after a crash costs ----
+# ---- operation_cost: what tools/checks/check_instructions.sh counts; reopen_cost: what an open after a crash costs;
+# times_agreement: whether Options::statistics agrees with a clock outside ----
 
 miodb_add_program(operation_cost benchmarks/cost/operation_cost.cc)
 miodb_add_program(reopen_cost benchmarks/cost/reopen_cost.cc)
+miodb_add_program(times_agreement benchmarks/cost/times_agreement.cc)
 
 # ---- Tools ----
 
