@@ -38,7 +38,7 @@ if(MIODB_BUILD_COMPAT)
   set(compat_include_dir "${CMAKE_INSTALL_INCLUDEDIR}/miodb/compat")
   set(compat_lib_dir "${CMAKE_INSTALL_LIBDIR}/miodb/compat")
   install(DIRECTORY include/compat/leveldb DESTINATION "${compat_include_dir}" FILES_MATCHING PATTERN "*.h")
-  # Debian has NewMemEnv in a library of its own. This one is a linker script that says where it is here.
+  # Debian's LevelDB has NewMemEnv in a library of its own. Here it is in libleveldb, and what -lmemenv finds is empty.
   install(FILES cmake/libmemenv.a DESTINATION "${compat_lib_dir}")
   install(FILES ${miodb_headers} DESTINATION "${compat_include_dir}/miodb")
   install(TARGETS miodb_leveldb_static miodb_leveldb_shared EXPORT miodb

@@ -49,6 +49,11 @@ check clang-tidy-14       command clang-tidy-14
 check g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
 check shellcheck          command shellcheck
 check valgrind            command valgrind
+check dpkg-dev            command dpkg-shlibdeps
+check file                command file
+check man-db              command man
+check lintian             command lintian
+check debootstrap         command debootstrap
 bindings python3-dev      command python3-config
 bindings python3-venv     module  ensurepip
 bindings openjdk-17-jdk-headless command javac

@@ -93,7 +93,7 @@ class OpTimes {
    public:
     Timed(OpTimes* times, TimedOp op) : times_(times), op_(op), start_(times != nullptr ? NowTicks() : 0) {}
     ~Timed() {
-      if (times_ != nullptr) times_->Add(op_, NowTicks() - start_);
+      if (times_ != nullptr) times_->Add(op_, NowTicksAfterLoads() - start_);
     }
     Timed(const Timed&) = delete;
     Timed& operator=(const Timed&) = delete;

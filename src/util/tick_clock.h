@@ -1,5 +1,5 @@
 // The clock of short spans: the processor's time stamp counter, which runs at one rate on all that are in use, or else
-// the monotonic clock. A reading costs some 20 cycles and orders nothing, so a span may be off by as much.
+// the monotonic clock. A reading costs some 20 cycles. That of a start orders nothing, so a span may be off by as much.
 //
 // Threads: any. Ticks of different CPUs may differ by a little: a span may come out negative.
 
@@ -19,6 +19,17 @@ namespace miodb {
 inline uint64_t NowTicks() {
 #if defined(__x86_64__)
   return __rdtsc();
+#else
+  return NowNanos();
+#endif
+}
+
+// The same at the end of a span: not before the loads in front of it have come, which a processor may otherwise still
+// wait for. That of a cache miss would be left out.
+inline uint64_t NowTicksAfterLoads() {
+#if defined(__x86_64__)
+  unsigned cpu;
+  return __rdtscp(&cpu);
 #else
   return NowNanos();
 #endif

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/common/environment.h"
 #include "tests/common/program.h"
+#include "tests/common/random.h"
 #include "tests/common/terminal.h"
 
 namespace miodb::test {
@@ -278,6 +280,75 @@ TEST_F(MiodbVerbsTest, CtrlCEndsWithCode130AndLeavesNothingBehind) {
     EXPECT_EQ(std::string::npos, entry.path().string().find("miodb_bench")) << entry.path();
   }
   EXPECT_EQ("20000\n", RunProgram(miodb_ + "count " + db()).text);
+}
+
+// Whenever it is struck: the verb is done, or was not begun, or has ended in good order.
+TEST_F(MiodbVerbsTest, CtrlCAtAnyMomentOfAnyVerbLeavesTerminalAndDatabaseWhole) {
+  Make(100);
+  Random random(Seeds(1)[0]);
+  for (const Line& line : kLines) {
+    Terminal terminal("exec " + miodb_ + Spelled(line.words, folder_) + " </dev/null");
+    usleep(static_cast<useconds_t>(random.Uniform(30000)));
+    terminal.Send(Terminal::kCtrlC);
+    const int code = terminal.Wait();
+    EXPECT_TRUE((code >= 0 && code <= 2) || code == 130 || code == 1000 + SIGINT) << line.words << " " << code << "\n"
+                                                                                  << terminal.text();
+    EXPECT_TRUE(terminal.IsAsBefore()) << line.words;
+  }
+  EXPECT_EQ(0, Run(miodb_ + "repair " + db())) << "one that was cut off is finished by the next: " << err_;
+  EXPECT_EQ(0, Run(miodb_ + "check " + db())) << out_;
+  EXPECT_EQ("100\n", RunProgram(miodb_ + "count --prefix=key " + db()).text);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_EQ(std::string::npos, entry.path().string().find("unfinished")) << entry.path();
+  }
+}
+
+TEST_F(MiodbVerbsTest, AnOutputThatTakesNothingIsAnErrorOfEveryVerbThatHasOne) {
+  Make(100);
+  for (const std::string sink : {"", "/dev/full"}) {
+    int refused = 0;
+    for (const Line& line : kLines) {
+      const std::string words = Spelled(line.words, folder_);
+      const int code = RunInto(sink, miodb_ + words);
+      EXPECT_TRUE(code >= 0 && code <= 2) << words << " " << code << "\n" << err_;
+      if (code != 2 || line.code == 2) continue;
+      refused++;
+      if (sink.empty()) {
+        EXPECT_EQ("", err_) << words;
+      } else {
+        EXPECT_NE(std::string::npos, err_.find("No space left on device")) << words << "\n" << err_;
+      }
+    }
+    EXPECT_GT(refused, 20) << sink;
+    for (const char* const made : {"NEW", "NEW3", "OUT"}) std::filesystem::remove_all(Inside(made));
+  }
+  EXPECT_EQ("100\n", RunProgram(miodb_ + "count --prefix=key " + db()).text);
+}
+
+// As root: verbs that write into a database which has no room left. What it has can be read, and deleting makes room.
+TEST_F(MiodbVerbsTest, AFullDiskUnderAVerbThatWritesIsNamedAndTheDatabaseStaysWhole) {
+  const std::string small = Inside("small"), full = small + "/db";
+  std::filesystem::create_directory(small);
+  if (mount("none", small.c_str(), "tmpfs", 0, "size=16m") != 0) GTEST_SKIP() << "cannot mount a small file system";
+  std::ofstream(Inside("value")) << std::string(1 << 20, 'v');
+  const std::string value = " <" + Inside("value");
+  int puts = 0;
+  ProgramResult put;
+  do {
+    put = RunProgram(miodb_ + "put --create " + full + " key" + std::to_string(puts) + value);
+  } while (put.code == 0 && ++puts < 20);
+  EXPECT_EQ(2, put.code);
+  EXPECT_TRUE(put.Says("Make room")) << put.text;
+  ASSERT_GT(puts, 0);
+  for (const std::string words : {"flush", "compact", "repair"}) {
+    const int code = Run(miodb_ + words + " " + full);
+    EXPECT_TRUE(code == 0 || (code == 2 && err_.find("room") != std::string::npos)) << words << "\n" << err_;
+  }
+  EXPECT_EQ(0, Run(miodb_ + "check " + full)) << out_;
+  EXPECT_EQ(std::to_string(puts) + "\n", RunProgram(miodb_ + "count " + full).text);
+  EXPECT_EQ(0, Run(miodb_ + "delete " + full + " key0")) << err_;
+  EXPECT_EQ(std::to_string(puts - 1) + "\n", RunProgram(miodb_ + "count " + full).text);
+  EXPECT_EQ(0, umount(small.c_str()));
 }
 
 TEST_F(MiodbVerbsTest, OldNamesAreTheVerbsThatTheyAreNamedAfter) {
