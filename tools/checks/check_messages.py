@@ -5,8 +5,8 @@
   tools/checks/check_messages.py --print       the messages of the sources that the document lacks, by kind
   tools/checks/check_messages.py --self-test   prove on small made-up trees that each kind of disagreement is found
 
-A message is what a source makes a Status of, in the library and in miodb, and what miodb makes an error of by Fail. In the
-document it stands in a code span of a list below the heading that names its kind, with "..." for what the program puts in
+A message is what a source makes a Status of, in the library and in miodb, what miodb makes an error of by Fail, and what a
+script of test_sh/ ends with by die. In the document it stands in a code span of a list below the heading that names its kind, with "..." for what the program puts in
 or for words that are left out. A Status made of variables alone takes its text from elsewhere; PASSED_ON counts those. What
 the document names has to be such a message, or words of one source. Fails as well when it looked at nothing.
 """
@@ -23,6 +23,8 @@ FOLDERS = ('src/', 'pmtable/', 'compaction/', 'include/miodb/', 'tools/miodb/', 
 KINDS = ('Corruption', 'IOError', 'InvalidArgument', 'NotSupported', 'NoSpace', 'Busy', 'NotFound', 'MergeInProgress')
 CALL = re.compile(r'\bStatus::(%s)\(' % '|'.join(KINDS))
 FAIL = re.compile(r'\bFail\(')
+DIE = re.compile(r'\bdie "((?:[^"\\]|\\.)*)"')
+EXPANSION = re.compile(r'\$(\([^)]*\)*|\{[^}]*\}?|\w+|[*@#])')
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 WORD = re.compile(r'[A-Za-z]{3}')
 HOLE = '...'
@@ -105,13 +107,21 @@ def messages(path, text):
                 yield 'miodb', pattern(parts[1]), text.count('\n', 0, match.start()) + 1
 
 
+def last_words(text):
+    """(kind, message or None, line) of each end of a script."""
+    for match in DIE.finditer(text):
+        said = re.sub(r'(\.\.\.){2,}', HOLE, re.sub(r'\\(.)', r'\1', EXPANSION.sub(HOLE, match.group(1))))
+        if WORD.search(said):  # else another function's words
+            yield 'Scripts', said, text.count('\n', 0, match.start()) + 1
+
+
 class Entry:
     """A code span of the document."""
 
     def __init__(self, kind, line, span):
         self.kind, self.line, self.span = kind, line, span
         holes = [re.escape(piece) for piece in span.split(HOLE)]
-        self.regex = re.compile(r'(?:.*?: )?' + '.*'.join(holes) + r'(?:\.\.\.)?', re.DOTALL)
+        self.regex = re.compile(r'(?:.*?: |\.\.\.:? )?' + '.*'.join(holes) + r'(?:\.\.\.)?', re.DOTALL)
         self.pieces = [piece.strip() for piece in span.split(HOLE) if piece.strip(' :;,.')]
 
 
@@ -122,7 +132,7 @@ def entries(text):
         if line.startswith('## '):
             kind, in_list = line[3:].strip(), kind in PLAIN
         in_list = line.startswith('- ') or (in_list and line != '') or kind in PLAIN
-        if kind in KINDS + ('miodb',) and in_list:
+        if kind in KINDS + ('miodb', 'Scripts') and in_list:
             for span in re.findall(r'`([^`]+)`', line):
                 if ' ' in span and not span.startswith('miodb '):
                     yield Entry(kind, number, span)
@@ -141,12 +151,13 @@ def check(root, passed_on):
         if not WORD.search(entry.span):
             problems.append('%s:%d: "%s" says too little to name a message' % (DOCUMENT, entry.line, entry.span))
     met = set()
-    for path in tree_files(root, ('.cc', '.h')):
-        if not path.startswith(FOLDERS):
+    for path in tree_files(root, ('.cc', '.h', '.sh')):
+        is_script = path.startswith('test_sh/')
+        if not path.startswith(FOLDERS) and not is_script:
             continue
         text = read(root, path)
         literals.append(re.sub(r'\\(.)', r'\1', re.sub(r'"\s*\n\s*"', '', text)))
-        for kind, said, line in messages(path, text):
+        for kind, said, line in last_words(text) if is_script else messages(path, text):
             looked += 1
             if said is None:
                 silent[path] = silent.get(path, 0) + 1
@@ -182,11 +193,13 @@ def self_test():
         ('', source + 'const char k[] = "is flat as it was"; return Status::Busy(a, k);\n',
          document + '- `is flat as it was`\n', {'src/a.cc': 1}),
         ('', 'return Status::NotFound(Slice());\n' + source, document, {}),
+        ('lacks this Scripts: ... is no folder', source, document, {}, 'die "$1 is no folder"\n'),
+        ('', source, document + '\n## Scripts\n\n- `is no folder`\n', {}, 'die "${a[*]} is no folder"\n'),
         ('nothing was judged', '', '# Messages\n', {}),
     ]
-    for expected, text, page, passed_on in cases:
+    for expected, text, page, passed_on, *script in cases:
         with tempfile.TemporaryDirectory() as root:
-            for path, content in (('src/a.cc', text), (DOCUMENT, page)):
+            for path, content in (('src/a.cc', text), (DOCUMENT, page), ('test_sh/a.sh', ''.join(script))):
                 os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
                 with open(os.path.join(root, path), 'w', encoding='utf-8') as file:
                     file.write(content)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/miodb/files.h"
+#include "tools/miodb/leveldb_manifest.h"
 #include "tools/miodb/option_map.h"
 
 namespace miodb::tool {
@@ -39,7 +40,15 @@ bool IsLocked(const std::string& directory) {
   return locked;
 }
 
-// A folder of links to the files of a database.
+// Whether LevelDB takes a file's number for free, because a crash left it, and writes over it. Of logs it looks before.
+bool IsLeftOver(const std::string& name, uint64_t next_file) {
+  if (name.ends_with(".log")) return false;
+  if (name.ends_with(".dbtmp")) return true;
+  const size_t digits = name.find_first_of("0123456789");
+  return digits != std::string::npos && std::strtoull(name.c_str() + digits, nullptr, 10) >= next_file;
+}
+
+// A folder of links to the files of a database. Through none of them anything is written.
 class LinkedCopy {
  public:
   LinkedCopy() = default;
@@ -51,15 +60,16 @@ class LinkedCopy {
   LinkedCopy(const LinkedCopy&) = delete;
   LinkedCopy& operator=(const LinkedCopy&) = delete;
 
-  Status Make(const std::string& directory, const std::string& log_directory) {
+  // next_file: the least number of files that are not linked, logs apart.
+  Status Make(const std::string& directory, const std::string& log_directory, uint64_t next_file) {
     const char* const parent = getenv("TMPDIR");
     std::string made = std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/miodb_import_XXXXXX";
     if (mkdtemp(made.data()) == nullptr) {
       return Status::IOError(made, std::string(strerror(errno)) + "; TMPDIR may name another folder");
     }
     path_ = made;
-    Status s = LinkAll(directory, false);
-    if (s.ok() && !log_directory.empty()) s = LinkAll(log_directory, true);
+    Status s = LinkAll(directory, false, next_file);
+    if (s.ok() && !log_directory.empty()) s = LinkAll(log_directory, true, next_file);
     return s;
   }
 
@@ -67,11 +77,11 @@ class LinkedCopy {
 
  private:
   // The lock and the info logs are the library's to make anew.
-  Status LinkAll(const std::string& directory, bool logs_only) {
+  Status LinkAll(const std::string& directory, bool logs_only, uint64_t next_file) {
     const std::string source = AbsolutePath(directory);
     for (const std::string& name : NamesIn(source)) {
       if (name == "LOCK" || name.starts_with("LOG") || IsDirectory(source + "/" + name)) continue;
-      if (logs_only && !name.ends_with(".log")) continue;
+      if ((logs_only && !name.ends_with(".log")) || IsLeftOver(name, next_file)) continue;
       if (symlink((source + "/" + name).c_str(), (path_ + "/" + name).c_str()) != 0 && errno != EEXIST) {
         return Status::IOError(path_ + "/" + name, strerror(errno));
       }
@@ -101,7 +111,9 @@ class ForeignSource final : public Source {
     }
     if (IsLocked(path)) return Status::IOError(path, "another process has it open; end that one first");
     Status s = ForeignLibrary::Load(request_.format, request_.library, &library_);
-    if (s.ok()) s = copy_.Make(path, is_leveldb() ? "" : WalDirectoryOf(path));
+    // RocksDB is opened for reading alone and makes no files but logs of its own.
+    const uint64_t next_file = is_leveldb() ? NextFileOfLevelDb(path) : UINT64_MAX;
+    if (s.ok()) s = copy_.Make(path, is_leveldb() ? "" : WalDirectoryOf(path), next_file);
     if (!s.ok()) return s;
     options_ = library_.options_create();
     library_.options_set_paranoid_checks(options_, 1);
