@@ -372,6 +372,25 @@ TEST_F(ExpiryTest, ARepairKeepsMomentsOfExpiry) {
   ExpectShown("(c->3)");
 }
 
+// What had expired at the date of an earlier wait is there again, so nothing of it is to be dropped. A wait that went
+// on would find the clock in the next century.
+TEST_F(ExpiryTest, AWaitEndsWhenTheClockWasSetBack) {
+  static std::atomic<int> looks{0};
+  looks = 0;
+  hooks_.wall_micros = [] { return looks++ < 10000 ? g_date.load() : uint64_t{4200000000} * kSecond; };
+  hooks_.manual_background = true;
+  Open();
+  Put("a", "1");
+  Wait(100);
+  Compact();
+  g_date -= 100 * kSecond;
+  PutFor(5, "b", "2");
+  Put("c", "3");
+  Compact();
+  EXPECT_LT(looks, 10000);
+  ExpectShown("(a->1)(b->2)(c->3)");
+}
+
 // All that is done for them is an edit: neither an index nor a record is read.
 TEST_F(ExpiryTest, ExpiredTablesGoByOneEditUnread) {
   const uint64_t count = ByScale(100 * 1000, 1000 * 1000, 10 * 1000 * 1000);
