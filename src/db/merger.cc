@@ -273,6 +273,9 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     run = tree_->versions->NewId();
   }
   for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
+  for (const TableRef& table : job.collect) {
+    if (job.kind == MergeKind::kDrop) tree_->GoesUnread(table->max_sequence());
+  }
   for (const TableRef& table : result.moved) {
     TablePlace place = tree_->versions->PlaceOf(table->number());
     if (place.level == level && place.run == run) continue;

@@ -49,6 +49,7 @@ namespace miodb {
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
   X(kExpiredHidesNothing, "a table that expired removed though it hides something")              \
   X(kExpiryOfFirst, "a table's bounds of expiry are those of its first record that expires")     \
+  X(kGoneUnreadForgotten, "conditions do not know of writes that expired and went unread")       \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
   X(kTableMetaUnchecked, "table meta block accepted without its checksum")                       \
   X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")             \
