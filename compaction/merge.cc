@@ -241,6 +241,10 @@ class ClusterMerge {
   Status LookAtExpiry(const IndexCursor& cursor, ExpiryRange* expiry, uint64_t* sequence) {
     DCHECK(cursor.entry().word.type() == kTypeExpiringValue);
     *expiry = cursor.table().expiry();
+    if (!expiry->any()) {
+      return Status::Corruption(request_.pool->path(), "table " + std::to_string(cursor.table().number()) +
+                                                           " has a value that expires, which its header does not say");
+    }
     if (!expiry->MayHaveExpired(request_.now_micros) || expiry->HasExpired(request_.now_micros)) return Status::OK();
     RecordView record;
     Status s = Read(cursor.table(), cursor.entry().word.ref(), &record);

@@ -19,6 +19,7 @@
 #include "compaction/record_filter.h"
 #include "compaction/table_sink.h"
 #include "src/iterator/operands.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -47,7 +48,8 @@ class MergeOutput {
   // Whether operands may be folded with it: not with a value that will expire, which they outlive.
   bool IsBase(const Version& version) const {
     DCHECK(version.entry.word.type() != kTypeMerge);
-    return version.entry.word.type() != kTypeExpiringValue || version.expiry.HasExpired(request_.now_micros);
+    return version.entry.word.type() != kTypeExpiringValue || version.expiry.HasExpired(request_.now_micros) ||
+           MIODB_MUTATED(kFoldIntoExpiring);
   }
   Status Emit(const Version& version);
   Status EmitWaiting();

@@ -170,8 +170,10 @@ bool HoldsHidden(const PickerInput& input, const Run& repository) {
     }
   }
   const bool tombstones_end_here = version.ssd == nullptr || version.ssd->file_count() == 0;
+  // What has expired is as tombstones are; what had, before the clock was set back, is not.
+  const uint64_t date_micros = std::min(input.settle_date_micros, input.date_micros);
   const auto ends_here = [&](uint64_t first_tombstone) {
-    return tombstones_end_here && first_tombstone <= input.settle_date_micros;
+    return tombstones_end_here && first_tombstone <= date_micros;
   };
   bool holds = false;
   repository.tables.Search(
@@ -289,7 +291,8 @@ void CheckJob(const PickerInput& input, const MergeJob& job) {
 std::optional<MergeJob> PickMerge(const PickerInput& input) {
   CHECK(input.busy_runs != nullptr && input.busy_levels != nullptr);
   // What costs nothing comes first, and needs no space.
-  std::optional<MergeJob> expired = PickExpired(input);
+  std::optional<MergeJob> expired;
+  if (!input.drops_blocked) expired = PickExpired(input);
   if (expired.has_value()) return expired;
   // Merges before collections: a merge drops garbage on its way, and what it leaves is cheaper to collect.
   if (!input.merges_blocked) {

@@ -51,6 +51,7 @@ struct PickerInput {
   uint64_t settle_date_micros = 0;  // what had expired then is to be gone
   uint64_t date_micros = 0;         // what has expired by now; 0: nothing
   bool snapshots = false;           // there are some, whose versions merges keep
+  bool drops_blocked = false;       // what has expired stays where it is
   bool merges_blocked = false;      // garbage collection only
   bool collection_blocked = false;  // merges only
   uint64_t quiet_bytes = 0;         // of the pool, that a quiet merge may take for its index

@@ -2,8 +2,7 @@
 //
 //   keep          it is copied as it is, with its check
 //   remove        of an operand: it is left out, and what it was to be combined with stays. Of a put: a tombstone of
-//   the
-//                 same sequence takes its place, unless nothing can lie below; then it is left out
+//                 the same sequence takes its place, unless nothing can lie below; then it is left out
 //   change value  a record of the same sequence and type takes its place; a lifetime stays in front of the value
 
 #include "compaction/record_filter.h"
@@ -13,6 +12,7 @@
 #include "src/format/expiry.h"
 #include "src/util/check.h"
 #include "src/util/family_key.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -25,7 +25,7 @@ RecordFilter::Action RecordFilter::AskFilter(const RecordView& record, bool bott
   const bool operand = record.type() == kTypeMerge;
   if (!operand && (!IsPut(record.type()) || HasExpired(record, std::max<uint64_t>(now_micros_, 1))))
     return Action::kKeep;
-  if (versions_->SeenBySnapshot(record.sequence())) return Action::kKeep;
+  if (versions_->SeenBySnapshot(record.sequence()) && !MIODB_MUTATED(kFilterUnderSnapshot)) return Action::kKeep;
   using Decision = CompactionFilter::Decision;
   using ValueKind = CompactionFilter::ValueKind;
   new_value_.clear();

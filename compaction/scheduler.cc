@@ -41,6 +41,7 @@ std::optional<MergeJob> Scheduler::NextMerge(PickerInput input) const {
   input.jobs_running = running_ > 0;
   input.settle = settling();
   input.settle_date_micros = settle_date_micros_;
+  input.drops_blocked = merges_ == MergeState::kAllBlocked;
   input.merges_blocked = merges_blocked();
   input.collection_blocked = collections_ == CollectionState::kBlocked;
   // A quiet merge runs alone, and only where nothing waits for space. It drops garbage on its way, so collections come
@@ -175,6 +176,8 @@ void Scheduler::NoSpace(const JobHold& hold) {
   if (installed_ != hold.installed) return;
   if (hold.kind == MergeKind::kCollect) {
     CollectionRefused();
+  } else if (hold.kind == MergeKind::kDrop) {
+    merges_.On(MergeEvent::kNoSpaceForEdit);
   } else {
     merges_.On(hold.copies ? MergeEvent::kNoSpace : MergeEvent::kNoSpaceWithoutCopies);
   }

@@ -36,20 +36,27 @@ inline Outcome OutcomeOf(const Status& s) {
 // ---- the machines
 
 // Merges that found no space copy nothing the next time, and make few tables of the repository; those that found none
-// even so wait.
-enum class MergeState { kReady, kWithoutCopies, kBlocked };
-enum class MergeEvent { kRetry, kNoSpace, kNoSpaceWithoutCopies };
+// even so wait. So does everything if a removal of what has expired found none, which needs some for its edit alone.
+enum class MergeState { kReady, kWithoutCopies, kBlocked, kAllBlocked };
+enum class MergeEvent { kRetry, kNoSpace, kNoSpaceWithoutCopies, kNoSpaceForEdit };
 
-inline constexpr std::array<Move<MergeState, MergeEvent>, 9> kMergeMoves = {{
+inline constexpr std::array<Move<MergeState, MergeEvent>, 16> kMergeMoves = {{
     {MergeState::kReady, MergeEvent::kRetry, MergeState::kReady},
     {MergeState::kReady, MergeEvent::kNoSpace, MergeState::kWithoutCopies},
     {MergeState::kReady, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
+    {MergeState::kReady, MergeEvent::kNoSpaceForEdit, MergeState::kAllBlocked},
     {MergeState::kWithoutCopies, MergeEvent::kRetry, MergeState::kReady},
     {MergeState::kWithoutCopies, MergeEvent::kNoSpace, MergeState::kWithoutCopies},
     {MergeState::kWithoutCopies, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
+    {MergeState::kWithoutCopies, MergeEvent::kNoSpaceForEdit, MergeState::kAllBlocked},
     {MergeState::kBlocked, MergeEvent::kRetry, MergeState::kReady},
     {MergeState::kBlocked, MergeEvent::kNoSpace, MergeState::kBlocked},
     {MergeState::kBlocked, MergeEvent::kNoSpaceWithoutCopies, MergeState::kBlocked},
+    {MergeState::kBlocked, MergeEvent::kNoSpaceForEdit, MergeState::kAllBlocked},
+    {MergeState::kAllBlocked, MergeEvent::kRetry, MergeState::kReady},
+    {MergeState::kAllBlocked, MergeEvent::kNoSpace, MergeState::kAllBlocked},
+    {MergeState::kAllBlocked, MergeEvent::kNoSpaceWithoutCopies, MergeState::kAllBlocked},
+    {MergeState::kAllBlocked, MergeEvent::kNoSpaceForEdit, MergeState::kAllBlocked},
 }};
 static_assert(IsDeterministic(kMergeMoves) && AllComeBack(kMergeMoves));
 
@@ -185,7 +192,7 @@ class Scheduler {
   void EndMerge(const JobHold& hold, Outcome outcome, bool refused);
 
   bool merges_may_copy() const { return merges_ == MergeState::kReady; }
-  bool merges_blocked() const { return merges_ == MergeState::kBlocked; }
+  bool merges_blocked() const { return merges_ == MergeState::kBlocked || merges_ == MergeState::kAllBlocked; }
   bool anything_blocked() const { return merges_blocked() || collections_ == CollectionState::kBlocked; }
 
   // ---- garbage

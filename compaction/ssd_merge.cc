@@ -62,6 +62,7 @@ class Outputs {
     // The key added last is the largest so far; versions of one key do not change it.
     if (new_key) meta_->largest.assign(record.key.data(), record.key.size());
     if (IsTombstone(record.type())) meta_->tombstones++;
+    meta_->max_sequence = std::max(meta_->max_sequence, record.sequence());
     if (record.type() == kTypeExpiringValue) {
       meta_->expiring++;
       meta_->expiry.Add(ExpiryAt(ExpiryOf(record.value)));

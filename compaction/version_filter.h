@@ -107,7 +107,8 @@ class VersionJudge {
     const Newer newer = newer_;
     const bool hidden = newer.any && !apart_ && (!newer.needs_older || MIODB_MUTATED(kOperandBaseDropped));
     const bool single = type == kTypeSingleDeletion && once_;
-    const bool nothing_older = bottom || (single && MIODB_MUTATED(kSingleDeletionEarly));
+    const bool nothing_older = bottom || (single && MIODB_MUTATED(kSingleDeletionEarly)) ||
+                               (life == Life::kExpired && MIODB_MUTATED(kExpiredDroppedEarly));
     const bool needless = hides_key && nothing_older && filter_->TombstoneDroppable(sequence);
     const bool keep = (!hidden || (single && !MIODB_MUTATED(kSingleDeletionHidden))) && !needless;
     newer_ = {true, keep && type == kTypeMerge, sequence};

@@ -58,11 +58,13 @@ bool NeedsRewrite(const MergeRequest& request, const PMTable& table) {
   return false;
 }
 
-// What has expired is a tombstone, and so a table of nothing else may go where its last tombstone may.
+// What has expired is a tombstone, and so a table of nothing else may go where its last tombstone may. A table with
+// something newer than a snapshot is left to the job that drops tables and says so (Tree::GoesUnread).
 bool IsGone(const MergeRequest& request, const PMTable& table) {
   DCHECK_GT(table.entries(), 0u);
   CHECK_GE(table.expiry().whole, table.expiry().last);
-  return table.expiry().whole <= request.now_micros && !HasOlder(request, table.smallest(), table.largest());
+  return table.expiry().whole <= request.now_micros && request.filter->TombstoneDroppable(table.max_sequence()) &&
+         !HasOlder(request, table.smallest(), table.largest());
 }
 
 }  // namespace miodb

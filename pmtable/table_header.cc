@@ -32,7 +32,8 @@ std::string TableHeaderProblem(const TableHeader& header, uint64_t extent_bytes,
   }
   const bool expiring = (header.flags & kTableExpiring) != 0;
   if (expiring != (header.expiring > 0) || header.expiring > header.entries - header.tombstones ||
-      header.first_expiry > header.last_expiry || (expiring && (header.flags & kTableKinds) == 0)) {
+      header.first_expiry > header.last_expiry || expiring != (header.first_expiry > 0) ||
+      (expiring && (header.flags & kTableKinds) == 0)) {
     return "header with expiries that no table has";
   }
   if (((header.flags & kTableBytewise) != 0) != bytewise) return "was built under another key order";

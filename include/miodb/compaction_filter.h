@@ -21,8 +21,9 @@
 // operands were folded into, as what it then is. Never about deletions, nor about values whose lifetime is over.
 //
 // What reads see: a removal or change is as if it had been written when the record was, from the moment on at which the
-// job is installed. A job that fails, or that a crash cuts off, has changed nothing, and is done anew. With a volatile
-// pool a crash may bring back what was removed since the log was last cut, until the filter is asked again.
+// job is installed; so reads of a snapshot that was made while it ran change with that. A job that fails, or that a
+// crash cuts off, has changed nothing, and is done anew. With a volatile pool a crash may bring back what was removed
+// since the log was last cut, until the filter is asked again.
 //
 // Threads: several background threads may ask at once. None may call the database. A slow filter slows merges down, and
 // so writers. Ownership: it stays its maker's and outlives the database. Slices live for the call. Nothing may be

@@ -20,8 +20,9 @@
 // What reads see: a get asks the clock when it meets a value with a lifetime, MultiGet once for all its keys, an
 // iterator when it is made or refreshed, and none shows what has expired then. Puts of one batch with the same lifetime
 // expire at the same moment. A snapshot does not keep values beyond their lifetime. An iterator and a pinned slice keep
-// what they show. Sizes of ranges and estimates count what has expired until it is dropped, and a trace has no
-// lifetimes.
+// what they show. DB::WriteIfUnchanged finds writes that have expired too; where some went unread since, a key of which
+// there is nothing left counts as changed. Sizes of ranges and estimates count what has expired until it is dropped,
+// and a trace has no lifetimes.
 //
 // What becomes of the space: merges drop what has expired as they drop what was deleted. A table of which everything
 // has expired goes as a whole, unread, within a moment of the database being open, unless it lies over older data of

@@ -254,8 +254,6 @@ void Merger::DropTables(const MergeJob& job, MergeResult* result) {
   result->removed = job.collect;
   for (const TableRef& table : job.collect) result->entries_dropped += table->entries();
   result->entries_read = 0;
-  db_.statistics.expired.tables.Add(job.collect.size());
-  db_.statistics.expired.entries.Add(result->entries_dropped);
 }
 
 // The repository is one run, whose id never changes: merges into it replace tables of the run, not the run. A crash
@@ -273,6 +271,9 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
     run = tree_->versions->NewId();
   }
   for (const TableRef& table : result.removed) edit.removed_tables.push_back(table->number());
+  for (const TableRef& table : job.collect) {
+    if (job.kind == MergeKind::kDrop) tree_->GoesUnread(table->max_sequence());
+  }
   for (const TableRef& table : result.moved) {
     TablePlace place = tree_->versions->PlaceOf(table->number());
     if (place.level == level && place.run == run) continue;
@@ -290,6 +291,10 @@ Status Merger::Install(const MergeJob& job, const MergeResult& result) {
   }
   Status s = tree_->Apply(std::move(edit), result.added);
   if (!s.ok()) return s;
+  if (job.kind == MergeKind::kDrop) {
+    db_.statistics.expired.tables.Add(result.removed.size());
+    db_.statistics.expired.entries.Add(result.entries_dropped);
+  }
   tree_->Publish();
   return s;
 }

@@ -207,7 +207,7 @@ bool SsdTier::HasDrainWork() {
   if (!WantsDrain()) return false;
   if (schedule_->running() > 0) return true;  // what it keeps busy may be what the next drain needs
   const std::optional<SsdJob> job = Pick();
-  return job.has_value() && job->is_drain();
+  return job.has_value() && (job->is_drain() || job->kind == SsdJobKind::kDrop);  // what expired comes before drains
 }
 
 // Files that readers let go of are unlinked here, behind the wake-up of the next thread, since a disk may take its time
@@ -348,6 +348,7 @@ Status SsdTier::Install(const SsdJob& job, const SsdMergeResult& result) {
     first.removed_files.swap(edit.removed_files);
     CHECK(tree_->Apply(std::move(first), {}).ok());
   }
+  if (job.kind == SsdJobKind::kDrop) tree_->GoesUnread(job.upper[0]->meta().max_sequence);
   Status s = floor_->MakeFilesDurable(edit);
   if (s.ok()) s = tree_->Apply(std::move(edit), {}, result.files);
   if (s.ok()) {

@@ -4,7 +4,8 @@
 //
 // The newest version of a key that lies anywhere tells, or a newer deletion of a range that has the key. Flushes and
 // merges keep it; a deletion, which they drop where it hides nothing more, is kept as long as a snapshot is older than
-// it, which is why whoever asks holds one (db.h).
+// it, which is why whoever asks holds one (db.h). What has expired goes unread, whatever snapshots there are. It hid
+// nothing then, so a key of which an older version is there had none in what went.
 //
 // In a file of its own for the reason that key_may_exist.cc has.
 
@@ -12,6 +13,7 @@
 
 #include "src/db/read_path.h"
 #include "src/util/escape.h"
+#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -27,8 +29,8 @@ constexpr size_t kMostKeyShown = 100;
 
 }  // namespace
 
-// The sequence of the newest version at or below one; 0: there is none. REQUIRES: the state was pinned before the
-// sequence was read.
+// The sequence of the newest version at or below one, or that up to which there may have been one; 0: there is none.
+// REQUIRES: the state was pinned before the sequence was read.
 Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* state, uint64_t* newest) {
   DCHECK_LE(sequence, kMaxSequence);
   const SnapshotImpl moment(sequence);
@@ -38,7 +40,9 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* stat
   bool found = false;
   RecordView record;
   const Status s = Find(options, key, state, &block, &found, &record);
-  *newest = std::max(s.ok() && found ? record.sequence() : 0, state->NewestRange(key, sequence));
+  // acquire: what the state lacks because it went unread is known here.
+  const uint64_t gone = MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : tree_->gone_unread.load(std::memory_order_acquire);
+  *newest = std::max(s.ok() && found ? record.sequence() : gone, state->NewestRange(key, sequence));
   return s;
 }
 

@@ -39,6 +39,9 @@ struct SstMeta {
   uint64_t expiring = 0;  // entries that expire
   ExpiryRange expiry;     // of these
 
+  // No entry is newer, of a file that was written since the open. 0: it is older than that, and not in the manifest.
+  uint64_t max_sequence = 0;
+
   // From this moment on the file is tombstones and nothing else; kNoExpiry: it never is.
   uint64_t whole_expiry() const {
     DCHECK(expiring == 0 || expiry.any());

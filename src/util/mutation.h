@@ -49,6 +49,10 @@ namespace miodb {
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \
   X(kExpiredHidesNothing, "a table that expired removed though it hides something")              \
   X(kExpiryOfFirst, "a table's bounds of expiry are those of its first record that expires")     \
+  X(kExpiredDroppedEarly, "a value that expired dropped while something older may lie below")    \
+  X(kFoldIntoExpiring, "operands folded into a value that will expire")                          \
+  X(kGoneUnreadForgotten, "conditions do not know of writes that expired and went unread")       \
+  X(kFilterUnderSnapshot, "a compaction filter asked about what a snapshot sees")                \
   X(kTableHeaderUnchecked, "table header accepted without its checksum")                         \
   X(kTableMetaUnchecked, "table meta block accepted without its checksum")                       \
   X(kTableInnerUnchecked, "inner levels of a table accepted without their checksum")             \

@@ -191,15 +191,20 @@ TEST(MergeTest, GivesUpWhenToldToAndLeaksNothing) {
   EXPECT_EQ(before, world.pool()->used_bytes());
 }
 
-// Has two entries of a leaf change places, and gives it the checksum that is right then.
+// Gives the first leaf of a table the checksum that is right for what is in it.
+void SealFirst(LeafNode* leaf) {
+  leaf->header.checksum =
+      Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(*leaf) - 8, NodeSeed(kTestSecret, sizeof(TableHeader)));
+}
+
+// Has two entries of a leaf change places.
 void SwapEntries(LeafNode* leaf, int a, int b) {
   const uint32_t hash = leaf->Hash(a);
   leaf->SetHash(a, leaf->Hash(b));
   leaf->SetHash(b, hash);
   std::swap(leaf->head[a], leaf->head[b]);
   std::swap(leaf->word[a], leaf->word[b]);
-  leaf->header.checksum =
-      Hash64(reinterpret_cast<const char*>(leaf) + 8, sizeof(*leaf) - 8, NodeSeed(kTestSecret, sizeof(TableHeader)));
+  SealFirst(leaf);
 }
 
 TEST(MergeTest, ATableOutOfOrderIsDamage) {
@@ -217,6 +222,18 @@ TEST(MergeTest, ATableOutOfOrderIsDamage) {
     MergeResult result;
     EXPECT_STATUS(Corruption, MergeRuns(request, &result));
   }
+}
+
+TEST(MergeTest, AnEntryThatExpiresInATableThatSaysNothingOfItIsDamage) {
+  MergeWorld world(MergeShape(), 1);
+  MergeRequest request = world.Request();
+  request.rewrite_all = true;
+  auto* const leaf = reinterpret_cast<LeafNode*>(world.InputTables()[0]->index()->data() + sizeof(TableHeader));
+  const IndexWord word(leaf->word[0]);
+  leaf->word[0] = IndexWord(word.ref(), kTypeExpiringValue, word.size()).bits();
+  SealFirst(leaf);
+  MergeResult result;
+  EXPECT_STATUS(Corruption, MergeRuns(request, &result));
 }
 
 TEST(MergeTest, DamageEndsItWithCorruption) {

@@ -40,6 +40,22 @@ TEST_F(SchedulerTest, EverythingThatMayFreeSpaceUnblocksMerges) {
   }
 }
 
+TEST_F(SchedulerTest, ARemovalThatFindsNoSpaceForItsEditIsNotTriedAgainAtOnce) {
+  const MergeJob job{MergeKind::kDrop, 0, 0, {}, {}};
+  std::vector<Event> events = EventsThatMayFreeSpace();
+  events.emplace_back("somebody asks", [this] { scheduler_.Retry(); });
+  events.emplace_back("removal",
+                      [this, &job] { scheduler_.EndMerge(scheduler_.BeginMerge(job), Outcome::kInstalled, false); });
+  for (const auto& [name, event] : events) {
+    SCOPED_TRACE(name);
+    scheduler_.EndMerge(scheduler_.BeginMerge(job), Outcome::kNoSpace, false);
+    EXPECT_TRUE(scheduler_.merges_blocked());
+    EXPECT_FALSE(HasWork(kTwoRuns));
+    event();
+    EXPECT_TRUE(scheduler_.merges_may_copy());
+  }
+}
+
 TEST_F(SchedulerTest, AMergeIsTriedAgainAtOnceIfAnotherJobWasInstalledMeanwhile) {
   const JobHold hold = Begin(kTwoRuns);
   scheduler_.BeginFlush();

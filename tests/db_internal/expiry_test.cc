@@ -372,6 +372,78 @@ TEST_F(ExpiryTest, ARepairKeepsMomentsOfExpiry) {
   ExpectShown("(c->3)");
 }
 
+// What had expired at the date of an earlier wait is there again, so nothing of it is to be dropped. A wait that went
+// on would find the clock in the next century.
+TEST_F(ExpiryTest, AWaitEndsWhenTheClockWasSetBack) {
+  static std::atomic<int> looks{0};
+  looks = 0;
+  hooks_.wall_micros = [] { return looks++ < 10000 ? g_date.load() : uint64_t{4200000000} * kSecond; };
+  hooks_.manual_background = true;
+  Open();
+  Put("a", "1");
+  Wait(100);
+  Compact();
+  g_date -= 100 * kSecond;
+  PutFor(5, "b", "2");
+  Put("c", "3");
+  Compact();
+  EXPECT_LT(looks, 10000);
+  ExpectShown("(a->1)(b->2)(c->3)");
+}
+
+// A condition holds a snapshot so that every later write of its keys is found, here a deletion of "b" too. What is
+// known of keys that have older versions, and of later snapshots, is exact.
+TEST_F(ExpiryTest, AConditionFindsWritesThatHaveExpiredAndGoneUnread) {
+  hooks_.manual_background = true;
+  Open();
+  Put("a", "0");
+  Compact();
+  PutFor(5, "b", "1");
+  const Snapshot* snapshot = db_->GetSnapshot();
+  ASSERT_OK(db_->Delete(WriteOptions(), "b"));
+  PutFor(5, "c", "2");
+  Flush();
+  Wait(5);
+  while (impl_->RunStep(DBImpl::Step::kMerge)) {
+  }
+  EXPECT_EQ(1u, Counter("entries"));
+  WriteBatch batch;
+  batch.Put("d", "made of b");
+  const auto write_if = [&](const char* key) {
+    const std::vector<KeyAsOf> keys = {{key, snapshot->GetSequenceNumber()}};
+    return db_->WriteIfUnchanged(WriteOptions(), &batch, keys);
+  };
+  EXPECT_TRUE(write_if("b").IsBusy());
+  EXPECT_TRUE(write_if("c").IsBusy());
+  EXPECT_OK(write_if("a"));
+  db_->ReleaseSnapshot(snapshot);
+  snapshot = db_->GetSnapshot();
+  EXPECT_OK(write_if("b"));
+  db_->ReleaseSnapshot(snapshot);
+}
+
+TEST_F(ExpiryTest, AConditionFindsWritesThatHaveExpiredWithTheirFile) {
+  options_.ssd_path = dir_ / "ssd";
+  options_.pool_size = 3 << 20;
+  options_.nvm_budget = 64 << 10;
+  options_.lifetime_seconds = 60;
+  Open();
+  const Snapshot* const snapshot = db_->GetSnapshot();
+  Fill(3000, 500);
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  Wait(60);
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_EQ(0u, Counter("ssd-files"));
+  WriteBatch batch;
+  batch.Put("d", "1");
+  for (uint64_t i = 0; i < 3000; i++) {
+    const std::string key = FilledKey(i);
+    ASSERT_TRUE(db_->WriteIfUnchanged(WriteOptions(), &batch, {{key, snapshot->GetSequenceNumber()}}).IsBusy()) << i;
+  }
+  db_->ReleaseSnapshot(snapshot);
+}
+
 // All that is done for them is an edit: neither an index nor a record is read.
 TEST_F(ExpiryTest, ExpiredTablesGoByOneEditUnread) {
   const uint64_t count = ByScale(100 * 1000, 1000 * 1000, 10 * 1000 * 1000);

@@ -104,8 +104,10 @@ VersionEdit NextEdit() {
 VersionEdit FilesEdit() {
   VersionEdit edit;
   edit.SetNextId(40);
-  edit.files.push_back({0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m", true, 0, 0, {}})});
-  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z", true, 0, 0, {}})});
+  edit.files.push_back(
+      {0, std::make_shared<SstMeta>(SstMeta{11, 4096, 100, 3, 0x1234567, "a", "m", true, 0, 0, {}, 0})});
+  edit.files.push_back(
+      {2, std::make_shared<SstMeta>(SstMeta{12, 8192, 200, 0, 0x89abcde, "b", "z", true, 0, 0, {}, 0})});
   return edit;
 }
 

@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "pmtable/table_header.h"
 #include "tests/common/comparators.h"
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
@@ -142,6 +143,31 @@ TEST(PMTableTest, RefusesAnotherNumberAndAnotherOrder) {
   EXPECT_STATUS(Corruption,
                 PMTable::Open(pool.get(), maker.order(), table->index(), table->number(), false, refuse, &opened));
   EXPECT_EQ(nullptr, opened);
+}
+
+TEST(PMTableTest, RefusesExpiriesThatNoTableHas) {
+  TestPool pool;
+  TableMaker maker(&pool, BytewiseComparator());
+  const TableRef table =
+      maker.Make(SortedVersions(maker.order(), {{"a", 1, kTypeValue, "1"}, {"b", 2, kTypeValue, "2"}}));
+  TableHeader header;
+  memcpy(&header, table->index()->data(), sizeof(header));
+  const auto is_refused = [&](uint64_t expiring, uint64_t first, uint64_t last, uint32_t flags) {
+    header.expiring = expiring;
+    header.first_expiry = first;
+    header.last_expiry = last;
+    header.flags = (header.flags & ~uint32_t{kTableKinds | kTableExpiring}) | flags;
+    return !TableHeaderProblem(header, table->index()->size(), table->number(), true).empty();
+  };
+  EXPECT_FALSE(is_refused(0, 0, 0, 0));
+  EXPECT_FALSE(is_refused(2, 5, 5, kTableKinds | kTableExpiring));
+  EXPECT_TRUE(is_refused(0, 5, 5, kTableKinds | kTableExpiring));
+  EXPECT_TRUE(is_refused(3, 5, 5, kTableKinds | kTableExpiring));
+  EXPECT_TRUE(is_refused(2, 6, 5, kTableKinds | kTableExpiring));
+  EXPECT_TRUE(is_refused(2, 0, 5, kTableKinds | kTableExpiring)) << "no record expires at moment 0";
+  EXPECT_TRUE(is_refused(2, 5, 5, kTableExpiring));
+  EXPECT_TRUE(is_refused(2, 5, 5, kTableKinds));
+  EXPECT_TRUE(is_refused(0, 5, 5, 0));
 }
 
 TEST(PMTableTest, KeepsItsPayloadAndGivesItsSpaceBack) {

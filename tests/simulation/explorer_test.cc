@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
                                          Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
                                          Mutation::kFlushedLogUnsynced, Mutation::kExpiredHidesNothing,
-                                         Mutation::kExpiryOfFirst));
+                                         Mutation::kExpiryOfFirst, Mutation::kExpiredDroppedEarly));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;

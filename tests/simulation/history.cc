@@ -47,7 +47,7 @@ Op AnyWrite(Random* random, const Config& config) {
   op.kind = dice < 6 ? 'p' : dice < 8 ? 'd' : dice < 9 ? 'b' : 'w';
   if (config.single_keys > 0 && random->OneIn(2)) op.kind = random->OneIn(4) ? 'z' : random->OneIn(4) ? 'y' : 'm';
   if (op.kind == 'd' && random->OneIn(3)) op.kind = 'v';
-  if (config.lifetimes && random->OneIn(2)) op.kind = random->OneIn(3) ? 'g' : 'l';
+  if (config.lifetimes && random->OneIn(2)) op.kind = random->OneIn(3) ? 'g' : random->OneIn(4) ? 'm' : 'l';
   op.sync = random->OneIn(3);
   if (op.kind == 'v') {
     op.a = static_cast<uint32_t>(random->Uniform(static_cast<uint64_t>(config.keys)));

@@ -135,7 +135,7 @@ TEST(VersionEditTest, FieldNumbersAreThoseOfTheFormat) {
   edit.chunks.push_back({11, 12, 13, false, 0});
   edit.chunks.push_back({14, 15, 16, true, 12});
   edit.removed_files = {17};
-  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{18, 19, 20, 21, 22, "s", "lg", true, 0, 0, {}})});
+  edit.files.push_back({2, std::make_shared<SstMeta>(SstMeta{18, 19, 20, 21, 22, "s", "lg", true, 0, 0, {}, 0})});
   const char expected[] =
       "\1\1c"
       "\2\2"
