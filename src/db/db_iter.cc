@@ -170,7 +170,7 @@ class DBIterator final : public Iterator {
     } else {
       versions_->SeekToFirst();
     }
-    FindForward(nullptr);
+    FindForward(Slice(), false);
   }
 
   // The upper bound is exclusive: the sources are put behind all versions of keys below it. Sequence order makes the
@@ -191,7 +191,7 @@ class DBIterator final : public Iterator {
     const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
     ranges_.Jump();
     versions_->Seek(below ? *lower_ : target, sequence_);
-    FindForward(nullptr);
+    FindForward(Slice(), false);
   }
 
   // The key is kept before the sources move, because FindForward has to pass its older versions. Coming from the other
@@ -207,8 +207,7 @@ class DBIterator final : public Iterator {
         versions_->SeekToFirst();
       }
     }
-    const Slice last = current_.key;
-    FindForward(&last);
+    FindForward(current_.key, true);
   }
 
   // Going forward, the sources stand on the current record, or after operands somewhere behind; they have to pass all
@@ -247,13 +246,11 @@ class DBIterator final : public Iterator {
     }
   }
 
-  // Goes on to the first visible version of a key that is neither hidden nor deleted. hidden: a key already passed.
-  void FindForward(const Slice* hidden) {
+  // Goes on to the first visible version of a key that is neither hidden nor deleted. passed: if have_passed, a key
+  // that the walk has passed already.
+  void FindForward(Slice passed, bool have_passed) {
     standing_ = Standing::kOnCurrent;
     valid_ = false;
-    Slice passed;
-    if (hidden != nullptr) passed = *hidden;
-    bool have_passed = hidden != nullptr;
     // The walk costs a step for every version and tombstone that it passes, however many lie before the next key.
     for (; versions_->Valid(); versions_->Next()) {
       const RecordView* record = &versions_->record();
@@ -333,8 +330,7 @@ class DBIterator final : public Iterator {
     standing_ = Standing::kBehindOperands;
     if (!operands_.HasValue()) {  // deleted by what the operand was folded into
       const std::string passed = key_space_;
-      const Slice hidden = passed;
-      return FindForward(&hidden);
+      return FindForward(passed, true);
     }
     current_ = RecordView();
     current_.key = key_space_;
