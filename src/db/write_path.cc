@@ -257,12 +257,7 @@ void WritePath::ConsiderLanes(bool met) {
     return;
   }
   meetings_ = met ? std::min(meetings_ + 1, 2 * kMeetings) : std::max(meetings_ - 1, 0);
-  if (meetings_ >= kMeetings) [[unlikely]]
-    TryLanes();
-}
-
-[[gnu::noinline]] void WritePath::TryLanes() {
-  if (turns_->Short(2) || control_->failed()) return;
+  if (meetings_ < kMeetings || turns_->Short(2) || control_->failed()) return;
   if (chunk_ == nullptr || !chunk_->in_pool() || writable_->empty()) return;
   const Status s = db_.WithMemory([this] {
     OpenLanes();

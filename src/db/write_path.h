@@ -114,7 +114,6 @@ class WritePath {
   void CloseLanes();
   void OpenLanes();
   void ConsiderLanes(bool met);
-  void TryLanes();
   void WriteGroup(Writer* leader, Writer* last);
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);

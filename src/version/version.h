@@ -35,6 +35,7 @@ struct Version {
 
   // Once the levels are as they stay.
   void ListRuns() {
+    DCHECK(!levels.empty() && levels.back().size() <= 1);
     runs.clear();
     for (const auto& level : levels) {
       for (const RunRef& run : level) runs.push_back(run.get());
