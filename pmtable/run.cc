@@ -40,12 +40,13 @@ class RunIterator final : public InternalIterator {
     table_ = nullptr;
     size_t index = run_->FindTable(order_, key);
     if (index == run_->tables.size()) return;
+    const PMTable& table = *run_->tables[index];
     uint64_t position;
-    Status s = run_->tables[index]->Seek(key, sequence, verify_, &position);
-    DCHECK(!s.ok() || position <= run_->tables[index]->entries());
+    Status s = table.Seek(key, sequence, verify_, &position);
+    DCHECK(!s.ok() || position <= table.entries());
     if (!s.ok()) {
       status_ = std::move(s);
-    } else if (position < run_->tables[index]->entries()) {
+    } else if (position < table.entries()) {
       Enter(index, position);
     } else if (++index < run_->tables.size()) {
       Enter(index, 0);

@@ -170,7 +170,7 @@ class DBIterator final : public Iterator {
     } else {
       versions_->SeekToFirst();
     }
-    FindForward(nullptr);
+    FindForward(Slice(), false);
   }
 
   // The upper bound is exclusive: the sources are put behind all versions of keys below it. Sequence order makes the
@@ -191,7 +191,7 @@ class DBIterator final : public Iterator {
     const bool below = lower_ != nullptr && order_.Compare(target, *lower_) < 0;
     ranges_.Jump();
     versions_->Seek(below ? *lower_ : target, sequence_);
-    FindForward(nullptr);
+    FindForward(Slice(), false);
   }
 
   // The key is kept before the sources move, because FindForward has to pass its older versions. Coming from the other
@@ -207,8 +207,7 @@ class DBIterator final : public Iterator {
         versions_->SeekToFirst();
       }
     }
-    const Slice last = current_.key;
-    FindForward(&last);
+    FindForward(current_.key, true);
   }
 
   // Going forward, the sources stand on the current record, or after operands somewhere behind; they have to pass all
@@ -247,41 +246,41 @@ class DBIterator final : public Iterator {
     }
   }
 
-  // Goes on to the first visible version of a key that is neither hidden nor deleted. hidden: a key already passed.
-  void FindForward(const Slice* hidden) {
+  // Goes on to the first visible version of a key that is neither hidden nor deleted. passed: if have_passed, a key
+  // that the walk has passed already.
+  void FindForward(Slice passed, bool have_passed) {
     standing_ = Standing::kOnCurrent;
     valid_ = false;
-    Slice passed;
-    if (hidden != nullptr) passed = *hidden;
-    bool have_passed = hidden != nullptr;
     // The walk costs a step for every version and tombstone that it passes, however many lie before the next key.
     for (; versions_->Valid(); versions_->Next()) {
-      if (ranges_.any() && IsHidden(versions_->record())) [[unlikely]] {
+      const RecordView* record = &versions_->record();
+      if (record->sequence() > sequence_) continue;
+      if (ranges_.any() && IsHidden(*record, RangeCover::Walk::kForward)) [[unlikely]] {
         PassHiddenForward();
         if (!versions_->Valid()) return;
+        record = &versions_->record();
+        if (record->sequence() > sequence_) continue;
       }
-      const RecordView& record = versions_->record();
-      if (record.sequence() > sequence_) continue;
-      if (have_passed && order_.Equal(record.key, passed)) continue;
-      if (upper_ != nullptr && order_.Compare(record.key, *upper_) >= 0) return;
-      if (record.type() != kTypeValue) [[unlikely]] {
-        if (record.type() == kTypeMerge) return FoldForward();
-        if (record.type() == kTypeExpiringValue && !HasExpired(record, operands_.now_micros())) return Show(record);
-        RecordView tombstone = record;
+      if (have_passed && order_.Equal(record->key, passed)) continue;
+      if (upper_ != nullptr && order_.Compare(record->key, *upper_) >= 0) return;
+      if (record->type() != kTypeValue) [[unlikely]] {
+        if (record->type() == kTypeMerge) return FoldForward();
+        if (record->type() == kTypeExpiringValue && !HasExpired(*record, operands_.now_micros())) return Show(*record);
+        RecordView tombstone = *record;
         Keep(&tombstone, &passed_space_, nullptr);
         passed = tombstone.key;
         have_passed = true;
         continue;
       }
-      current_ = record;
+      current_ = *record;
       valid_ = true;
       return;
     }
   }
 
-  bool IsHidden(const RecordView& record) {
-    return record.sequence() <= sequence_ &&
-           record.sequence() <= ranges_.NewestOf(record.key, RangeCover::Walk::kForward);
+  // Whether a range hides a version that the sequence sees.
+  bool IsHidden(const RecordView& record, RangeCover::Walk walk) {
+    return record.sequence() <= sequence_ && record.sequence() <= ranges_.NewestOf(record.key, walk);
   }
 
   // A put that has not expired becomes current, with the value that its user gave it.
@@ -311,23 +310,13 @@ class DBIterator final : public Iterator {
     }
   }
 
-  // Whether the version that the walk backward stands on is hidden by a range. Then it goes on, over the stretch if
-  // there were some before.
-  [[gnu::noinline]] bool PassHiddenBackward(int* steps) {
-    DCHECK(ranges_.any() && *steps >= 0);
-    const RecordView& record = versions_->record();
-    if (record.sequence() > sequence_) return false;
-    const uint64_t hidden = ranges_.NewestOf(record.key, RangeCover::Walk::kBackward);
-    if (record.sequence() > hidden) {
-      *steps = 0;
-      return false;
-    }
-    if ((*steps)++ < kStepsInHidden) {
-      versions_->Prev();
-    } else {
-      versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
-    }
-    return true;
+  // Goes back over the hidden version that the walk stands on; over all that is left of its stretch if so many lay
+  // behind it.
+  [[gnu::noinline]] void PassHiddenBackward(int steps) {
+    DCHECK(steps >= 0 && IsHidden(versions_->record(), RangeCover::Walk::kBackward));
+    if (steps < kStepsInHidden) return versions_->Prev();
+    const uint64_t hidden = ranges_.NewestOf(versions_->record().key, RangeCover::Walk::kBackward);
+    versions_->PrevBefore(ranges_.begin(), hidden == sequence_ ? UINT64_MAX : hidden);
   }
 
   // Shows the value of the operands that the sources stand on, and of what lies below them.
@@ -341,8 +330,7 @@ class DBIterator final : public Iterator {
     standing_ = Standing::kBehindOperands;
     if (!operands_.HasValue()) {  // deleted by what the operand was folded into
       const std::string passed = key_space_;
-      const Slice hidden = passed;
-      return FindForward(&hidden);
+      return FindForward(passed, true);
     }
     current_ = RecordView();
     current_.key = key_space_;
@@ -389,8 +377,11 @@ class DBIterator final : public Iterator {
         visible = false;
         break;
       }
-      if (ranges_.any() && PassHiddenBackward(&hidden_steps)) [[unlikely]]
+      if (ranges_.any() && IsHidden(record, RangeCover::Walk::kBackward)) [[unlikely]] {
+        PassHiddenBackward(hidden_steps++);
         continue;
+      }
+      hidden_steps = 0;
       if (!in_key) {
         in_key = true;
         visible = false;

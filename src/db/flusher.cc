@@ -157,8 +157,8 @@ void Flusher::DropUnread() {
 // Filters lie in DRAM, so a recovered table has none. Gets are right without them and slower.
 void Flusher::AddUnfiltered(const Version& version) {
   CHECK(unfiltered_.empty() && !filtering_);
-  for (const auto& level : version.levels) {
-    for (const RunRef& run : level) unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
+  for (const Run* run : version.runs) {
+    unfiltered_.insert(unfiltered_.end(), run->tables.begin(), run->tables.end());
   }
 }
 

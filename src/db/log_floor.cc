@@ -88,16 +88,13 @@ bool LogFloor::TooLong() const { return db_.LogsUntilSsd() && logs_->files()->li
 // Everything up to this write is on SSD once these tables are, or is hidden by what is newer.
 uint64_t LogFloor::Without(const std::vector<uint64_t>& drained) const {
   uint64_t floor = tree_->versions->manifest().flushed_sequence;
-  for (const auto& level : tree_->versions->current()->levels) {
-    for (const RunRef& run : level) {
-      run->tables.Search([&](const TableSummary& part) { return part.oldest_sequence <= floor; },
-                         [&](const TableRef& table) {
-                           DCHECK_GT(table->oldest_sequence(), 0u);  // else everything would count as on SSD
-                           const bool stays =
-                               std::find(drained.begin(), drained.end(), table->number()) == drained.end();
-                           if (stays) floor = std::min(floor, table->oldest_sequence() - 1);
-                         });
-    }
+  for (const Run* run : tree_->versions->current()->runs) {
+    run->tables.Search([&](const TableSummary& part) { return part.oldest_sequence <= floor; },
+                       [&](const TableRef& table) {
+                         DCHECK_GT(table->oldest_sequence(), 0u);  // else everything would count as on SSD
+                         const bool stays = std::find(drained.begin(), drained.end(), table->number()) == drained.end();
+                         if (stays) floor = std::min(floor, table->oldest_sequence() - 1);
+                       });
   }
   return floor;
 }

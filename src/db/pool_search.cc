@@ -10,11 +10,7 @@ PoolSources::PoolSources(const ReadState& state, const KeyOrder& key_order) : or
   DCHECK(state.memtable != nullptr && state.version != nullptr);
   memtables.push_back(state.memtable.get());
   for (const MemTableRef& memtable : state.immutables) memtables.push_back(memtable.get());
-  for (const auto& level : state.version->levels) {
-    for (const RunRef& run : level) {
-      if (!run->tables.empty()) runs.push_back(run.get());
-    }
-  }
+  runs = state.version->runs;
 }
 
 // A run of several tables has its filter asked for when its turn comes: which one it is takes a search.

@@ -256,10 +256,8 @@ template <typename WithSource, typename WithTable>
 void ForEachPart(const ReadState& state, WithSource with_source, WithTable with_table) {
   with_source(state.memtable->NewIterator().get());
   for (const MemTableRef& memtable : state.immutables) with_source(memtable->NewIterator().get());
-  for (const auto& level : state.version->levels) {
-    for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) with_table(*table);
-    }
+  for (const Run* run : state.version->runs) {
+    for (const TableRef& table : run->tables) with_table(*table);
   }
 }
 

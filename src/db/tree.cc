@@ -129,10 +129,8 @@ uint64_t Tree::NewId() {
 // Tables keep their filters and what they know of their extents in DRAM; indexes and records are in the pool.
 uint64_t Tree::TableMemoryBytes() const {
   uint64_t bytes = 0;
-  for (const auto& level : versions->current()->levels) {
-    for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) bytes += table->memory_bytes();
-    }
+  for (const Run* run : versions->current()->runs) {
+    for (const TableRef& table : run->tables) bytes += table->memory_bytes();
   }
   return bytes;
 }

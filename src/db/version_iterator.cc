@@ -25,9 +25,7 @@ std::unique_ptr<InternalIterator> NewVersionIterator(const KeyOrder& order, cons
   sources.push_back(state.memtable->NewIterator());
   for (const MemTableRef& memtable : state.immutables)
     sources.push_back(memtable->NewIterator(memtable->max_sequence()));
-  for (const auto& level : state.version->levels) {
-    for (const RunRef& run : level) sources.push_back(NewRunIterator(run.get(), order, verify));
-  }
+  for (const Run* run : state.version->runs) sources.push_back(NewRunIterator(run, order, verify));
   if (state.version->ssd != nullptr) {
     const size_t start = options.readahead_size, most = start > 0 ? start : kMostReadahead;
     state.version->ssd->AddIterators({verify, options.fill_cache, start, most}, &sources);

@@ -29,16 +29,19 @@ inline Status NoOperator() {
   return Status::NotSupported("a merge", "the database was opened without a merge_operator");
 }
 
-inline Status CheckSizes(const Slice& key, const Slice& value) {
+[[gnu::cold, gnu::noinline]] inline Status TooLarge(const Slice& key, const Slice& value) {
   if (key.size() > kMaxKeySize) {
     return Status::InvalidArgument("key of " + std::to_string(key.size()) + " bytes",
                                    "the limit is " + std::to_string(kMaxKeySize));
   }
-  if (value.size() > kMaxValueSize) {
-    return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
-                                   "the limit is " + std::to_string(kMaxValueSize));
-  }
-  return Status::OK();
+  return Status::InvalidArgument("value of " + std::to_string(value.size()) + " bytes",
+                                 "the limit is " + std::to_string(kMaxValueSize));
+}
+
+inline Status CheckSizes(const Slice& key, const Slice& value) {
+  if (key.size() <= kMaxKeySize && value.size() <= kMaxValueSize) [[likely]]
+    return Status::OK();
+  return TooLarge(key, value);
 }
 
 }  // namespace miodb

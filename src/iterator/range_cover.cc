@@ -9,47 +9,41 @@
 namespace miodb {
 
 // A walk that leaves a stretch is nearly always in one of the next.
-size_t RangeCover::FindEnd(size_t i, const Slice& key, Walk walk) const {
-  constexpr size_t kNear = 2;
-  const std::vector<RangeFragment>& fragments = sets_[i]->fragments();
-  DCHECK_LE(places_[i], fragments.size());
-  for (size_t place = places_[i]; known_ && walk == Walk::kForward && place < fragments.size(); place++) {
-    if (order_.Compare(key, fragments[place].end) < 0) return place;
-    if (place == places_[i] + kNear) break;
+size_t RangeCover::CountBounds(size_t i, const Slice& key, Walk walk) const {
+  constexpr size_t kNear = 4;
+  const RangeSet& set = *sets_[i];
+  size_t at = places_[i];
+  DCHECK_LE(at, set.bounds());
+  if (known_ && walk == walk_) {
+    const size_t steps = std::min(kNear, walk == Walk::kForward ? set.bounds() - at : at);
+    for (size_t step = 0; step < steps; step++) {
+      if (walk == Walk::kForward ? set.IsBefore(key, at) : !set.IsBefore(key, at - 1)) return at;
+      at = walk == Walk::kForward ? at + 1 : at - 1;
+    }
   }
-  return sets_[i]->FindEnd(key);
+  return set.CountBounds(key);
 }
 
 // The stretch is what the fragments, or the gaps between fragments, of all sets have in common.
 void RangeCover::Find(const Slice& key, Walk walk) {
   DCHECK(any());
-  known_ = known_ && walk == walk_;
   newest_ = 0;
-  has_begin_ = has_end_ = false;
-  const auto begins = [this](const Slice& bound) {
-    if (!has_begin_ || order_.Compare(bound, begin_) > 0) begin_ = bound;
-    has_begin_ = true;
-  };
-  const auto ends = [this](const Slice& bound) {
-    if (!has_end_ || order_.Compare(bound, end_) < 0) end_ = bound;
-    has_end_ = true;
-  };
-  for (size_t s = 0; s < sets_.size(); s++) {
-    const std::vector<RangeFragment>& fragments = sets_[s]->fragments();
-    const size_t i = places_[s] = FindEnd(s, key, walk);
-    if (i < fragments.size() && order_.Compare(fragments[i].begin, key) <= 0) {
-      newest_ = std::max(newest_, fragments[i].NewestAt(sequence_));
-      begins(fragments[i].begin);
-      ends(fragments[i].end);
-      continue;
+  begin_ = end_ = Bound();
+  for (size_t i = 0; i < sets_.size(); i++) {
+    const RangeSet& set = *sets_[i];
+    const size_t at = places_[i] = CountBounds(i, key, walk);
+    if (at % 2 != 0) newest_ = std::max(newest_, set.fragments()[at / 2].NewestAt(sequence_));
+    if (at > 0 && (begin_.set == nullptr || order_.Compare(set.bound(at - 1), begin_.key()) > 0)) {
+      begin_ = {&set, at - 1};
     }
-    if (i > 0) begins(fragments[i - 1].end);
-    if (i < fragments.size()) ends(fragments[i].begin);
+    if (at < set.bounds() && (end_.set == nullptr || order_.Compare(set.bound(at), end_.key()) < 0)) {
+      end_ = {&set, at};
+    }
   }
   known_ = true;
   walk_ = walk;
-  DCHECK(!has_begin_ || order_.Compare(begin_, key) <= 0);
-  DCHECK(!has_end_ || order_.Compare(key, end_) < 0);
+  DCHECK(begin_.set == nullptr || order_.Compare(begin_.key(), key) <= 0);
+  DCHECK(end_.set == nullptr || order_.Compare(key, end_.key()) < 0);
 }
 
 }  // namespace miodb

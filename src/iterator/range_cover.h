@@ -1,5 +1,5 @@
 // RangeCover: by which deletion the keys of a walk are hidden. It remembers the stretch of keys of its last answer, so
-// that a step of a walk costs one comparison, and a search for each set where a stretch ends.
+// that a step of a walk costs one comparison, mostly of integers, and a few for each set where a stretch ends.
 //
 // Threads: one. The sets must outlive it.
 
@@ -35,37 +35,46 @@ class RangeCover {
   // jumped or turned.
   uint64_t NewestOf(const Slice& key, Walk walk) {
     const bool same = known_ && walk == walk_ &&
-                      (walk == Walk::kForward ? !has_end_ || order_.Compare(key, end_) < 0
-                                              : !has_begin_ || order_.Compare(key, begin_) >= 0);
+                      (walk == Walk::kForward ? end_.set == nullptr || end_.set->IsBefore(key, end_.number)
+                                              : begin_.set == nullptr || !begin_.set->IsBefore(key, begin_.number));
     if (!same) Find(key, walk);
     return newest_;
   }
 
   // The stretch of the key asked for last, which is hidden: [begin, end).
   const Slice& begin() const {
-    DCHECK(known_ && newest_ > 0 && has_begin_);
-    return begin_;
+    DCHECK(known_ && newest_ > 0);
+    return begin_.key();
   }
   const Slice& end() const {
-    DCHECK(known_ && newest_ > 0 && has_end_);
-    return end_;
+    DCHECK(known_ && newest_ > 0);
+    return end_.key();
   }
 
  private:
+  // A bound of a set.
+  struct Bound {
+    const RangeSet* set = nullptr;  // null: the keys have no bound on this side
+    size_t number = 0;
+
+    const Slice& key() const {
+      DCHECK(set != nullptr);
+      return set->bound(number);
+    }
+  };
+
   void Find(const Slice& key, Walk walk);
-  size_t FindEnd(size_t i, const Slice& key, Walk walk) const;
+  size_t CountBounds(size_t i, const Slice& key, Walk walk) const;
 
   const KeyOrder order_;
   std::vector<const RangeSet*> sets_;
-  std::vector<size_t> places_;  // of the last key in each: RangeSet::FindEnd
+  std::vector<size_t> places_;  // of the last key in each: RangeSet::CountBounds
   uint64_t sequence_ = 0;
   bool known_ = false;  // the rest says something
   Walk walk_ = Walk::kForward;
   uint64_t newest_ = 0;
-  bool has_begin_ = false;
-  bool has_end_ = false;
-  Slice begin_;
-  Slice end_;
+  Bound begin_;
+  Bound end_;
 };
 
 }  // namespace miodb

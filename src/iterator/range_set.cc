@@ -18,10 +18,8 @@ struct Bound {
   std::vector<uint64_t> ends;
 };
 
-// Heads are divided by their value into about as many buckets as there are, up to so many. Where a bucket has more than
-// a few of them, these are halved first.
+// Heads are divided by their value into about as many buckets as there are, up to so many.
 constexpr size_t kMostBuckets = 1 << 16;
-constexpr size_t kFewHeads = 8;
 
 // By how many bits heads are shifted for the numbers of so many buckets, a power of two.
 int BucketShift(uint64_t first, uint64_t last, size_t buckets) {
@@ -97,51 +95,71 @@ RangeSetRef RangeSet::Make(const KeyOrder& order, const std::vector<RangeDeletio
 void RangeSet::NoteHeads() {
   CHECK(!fragments_.empty());
   if (!order_.bytewise()) return;
-  const Slice a = fragments_.front().begin, b = fragments_.back().end;
+  const Slice a = bound(0), b = bound(bounds() - 1);
   while (prefix_ < std::min(a.size(), b.size()) && a[prefix_] == b[prefix_]) prefix_++;
-  const size_t count = fragments_.size();
-  for (const RangeFragment& fragment : fragments_) head_.push_back(KeyHead(fragment.end, prefix_));
-  DCHECK(std::is_sorted(head_.begin(), head_.end()));
+  const size_t count = bounds();
+  heads_.reserve(count);
+  for (size_t i = 0; i < count; i++) heads_.push_back(KeyHead(bound(i), prefix_));
+  DCHECK(std::is_sorted(heads_.begin(), heads_.end()));
   const size_t buckets = std::clamp<size_t>(std::bit_floor(count), 1, kMostBuckets);
-  const int shift = BucketShift(head_[0], head_[count - 1], buckets);
+  bucket_shift_ = BucketShift(heads_[0], heads_[count - 1], buckets);
   for (size_t bucket = 0, at = 0; bucket <= buckets; bucket++) {
-    while (at < count && (head_[at] - head_[0]) >> shift < bucket) at++;
-    head_.push_back(at);
+    while (at < count && (heads_[at] - heads_[0]) >> bucket_shift_ < bucket) at++;
+    buckets_.push_back(static_cast<uint32_t>(at));
   }
+  if (prefix_ > sizeof(begin_)) return;
+  plain_size_ = prefix_ + sizeof(uint64_t);
+  memcpy(&begin_, a.data(), prefix_);
+  memset(&begin_mask_, 0xff, prefix_);
 }
 
-size_t RangeSet::FindEnd(const Slice& key) const {
-  size_t low = 0, high = fragments_.size();
-  DCHECK_GT(high, 0u);
-  if (order_.bytewise()) {
-    const int c = memcmp(key.data(), fragments_.front().begin.data(), std::min(prefix_, key.size()));
-    if (c != 0 || key.size() < prefix_) return c > 0 ? high : 0;
-    const uint64_t head = KeyHead(key, prefix_);
-    const uint64_t* const heads = head_.data();
-    const size_t count = high;
-    if (head > heads[count - 1]) return count;
-    if (head > heads[0]) {
-      const uint64_t* const starts = heads + count;
-      const uint64_t bucket = (head - heads[0]) >> BucketShift(heads[0], heads[count - 1], head_.size() - count - 1);
-      DCHECK_LT(bucket, head_.size() - count - 1);
-      low = starts[bucket];
-      high = starts[bucket + 1];
-      while (high - low > kFewHeads) {
-        const size_t middle = low + (high - low) / 2;
-        (heads[middle] < head ? low : high) = middle;
-      }
-      while (low < high && heads[low] < head) low++;
-    }
-    DCHECK(low < count && heads[low] >= head && (low == 0 || heads[low - 1] < head));
-    if (heads[low] != head) return low;
-    high = static_cast<size_t>(std::upper_bound(heads + low, heads + count, head) - heads);
+// The same as HasPlainHead, of keys of which that does not tell.
+bool RangeSet::HasHead(const Slice& key, uint64_t* head) const {
+  DCHECK(heads_.empty() || heads_.size() == bounds());
+  if (heads_.empty() || !key.starts_with(Slice(keys_[0].data(), prefix_))) return false;
+  *head = KeyHead(key, prefix_);
+  return true;
+}
+
+// Not inlined, so that what calls IsBefore keeps its registers.
+bool RangeSet::IsBeforeByBytes(const Slice& key, size_t i) const { return order_.Compare(key, bound(i)) < 0; }
+
+// The first of all heads that is not below this one, or their number.
+size_t RangeSet::FindHead(uint64_t head) const {
+  const size_t count = heads_.size();
+  DCHECK_EQ(count, bounds());
+  if (head <= heads_[0]) return 0;
+  if (head > heads_[count - 1]) return count;
+  const uint64_t bucket = (head - heads_[0]) >> bucket_shift_;
+  DCHECK_LT(bucket + 1, buckets_.size());
+  const uint64_t* at = &heads_[buckets_[bucket]];
+  for (size_t left = buckets_[bucket + 1] - buckets_[bucket]; left > 0;) {
+    const size_t half = left / 2;
+    const bool below = at[half] < head;
+    at += below ? half + 1 : 0;
+    left = below ? left - half - 1 : half;
   }
-  const auto behind = [&](const Slice& k, const RangeFragment& fragment) {
-    return order_.Compare(k, fragment.end) < 0;
-  };
-  const auto found = std::upper_bound(fragments_.begin() + static_cast<ptrdiff_t>(low),
-                                      fragments_.begin() + static_cast<ptrdiff_t>(high), key, behind);
-  return static_cast<size_t>(found - fragments_.begin());
+  return static_cast<size_t>(at - heads_.data());
+}
+
+// Heads leave those bounds to be compared with whose heads are the key's.
+size_t RangeSet::CountBounds(const Slice& key) const {
+  size_t low = 0, high = bounds();
+  DCHECK_GT(high, 0u);
+  uint64_t head;
+  if (HasPlainHead(key, &head) || HasHead(key, &head)) {
+    low = FindHead(head);
+    if (low == high || heads_[low] != head) return low;
+    const auto first = heads_.begin() + static_cast<ptrdiff_t>(low);
+    high = static_cast<size_t>(std::upper_bound(first, heads_.end(), head) - heads_.begin());
+  } else if (!heads_.empty()) {
+    return order_.Compare(key, bound(0)) < 0 ? 0 : high;  // all of them lie on one side
+  }
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    order_.Compare(key, bound(middle)) < 0 ? high = middle : low = middle + 1;
+  }
+  return low;
 }
 
 // A range goes on while the next fragment begins where this one ends and has its sequence too.
@@ -170,8 +188,8 @@ std::vector<RangeDeletion> RangeSet::Ranges() const {
 }
 
 size_t RangeSet::memory_bytes() const {
-  size_t bytes = sizeof(*this) + sequences_.size() * sizeof(uint64_t) + head_.size() * sizeof(uint64_t) +
-                 fragments_.size() * sizeof(RangeFragment);
+  size_t bytes = sizeof(*this) + sequences_.size() * sizeof(uint64_t) + heads_.size() * sizeof(uint64_t) +
+                 buckets_.size() * sizeof(uint32_t) + fragments_.size() * sizeof(RangeFragment);
   DCHECK_GE(keys_.size(), 2u);
   for (const std::string& key : keys_) bytes += sizeof(key) + key.size();
   return bytes;

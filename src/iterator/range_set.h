@@ -18,6 +18,7 @@
 #include "miodb/slice.h"
 #include "src/format/range_deletion.h"
 #include "src/util/check.h"
+#include "src/util/coding.h"
 #include "src/util/key_order.h"
 
 namespace miodb {
@@ -62,14 +63,32 @@ class RangeSet {
   // In key order, not overlapping; at least one.
   const std::vector<RangeFragment>& fragments() const { return fragments_; }
 
+  // Bounds are numbered in key order: fragment i begins at 2 * i and ends at 2 * i + 1, so where one ends and the next
+  // begins there are two.
+  size_t bounds() const { return 2 * fragments_.size(); }
+  const Slice& bound(size_t i) const {
+    DCHECK_LT(i, bounds());
+    return i % 2 == 0 ? fragments_[i / 2].begin : fragments_[i / 2].end;
+  }
+
+  // How many bounds lie at or before the key: if that is odd, fragment number / 2 has it, else none.
+  size_t CountBounds(const Slice& key) const;
+
+  // Whether the key lies before the bound.
+  bool IsBefore(const Slice& key, size_t i) const {
+    uint64_t head;
+    if (HasPlainHead(key, &head) && head != heads_[i]) [[likely]]
+      return head < heads_[i];
+    return IsBeforeByBytes(key, i);
+  }
+
   // The first fragment whose end lies behind the key, or the number of fragments.
-  size_t FindEnd(const Slice& key) const;
+  size_t FindEnd(const Slice& key) const { return CountBounds(key) / 2; }
 
   // The newest deletion of the key at or below the sequence; 0: none.
   uint64_t NewestAt(const Slice& key, uint64_t sequence) const {
-    const size_t i = FindEnd(key);
-    if (i == fragments_.size() || order_.Compare(fragments_[i].begin, key) > 0) return 0;
-    return fragments_[i].NewestAt(sequence);
+    const size_t i = CountBounds(key);
+    return i % 2 == 0 ? 0 : fragments_[i / 2].NewestAt(sequence);
   }
 
   // Whether a fragment has keys in [smallest, largest].
@@ -87,13 +106,30 @@ class RangeSet {
  private:
   explicit RangeSet(const KeyOrder& order) : order_(order) {}
   void NoteHeads();
+  size_t FindHead(uint64_t head) const;
+
+  // Whether integers tell that the key begins as all bounds do. *head: the 8 bytes behind that.
+  bool HasPlainHead(const Slice& key, uint64_t* head) const {
+    if (key.size() < plain_size_ || ((DecodeFixed64(key.data()) ^ begin_) & begin_mask_) != 0) return false;
+    *head = __builtin_bswap64(DecodeFixed64(key.data() + prefix_));
+    return true;
+  }
+  bool HasHead(const Slice& key, uint64_t* head) const;
+  bool IsBeforeByBytes(const Slice& key, size_t i) const;
 
   const KeyOrder order_;
   std::vector<std::string> keys_;    // bounds, in key order
   std::vector<uint64_t> sequences_;  // of all fragments
   std::vector<RangeFragment> fragments_;
-  size_t prefix_ = 0;           // bytes that all bounds begin with; bytewise order alone, as the heads
-  std::vector<uint64_t> head_;  // of each fragment's end, behind the prefix
+
+  // Of the bytewise order alone.
+  size_t prefix_ = 0;              // bytes that all bounds begin with
+  std::vector<uint64_t> heads_;    // of each bound, behind the prefix
+  std::vector<uint32_t> buckets_;  // heads divided by value: the first of each bucket, and their number
+  int bucket_shift_ = 0;
+  size_t plain_size_ = SIZE_MAX;  // keys of so many bytes are read as integers: a short prefix, then a head
+  uint64_t begin_ = 0;            // first bytes of all bounds
+  uint64_t begin_mask_ = 0;       // those of them that are in the prefix
 };
 
 }  // namespace miodb

@@ -38,7 +38,7 @@ BlockPin& BlockPin::operator=(BlockPin&& other) noexcept {
 }
 
 // A block of the cache is let go of there; one that the cache did not want is the pin's own and deleted.
-void BlockPin::Reset() {
+void BlockPin::Release() {
   DCHECK_EQ(cache_ != nullptr, handle_ != nullptr);
   if (cache_ != nullptr) {
     cache_->Release(handle_);

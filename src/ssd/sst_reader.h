@@ -35,7 +35,10 @@ class BlockPin {
   BlockPin(BlockPin&& other) noexcept { *this = std::move(other); }
   BlockPin& operator=(BlockPin&& other) noexcept;
 
-  void Reset();
+  void Reset() {
+    if (holds_any()) [[unlikely]]
+      Release();
+  }
   const Block* get() const { return block_; }
   bool holds_any() const { return block_ != nullptr || cache_ != nullptr; }
   bool cached() const { return cache_ != nullptr; }
@@ -50,6 +53,8 @@ class BlockPin {
 
  private:
   friend class SstReader;
+
+  void Release();
 
   const Block* block_ = nullptr;
   Cache* cache_ = nullptr;  // nullptr: the block is the pin's own

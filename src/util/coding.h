@@ -62,8 +62,10 @@ bool GetFixed64(Slice* input, uint64_t* value);
 // ---- Varints
 // ---------------------------------------------------------------------------------------------------------
 
-// Bytes that the varint of value takes: 1 to 10.
-inline int VarintLength(uint64_t value) { return (std::bit_width(value | 1) + 6) / 7; }
+// Bytes that the varint of value takes: 1 to 10. A division by 7, rounded up, which 9 / 64 is for all 64 widths.
+inline int VarintLength(uint64_t value) {
+  return static_cast<int>((static_cast<unsigned>(std::bit_width(value | 1)) * 9 + 64) / 64);
+}
 
 // Write the varint and return the place behind it. REQUIRES: room for VarintLength(value) bytes at dst.
 inline char* EncodeVarint64(char* dst, uint64_t value) {

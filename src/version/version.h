@@ -24,41 +24,47 @@ struct Version {
   // levels[i]: runs of level i, newest first. The last level is the repository and has at most one run.
   std::vector<std::vector<RunRef>> levels;
 
+  // The runs of all levels in the order told above, by ListRuns: reads pay nothing for levels that are empty.
+  std::vector<const Run*> runs;
+
   // What is on SSD; null without an SSD tier.
   std::shared_ptr<const SsdLevels> ssd;
 
   // The deletions of ranges that hide some of it, or may do so; null: none.
   RangeSetRef ranges;
 
+  // Once the levels are as they stay.
+  void ListRuns() {
+    DCHECK(!levels.empty() && levels.back().size() <= 1);
+    runs.clear();
+    for (const auto& level : levels) {
+      for (const RunRef& run : level) runs.push_back(run.get());
+    }
+  }
+
   // Of what is in the pool.
   Status Get(const KeyOrder& order, const LookupKey& key, bool verify, bool* found, RecordView* record) const {
     DCHECK(!levels.empty());
     *found = false;
-    for (const auto& level : levels) {
-      for (const RunRef& run : level) {
-        Status s = run->Get(order, key, verify, found, record);
-        if (!s.ok() || *found) return s;
-      }
+    for (const Run* run : runs) {
+      Status s = run->Get(order, key, verify, found, record);
+      if (!s.ok() || *found) return s;
     }
     return Status::OK();
   }
 
   // False: none of it has the key, by filters and ranges alone.
   bool MayHave(const KeyOrder& order, const LookupKey& key) const {
-    for (const auto& level : levels) {
-      for (const RunRef& run : level) {
-        if (run->MayHave(order, key)) return true;
-      }
+    for (const Run* run : runs) {
+      if (run->MayHave(order, key)) return true;
     }
     return ssd != nullptr && ssd->OverlapsFrom(0, key.key, key.key);
   }
 
   // Asks for the filters that Get will look at. Those of the repository are left out: which one it is takes a search.
   void Prefetch(const LookupKey& key) const {
-    for (const auto& level : levels) {
-      for (const RunRef& run : level) {
-        if (run->tables.size() == 1) __builtin_prefetch(run->tables[0]->FilterLine(key));
-      }
+    for (const Run* run : runs) {
+      if (run->tables.size() == 1) __builtin_prefetch(run->tables[0]->FilterLine(key));
     }
   }
 

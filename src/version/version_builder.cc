@@ -156,6 +156,7 @@ VersionRef VersionBuilder::Finish() {
     CHECK_EQ(std::erase(version_->levels[place.first], RunRef(draft)), 1u);
   }
   CHECK_LE(version_->levels.back().size(), 1u);
+  version_->ListRuns();
   // Levels that the options ask for stay, with or without files.
   while (ssd_ != nullptr && ssd_->levels.size() > least_ssd_levels_ && ssd_->levels.back().empty()) {
     CHECK_EQ(ssd_->level_bytes.back(), 0u);

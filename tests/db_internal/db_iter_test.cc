@@ -32,6 +32,7 @@ class StateWorld {
     size_t at = 0;
     AddRun(&at, &version->levels[3]);
     for (size_t level : {2, 1, 1, 0, 0, 0}) AddRun(&at, &version->levels[level]);
+    version->ListRuns();
     for (int i = 0; i < 2; i++) state_.immutables.insert(state_.immutables.begin(), FillMemTable(&at, false));
     state_.memtable = FillMemTable(&at, true);
     state_.version = std::move(version);

@@ -19,7 +19,7 @@ namespace {
 
 // Keys that share prefixes, end inside of others' heads, and have zeros at their ends.
 std::string AnyKey(Random* random) {
-  std::string key = random->OneIn(3) ? "" : "common prefix ";
+  std::string key = random->OneIn(3) ? "" : random->OneIn(2) ? "short" : "common prefix ";
   for (uint64_t i = random->Uniform(11); i > 0; i--) key.push_back("\0aAb"[random->Uniform(4)]);
   return key;
 }
@@ -63,6 +63,14 @@ TEST_P(RangeSetTest, KnowsOfEachKeyTheNewestDeletionAtEachSequence) {
       ASSERT_EQ(Newest(order_, ranges, key, sequence), set == nullptr ? 0 : set->NewestAt(key, sequence));
     }
     if (set == nullptr) continue;
+    for (int i = 0; i < 10; i++) {
+      const std::string key = AnyKey(&random);
+      const size_t before = set->CountBounds(key);
+      for (size_t bound = 0; bound < set->bounds(); bound++) {
+        ASSERT_EQ(order_.Compare(key, set->bound(bound)) < 0, bound >= before);
+        ASSERT_EQ(set->IsBefore(key, bound), bound >= before);
+      }
+    }
     const std::vector<RangeFragment>& fragments = set->fragments();
     for (size_t i = 0; i < fragments.size(); i++) {
       ASSERT_LT(order_.Compare(fragments[i].begin, fragments[i].end), 0);

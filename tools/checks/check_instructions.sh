@@ -3,7 +3,8 @@
 # same on a busy machine; it says nothing of cache misses and of waiting.
 #
 #   tools/checks/check_instructions.sh BUILD            count in this build folder; 10 % more than recorded fails, and a
-#                                                       put, get or step that Options::statistics makes 2 % dearer
+#                                                       put, get or step that Options::statistics makes 2 % dearer, and
+#                                                       a get, seek or step that 10,000 live deleted ranges make 20 %
 #   tools/checks/check_instructions.sh --update BUILD   record the counts of this build
 #   tools/checks/check_instructions.sh --self-test      prove that a higher count fails
 #
@@ -22,7 +23,7 @@ folder=$(mktemp -d -p /dev/shm)  # tmpfs: the puts of persistent memory, with fl
 exit_on_signals
 trap 'rm -rf "$folder"' EXIT
 
-# count BUILD [statistics]: lines "operation instructions".
+# count BUILD [statistics | RANGES]: lines "operation instructions".
 count() {
   local program=$1/operation_cost
   [[ -x $program ]] || die "no $program; build it first"
@@ -79,5 +80,10 @@ case ${1:-} in
       { printf "%-12s %6d, with statistics %6d\n", $1, $2, $3 }
       $1 ~ /^(Get|Put|Next)$/ && $3 * 100 > $2 * 102 { bad = 1 }
       END { exit bad || NR == 0 }' || die "Options::statistics costs more than 2 % of a put, a get or a step"
+    count "$1" 10000 >"$folder/ranges"
+    join <(sort "$folder/counts") <(sort "$folder/ranges") | awk '
+      { printf "%-12s %6d, with 10,000 deleted ranges %6d\n", $1, $2, $3 }
+      $3 * 100 > $2 * 120 { bad = 1 }
+      END { exit bad || NR == 0 }' || die "10,000 deleted ranges cost more than 20 % of an operation"
     ;;
 esac
