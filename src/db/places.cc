@@ -34,6 +34,7 @@ bool IsSame(const std::string& a, const std::string& b) { return a == b || RealP
 
 Status CheckPlace(const std::string& name, const char* option, const char* flag, const std::string& given,
                   const std::string& stored) {
+  DCHECK(option != nullptr && flag != nullptr);
   if (IsSame(given, stored)) return Status::OK();
   return Status::InvalidArgument(std::string("Options::") + option + " names " + given,
                                  StorePath(name) + " says that it is " + stored + ". If it was moved, \"miodb_move --" +
@@ -112,6 +113,7 @@ Status Mover::FindPool() {
 
 // Only regions that have moved are named; the others keep their places.
 Status Mover::FindRegions() {
+  DCHECK(!name_.empty());
   for (const NvmRegion& named : options_.nvm_regions) {
     RegionContent content;
     RegionHeader header;
