@@ -1,9 +1,8 @@
-// What was published of each service:
+// What was published of each service, as means of bytes (and deviations of those of values) and shares of calls:
 //
-//              key bytes   value bytes: mean, deviation   get     put     seek    merge    delete
-//   udb        27.1        126.7, 22.1                    0.806   0.159   0.035                     (column family
-//   Assoc) zippydb    47.9        42.9, 26.1                     0.78    0.13    0.03             0.06 up2x       10.45
-//   46.8, 11.6                     0.0746  0.0001          0.9253
+//   - udb, column family Assoc: keys 27.1, values 126.7 (22.1); get 0.806, put 0.159, seek 0.035
+//   - zippydb: keys 47.9, values 42.9 (26.1); get 0.78, put 0.13, delete 0.06, seek 0.03
+//   - up2x: keys 10.45, values 46.8 (11.6); merge 0.9253, get 0.0746, put 0.0001
 //
 // Value sizes of zippydb have the published Pareto fit. Of the others there are mean and deviation; an exponential
 // distribution that begins at their difference has both. Hotness of ranges and keys and lengths of scans were published
