@@ -62,8 +62,8 @@ add_custom_target(mutant_tests)
 set(mutant_test_names
     compaction/flush log/file_log_format log/frame_damage log/log_history log/log_piece nvm/pool_damage pmtable/pmtable_damage
     ssd/ssd_store ssd/sst_damage version/manifest version/manifest_damage
-    db/corruption db/damage db/families db/file_log db/kinds db/older_copy db/open db/optimistic_transaction db/regions db/repair db/ssd db/volatile_ssd db_internal/log_hole
-    db_internal/power_loss)
+    db/compaction_filter db/corruption db/damage db/families db/file_log db/kinds db/older_copy db/open db/optimistic_transaction
+    db/regions db/repair db/ssd db/volatile_ssd db_internal/expiry db_internal/log_hole db_internal/power_loss)
 foreach(test IN LISTS mutant_test_names)
   string(REPLACE "/" "_" name "${test}")
   add_executable(mutants.${name} EXCLUDE_FROM_ALL tests/${test}_test.cc)
