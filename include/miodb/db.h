@@ -86,6 +86,15 @@ struct MIODB_EXPORT KeyAsOf {
   uint64_t sequence = 0;
 };
 
+// A savepoint (DB::CreateSavepoint).
+struct SavepointInfo {
+  std::string name;
+  uint64_t sequence = 0;    // of its newest update
+  uint64_t micros = 0;      // when it was made, by the system's date: microseconds since 1970
+  uint64_t held_bytes = 0;  // space of the pool that it keeps and the database needs no more; what several savepoints
+                            // keep counts for each of them
+};
+
 class MIODB_EXPORT DB {
  public:
   // Opens the database in directory "name" and stores a new DB in *dbptr, which the caller deletes. On failure *dbptr
@@ -350,6 +359,34 @@ class MIODB_EXPORT DB {
   // Compacts everything, as it does without a handle; nullptr is before the first or after the last key of the family.
   // Does nothing with a handle that is refused.
   virtual void CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end);
+
+  // ---- savepoints: states of the database that keep a name
+  //
+  // A savepoint is the state of one moment, all column families of it. It is durable when it is made, survives crashes
+  // and closing, and stays until it is dropped. Making one costs a record of the manifest and writes no data, however
+  // much there is; writers do not wait for it. With kLogOff and kLogFile, and after an open that found log files, it
+  // waits for a flush first.
+  //
+  // What a savepoint has stays in the pool, and on SSD, also when the database has deleted or overwritten it; so a full
+  // pool may have room again when savepoints are dropped. A volatile pool's savepoints are gone when it is closed.
+  // RepairDB brings back no savepoint.
+
+  // Makes a savepoint of what was written before the call. InvalidArgument if there is one of this name, or if the name
+  // is empty or has more than 255 bytes; else errors as of Put. Any thread may call it; calls wait for each other. What
+  // a crash leaves: the savepoint or none.
+  virtual Status CreateSavepoint(const Slice& name);
+
+  // Drops it; NotFound if there is none. What it alone has kept is free when nobody reads it any more. Views of it that
+  // are open go on. What a crash leaves: the savepoint or none.
+  virtual Status DropSavepoint(const Slice& name);
+
+  // Stores what there is of savepoints, the oldest first.
+  virtual Status ListSavepoints(std::vector<SavepointInfo>* savepoints);
+
+  // Opens a savepoint beside the database, for reading: *view has all calls of DB that read, and NotSupported for all
+  // that write. The caller deletes it, before the database. NotFound if there is none of this name. Reading may be done
+  // by any number of threads. Its time and DRAM are those of an index over what the memtables had.
+  virtual Status OpenSavepoint(const Slice& name, DB** view);
 
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a

@@ -71,6 +71,17 @@ Status DB::StartTrace(const TraceOptions&, std::unique_ptr<TraceWriter>) {
 
 Status DB::AddRegion(const NvmRegion&) { return Status::NotSupported("this DB has no AddRegion"); }
 Status DB::EndTrace() { return Status::NotSupported("this DB has no EndTrace"); }
+
+namespace {
+
+Status NoSavepoints() { return Status::NotSupported("this DB has no savepoints"); }
+
+}  // namespace
+
+Status DB::CreateSavepoint(const Slice&) { return NoSavepoints(); }
+Status DB::DropSavepoint(const Slice&) { return NoSavepoints(); }
+Status DB::ListSavepoints(std::vector<SavepointInfo>*) { return NoSavepoints(); }
+Status DB::OpenSavepoint(const Slice&, DB**) { return NoSavepoints(); }
 namespace {
 
 // Many gets by one call for each, all as of one moment.

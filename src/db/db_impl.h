@@ -19,6 +19,7 @@
 //   ReadPath      helper threads, rings                                         gets, iterators, sizes
 //   Families      column families and their handles (families.h)                the calls with handles (family_calls.h)
 //   Requests      -                                                             Flush, CompactRange, WaitForIdle
+//   Savepoints    -                                                             states that keep a name
 //   Recovery      log files that are to be replayed                             from manifest and log to a state
 //   Properties    -                                                             GetProperty
 //
@@ -56,6 +57,7 @@ class Properties;
 class ReadPath;
 class Recovery;
 class Requests;
+class Savepoints;
 class Scheduler;
 class Space;
 class SsdSchedule;
@@ -117,6 +119,10 @@ class DBImpl final : public FamilyCalls {
   Status StartTrace(const TraceOptions& options, std::unique_ptr<TraceWriter> writer) override;
   Status EndTrace() override;
   Status AddRegion(const NvmRegion& region) override;
+  Status CreateSavepoint(const Slice& name) override;
+  Status DropSavepoint(const Slice& name) override;
+  Status ListSavepoints(std::vector<SavepointInfo>* savepoints) override;
+  Status OpenSavepoint(const Slice& name, DB** view) override;
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);
@@ -161,6 +167,7 @@ class DBImpl final : public FamilyCalls {
   std::unique_ptr<WritePath> write_;
   std::unique_ptr<ReadPath> read_;
   std::unique_ptr<Requests> requests_;
+  std::unique_ptr<Savepoints> savepoints_;
   std::unique_ptr<Recovery> recovery_;
   std::unique_ptr<Properties> properties_;
 

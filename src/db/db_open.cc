@@ -135,6 +135,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   const Families::Parts family_parts{control_.get(), tree_.get(), floor_.get(), write_.get(), read_.get()};
   Serve(context_.get(), std::make_unique<Families>(*context_, family_parts), write_.get(), read_.get());
   requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
+  savepoints_ = std::make_unique<Savepoints>(*context_, parts, write_.get(), requests_.get());
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
   properties_ =
       std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());

@@ -14,6 +14,7 @@
 #include "src/db/read_path.h"
 #include "src/db/recovery.h"
 #include "src/db/requests.h"
+#include "src/db/savepoints.h"
 #include "src/db/space.h"
 #include "src/db/ssd_tier.h"
 #include "src/db/store_keeper.h"

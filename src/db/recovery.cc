@@ -8,7 +8,7 @@
 
 #include "src/api/write_batch_internal.h"
 #include "src/db/batch_records.h"
-#include "src/log/record_order.h"
+#include "src/db/chunk_memtable.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/coding.h"
@@ -59,11 +59,16 @@ Status Recovery::Recover() {
   return s;
 }
 
-// Removes table files that the manifest does not name.
+// Removes table files that the manifest does not name, nor a savepoint.
 Status Recovery::RemoveOrphans() {
   if (db_.ssd == nullptr) return Status::OK();
   std::set<uint64_t> named;
   for (const auto& [number, place] : tree_->versions->manifest().files) named.insert(number);
+  for (const auto& [id, savepoint] : tree_->versions->savepoints()) {
+    for (const FileList& level : savepoint->version->ssd->levels) {
+      for (const SstRef& file : level) named.insert(file->meta().number);
+    }
+  }
   return db_.ssd->RemoveOrphans(named);
 }
 
@@ -77,48 +82,6 @@ std::unique_ptr<LogHistory> Recovery::NewHistory(LogPolicy policy) const {
   rules.in_files = db_.options.paranoid_checks ? LogHoles::kAreDamage : LogHoles::kEndTheLog;
   rules.pool_path = db_.pool->path();
   return std::make_unique<LogHistory>(rules, [this](const Problem& p) { db_.Log("%s", p.ToString().c_str()); });
-}
-
-// Records stay where they are: the memtable refers to the chunk in the pool, as it did when they were written. They are
-// sorted and not inserted, or were sorted when the chunk was full: the tree over them is the flush's to build, while
-// the database is in use. The chunk's capacity becomes its valid length, so nothing is ever appended behind it.
-Status Recovery::TakeUpChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable) const {
-  const SortedChunk::Bytes bytes = {extent->data(), piece.valid_bytes, piece.first_sequence, piece.last_sequence};
-  if (piece.valid_bytes > kMaxOrderedBytes) return Status::NotSupported(piece.name, "is longer than 4 GiB");
-  DCHECK(piece.replayed() && !piece.in_file());
-  if (piece.index.has_value()) {
-    DCHECK(piece.frames.empty());
-    memtable->AddSorted(std::make_unique<SortedChunk>(db_.order, bytes, piece.index->places, piece.index->count));
-  } else {
-    std::vector<uint32_t> places;
-    std::vector<RecordView> ranges;
-    places.reserve(piece.writes);
-    RecordView record;
-    for (const FrameView& frame : piece.frames) {
-      CHECK(!frame.has_unknown_type);
-      for (const char* p = frame.body; p < frame.end; p += record.size()) {
-        CHECK(ParseRecord(p, frame.end, &record));
-        if (record.type() == kTypeRangeDeletion) {
-          ranges.push_back(record);
-        } else {
-          places.push_back(static_cast<uint32_t>(p - bytes.base));
-        }
-      }
-    }
-    SortByKey(db_.order, bytes.base, bytes.base + bytes.size, &places);
-    memtable->AddSorted(std::make_unique<SortedChunk>(db_.order, bytes, std::move(places)));
-    for (const RecordView& range : ranges) memtable->AddSortedRange(range.key, range.value, range.sequence());
-  }
-  CHECK_LE(piece.valid_bytes, extent->size());
-  auto chunk = std::make_unique<LogChunk>();
-  chunk->id = piece.place.id;
-  chunk->extent = extent;
-  chunk->base = extent->data();
-  chunk->capacity = piece.valid_bytes;
-  chunk->used = piece.valid_bytes;
-  if (piece.index.has_value()) chunk->stage = LogChunk::Stage::kRead;
-  memtable->segment().chunks.push_back(std::move(chunk));
-  return Status::OK();
 }
 
 // The payload of batches from files goes into chunks in DRAM, as when they were written.
@@ -180,7 +143,7 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
     }
     capacity += piece.place.size;
     const ExtentRef& extent = extents.at(piece.place.id);
-    Status s = TakeUpChunk(piece, extent, memtable.get());
+    Status s = TakeUpChunk(db_.order, piece, extent, memtable.get());
     if (!s.ok()) return s;
     if (piece.place.sealed || MIODB_MUTATED(kLogAppendAfterOpen)) continue;
     edit->chunks.push_back(piece.place);

@@ -56,7 +56,6 @@ class Recovery {
   Status RemoveOrphans() REQUIRES(db_mutex);
   std::unique_ptr<LogHistory> NewHistory(LogPolicy policy) const;
   void LogChunks(const LogHistory& log) const;
-  Status TakeUpChunk(const LogPiece& piece, const ExtentRef& extent, MemTable* memtable) const;
   Status ReplayBatch(const Slice& batch, MemTable* memtable);
 
   const DbContext& db_;

@@ -98,11 +98,12 @@ void Tree::DropFlushed(const MemTableRef& flushed) {
   immutables.pop_back();
 }
 
-Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
+Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
+                   const ChunkExtents& saved) {
   while (applying_) control_->SleepUntilDone(kTurnMicros);
   applying_ = true;
   const Version* const before = versions->current().get();
-  Status s = versions->Apply(std::move(edit), added, added_files);
+  Status s = versions->Apply(std::move(edit), added, added_files, saved);
   if (versions->current().get() != before) version_changes++;
   applying_ = false;
   control_->SignalDone();

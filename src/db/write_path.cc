@@ -205,6 +205,12 @@ Status WritePath::DoWrite(const WriteOptions& options, const WriteBatch* updates
   return s;
 }
 
+Status WritePath::BetweenWrites(const WriteCondition& look) {
+  Writer writer;
+  writer.condition = &look;
+  return Submit(&writer);
+}
+
 // The newest of the waiting writers may have written everything by the time it is asked; its status is set before its
 // state says so (write_queue.h).
 Status WritePath::Submit(Writer* writer) {
@@ -370,7 +376,7 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
   return s;
 }
 
-// An empty writer asks for a seal. It forms a group like any other, so the memtable is sealed behind all writes that
+// An empty writer asks for a seal, or for its condition alone. It forms a group like any other, so the memtable is sealed behind all writes that
 // came before the request.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
   if (lanes_.open()) CloseLanes();
@@ -381,10 +387,10 @@ void WritePath::WriteGroup(Writer* leader, Writer* last) {
     user_bytes += w->user_bytes;
     sync = sync || w->sync;
     deletes_only = deletes_only && w->deletes_only;
-    seal = seal || w->count == 0;
+    seal = seal || (w->count == 0 && w->condition == nullptr);
     if (w == last) break;
   }
-  DCHECK(seal || body_bytes > 0);
+  DCHECK(seal || body_bytes > 0 || leader->condition != nullptr);
   Status s;
   if (leader->condition != nullptr && !MIODB_MUTATED(kConditionUnasked)) [[unlikely]]
     s = db_.WithMemory(*leader->condition);

@@ -73,6 +73,10 @@ class WritePath {
   // It reads; a bad_alloc that it throws is an IOError. REQUIRES: it waits for no writer.
   Status WriteIf(const WriteOptions& options, WriteBatch* updates, const WriteCondition& condition);
 
+  // Asks look in between two groups, in whatever thread, with nothing being written and all that was written visible.
+  // Returns what it returns. REQUIRES: it waits for no writer.
+  Status BetweenWrites(const WriteCondition& look) EXCLUDES(db_mutex);
+
   // Seals the memtable, unless it is empty, from inside of the queue: the leader of a group owns it.
   Status RequestFlush() REQUIRES(db_mutex);
 

@@ -32,6 +32,9 @@ void Take(const ManifestRecord& record, PmRef offset, ManifestImage* manifest) {
   }
   Status s = manifest->state.Apply(r.edit);
   if (!s.ok()) manifest->problems.push_back({place, s.ToString()});
+  if (s.ok() && !r.edit.savepoints.empty()) {
+    manifest->state.PlaceSavepoints({manifest->offset, manifest->size, manifest->generation, r.number + 1});
+  }
 }
 
 // The footer counts what was confirmed as durable, so that damage to the last records is told from a crash before them.

@@ -22,6 +22,11 @@ namespace miodb {
   X(kManifestGenerationUnseeded, "manifest checksum does not depend on the generation")          \
   X(kManifestAppendAfterOpen, "manifest appended to behind the end that recovery found")         \
   X(kManifestLaterUnseen, "no look for later records behind a damaged manifest record")          \
+  X(kSavepointAreaReused, "manifest area that a savepoint names becomes the spare")              \
+  X(kSavepointsUnclaimed, "an open claims nothing of what savepoints name")                      \
+  X(kSavedTablesDropped, "tables and files dropped though a savepoint has them")                 \
+  X(kSavepointUnsnapshotted, "no snapshot held between a savepoint's sequence and its edit")     \
+  X(kSavedChunksWhole, "a savepoint's chunks count with what was written to them later")         \
   X(kNextIdVolatile, "next id not made durable, so ids are used again")                          \
   X(kFamilyUnnamed, "column family used without an edit that names it")                          \
   X(kFrameUnchecked, "log frame accepted without its checksum")                                  \

@@ -37,9 +37,9 @@ Status Manifest::Corrupt(uint64_t offset, const std::string& what) const {
 }
 
 // The footer keeps its place at the area's end, whatever the records leave.
-uint64_t Manifest::RecordsEnd() const {
-  CHECK(area_ != nullptr && area_->size() > kAreaFooterBytes);
-  return area_->size() - kAreaFooterBytes;
+uint64_t Manifest::RecordsEnd(const Extent& area) {
+  CHECK_GT(area.size(), kAreaFooterBytes);
+  return area.size() - kAreaFooterBytes;
 }
 
 uint64_t Manifest::Seed() const { return AreaSeed(pool_->secret(), generation_); }
@@ -52,32 +52,34 @@ Status Manifest::Create(const std::string& comparator) {
   return pool_->is_volatile() ? Status::OK() : RollOver(state_.Snapshot());
 }
 
-// Records are taken as long as they check, with edit numbers that count from 0. The first that does not is the end if
-// it may have been torn, and damage if it was durable once: because a later edit is there, which was begun only after
-// its fence, or because the confirmed count says so. Every 8 bytes behind the end are looked at, for a damaged size
-// hides where the next record begins.
-Status Manifest::Recover() {
-  CHECK(area_ == nullptr && edit_number_ == 0);
-  RootSlot root;
-  Status s = pool_->ReadRoot(&root);
-  if (s.ok()) s = pool_->Claim(root.manifest_offset, root.manifest_size, ExtentKind::kManifest, &area_);
-  if (!s.ok()) return s;
-  generation_ = root.generation;
-  const char* const area = area_->data();
-  const uint64_t size = RecordsEnd();
+// Records are taken as long as they check, with edit numbers that count from 0.
+Status Manifest::Replay(const Extent& area, uint64_t generation, uint64_t most, ManifestState* state,
+                        uint64_t* position, uint64_t* records) const {
+  DCHECK(*position == 0 && *records == 0);
+  const uint64_t seed = AreaSeed(pool_->secret(), generation);
   ManifestRecord record;
-  while (ReadManifestRecord(area, size, position_, Seed(), &record)) {
-    const uint64_t offset = area_->offset() + position_;
-    if (record.edit_number != edit_number_) return Corrupt(offset, "edit out of order");
+  while (*records < most && ReadManifestRecord(area.data(), RecordsEnd(area), *position, seed, &record)) {
+    const uint64_t offset = area.offset() + *position;
+    if (record.edit_number != *records) return Corrupt(offset, "edit out of order");
     VersionEdit edit;
     if (!edit.DecodeFrom(record.payload)) return Corrupt(offset, "unknown or damaged edit");
-    s = state_.Apply(edit);
+    Status s = state->Apply(edit);
     if (!s.ok()) return Corrupt(offset, s.ToString());
-    position_ += ManifestRecordBytes(record.payload.size());
-    edit_number_++;
+    *position += ManifestRecordBytes(record.payload.size());
+    ++*records;
+    if (!edit.savepoints.empty()) state->PlaceSavepoints({area.offset(), area.size(), generation, *records});
   }
-  if (edit_number_ == 0) return Corrupt(area_->offset(), "snapshot damaged");
+  return *records > 0 ? Status::OK() : Corrupt(area.offset(), "snapshot damaged");
+}
+
+// The first record that does not check is the end if it may have been torn, and damage if it was durable once: because
+// a later edit is there, which was begun only after its fence, or because the confirmed count says so. Every 8 bytes
+// behind the end are looked at, for a damaged size hides where the next record begins.
+Status Manifest::CheckEnd() const {
+  const char* const area = area_->data();
+  const uint64_t size = RecordsEnd();
   CHECK(position_ <= size && position_ % 8 == 0);
+  ManifestRecord record;
   // One edit is under way at a time, so what does not check is the end unless a later edit follows it.
   for (uint64_t p = position_ + 8; p + kManifestRecordHeader <= size; p += 8) {
     if (MIODB_MUTATED(kManifestLaterUnseen)) break;
@@ -92,11 +94,84 @@ Status Manifest::Recover() {
     return Corrupt(area_->offset() + position_,
                    "edit " + std::to_string(edit_number_) + " damaged, which was confirmed as durable");
   }
+  return Status::OK();
+}
+
+Status Manifest::Recover() {
+  CHECK(area_ == nullptr && edit_number_ == 0);
+  RootSlot root;
+  Status s = pool_->ReadRoot(&root);
+  if (s.ok()) s = pool_->Claim(root.manifest_offset, root.manifest_size, ExtentKind::kManifest, &area_);
+  if (!s.ok()) return s;
+  generation_ = root.generation;
+  s = Replay(*area_, generation_, UINT64_MAX, &state_, &position_, &edit_number_);
+  if (s.ok()) s = CheckEnd();
+  if (s.ok()) s = ClaimKept();
+  if (!s.ok()) return s;
   recovered_ = !MIODB_MUTATED(kManifestAppendAfterOpen);
   // What was read here, and the root before (Pool::Open), must not disappear any more. Space that it gives free is
   // written to from now on.
   pool_->persist().Flush(Purpose::kManifest, area_->data(), position_);
   return pool_->persist().Fence(Purpose::kManifest);
+}
+
+// Several savepoints may name one area, and the current one as well.
+Status Manifest::ClaimKept() {
+  CHECK(kept_.empty());
+  for (const auto& [id, savepoint] : state_.savepoints) {
+    const AreaPlace& place = savepoint.area;
+    const auto same = [&](const ExtentRef& kept) { return kept->offset() == place.offset; };
+    const auto known = std::find_if(kept_.begin(), kept_.end(), same);
+    ExtentRef area = known != kept_.end() ? *known : same(area_) ? area_ : nullptr;
+    if (area == nullptr) {
+      Status s = pool_->Claim(place.offset, place.size, ExtentKind::kManifest, &area);
+      if (!s.ok()) return s;
+    }
+    if (area->size() != place.size || (area == area_ && place.generation != generation_)) {
+      return Corrupt(place.offset, "savepoints disagree about an area");
+    }
+    if (known == kept_.end()) kept_.push_back(std::move(area));
+  }
+  return Status::OK();
+}
+
+bool Manifest::Keeps(const Extent& area) const {
+  return std::any_of(kept_.begin(), kept_.end(), [&](const ExtentRef& kept) { return kept.get() == &area; });
+}
+
+// After an edit: the current area is kept if a savepoint has come to name it, and what none names any more is free.
+// Append has made room for the one that comes.
+void Manifest::KeepNamed() noexcept {
+  const auto named = [&](const ExtentRef& area) {
+    return std::any_of(state_.savepoints.begin(), state_.savepoints.end(),
+                       [&](const auto& item) { return item.second.area.offset == area->offset(); });
+  };
+  kept_.erase(std::remove_if(kept_.begin(), kept_.end(), [&](const ExtentRef& area) { return !named(area); }),
+              kept_.end());
+  if (named(area_) && !Keeps(*area_)) {
+    CHECK_LT(kept_.size(), kept_.capacity());
+    kept_.push_back(area_);
+  }
+}
+
+Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state) const {
+  const AreaPlace& place = savepoint.area;
+  DCHECK(state->tables.empty() && place.records > 0);
+  const auto area = std::find_if(kept_.begin(), kept_.end(),
+                                 [&](const ExtentRef& kept) { return kept->offset() == place.offset; });
+  CHECK(area != kept_.end());
+  uint64_t position = 0, records = 0;
+  Status s = Replay(**area, place.generation, place.records, state, &position, &records);
+  if (s.ok() && records < place.records) {
+    s = Corrupt(place.offset + position, "edit damaged that savepoint " + savepoint.name + " needs");
+  }
+  return s;
+}
+
+uint64_t Manifest::space_bytes() const {
+  uint64_t bytes = spare_ != nullptr ? spare_->size() : 0;
+  for (const ExtentRef& area : kept_) bytes += area->size();
+  return area_ == nullptr || Keeps(*area_) ? bytes : bytes + area_->size();
 }
 
 // The record is made as a whole in DRAM and stored by one call: words of it may reach the medium in any order, and the
@@ -179,7 +254,7 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   generation_ = pool_->Random64();
   // From here on the old area is the spare. If the roll-over fails nothing is appended to either any more.
   std::swap(area_, fresh);
-  spare_ = std::move(fresh);
+  spare_ = fresh != nullptr && Keeps(*fresh) && !MIODB_MUTATED(kSavepointAreaReused) ? nullptr : std::move(fresh);
   position_ = 0;
   edit_number_ = 0;
   CHECK(area_ != spare_);
@@ -220,6 +295,7 @@ Status Manifest::Append(const VersionEdit& edit) {
   ManifestState fresh;
   Status s = state_.Prepare(edit, &fresh);
   if (!s.ok()) return s;
+  kept_.reserve(kept_.size() + 1);
   if (!pool_->is_volatile()) {
     CHECK(area_ != nullptr);
     std::string payload;
@@ -231,7 +307,12 @@ Status Manifest::Append(const VersionEdit& edit) {
       if (s.ok()) Confirm();
     }
   }
-  if (s.ok()) state_.Commit(edit, &fresh);
+  if (!s.ok()) return s;
+  if (area_ != nullptr && !edit.savepoints.empty()) {
+    fresh.PlaceSavepoints({area_->offset(), area_->size(), generation_, edit_number_});
+  }
+  state_.Commit(edit, &fresh);
+  if (area_ != nullptr && !(edit.savepoints.empty() && edit.removed_savepoints.empty())) KeepNamed();
   CHECK(area_ == nullptr || position_ <= RecordsEnd());
   return s;
 }

@@ -19,6 +19,8 @@
 // does and the edit took effect: nobody was told yet). Before step 3 of a roll-over the old area, afterwards the new
 // one; both say the same. Nothing is ever appended after a torn record, because an opened area is left first.
 //
+// An area that a savepoint names (savepoint_entry.h) is kept until no savepoint names it: it never becomes the spare.
+//
 // The state of a volatile pool is in DRAM alone: nobody could read an area.
 //
 // Threads: one at a time (the database mutex), which the fence of a record may let go of: see FenceBy.
@@ -31,6 +33,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/nvm/pool.h"
 #include "src/util/check.h"
@@ -48,10 +51,8 @@ class Manifest {
 
   const ManifestState& state() const { return state_; }
 
-  // Pool space of the current area and of the spare one.
-  uint64_t space_bytes() const {
-    return (area_ != nullptr ? area_->size() : 0) + (spare_ != nullptr ? spare_->size() : 0);
-  }
+  // Pool space of the current area, of the spare one, and of those that savepoints keep.
+  uint64_t space_bytes() const;
 
   // A new database: writes the first area and root.
   Status Create(const std::string& comparator);
@@ -59,17 +60,27 @@ class Manifest {
   // Reads the state of an existing one.
   Status Recover();
 
+  // The state that a savepoint of the current state names.
+  Status ReadState(const SavepointEntry& savepoint, ManifestState* state) const;
+
   // Makes the edit durable and part of the state, in a time that depends on the edit alone but for roll-overs. Unless
   // it succeeds the state stays as it was. If it fails with NoSpace nothing happened; after any other failure, and if
   // it throws, the state on the medium is in doubt and nothing more may be appended.
   Status Append(const VersionEdit& edit);
 
  private:
+  Status Replay(const Extent& area, uint64_t generation, uint64_t most, ManifestState* state, uint64_t* position,
+                uint64_t* records) const;
+  Status CheckEnd() const;
+  Status ClaimKept();
+  bool Keeps(const Extent& area) const;
+  void KeepNamed() noexcept;
   Status RollOver(const VersionEdit& snapshot);
   void WriteFooter();
   Status WriteRecord(const std::string& payload);
   void Confirm();
-  uint64_t RecordsEnd() const;  // in the current area
+  static uint64_t RecordsEnd(const Extent& area);
+  uint64_t RecordsEnd() const { return RecordsEnd(*area_); }
   uint64_t Seed() const;        // of its records
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
@@ -78,6 +89,7 @@ class Manifest {
   ManifestState state_;
   ExtentRef area_;
   ExtentRef spare_;
+  std::vector<ExtentRef> kept_;  // areas that savepoints name, which the current one may be
   uint64_t generation_ = 0;
   uint64_t position_ = 0;     // end of the last record
   uint64_t edit_number_ = 0;  // of the next record

@@ -9,56 +9,15 @@
 #include "src/format/record.h"
 #include "src/util/check.h"
 #include "src/util/coding.h"
+#include "src/version/edit_fields.h"
 
 namespace miodb {
 
 namespace {
 
-// Numbers of the format: never changed, never used again.
-enum Field : uint8_t {
-  kComparator = 1,
-  kNextId = 2,
-  kFlushedSequence = 3,
-  kRemovedTable = 4,
-  kTable = 5,
-  kRemovedChunk = 6,
-  kChunk = 7,
-  kSealedChunk = 8,
-  kRemovedFile = 9,
-  kFile = 10,
-  kFileOfLongKeys = 11,
-  kFileRanges = 12,  // of the file before it
-  kRemovedRange = 13,
-  kRange = 14,
-  kNextFamily = 16,
-  kFamily = 17,
-  kRemovedFamily = 18,
-  kExpiringFile = 19,  // as kFile and kFileOfLongKeys, of a file with values that expire
-  kExpiringFileOfLongKeys = 20,
-};
-
 // Files whose smallest and largest key are longer than this together are kept without them, or edits and areas would be
 // as large as such keys are. Their keys are read from the file when it is opened (SsdStore::ReadRange).
 constexpr size_t kMostRangeBytes = 1024;
-
-// The number of a field stands before it, so a reader that does not know one refuses the edit.
-void PutField(std::string* dst, Field field) { dst->push_back(static_cast<char>(field)); }
-
-// Numbers of a field, in the order in which PutNumbers has them.
-bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
-  for (uint64_t* number : numbers) {
-    if (!GetVarint64(input, number)) return false;
-  }
-  return true;
-}
-
-// Of a table, a run, a chunk or a file.
-bool GetId(Slice* input, uint64_t* id) { return GetVarint64(input, id) && *id <= kMostId; }
-
-// All numbers are varints: an edit names few places, and most of their numbers are small.
-void PutNumbers(std::string* dst, std::initializer_list<uint64_t> numbers) {
-  for (uint64_t number : numbers) PutVarint64(dst, number);
-}
 
 bool IsFile(uint8_t field) {
   return field == kFile || field == kFileOfLongKeys || field == kExpiringFile || field == kExpiringFileOfLongKeys;
@@ -70,7 +29,7 @@ void PutFile(std::string* dst, const SstPlace& f) {
   CHECK_LE(f.meta->ranges_applied, kMaxSequence);
   const bool has_range = f.meta->has_range && f.meta->smallest.size() + f.meta->largest.size() <= kMostRangeBytes;
   const bool expires = f.meta->expiring > 0;
-  const Field whole = expires ? kExpiringFile : kFile;
+  const EditField whole = expires ? kExpiringFile : kFile;
   PutField(dst, has_range ? whole : expires ? kExpiringFileOfLongKeys : kFileOfLongKeys);
   PutNumbers(dst, {f.meta->number, f.level, f.meta->size, f.meta->entries, f.meta->tombstones});
   PutFixed64(dst, f.meta->fingerprint);
@@ -84,16 +43,8 @@ void PutFile(std::string* dst, const SstPlace& f) {
   PutVarint64(dst, f.meta->ranges_applied);
 }
 
-bool GetString(Slice* input, std::string* string) {
-  DCHECK(string != nullptr);
-  Slice bytes;
-  if (!GetLengthPrefixedSlice(input, &bytes)) return false;
-  string->assign(bytes.data(), bytes.size());
-  return true;
-}
-
 // The level is checked here and not by its users, who index arrays with it.
-bool GetFile(Slice* input, Field field, SstPlace* place) {
+bool GetFile(Slice* input, EditField field, SstPlace* place) {
   DCHECK(IsFile(field));
   const bool has_range = field == kFile || field == kExpiringFile;
   const bool expires = field == kExpiringFile || field == kExpiringFileOfLongKeys;
@@ -192,36 +143,6 @@ std::vector<Place> PlacesAfter(const std::map<uint64_t, Place>& places, const st
   return result;
 }
 
-// A dropped one has no name.
-bool GetFamily(Slice* input, FamilyEntry* family) {
-  DCHECK(family->name.empty());
-  Slice name;
-  if (!GetVarint64(input, &family->id) || !GetLengthPrefixedSlice(input, &name)) return false;
-  family->name = name.ToString();
-  DCHECK_EQ(family->dropped(), name.empty());
-  return family->id > kDefaultFamily && family->id <= kMostFamilyId && name.size() <= kMostFamilyName;
-}
-
-// That ids are below the next one and names are of one family each: what follows from the names is who owns the keys.
-Status CheckFamilies(const std::map<uint64_t, FamilyEntry>& families, const VersionEdit& edit, uint64_t next_family) {
-  CHECK_GT(next_family, 0u);
-  if (edit.families.empty()) return Status::OK();
-  std::map<uint64_t, const std::string*> after;
-  DCHECK_LE(families.size(), next_family);
-  for (const auto& [id, family] : families) after[id] = &family.name;
-  for (const uint64_t id : edit.removed_families) after.erase(id);
-  for (const FamilyEntry& family : edit.families) {
-    if (family.id >= next_family) return Status::Corruption("manifest names unknown family", std::to_string(family.id));
-    after[family.id] = &family.name;
-  }
-  std::set<std::string> names = {kDefaultFamilyName};
-  for (const auto& [id, name] : after) {
-    if (!name->empty() && !names.insert(*name).second)
-      return Status::Corruption("manifest has two families of one name", *name);
-  }
-  return Status::OK();
-}
-
 }  // namespace
 
 // A number from this side of the program that the other side would refuse must not reach the medium, where it would
@@ -279,26 +200,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
     PutLengthPrefixedSlice(dst, r.range.end);
   }
   EncodeFamilies(dst);
-}
-
-// Nothing, in a database that never had one: its manifest stays one that older versions read.
-void VersionEdit::EncodeFamilies(std::string* dst) const {
-  CHECK(families.empty() || next_family != 1);  // ids are below the next one
-  if (next_family > 0) {
-    CHECK_LE(next_family, uint64_t{kMostFamilyId} + 1);
-    PutField(dst, kNextFamily);
-    PutVarint64(dst, next_family);
-  }
-  for (const uint64_t id : removed_families) {
-    PutField(dst, kRemovedFamily);
-    PutVarint64(dst, id);
-  }
-  for (const FamilyEntry& family : families) {
-    CHECK(family.id > kDefaultFamily && family.id <= kMostFamilyId && family.name.size() <= kMostFamilyName);
-    PutField(dst, kFamily);
-    PutVarint64(dst, family.id);
-    PutLengthPrefixedSlice(dst, family.name);
-  }
+  EncodeSavepoints(dst);
 }
 
 // Bytes that checked may still be another version's, with fields that this one does not know: then the edit is refused
@@ -358,28 +260,13 @@ bool VersionEdit::DecodeFrom(Slice input) {
       // Fields and no flags inside of one, so that a version which knows fewer refuses what it would misread.
       default:
         if (IsFile(field)) {
-          if (!GetFile(&input, static_cast<Field>(field), &files.emplace_back())) return false;
-        } else if (!DecodeFamilies(field, &input)) {
+          if (!GetFile(&input, static_cast<EditField>(field), &files.emplace_back())) return false;
+        } else if (!DecodeFamilies(field, &input) && !DecodeSavepoints(field, &input)) {
           return false;
         }
     }
   }
   return true;
-}
-
-// The fields of families, which end the list: what is not one of them is unknown.
-bool VersionEdit::DecodeFamilies(uint8_t field, Slice* input) {
-  DCHECK(input != nullptr);
-  switch (field) {
-    case kNextFamily:
-      return GetVarint64(input, &next_family) && next_family > 1 && next_family <= uint64_t{kMostFamilyId} + 1;
-    case kFamily:
-      return GetFamily(input, &families.emplace_back());
-    case kRemovedFamily:
-      return GetVarint64(input, &removed_families.emplace_back());
-    default:
-      return false;
-  }
 }
 
 // Edits that recovery reads come through here too, so what an edit says wrongly is Corruption and no assertion.
@@ -401,7 +288,11 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   s = PreparePlaces(families, edit.removed_families, edit.families, "manifest removes unknown family",
                     &fresh->families);
   if (!s.ok()) return s;
-  return PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
+  s = PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
+  if (s.ok()) s = CheckSavepoints(savepoints, edit);
+  if (!s.ok()) return s;
+  return PreparePlaces(savepoints, edit.removed_savepoints, edit.savepoints, "manifest removes unknown savepoint",
+                       &fresh->savepoints);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -416,6 +307,7 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   next_family = fresh->next_family;
   CommitPlaces(edit.removed_families, &fresh->families, &families);
   CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
+  CommitPlaces(edit.removed_savepoints, &fresh->savepoints, &savepoints);
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 
@@ -442,6 +334,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   if (edit.next_family == 1) edit.next_family = 0;  // as in a manifest that has never named one
   edit.families = PlacesAfter(families, next.removed_families, next.families);
   edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
+  edit.savepoints = PlacesAfter(savepoints, next.removed_savepoints, next.savepoints);
   return edit;
 }
 

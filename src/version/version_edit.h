@@ -21,6 +21,7 @@
 #include "src/ssd/sst_file.h"
 #include "src/util/check.h"
 #include "src/util/family_key.h"
+#include "src/version/savepoint_entry.h"
 
 namespace miodb {
 
@@ -96,6 +97,8 @@ struct VersionEdit {
   std::vector<FamilyEntry> families;  // new, or dropped
   std::vector<uint64_t> removed_ranges;
   std::vector<RangePlace> ranges;
+  std::vector<uint64_t> removed_savepoints;
+  std::vector<SavepointEntry> savepoints;
 
   void SetNextId(uint64_t id) {
     DCHECK_GT(id, 0u);
@@ -112,11 +115,15 @@ struct VersionEdit {
   // False if the bytes are not an edit.
   bool DecodeFrom(Slice input);
   // The same of the state that STORE has (format/store_descriptor.h), which names no part of a pool.
-  bool DecodeSsdState(const Slice& input) { return DecodeFrom(input) && tables.empty() && chunks.empty(); }
+  bool DecodeSsdState(const Slice& input) {
+    return DecodeFrom(input) && tables.empty() && chunks.empty() && savepoints.empty();
+  }
 
  private:
   void EncodeFamilies(std::string* dst) const;
   bool DecodeFamilies(uint8_t field, Slice* input);
+  void EncodeSavepoints(std::string* dst) const;
+  bool DecodeSavepoints(uint8_t field, Slice* input);
 };
 
 // No id is above: they are drawn one by one, so what was read has room for all that are drawn after it.
@@ -132,6 +139,7 @@ struct ManifestState {
   uint64_t next_family = 1;
   std::map<uint64_t, FamilyEntry> families;  // those that may have content
   std::map<uint64_t, RangePlace> ranges;
+  std::map<uint64_t, SavepointEntry> savepoints;
 
   // Whether there is or was a column family, so that what begins like a key of one is one.
   bool has_families() const { return next_family > 1; }
@@ -144,6 +152,9 @@ struct ManifestState {
   // Then Commit moves that in; it needs no memory, and its time is that of what the edit changes.
   Status Prepare(const VersionEdit& edit, ManifestState* fresh) const;
   void Commit(const VersionEdit& edit, ManifestState* fresh) noexcept;
+
+  // Tells the savepoints that the last edit named for the first time where its record lies. By who read or wrote it.
+  void PlaceSavepoints(const AreaPlace& here) noexcept;
 
   // An edit that leads from nothing to what this state is after the next edit. REQUIRES: Prepare took it.
   VersionEdit Snapshot(const VersionEdit& next = VersionEdit()) const;

@@ -1,4 +1,4 @@
-// Opening what the manifest names, and making edits current. Accounts (bytes, entries, extents in use) are kept with
+// Making edits current. Accounts (bytes, entries, extents in use) are kept with
 // each edit, so that no figure is a walk over all tables; Check recounts them.
 
 #include "src/version/version_set.h"
@@ -7,7 +7,6 @@
 #include <new>
 #include <set>
 
-#include "src/api/comparator_check.h"
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 #include "src/util/no_throw.h"
@@ -16,9 +15,6 @@
 namespace miodb {
 
 namespace {
-
-// More numbers than are ever drawn from one edit to the next: a job draws one for each table or file that it makes.
-constexpr uint64_t kMaxUnnamedIds = 1 << 16;
 
 // Has each item put where it is placed, which is one of known or of fresh. What leaves its place goes first, since what
 // comes may overlap it.
@@ -46,160 +42,6 @@ void PlaceAll(const std::vector<uint64_t>& removed, const std::vector<Place>& pl
 }
 
 }  // namespace
-
-// The comparator's name is part of the first snapshot: every later open is compared with it.
-Status VersionSet::Create() {
-  CHECK(current_ == nullptr);
-  Status s = manifest_.Create(order_.comparator()->Name());
-  return s.ok() ? BuildCurrent() : s;
-}
-
-// The first edit names the files, so that while this pool lives its manifest says which of them count.
-Status VersionSet::CreateFor(const VersionEdit& state) {
-  CHECK(current_ == nullptr);
-  CHECK(state.tables.empty() && state.chunks.empty());
-  Status s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
-  if (s.ok()) s = manifest_.Create(state.comparator);
-  if (s.ok()) s = manifest_.Append(state);
-  if (!s.ok()) return s;
-  next_id_ = state.next_id + kMaxUnnamedIds;
-  FindFamilies();
-  s = OpenFiles();
-  return s.ok() ? BuildCurrent() : s;
-}
-
-// The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Whatever
-// is wrong refuses the open.
-Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
-  CHECK(current_ == nullptr && chunks->empty());
-  Status s = manifest_.Recover();
-  if (!s.ok()) return s;
-  const ManifestState& state = manifest_.state();
-  s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
-  if (!s.ok()) return s;
-  FindFamilies();
-  // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
-  // may still lie in free space.
-  next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);
-  for (const auto& [id, chunk] : state.chunks) {
-    SkipId(id);
-    s = pool_->Claim(chunk.offset, chunk.size, ExtentKind::kLog, &chunks->emplace_back());
-    if (!s.ok()) return s;
-  }
-  CHECK_EQ(chunks->size(), state.chunks.size());
-  s = OpenTables(verify);
-  if (s.ok()) s = OpenFiles();
-  if (s.ok()) s = FitLevels();
-  return s.ok() ? BuildCurrent() : s;
-}
-
-// relaxed: the open's thread reads it, and every other one begins later.
-void VersionSet::FindFamilies() {
-  CHECK(tables_.empty());  // no key was compared
-  if (has_families_ != nullptr && manifest_.state().has_families()) {
-    has_families_->store(true, std::memory_order_relaxed);
-  }
-}
-
-// Payload extents are named by the meta blocks of the tables that share them: the first table claims one, and the
-// others have to say the same of it. When all are claimed, what is left of the pool is free.
-Status VersionSet::OpenTables(bool verify) {
-  std::map<PmRef, ExtentRef> payload;
-  const PMTable::ClaimPayload claim = [&](const PayloadMeta& meta, ExtentRef* extent) {
-    ExtentRef& known = payload[meta.offset];
-    if (known == nullptr) {
-      Status s = pool_->Claim(meta.offset, meta.size, meta.kind, &known);
-      if (!s.ok()) return s;
-      known->SetPayloadBytes(meta.payload_bytes);
-    }
-    if (known->size() != meta.size || known->kind() != meta.kind || known->payload_bytes() != meta.payload_bytes) {
-      return Status::Corruption(pool_->path(),
-                                "tables disagree about the extent at offset " + std::to_string(meta.offset));
-    }
-    *extent = known;
-    return Status::OK();
-  };
-  for (const auto& [number, place] : manifest_.state().tables) {
-    SkipId(std::max(number, place.run));
-    if (place.level == kRepositoryLevel ? place.run != 0 : place.level >= kMaxLevels) {
-      return Status::Corruption(pool_->path(), "manifest: table " + std::to_string(number) + " has no proper place");
-    }
-    // A claim says that the extent lies in the pool and is nobody else's, before a byte of it is read.
-    ExtentRef index;
-    Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
-    if (!s.ok()) return s;
-    if (place.index_size < sizeof(TableHeader)) return Status::Corruption(pool_->path(), "index extent too short");
-    TableRef table;
-    s = PMTable::Open(pool_, order_, std::move(index), number, verify, claim, &table);
-    if (!s.ok()) return s;
-    for (const PayloadRef& p : table->payload()) payload_uses_[p.extent->offset()].extent = p.extent.get();
-    Enter(*table);
-    tables_[number] = std::move(table);
-  }
-  CHECK_EQ(tables_.size(), manifest_.state().tables.size());
-  return Status::OK();
-}
-
-// The files are asked for their size alone; none is read unless the manifest had no room for its keys.
-Status VersionSet::OpenFiles() {
-  const std::map<uint64_t, SstPlace>& places = manifest_.state().files;
-  if (ssd_ == nullptr && !places.empty()) {
-    return Status::InvalidArgument(pool_->path(), "the database has " + std::to_string(places.size()) +
-                                                      " files on SSD; Options::ssd_path is empty");
-  }
-  for (const auto& [number, place] : places) {
-    DCHECK(place.meta != nullptr && place.meta->number == number);
-    SkipId(number);
-    // The manifest's description is shared, so keys that are read here go into a copy.
-    std::shared_ptr<const SstMeta> meta = place.meta;
-    Status s = ssd_->CheckFile(*meta);
-    if (s.ok() && !meta->has_range) {
-      auto read = std::make_shared<SstMeta>(*meta);
-      s = ssd_->ReadRange(read.get());
-      meta = std::move(read);
-    }
-    if (!s.ok()) return s;
-    files_[number] = std::make_shared<SstFile>(ssd_, std::move(meta));
-  }
-  CHECK_EQ(files_.size(), places.size());
-  return Status::OK();
-}
-
-// A database made with more levels than now asked for: its deeper buffer levels join the last one that is left, with
-// new run ids that keep the order of age.
-Status VersionSet::FitLevels() {
-  const uint32_t last_buffer = static_cast<uint32_t>(num_levels_ - 2);
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<TablePlace>> runs;  // by (level, run id)
-  bool fits = true;
-  for (const auto& [number, place] : manifest_.state().tables) {
-    if (place.level == kRepositoryLevel) continue;
-    if (place.level > last_buffer) fits = false;
-    if (place.level >= last_buffer) runs[{place.level, place.run}].push_back(place);
-  }
-  if (fits) return Status::OK();
-  VersionEdit edit;
-  // Oldest first: deepest level first, in it the lowest id first. Each gets a new id, so that in the one level the
-  // newer run has the higher one.
-  while (!runs.empty()) {
-    auto oldest = runs.lower_bound({std::prev(runs.end())->first.first, 0});
-    const uint64_t id = NewId();
-    for (TablePlace& place : oldest->second) {
-      place.level = last_buffer;
-      place.run = id;
-      edit.tables.push_back(place);
-    }
-    runs.erase(oldest);
-  }
-  CHECK(!edit.tables.empty() && edit.tables.size() <= manifest_.state().tables.size());
-  edit.SetNextId(next_id_);
-  return manifest_.Append(edit);
-}
-
-// Ids that the manifest names are never given out again, whatever its next id says.
-void VersionSet::SkipId(uint64_t id) {
-  if (next_id_ <= id) next_id_ = id + 1;
-  CHECK_LT(id, next_id_);
-}
 
 // Places are in the manifest's state alone, so they cannot differ from what is durable.
 const TablePlace& VersionSet::PlaceOf(uint64_t number) const {
@@ -253,13 +95,15 @@ void VersionSet::Leave(const PMTable& table) {
 
 // The three steps of the header. Only NoSpace leaves no doubt: it is found before the record is stored. After any other
 // failure nobody may get space that either state names, and no edit follows.
-Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files) {
+Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
+                         const ChunkExtents& saved) {
   CHECK(current_ != nullptr);
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
   Status s = NoThrow(pool_->path(), [&] {
     Next next;
     Prepare(edit, added, added_files, &next);
+    PrepareSavepoints(edit, saved, &next);
     // The tables are moved in without memory, so the hash table has its places before the edit is durable.
     const size_t most = tables_.size() + added.size();
     if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
@@ -317,23 +161,35 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
       edit.removed_files, edit.files, files_, next->files,
       [&](const SstRef& file) { builder.RemoveFile(file, manifest_.state().files.at(file->meta().number).level); },
       [&](const SstRef& file, const SstPlace& place) { builder.AddFile(file, place.level); });
-  if (ranges_change) builder.SetRanges(RangesAfter(edit));
+  if (ranges_change) builder.SetRanges(RangesAfter(manifest_.state(), edit));
   next->version = builder.Finish();
 }
 
 // Deletions that no read tells apart were left out when the manifest got them, so all that it has are taken.
-RangeSetRef VersionSet::RangesAfter(const VersionEdit& edit) const {
+RangeSetRef VersionSet::RangesAfter(const ManifestState& state, const VersionEdit& edit) const {
   const std::set<uint64_t> removed(edit.removed_ranges.begin(), edit.removed_ranges.end());
   std::vector<RangeDeletion> ranges;
-  for (const auto& [id, place] : manifest_.state().ranges) {
+  for (const auto& [id, place] : state.ranges) {
     if (removed.count(id) == 0) ranges.push_back(place.range);
   }
   for (const RangePlace& place : edit.ranges) {
     CHECK_LT(place.id, next_id_);
     ranges.push_back(place.range);
   }
-  CHECK_EQ(ranges.size() + removed.size(), manifest_.state().ranges.size() + edit.ranges.size());
+  CHECK_EQ(ranges.size() + removed.size(), state.ranges.size() + edit.ranges.size());
   return RangeSet::Make(order_, ranges, nullptr);
+}
+
+// An edit that names a savepoint changes nothing else of the state, so the savepoint has the state before it.
+void VersionSet::PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& saved, Next* next) const {
+  for (const SavepointEntry& entry : edit.savepoints) {
+    CHECK(edit.tables.empty() && edit.chunks.empty() && edit.files.empty() && edit.removed_chunks.empty());
+    std::shared_ptr<Savepoint> savepoint = MakeSavepoint(entry, manifest_.state());
+    for (SavedChunk& chunk : savepoint->log) chunk.extent = saved.at(chunk.place.id);
+    savepoint->version = next->version;
+    CHECK(savepoints_.empty() || savepoints_.rbegin()->first < entry.id);
+    next->savepoints.emplace(entry.id, std::move(savepoint));
+  }
 }
 
 // Needs no memory, so that a durable edit becomes current whatever happens.
@@ -350,18 +206,75 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
     // Its magic number goes with its last reader, so that no search finds a table that is dropped.
     CHECK(table != tables_.end());
     Leave(*table->second);
-    table->second->index()->MarkDropped();
+    if (!IsSaved(table->second)) table->second->index()->MarkDropped();
     tables_.erase(table);
   }
   for (const uint64_t number : edit.removed_files) {
     const auto file = files_.find(number);
     CHECK(file != files_.end());
-    file->second->MarkObsolete();
+    if (!IsSaved(file->second)) file->second->MarkObsolete();
     files_.erase(file);
   }
+  for (const uint64_t id : edit.removed_savepoints) ForgetSavepoint(id);
+  savepoints_.merge(next->savepoints);
+  CHECK_EQ(savepoints_.size(), manifest_.state().savepoints.size());
   current_ = std::move(next->version);
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
+}
+
+// Of what the current version has: a table or file has been there without a break since it came, so if any savepoint has
+// it the newest one has.
+template <typename Item>
+bool VersionSet::IsSaved(const Item& item) const {
+  if (savepoints_.empty() || MIODB_MUTATED(kSavedTablesDropped)) return false;
+  return Has(order_, *savepoints_.rbegin()->second->version, item);
+}
+
+// What neither the current version nor a savepoint has any more goes with its last reader. For the same reason as above
+// the savepoints before and behind this one are enough to look at.
+void VersionSet::ForgetSavepoint(uint64_t id) noexcept {
+  const auto it = savepoints_.find(id);
+  CHECK(it != savepoints_.end());
+  const auto next = std::next(it);
+  const auto is_needed = [&](const auto& item) {
+    if (it != savepoints_.begin() && Has(order_, *std::prev(it)->second->version, item)) return true;
+    return next != savepoints_.end() && Has(order_, *next->second->version, item);
+  };
+  const Version& version = *it->second->version;
+  for (const Run* run : version.runs) {
+    for (const TableRef& table : run->tables) {
+      if (tables_.count(table->number()) == 0 && !is_needed(table)) table->index()->MarkDropped();
+    }
+  }
+  if (version.ssd != nullptr) {
+    for (const FileList& level : version.ssd->levels) {
+      for (const SstRef& file : level) {
+        if (files_.count(file->meta().number) == 0 && !is_needed(file)) file->MarkObsolete();
+      }
+    }
+  }
+  savepoints_.erase(it);
+}
+
+uint64_t VersionSet::HeldBytes(const Savepoint& savepoint) const {
+  std::map<PmRef, uint64_t> held;
+  const auto add = [&](const Extent& extent) {
+    if (payload_uses_.count(extent.offset()) == 0) held[extent.offset()] = extent.size();
+  };
+  for (const Run* run : savepoint.version->runs) {
+    for (const TableRef& table : run->tables) {
+      if (tables_.count(table->number()) > 0) continue;
+      add(*table->index());
+      for (const PayloadRef& p : table->payload()) add(*p.extent);
+    }
+  }
+  for (const SavedChunk& chunk : savepoint.log) {
+    if (manifest_.state().chunks.count(chunk.place.id) == 0) add(*chunk.extent);
+  }
+  uint64_t bytes = 0;
+  for (const auto& [offset, size] : held) bytes += size;
+  return bytes;
 }
 
 // The last level is the repository; the others are the buffer.
@@ -371,51 +284,11 @@ bool VersionSet::BufferEmpty() const {
                      [](const std::vector<RunRef>& level) { return level.empty(); });
 }
 
-// The version that the manifest's state says, made from nothing: at an open, and to compare the current one with.
-VersionRef VersionSet::Rebuilt() const {
-  // All levels are there from the beginning, with nothing in them.
-  auto empty = std::make_shared<Version>();
-  empty->levels.resize(static_cast<size_t>(num_levels_));
-  if (ssd_ != nullptr) {
-    auto levels = std::make_shared<SsdLevels>();
-    levels->store = ssd_;
-    levels->levels.resize(ssd_level_count_);
-    levels->level_bytes.resize(ssd_level_count_);
-    empty->ssd = std::move(levels);
-  }
-  VersionBuilder builder(order_, std::move(empty), ssd_level_count_);
-  for (const auto& [number, place] : manifest_.state().tables) {
-    builder.Add(tables_.at(number), LevelOf(place), place.run);
-  }
-  for (const auto& [number, place] : manifest_.state().files) builder.AddFile(files_.at(number), place.level);
-  builder.SetRanges(RangesAfter(VersionEdit()));
-  VersionRef version = builder.Finish();
-  CHECK_EQ(version->ssd != nullptr, ssd_ != nullptr);
-  return version;
-}
-
-// At an open. What the manifest says came from a medium, so disorder is Corruption here; later it is a bug (Check).
-Status VersionSet::BuildCurrent() {
-  CHECK(current_ == nullptr);
-  VersionRef version = Rebuilt();
-  std::string disorder = FindDisorder(order_, *version);
-  for (const auto& [id, place] : manifest_.state().ranges) {
-    SkipId(id);
-    if (order_.Compare(place.range.begin, place.range.end) >= 0) {
-      disorder = "range " + std::to_string(id) + " ends before it begins";
-    }
-  }
-  if (!disorder.empty()) return Status::Corruption(pool_->path(), "manifest: " + disorder);
-  current_ = std::move(version);
-  if (kChecksWhole) Check();
-  return Status::OK();
-}
-
 void VersionSet::Check() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");
   // What edits made of version after version is what the manifest's state says, made at once.
-  CHECK(SameVersion(*current_, *Rebuilt()));
+  CHECK(SameVersion(*current_, *Rebuilt(manifest_.state(), tables_, files_)));
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
   // The accounts of Enter and Leave, counted anew.

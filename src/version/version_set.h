@@ -20,14 +20,17 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "src/version/manifest.h"
+#include "src/version/savepoint.h"
+#include "src/version/state_opener.h"
 #include "src/version/version.h"
 
 namespace miodb {
+
+using ChunkExtents = std::map<uint64_t, ExtentRef>;  // by the chunks' ids
 
 class VersionSet {
  public:
@@ -59,12 +62,16 @@ class VersionSet {
   // For a new pool in front of files that are there: the state of the SSD tier, which has no tables and log chunks.
   Status CreateFor(const VersionEdit& state);
 
-  // Reads the manifest, claims all space that it names and opens the tables. *chunks: the extents of the log chunks,
-  // in the order of manifest().chunks.
+  // Reads the manifest, claims all space that it names and opens the tables, those of savepoints too. *chunks: the
+  // extents of the log chunks, in the order of manifest().chunks.
   Status Recover(bool verify, std::vector<ExtentRef>* chunks);
 
   const VersionRef& current() const { return current_; }
   const ManifestState& manifest() const { return manifest_.state(); }
+  const SavepointMap& savepoints() const { return savepoints_; }
+
+  // Space of the pool that a savepoint keeps and the current version and the log do not need.
+  uint64_t HeldBytes(const Savepoint& savepoint) const;
 
   uint64_t manifest_bytes() const { return manifest_.space_bytes(); }
 
@@ -75,8 +82,10 @@ class VersionSet {
   }
 
   // Makes the edit durable, then current. added, added_files: the tables and files that the edit places for the first
-  // time. On failure the current version stays; see Manifest::Append.
-  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {});
+  // time. saved: extents of the log chunks that its savepoints name, by id. On failure the current version stays; see
+  // Manifest::Append.
+  Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {},
+               const ChunkExtents& saved = {});
 
   // Whether an edit failed in such a way that it may be durable all the same.
   bool in_doubt() const { return !failure_.ok(); }
@@ -122,24 +131,30 @@ class VersionSet {
   // What an edit leads to, ready to be moved in.
   struct Next {
     VersionRef version;
-    std::unordered_map<uint64_t, TableRef> tables;  // added
-    std::map<uint64_t, SstRef> files;               // added
-    std::map<PmRef, PayloadUse> uses;               // extents of the added tables
+    TableMap tables;                   // added
+    FileMap files;                     // added
+    std::map<PmRef, PayloadUse> uses;  // extents of the added tables
+    SavepointMap savepoints;           // added
   };
 
   void FindFamilies();
-  Status OpenTables(bool verify);
-  Status OpenFiles();
-  Status FitLevels();
+  Status OpenSavepoints(StateOpener* opener);
+  void TakeUp(const StateOpener& opener);
+  VersionEdit FitLevels(const ManifestState& state);
+  Status Build(const ManifestState& state, const TableMap& tables, const FileMap& files, VersionRef* version);
   Status BuildCurrent();
-  VersionRef Rebuilt() const;
-  RangeSetRef RangesAfter(const VersionEdit& edit) const;
+  VersionRef Rebuilt(const ManifestState& state, const TableMap& tables, const FileMap& files) const;
+  RangeSetRef RangesAfter(const ManifestState& state, const VersionEdit& edit) const;
   void SkipId(uint64_t id);
   void Enter(const PMTable& table);
   void Leave(const PMTable& table);
   void Prepare(const VersionEdit& edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
                Next* next) const;
+  void PrepareSavepoints(const VersionEdit& edit, const ChunkExtents& saved, Next* next) const;
   void Install(const VersionEdit& edit, Next* next) noexcept;
+  template <typename Item>
+  bool IsSaved(const Item& item) const;
+  void ForgetSavepoint(uint64_t id) noexcept;
   size_t LevelOf(const TablePlace& place) const;
 
   Pool* const pool_;
@@ -149,11 +164,12 @@ class VersionSet {
   uint64_t next_id_ = 1;
   Status failure_;  // of an edit that may or may not be on the medium: no other may follow
   VersionRef current_;
-  std::unordered_map<uint64_t, TableRef> tables_;  // of the current version, by number
+  TableMap tables_;  // of the current version
+  SavepointMap savepoints_;
 
   SsdStore* ssd_ = nullptr;
   size_t ssd_level_count_ = 0;
-  std::map<uint64_t, SstRef> files_;  // of the current version, by number
+  FileMap files_;  // of the current version
 
   std::atomic<bool>* has_families_ = nullptr;  // null: nobody asks
 

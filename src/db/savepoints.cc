@@ -1,0 +1,143 @@
+// Making, dropping and finding savepoints.
+
+#include "src/db/savepoints.h"
+
+#include <utility>
+
+#include "src/util/check.h"
+#include "src/util/mutation.h"
+
+namespace miodb {
+
+namespace {
+
+std::string Title(const Slice& name) { return "savepoint " + name.ToString(); }
+
+}  // namespace
+
+// What a savepoint is to have.
+struct Savepoints::Moment {
+  explicit Moment(SnapshotList* list) : snapshots(list) {}
+  ~Moment() { Release(); }
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+
+  void Release() {
+    if (snapshot != nullptr) snapshots->Release(std::exchange(snapshot, nullptr));
+  }
+
+  SnapshotList* const snapshots;
+  const SnapshotImpl* snapshot = nullptr;
+  uint64_t sequence = 0;
+  std::vector<ChunkPart> chunks;
+  ChunkExtents extents;  // of these
+  bool in_pool = true;   // all records up to the sequence are
+};
+
+Status Savepoints::CheckName(const Slice& name) {
+  if (name.empty() || name.size() > kMostSavepointName) {
+    return Status::InvalidArgument("name of a savepoint",
+                                   "has " + std::to_string(name.size()) + " bytes, and must have 1 to 255");
+  }
+  SavepointRef savepoint;
+  return Find(name, &savepoint).ok() ? Status::InvalidArgument(Title(name), "exists") : Status::OK();
+}
+
+// By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is published.
+Status Savepoints::Look(Moment* moment) {
+  CHECK(moment->snapshot == nullptr && moment->chunks.empty());
+  {
+    DbLock lock(control_);
+    moment->snapshot = tree_->snapshots.Take(tree_->last_sequence);
+    moment->sequence = moment->snapshot->sequence;
+    std::vector<MemTableRef> memtables(tree_->immutables.rbegin(), tree_->immutables.rend());
+    memtables.push_back(tree_->memtable);
+    for (const MemTableRef& memtable : memtables) {
+      for (const auto& chunk : memtable->segment().chunks) {
+        const uint64_t used = chunk->used.load(std::memory_order_relaxed);  // relaxed: the leader's own
+        if (used == 0) continue;
+        if (!chunk->in_pool()) moment->in_pool = false;
+        if (!chunk->in_pool()) continue;
+        moment->chunks.push_back({chunk->id, used});
+        moment->extents[chunk->id] = chunk->extent;
+      }
+    }
+  }
+  Persist& persist = db_.pool->persist();
+  return persist.fence_is_slow() && !moment->chunks.empty() ? persist.Fence(Purpose::kLog) : Status::OK();
+}
+
+Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
+  DbLock lock(control_);
+  Status s = control_->error();
+  if (!s.ok()) return s;
+  for (SavepointEntry& entry : edit.savepoints) entry.id = tree_->versions->NewId();
+  s = tree_->Apply(std::move(edit), {}, {}, chunks);
+  if (!s.ok() && !s.IsNoSpace()) control_->SetError(s);
+  return s;
+}
+
+Status Savepoints::Name(const Slice& name, const Moment& moment) {
+  VersionEdit edit;
+  SavepointEntry& entry = edit.savepoints.emplace_back();
+  entry.name = name.ToString();
+  entry.sequence = moment.sequence;
+  entry.micros = db_.WallMicros();
+  entry.chunks = moment.chunks;
+  return Apply(std::move(edit), moment.extents);
+}
+
+Status Savepoints::Create(const Slice& name) {
+  const MutexLock lock(&mutex_);
+  Status s = CheckName(name);
+  if (!s.ok()) return s;
+  Moment moment(&tree_->snapshots);
+  s = write_->BetweenWrites([&] { return Look(&moment); });
+  if (s.ok() && !moment.in_pool) {
+    s = requests_->Flush();
+    moment.chunks.clear();
+  }
+  if (MIODB_MUTATED(kSavepointUnsnapshotted)) moment.Release();
+  if (s.ok()) s = Name(name, moment);
+  if (s.ok()) db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
+  return s;
+}
+
+Status Savepoints::Drop(const Slice& name) {
+  const MutexLock lock(&mutex_);
+  SavepointRef savepoint;
+  Status s = Find(name, &savepoint);
+  if (!s.ok()) return s;
+  VersionEdit edit;
+  edit.removed_savepoints.push_back(savepoint->entry.id);
+  s = Apply(std::move(edit), {});
+  if (!s.ok()) return s;
+  savepoint.reset();  // its space is free before writers who wait for some are told
+  db_.Log("dropped %s", Title(name).c_str());
+  DbLock db_lock(control_);
+  control_->Progressed();
+  return s;
+}
+
+Status Savepoints::List(std::vector<SavepointInfo>* savepoints) {
+  DCHECK(savepoints != nullptr);
+  savepoints->clear();
+  DbLock lock(control_);
+  for (const auto& [id, savepoint] : tree_->versions->savepoints()) {
+    const SavepointEntry& entry = savepoint->entry;
+    savepoints->push_back({entry.name, entry.sequence, entry.micros, tree_->versions->HeldBytes(*savepoint)});
+  }
+  return Status::OK();
+}
+
+Status Savepoints::Find(const Slice& name, SavepointRef* savepoint) {
+  DbLock lock(control_);
+  for (const auto& [id, candidate] : tree_->versions->savepoints()) {
+    if (name != Slice(candidate->entry.name)) continue;
+    *savepoint = candidate;
+    return Status::OK();
+  }
+  return Status::NotFound(Title(name));
+}
+
+}  // namespace miodb

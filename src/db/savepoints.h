@@ -1,0 +1,66 @@
+// Savepoints: states of the database that keep a name (DB::CreateSavepoint), and views of them.
+//
+// Making one, step by step:
+//
+//   1 Between two groups of writes: register a snapshot, and note how far the log chunks of all memtables are filled.
+//     Where a fence is slow the log is synced up to here.
+//   2 If memtables have records that are in no chunk of the pool: wait for their flush.
+//   3 One edit names the savepoint. Its state is the manifest's at that edit: whatever flushes and merges did since step
+//     1, that state shows the snapshot what it saw. Parts of chunks of which a flush has made tables count for nothing.
+//   4 Release the snapshot. The state does not change any more.
+//
+// Threads: all calls by any; changes wait for each other. What a crash leaves: before an edit the savepoints without it,
+// after it with it.
+
+#ifndef MIODB_SRC_DB_SAVEPOINTS_H_
+#define MIODB_SRC_DB_SAVEPOINTS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/db/requests.h"
+#include "src/db/tree.h"
+#include "src/db/write_path.h"
+#include "src/util/mutex.h"
+
+namespace miodb {
+
+class Savepoints {
+ public:
+  Savepoints(const DbContext& db, const WritePath::Parts& parts, WritePath* write, Requests* requests)
+      : db_(db), control_(parts.control), tree_(parts.tree), write_(write), requests_(requests) {
+    parts.Check();
+    CHECK(write != nullptr && requests != nullptr);
+  }
+  Savepoints(const Savepoints&) = delete;
+  Savepoints& operator=(const Savepoints&) = delete;
+
+  // As DB's calls of these names.
+  Status Create(const Slice& name) EXCLUDES(db_mutex);
+  Status Drop(const Slice& name) EXCLUDES(db_mutex);
+  Status List(std::vector<SavepointInfo>* savepoints) EXCLUDES(db_mutex);
+
+  // NotFound if there is none of this name. What is found stays as it is, also when it is dropped.
+  Status Find(const Slice& name, SavepointRef* savepoint) EXCLUDES(db_mutex);
+
+ private:
+  struct Moment;
+
+  Status CheckName(const Slice& name) EXCLUDES(db_mutex);
+  Status Look(Moment* moment) EXCLUDES(db_mutex);
+  Status Apply(VersionEdit edit, const ChunkExtents& chunks) EXCLUDES(db_mutex);
+  Status Name(const Slice& name, const Moment& moment) EXCLUDES(db_mutex);
+
+  const DbContext& db_;
+  Control* const control_;
+  Tree* const tree_;
+  WritePath* const write_;
+  Requests* const requests_;
+
+  Mutex mutex_;  // one change at a time: so ids are in the order of edits
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_SAVEPOINTS_H_

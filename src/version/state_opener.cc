@@ -1,0 +1,99 @@
+// Claims before reads, and each object once.
+
+#include "src/version/state_opener.h"
+
+#include <algorithm>
+
+#include "src/util/check.h"
+
+namespace miodb {
+
+// A chunk that was flushed after a savepoint is the payload of tables by now, and was cut off behind its last frame. So
+// the extent has the bytes that count, whatever else it is.
+Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, ExtentRef* extent) {
+  last_id_ = std::max(last_id_, chunk.id);
+  ExtentRef& known = records_[chunk.offset];
+  if (known == nullptr) {
+    Status s = pool_->Claim(chunk.offset, RoundToUnit(std::max<uint64_t>(bytes, 1)), ExtentKind::kLog, &known);
+    if (!s.ok()) return s;
+  }
+  if (known->size() < bytes || known->kind() != ExtentKind::kLog) {
+    return Status::Corruption(pool_->path(), ChunkName(chunk) + " is shorter than a savepoint says");
+  }
+  *extent = known;
+  return Status::OK();
+}
+
+// Payload extents are named by the meta blocks of the tables that share them: the first table claims one, and the
+// others have to say the same of it.
+Status StateOpener::ClaimPayload(const PayloadMeta& meta, ExtentRef* extent) {
+  ExtentRef& known = records_[meta.offset];
+  if (known == nullptr) {
+    Status s = pool_->Claim(meta.offset, meta.size, meta.kind, &known);
+    if (!s.ok()) return s;
+    known->SetPayloadBytes(meta.payload_bytes);
+  }
+  if (known->size() != meta.size || known->kind() != meta.kind || known->payload_bytes() != meta.payload_bytes) {
+    return Status::Corruption(pool_->path(),
+                              "tables disagree about the extent at offset " + std::to_string(meta.offset));
+  }
+  *extent = known;
+  return Status::OK();
+}
+
+Status StateOpener::OpenTable(const TablePlace& place) {
+  last_id_ = std::max({last_id_, place.number, place.run});
+  if (place.level == kRepositoryLevel ? place.run != 0 : place.level >= kMaxLevels) {
+    return Status::Corruption(pool_->path(), "manifest: table " + std::to_string(place.number) + " has no proper place");
+  }
+  TableRef& table = tables_[place.number];
+  if (table != nullptr) {
+    const bool same = table->index()->offset() == place.index_offset;
+    return same ? Status::OK()
+                : Status::Corruption(pool_->path(), "two tables have the number " + std::to_string(place.number));
+  }
+  ExtentRef index;
+  Status s = pool_->Claim(place.index_offset, place.index_size, ExtentKind::kIndex, &index);
+  if (!s.ok()) return s;
+  if (place.index_size < sizeof(TableHeader)) return Status::Corruption(pool_->path(), "index extent too short");
+  return PMTable::Open(
+      pool_, order_, std::move(index), place.number, verify_,
+      [this](const PayloadMeta& meta, ExtentRef* extent) { return ClaimPayload(meta, extent); }, &table);
+}
+
+// The file is asked for its size alone; it is not read unless the manifest had no room for its keys. The manifest's
+// description is shared, so keys that are read here go into a copy.
+Status StateOpener::OpenFile(const SstPlace& place) {
+  DCHECK(ssd_ != nullptr && place.meta != nullptr);
+  last_id_ = std::max(last_id_, place.meta->number);
+  SstRef& file = files_[place.meta->number];
+  if (file != nullptr) return Status::OK();
+  std::shared_ptr<const SstMeta> meta = place.meta;
+  Status s = ssd_->CheckFile(*meta);
+  if (s.ok() && !meta->has_range) {
+    auto read = std::make_shared<SstMeta>(*meta);
+    s = ssd_->ReadRange(read.get());
+    meta = std::move(read);
+  }
+  if (s.ok()) file = std::make_shared<SstFile>(ssd_, std::move(meta));
+  return s;
+}
+
+Status StateOpener::Open(const ManifestState& state) {
+  for (const auto& [number, place] : state.tables) {
+    Status s = OpenTable(place);
+    if (!s.ok()) return s;
+  }
+  if (ssd_ == nullptr && !state.files.empty()) {
+    return Status::InvalidArgument(pool_->path(), "the database has " + std::to_string(state.files.size()) +
+                                                      " files on SSD; Options::ssd_path is empty");
+  }
+  for (const auto& [number, place] : state.files) {
+    Status s = OpenFile(place);
+    if (!s.ok()) return s;
+  }
+  CHECK(tables_.size() >= state.tables.size() && files_.size() >= state.files.size());
+  return Status::OK();
+}
+
+}  // namespace miodb

@@ -1,0 +1,62 @@
+// StateOpener: opens what states of one manifest name, the current one first and then those of savepoints. What several
+// of them name is one object.
+//
+// A claim says that an extent lies in the pool and is nobody else's, before a byte of it is read.
+//
+// Threads: one, at an open.
+
+#ifndef MIODB_SRC_VERSION_STATE_OPENER_H_
+#define MIODB_SRC_VERSION_STATE_OPENER_H_
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "src/version/savepoint.h"
+#include "src/version/version_edit.h"
+
+namespace miodb {
+
+using TableMap = std::unordered_map<uint64_t, TableRef>;  // by number
+using FileMap = std::map<uint64_t, SstRef>;               // by number
+
+class StateOpener {
+ public:
+  // ssd: null without an SSD tier. verify: as PMTable::Open's.
+  StateOpener(Pool* pool, const KeyOrder& order, SsdStore* ssd, bool verify)
+      : pool_(pool), order_(order), ssd_(ssd), verify_(verify) {
+    CHECK(pool != nullptr);
+  }
+  StateOpener(const StateOpener&) = delete;
+  StateOpener& operator=(const StateOpener&) = delete;
+
+  // The extent of the first so many bytes of a log chunk, or a longer one if somebody else names more of it.
+  Status OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, ExtentRef* extent);
+
+  // Tables and files of a state, as far as they are not open yet.
+  Status Open(const ManifestState& state);
+
+  const TableMap& tables() const { return tables_; }
+  const FileMap& files() const { return files_; }
+
+  // No id of all that was opened is larger.
+  uint64_t last_id() const { return last_id_; }
+
+ private:
+  Status OpenTable(const TablePlace& place);
+  Status OpenFile(const SstPlace& place);
+  Status ClaimPayload(const PayloadMeta& meta, ExtentRef* extent);
+
+  Pool* const pool_;
+  const KeyOrder order_;
+  SsdStore* const ssd_;
+  const bool verify_;
+  std::map<PmRef, ExtentRef> records_;  // extents with records: log chunks, payload
+  TableMap tables_;
+  FileMap files_;
+  uint64_t last_id_ = 0;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_VERSION_STATE_OPENER_H_

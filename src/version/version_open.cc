@@ -1,0 +1,203 @@
+// Opening what a manifest names: space, tables and files of its state and of the savepoints', and the versions they make.
+
+#include <algorithm>
+#include <set>
+
+#include "src/api/comparator_check.h"
+#include "src/util/check.h"
+#include "src/util/mutation.h"
+#include "src/version/state_opener.h"
+#include "src/version/version_builder.h"
+#include "src/version/version_set.h"
+
+namespace miodb {
+
+namespace {
+
+// More numbers than are ever drawn from one edit to the next: a job draws one for each table or file that it makes.
+constexpr uint64_t kMaxUnnamedIds = 1 << 16;
+
+}  // namespace
+
+// The comparator's name is part of the first snapshot: every later open is compared with it.
+Status VersionSet::Create() {
+  CHECK(current_ == nullptr);
+  Status s = manifest_.Create(order_.comparator()->Name());
+  return s.ok() ? BuildCurrent() : s;
+}
+
+// The first edit names the files, so that while this pool lives its manifest says which of them count.
+Status VersionSet::CreateFor(const VersionEdit& state) {
+  CHECK(current_ == nullptr);
+  CHECK(state.tables.empty() && state.chunks.empty());
+  Status s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
+  if (s.ok()) s = manifest_.Create(state.comparator);
+  if (s.ok()) s = manifest_.Append(state);
+  if (!s.ok()) return s;
+  next_id_ = state.next_id + kMaxUnnamedIds;
+  FindFamilies();
+  StateOpener opener(pool_, order_, ssd_, false);
+  s = opener.Open(manifest_.state());
+  if (!s.ok()) return s;
+  SkipId(opener.last_id());
+  TakeUp(opener);
+  return BuildCurrent();
+}
+
+// The order is that of trust: the comparator before any key is compared, space before what lies in it is read. Whatever
+// is wrong refuses the open.
+Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
+  CHECK(current_ == nullptr && chunks->empty());
+  Status s = manifest_.Recover();
+  if (!s.ok()) return s;
+  const ManifestState& state = manifest_.state();
+  s = CheckComparator(*order_.comparator(), state.comparator, pool_->path());
+  if (!s.ok()) return s;
+  FindFamilies();
+  // Numbers that were drawn after the last edit and went down with the process are not given out again: what bears them
+  // may still lie in free space.
+  next_id_ = state.next_id + (MIODB_MUTATED(kIdsUnskipped) ? 0 : kMaxUnnamedIds);
+  StateOpener opener(pool_, order_, ssd_, verify);
+  for (const auto& [id, chunk] : state.chunks) {
+    s = opener.OpenChunk(chunk, chunk.size, &chunks->emplace_back());
+    if (!s.ok()) return s;
+  }
+  CHECK_EQ(chunks->size(), state.chunks.size());
+  s = opener.Open(state);
+  if (s.ok()) s = OpenSavepoints(&opener);
+  if (!s.ok()) return s;
+  SkipId(opener.last_id());
+  TakeUp(opener);
+  const VersionEdit fitted = FitLevels(state);
+  if (!fitted.tables.empty()) s = manifest_.Append(fitted);
+  return s.ok() ? BuildCurrent() : s;
+}
+
+// What the current state has of all that was opened. The accounts are of it alone.
+void VersionSet::TakeUp(const StateOpener& opener) {
+  CHECK(tables_.empty() && files_.empty());
+  for (const auto& [number, place] : manifest_.state().tables) {
+    const TableRef& table = opener.tables().at(number);
+    for (const PayloadRef& p : table->payload()) payload_uses_[p.extent->offset()].extent = p.extent.get();
+    Enter(*table);
+    tables_[number] = table;
+  }
+  for (const auto& [number, place] : manifest_.state().files) files_[number] = opener.files().at(number);
+}
+
+// Those of the newest first: of a log chunk it has at least as many bytes as those before it.
+Status VersionSet::OpenSavepoints(StateOpener* opener) {
+  const std::map<uint64_t, SavepointEntry>& entries = manifest_.state().savepoints;
+  if (MIODB_MUTATED(kSavepointsUnclaimed)) return Status::OK();
+  for (auto item = entries.rbegin(); item != entries.rend(); ++item) {
+    const SavepointEntry& entry = item->second;
+    ManifestState state;
+    Status s = manifest_.ReadState(entry, &state);
+    if (!s.ok()) return s;
+    SkipId(entry.id);
+    std::shared_ptr<Savepoint> savepoint = MakeSavepoint(entry, state);
+    for (SavedChunk& chunk : savepoint->log) {
+      s = opener->OpenChunk(chunk.place, chunk.place.sealed_size, &chunk.extent);
+      if (!s.ok()) return s;
+    }
+    s = opener->Open(state);
+    if (!s.ok()) return s;
+    SkipId(opener->last_id());
+    s = state.Apply(FitLevels(state));
+    CHECK(s.ok());  // the edit moves tables that are there
+    s = Build(state, opener->tables(), opener->files(), &savepoint->version);
+    if (!s.ok()) return s;
+    savepoints_.emplace(entry.id, std::move(savepoint));
+  }
+  return Status::OK();
+}
+
+// relaxed: the open's thread reads it, and every other one begins later.
+void VersionSet::FindFamilies() {
+  CHECK(tables_.empty());  // no key was compared
+  if (has_families_ != nullptr && manifest_.state().has_families()) {
+    has_families_->store(true, std::memory_order_relaxed);
+  }
+}
+
+// A database made with more levels than now asked for: its deeper buffer levels join the last one that is left, with
+// new run ids that keep the order of age.
+VersionEdit VersionSet::FitLevels(const ManifestState& state) {
+  const uint32_t last_buffer = static_cast<uint32_t>(num_levels_ - 2);
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<TablePlace>> runs;  // by (level, run id)
+  bool fits = true;
+  for (const auto& [number, place] : state.tables) {
+    if (place.level == kRepositoryLevel) continue;
+    if (place.level > last_buffer) fits = false;
+    if (place.level >= last_buffer) runs[{place.level, place.run}].push_back(place);
+  }
+  VersionEdit edit;
+  if (fits) return edit;
+  // Oldest first: deepest level first, in it the lowest id first. Each gets a new id, so that in the one level the
+  // newer run has the higher one.
+  while (!runs.empty()) {
+    auto oldest = runs.lower_bound({std::prev(runs.end())->first.first, 0});
+    const uint64_t id = NewId();
+    for (TablePlace& place : oldest->second) {
+      place.level = last_buffer;
+      place.run = id;
+      edit.tables.push_back(place);
+    }
+    runs.erase(oldest);
+  }
+  CHECK(!edit.tables.empty() && edit.tables.size() <= state.tables.size());
+  edit.SetNextId(next_id_);
+  return edit;
+}
+
+// Ids that the manifest names are never given out again, whatever its next id says.
+void VersionSet::SkipId(uint64_t id) {
+  if (next_id_ <= id) next_id_ = id + 1;
+  CHECK_LT(id, next_id_);
+}
+
+// The version that a state says, made from nothing: at an open, and to compare the current one with.
+VersionRef VersionSet::Rebuilt(const ManifestState& state, const TableMap& tables, const FileMap& files) const {
+  // All levels are there from the beginning, with nothing in them.
+  auto empty = std::make_shared<Version>();
+  empty->levels.resize(static_cast<size_t>(num_levels_));
+  if (ssd_ != nullptr) {
+    auto levels = std::make_shared<SsdLevels>();
+    levels->store = ssd_;
+    levels->levels.resize(ssd_level_count_);
+    levels->level_bytes.resize(ssd_level_count_);
+    empty->ssd = std::move(levels);
+  }
+  VersionBuilder builder(order_, std::move(empty), ssd_level_count_);
+  for (const auto& [number, place] : state.tables) builder.Add(tables.at(number), LevelOf(place), place.run);
+  for (const auto& [number, place] : state.files) builder.AddFile(files.at(number), place.level);
+  builder.SetRanges(RangesAfter(state, VersionEdit()));
+  VersionRef version = builder.Finish();
+  CHECK_EQ(version->ssd != nullptr, ssd_ != nullptr);
+  return version;
+}
+
+// What a manifest says came from a medium, so disorder is Corruption here; later it is a bug (Check).
+Status VersionSet::Build(const ManifestState& state, const TableMap& tables, const FileMap& files,
+                         VersionRef* version) {
+  VersionRef built = Rebuilt(state, tables, files);
+  std::string disorder = FindDisorder(order_, *built);
+  for (const auto& [id, place] : state.ranges) {
+    SkipId(id);
+    if (order_.Compare(place.range.begin, place.range.end) >= 0) {
+      disorder = "range " + std::to_string(id) + " ends before it begins";
+    }
+  }
+  if (!disorder.empty()) return Status::Corruption(pool_->path(), "manifest: " + disorder);
+  *version = std::move(built);
+  return Status::OK();
+}
+
+Status VersionSet::BuildCurrent() {
+  CHECK(current_ == nullptr);
+  Status s = Build(manifest_.state(), tables_, files_, &current_);
+  if (s.ok() && kChecksWhole) Check();
+  return s;
+}
+
+}  // namespace miodb
