@@ -320,8 +320,10 @@ Status DBImpl::MapPool() {
   if (is_file && !is_volatile) s = AskEnvForPool(db.options.env, path, existence == Existence::kPool);
   if (s.ok() && existence == Existence::kNew) s = store_->Keep(StoreState::kMaking);
   if (!s.ok()) return s;
-  return existence == Existence::kPool ? Pool::Open(path, pool_options, &db.pool)
-                                       : Pool::Create(path, pool_options, &db.pool);
+  std::unique_ptr<Pool> pool;
+  s = existence == Existence::kPool ? Pool::Open(path, pool_options, &pool) : Pool::Create(path, pool_options, &pool);
+  db.pool = std::move(pool);
+  return s;
 }
 
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.
@@ -407,7 +409,8 @@ void DBImpl::operator delete(DBImpl* db, std::destroying_delete_t) {
 // taken away from under them; log files are left after the last flush may have emptied them; space goes back when
 // nobody allocates any more.
 DBImpl::~DBImpl() {
-  DCHECK(tree_->snapshots.empty());  // the user releases all snapshots before
+  DCHECK(tree_->snapshots.empty());                // the user releases all snapshots before
+  DCHECK_LE(context_->pool.use_count(), 1);        // and closes all views
   const Pool* const pool = context_->pool.get();
   const bool was_open = pool != nullptr && !pool->is_volatile() && file_lock_ != nullptr && workers_->running();
   if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log
