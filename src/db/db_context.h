@@ -96,7 +96,7 @@ struct DbContext {
   std::unique_ptr<NvmModel> nvm_model;  // null: none
   std::unique_ptr<Logger> own_log;
   Logger* info_log = nullptr;
-  MemoryEnv::Memory env_memory;  // where the pool lies if options.env keeps its files in memory
+  MemoryEnv::Memory env_memory;   // where the pool lies if options.env keeps its files in memory
   std::shared_ptr<Pool> pool;     // with the views of a database, which are gone before it
   std::shared_ptr<SsdStore> ssd;  // the same; null: no SSD tier
   std::unique_ptr<BlockPool> blocks;

@@ -112,8 +112,8 @@ Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const s
 // The state is made before anything changes, so that without memory readers go on with the old one.
 void Tree::Publish() {
   CHECK(memtable != nullptr && versions->current() != nullptr);
-  states.Publish(std::make_unique<ReadState>(
-      memtable, std::vector<MemTableRef>(immutables.begin(), immutables.end()), versions->current()));
+  states.Publish(std::make_unique<ReadState>(memtable, std::vector<MemTableRef>(immutables.begin(), immutables.end()),
+                                             versions->current()));
 }
 
 uint64_t Tree::NewId() {
