@@ -3,7 +3,8 @@
 //
 // Threads: the open sets the fields, before any other thread knows of them, and the close lets go of them. What changes
 // in between has locks or atomics of its own: statistics, tracer, pool, SSD tier's store, blocks.
-// Ownership: everything that lies in the pool (tables, chunks, memtables) is gone before the context is.
+// Ownership: everything that lies in the pool (tables, chunks, memtables) is gone before the context is, and so are the
+// views of the database (view_db.h), which share its pool and its SSD tier's store.
 
 #ifndef MIODB_SRC_DB_DB_CONTEXT_H_
 #define MIODB_SRC_DB_DB_CONTEXT_H_
@@ -43,6 +44,13 @@ struct DbContext {
 
   // The pool is volatile, and the log keeps every write until it is on SSD.
   bool LogsUntilSsd() const { return ssd != nullptr && pool->is_volatile(); }
+
+  // As the database was opened with, for another context over the same state.
+  Options UserOptions() const {
+    Options user = options;
+    user.merge_operator = merge_operator.user();
+    return user;
+  }
 
   // Each version is in one place: such a log brings back versions that files have already.
   bool VersionsOnce() const { return !LogsUntilSsd() || MIODB_MUTATED(kVersionsOnceAssumed); }
@@ -88,9 +96,9 @@ struct DbContext {
   std::unique_ptr<NvmModel> nvm_model;  // null: none
   std::unique_ptr<Logger> own_log;
   Logger* info_log = nullptr;
-  MemoryEnv::Memory env_memory;  // where the pool lies if options.env keeps its files in memory
-  std::unique_ptr<Pool> pool;
-  std::unique_ptr<SsdStore> ssd;  // null: no SSD tier
+  MemoryEnv::Memory env_memory;   // where the pool lies if options.env keeps its files in memory
+  std::shared_ptr<Pool> pool;     // with the views of a database, which are gone before it
+  std::shared_ptr<SsdStore> ssd;  // the same; null: no SSD tier
   std::unique_ptr<BlockPool> blocks;
   uint64_t chunk_bytes = 0;  // of a log chunk, in a database that is not small
 

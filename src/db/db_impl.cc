@@ -140,98 +140,12 @@ Status DBImpl::SingleDelete(const WriteOptions& options, const Slice& key) {
 
 Status DBImpl::Write(const WriteOptions& options, WriteBatch* updates) { return write_->Write(options, updates); }
 
-// ---- reads
-
-Status DBImpl::Get(const ReadOptions& options, const Slice& key, std::string* value) {
-  if (context_->families.Hides(key)) [[unlikely]]
-    return Status::NotFound(Slice());
-  return read_->Get(options, key, value);
-}
-
-Status DBImpl::Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) {
-  if (context_->families.Hides(key)) [[unlikely]]
-    return Status::NotFound(Slice());
-  return read_->Get(options, key, value);
-}
-
-namespace {
-
-// Whether the default family does not see some of the keys. Then the call with handles tells them apart.
-bool AnyHidden(const FamilyGate& families, const std::vector<Slice>& keys) {
-  return families.HasFamilies() &&
-         std::any_of(keys.begin(), keys.end(), [&](const Slice& key) { return families.Hides(key); });
-}
-
-}  // namespace
-
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                     std::vector<std::string>* values) {
-  if (AnyHidden(context_->families, keys)) [[unlikely]] {
-    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
-  }
-  return read_->MultiGet(options, keys, values);
-}
-
-std::vector<Status> DBImpl::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                                     std::vector<PinnableSlice>* values) {
-  if (AnyHidden(context_->families, keys)) [[unlikely]] {
-    return MultiGet(options, std::vector<ColumnFamilyHandle*>(keys.size(), DefaultColumnFamily()), keys, values);
-  }
-  return read_->MultiGet(options, keys, values);
-}
-
-// What goes wrong is told by the get that follows.
-bool DBImpl::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
-  if (value_found != nullptr) *value_found = false;
-  if (context_->families.Hides(key)) return false;
-  bool may = true;
-  const Status s = context_->WithMemory([&] {
-    may = read_->KeyMayExist(options, key, value, value_found);
-    return Status::OK();
-  });
-  return may || !s.ok();
-}
-
-// An iterator has no other way to report an error than its own status, so lack of memory and a child of fork() give an
-// iterator that is not valid and says why.
-Iterator* DBImpl::NewIterator(const ReadOptions& options) {
-  try {
-    if (context_->fork_guard.InChild()) return NewErrorIterator(context_->InChild());
-    return read_->MakeIterator(options);
-  } catch (const std::exception&) {
-    return NewErrorIterator(context_->OutOfMemory());
-  }
-}
-
-// LevelDB's call cannot fail. A null snapshot means the newest state to a read, which is what a caller gets who could
-// not be given one.
-const Snapshot* DBImpl::GetSnapshot() {
-  if (context_->fork_guard.InChild()) return nullptr;  // the reads for which it is wanted fail
-  try {
-    return tree_->snapshots.Take(tree_->last_sequence);
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-}
+// ---- reads, as far as they are this database's own (the rest: read_calls.cc)
 
 // A snapshot may have kept what a full pool could have freed: the next write that finds no room has to try once more.
 void DBImpl::ReleaseSnapshot(const Snapshot* snapshot) {
-  if (snapshot == nullptr || context_->fork_guard.InChild()) return;
-  tree_->snapshots.Release(static_cast<const SnapshotImpl*>(snapshot));
-  space_->ForgetReclaimed();
-}
-
-// acquire: whoever has the number finds the updates up to it in the memtables.
-uint64_t DBImpl::GetLatestSequenceNumber() const { return tree_->last_sequence.load(std::memory_order_acquire); }
-
-// Without memory the sizes stay 0: LevelDB's call has no way to fail.
-void DBImpl::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
-  std::fill(sizes, sizes + n, 0);
-  const Status s = context_->WithMemory([&] {
-    families()->SumSizes(kDefaultFamily, range, n, sizes);
-    return Status::OK();
-  });
-  s.IgnoreError();
+  FamilyCalls::ReleaseSnapshot(snapshot);
+  if (snapshot != nullptr && !context_->fork_guard.InChild()) space_->ForgetReclaimed();
 }
 
 // Without memory there is no such property, as LevelDB's call has no other way to say so.

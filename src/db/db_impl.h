@@ -5,7 +5,7 @@
 //   Control       the mutex, wake-ups, the error that stopped writes            who waits, and whether to go on
 //   StoreKeeper   STORE                                                         which files are this database's
 //   WriteTurns    whose turn it is                                              writers where CPUs are short
-//   Tree          memtables, versions, read states, snapshots                   what is in the database
+//   Tree          memtables, versions, what reads look at (read_sources.h)      what is in the database
 //   Scheduler     states of merges, collections, flush and space                what may run (compaction/scheduler.h)
 //   SsdSchedule   ranges that jobs of the tier hold                             what may run there (ssd_schedule.h)
 //   Workers       background threads                                            work behind the writers, and waiting
@@ -34,7 +34,6 @@
 #define MIODB_SRC_DB_DB_IMPL_H_
 
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -72,13 +71,8 @@ class DBImpl final : public FamilyCalls {
  public:
   using FamilyCalls::CompactRange;
   using FamilyCalls::Delete;
-  using FamilyCalls::Get;
-  using FamilyCalls::GetApproximateSizes;
   using FamilyCalls::GetProperty;
-  using FamilyCalls::KeyMayExist;
   using FamilyCalls::Merge;
-  using FamilyCalls::MultiGet;
-  using FamilyCalls::NewIterator;
   using FamilyCalls::Put;
   using FamilyCalls::SingleDelete;
   using Hooks = DbHooks;
@@ -87,31 +81,13 @@ class DBImpl final : public FamilyCalls {
   static Status Open(const Options& options, const std::string& name, const Hooks& hooks, std::unique_ptr<DBImpl>* db);
   ~DBImpl() override;
 
-  // In a child of fork() nothing of the object is touched, not even destroyed: its threads, locks and files are the
-  // parent's.
-  static void operator delete(DBImpl* db, std::destroying_delete_t);
-  // Both for a constructor that throws.
-  static void* operator new(size_t size) { return ::operator new(size); }
-  static void operator delete(void* space) { ::operator delete(space); }
-
   Status Put(const WriteOptions& options, const Slice& key, const Slice& value) override;
   Status Delete(const WriteOptions& options, const Slice& key) override;
   Status Merge(const WriteOptions& options, const Slice& key, const Slice& operand) override;
   Status SingleDelete(const WriteOptions& options, const Slice& key) override;
   Status Write(const WriteOptions& options, WriteBatch* updates) override;
-  Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
-  Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<std::string>* values) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
-                               std::vector<PinnableSlice>* values) override;
-  bool KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) override;
-  Iterator* NewIterator(const ReadOptions& options) override;
-  const Snapshot* GetSnapshot() override;
   void ReleaseSnapshot(const Snapshot* snapshot) override;
-  uint64_t GetLatestSequenceNumber() const override;
   bool GetProperty(const Slice& property, std::string* value) override;
-  void GetApproximateSizes(const Range* range, int n, uint64_t* sizes) override;
   void CompactRange(const Slice* begin, const Slice* end) override;
   Status Flush() override;
   Status WaitForIdle() override;

@@ -133,7 +133,9 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   write_ = std::make_unique<WritePath>(*context_, parts);
   read_ = std::make_unique<ReadPath>(*context_, tree_.get());
   const Families::Parts family_parts{control_.get(), tree_.get(), floor_.get(), write_.get(), read_.get()};
-  Serve(context_.get(), std::make_unique<Families>(*context_, family_parts), write_.get(), read_.get());
+  auto families = std::make_unique<Families>(*context_, family_parts);
+  const ReadParts reads{context_.get(), tree_.get(), read_.get(), families.get()};
+  Serve(reads, std::move(families), write_.get());
   requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
   savepoints_ = std::make_unique<Savepoints>(*context_, parts, write_.get(), requests_.get());
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
@@ -321,8 +323,10 @@ Status DBImpl::MapPool() {
   if (is_file && !is_volatile) s = AskEnvForPool(db.options.env, path, existence == Existence::kPool);
   if (s.ok() && existence == Existence::kNew) s = store_->Keep(StoreState::kMaking);
   if (!s.ok()) return s;
-  return existence == Existence::kPool ? Pool::Open(path, pool_options, &db.pool)
-                                       : Pool::Create(path, pool_options, &db.pool);
+  std::unique_ptr<Pool> pool;
+  s = existence == Existence::kPool ? Pool::Open(path, pool_options, &pool) : Pool::Create(path, pool_options, &pool);
+  db.pool = std::move(pool);
+  return s;
 }
 
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.
@@ -396,19 +400,12 @@ Status DBImpl::StartThreads() {
   return s;
 }
 
-// The object of a child is a copy of the parent's: its destructor would join threads that do not exist and unlock files
-// that the parent holds.
-void DBImpl::operator delete(DBImpl* db, std::destroying_delete_t) {
-  if (db->context_->fork_guard.InChild()) return;
-  db->~DBImpl();
-  ::operator delete(static_cast<void*>(db));
-}
-
 // Without a log the memtable is all that a close could lose, so it is flushed. The threads stop before anything is
 // taken away from under them; log files are left after the last flush may have emptied them; space goes back when
 // nobody allocates any more.
 DBImpl::~DBImpl() {
-  DCHECK(tree_->snapshots.empty());  // the user releases all snapshots before
+  DCHECK(tree_->snapshots.empty());          // the user releases all snapshots before
+  DCHECK_LE(context_->pool.use_count(), 1);  // and closes all views
   const Pool* const pool = context_->pool.get();
   const bool was_open = pool != nullptr && !pool->is_volatile() && file_lock_ != nullptr && workers_->running();
   if (context_->options.log_mode == kLogOff && was_open) Flush().IgnoreError();  // the error is in the info log

@@ -10,16 +10,8 @@
 
 namespace miodb {
 
-Families::Families(DbContext& db, const Parts& parts)
-    : db_(db), parts_(parts), default_family_(this, kDefaultFamily, kDefaultFamilyName) {
-  CHECK(parts.control != nullptr && parts.tree != nullptr && parts.floor != nullptr);
-  CHECK(parts.write != nullptr && parts.read != nullptr);
-}
-
-void Families::AddHandle(uint32_t id, const std::string& name) {
-  CHECK(id != kDefaultFamily && id <= kMostFamilyId);
-  handles_.push_back(std::make_unique<FamilyHandle>(this, id, name));
-  CHECK(by_name_.emplace(name, handles_.back().get()).second);  // CheckName, or the manifest's state, said so
+Families::Families(DbContext& db, const Parts& parts) : FamilyHandles(db, parts.read), db_(db), parts_(parts) {
+  CHECK(parts.control != nullptr && parts.tree != nullptr && parts.floor != nullptr && parts.write != nullptr);
 }
 
 // Ids that were dropped are not among the open ones, so nobody writes to them.
@@ -33,7 +25,7 @@ void Families::Begin() {
   for (const auto& [id, family] : manifest.families) {
     if (family.dropped()) continue;
     closed.Open(static_cast<uint32_t>(id));
-    AddHandle(static_cast<uint32_t>(id), family.name);
+    Add(static_cast<uint32_t>(id), family.name);
   }
 }
 
@@ -86,7 +78,7 @@ Status Families::Create(const std::string& name, ColumnFamilyHandle** family) {
   VersionEdit edit;
   edit.next_family = id + uint64_t{1};
   edit.families.push_back({id, name});
-  AddHandle(id, name);
+  Add(id, name);
   closed.Open(id);
   if (!MIODB_MUTATED(kFamilyUnnamed)) s = Apply(std::move(edit));
   if (!s.ok()) {
@@ -118,7 +110,7 @@ Status Families::Adopt(uint64_t next_family, const std::vector<FamilyEntry>& fam
   closed.SetHasFamilies();
   for (const FamilyEntry& family : families) {
     closed.Open(static_cast<uint32_t>(family.id));
-    AddHandle(static_cast<uint32_t>(family.id), family.name);
+    Add(static_cast<uint32_t>(family.id), family.name);
   }
   return s;
 }
@@ -180,96 +172,6 @@ void Families::FinishDrops() {
     return edit.removed_families.empty() ? Status::OK() : Apply(std::move(edit));
   });
   if (!s.ok()) db_.LogStatus("content of dropped column families", s);
-}
-
-// A handle stays where it is until the database is closed, so a program may keep the pointer that it gets here.
-Status Families::Find(const std::string& name, ColumnFamilyHandle** family) {
-  DCHECK(family != nullptr);
-  const MutexLock lock(&mutex_);
-  *family = nullptr;
-  if (name == kDefaultFamilyName) {
-    *family = &default_family_;
-    return Status::OK();
-  }
-  const auto found = by_name_.find(name);
-  if (found == by_name_.end()) return Status::NotFound("column family " + name);
-  *family = found->second;
-  return Status::OK();
-}
-
-// Handles are in the order of their ids.
-Status Families::List(std::vector<std::string>* names) {
-  DCHECK(names != nullptr);
-  const MutexLock lock(&mutex_);
-  names->assign(1, kDefaultFamilyName);
-  for (const auto& handle : handles_) {
-    if (!handle->dropped()) names->push_back(handle->GetName());
-  }
-  return Status::OK();
-}
-
-// The handle of another database is refused, because its id may be that of some other family here.
-Status Families::IdOf(const ColumnFamilyHandle* family, uint32_t* id) const {
-  if (family == nullptr) return Status::InvalidArgument("ColumnFamilyHandle", "must not be null");
-  const FamilyHandle* const handle = static_cast<const FamilyHandle*>(family);
-  if (!handle->IsOf(this)) return Status::InvalidArgument("ColumnFamilyHandle", "is another database's");
-  if (handle->dropped()) return Status::InvalidArgument("column family " + handle->GetName(), "was dropped");
-  *id = handle->GetID();
-  return Status::OK();
-}
-
-// The default family's keys lie on both sides of all others.
-void Families::SumSizes(uint32_t family, const Range* range, int n, uint64_t* sizes) {
-  if (family == kDefaultFamily && !db_.families.HasFamilies()) return parts_.read->SumSizes(range, n, sizes);
-  const FamilyPrefix behind = FamiliesEnd();
-  for (int i = 0; i < n; i++) {
-    if (family != kDefaultFamily) {
-      if (range[i].start.compare(range[i].limit) >= 0) continue;
-      const FamilyKey start(family, range[i].start), limit(family, range[i].limit);
-      const Range physical(start.slice(), limit.slice());
-      parts_.read->SumSizes(&physical, 1, &sizes[i]);
-      continue;
-    }
-    const auto least = [&](const Slice& a, const Slice& b) { return db_.order.Compare(a, b) < 0 ? a : b; };
-    const auto most = [&](const Slice& a, const Slice& b) { return db_.order.Compare(a, b) < 0 ? b : a; };
-    const Range parts[2] = {Range(range[i].start, least(range[i].limit, FamiliesBegin())),
-                            Range(most(range[i].start, behind.slice()), range[i].limit)};
-    uint64_t bytes[2] = {0, 0};
-    parts_.read->SumSizes(parts, 2, bytes);
-    sizes[i] += bytes[0] + bytes[1];
-  }
-}
-
-uint64_t Families::EstimateKeys(uint32_t family) {
-  DCHECK_NE(family, kDefaultFamily);
-  const FamilyPrefix begin(family), end(family + 1);
-  return parts_.read->CountEntries(Range(begin.slice(), end.slice()));
-}
-
-uint64_t Families::ApproximateBytes(uint32_t family) {
-  DCHECK_NE(family, kDefaultFamily);
-  const FamilyPrefix begin(family), end(family + 1);
-  const Range range(begin.slice(), end.slice());
-  uint64_t bytes = 0;
-  parts_.read->SumSizes(&range, 1, &bytes);
-  return bytes;
-}
-
-std::string Families::Describe() {
-  std::vector<const FamilyHandle*> families;
-  {
-    const MutexLock lock(&mutex_);
-    for (const auto& handle : handles_) {
-      if (!handle->dropped()) families.push_back(handle.get());
-    }
-  }
-  std::string text;
-  for (const FamilyHandle* family : families) {
-    const uint32_t id = family->GetID();
-    text += std::to_string(id) + " " + family->GetName() + " " + std::to_string(EstimateKeys(id)) + " " +
-            std::to_string(ApproximateBytes(id)) + "\n";
-  }
-  return text;
 }
 
 }  // namespace miodb

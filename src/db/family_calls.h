@@ -1,5 +1,6 @@
-// The calls of DB that name a column family: each asks whose handle it was given, puts the family's prefix before the
-// keys, and goes on as the call without a handle does. With the default family's handle it is that call.
+// The calls of DB that change something and name a column family: each asks whose handle it was given, puts the
+// family's prefix before the keys, and goes on as the call without a handle does. With the default family's handle it
+// is that call. Calls that read are those of ReadCalls.
 //
 // Threads: any. What a crash leaves: as Families and the calls below say.
 
@@ -10,38 +11,27 @@
 #include <string>
 #include <vector>
 
-#include "miodb/db.h"
+#include "src/db/read_calls.h"
 
 namespace miodb {
 
-struct DbContext;
 struct FamilyEntry;
 class Families;
-class ReadPath;
 class WritePath;
 
-class FamilyCalls : public DB {
+class FamilyCalls : public ReadCalls {
  public:
   ~FamilyCalls() override;
 
   using DB::CompactRange;
   using DB::Delete;
   using DB::DeleteRange;
-  using DB::Get;
-  using DB::GetApproximateSizes;
-  using DB::GetProperty;
-  using DB::KeyMayExist;
   using DB::Merge;
-  using DB::MultiGet;
-  using DB::NewIterator;
   using DB::Put;
   using DB::SingleDelete;
 
   Status CreateColumnFamily(const std::string& name, ColumnFamilyHandle** family) override;
-  Status GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) override;
   Status DropColumnFamily(ColumnFamilyHandle* family) override;
-  Status ListColumnFamilies(std::vector<std::string>* names) override;
-  ColumnFamilyHandle* DefaultColumnFamily() override;
   Status Put(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key, const Slice& value) override;
   Status Delete(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key) override;
   Status Merge(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& key,
@@ -50,17 +40,6 @@ class FamilyCalls : public DB {
   Status DeleteRange(const WriteOptions& options, ColumnFamilyHandle* family, const Slice& begin,
                      const Slice& end) override;
   Status WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates, const std::vector<KeyAsOf>& keys) override;
-  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value) override;
-  Status Get(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, PinnableSlice* value) override;
-  bool KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, std::string* value,
-                   bool* value_found) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                               const std::vector<Slice>& keys, std::vector<std::string>* values) override;
-  std::vector<Status> MultiGet(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                               const std::vector<Slice>& keys, std::vector<PinnableSlice>* values) override;
-  Iterator* NewIterator(const ReadOptions& options, ColumnFamilyHandle* family) override;
-  bool GetProperty(ColumnFamilyHandle* family, const Slice& property, std::string* value) override;
-  void GetApproximateSizes(ColumnFamilyHandle* family, const Range* range, int n, uint64_t* sizes) override;
   void CompactRange(ColumnFamilyHandle* family, const Slice* begin, const Slice* end) override;
 
   // For repairs: as Families::Adopt.
@@ -69,24 +48,16 @@ class FamilyCalls : public DB {
  protected:
   FamilyCalls();
 
-  // Before anybody calls. The context and the paths outlive this.
-  void Serve(const DbContext* context, std::unique_ptr<Families> families, WritePath* write, ReadPath* read);
+  // Before anybody calls. The paths outlive this.
+  void Serve(const ReadParts& reads, std::unique_ptr<Families> families, WritePath* write);
   Families* families() const { return families_.get(); }
 
  private:
-  DB* WithoutHandle() { return this; }
   Status Update(const WriteOptions& options, uint8_t type, ColumnFamilyHandle* family, const Slice& key,
                 const Slice& value);
-  template <typename Value>
-  Status GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value);
-  template <typename Value>
-  std::vector<Status> GetFromMany(const ReadOptions& options, const std::vector<ColumnFamilyHandle*>& families,
-                                  const std::vector<Slice>& keys, std::vector<Value>* values);
 
-  const DbContext* context_of_calls_ = nullptr;
   std::unique_ptr<Families> families_;
   WritePath* write_of_calls_ = nullptr;
-  ReadPath* read_of_calls_ = nullptr;
 };
 
 }  // namespace miodb

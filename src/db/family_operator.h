@@ -23,6 +23,8 @@ class FamilyOperator final : public MergeOperator {
     DCHECK(has_families != nullptr);
   }
 
+  const MergeOperator* user() const { return user_; }
+
   const char* Name() const override { return user_->Name(); }
   bool FullMerge(const Slice& key, const Slice* existing_value, const std::vector<Slice>& operands,
                  std::string* new_value) const override {

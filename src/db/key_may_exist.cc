@@ -11,7 +11,7 @@ namespace miodb {
 // What is in memory decides: memtables by their records, tables by their filters. A file that has the key in its range
 // may have it.
 bool ReadPath::KeyMayExist(const ReadOptions& options, const Slice& key, std::string* value, bool* value_found) {
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   DCHECK(pin->memtable != nullptr && pin->version != nullptr);
   const LookupKey lookup(order_, key, ReadSequence(options));
   bool found = false;

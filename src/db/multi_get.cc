@@ -119,7 +119,7 @@ std::vector<Status> ReadPath::MultiGet(const ReadOptions& options, const std::ve
 }
 
 void ReadPath::RunMultiGet(MultiGetCall* call) {
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   call->state = pin.get();
   const uint64_t sequence = ReadSequence(call->options);
   call->lookups.reserve(call->keys.size());

@@ -321,31 +321,6 @@ bool Properties::CountTables(uint64_t level, size_t* count) {
   return true;
 }
 
-// Entries of memtables, tables and files. A deletion in a table is taken to hide one older entry; of those in memtables
-// nobody knows how many there are.
-uint64_t Properties::EstimateKeys() {
-  ReadStates::Pin pin(&tree_->states);
-  DCHECK(pin->memtable != nullptr && pin->version != nullptr);
-  uint64_t entries = pin->memtable->count(), tombstones = 0;
-  for (const MemTableRef& memtable : pin->immutables) entries += memtable->count();
-  for (const auto& level : pin->version->levels) {
-    for (const RunRef& run : level) {
-      for (const TableRef& table : run->tables) {
-        entries += table->entries();
-        tombstones += table->tombstones();
-      }
-    }
-  }
-  const SsdLevels* const ssd = pin->version->ssd.get();
-  for (size_t level = 0; ssd != nullptr && level < ssd->levels.size(); level++) {
-    for (const SstRef& file : ssd->levels[level]) {
-      entries += file->meta().entries;
-      tombstones += file->meta().tombstones;
-    }
-  }
-  return entries - std::min(entries, 2 * tombstones);
-}
-
 // Names that LevelDB has begin with "leveldb.", all others with "miodb.". A name that nobody knows is no error: the
 // caller is told that there is no such property, and its text stays as it was.
 bool Properties::Get(const Slice& property, std::string* value) {
@@ -381,7 +356,7 @@ bool Properties::Get(const Slice& property, std::string* value) {
   } else if (name == Slice("nvm-model")) {
     *value = db_.nvm_model == nullptr ? "none" : db_.nvm_model->figures().Describe();
   } else if (name == Slice("estimate-num-keys")) {
-    *value = std::to_string(EstimateKeys());
+    *value = std::to_string(ReadStates::Pin(&tree_->states)->EstimateKeys());
   } else if (name == Slice("placement")) {
     *value = PlacementText();
   } else if (name == Slice("prometheus")) {

@@ -38,7 +38,6 @@ class Properties {
  private:
   CounterList Counters() EXCLUDES(db_mutex);
   bool CountTables(uint64_t level, size_t* count);
-  uint64_t EstimateKeys();
   std::string StatsText() EXCLUDES(db_mutex);
   std::string Prometheus() EXCLUDES(db_mutex);
   std::string TablesText() EXCLUDES(db_mutex);

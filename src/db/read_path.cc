@@ -28,7 +28,7 @@ namespace miodb {
 uint64_t ReadPath::ReadSequence(const ReadOptions& options) const {
   // acquire: pairs with the leader's release; the records up to this sequence are in the memtables.
   return options.snapshot != nullptr ? static_cast<const SnapshotImpl*>(options.snapshot)->sequence
-                                     : tree_->last_sequence.load(std::memory_order_acquire);
+                                     : sources_->last_sequence.load(std::memory_order_acquire);
 }
 
 // All filters at once, not one miss after the other.
@@ -98,7 +98,7 @@ Status ReadPath::GetPinned(const ReadOptions& options, const Slice& key, Use use
   Status result = db_.WithMemory([&] {
     if (db_.tracer.active()) [[unlikely]]
       db_.tracer.Get(key);
-    ReadStates::Pin pin(&tree_->states);
+    ReadStates::Pin pin(&sources_->states);
     bool found;
     RecordView record;
     BlockPin block;
@@ -167,7 +167,7 @@ void ReadPath::UnpinState(void* state) {
 // An iterator keeps its state by a counted reference, since it may live longer than the call and move to another
 // thread; the pin of the calling thread only bridges the time until then.
 ReadPoint ReadPath::NewReadPoint(const ReadOptions& options) {
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   ReadStates::Ref(pin.get());
   std::shared_ptr<const ReadState> state(pin.get(), [](ReadState* s) { UnpinState(s); });
   return {std::move(state), ReadSequence(options), db_.WallMicros()};  // after the pin, as in a get
@@ -265,7 +265,7 @@ void ForEachPart(const ReadState& state, WithSource with_source, WithTable with_
 
 // Files tell sizes alone: their entries are taken to be as large as the mean of all files.
 uint64_t ReadPath::CountEntries(const Range& range) {
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   uint64_t entries = 0;
   ForEachPart(
       *pin.get(), [&](InternalIterator* source) { entries += EntriesIn(order_, range, source); },
@@ -287,7 +287,7 @@ uint64_t ReadPath::CountEntries(const Range& range) {
 // No lock is taken and nothing is counted twice: the sum is of one read state, which has each record in one memtable,
 // table or file.
 void ReadPath::SumSizes(const Range* range, int n, uint64_t* sizes) {
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   for (int i = 0; i < n; i++) {
     if (order_.Compare(range[i].start, range[i].limit) >= 0) continue;
     ForEachPart(

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "miodb/db.h"
+#include "src/db/db_context.h"
 #include "src/db/db_iter.h"
-#include "src/db/tree.h"
+#include "src/db/read_sources.h"
 #include "src/iterator/lookup_key.h"
 #include "src/util/check.h"
 #include "src/util/helper_threads.h"
@@ -21,8 +22,10 @@ namespace miodb {
 
 class ReadPath {
  public:
-  ReadPath(DbContext& db, Tree* tree) : db_(db), order_(db.order), tree_(tree), helpers_(db.options.multi_get_threads) {
-    CHECK(tree != nullptr);
+  // The sources outlive this.
+  ReadPath(DbContext& db, ReadSources* sources)
+      : db_(db), order_(db.order), sources_(sources), helpers_(db.options.multi_get_threads) {
+    CHECK(sources != nullptr);
   }
   ReadPath(const ReadPath&) = delete;
   ReadPath& operator=(const ReadPath&) = delete;
@@ -86,7 +89,7 @@ class ReadPath {
 
   DbContext& db_;
   const KeyOrder order_;
-  Tree* const tree_;
+  ReadSources* const sources_;
   HelperThreads helpers_;  // for MultiGet
   ReadRings read_rings_;   // the same
 };

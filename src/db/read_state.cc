@@ -5,10 +5,18 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "src/util/check.h"
 
 namespace miodb {
+
+ReadState::ReadState(MemTableRef newest, std::vector<MemTableRef> sealed, VersionRef tables)
+    : memtable(std::move(newest)), immutables(std::move(sealed)), version(std::move(tables)) {
+  CHECK(memtable != nullptr && version != nullptr);
+  for (const MemTableRef& older : immutables) older->ranges().AppendTo(&older_ranges);
+  if (version->ranges != nullptr) older_ranges.push_back(version->ranges.get());
+}
 
 // The newest source with an answer need not have the newest deletion that the sequence sees, so all are asked.
 uint64_t ReadState::NewestRange(const Slice& key, uint64_t sequence) const {
@@ -29,6 +37,28 @@ std::vector<const RangeSet*> ReadState::RangeSets() const {
   memtable->ranges().AppendTo(&sets);
   sets.insert(sets.end(), older_ranges.begin(), older_ranges.end());
   return sets;
+}
+
+// Entries of memtables, tables and files. A deletion in a table is taken to hide one older entry; of those in memtables
+// nobody knows how many there are.
+uint64_t ReadState::EstimateKeys() const {
+  DCHECK(memtable != nullptr && version != nullptr);
+  uint64_t entries = memtable->count(), tombstones = 0;
+  for (const MemTableRef& sealed : immutables) entries += sealed->count();
+  for (const Run* run : version->runs) {
+    for (const TableRef& table : run->tables) {
+      entries += table->entries();
+      tombstones += table->tombstones();
+    }
+  }
+  const SsdLevels* const ssd = version->ssd.get();
+  for (size_t level = 0; ssd != nullptr && level < ssd->levels.size(); level++) {
+    for (const SstRef& file : ssd->levels[level]) {
+      entries += file->meta().entries;
+      tombstones += file->meta().tombstones;
+    }
+  }
+  return entries - std::min(entries, 2 * tombstones);
 }
 
 namespace {

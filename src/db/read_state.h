@@ -37,12 +37,15 @@ using MemTableRef = std::shared_ptr<MemTable>;
 class ReadStates;
 
 struct ReadState {
+  ReadState() = default;
+  ReadState(MemTableRef newest, std::vector<MemTableRef> sealed, VersionRef tables);
+
   ReadStates* owner = nullptr;
   MemTableRef memtable;
   std::vector<MemTableRef> immutables;  // sealed, newest first
   VersionRef version;
 
-  // Range deletions of all but the memtable, which may get some at any time. Set by Tree::Publish.
+  // Range deletions of all but the memtable, which may get some at any time.
   std::vector<const RangeSet*> older_ranges;
 
   bool has_ranges() const { return memtable->ranges().view() != nullptr || !older_ranges.empty(); }
@@ -52,6 +55,9 @@ struct ReadState {
 
   // All sets that a read is to ask, of which those of the memtable are the newest.
   std::vector<const RangeSet*> RangeSets() const;
+
+  // How many keys there are, by the numbers of entries.
+  uint64_t EstimateKeys() const;
 
   std::atomic<int64_t> references{0};
 };

@@ -49,7 +49,9 @@ constexpr uint64_t kBufferShare = 6;
 Status SsdTier::Open() {
   CHECK(db_.ssd == nullptr && db_.pool != nullptr);
   if (db_.options.ssd_path.empty()) return Status::OK();
-  Status s = SsdStore::Open(db_.options, floor_->store_id(), &db_.ssd, db_.families.has_families());
+  std::unique_ptr<SsdStore> store;
+  Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
+  db_.ssd = std::move(store);
   return s.ok() ? CheckEpoch() : s;
 }
 

@@ -113,13 +113,8 @@ Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const s
 // The state is made before anything changes, so that without memory readers go on with the old one.
 void Tree::Publish() {
   CHECK(memtable != nullptr && versions->current() != nullptr);
-  auto state = std::make_unique<ReadState>();
-  state->memtable = memtable;
-  state->immutables.assign(immutables.begin(), immutables.end());
-  state->version = versions->current();
-  for (const MemTableRef& sealed : immutables) sealed->ranges().AppendTo(&state->older_ranges);
-  if (state->version->ranges != nullptr) state->older_ranges.push_back(state->version->ranges.get());
-  states.Publish(std::move(state));
+  states.Publish(std::make_unique<ReadState>(memtable, std::vector<MemTableRef>(immutables.begin(), immutables.end()),
+                                             versions->current()));
 }
 
 uint64_t Tree::NewId() {

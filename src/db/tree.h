@@ -3,9 +3,8 @@
 //   memtable     takes the writes of the leader of a write group. Sealed, it becomes an immutable one.
 //   immutables   wait for their flush, newest first.
 //   versions     the tables of each level, and the manifest that makes edits of them durable.
-//   states       pairs of memtables and version that reads pin without a lock (read_state.h). A change is not visible
-//                before Publish.
-//   snapshots, last_sequence   up to which sequence reads see.
+//   ReadSources  pairs of memtables and version that reads pin without a lock, and up to which sequence reads see. A
+//                change is not visible before Publish.
 //
 // Threads: the annotations say what the database's mutex guards; the rest has locks or atomics of its own. The
 // memtable's contents belong to the leader.
@@ -14,7 +13,6 @@
 #ifndef MIODB_SRC_DB_TREE_H_
 #define MIODB_SRC_DB_TREE_H_
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -22,14 +20,13 @@
 
 #include "src/db/control.h"
 #include "src/db/db_context.h"
-#include "src/db/read_state.h"
-#include "src/db/snapshot_list.h"
+#include "src/db/read_sources.h"
 #include "src/util/check.h"
 #include "src/version/version_set.h"
 
 namespace miodb {
 
-class Tree {
+class Tree : public ReadSources {
  public:
   Tree(const DbContext& db, Control* control) : db_(db), control_(control) { CHECK(control != nullptr); }
   Tree(const Tree&) = delete;
@@ -89,17 +86,6 @@ class Tree {
 
   // How often the version has changed.
   uint64_t version_changes GUARDED_BY(db_mutex) = 0;
-
-  ReadStates states;
-  SnapshotList snapshots;
-
-  // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
-  // readers.
-  std::atomic<uint64_t> last_sequence{0};
-
-  // The newest write of those that went unread since the open; 0: none did. Acquire by readers that have pinned a
-  // state.
-  std::atomic<uint64_t> gone_unread{0};
 
  private:
   const DbContext& db_;

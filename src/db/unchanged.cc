@@ -41,7 +41,7 @@ Status ReadPath::FindNewest(const Slice& key, uint64_t sequence, ReadState* stat
   RecordView record;
   const Status s = Find(options, key, state, &block, &found, &record);
   // acquire: what the state lacks because it went unread is known here.
-  const uint64_t gone = MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : tree_->gone_unread.load(std::memory_order_acquire);
+  const uint64_t gone = MIODB_MUTATED(kGoneUnreadForgotten) ? 0 : sources_->gone_unread.load(std::memory_order_acquire);
   *newest = std::max(s.ok() && found ? record.sequence() : gone, state->NewestRange(key, sequence));
   return s;
 }
@@ -68,7 +68,7 @@ Status ReadPath::FindNewestSince(const Slice& key, uint64_t sequence, ReadState*
 
 Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_of) {
   DCHECK(as_of != nullptr);
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   *as_of = ReadSequence(ReadOptions());  // after the pin, as in a get
   for (const KeyAsOf& known : keys) {
     uint64_t newest;
@@ -83,7 +83,7 @@ Status ReadPath::CheckUnchanged(const std::vector<KeyAsOf>& keys, uint64_t* as_o
 Status ReadPath::CheckUnchangedSince(const std::vector<KeyAsOf>& keys, uint64_t as_of) {
   DCHECK_LE(as_of, ReadSequence(ReadOptions()));
   if (ReadSequence(ReadOptions()) == as_of) return Status::OK();
-  ReadStates::Pin pin(&tree_->states);
+  ReadStates::Pin pin(&sources_->states);
   for (const KeyAsOf& known : keys) {
     const uint64_t sequence = std::max(known.sequence, as_of);
     uint64_t newest;

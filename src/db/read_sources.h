@@ -1,0 +1,32 @@
+// ReadSources: what reads look at, and up to where they see. In a live database they are a part of the tree, which
+// publishes one state after the other; in a view there is one state, and the sequence stays as it is.
+//
+// Threads: any; whoever changes a state says how.
+
+#ifndef MIODB_SRC_DB_READ_SOURCES_H_
+#define MIODB_SRC_DB_READ_SOURCES_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "src/db/read_state.h"
+#include "src/db/snapshot_list.h"
+
+namespace miodb {
+
+struct ReadSources {
+  ReadStates states;
+  SnapshotList snapshots;
+
+  // The newest sequence that reads may see. Release by the leader after its group is in the memtable, acquire by
+  // readers.
+  std::atomic<uint64_t> last_sequence{0};
+
+  // The newest write of those that went unread since the open; 0: none did. Acquire by readers that have pinned a
+  // state.
+  std::atomic<uint64_t> gone_unread{0};
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_READ_SOURCES_H_

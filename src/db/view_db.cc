@@ -1,0 +1,80 @@
+// How a view is made of a state: the parts of a live database that read, over sources that nobody changes.
+
+#include "src/db/view_db.h"
+
+#include <utility>
+
+#include "src/db/db_context.h"
+#include "src/db/family_handles.h"
+#include "src/util/check.h"
+#include "src/util/no_throw.h"
+
+namespace miodb {
+
+namespace {
+
+// Room for the root of an empty memtable.
+constexpr size_t kBlockBytes = 16 * 1024;
+
+// Nothing of a view would be told to a listener.
+Options WithoutListeners(Options options) {
+  options.listeners.clear();
+  return options;
+}
+
+}  // namespace
+
+Status ViewDb::Make(const Options& options, const std::string& name, const DbHooks& hooks, ViewState state,
+                    std::unique_ptr<ViewDb>* view) {
+  CHECK(*view == nullptr && state.pool != nullptr && state.version != nullptr);
+  CHECK_EQ(state.ssd != nullptr, state.version->ssd != nullptr);
+  return NoThrow(name, [&] {
+    view->reset(new ViewDb(options, name, hooks, std::move(state)));
+    return Status::OK();
+  });
+}
+
+// The gate comes first: what keys mean is asked from the first read on.
+ViewDb::ViewDb(const Options& options, const std::string& name, const DbHooks& hooks, ViewState state)
+    : context_(std::make_unique<DbContext>(WithoutListeners(options), name, hooks)),
+      sources_(std::make_unique<ReadSources>()),
+      read_(std::make_unique<ReadPath>(*context_, sources_.get())) {
+  if (state.next_family > 1) FamilyGate::Closed(&context_->families).SetHasFamilies();
+  handles_ = std::make_unique<FamilyHandles>(*context_, read_.get(), state.families);
+  context_->info_log = options.info_log;
+  context_->pool = std::move(state.pool);
+  context_->ssd = std::move(state.ssd);
+  context_->blocks = std::make_unique<BlockPool>(kBlockBytes, 0);
+  auto newest = std::make_shared<MemTable>(context_->order, context_->blocks.get(), 0, context_->pool->secret());
+  sources_->states.Publish(
+      std::make_unique<ReadState>(std::move(newest), std::move(state.memtables), std::move(state.version)));
+  sources_->last_sequence.store(state.sequence, std::memory_order_release);  // release: as by a leader
+  Serve({context_.get(), sources_.get(), read_.get(), handles_.get()});
+}
+
+ViewDb::~ViewDb() {
+  DCHECK(sources_->snapshots.empty());  // the user releases all snapshots before
+}
+
+Status ViewDb::Refusal() const {
+  return context_->WithMemory(
+      [this] { return Status::NotSupported(context_->name, "is a view of a savepoint, which nobody can write to"); });
+}
+
+Status ViewDb::CreateColumnFamily(const std::string&, ColumnFamilyHandle** family) {
+  DCHECK(family != nullptr);
+  *family = nullptr;
+  return Refusal();
+}
+
+bool ViewDb::GetProperty(const Slice& property, std::string* value) {
+  DCHECK(value != nullptr);
+  if (property != Slice("miodb.estimate-num-keys")) return false;
+  const Status s = context_->WithMemory([&] {
+    *value = std::to_string(ReadStates::Pin(&sources_->states)->EstimateKeys());
+    return Status::OK();
+  });
+  return s.ok();
+}
+
+}  // namespace miodb
