@@ -48,10 +48,7 @@ Status DBImpl::DoAddRegion(const NvmRegion& region) {
   if (!s.ok()) return s;
   context_->LogStatus("STORE", store_->Keep(StoreState::kInUse));  // where a region is can be found out without it
   DbLock lock(control_.get());
-  // Whoever waits for space may have it now.
-  space_->ForgetReclaimed();
-  scheduler_->SpaceAdded();
-  control_->Progressed();
+  space_->CameFree();
   return s;
 }
 

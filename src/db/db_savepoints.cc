@@ -3,6 +3,7 @@
 #include "src/db/chunk_memtable.h"
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
+#include "src/db/view_db.h"
 
 namespace miodb {
 
@@ -16,6 +17,32 @@ Status DBImpl::DropSavepoint(const Slice& name) {
 
 Status DBImpl::ListSavepoints(std::vector<SavepointInfo>* savepoints) {
   return context_->WithMemory([&] { return savepoints_->List(savepoints); });
+}
+
+// What memtables had becomes a memtable again, over the same chunks.
+Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
+  DCHECK(view != nullptr);
+  *view = nullptr;
+  return context_->WithMemory([&] {
+    SavepointRef savepoint;
+    Status s = savepoints_->Find(name, &savepoint);
+    if (!s.ok()) return s;
+    ViewState state;
+    state.pool = context_->pool;
+    state.ssd = context_->ssd;
+    state.version = savepoint->version;
+    state.sequence = savepoint->entry.sequence;
+    state.next_family = savepoint->next_family;
+    state.families = savepoint->families;
+    if (!savepoint->log.empty()) {
+      state.memtables.push_back(tree_->NewMemTable(BloomFilter::Pages::kAsUsed));
+      s = TakeUpLog(context_->order, *context_->pool, *savepoint, state.memtables.back().get());
+    }
+    std::unique_ptr<ViewDb> opened;
+    if (s.ok()) s = ViewDb::Make(context_->options, context_->name, context_->hooks, std::move(state), &opened);
+    if (s.ok()) *view = opened.release();
+    return s;
+  });
 }
 
 }  // namespace miodb

@@ -115,7 +115,7 @@ Status Savepoints::Drop(const Slice& name) {
   savepoint.reset();  // its space is free before writers who wait for some are told
   db_.Log("dropped %s", Title(name).c_str());
   DbLock db_lock(control_);
-  control_->Progressed();
+  space_->CameFree();
   return s;
 }
 

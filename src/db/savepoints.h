@@ -29,7 +29,7 @@ namespace miodb {
 class Savepoints {
  public:
   Savepoints(const DbContext& db, const WritePath::Parts& parts, WritePath* write, Requests* requests)
-      : db_(db), control_(parts.control), tree_(parts.tree), write_(write), requests_(requests) {
+      : db_(db), control_(parts.control), tree_(parts.tree), space_(parts.space), write_(write), requests_(requests) {
     parts.Check();
     CHECK(write != nullptr && requests != nullptr);
   }
@@ -55,6 +55,7 @@ class Savepoints {
   const DbContext& db_;
   Control* const control_;
   Tree* const tree_;
+  Space* const space_;
   WritePath* const write_;
   Requests* const requests_;
 
