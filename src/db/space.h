@@ -61,10 +61,11 @@ class Space {
     return reclaimed_at_.load(std::memory_order_relaxed) == sequence;  // relaxed: a hint
   }
   void SetReclaimedAt(uint64_t sequence) { reclaimed_at_.store(sequence, std::memory_order_relaxed); }  // relaxed: same
+  void ForgetReclaimed() { SetReclaimedAt(UINT64_MAX); }
 
   // Space has come from outside: whoever waits for some may have it now.
   void CameFree() REQUIRES(db_mutex) {
-    SetReclaimedAt(UINT64_MAX);
+    ForgetReclaimed();
     scheduler_->SpaceAdded();
     control_->Progressed();
   }
