@@ -43,7 +43,6 @@ Status TakeUpChunk(const KeyOrder& order, const LogPiece& piece, const ExtentRef
     memtable->AddSorted(std::make_unique<SortedChunk>(order, bytes, std::move(places)));
     for (const RecordView& range : ranges) memtable->AddSortedRange(range.key, range.value, range.sequence());
   }
-  CHECK_LE(piece.valid_bytes, extent->size());
   auto chunk = std::make_unique<LogChunk>();
   chunk->id = piece.place.id;
   chunk->extent = extent;

@@ -143,6 +143,7 @@ Status Recovery::ReplayHistory(const LogHistory& log, const std::map<uint64_t, E
     }
     capacity += piece.place.size;
     const ExtentRef& extent = extents.at(piece.place.id);
+    CHECK_LE(piece.valid_bytes, extent->size());
     Status s = TakeUpChunk(db_.order, piece, extent, memtable.get());
     if (!s.ok()) return s;
     if (piece.place.sealed || MIODB_MUTATED(kLogAppendAfterOpen)) continue;

@@ -60,6 +60,15 @@ std::string DBPeer::CheckSpace(DB* db) {
       }
     }
   }
+  for (const auto& [id, savepoint] : impl->tree_->versions->savepoints()) {
+    for (const SavedChunk& chunk : savepoint->log) space.Add(chunk.extent->offset(), chunk.extent->size());
+    for (const Run* run : savepoint->version->runs) {
+      for (const TableRef& table : run->tables) {
+        space.Add(table->index()->offset(), table->index()->size());
+        for (const PayloadRef& p : table->payload()) space.Add(p.extent->offset(), p.extent->size());
+      }
+    }
+  }
   // With the log off memtables hold space that no crash could leave anything in.
   const auto add_reserved = [&](const LogChunk& chunk) {
     if (chunk.reserved != nullptr) space.Add(chunk.reserved->offset(), chunk.reserved->size());

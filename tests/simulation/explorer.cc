@@ -187,6 +187,8 @@ void Explorer::Do(const Op& op) {
       return;
     case 'n':
       return MakeOrDropFamily();
+    case 'q':
+      return MakeOrDropSavepoint(op.a);
     case 'c':
       return db_->CompactRange(nullptr, nullptr);
     case 't':
@@ -230,6 +232,18 @@ void Explorer::MakeOrDropFamily() {
   }
   if (s.ok()) totals_.families++;
   if (!s.ok() && !s.IsNoSpace()) Fail("column family: " + s.ToString());
+}
+
+// What is in a savepoint survives as the savepoint does, so all that was written before it is promised.
+void Explorer::MakeOrDropSavepoint(uint32_t number) {
+  const std::string name = std::to_string(number);
+  const bool was_there = oracle_->HasSavepoint(name);
+  oracle_->StartSavepoint(name);
+  const Status s = was_there ? db_->DropSavepoint(name) : db_->CreateSavepoint(name);
+  oracle_->EndSavepoint(name, s.ok() != was_there);
+  if (s.ok() && !was_there) oracle_->PromiseAll();
+  if (s.ok()) totals_.savepoints++;
+  if (!s.ok() && !s.IsNoSpace()) Fail("savepoint: " + s.ToString());
 }
 
 // Of writers beside one another those that found no room write on their own.

@@ -60,7 +60,7 @@ struct Totals {
   uint64_t refused = 0;    // writes, for lack of space
   // Of the histories' own work.
   uint64_t flushes = 0, merges = 0, lazy_copies = 0, evacuations = 0, splits = 0, rollovers = 0, growths = 0,
-           regions = 0, families = 0;
+           regions = 0, families = 0, savepoints = 0;
 };
 
 class Explorer {
@@ -104,6 +104,7 @@ class Explorer {
   void Do(const Op& op);
   void AddRegion();
   void MakeOrDropFamily();
+  void MakeOrDropSavepoint(uint32_t number);
   void Write(const Op& op);
   void WriteBatchOf(const std::vector<Update>& updates, bool sync);
   void Reopen(char how);

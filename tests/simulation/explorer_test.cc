@@ -46,6 +46,7 @@ TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   EXPECT_GT(t.splits, 0u);
   EXPECT_EQ(GetParam() != Mode::kFile, t.beside > 0);
   EXPECT_GT(t.growths, 0u);
+  EXPECT_GT(t.savepoints, 0u);
   EXPECT_GT(t.killed, 0u);
   EXPECT_GT(t.deep, 0u);
   EXPECT_GT(t.went_on, 0u);

@@ -73,7 +73,7 @@ uint64_t NextDate() {
 
 std::string ToText(const Op& op) {
   std::string text(1, op.kind);
-  if (op.is_write()) {
+  if (op.has_number()) {
     text += std::to_string(op.a);
     if (op.has_size()) text += "." + std::to_string(op.b);
     if (op.sync) text += "!";
@@ -95,7 +95,7 @@ bool FromText(const std::string& text, History* history) {
     Op op;
     op.kind = word[0];
     const char* p = word.c_str() + 1;
-    if (op.is_write()) {
+    if (op.has_number()) {
       char* end;
       op.a = static_cast<uint32_t>(std::strtoul(p, &end, 10));
       if (end == p) return false;
@@ -106,7 +106,7 @@ bool FromText(const std::string& text, History* history) {
         if (end == p) return false;
         p = end;
       }
-      op.sync = *p == '!';
+      op.sync = op.is_write() && *p == '!';
       if (op.sync) p++;
     } else if (std::strchr(kNumberless, op.kind) == nullptr) {
       return false;
@@ -171,6 +171,7 @@ Config MakeConfig(uint64_t seed) {
   }
   config.lifetimes = seed % 4 == 1;
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
+  if (seed % 8 == 0 || seed % 8 == 3 || seed % 16 == 7) config.savepoints = 3;
   config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;
 }
@@ -214,6 +215,10 @@ History MakeHistory(uint64_t seed, const Config& config) {
   if (config.split > 0) history.insert(history.begin() + static_cast<std::ptrdiff_t>(random.Uniform(length)), Op{'a'});
   for (int i = 0; config.family_keys > 0 && i < 6; i++) {
     history.insert(history.begin() + static_cast<std::ptrdiff_t>(random.Uniform(history.size())), Op{'n'});
+  }
+  for (int i = 0; config.savepoints > 0 && i < 10; i++) {
+    const uint32_t number = static_cast<uint32_t>(random.Uniform(static_cast<uint64_t>(config.savepoints)));
+    history.insert(history.begin() + static_cast<std::ptrdiff_t>(random.Uniform(history.size())), Op{'q', number});
   }
   return history;
 }

@@ -11,6 +11,7 @@
 //   f       flush                             c     settle everything in the repository (lazy copy)
 //   s r     take a snapshot, release the oldest      t     release one, or take one if none is held
 //   a       add a region to the pool
+//   q3      make savepoint 3, or drop it if it is there
 //   n       make a column family with nothing in it, or drop it if it is there
 //   o k x   close and open; kill the process and open; the same after a loss of power
 //
@@ -37,6 +38,7 @@ struct Op {
   bool sync = false;
 
   bool is_write() const { return has_size() || kind == 'd' || kind == 'y'; }
+  bool has_number() const { return is_write() || kind == 'q'; }
   bool has_size() const { return std::strchr("pbwmzvlg", kind) != nullptr; }
 };
 
@@ -58,6 +60,7 @@ struct Config {
   int single_keys = 0;     // the last of them, which only z and y write
   bool lifetimes = false;  // random histories have some
   uint64_t split = 0;      // where a second region may begin; 0: nowhere
+  int savepoints = 0;      // random histories make and drop so many
   int family_keys = 0;     // of the others the last ones, which lie in a column family that their first write makes
 
   int first_single_key() const { return keys - single_keys; }

@@ -51,6 +51,7 @@ Oracle Oracle::Fork(uint64_t p) const {
   fork.states_.push_back(*At(p));
   fork.ends_.push_back(p);
   fork.values_ = std::make_shared<std::deque<std::string>>();
+  fork.savepoints_ = savepoints_;
   return fork;
 }
 
@@ -109,23 +110,61 @@ std::string Oracle::Check(DB* db, uint64_t low, uint64_t high, uint64_t* p) cons
   if (*p > high) return found + ", only " + std::to_string(high) + " were started";
   const State* const state = At(*p);
   if (state == nullptr) return found + ", in the middle of a batch";
+  std::string wrong = CheckState(db, *state);
+  if (wrong.empty()) wrong = CheckSavepoints(db);
+  return wrong.empty() ? "" : found + wrong;
+}
+
+std::string Oracle::CheckState(DB* db, const State& state) const {
   // Before the family's first write is acknowledged, it is there or not.
   ColumnFamilyHandle* family = nullptr;
   const Status has_family = db->GetColumnFamily(kFamily, &family);
-  if (!has_family.ok() && !has_family.IsNotFound()) return found + "; its family: " + has_family.ToString();
+  if (!has_family.ok() && !has_family.IsNotFound()) return "; its family: " + has_family.ToString();
   static std::string value;
   for (int key = 0; key < keys(); key++) {
-    const std::string* const wanted = (*state)[static_cast<size_t>(key)];
+    const std::string* const wanted = state[static_cast<size_t>(key)];
     const Status s = !InFamily(key)      ? db->Get(ReadOptions(), KeyText(key), &value)
                      : family != nullptr ? db->Get(ReadOptions(), family, KeyText(key), &value)
                                          : has_family;
     if (wanted == nullptr ? s.IsNotFound() : s.ok() && value == *wanted) continue;
-    return found + "; get of " + KeyText(key) + ": " + (s.ok() ? Shown(&value) : s.ToString()) + " instead of " +
-           Shown(wanted);
+    return "; get of " + KeyText(key) + ": " + (s.ok() ? Shown(&value) : s.ToString()) + " instead of " + Shown(wanted);
   }
-  std::string wrong = CheckScan(db, *state, nullptr);
-  if (wrong.empty() && family != nullptr) wrong = CheckScan(db, *state, family);
-  return wrong.empty() ? "" : found + wrong;
+  std::string wrong = CheckScan(db, state, nullptr);
+  if (wrong.empty() && family != nullptr) wrong = CheckScan(db, state, family);
+  return wrong;
+}
+
+void Oracle::StartSavepoint(const std::string& name) {
+  const auto [saved, fresh] = savepoints_.emplace(name, Saved{Phase::kMaking, states_.back()});
+  if (!fresh) saved->second.phase = Phase::kDropping;
+}
+
+void Oracle::EndSavepoint(const std::string& name, bool is_there) {
+  if (is_there) {
+    savepoints_.at(name).phase = Phase::kThere;
+  } else {
+    savepoints_.erase(name);
+  }
+}
+
+// Those that are there have the state of their moment. One that is being made or dropped may be there.
+std::string Oracle::CheckSavepoints(DB* db) const {
+  std::vector<SavepointInfo> list;
+  const Status listed = db->ListSavepoints(&list);
+  if (!listed.ok()) return "; its savepoints: " + listed.ToString();
+  size_t there = 0;
+  for (const SavepointInfo& info : list) {
+    const auto saved = savepoints_.find(info.name);
+    if (saved == savepoints_.end()) return "; nobody made savepoint " + info.name + ", or it was dropped";
+    there += saved->second.phase == Phase::kThere;
+    DB* opened = nullptr;
+    const Status s = db->OpenSavepoint(info.name, &opened);
+    const std::unique_ptr<DB> view(opened);
+    const std::string wrong = s.ok() ? CheckState(view.get(), saved->second.state) : ": " + s.ToString();
+    if (!wrong.empty()) return "; savepoint " + info.name + wrong;
+  }
+  for (const auto& [name, saved] : savepoints_) there -= saved.phase == Phase::kThere;
+  return there == 0 ? "" : "; savepoints are missing";
 }
 
 // family: null: the default one.

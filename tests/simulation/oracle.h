@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,6 +55,12 @@ class Oracle {
   void AcknowledgeUpTo(uint64_t sequence);
   void PromiseAll() { promised_ = acknowledged_; }
 
+  // A savepoint is being made of what was started, or dropped; then it is there, or not.
+  enum class Phase { kMaking, kThere, kDropping };
+  void StartSavepoint(const std::string& name);
+  void EndSavepoint(const std::string& name, bool is_there);
+  bool HasSavepoint(const std::string& name) const { return savepoints_.count(name) > 0; }
+
   // What was not promised is no longer acknowledged.
   void LosePower() { acknowledged_ = promised_; }
 
@@ -75,7 +82,14 @@ class Oracle {
  private:
   Oracle() = default;
 
+  struct Saved {
+    Phase phase;
+    State state;
+  };
+
+  std::string CheckState(DB* db, const State& state) const;
   std::string CheckScan(DB* db, const State& state, ColumnFamilyHandle* family) const;
+  std::string CheckSavepoints(DB* db) const;
 
   int first_family_key_ = 0;
   int end_family_key_ = 0;
@@ -86,6 +100,7 @@ class Oracle {
   std::vector<State> states_;   // after each write
   std::vector<uint64_t> ends_;  // sequence after each write, beginning with base_
   std::shared_ptr<std::deque<std::string>> values_;
+  std::map<std::string, Saved> savepoints_;
 };
 
 }  // namespace miodb::sim
