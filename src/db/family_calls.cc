@@ -137,23 +137,31 @@ Status FamilyCalls::DeleteRange(const WriteOptions& options, ColumnFamilyHandle*
   });
 }
 
+// *engine_key refers to the caller's key or to one in *room, which is a deque, as that moves none when it grows.
+Status FamilyCalls::EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
+                              Slice* engine_key) const {
+  uint32_t id;
+  const Status s = families_->IdOf(family, &id);
+  if (!s.ok()) return s;
+  if (id == kDefaultFamily && context_of_calls_->families.Hides(key)) return Status::NotFound(Slice());
+  *engine_key = id == kDefaultFamily ? key : room->emplace_back(id, key).slice();
+  return s;
+}
+
 // The keys are looked up beside other writers first, so that in the queue there is only what came since. A key that the
 // default family does not see is one that nobody can change.
 Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates,
                                      const std::vector<KeyAsOf>& keys) {
   return context_of_calls_->WithMemory([&] {
-    std::deque<FamilyKey> family_keys;  // a deque, as in GetFromMany
+    std::deque<FamilyKey> room;
     std::vector<KeyAsOf> known;
     known.reserve(keys.size());
     for (const KeyAsOf& key : keys) {
-      uint32_t id = kDefaultFamily;
-      const Status s = key.family != nullptr ? families_->IdOf(key.family, &id) : Status::OK();
-      if (!s.ok()) return s;
-      if (id != kDefaultFamily) {
-        known.emplace_back(family_keys.emplace_back(id, key.key).slice(), key.sequence);
-      } else if (!context_of_calls_->families.Hides(key.key)) {
-        known.emplace_back(key.key, key.sequence);
-      }
+      Slice engine_key;
+      const Status s =
+          EngineKey(key.family != nullptr ? key.family : DefaultColumnFamily(), key.key, &room, &engine_key);
+      if (s.ok()) known.emplace_back(engine_key, key.sequence);
+      if (!s.ok() && !s.IsNotFound()) return s;
     }
     uint64_t as_of = 0;
     const Status s = read_of_calls_->CheckUnchanged(known, &as_of);
@@ -220,18 +228,14 @@ std::vector<Status> FamilyCalls::GetFromMany(const ReadOptions& options,
     statuses.resize(keys.size());
     values->clear();
     values->resize(keys.size());
-    // The family keys stand in a deque, as the slices refer to them and a vector would move them when it grows.
-    std::deque<FamilyKey> family_keys;
+    std::deque<FamilyKey> room;
     std::vector<Slice> looked_for;
     std::vector<size_t> places;  // of looked_for among all keys
     for (size_t i = 0; i < keys.size(); i++) {
-      uint32_t id;
-      statuses[i] = families_->IdOf(families[i], &id);
-      if (statuses[i].ok() && id == kDefaultFamily && context_of_calls_->families.Hides(keys[i])) {
-        statuses[i] = Status::NotFound(Slice());
-      }
+      Slice engine_key;
+      statuses[i] = EngineKey(families[i], keys[i], &room, &engine_key);
       if (!statuses[i].ok()) continue;
-      looked_for.push_back(id == kDefaultFamily ? keys[i] : family_keys.emplace_back(id, keys[i]).slice());
+      looked_for.push_back(engine_key);
       places.push_back(i);
     }
     std::vector<Value> found;

@@ -6,6 +6,7 @@
 #ifndef MIODB_SRC_DB_FAMILY_CALLS_H_
 #define MIODB_SRC_DB_FAMILY_CALLS_H_
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace miodb {
 struct DbContext;
 struct FamilyEntry;
 class Families;
+class FamilyKey;
 class ReadPath;
 class WritePath;
 
@@ -77,6 +79,9 @@ class FamilyCalls : public DB {
   DB* WithoutHandle() { return this; }
   Status Update(const WriteOptions& options, uint8_t type, ColumnFamilyHandle* family, const Slice& key,
                 const Slice& value);
+  // What the engine has a key under. NotFound: the default family does not see it, whatever there is of it.
+  Status EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
+                   Slice* engine_key) const;
   template <typename Value>
   Status GetFrom(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key, Value* value);
   template <typename Value>
