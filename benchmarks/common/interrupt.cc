@@ -24,6 +24,14 @@ std::atomic<int> Interrupt::signal_{0};
 std::atomic<int64_t> Interrupt::first_nanos_{0};
 std::atomic<int> Interrupt::wake_{-1};
 
+// The handler calls this too, so errno stays what it was to the code that a signal interrupts.
+void Interrupt::RequestStop() {
+  const int before = errno;
+  eventfd_write(wake_.load(std::memory_order_relaxed), 1);  // Before the flag: who sees it may call Install.
+  errno = before;
+  stop_.store(true, std::memory_order_relaxed);
+}
+
 void Interrupt::OnSignal(int signal) {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -31,9 +39,6 @@ void Interrupt::OnSignal(int signal) {
   int64_t first = 0;
   if (first_nanos_.compare_exchange_strong(first, now, std::memory_order_relaxed)) {
     signal_.store(signal, std::memory_order_relaxed);
-    const int before = errno;
-    eventfd_write(wake_.load(std::memory_order_relaxed), 1);  // Before the flag: who sees it may call Install.
-    errno = before;
     RequestStop();
   } else if (now - first >= kOneRequest.count()) {
     std::signal(signal, SIG_DFL);

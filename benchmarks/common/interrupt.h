@@ -24,13 +24,13 @@ class Interrupt {
 
   // Relaxed: the flag carries no data; a loop that sees it an operation later is as good.
   static bool StopRequested() { return stop_.load(std::memory_order_relaxed); }
-  static void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
+  static void RequestStop();
 
   // The signal that came, or 0.
   static int Signal() { return signal_.load(std::memory_order_relaxed); }
 
-  // Waits until a descriptor is ready for these events of poll(2). False: the run has to stop, by a signal that came
-  // before or during the wait, to whatever thread; needs Install.
+  // Waits until a descriptor is ready for these events of poll(2). False: the run has to stop, by a signal to whatever
+  // thread, or a call of RequestStop by any, before or during the wait; needs Install.
   static bool Wait(int descriptor, short events);
 
   // Makes a call that waits for long; "stop" makes it return early, and is called from another thread, once, when the
@@ -43,7 +43,7 @@ class Interrupt {
   static std::atomic<bool> stop_;
   static std::atomic<int> signal_;
   static std::atomic<int64_t> first_nanos_;  // When the first signal came, on the monotonic clock; 0: none came.
-  static std::atomic<int> wake_;             // Readable once a signal came; -1 before the first Install.
+  static std::atomic<int> wake_;             // Readable once the run has to stop; -1 before the first Install.
 };
 
 }  // namespace miodb::bench

@@ -8,7 +8,6 @@
 // compacted, and after WaitForIdle.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,32 +16,23 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/cost/cost.h"
 #include "miodb/db.h"
 #include "miodb/options.h"
 
+using miodb::cost::Check;
+using miodb::cost::Clock;
+using miodb::cost::Key;
+using miodb::cost::Since;
+
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kScans = 11;
-
-void Check(const miodb::Status& s) {
-  if (s.ok()) return;
-  std::fprintf(stderr, "drop_cost: %s\n", s.ToString().c_str());
-  std::exit(1);
-}
 
 double MillisOf(const std::function<void()>& call) {
   const Clock::time_point start = Clock::now();
   call();
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-// 16 digits in an order that looks random.
-std::string Key(uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "%016llu", static_cast<unsigned long long>(number * 2654435761 % 4294967296));
-  return text;
+  return Since<std::milli>(start);
 }
 
 struct Shape {

@@ -14,45 +14,30 @@
 #include <memory>
 #include <string>
 
+#include "benchmarks/cost/cost.h"
 #include "miodb/db.h"
 #include "miodb/options.h"
 
+using miodb::cost::Check;
+using miodb::cost::Key;
+
 namespace {
 
+// No key whose number is this or larger is in the database.
 constexpr uint64_t kRecords = 40000;
 constexpr uint64_t kOperations = 5000;
 constexpr size_t kValueBytes = 100;
 
-void Check(const miodb::Status& s) {
-  if (s.ok()) return;
-  std::fprintf(stderr, "operation_cost: %s\n", s.ToString().c_str());
-  std::exit(1);
-}
-
-// Keys of 16 digits in an order that looks random; of numbers from kRecords on, none is in the database.
-class Keys {
- public:
-  miodb::Slice Key(uint64_t number) {
-    std::snprintf(text_, sizeof(text_), "%016llu", static_cast<unsigned long long>(number * 2654435761 % 4294967296));
-    return miodb::Slice(text_, 16);
-  }
-
- private:
-  char text_[24];
-};
-
 // The keys are made before, so that their cost is not counted.
 std::unique_ptr<std::string[]> MakeKeys(uint64_t first, uint64_t stride) {
-  Keys keys;
   auto made = std::make_unique<std::string[]>(kOperations);
-  for (uint64_t i = 0; i < kOperations; i++) made[i] = keys.Key(first + i * stride).ToString();
+  for (uint64_t i = 0; i < kOperations; i++) made[i] = Key(first + i * stride);
   return made;
 }
 
 void DeleteRanges(miodb::DB* db, uint64_t count) {
-  Keys keys;
   for (uint64_t i = 0; i < count; i++) {
-    const std::string key = keys.Key(i * 3).ToString();
+    const std::string key = Key(i * 3);
     Check(db->DeleteRange(miodb::WriteOptions(), key + "a", key + "b"));
   }
   Check(db->Flush());
@@ -141,8 +126,7 @@ int main(int argc, char** argv) {
   std::unique_ptr<miodb::DB> db(opened);
   const std::string bytes(kValueBytes, 'v');
   std::string value;
-  Keys keys;
-  for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), keys.Key(i), bytes));
+  for (uint64_t i = 0; i < kRecords; i++) Check(db->Put(miodb::WriteOptions(), Key(i), bytes));
   Check(db->WaitForIdle());
   if (argc == 3 && !statistics) DeleteRanges(db.get(), std::strtoull(argv[2], nullptr, 10));
 

@@ -12,36 +12,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "benchmarks/cost/cost.h"
 #include "miodb/db.h"
 #include "miodb/options.h"
+
+using miodb::cost::Check;
+using miodb::cost::Clock;
+using miodb::cost::Key;
+using miodb::cost::Since;
 
 namespace {
 
 constexpr uint64_t kGets = 1000;
-
-void Check(const miodb::Status& s) {
-  if (s.ok()) return;
-  std::fprintf(stderr, "reopen_cost: %s\n", s.ToString().c_str());
-  std::exit(1);
-}
-
-// 16 digits in an order that looks random.
-std::string Key(uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "%016llu", static_cast<unsigned long long>(number * 2654435761 % 4294967296));
-  return text;
-}
-
-double MillisSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
 
 double CpuMillis() {
   rusage used;
@@ -79,21 +67,21 @@ namespace {
 
 void OpenAndRead(const miodb::Options& options, const char* directory, uint64_t puts) {
   const double cpu = CpuMillis();
-  auto start = std::chrono::steady_clock::now();
+  auto start = Clock::now();
   miodb::DB* opened;
   CountedOpen(options, directory, &opened);
-  std::printf("open %.2f ms, %.2f of them on the CPU\n", MillisSince(start), CpuMillis() - cpu);
+  std::printf("open %.2f ms, %.2f of them on the CPU\n", Since<std::milli>(start), CpuMillis() - cpu);
   const std::unique_ptr<miodb::DB> db(opened);
   std::string value;
-  start = std::chrono::steady_clock::now();
+  start = Clock::now();
   Check(db->Get(miodb::ReadOptions(), Key(puts / 2), &value));
-  std::printf("first get %.3f ms\n", MillisSince(start));
-  start = std::chrono::steady_clock::now();
+  std::printf("first get %.3f ms\n", Since<std::milli>(start));
+  start = Clock::now();
   for (uint64_t i = 0; i < kGets; i++) Check(db->Get(miodb::ReadOptions(), Key(i * 7919 % puts), &value));
-  std::printf("%llu gets after it %.3f ms\n", static_cast<unsigned long long>(kGets), MillisSince(start));
-  start = std::chrono::steady_clock::now();
+  std::printf("%llu gets after it %.3f ms\n", static_cast<unsigned long long>(kGets), Since<std::milli>(start));
+  start = Clock::now();
   Check(db->WaitForIdle());
-  std::printf("until all is flushed %.0f ms\n", MillisSince(start));
+  std::printf("until all is flushed %.0f ms\n", Since<std::milli>(start));
 }
 
 }  // namespace

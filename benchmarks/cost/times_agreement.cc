@@ -10,7 +10,6 @@
 // same calls, whatever else the machine does is in both.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -20,32 +19,19 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/cost/cost.h"
 #include "miodb/db.h"
 #include "miodb/iterator.h"
 #include "miodb/options.h"
 
+using miodb::cost::Check;
+using miodb::cost::Clock;
+using miodb::cost::Key;
+using miodb::cost::Since;
+
 namespace {
 
 constexpr double kMostPercent = 3;
-
-void Check(const miodb::Status& s) {
-  if (s.ok()) return;
-  std::fprintf(stderr, "times_agreement: %s\n", s.ToString().c_str());
-  std::exit(1);
-}
-
-// 16 digits in an order that looks random.
-std::string Key(uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof(text), "%016llu", static_cast<unsigned long long>(number * 2654435761 % 4294967296));
-  return text;
-}
-
-using Clock = std::chrono::steady_clock;
-
-double MicrosBetween(Clock::time_point start, Clock::time_point end) {
-  return std::chrono::duration<double, std::micro>(end - start).count();
-}
 
 double Percentile(const std::vector<double>& sorted, double percent) {
   return sorted[static_cast<size_t>(percent / 100 * static_cast<double>(sorted.size() - 1))];
@@ -59,7 +45,7 @@ std::vector<double> Measure(uint64_t calls, const std::function<void(uint64_t)>&
     prepare(i);
     const Clock::time_point start = Clock::now();
     call();
-    micros[i] = MicrosBetween(start, Clock::now());
+    micros[i] = Since<std::micro>(start);
   }
   std::sort(micros.begin(), micros.end());
   return micros;

@@ -109,6 +109,12 @@ char* CopyForC(const Slice& bytes);
 // If s is an error, puts its message in place of *errptr and returns true.
 bool SaveError(char** errptr, const Status& s);
 
+// Of a call that looks for something: whether it found it. What is not there is an answer and no error.
+bool Found(const Status& s, char** errptr);
+
+// What such a call found, as CopyForC, and its size in *vallen; if it did not, NULL and 0.
+char* ValueForC(const Status& s, const Slice& value, size_t* vallen, char** errptr);
+
 }  // namespace miodb
 
 #endif  // MIODB_SRC_C_API_C_TYPES_H_

@@ -14,11 +14,13 @@
 
 using miodb::ColumnFamilyHandle;
 using miodb::CopyForC;
+using miodb::Found;
 using miodb::HandleOf;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
 using miodb::Status;
+using miodb::ValueForC;
 
 namespace {
 
@@ -27,12 +29,6 @@ const ColumnFamilyHandle* HandleOf(const miodb_column_family_t* family) {
   return reinterpret_cast<const ColumnFamilyHandle*>(family);
 }
 miodb_column_family_t* ForC(ColumnFamilyHandle* family) { return reinterpret_cast<miodb_column_family_t*>(family); }
-
-// A call that finds a value: found becomes true, or errptr is set, or neither.
-bool Found(const Status& s, char** errptr) {
-  if (!s.ok() && !s.IsNotFound()) SaveError(errptr, s);
-  return s.ok();
-}
 
 }  // namespace
 
@@ -165,16 +161,14 @@ void miodb_writebatch_single_delete_cf(leveldb_writebatch_t* batch, miodb_column
 
 // ---- Reads.
 
-// The length is written also where no value is found: a caller that looks at it alone must not see an old one.
+// NULL is a miss or an error, as everywhere: *errptr tells which.
 char* miodb_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, miodb_column_family_t* family, const char* key,
                    size_t keylen, size_t* vallen, char** errptr) {
   DCHECK(key != nullptr || keylen == 0);
   DCHECK(vallen != nullptr);
   std::string value;
-  *vallen = 0;
-  if (!Found(RepOf(db)->Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value), errptr)) return nullptr;
-  *vallen = value.size();
-  return CopyForC(value);
+  const Status s = RepOf(db)->Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value);
+  return ValueForC(s, value, vallen, errptr);
 }
 
 miodb_pinnedslice_t* miodb_get_pinned_cf(leveldb_t* db, const leveldb_readoptions_t* options,
@@ -203,11 +197,9 @@ void miodb_multi_get_cf(leveldb_t* db, const leveldb_readoptions_t* options, mio
     return statuses.size() == num_keys ? Status::OK() : Status::IOError("MultiGet", "out of memory");
   });
   for (size_t i = 0; i < num_keys; i++) {
-    values[i] = errors[i] = nullptr;
-    vallens[i] = 0;
-    if (!Found(called.ok() ? statuses[i] : called, &errors[i])) continue;
-    values[i] = CopyForC(found[i]);
-    vallens[i] = found[i].size();
+    const Status& s = called.ok() ? statuses[i] : called;
+    errors[i] = nullptr;
+    values[i] = ValueForC(s, s.ok() ? Slice(found[i]) : Slice(), &vallens[i], &errors[i]);
   }
 }
 

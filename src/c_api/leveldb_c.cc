@@ -22,6 +22,7 @@ using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
 using miodb::Status;
+using miodb::ValueForC;
 
 namespace miodb {
 
@@ -49,6 +50,19 @@ bool SaveError(char** errptr, const Status& s) {
   if (!NoThrow("error", copy).ok()) *errptr = CopyForC("out of memory");
   DCHECK(*errptr != nullptr);  // C knows by it that there was an error
   return true;
+}
+
+bool Found(const Status& s, char** errptr) {
+  if (!s.ok() && !s.IsNotFound()) SaveError(errptr, s);
+  return s.ok();
+}
+
+// The length is written also where no value is found: a caller that looks at it alone must not see an old one.
+char* ValueForC(const Status& s, const Slice& value, size_t* vallen, char** errptr) {
+  DCHECK(vallen != nullptr);
+  const bool found = Found(s, errptr);
+  *vallen = found ? value.size() : 0;
+  return found ? CopyForC(value) : nullptr;
 }
 
 namespace {
@@ -218,15 +232,9 @@ void leveldb_write(leveldb_t* db, const leveldb_writeoptions_t* options, leveldb
 char* leveldb_get(leveldb_t* db, const leveldb_readoptions_t* options, const char* key, size_t keylen, size_t* vallen,
                   char** errptr) {
   DCHECK(vallen != nullptr);
-  *vallen = 0;
   miodb::PinnableSlice value;  // saves one of two copies
   const Status s = RepOf(db)->Get(RepOf(options), Slice(key, keylen), &value);
-  if (!s.ok()) {
-    if (!s.IsNotFound()) SaveError(errptr, s);
-    return nullptr;
-  }
-  *vallen = value.size();
-  return CopyForC(value);
+  return ValueForC(s, value, vallen, errptr);
 }
 
 // Never NULL: an iterator that could not be made has its error in leveldb_iter_get_error.

@@ -13,10 +13,12 @@
 // The functions that MioDB adds to LevelDB's C API, in the order of its header; those of options are in options_c.cc.
 
 using miodb::CopyForC;
+using miodb::Found;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
 using miodb::Status;
+using miodb::ValueForC;
 
 namespace {
 
@@ -53,9 +55,7 @@ miodb_pinnedslice_t* miodb_get_pinned(leveldb_t* db, const leveldb_readoptions_t
                                       size_t keylen, char** errptr) {
   auto value = std::make_unique<miodb_pinnedslice_t>();
   const Status s = RepOf(db)->Get(RepOf(options), Slice(key, keylen), &value->rep);
-  if (s.ok()) return value.release();
-  if (!s.IsNotFound()) SaveError(errptr, s);
-  return nullptr;
+  return Found(s, errptr) ? value.release() : nullptr;
 }
 
 // The bytes belong to the slice and lie where the database has them, until miodb_pinnedslice_destroy.
@@ -83,16 +83,9 @@ void miodb_multi_get(leveldb_t* db, const leveldb_readoptions_t* options, size_t
   });
   CHECK(!called.ok() || found.size() == num_keys);
   for (size_t i = 0; i < num_keys; i++) {
-    values[i] = nullptr;
-    vallens[i] = 0;
-    errors[i] = nullptr;
     const Status& s = called.ok() ? statuses[i] : called;
-    if (s.ok()) {
-      values[i] = CopyForC(found[i]);
-      vallens[i] = found[i].size();
-    } else if (!s.IsNotFound()) {
-      SaveError(&errors[i], s);
-    }
+    errors[i] = nullptr;
+    values[i] = ValueForC(s, s.ok() ? Slice(found[i]) : Slice(), &vallens[i], &errors[i]);
   }
 }
 
@@ -114,8 +107,7 @@ void miodb_multi_get_pinned(leveldb_t* db, const leveldb_readoptions_t* options,
     return Status::OK();
   });
   for (size_t i = 0; i < num_keys; i++) {
-    const Status& s = called.ok() || slices[i] != nullptr ? statuses[i] : called;
-    if (!s.ok() && !s.IsNotFound()) SaveError(&errors[i], s);
+    Found(called.ok() || slices[i] != nullptr ? statuses[i] : called, &errors[i]);
   }
 }
 

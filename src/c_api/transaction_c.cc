@@ -8,29 +8,13 @@
 
 // The C API's batches that are read, and transactions, in the order of the header.
 
-using miodb::CopyForC;
 using miodb::HandleOf;
 using miodb::ReadOptions;
 using miodb::RepOf;
 using miodb::SaveError;
 using miodb::Slice;
 using miodb::Status;
-
-namespace {
-
-// What a get found, as C callers have it: NULL without an error if the key is not there.
-char* Found(const Status& s, const std::string& value, size_t* vallen, char** errptr) {
-  DCHECK(vallen != nullptr);
-  *vallen = 0;
-  if (!s.ok()) {
-    if (!s.IsNotFound()) SaveError(errptr, s);
-    return nullptr;
-  }
-  *vallen = value.size();
-  return CopyForC(value);
-}
-
-}  // namespace
+using miodb::ValueForC;
 
 extern "C" {
 
@@ -124,7 +108,7 @@ char* miodb_writebatch_wi_get_cf(const miodb_writebatch_wi_t* batch, leveldb_t* 
   std::string value;
   const Status s =
       RepOf(batch).GetFromBatchAndDB(RepOf(db), RepOf(options), HandleOf(family), Slice(key, keylen), &value);
-  return Found(s, value, vallen, errptr);
+  return ValueForC(s, value, vallen, errptr);
 }
 
 leveldb_iterator_t* miodb_writebatch_wi_create_iterator(const miodb_writebatch_wi_t* batch, leveldb_iterator_t* base,
@@ -235,7 +219,7 @@ char* miodb_transaction_get_cf(miodb_transaction_t* txn, const leveldb_readoptio
   DCHECK(key != nullptr || keylen == 0);
   std::string value;
   const Status s = RepOf(txn).Get(RepOf(options), HandleOf(family), Slice(key, keylen), &value);
-  return Found(s, value, vallen, errptr);
+  return ValueForC(s, value, vallen, errptr);
 }
 
 // The key is tracked in its family from here on, whether it is there or not.
@@ -245,7 +229,7 @@ char* miodb_transaction_get_for_update_cf(miodb_transaction_t* txn, const leveld
   DCHECK(key != nullptr || keylen == 0);
   std::string value;
   const Status s = RepOf(txn).GetForUpdate(RepOf(options), HandleOf(family), Slice(key, keylen), &value);
-  return Found(s, value, vallen, errptr);
+  return ValueForC(s, value, vallen, errptr);
 }
 
 leveldb_iterator_t* miodb_transaction_create_iterator(miodb_transaction_t* txn, const leveldb_readoptions_t* options) {

@@ -126,18 +126,15 @@ Status FamilyCalls::DeleteRange(const WriteOptions& options, ColumnFamilyHandle*
 Status FamilyCalls::WriteIfUnchanged(const WriteOptions& options, WriteBatch* updates,
                                      const std::vector<KeyAsOf>& keys) {
   return reads().context->WithMemory([&] {
-    std::deque<FamilyKey> family_keys;  // a deque, as in ReadCalls::GetFromMany
+    std::deque<FamilyKey> room;
     std::vector<KeyAsOf> known;
     known.reserve(keys.size());
     for (const KeyAsOf& key : keys) {
-      uint32_t id = kDefaultFamily;
-      const Status s = key.family != nullptr ? families_->IdOf(key.family, &id) : Status::OK();
-      if (!s.ok()) return s;
-      if (id != kDefaultFamily) {
-        known.emplace_back(family_keys.emplace_back(id, key.key).slice(), key.sequence);
-      } else if (!reads().context->families.Hides(key.key)) {
-        known.emplace_back(key.key, key.sequence);
-      }
+      Slice engine_key;
+      const Status s =
+          EngineKey(key.family != nullptr ? key.family : DefaultColumnFamily(), key.key, &room, &engine_key);
+      if (s.ok()) known.emplace_back(engine_key, key.sequence);
+      if (!s.ok() && !s.IsNotFound()) return s;
     }
     uint64_t as_of = 0;
     const Status s = reads().read->CheckUnchanged(known, &as_of);

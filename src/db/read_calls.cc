@@ -177,6 +177,17 @@ bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* fami
   return may || !s.ok();
 }
 
+// *engine_key refers to the caller's key or to one in *room, which is a deque, as that moves none when it grows.
+Status ReadCalls::EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
+                            Slice* engine_key) const {
+  uint32_t id;
+  const Status s = parts_.handles->IdOf(family, &id);
+  if (!s.ok()) return s;
+  if (id == kDefaultFamily && parts_.context->families.Hides(key)) return Status::NotFound(Slice());
+  *engine_key = id == kDefaultFamily ? key : room->emplace_back(id, key).slice();
+  return s;
+}
+
 // Those keys are looked for together that have a family and may be seen, as of one moment; the others are answered
 // here.
 template <typename Value>
@@ -191,18 +202,14 @@ std::vector<Status> ReadCalls::GetFromMany(const ReadOptions& options, const std
     statuses.resize(keys.size());
     values->clear();
     values->resize(keys.size());
-    // The family keys stand in a deque, as the slices refer to them and a vector would move them when it grows.
-    std::deque<FamilyKey> family_keys;
+    std::deque<FamilyKey> room;
     std::vector<Slice> looked_for;
     std::vector<size_t> places;  // of looked_for among all keys
     for (size_t i = 0; i < keys.size(); i++) {
-      uint32_t id;
-      statuses[i] = parts_.handles->IdOf(families[i], &id);
-      if (statuses[i].ok() && id == kDefaultFamily && parts_.context->families.Hides(keys[i])) {
-        statuses[i] = Status::NotFound(Slice());
-      }
+      Slice engine_key;
+      statuses[i] = EngineKey(families[i], keys[i], &room, &engine_key);
       if (!statuses[i].ok()) continue;
-      looked_for.push_back(id == kDefaultFamily ? keys[i] : family_keys.emplace_back(id, keys[i]).slice());
+      looked_for.push_back(engine_key);
       places.push_back(i);
     }
     std::vector<Value> found;

@@ -17,6 +17,7 @@ namespace miodb {
 
 struct DbContext;
 class FamilyHandles;
+class FamilyKey;
 class ReadPath;
 struct ReadSources;
 
@@ -70,6 +71,10 @@ class ReadCalls : public DB {
   // Before anybody calls. The parts outlive all calls.
   void Serve(const ReadParts& parts);
   const ReadParts& reads() const { return parts_; }
+
+  // What the engine has a key under. NotFound: the default family does not see it, whatever there is of it.
+  Status EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
+                   Slice* engine_key) const;
 
  private:
   template <typename Value>

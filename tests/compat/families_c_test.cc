@@ -10,6 +10,17 @@ namespace {
 
 class FamiliesCTest : public CApiTest {
  protected:
+  ~FamiliesCTest() override {
+    Close();
+    miodb_mergeoperator_destroy(append_);
+  }
+
+  // Operands are appended, behind a comma.
+  miodb_column_family_t* OpenAndCreate(const std::string& name) {
+    miodb_options_set_merge_operator(options_, append_);
+    Open();
+    return Create(name);
+  }
   miodb_column_family_t* Create(const std::string& name) {
     char* error = nullptr;
     miodb_column_family_t* const family = miodb_create_column_family(db_, name.data(), name.size(), &error);
@@ -25,14 +36,13 @@ class FamiliesCTest : public CApiTest {
     leveldb_free(error);
     return text;
   }
+
+ private:
+  miodb_mergeoperator_t* const append_ = miodb_mergeoperator_create_string_append(",", 1);
 };
 
 TEST_F(FamiliesCTest, EveryCallWithAFamilyIsOfThatFamily) {
-  leveldb_options_set_create_if_missing(options_, 1);
-  miodb_mergeoperator_t* const append = miodb_mergeoperator_create_string_append(",", 1);
-  miodb_options_set_merge_operator(options_, append);
-  Open();
-  miodb_column_family_t* const a = Create("a");
+  miodb_column_family_t* const a = OpenAndCreate("a");
   miodb_column_family_t* const b = Create(std::string("b\0x", 3));
   ASSERT_TRUE(a != nullptr && b != nullptr);
   EXPECT_EQ(1u, miodb_column_family_id(a));
@@ -114,16 +124,10 @@ TEST_F(FamiliesCTest, EveryCallWithAFamilyIsOfThatFamily) {
   miodb_drop_column_family(db_, b, &error);
   EXPECT_EQ(nullptr, error);
   EXPECT_EQ("error", GetFrom(b, "k"));
-  Close();
-  miodb_mergeoperator_destroy(append);
 }
 
 TEST_F(FamiliesCTest, BatchesAreReadAndTransactionsCommittedOverFamiliesAndRanges) {
-  leveldb_options_set_create_if_missing(options_, 1);
-  miodb_mergeoperator_t* const append = miodb_mergeoperator_create_string_append(",", 1);
-  miodb_options_set_merge_operator(options_, append);
-  Open();
-  miodb_column_family_t* const a = Create("a");
+  miodb_column_family_t* const a = OpenAndCreate("a");
   ASSERT_NE(nullptr, a);
   char* error = nullptr;
   for (const char* key : {"k", "l", "m", "n"}) {
@@ -195,8 +199,6 @@ TEST_F(FamiliesCTest, BatchesAreReadAndTransactionsCommittedOverFamiliesAndRange
     miodb_transaction_destroy(txn);
   }
   EXPECT_EQ(0, count(leveldb_create_iterator(db_, read_)));
-  Close();
-  miodb_mergeoperator_destroy(append);
 }
 
 }  // namespace

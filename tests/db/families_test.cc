@@ -221,6 +221,8 @@ TEST_F(FamiliesTest, KeysOfTheDefaultFamilyThatBeginWithTheMarkAreRefusedOnceThe
   EXPECT_EQ(kNotFound, Get(physical));
   EXPECT_FALSE(db_->KeyMayExist(ReadOptions(), physical));
   for (const Status& s : statuses) EXPECT_TRUE(s.IsNotFound());
+  WriteBatch nothing;
+  ASSERT_OK(db_->WriteIfUnchanged(WriteOptions(), &nothing, {{physical, 0}, {db_->DefaultColumnFamily(), kMark, 0}}));
 }
 
 // Keys right before and behind the range of all families are the default one's, and iterators go around the range.
