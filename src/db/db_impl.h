@@ -25,8 +25,8 @@
 //
 // A part knows those above it that its constructor names, and none knows this object.
 //
-// Locks, in the order in which they may be taken: region_mutex_, or Families'; the database's mutex (control.h); then
-// one of SnapshotList's, ReadStates', BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's
+// Locks, in the order in which they may be taken: region_mutex_, or FamilyHandles'; the database's mutex (control.h);
+// then one of SnapshotList's, ReadStates', BlockPool's, Persist's, FileLog's, PoolSpace's grow_mutex_; then PoolSpace's
 // mutex_. StoreKeeper's is taken without the database's mutex, and nothing under it. Readers take none of them, except
 // where read_state.h says so.
 
@@ -38,7 +38,6 @@
 #include <vector>
 
 #include "miodb/db.h"
-#include "miodb/env.h"
 #include "src/db/db_hooks.h"
 #include "src/db/db_mutex.h"
 #include "src/db/family_calls.h"
@@ -48,6 +47,7 @@ namespace miodb {
 
 class Control;
 struct DbContext;
+class FileLock;
 class Flusher;
 class LogFiles;
 class LogFloor;

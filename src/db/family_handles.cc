@@ -49,6 +49,7 @@ Status FamilyHandles::List(std::vector<std::string>* names) {
 
 // The handle of another database is refused, because its id may be that of some other family here.
 Status FamilyHandles::IdOf(const ColumnFamilyHandle* family, uint32_t* id) const {
+  DCHECK(id != nullptr);
   if (family == nullptr) return Status::InvalidArgument("ColumnFamilyHandle", "must not be null");
   const FamilyHandle* const handle = static_cast<const FamilyHandle*>(family);
   if (!handle->IsOf(this)) return Status::InvalidArgument("ColumnFamilyHandle", "is another database's");
@@ -105,6 +106,7 @@ std::string FamilyHandles::Describe() {
   std::string text;
   for (const FamilyHandle* family : families) {
     const uint32_t id = family->GetID();
+    DCHECK_NE(id, kDefaultFamily);
     text += std::to_string(id) + " " + family->GetName() + " " + std::to_string(EstimateKeys(id)) + " " +
             std::to_string(ApproximateBytes(id)) + "\n";
   }

@@ -21,6 +21,7 @@ void ReadCalls::Serve(const ReadParts& parts) {
 // The object of a child is a copy of the parent's: its destructor would join threads that do not exist and unlock files
 // that the parent holds.
 void ReadCalls::operator delete(ReadCalls* db, std::destroying_delete_t) {
+  DCHECK(db->parts_.context != nullptr);
   if (db->parts_.context->fork_guard.InChild()) return;
   db->~ReadCalls();
   ::operator delete(static_cast<void*>(db));
@@ -32,6 +33,7 @@ Status ReadCalls::GetColumnFamily(const std::string& name, ColumnFamilyHandle** 
 }
 
 Status ReadCalls::ListColumnFamilies(std::vector<std::string>* names) {
+  DCHECK(names != nullptr);
   return parts_.context->WithMemory([&] { return parts_.handles->List(names); });
 }
 
@@ -126,6 +128,7 @@ uint64_t ReadCalls::GetLatestSequenceNumber() const {
 
 // Without memory the sizes stay 0: LevelDB's call has no way to fail.
 void ReadCalls::GetApproximateSizes(const Range* range, int n, uint64_t* sizes) {
+  DCHECK(n == 0 || (range != nullptr && sizes != nullptr));
   std::fill(sizes, sizes + n, 0);
   const Status s = parts_.context->WithMemory([&] {
     parts_.handles->SumSizes(kDefaultFamily, range, n, sizes);

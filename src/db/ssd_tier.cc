@@ -51,18 +51,16 @@ Status SsdTier::Open() {
   if (db_.options.ssd_path.empty()) return Status::OK();
   std::unique_ptr<SsdStore> store;
   Status s = SsdStore::Open(db_.options, floor_->store_id(), &store, db_.families.has_families());
-  db_.ssd = std::move(store);
+  db_.ssd = std::move(store);  // null if that failed
   return s.ok() ? CheckEpoch() : s;
 }
 
 // ---- older copies
-//
-// An older copy of the pool names none of the files that the newer one has made since, and would remove them. So the
-// mark of the SSD tier has an epoch: that of the pool's root, or with a volatile pool the next id in STORE. In
-// every open, before the first file is made or removed, the pool gets an epoch that no copy made before has, and then
-// the mark gets it. A crash between the two leaves a mark that is too low and files that did not change. Copies that
-// were made since, while the database was open, are not told apart.
 
+// An older copy of the pool names none of the files made since, and would remove them. So the mark of the SSD tier has
+// an epoch: that of the pool's root, or with a volatile pool the next id in STORE. In every open, before the first file
+// is made or removed, the pool gets an epoch that no copy made before has, then the mark gets it. A crash between the
+// two leaves a mark that is too low and files unchanged. Copies made while the database was open are not told apart.
 Status SsdTier::CheckEpoch() const {
   if (db_.ssd->marked_epoch() <= floor_->opened_epoch()) return Status::OK();
   const std::string& what = db_.pool->is_volatile() ? StorePath(db_.name) : db_.pool->path();

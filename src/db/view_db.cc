@@ -28,6 +28,7 @@ Status ViewDb::Make(const Options& options, const std::string& name, const DbHoo
                     std::unique_ptr<ViewDb>* view) {
   CHECK(*view == nullptr && state.pool != nullptr && state.version != nullptr);
   CHECK_EQ(state.ssd != nullptr, state.version->ssd != nullptr);
+  for (const MemTableRef& memtable : state.memtables) CHECK(memtable != nullptr);
   return NoThrow(name, [&] {
     view->reset(new ViewDb(options, name, hooks, std::move(state)));
     return Status::OK();
@@ -39,6 +40,8 @@ ViewDb::ViewDb(const Options& options, const std::string& name, const DbHooks& h
     : context_(std::make_unique<DbContext>(WithoutListeners(options), name, hooks)),
       sources_(std::make_unique<ReadSources>()),
       read_(std::make_unique<ReadPath>(*context_, sources_.get())) {
+  CHECK_GE(state.next_family, 1u);
+  CHECK_LE(state.sequence, kMaxSequence);
   if (state.next_family > 1) FamilyGate::Closed(&context_->families).SetHasFamilies();
   handles_ = std::make_unique<FamilyHandles>(*context_, read_.get(), state.families);
   context_->info_log = options.info_log;

@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "miodb/env.h"
 #include "miodb/write_batch.h"
 #include "src/db/db_impl.h"
 #include "src/util/hash.h"
