@@ -39,7 +39,7 @@ Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
       s = TakeUpLog(context_->order, *context_->pool, *savepoint, state.memtables.back().get());
     }
     std::unique_ptr<ViewDb> opened;
-    if (s.ok()) s = ViewDb::Make(context_->options, context_->name, context_->hooks, std::move(state), &opened);
+    if (s.ok()) s = ViewDb::Make(context_->UserOptions(), context_->name, context_->hooks, std::move(state), &opened);
     if (s.ok()) *view = opened.release();
     return s;
   });

@@ -43,6 +43,13 @@ Status Families::Apply(VersionEdit edit) {
 // Nobody can have written any such key without the manifest's word for it, so an open does not look.
 Status Families::CheckFirst() {
   if (db_.families.HasFamilies()) return Status::OK();
+  if (!db_.order.bytewise()) {
+    DbLock lock(parts_.control);
+    if (!parts_.tree->versions->savepoints().empty()) {
+      return Status::InvalidArgument(db_.name, "has savepoints from before its first column family, which changes the order "
+                                               "of some keys under its comparator: drop them first");
+    }
+  }
   bool has = false;
   Status s = parts_.read->HasKeysWith(FamiliesBegin(), &has);
   if (!s.ok() || !has) return s;

@@ -27,6 +27,10 @@ void ReadCalls::operator delete(ReadCalls* db, std::destroying_delete_t) {
   ::operator delete(static_cast<void*>(db));
 }
 
+void* ReadCalls::operator new(size_t size) { return ::operator new(size); }
+
+void ReadCalls::operator delete(void* space) { ::operator delete(space); }
+
 Status ReadCalls::GetColumnFamily(const std::string& name, ColumnFamilyHandle** family) {
   DCHECK(family != nullptr);
   return parts_.context->WithMemory([&] { return parts_.handles->Find(name, family); });

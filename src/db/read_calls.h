@@ -7,6 +7,7 @@
 #ifndef MIODB_SRC_DB_READ_CALLS_H_
 #define MIODB_SRC_DB_READ_CALLS_H_
 
+#include <deque>
 #include <new>
 #include <string>
 #include <vector>
@@ -29,8 +30,8 @@ class ReadCalls : public DB {
   // parent's.
   static void operator delete(ReadCalls* db, std::destroying_delete_t);
   // Both for a constructor that throws.
-  static void* operator new(size_t size) { return ::operator new(size); }
-  static void operator delete(void* space) { ::operator delete(space); }
+  static void* operator new(size_t size);
+  static void operator delete(void* space);
 
   Status Get(const ReadOptions& options, const Slice& key, std::string* value) override;
   Status Get(const ReadOptions& options, const Slice& key, PinnableSlice* value) override;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "src/util/check.h"
-#include "src/util/mutation.h"
 
 namespace miodb {
 
@@ -15,19 +14,8 @@ std::string Title(const Slice& name) { return "savepoint " + name.ToString(); }
 
 }  // namespace
 
-// What a savepoint is to have.
+// What a savepoint is to have of the log.
 struct Savepoints::Moment {
-  explicit Moment(SnapshotList* list) : snapshots(list) {}
-  ~Moment() { Release(); }
-  Moment(const Moment&) = delete;
-  Moment& operator=(const Moment&) = delete;
-
-  void Release() {
-    if (snapshot != nullptr) snapshots->Release(std::exchange(snapshot, nullptr));
-  }
-
-  SnapshotList* const snapshots;
-  const SnapshotImpl* snapshot = nullptr;
   uint64_t sequence = 0;
   std::vector<ChunkPart> chunks;
   ChunkExtents extents;  // of these
@@ -45,11 +33,10 @@ Status Savepoints::CheckName(const Slice& name) {
 
 // By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is published.
 Status Savepoints::Look(Moment* moment) {
-  CHECK(moment->snapshot == nullptr && moment->chunks.empty());
+  CHECK(moment->chunks.empty());
   {
     DbLock lock(control_);
-    moment->snapshot = tree_->snapshots.Take(tree_->last_sequence);
-    moment->sequence = moment->snapshot->sequence;
+    moment->sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: the leader's own
     std::vector<MemTableRef> memtables(tree_->immutables.rbegin(), tree_->immutables.rend());
     memtables.push_back(tree_->memtable);
     for (const MemTableRef& memtable : memtables) {
@@ -91,13 +78,12 @@ Status Savepoints::Create(const Slice& name) {
   const MutexLock lock(&mutex_);
   Status s = CheckName(name);
   if (!s.ok()) return s;
-  Moment moment(&tree_->snapshots);
+  Moment moment;
   s = write_->BetweenWrites([&] { return Look(&moment); });
   if (s.ok() && !moment.in_pool) {
     s = requests_->Flush();
     moment.chunks.clear();
   }
-  if (MIODB_MUTATED(kSavepointUnsnapshotted)) moment.Release();
   if (s.ok()) s = Name(name, moment);
   if (s.ok()) db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
   return s;

@@ -25,7 +25,6 @@ namespace miodb {
   X(kSavepointAreaReused, "manifest area that a savepoint names becomes the spare")              \
   X(kSavepointsUnclaimed, "an open claims nothing of what savepoints name")                      \
   X(kSavedTablesDropped, "tables and files dropped though a savepoint has them")                 \
-  X(kSavepointUnsnapshotted, "no snapshot held between a savepoint's sequence and its edit")     \
   X(kSavedChunksWhole, "a savepoint's chunks count with what was written to them later")         \
   X(kNextIdVolatile, "next id not made durable, so ids are used again")                          \
   X(kFamilyUnnamed, "column family used without an edit that names it")                          \

@@ -100,6 +100,10 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
   CHECK(current_ != nullptr);
   if (!failure_.ok()) return failure_;
   if (!MIODB_MUTATED(kNextIdVolatile)) edit.SetNextId(next_id_);
+  // What was flushed belongs to a savepoint, also if it was written after the look at the log.
+  for (SavepointEntry& entry : edit.savepoints) {
+    entry.sequence = std::max(entry.sequence, manifest_.state().flushed_sequence);
+  }
   Status s = NoThrow(pool_->path(), [&] {
     Next next;
     Prepare(edit, added, added_files, &next);

@@ -131,7 +131,9 @@ class Calls {
       std::string near;
       const bool may = MayExist(keys[i], &near, &has);
       ASSERT_TRUE(may || found == expected.end());
-      if (has) ASSERT_EQ(found->second, near);
+      if (has) {
+        ASSERT_EQ(found->second, near);
+      }
     }
     CheckWalks(expected);
   }
@@ -161,7 +163,9 @@ class Calls {
     it->Seek(middle);
     const auto next = expected.lower_bound(middle);
     ASSERT_EQ(next != expected.end(), it->Valid());
-    if (it->Valid()) ASSERT_EQ(next->first, it->key().ToString());
+    if (it->Valid()) {
+      ASSERT_EQ(next->first, it->key().ToString());
+    }
   }
 
   DB* const db_;
