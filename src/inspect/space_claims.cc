@@ -77,7 +77,8 @@ bool SpaceClaims::ClaimPart(const LogChunkPlace& chunk, uint64_t bytes, const Re
     chunks_.emplace(chunk.offset, size);
     return true;
   }
-  if (known < bytes) report({name, "has " + std::to_string(known) + " bytes, and should have " + std::to_string(bytes)});
+  if (known < bytes)
+    report({name, "has " + std::to_string(known) + " bytes, and should have " + std::to_string(bytes)});
   return known >= bytes;
 }
 

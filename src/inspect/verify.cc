@@ -5,8 +5,8 @@
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
-#include "src/inspect/unknown_order.h"
 #include "src/inspect/space_claims.h"
+#include "src/inspect/unknown_order.h"
 #include "src/inspect/verify_savepoints.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_state.h"
@@ -14,8 +14,8 @@
 #include "src/log/log_history.h"
 #include "src/util/check.h"
 
-// The checks of a whole pool, in the order in which each relies on those before: header, manifest, log, tables, savepoints,
-// files, space.
+// The checks of a whole pool, in the order in which each relies on those before: header, manifest, log, tables,
+// savepoints, files, space.
 
 namespace miodb {
 

@@ -39,7 +39,8 @@ std::vector<SavedState> ReadSavepoints(const PoolImage& image, const ManifestSta
   return all;
 }
 
-// The parts count as sealed chunks do: nothing in them may be missing, and nothing behind them belongs to the savepoint.
+// The parts count as sealed chunks do: nothing in them may be missing, and nothing behind them belongs to the
+// savepoint.
 void VerifySavedLog(const PoolImage& image, const SavedState& saved, SpaceClaims* claims) {
   LogHistory log({LogPolicy::kVerify, LogHoles::kAreDamage, LogHoles::kAreDamage}, saved.report);
   for (const ChunkPart& part : saved.entry.chunks) {
@@ -60,8 +61,8 @@ void VerifySavedLog(const PoolImage& image, const SavedState& saved, SpaceClaims
   // Without a log all of it is in tables, and what was flushed meanwhile too.
   const uint64_t last = log.last_sequence();
   if (last < saved.entry.sequence || (last > saved.entry.sequence && !log.pieces().empty())) {
-    saved.report({"log", "ends at sequence " + std::to_string(last) + " and not at " +
-                             std::to_string(saved.entry.sequence)});
+    saved.report(
+        {"log", "ends at sequence " + std::to_string(last) + " and not at " + std::to_string(saved.entry.sequence)});
   }
 }
 

@@ -1,5 +1,5 @@
-// Verifies what the manifest says of savepoints, but for tables: their areas and the parts of log chunks that they have.
-// Part of VerifyPool.
+// Verifies what the manifest says of savepoints, but for tables: their areas and the parts of log chunks that they
+// have. Part of VerifyPool.
 //
 //   area    it is there, and its records can be read up to the one that the savepoint is of
 //   log     each part of a chunk is there, and belongs to nobody else but who has more or less of the same chunk; the
@@ -26,8 +26,8 @@ struct SavedState {
   ReportProblem report;
 };
 
-// The savepoints of a state, the newest first, each with what its area says, damaged or not. Without those whose area is
-// not there.
+// The savepoints of a state, the newest first, each with what its area says, damaged or not. Without those whose area
+// is not there.
 std::vector<SavedState> ReadSavepoints(const PoolImage& image, const ManifestState& current, SpaceClaims* claims,
                                        const ReportProblem& report);
 

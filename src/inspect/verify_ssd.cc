@@ -178,9 +178,8 @@ void CheckLevels(const SsdVerifyRequest& request, const SsdState& state, const K
     if (file.has_range) levels[place.level].push_back(&file);
   }
   for (auto& [level, files] : levels) {
-    std::sort(files.begin(), files.end(), [&](const SstMeta* a, const SstMeta* b) {
-      return request.order.Compare(a->smallest, b->smallest) < 0;
-    });
+    std::sort(files.begin(), files.end(),
+              [&](const SstMeta* a, const SstMeta* b) { return request.order.Compare(a->smallest, b->smallest) < 0; });
     // In key order, neighbours tell of every overlap.
     for (size_t i = 1; i < files.size(); i++) {
       if (request.order.Compare(files[i - 1]->largest, files[i]->smallest) < 0) continue;

@@ -66,8 +66,8 @@ void StateVerifier::CheckTable(const ManifestState& state, const TablePlace& pla
   }
   const TableCheck found = VerifyTable(image_, table, order_, order_known_, report, on_leaf_, deleted);
   if (state.has_families() && found.highest_family >= state.next_family) {
-    report({table.Name(),
-            "has keys of column family " + std::to_string(found.highest_family) + ", which was never made"});
+    report(
+        {table.Name(), "has keys of column family " + std::to_string(found.highest_family) + ", which was never made"});
   }
   check->entries += found.entries;
   check->tombstones += found.tombstones;
@@ -85,9 +85,8 @@ uint64_t StateVerifier::CheckRuns(const ManifestState& state, const ReportProble
   for (auto& [id, tables] : runs) {
     std::erase_if(tables, [this](uint64_t number) { return ranges_.count(number) == 0; });
     // By first keys, each table has to end before the next begins.
-    std::sort(tables.begin(), tables.end(), [this](uint64_t a, uint64_t b) {
-      return order_.Compare(ranges_.at(a).first, ranges_.at(b).first) < 0;
-    });
+    std::sort(tables.begin(), tables.end(),
+              [this](uint64_t a, uint64_t b) { return order_.Compare(ranges_.at(a).first, ranges_.at(b).first) < 0; });
     for (size_t i = 1; i < tables.size(); i++) {
       if (order_.Compare(ranges_.at(tables[i - 1]).second, ranges_.at(tables[i]).first) < 0) continue;
       report({"run " + std::to_string(id.second) + " of level " + std::to_string(id.first),

@@ -1,0 +1,50 @@
+// What edits of a damaged pool say of savepoints, and of what only these keep.
+
+#include <map>
+
+#include "src/inspect/salvage.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+// The state of a savepoint is that of its time, and a repair makes a database of one state. Without a whole manifest,
+// what any edit names and none has removed is said, even if it may have been dropped since.
+void Salvage::TellSavepoints() {
+  std::map<uint64_t, SavepointEntry> named;
+  if (manifest_ != nullptr) {
+    named = manifest_->state.savepoints;
+  } else {
+    std::set<uint64_t> removed;
+    for (const ManifestImage& area : areas_) {
+      for (const ManifestImage::Record& record : area.records) {
+        if (!record.decoded) continue;
+        removed.insert(record.edit.removed_savepoints.begin(), record.edit.removed_savepoints.end());
+        for (const SavepointEntry& savepoint : record.edit.savepoints) named.emplace(savepoint.id, savepoint);
+      }
+    }
+    std::erase_if(named, [&](const auto& item) { return removed.count(item.first) > 0; });
+  }
+  for (const auto& [id, savepoint] : named) {
+    Report("savepoint " + PrintableKey(savepoint.name, SIZE_MAX) + " at sequence " + std::to_string(savepoint.sequence),
+           "was not brought back");
+  }
+}
+
+// Tables and files that savepoints have stay whole when the database drops them, so they would be found as those are
+// that count. Numbers are never given out twice: what an edit has removed does not come back.
+void Salvage::FindDropped() {
+  CHECK(dropped_.empty());
+  for (const ManifestImage& area : areas_) {
+    for (const ManifestImage::Record& record : area.records) {
+      if (!record.decoded) continue;
+      const VersionEdit& edit = record.edit;
+      std::set<uint64_t> removed(edit.removed_tables.begin(), edit.removed_tables.end());
+      removed.insert(edit.removed_files.begin(), edit.removed_files.end());
+      for (const TablePlace& table : edit.tables) removed.erase(IdOf(table));  // moved
+      for (const SstPlace& file : edit.files) removed.erase(IdOf(file));
+      dropped_.merge(removed);
+    }
+  }
+}
+
+}  // namespace miodb
