@@ -95,7 +95,7 @@ void CheckFiles(const VerifyOptions& options, uint64_t store_id, const KeyOrder&
   const SsdCheck check = VerifySsd(request, Into(&result->problems), Into(&result->notes));
   result->ssd_entries = check.entries;
   result->ssd_bytes = check.bytes;
-  result->savepoint_ssd_bytes = check.saved_bytes;
+  result->savepoints.ssd_bytes = check.saved_bytes;
 }
 
 // Problems are told and nothing is refused: a check goes through the whole log, as far as it can be read.
@@ -241,8 +241,8 @@ void Verifier::CheckLog() {
 void Verifier::CheckAreas() {
   const uint64_t needed = claims_.bytes();
   saved_ = ReadSavepoints(image_, state_, &claims_, report_);
-  result_.savepoints = state_.savepoints.size();
-  result_.savepoint_bytes = claims_.bytes() - needed;
+  result_.savepoints.count = state_.savepoints.size();
+  result_.savepoints.bytes = claims_.bytes() - needed;
 }
 
 // Figures are those of the current state, but for what savepoints alone hold.
@@ -261,7 +261,7 @@ void Verifier::CheckStates(const std::string& manifest, Progress* progress) {
     VerifySavedLog(image_, saved, &claims_);
     verifier.Verify(At("manifest", saved.entry.area.offset), saved.state, saved.report);
   }
-  result_.savepoint_bytes += claims_.bytes() - needed;
+  result_.savepoints.bytes += claims_.bytes() - needed;
 }
 
 void Verifier::CheckSpace() {

@@ -50,6 +50,12 @@ struct VerifyOptions {
   std::function<void(double share)> on_progress;
 };
 
+struct SavepointFigures {
+  uint64_t count = 0;
+  uint64_t bytes = 0;      // of extents that savepoints alone need
+  uint64_t ssd_bytes = 0;  // of table files
+};
+
 struct VerifyResult {
   std::vector<Problem> problems;
   std::vector<Problem> notes;  // what a crash may have left as well, and costs nothing
@@ -69,9 +75,7 @@ struct VerifyResult {
   uint64_t log_files = 0;
   uint64_t log_writes = 0;
   uint64_t last_sequence = 0;
-  uint64_t savepoints = 0;
-  uint64_t savepoint_bytes = 0;      // of extents that savepoints alone need
-  uint64_t savepoint_ssd_bytes = 0;  // of table files
+  SavepointFigures savepoints;
   uint64_t extents = 0;
   uint64_t used_bytes = 0;  // header page and extents
   uint64_t free_bytes = 0;  // of the file

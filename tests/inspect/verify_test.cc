@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "miodb/comparator.h"
+#include "miodb/dumpfile.h"
 #include "miodb/env.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
+#include "tests/common/string_file.h"
 
 namespace miodb::test {
 namespace {
@@ -348,16 +350,16 @@ TEST_F(SavedVerifyTest, ASoundSavepointHasNoProblemAndHoldsItsSpace) {
   MakeSaved();
   const VerifyResult result = Verify();
   EXPECT_EQ("", Problems(result));
-  EXPECT_EQ(1u, result.savepoints);
-  EXPECT_GE(result.savepoint_bytes, 300u * 100 + entry_.area.size);
+  EXPECT_EQ(1u, result.savepoints.count);
+  EXPECT_GE(result.savepoints.bytes, 300u * 100 + entry_.area.size);
   EXPECT_EQ(result.file_bytes, result.used_bytes + result.free_bytes);
   Open();
   ASSERT_OK(db_->DropSavepoint("s"));
   Close();
   const VerifyResult dropped = Verify();
   EXPECT_EQ("", Problems(dropped));
-  EXPECT_EQ(0u, dropped.savepoints);
-  EXPECT_EQ(0u, dropped.savepoint_bytes);
+  EXPECT_EQ(0u, dropped.savepoints.count);
+  EXPECT_EQ(0u, dropped.savepoints.bytes);
   EXPECT_LT(dropped.used_bytes, result.used_bytes - 300 * 100);
 }
 
@@ -381,11 +383,22 @@ TEST_F(SavedVerifyTest, SavepointsOfAnyMomentsAreSound) {
       Close();
       const VerifyResult result = Verify(options_.comparator);
       EXPECT_EQ("", Problems(result));
-      EXPECT_EQ(savepoints, result.savepoints);
+      EXPECT_EQ(savepoints, result.savepoints.count);
       EXPECT_EQ(result.file_bytes, result.used_bytes + result.free_bytes);
       if (HasFailure()) return;
     }
   }
+}
+
+TEST_F(SavedVerifyTest, ADumpNamesIt) {
+  MakeSaved();
+  StringSink dump;
+  ASSERT_OK(DumpFile(Env::Default(), pool(), &dump));
+  const std::string line = "\n--- savepoint " + std::to_string(entry_.id) + " 's': sequence 301, made ";
+  EXPECT_NE(std::string::npos, dump.contents.find(line)) << dump.contents.substr(0, 2000);
+  const ChunkPart& part = entry_.chunks[0];
+  EXPECT_NE(std::string::npos, dump.contents.find("\npart: " + std::to_string(part.bytes) + " bytes of log chunk " +
+                                                  std::to_string(part.id) + "\n"));
 }
 
 TEST_F(SavedVerifyTest, DamageInWhatOnlyASavepointHasIsFound) {

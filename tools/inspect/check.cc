@@ -38,9 +38,9 @@ Figures FiguresOf(const VerifyResult& r) {
           {"ssd_files", r.ssd_files},
           {"ssd_entries", r.ssd_entries},
           {"ssd_bytes", r.ssd_bytes},
-          {"savepoints", r.savepoints},
-          {"savepoint_bytes", r.savepoint_bytes},
-          {"savepoint_ssd_bytes", r.savepoint_ssd_bytes},
+          {"savepoints", r.savepoints.count},
+          {"saved_bytes", r.savepoints.bytes},
+          {"saved_ssd_bytes", r.savepoints.ssd_bytes},
           {"log_chunks", r.chunks},
           {"log_frames", r.frames},
           {"log_files", r.log_files},
@@ -87,7 +87,7 @@ void PrintText(const std::string& path, const VerifyResult& r) {
   for (const Problem& p : r.problems) printf("DAMAGE %s\n", p.ToString().c_str());
   for (const Problem& p : r.notes) printf("note   %s\n", p.ToString().c_str());
   if (!r.order_checked) printf("note   key order not checked: comparator %s\n", r.comparator.c_str());
-  for (const auto& [name, value] : FiguresOf(r)) printf("%-19s %" PRIu64 "\n", name, value);
+  for (const auto& [name, value] : FiguresOf(r)) printf("%-17s %" PRIu64 "\n", name, value);
   if (r.problems.empty()) {
     printf("%s: OK\n", path.c_str());
   } else {
