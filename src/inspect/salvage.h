@@ -7,8 +7,8 @@
 //           was never named may lie there too. So of two tables that cover the same key and sequence the one with the
 //           higher number counts: numbers are given out in the order in which tables are built, never twice, and no two
 //           tables of one version cover the same key and sequence. An undamaged table hides what it covers in those
-//           with lower numbers, a damaged one hides nothing: rather an old value than none. A table that any edit
-//           left has removed counts for nothing: a savepoint may have kept it, with its magic number.
+//           with lower numbers, a damaged one hides nothing: rather an old value than none. A table that edits
+//           which are left show to be dropped counts for nothing: a savepoint may have kept it, with its magic number.
 //   ranges  Deletions of ranges are in edits of whatever areas are left, whether they are in force or not: each has
 //   happened
 //           once, and hides what is older.
