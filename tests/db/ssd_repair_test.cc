@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "miodb/env.h"
+#include "src/format/manifest_area.h"
+#include "src/nvm/pool_image.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {
