@@ -263,6 +263,32 @@ MIODB_C_EXPORT void miodb_approximate_sizes_cf(struct leveldb_t* db, miodb_colum
                                                const char* const* range_limit_key, const size_t* range_limit_key_len,
                                                uint64_t* sizes);
 
+/* ---- Savepoints. DB::CreateSavepoint in miodb/db.h says what they are. ---- */
+
+/* An error, if there is one of this name already. */
+MIODB_C_EXPORT void miodb_create_savepoint(struct leveldb_t* db, const char* name, size_t namelen, char** errptr);
+/* An error, if there is none of this name. */
+MIODB_C_EXPORT void miodb_drop_savepoint(struct leveldb_t* db, const char* name, size_t namelen, char** errptr);
+
+/* What there is of savepoints at the moment, the oldest first; for miodb_savepoints_destroy. NULL if an error
+   occurred. */
+typedef struct miodb_savepoints_t miodb_savepoints_t;
+MIODB_C_EXPORT miodb_savepoints_t* miodb_list_savepoints(struct leveldb_t* db, char** errptr);
+MIODB_C_EXPORT void miodb_savepoints_destroy(miodb_savepoints_t*);
+MIODB_C_EXPORT size_t miodb_savepoints_count(const miodb_savepoints_t*);
+
+/* Of number i of them, which is less than their count. The name is the list's, and may have zeros in it; *namelen is
+   its size. */
+MIODB_C_EXPORT const char* miodb_savepoints_name(const miodb_savepoints_t*, size_t i, size_t* namelen);
+MIODB_C_EXPORT uint64_t miodb_savepoints_sequence(const miodb_savepoints_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_savepoints_micros(const miodb_savepoints_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_savepoints_held_bytes(const miodb_savepoints_t*, size_t i);
+
+/* A view of it, for every call that reads; leveldb_close closes it, before the database. NULL and an error, if there is
+   none of this name. */
+MIODB_C_EXPORT struct leveldb_t* miodb_open_savepoint(struct leveldb_t* db, const char* name, size_t namelen,
+                                                      char** errptr);
+
 /* ---- Batches that are read before they are written. miodb/write_batch_with_index.h says what they do. ---- */
 
 typedef struct miodb_writebatch_wi_t miodb_writebatch_wi_t;

@@ -193,7 +193,7 @@ Status Repairer::AddSsd(uint64_t pool_id, const ManifestState* state, Salvage* s
   if (!s.ok()) return s;
   std::unique_ptr<InternalIterator> walk;
   s = NewSsdSalvage(
-      ssd_.get(), state, [this](const Problem& p) { Report(p); }, &walk);
+      ssd_.get(), state, salvage->dropped(), [this](const Problem& p) { Report(p); }, &walk);
   if (s.ok()) salvage->Add(std::move(walk));
   return s;
 }

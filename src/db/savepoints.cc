@@ -28,10 +28,11 @@ Status Savepoints::CheckName(const Slice& name) {
                                    "has " + std::to_string(name.size()) + " bytes, and must have 1 to 255");
   }
   SavepointRef savepoint;
-  return Find(name, &savepoint).ok() ? Status::InvalidArgument(Title(name), "exists") : Status::OK();
+  return Find(name, &savepoint).ok() ? Status::InvalidArgument("savepoint " + name.ToString(), "exists") : Status::OK();
 }
 
-// By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is published.
+// By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is
+// published.
 Status Savepoints::Look(Moment* moment) {
   CHECK(moment->chunks.empty());
   {
@@ -85,7 +86,8 @@ Status Savepoints::Create(const Slice& name) {
     moment.chunks.clear();
   }
   if (s.ok()) s = Name(name, moment);
-  if (s.ok()) db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
+  if (s.ok())
+    db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
   return s;
 }
 
@@ -123,7 +125,7 @@ Status Savepoints::Find(const Slice& name, SavepointRef* savepoint) {
     *savepoint = candidate;
     return Status::OK();
   }
-  return Status::NotFound(Title(name));
+  return Status::NotFound("savepoint " + name.ToString());
 }
 
 }  // namespace miodb

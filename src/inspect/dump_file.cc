@@ -81,6 +81,21 @@ class LineWriter final : public PoolVisitor {
                 " log chunks");
   }
 
+  // What only a savepoint has is not walked.
+  Status Savepoint(const SavepointEntry& savepoint) {
+    const AreaPlace& area = savepoint.area;
+    Status s = Line("--- savepoint " + std::to_string(savepoint.id) + " '" + Escaped(savepoint.name, '\'') +
+                    "': sequence " + std::to_string(savepoint.sequence) + ", made " + std::to_string(savepoint.micros) +
+                    " us after 1970, the first " + std::to_string(area.records) + " edits at offset " +
+                    std::to_string(area.offset));
+    for (const ChunkPart& part : savepoint.chunks) {
+      if (s.ok()) {
+        s = Line("part: " + std::to_string(part.bytes) + " bytes of log chunk " + std::to_string(part.id));
+      }
+    }
+    return s;
+  }
+
  private:
   Status Line(const std::string& text) { return dst_->Append(text + "\n"); }
 
@@ -122,6 +137,9 @@ Status Dump(Env* env, const std::string& fname, WritableFile* dst) {
   if (!walk.has_manifest()) return Status::Corruption(fname, "no good root");
   s = lines.Superblock(header);
   if (s.ok()) s = lines.Manifest(walk.manifest());
+  for (const auto& [id, savepoint] : walk.manifest().state.savepoints) {
+    if (s.ok()) s = lines.Savepoint(savepoint);
+  }
   if (s.ok()) s = walk.Log();
   for (const TablePlace& place : NewestFirst(walk.manifest().state)) {
     if (s.ok()) s = walk.Table(place);

@@ -39,10 +39,14 @@ void Take(const ManifestRecord& record, PmRef offset, ManifestImage* manifest) {
 
 // The footer counts what was confirmed as durable, so that damage to the last records is told from a crash before them.
 // By the same count nothing is missing where the walk gave up (unread) behind the last of them: space that was used
-// before may look like edits.
-void JudgeEnd(uint64_t next, uint64_t unread, ManifestImage* manifest) {
+// before may look like edits. A savepoint needs the records that it counts, and no others.
+void JudgeEnd(uint64_t next, uint64_t unread, uint64_t most, ManifestImage* manifest) {
   const std::string place = "manifest at offset " + std::to_string(manifest->offset);
-  if (manifest->confirmed > next) {
+  if (most < UINT64_MAX) {
+    if (next == most) return;
+    const std::string which = std::to_string(next) + " to " + std::to_string(most - 1);
+    manifest->problems.push_back({place, "edits " + which + " are lost, which the savepoint needs"});
+  } else if (manifest->confirmed > next) {
     const std::string what = unread == 0 ? " are lost, which were confirmed as durable"
                                          : " were confirmed as durable, and are lost or lie behind offset " +
                                                std::to_string(unread) + ", where too much looks like edits and is none";
@@ -58,7 +62,8 @@ void JudgeEnd(uint64_t next, uint64_t unread, ManifestImage* manifest) {
 // Records begin at multiples of 8. A record counts if it checks with the area's seed, and if the edits that would lie
 // between it and the one before have had room there: so bytes of a value that look like a record cannot claim to be far
 // ahead. What looks like one and does not check is hashed only up to a limit.
-ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation) {
+ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation,
+                               uint64_t most) {
   CHECK(image.Readable(offset, size));
   CHECK_GT(size, kAreaFooterBytes);
   ManifestImage manifest;
@@ -76,11 +81,11 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
   manifest.confirmed = ConfirmedRecords(area + size, seed);
   uint64_t next = 0, end = 0, wasted = 0, unread = 0;  // end: of the last record
   ManifestRecord record;
-  for (uint64_t p = 0; p + kManifestRecordHeader <= records_end;) {
+  for (uint64_t p = 0; next < most && p + kManifestRecordHeader <= records_end;) {
     // The edits in between must have had room.
     DCHECK(p % 8 == 0 && end <= p);
     if (!ParseManifestRecord(area, records_end, p, &record) || record.edit_number < next ||
-        record.edit_number - next > (p - end) / ManifestRecordBytes(1)) {
+        record.edit_number >= most || record.edit_number - next > (p - end) / ManifestRecordBytes(1)) {
       p += 8;
       continue;
     }
@@ -108,7 +113,7 @@ ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t si
     p += ManifestRecordBytes(record.payload.size());
     end = p;
   }
-  JudgeEnd(next, unread, &manifest);
+  JudgeEnd(next, unread, most, &manifest);
   return manifest;
 }
 

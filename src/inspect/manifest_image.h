@@ -38,8 +38,9 @@ struct ManifestImage {
   ManifestState state;            // after as many of the edits as could be applied
 };
 
-// Reads the area. REQUIRES: image.Readable(offset, size).
-ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation);
+// Reads the area, or the first so many records of it, as of a savepoint. REQUIRES: image.Readable(offset, size).
+ManifestImage ReadManifestArea(const PoolImage& image, PmRef offset, uint64_t size, uint64_t generation,
+                               uint64_t most = UINT64_MAX);
 
 // All areas that footers in the pool tell of, current or not, the one of the highest epoch first; of those with the
 // same epoch the one with the most confirmed records. Of areas that overlap only the first: it was written over the

@@ -133,6 +133,8 @@ Status Salvage::Find() {
   Status s = ChooseManifest();
   if (!s.ok()) return s;
   FindFamilies();
+  FindDropped();
+  TellSavepoints();
   // A search that finds nothing would make an empty database of a damaged one, so it is refused.
   if (manifest_ != nullptr) {
     FindNamed(manifest_->state);
@@ -280,6 +282,7 @@ void Salvage::SearchTables(std::vector<Cover>* covers) {
     for (PmRef offset = range.begin; offset < range.end; offset += kExtentUnit) {
       TableHeader header;
       if (!ReadTableHeader(image_->At(offset), image_->secret(), &header)) continue;
+      if (dropped_.count(header.number) > 0) continue;
       // What a header says of its size may be anything, also if it checks.
       const uint64_t size = IndexExtentSize(header);
       if (!image_->IsExtent(offset, size)) continue;

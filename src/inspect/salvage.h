@@ -7,7 +7,8 @@
 //           was never named may lie there too. So of two tables that cover the same key and sequence the one with the
 //           higher number counts: numbers are given out in the order in which tables are built, never twice, and no two
 //           tables of one version cover the same key and sequence. An undamaged table hides what it covers in those
-//           with lower numbers, a damaged one hides nothing: rather an old value than none.
+//           with lower numbers, a damaged one hides nothing: rather an old value than none. A table that edits
+//           which are left show to be dropped counts for nothing: a savepoint may have kept it, with its magic number.
 //   ranges  Deletions of ranges are in edits of whatever areas are left, whether they are in force or not: each has
 //   happened
 //           once, and hides what is older.
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,9 @@ class Salvage {
 
   // The column families as far as edits of any area tell: all of them, if the manifest is whole. After Find.
   const VersionEdit& families() const { return families_; }
+
+  // Tables and table files that are known to count no more. After Find.
+  const std::set<uint64_t>& dropped() const { return dropped_; }
 
   // Adds a deletion of a range from elsewhere: it hides older versions wherever they were found. Every deletion that
   // was ever made may be added, also one that nothing knows of any more.
@@ -98,6 +103,8 @@ class Salvage {
 
   Status ChooseManifest();
   void FindFamilies();
+  void TellSavepoints();
+  void FindDropped();
   void FindNamed(const ManifestState& state);
   void Search();
   void SearchTables(std::vector<Cover>* covers);
@@ -115,6 +122,7 @@ class Salvage {
   std::vector<ManifestImage> areas_;         // all that were found
   const ManifestImage* manifest_ = nullptr;  // the one that rules, if it is whole
   VersionEdit families_;                     // of them alone
+  std::set<uint64_t> dropped_;
   std::vector<TableImage> tables_;
   std::vector<Cover> covers_;  // of undamaged tables, when searching
   LogHistory history_;

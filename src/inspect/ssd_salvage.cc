@@ -68,8 +68,8 @@ class FileWalk final : public InternalIterator {
 
 // Without a manifest all files count, also those that a job had replaced and that were not removed yet. The merge goes
 // by sequence, so the newest version of a key is shown whichever file has it.
-Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportProblem& report,
-                     std::unique_ptr<InternalIterator>* walk) {
+Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const std::set<uint64_t>& dropped,
+                     const ReportProblem& report, std::unique_ptr<InternalIterator>* walk) {
   CHECK(store != nullptr && walk != nullptr);
   std::vector<std::shared_ptr<const SstMeta>> files;
   if (state != nullptr) {
@@ -80,6 +80,7 @@ Status NewSsdSalvage(SsdStore* store, const ManifestState* state, const ReportPr
     if (!s.ok()) return s;
     // What the manifest would have said of a file comes from the file itself.
     for (const uint64_t number : numbers) {
+      if (dropped.count(number) > 0) continue;
       auto meta = std::make_shared<SstMeta>();
       s = store->ReadMeta(number, meta.get());
       if (s.ok()) {

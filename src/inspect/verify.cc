@@ -1,18 +1,21 @@
 #include "src/inspect/verify.h"
 
 #include <algorithm>
+#include <set>
 
 #include "miodb/comparator.h"
 #include "miodb/env.h"
+#include "src/inspect/space_claims.h"
 #include "src/inspect/unknown_order.h"
+#include "src/inspect/verify_savepoints.h"
 #include "src/inspect/verify_ssd.h"
-#include "src/inspect/verify_table.h"
+#include "src/inspect/verify_state.h"
 #include "src/log/file_log.h"
 #include "src/log/log_history.h"
 #include "src/util/check.h"
 
-// The checks of a whole pool, in the order in which each relies on those before: header, manifest, log, tables, runs,
-// files, space.
+// The checks of a whole pool, in the order in which each relies on those before: header, manifest, log, tables,
+// savepoints, files, space.
 
 namespace miodb {
 
@@ -25,14 +28,22 @@ ReportProblem Into(std::vector<Problem>* problems) {
   return [problems](Problem p) { problems->push_back(std::move(p)); };
 }
 
+// The current state, then those of savepoints.
+using States = std::vector<const ManifestState*>;
+
 // How much of the work is done, in bytes of the pool and of table files.
 class Progress {
  public:
-  Progress(const VerifyOptions& options, const ManifestState& state, uint64_t pool_bytes)
+  Progress(const VerifyOptions& options, const States& states, uint64_t pool_bytes)
       : tell_(options.on_progress), pool_bytes_(static_cast<double>(pool_bytes)) {
+    std::map<uint64_t, uint64_t> indexes, files;  // sizes by number: what several states name counts once
+    for (const ManifestState* state : states) {
+      for (const auto& [number, table] : state->tables) indexes.emplace(number, table.index_size);
+      for (const auto& [number, file] : state->files) files.emplace(number, file.meta->size);
+    }
     uint64_t index_bytes = 0, file_bytes = 0;
-    for (const auto& [number, table] : state.tables) index_bytes += table.index_size;
-    for (const auto& [number, file] : state.files) file_bytes += file.meta->size;
+    for (const auto& [number, bytes] : indexes) index_bytes += bytes;
+    for (const auto& [number, bytes] : files) file_bytes += bytes;
     // Pools differ in how many records a leaf stands for, so a leaf's share follows from how many leaves there are.
     if (index_bytes > 0) leaf_bytes_ = pool_bytes_ * sizeof(LeafNode) / static_cast<double>(index_bytes);
     // Table files count by their bytes, since all of these are read.
@@ -60,19 +71,23 @@ class Progress {
 };
 
 // Without the directory of the SSD tier its files are not missing but not looked at: a note, no problem.
-void CheckFiles(const VerifyOptions& options, uint64_t store_id, const ManifestState& state, const KeyOrder& order,
-                Progress* progress, VerifyResult* result) {
-  result->ssd_files = state.files.size();
+void CheckFiles(const VerifyOptions& options, uint64_t store_id, const KeyOrder& order,
+                const std::vector<SsdState>& states, Progress* progress, VerifyResult* result) {
+  std::set<uint64_t> numbers;
+  for (const SsdState& state : states) {
+    for (const auto& [number, place] : *state.files) numbers.insert(number);
+  }
+  result->ssd_files = states.front().files->size();
   if (options.ssd_path.empty()) {
-    if (!state.files.empty()) {
-      result->notes.push_back({"SSD tier", std::to_string(state.files.size()) + " table files were not looked at"});
+    if (!numbers.empty()) {
+      result->notes.push_back({"SSD tier", std::to_string(numbers.size()) + " table files were not looked at"});
     }
     return;
   }
   const SsdVerifyRequest request{Env::Default(),
                                  options.ssd_path,
                                  store_id,
-                                 &state.files,
+                                 states,
                                  order,
                                  result->order_checked,
                                  result->last_sequence,
@@ -80,6 +95,7 @@ void CheckFiles(const VerifyOptions& options, uint64_t store_id, const ManifestS
   const SsdCheck check = VerifySsd(request, Into(&result->problems), Into(&result->notes));
   result->ssd_entries = check.entries;
   result->ssd_bytes = check.bytes;
+  result->savepoints.ssd_bytes = check.saved_bytes;
 }
 
 // Problems are told and nothing is refused: a check goes through the whole log, as far as it can be read.
@@ -101,12 +117,15 @@ void CheckHistory(const VerifyOptions& options, uint64_t log_id, uint64_t flushe
   result->last_sequence = log->last_sequence();
 }
 
-// Collects problems and goes on: one that is found must not hide the next. extents_ has all that was claimed, payload_
-// what tables say of the extents that they share.
+// Collects problems and goes on: one that is found must not hide the next.
 class Verifier {
  public:
   Verifier(const PoolImage& image, const Comparator* comparator, const VerifyOptions& options)
-      : image_(image), options_(options), order_(comparator, &has_families_) {
+      : image_(image),
+        options_(options),
+        order_(comparator, &has_families_),
+        report_(Into(&result_.problems)),
+        claims_(image) {
     result_.file_bytes = image.file_size();
   }
 
@@ -120,38 +139,30 @@ class Verifier {
       result_.order_checked = false;
       order_ = KeyOrder(&unknown_);
     }
-    CheckRanges();
     // The log's last sequence is what no table file may exceed, so it comes before these.
     CheckLog();
-    Progress progress(options_, state_, image_.size());
-    CheckTables(&progress);
-    CheckRuns();
+    CheckAreas();
+    States states{&state_};
+    for (const SavedState& saved : saved_) states.push_back(&saved.state);
+    Progress progress(options_, states, image_.size());
+    CheckStates(At("manifest", header.current.manifest_offset), &progress);
     progress.FinishPool();
-    CheckFiles(options_, header.pool_id, state_, order_, &progress, &result_);
+    std::vector<SsdState> tiers{{&state_.files, report_}};
+    for (const SavedState& saved : saved_) tiers.push_back({&saved.state.files, saved.report});
+    CheckFiles(options_, header.pool_id, order_, tiers, &progress, &result_);
     CheckSpace();
     return std::move(result_);
   }
 
  private:
-  // Whose an extent is, in words for the report.
-  struct Use {
-    uint64_t size;
-    std::string owner;
-  };
-
-  void Report(std::string place, std::string reason) {
-    result_.problems.push_back({std::move(place), std::move(reason)});
-  }
+  void Report(std::string place, std::string reason) { report_({std::move(place), std::move(reason)}); }
 
   void CheckHeader(const PoolHeader& header);
   bool CheckManifest(const PoolHeader& header);
-  void CheckRanges();
   void CheckLog();
-  void CheckTables(Progress* progress);
-  void CheckRuns();
+  void CheckAreas();
+  void CheckStates(const std::string& manifest, Progress* progress);
   void CheckSpace();
-  bool Claim(PmRef offset, uint64_t size, const std::string& owner);
-  bool ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner);
 
   const PoolImage& image_;
   const VerifyOptions options_;
@@ -159,16 +170,10 @@ class Verifier {
   std::atomic<bool> has_families_{false};
   KeyOrder order_;
   VerifyResult result_;
+  const ReportProblem report_;
   ManifestState state_;
-  std::map<PmRef, Use> extents_;
-  // A payload extent as the first table describes it, and what all tables together refer to of it.
-  struct Payload {
-    PayloadMeta meta;
-    uint64_t live = 0;
-  };
-  std::map<PmRef, Payload> payload_;
-  std::map<uint64_t, std::pair<std::string, std::string>> ranges_;  // first and last key by table
-  RangeSetRef deleted_;                                             // null: none, or an unknown order
+  std::vector<SavedState> saved_;
+  SpaceClaims claims_;
 };
 
 // Copies are there so that one may be torn; a damaged one of a superblock is a problem all the same, because
@@ -203,7 +208,7 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   const RootSlot& root = header.current;
   const std::string place = At("manifest", root.manifest_offset);
   // The area takes space like any other extent.
-  if (!Claim(root.manifest_offset, root.manifest_size, "manifest")) return false;
+  if (!claims_.ClaimArea({root.manifest_offset, root.manifest_size, root.generation, 0}, report_)) return false;
   // Its records are looked at one by one, as a recovery does, and besides behind the first that is damaged.
   ManifestImage manifest = ReadManifestArea(image_, root.manifest_offset, root.manifest_size, root.generation);
   result_.manifest_records = manifest.records.size();
@@ -212,38 +217,14 @@ bool Verifier::CheckManifest(const PoolHeader& header) {
   state_ = std::move(manifest.state);
   result_.comparator = state_.comparator;
   has_families_ = state_.has_families();
-  // The repository is one run, number 0; levels of the buffer have a bound in the format.
-  for (const auto& [number, table] : state_.tables) {
-    if (table.level == kRepositoryLevel ? table.run == 0 : table.level < kMaxLevels) continue;
-    Report(place, "table " + std::to_string(number) + " has no proper place");
-  }
-  // Ids are never given out twice, so those in use lie below the next one.
-  for (const auto& [number, table] : state_.tables) {
-    if (std::max(number, table.run) >= state_.next_id)
-      Report(place, "next id is not above table " + std::to_string(number));
-  }
   return true;
-}
-
-// Flushes name them, so none is newer than what is flushed.
-void Verifier::CheckRanges() {
-  std::vector<RangeDeletion> ranges;
-  for (const auto& [id, place] : state_.ranges) {
-    const std::string name = "deletion of a range " + std::to_string(id);
-    if (id >= state_.next_id) Report(name, "the next id is not above it");
-    if (place.range.sequence > state_.flushed_sequence) Report(name, "is newer than the flushed sequence");
-    if (!result_.order_checked) continue;
-    if (order_.Compare(place.range.begin, place.range.end) >= 0) Report(name, "ends before it begins");
-    ranges.push_back(place.range);
-  }
-  deleted_ = RangeSet::Make(order_, ranges, nullptr);
 }
 
 // Chunks are claimed like any other extent. What follows what, and where the log may end, the history judges.
 void Verifier::CheckLog() {
   LogHistory log(RulesOfCheck(options_), Into(&result_.problems));
   for (const auto& [id, place] : state_.chunks) {
-    if (!Claim(place.offset, place.size, ChunkName(place))) continue;
+    if (!claims_.ClaimChunk(place, report_)) continue;
     const char* const base = image_.At(place.offset);
     const LogPiece& chunk = log.AddChunk(place, base, image_.secret());
     result_.frames += chunk.frames.size();
@@ -256,111 +237,39 @@ void Verifier::CheckLog() {
   CheckHistory(options_, options_.log_id, state_.flushed_sequence, 0, &log, &result_);
 }
 
-// Live bytes are added up from what tables say of their extents; that each says the truth, VerifyTable has checked.
-void Verifier::CheckTables(Progress* progress) {
-  CHECK(progress != nullptr && payload_.empty());
+// Areas that savepoints need besides the one in force.
+void Verifier::CheckAreas() {
+  const uint64_t needed = claims_.bytes();
+  saved_ = ReadSavepoints(image_, state_, &claims_, report_);
+  result_.savepoints.count = state_.savepoints.size();
+  result_.savepoints.bytes = claims_.bytes() - needed;
+}
+
+// Figures are those of the current state, but for what savepoints alone hold.
+void Verifier::CheckStates(const std::string& manifest, Progress* progress) {
+  CHECK(progress != nullptr);
+  StateVerifier verifier(image_, order_, result_.order_checked, &claims_, [progress] { progress->AddLeaf(); });
+  const StateCheck check = verifier.Verify(manifest, state_, report_);
   result_.tables = state_.tables.size();
-  for (const auto& [number, place] : state_.tables) {
-    const std::string name = "table " + std::to_string(number);
-    if (!Claim(place.index_offset, place.index_size, name)) continue;
-    // Without a good header nothing else of a table can be judged: not where its parts lie, nor how many there are.
-    const TableImage table(&image_, order_, place.index_offset, place.index_size, number);
-    if (!table.header_problem().empty()) {
-      Report(table.Name(), table.header_problem());
-      continue;
-    }
-    const TableCheck check = VerifyTable(
-        image_, table, order_, result_.order_checked, Into(&result_.problems), [progress] { progress->AddLeaf(); },
-        deleted_.get());
-    if (has_families_ && check.highest_family >= state_.next_family) {
-      Report(table.Name(),
-             "has keys of column family " + std::to_string(check.highest_family) + ", which was never made");
-    }
-    result_.entries += check.entries;
-    result_.tombstones += check.tombstones;
-    if (check.complete) ranges_[number] = {check.smallest, check.largest};
-    if (!ClaimPayload(check.meta.payload, table.Name())) continue;
-    for (const PayloadMeta& p : check.meta.payload) payload_[p.offset].live += p.live_bytes;
+  result_.runs = check.runs;
+  result_.entries = check.entries;
+  result_.tombstones = check.tombstones;
+  result_.live_bytes = check.live_bytes;
+  result_.payload_bytes = claims_.payload_bytes();
+  const uint64_t needed = claims_.bytes();
+  for (const SavedState& saved : saved_) {
+    VerifySavedLog(image_, saved, &claims_);
+    verifier.Verify(At("manifest", saved.entry.area.offset), saved.state, saved.report);
   }
+  result_.savepoints.bytes += claims_.bytes() - needed;
 }
 
-// Tables of one run lie side by side.
-void Verifier::CheckRuns() {
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<uint64_t>> runs;
-  for (const auto& [number, place] : state_.tables) runs[{place.level, place.run}].push_back(number);
-  result_.runs = runs.size();
-  if (!result_.order_checked) return;
-  // Only tables of which every entry could be read have a known range.
-  for (auto& [id, tables] : runs) {
-    std::erase_if(tables, [this](uint64_t number) { return ranges_.count(number) == 0; });
-    // By first keys, each table has to end before the next begins.
-    std::sort(tables.begin(), tables.end(),
-              [this](uint64_t a, uint64_t b) { return order_.Compare(ranges_[a].first, ranges_[b].first) < 0; });
-    for (size_t i = 1; i < tables.size(); i++) {
-      if (order_.Compare(ranges_[tables[i - 1]].second, ranges_[tables[i]].first) < 0) continue;
-      Report("run " + std::to_string(id.second) + " of level " + std::to_string(id.first),
-             "tables " + std::to_string(tables[i - 1]) + " and " + std::to_string(tables[i]) + " overlap");
-    }
-  }
-}
-
-// False if the range cannot be read. Two owners of one range are a problem, and the range is read for both.
-bool Verifier::Claim(PmRef offset, uint64_t size, const std::string& owner) {
-  const std::string place = "extent at offset " + std::to_string(offset) + " of " + std::to_string(size) + " bytes";
-  if (!image_.IsExtent(offset, size)) {
-    Report(place, owner + " lies outside of the pool's " + std::to_string(image_.size()) + " bytes");
-    return false;
-  }
-  // Overlaps are found by CheckSpace, once all are known.
-  const auto [at, fresh] = extents_.emplace(offset, Use{size, owner});
-  if (!fresh) {
-    Report(place, "belongs to " + owner + " and to " + at->second.owner);
-    // The larger range is kept, so that no overlap with a third owner is missed.
-    at->second.size = std::max(at->second.size, size);
-  }
-  return true;
-}
-
-// Tables share payload extents by reference, so the first that names one claims it, and the others have to agree.
-bool Verifier::ClaimPayload(const std::vector<PayloadMeta>& payload, const std::string& owner) {
-  bool good = true;
-  for (const PayloadMeta& p : payload) {
-    const auto [at, fresh] = payload_.emplace(p.offset, Payload{p, 0});
-    if (fresh) {
-      good = Claim(p.offset, p.size, "payload of " + owner) && good;
-      continue;
-    }
-    // Live bytes are each table's own; the extent's place, kind and size are the same for all.
-    const PayloadMeta& known = at->second.meta;
-    if (known.size == p.size && known.kind == p.kind && known.payload_bytes == p.payload_bytes) continue;
-    Report(owner, "disagrees with another table about the payload extent at offset " + std::to_string(p.offset));
-    good = false;
-  }
-  return good;
-}
-
-// Extents lie in order of their offsets, so an overlap is seen at the next one. What no extent takes is free: there is
-// nothing else to compare it with.
 void Verifier::CheckSpace() {
-  result_.extents = extents_.size();
-  result_.used_bytes = kPoolHeaderSize * image_.parts().size();
-  PmRef end = kPoolHeaderSize;
-  std::string last = "the header page";
-  for (const auto& [offset, use] : extents_) {
-    if (offset < end) {
-      Report("extent at offset " + std::to_string(offset), "of " + use.owner + " overlaps that of " + last);
-    }
-    DCHECK(use.size > 0 && use.size <= UINT64_MAX - offset);  // Claim has seen that it lies in the pool
-    result_.used_bytes += use.size;
-    end = std::max(end, offset + use.size);
-    last = use.owner;
-  }
+  claims_.CheckOverlaps(report_);
+  result_.extents = claims_.extents();
+  result_.used_bytes = kPoolHeaderSize * image_.parts().size() + claims_.bytes();
   // With overlaps more may be claimed than there is.
   result_.free_bytes = image_.size() - std::min(image_.size(), result_.used_bytes);
-  for (const auto& [offset, payload] : payload_) {
-    result_.payload_bytes += payload.meta.payload_bytes;
-    result_.live_bytes += payload.live;
-  }
 }
 
 }  // namespace
@@ -381,10 +290,10 @@ VerifyResult VerifyVolatile(const StoreDescriptor& store, const Comparator* comp
   result.order_checked = result.comparator == comparator->Name();
   LogHistory log(RulesOfCheck(options), Into(&result.problems));
   CheckHistory(options, store.log.id, state.flushed_sequence, store.log_reach, &log, &result);
-  Progress progress(options, state, 0);
+  Progress progress(options, {&state}, 0);
   const std::atomic<bool> has_families{state.has_families()};
   const KeyOrder order(result.order_checked ? comparator : &unknown, &has_families);
-  CheckFiles(options, store.log.id, state, order, &progress, &result);
+  CheckFiles(options, store.log.id, order, {{&state.files, Into(&result.problems)}}, &progress, &result);
   return result;
 }
 

@@ -8,6 +8,7 @@
 //   tables    header, every node, meta block; every entry against its record; key order, versions newest first; counts,
 //             flags and bounds of sequences; live bytes of every payload extent; that tables of one run do not overlap
 //   files     with the directory of the SSD tier: what verify_ssd.h says
+//   saved     the areas and the log of savepoints (verify_savepoints.h), and all of their tables and files
 //   space     every extent inside of the file, none overlapping another; payload extents shared by tables that agree
 //
 // Nothing can leak: what the manifest does not name is free. What is reported as free here is what the engine has after
@@ -49,6 +50,12 @@ struct VerifyOptions {
   std::function<void(double share)> on_progress;
 };
 
+struct SavepointFigures {
+  uint64_t count = 0;
+  uint64_t bytes = 0;      // of extents that savepoints alone need
+  uint64_t ssd_bytes = 0;  // of table files
+};
+
 struct VerifyResult {
   std::vector<Problem> problems;
   std::vector<Problem> notes;  // what a crash may have left as well, and costs nothing
@@ -68,6 +75,7 @@ struct VerifyResult {
   uint64_t log_files = 0;
   uint64_t log_writes = 0;
   uint64_t last_sequence = 0;
+  SavepointFigures savepoints;
   uint64_t extents = 0;
   uint64_t used_bytes = 0;  // header page and extents
   uint64_t free_bytes = 0;  // of the file

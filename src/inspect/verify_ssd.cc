@@ -166,30 +166,51 @@ class FileCheck {
   bool said_sequence_ = false;
 };
 
-// By level, files with the ranges that the manifest says or, where it does not, that they were found to have.
-using LevelFiles = std::map<uint32_t, std::vector<std::unique_ptr<const SstMeta>>>;
+// What is known of files that were looked at: with the ranges that the manifest says or, where it does not, that they
+// were found to have.
+using KnownFiles = std::map<uint64_t, SstMeta>;
 
 // A get looks into one file of a level alone, so a key in two of them could show an old value.
-void CheckLevels(const SsdVerifyRequest& request, const LevelFiles& levels, const ReportProblem& report) {
-  for (const auto& [level, found] : levels) {
-    std::vector<const SstMeta*> files;
-    for (const auto& file : found) files.push_back(file.get());
+void CheckLevels(const SsdVerifyRequest& request, const SsdState& state, const KnownFiles& known) {
+  std::map<uint32_t, std::vector<const SstMeta*>> levels;
+  for (const auto& [number, place] : *state.files) {
+    const SstMeta& file = known.at(number);
+    if (file.has_range) levels[place.level].push_back(&file);
+  }
+  for (auto& [level, files] : levels) {
     std::sort(files.begin(), files.end(),
               [&](const SstMeta* a, const SstMeta* b) { return request.order.Compare(a->smallest, b->smallest) < 0; });
     // In key order, neighbours tell of every overlap.
     for (size_t i = 1; i < files.size(); i++) {
       if (request.order.Compare(files[i - 1]->largest, files[i]->smallest) < 0) continue;
-      report({"SSD level " + std::to_string(level), "files " + std::to_string(files[i - 1]->number) + " and " +
-                                                        std::to_string(files[i]->number) + " overlap"});
+      state.report({"SSD level " + std::to_string(level), "files " + std::to_string(files[i - 1]->number) + " and " +
+                                                              std::to_string(files[i]->number) + " overlap"});
     }
   }
+}
+
+// The files of a state that no state before has.
+SsdCheck CheckState(const SsdVerifyRequest& request, const SsdState& state, KnownFiles* known) {
+  SsdCheck check;
+  for (const auto& [number, place] : *state.files) {
+    if (known->count(number) > 0) continue;
+    SstMeta found;
+    found.has_range = false;
+    FileCheck(request, *place.meta, request.path + "/" + SsdStore::TableName(number), state.report).Run(&check, &found);
+    request.on_file(place.meta->size);
+    // Of files with long keys the manifest has no range: then what was read stands for it, if all could be read.
+    SstMeta& file = known->emplace(number, place.meta->has_range ? *place.meta : found).first->second;
+    file.number = number;
+  }
+  if (request.check_order) CheckLevels(request, state, *known);
+  return check;
 }
 
 }  // namespace
 
 // The mark comes first: with a directory of another pool, every file would be reported as missing or foreign.
 SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report, const ReportProblem& note) {
-  CHECK(request.env != nullptr && request.files != nullptr);
+  CHECK(request.env != nullptr && !request.states.empty());
   CHECK(request.on_file != nullptr && report != nullptr && note != nullptr);
   SsdCheck check;
   uint64_t owner = 0;
@@ -199,21 +220,15 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
     report({request.path, s.ok() ? "is the SSD tier of another pool" : "has no file POOL that says whose it is"});
     return check;
   }
-  LevelFiles levels;
-  for (const auto& [number, place] : *request.files) {
-    const std::string name = request.path + "/" + SsdStore::TableName(number);
-    SstMeta found;
-    found.has_range = false;
-    FileCheck(request, *place.meta, name, report).Run(&check, &found);
-    request.on_file(place.meta->size);
-    // Of files with long keys the manifest has no range: then what was read stands for it, if all could be read.
-    const SstMeta& known = place.meta->has_range ? *place.meta : found;
-    if (!known.has_range) continue;
-    auto file = std::make_unique<SstMeta>(known);
-    file->number = number;
-    levels[place.level].push_back(std::move(file));
+  KnownFiles known;
+  for (const SsdState& state : request.states) {
+    const SsdCheck found = CheckState(request, state, &known);
+    if (&state == &request.states.front()) {
+      check = found;
+    } else {
+      check.saved_bytes += found.bytes;
+    }
   }
-  if (request.check_order) CheckLevels(request, levels, report);
   // Files that no manifest names are what a job that was cut off leaves, and cost space alone.
   std::vector<std::string> names;
   s = request.env->GetChildren(request.path, &names);
@@ -221,7 +236,7 @@ SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report,
   for (const std::string& name : names) {
     uint64_t number;
     if (!SsdStore::ParseTableName(name, &number)) continue;
-    if (request.files->count(number) > 0 && name == SsdStore::TableName(number)) continue;
+    if (known.count(number) > 0 && name == SsdStore::TableName(number)) continue;
     note({request.path + "/" + name, "no manifest names it; the next open removes it"});
   }
   return check;

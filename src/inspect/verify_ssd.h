@@ -5,6 +5,8 @@
 //              order of the keys; first and last key, numbers of entries and tombstones; no sequence above the newest
 //   levels     files of one level do not overlap
 //
+// A file that several states name is looked at once.
+//
 // Threads: one.
 
 #ifndef MIODB_SRC_INSPECT_VERIFY_SSD_H_
@@ -14,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "miodb/env.h"
 #include "src/format/problem.h"
@@ -22,21 +25,29 @@
 
 namespace miodb {
 
+// What one state of the manifest names.
+struct SsdState {
+  const std::map<uint64_t, SstPlace>* files;
+  ReportProblem report;
+};
+
 struct SsdVerifyRequest {
   Env* env;
   std::string path;  // of the directory
   uint64_t pool_id;
-  const std::map<uint64_t, SstPlace>* files;
+  std::vector<SsdState> states;  // the current one, then those of savepoints
   KeyOrder order;
   bool check_order;
   uint64_t last_sequence;
   std::function<void(uint64_t bytes)> on_file;  // behind each file, with the size that the manifest says
 };
 
+// Of the files of the current state.
 struct SsdCheck {
   uint64_t entries = 0;
   uint64_t tombstones = 0;
   uint64_t bytes = 0;
+  uint64_t saved_bytes = 0;  // of files that savepoints alone need
 };
 
 SsdCheck VerifySsd(const SsdVerifyRequest& request, const ReportProblem& report, const ReportProblem& note);

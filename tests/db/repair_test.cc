@@ -219,6 +219,67 @@ TEST_F(RepairTest, ADamagedEditInTheManifestCostsNothing) {
   EXPECT_NE(std::string::npos, Lost().find("manifest"));
 }
 
+// What a savepoint keeps lies in the pool as what counts does.
+TEST_F(RepairTest, SavepointsAreNotBroughtBackAndNoKeyThatTheyAloneHave) {
+  Open();
+  for (uint64_t n = 0; n < 100; n++) Put(FilledKey(n), "old");
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(db_->CreateSavepoint("s\n"));
+  for (uint64_t n = 0; n < 100; n++) Delete(FilledKey(n));
+  db_->CompactRange(nullptr, nullptr);
+  Write("new", "1");
+  ASSERT_OK(db_->CreateSavepoint("t"));
+  ASSERT_OK(db_->DropSavepoint("t"));
+  Close();
+  ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/STORE", &good_store_));
+  EXPECT_EQ(1u, Tables().size());
+  for (const bool whole : {true, false}) {
+    std::string bytes = good_;
+    if (!whole) bytes[Root().manifest_offset + kManifestRecordHeader + 3] ^= 4;
+    WritePool(bytes);
+    ASSERT_OK(RepairDB(path_, options_));
+    EXPECT_EQ(expected_, Contents());
+    EXPECT_NE(std::string::npos, Lost().find("savepoint \"s\\x0a\" at sequence 100: was not brought back\n")) << Lost();
+    EXPECT_EQ(std::string::npos, Lost().find("savepoint \"t\"")) << Lost();
+    EXPECT_EQ(!whole, Lost().find("manifest: not whole") != std::string::npos) << Lost();
+    Open();
+    std::vector<SavepointInfo> savepoints;
+    EXPECT_OK(db_->ListSavepoints(&savepoints));
+    EXPECT_TRUE(savepoints.empty());
+    Close();
+  }
+}
+
+// The edits that dropped what only a savepoint has are gone with their area.
+TEST_F(RepairTest, WhatASavepointAloneHasIsToldByTheNextSnapshot) {
+  Open();
+  for (uint64_t n = 0; n < 100; n++) Put(FilledKey(n), "old");
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(db_->CreateSavepoint("s"));
+  for (uint64_t n = 0; n < 100; n++) Delete(FilledKey(n));
+  db_->CompactRange(nullptr, nullptr);
+  for (int opened = 0; opened < 3; opened++) {
+    Open();
+    Write("new" + std::to_string(opened), "1");
+    ASSERT_OK(db_->Flush());
+  }
+  Write("newest", "1");
+  ASSERT_OK(db_->Flush());
+  Close();
+  ASSERT_OK(ReadFileToString(Env::Default(), pool(), &good_));
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/STORE", &good_store_));
+  std::string bytes = good_;
+  uint32_t payload_size;
+  memcpy(&payload_size, &bytes[Root().manifest_offset], sizeof(payload_size));
+  bytes[Root().manifest_offset + ManifestRecordBytes(payload_size) + kManifestRecordHeader + 1] ^= 4;
+  WritePool(bytes);
+  EXPECT_STATUS(Corruption, TryOpen());
+  ASSERT_OK(RepairDB(path_, options_));
+  EXPECT_EQ(expected_, Contents());
+  EXPECT_NE(std::string::npos, Lost().find("savepoint \"s\" at sequence 100: was not brought back\n")) << Lost();
+}
+
 TEST_F(RepairTest, ADamagedHeaderCostsATableNothing) {
   Make();
   std::string bytes = good_;

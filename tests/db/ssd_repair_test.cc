@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "miodb/env.h"
+#include "src/format/manifest_area.h"
+#include "src/nvm/pool_image.h"
 #include "tests/common/ssd_test_base.h"
 
 namespace miodb::test {
@@ -90,6 +94,32 @@ TEST_F(SsdRepairTest, WithoutRootsNothingIsLost) {
   ASSERT_OK(RepairDB(path_, options_));
   Open();
   EXPECT_EQ(CountLost(), 0u);
+}
+
+// Without a whole manifest; the area of the savepoint names the files, and the snapshot of the current one does not.
+TEST_F(SsdRepairTest, FilesThatOnlyASavepointHasBringNoKeyBack) {
+  Make();
+  Open();
+  ASSERT_OK(db_->CreateSavepoint("s"));
+  for (uint64_t i = 0; i < kCount; i++) Delete(FilledKey(i));
+  db_->CompactRange(nullptr, nullptr);
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_EQ(0u, Counter("ssd-files"));
+  Open();
+  Put("new", "1");
+  ASSERT_OK(db_->Flush());
+  Close();
+  EXPECT_FALSE(FilesIn(ssd_, ".sst").empty());
+  std::string bytes;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/pool", &bytes));
+  const uint64_t manifest = ReadPoolHeader(bytes.data(), bytes.size()).current.manifest_offset;
+  uint32_t snapshot_bytes;
+  memcpy(&snapshot_bytes, &bytes[manifest], sizeof(snapshot_bytes));
+  Overwrite(manifest + ManifestRecordBytes(snapshot_bytes) + 16, 8);
+  EXPECT_STATUS(Corruption, TryOpen());
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  EXPECT_EQ("(new->1)", Forward(db_.get()));
 }
 
 TEST_F(SsdRepairTest, ARepairThatWasCutOffBetweenPoolAndDirectoryIsFinished) {

@@ -72,7 +72,7 @@ class VolatileRepairTest : public VolatileSsdTestBase {
     ASSERT_OK(state.Apply(edit));
     std::unique_ptr<InternalIterator> walk;
     const ReportProblem fail = [](const Problem& problem) { FAIL() << problem.ToString(); };
-    ASSERT_OK(NewSsdSalvage(store.get(), &state, fail, &walk));
+    ASSERT_OK(NewSsdSalvage(store.get(), &state, {}, fail, &walk));
     for (walk->SeekToFirst(); walk->Valid(); walk->Next()) {
       const RecordView& record = walk->record();
       Take(record.key.ToString(), record.sequence(),

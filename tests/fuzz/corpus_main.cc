@@ -140,6 +140,20 @@ VersionEdit RangesEdit() {
   return edit;
 }
 
+VersionEdit SavepointsEdit() {
+  VersionEdit edit = FullEdit();
+  edit.removed_savepoints.push_back(20);
+  edit.savepoints.push_back({21, "before", kMaxSequence, 1700000000000000, {{12, 500}, {13, 1000}}, {}});
+  edit.savepoints.push_back({22, std::string(kMostSavepointName, 's'), 0, 0, {}, {65536, 8192, 0x1234567, 3}});
+  return edit;
+}
+
+VersionEdit NewSavepointsEdit() {
+  VersionEdit edit = SavepointsEdit();
+  edit.removed_savepoints.clear();
+  return edit;
+}
+
 std::string Encoded(const VersionEdit& edit) {
   std::string bytes;
   edit.EncodeTo(&bytes);
@@ -180,6 +194,8 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "families", Encoded(FamiliesEdit()));
   corpus->Add("version_edit", "expiring_files", Encoded(ExpiringFilesEdit()));
   corpus->Add("version_edit", "ranges", Encoded(RangesEdit()));
+  corpus->Add("version_edit", "savepoints", Encoded(SavepointsEdit()));
+  corpus->Add("version_edit", "new_savepoints", Encoded(NewSavepointsEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "expiring", Record(9, kTypeExpiringValue, "key", "\1\2\3\4\5\6\7\10value"));

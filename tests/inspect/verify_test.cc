@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "miodb/comparator.h"
+#include "miodb/dumpfile.h"
 #include "miodb/env.h"
 #include "tests/common/comparators.h"
 #include "tests/common/db_test_base.h"
 #include "tests/common/environment.h"
 #include "tests/common/random.h"
+#include "tests/common/string_file.h"
 
 namespace miodb::test {
 namespace {
@@ -285,6 +287,176 @@ TEST_F(VerifyTest, ADamagedCopyOfARootIsANoteAndOfTheSuperblockAProblem) {
   bytes_ = good;
   bytes_[SuperblockOffset(1) + 20] ^= 1;
   EXPECT_NE(std::string::npos, ProblemsNow().find("superblock at offset 3072"));
+}
+
+// A database with a savepoint that nothing but its area, a table and a part of a log chunk are left of.
+class SavedVerifyTest : public VerifyTest {
+ protected:
+  void MakeSaved() {
+    Open();
+    Fill(300, 100);
+    ASSERT_OK(db_->Flush());
+    Put("log", "1");
+    ASSERT_OK(db_->CreateSavepoint("s"));
+    Put("log", "2");
+    Open();
+    ASSERT_OK(db_->DeleteRange(WriteOptions(), "", "z"));
+    Settle();
+    Put("log", "3");
+    Close();
+    Load();
+    ASSERT_EQ(1u, manifest_.state.savepoints.size());
+    entry_ = manifest_.state.savepoints.begin()->second;
+    std::unique_ptr<PoolImage> image;
+    ASSERT_OK(PoolImage::Open(pool(), &image));
+    area_ = ReadManifestArea(*image, entry_.area.offset, entry_.area.size, entry_.area.generation, entry_.area.records);
+    ASSERT_TRUE(area_.problems.empty());
+    ASSERT_NE(root_.manifest_offset, area_.offset);
+    ASSERT_EQ(1u, area_.state.tables.size());
+    ASSERT_EQ(0u, manifest_.state.tables.count(area_.state.tables.begin()->first));
+    ASSERT_EQ(1u, entry_.chunks.size());
+  }
+
+  // Damages one byte, and expects problems of the savepoint alone, the first of which begins so.
+  void ExpectDamage(PmRef offset, const std::string& begin) {
+    bytes_[offset] ^= 1;
+    const std::string problems = ProblemsNow();
+    bytes_[offset] ^= 1;
+    EXPECT_EQ("savepoint \"s\", " + begin, problems.substr(0, begin.size() + 15)) << problems;
+    for (size_t at = problems.find('\n'); at + 1 < problems.size(); at = problems.find('\n', at + 1)) {
+      EXPECT_EQ(0u, problems.compare(at + 1, 15, "savepoint \"s\", ")) << problems;
+    }
+  }
+
+  // What the checker says of another savepoint.
+  std::string ProblemsOf(const SavepointEntry& entry) {
+    const std::string good = bytes_;
+    VersionEdit edit;
+    edit.removed_savepoints = {entry_.id};
+    edit.savepoints = {entry};
+    edit.savepoints[0].id++;
+    edit.SetNextId(std::max(manifest_.state.next_id, entry_.id + 2));
+    Append(edit);
+    const std::string problems = ProblemsNow();
+    bytes_ = good;
+    return problems;
+  }
+
+  SavepointEntry entry_;
+  ManifestImage area_;
+};
+
+TEST_F(SavedVerifyTest, ASoundSavepointHasNoProblemAndHoldsItsSpace) {
+  MakeSaved();
+  const VerifyResult result = Verify();
+  EXPECT_EQ("", Problems(result));
+  EXPECT_EQ(1u, result.savepoints.count);
+  EXPECT_GE(result.savepoints.bytes, 300u * 100 + entry_.area.size);
+  EXPECT_EQ(result.file_bytes, result.used_bytes + result.free_bytes);
+  Open();
+  ASSERT_OK(db_->DropSavepoint("s"));
+  Close();
+  const VerifyResult dropped = Verify();
+  EXPECT_EQ("", Problems(dropped));
+  EXPECT_EQ(0u, dropped.savepoints.count);
+  EXPECT_EQ(0u, dropped.savepoints.bytes);
+  EXPECT_LT(dropped.used_bytes, result.used_bytes - 300 * 100);
+}
+
+TEST_F(SavedVerifyTest, SavepointsOfAnyMomentsAreSound) {
+  for (const OptionSet& set : OptionSets()) {
+    SCOPED_TRACE(set.name);
+    options_ = AtPath(set.options, path_);
+    for (const uint64_t seed : Seeds(ByScale(1, 3, 30))) {
+      SCOPED_TRACE(Repeat(seed));
+      Random random(seed);
+      ASSERT_OK(DestroyDB(path_, options_));
+      Open();
+      uint64_t savepoints = 0;
+      for (int i = 0; i < 1500; i++) {
+        Put(FilledKey(random.Uniform(400)), random.Bytes(random.Skewed(9)));
+        if (random.OneIn(100)) ASSERT_OK(db_->CreateSavepoint(std::to_string(++savepoints)));
+        if (random.OneIn(200)) ASSERT_OK(db_->Flush());
+        if (random.OneIn(500)) db_->CompactRange(nullptr, nullptr);
+        if (random.OneIn(500) && options_.log_mode != kLogOff) Open();
+      }
+      Close();
+      const VerifyResult result = Verify(options_.comparator);
+      EXPECT_EQ("", Problems(result));
+      EXPECT_EQ(savepoints, result.savepoints.count);
+      EXPECT_EQ(result.file_bytes, result.used_bytes + result.free_bytes);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(SavedVerifyTest, ADumpNamesIt) {
+  MakeSaved();
+  StringSink dump;
+  ASSERT_OK(DumpFile(Env::Default(), pool(), &dump));
+  const std::string line = "\n--- savepoint " + std::to_string(entry_.id) + " 's': sequence 301, made ";
+  EXPECT_NE(std::string::npos, dump.contents.find(line)) << dump.contents.substr(0, 2000);
+  const ChunkPart& part = entry_.chunks[0];
+  EXPECT_NE(std::string::npos, dump.contents.find("\npart: " + std::to_string(part.bytes) + " bytes of log chunk " +
+                                                  std::to_string(part.id) + "\n"));
+}
+
+TEST_F(SavedVerifyTest, DamageInWhatOnlyASavepointHasIsFound) {
+  MakeSaved();
+  const TablePlace& table = area_.state.tables.begin()->second;
+  const LogChunkPlace& chunk = area_.state.chunks.at(entry_.chunks[0].id);
+  ExpectDamage(area_.records[1].offset + kManifestRecordHeader, "manifest at offset " + std::to_string(area_.offset));
+  ExpectDamage(area_.records.back().offset + kManifestRecordHeader, "manifest at offset ");
+  ExpectDamage(table.index_offset + 8, "table " + std::to_string(table.number) + " at offset ");
+  ExpectDamage(table.index_offset + sizeof(TableHeader) + 100, "table " + std::to_string(table.number) + " at offset ");
+  ExpectDamage(chunk.offset + entry_.chunks[0].bytes - 1, ChunkName(chunk));
+  EXPECT_EQ("", ProblemsNow());
+}
+
+TEST_F(SavedVerifyTest, ASavepointThatSaysWhatIsNotSoIsFound) {
+  MakeSaved();
+  EXPECT_EQ("", ProblemsOf(entry_));
+  SavepointEntry wrong = entry_;
+  wrong.sequence++;
+  EXPECT_NE(std::string::npos, ProblemsOf(wrong).find("\"s\", log: ends at sequence")) << ProblemsOf(wrong);
+  wrong = entry_;
+  wrong.chunks.clear();
+  EXPECT_NE(std::string::npos, ProblemsOf(wrong).find("\"s\", log: ends at sequence")) << ProblemsOf(wrong);
+  wrong = entry_;
+  wrong.chunks[0].bytes = uint64_t{1} << 40;
+  EXPECT_NE(std::string::npos, ProblemsOf(wrong).find("is shorter than the savepoint says")) << ProblemsOf(wrong);
+  wrong = entry_;
+  wrong.area.records += 1000;
+  EXPECT_NE(std::string::npos, ProblemsOf(wrong).find("which the savepoint needs")) << ProblemsOf(wrong);
+  wrong = entry_;
+  wrong.area.size = uint64_t{1} << 50;
+  EXPECT_NE(std::string::npos, ProblemsOf(wrong).find("lies outside of the pool's")) << ProblemsOf(wrong);
+  wrong = entry_;
+  wrong.area.offset = root_.manifest_offset;
+  EXPECT_NE(std::string::npos, ProblemsOf(wrong).find("is described in two ways")) << ProblemsOf(wrong);
+  wrong = entry_;
+  wrong.id = manifest_.state.next_id + 1000;
+  VersionEdit edit;
+  edit.removed_savepoints = {entry_.id};
+  edit.savepoints = {wrong};
+  Append(edit);
+  EXPECT_NE(std::string::npos, ProblemsNow().find("\"s\": the next id is not above it")) << ProblemsNow();
+}
+
+// What the current state and a savepoint both claim, without being the same.
+TEST_F(SavedVerifyTest, SpaceOfASavepointThatIsInUseIsFound) {
+  MakeSaved();
+  VersionEdit edit;
+  LogChunkPlace chunk;
+  chunk.id = manifest_.state.next_id;
+  chunk.offset = area_.state.tables.begin()->second.index_offset;
+  chunk.size = kExtentUnit;
+  edit.SetNextId(chunk.id + 1);
+  edit.chunks.push_back(chunk);
+  Append(edit);
+  const std::string problems = ProblemsNow();
+  EXPECT_NE(std::string::npos, problems.find("savepoint \"s\", extent at offset ")) << problems;
+  EXPECT_NE(std::string::npos, problems.find("belongs to table")) << problems;
 }
 
 }  // namespace

@@ -297,6 +297,28 @@ TEST_F(InspectTest, TheDumpShowsEveryPart) {
   EXPECT_EQ(2, RunTool("miodb_dump --table=x " + path_).code);
 }
 
+TEST_F(InspectTest, SavepointsAreCheckedAndShown) {
+  Open();
+  Fill(200, 50);
+  ASSERT_OK(db_->CreateSavepoint("a b\n"));
+  Put("later", "1");
+  Close();
+  ProgramResult check = RunTool("miodb_check " + path_);
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("savepoints        1\n")) << check.text;
+  EXPECT_TRUE(check.Says("saved_bytes       0\n")) << check.text;
+  const ProgramResult dump = RunTool("miodb_dump " + path_);
+  EXPECT_EQ(0, dump.code) << dump.text;
+  EXPECT_TRUE(dump.Says("\n  savepoint ")) << dump.text;  // in its edit
+  EXPECT_TRUE(dump.Says(" \"a b\\x0a\" @ 200 made_micros ")) << dump.text;
+  EXPECT_TRUE(dump.Says(" area_offset ")) << dump.text;
+  EXPECT_TRUE(dump.Says("\n  part of log_chunk ")) << dump.text;
+  Open();
+  ASSERT_OK(db_->DropSavepoint("a b\n"));
+  Close();
+  EXPECT_TRUE(RunTool("miodb_dump --manifest " + path_).Says("\n  removed_savepoint "));
+}
+
 class SsdInspectTest : public InspectTest {
  protected:
   SsdInspectTest() : ssd_(dir_ / "ssd") {
@@ -362,6 +384,26 @@ TEST_F(SsdInspectTest, EveryDamageToAFileIsNamed) {
   EXPECT_TRUE(Check().Says("missing: the manifest names it"));
   ASSERT_OK(WriteStringToFile(Env::Default(), good, file));
   EXPECT_EQ(0, Check().code);
+}
+
+TEST_F(SsdInspectTest, FilesThatOnlyASavepointHasAreChecked) {
+  Open();
+  ASSERT_OK(db_->CreateSavepoint("s"));
+  ASSERT_OK(db_->DeleteRange(WriteOptions(), "", "z"));
+  db_->CompactRange(nullptr, nullptr);
+  ASSERT_OK(db_->WaitForIdle());
+  EXPECT_EQ(0u, Counter("ssd-files"));
+  Close();
+  ProgramResult check = Check();
+  EXPECT_EQ(0, check.code) << check.text;
+  EXPECT_TRUE(check.Says("ssd_files         0\n")) << check.text;
+  EXPECT_FALSE(check.Says("saved_ssd_bytes   0\n")) << check.text;
+  EXPECT_FALSE(check.Says("no manifest names it")) << check.text;
+  DamageFile(files_[1], 100);
+  check = Check();
+  EXPECT_EQ(1, check.code) << check.text;
+  EXPECT_TRUE(check.Says("DAMAGE savepoint \"s\", " + files_[1])) << check.text;
+  EXPECT_TRUE(RunTool("miodb_check " + path_).Says("table files were not looked at"));
 }
 
 TEST_F(SsdInspectTest, TheDumpShowsFilesAndTheirEntries) {

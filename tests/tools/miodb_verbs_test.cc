@@ -119,6 +119,31 @@ constexpr Line kLines[] = {
     {"compact DB --from=a --to=b", 0, ""},
     {"compact DB --option=no_such=1", 2, "there is no option of that name"},
     {"compact DB --option=pool_size=x", 2, "pool_size=x"},
+    {"savepoint DB create s\\\\x20t", 0, ""},
+    {"savepoint DB create s\\\\x20t", 2, "exists"},
+    {"savepoint DB list", 0, "s t\t20"},
+    {"put DB only_now b", 0, ""},
+    {"get DB only_now --savepoint='s t'", 1, "no key 'only_now'"},
+    {"get DB key00000007 --savepoint='s t'", 0, "0000007"},
+    {"scan DB --savepoint='s t' --prefix=key0000009 --keys_only", 0, "key00000099"},
+    {"count DB --savepoint='s t' --prefix=only", 0, "0"},
+    {"count DB --savepoint='s t' --hash", 0, "hash"},
+    {"export DB --savepoint='s t' --prefix=key0000000", 0, "{\"key\": \"key00000007\", \"value\": "},
+    {"scan DB --savepoint=none", 2, "no savepoint 'none'"},
+    {"get DB a --savepoint='\\q'", 2, "begins no escape"},
+    {"check DB", 0, ": OK"},
+    {"check DB", 0, "savepoints        1"},
+    {"dump DB --tables", 0, "savepoint "},
+    {"savepoint DB drop 's t'", 0, ""},
+    {"savepoint DB drop 's t'", 1, "no savepoint 's t'"},
+    {"savepoint DB create", 2, "the name is missing"},
+    {"savepoint DB create ''", 2, "must have 1 to 255"},
+    {"savepoint DB create '\\q'", 2, "begins no escape"},
+    {"savepoint DB list s", 2, "list takes no name"},
+    {"savepoint DB make s", 2, "no action 'make'"},
+    {"savepoint DB", 2, "something is missing"},
+    {"savepoint NEW2 list", 2, "does not exist"},
+    {"delete DB only_now", 0, ""},
     {"check DB", 0, ": OK"},
     {"check --json DB", 0, "\"ok\": true"},
     {"check NEW2", 2, "NEW2"},
@@ -377,8 +402,9 @@ TEST_F(MiodbVerbsTest, HelpManPageAndCompletionKnowEveryVerbAndOption) {
   std::ofstream(Inside("completion")) << out_;
   const std::string completion = out_;
   size_t options = 0;
-  for (const std::string verb : {"get", "put", "delete", "merge", "scan", "count", "stats", "properties", "flush",
-                                 "compact", "check", "dump", "move", "repair", "import", "export", "shell", "bench"}) {
+  for (const std::string verb :
+       {"get", "put", "delete", "merge", "scan", "count", "stats", "properties", "flush", "compact", "savepoint",
+        "check", "dump", "move", "repair", "import", "export", "shell", "bench"}) {
     ASSERT_EQ(0, Run(miodb_ + verb + " --help"));
     for (size_t at = 0; (at = out_.find("\n  --", at)) != std::string::npos; at++) {
       const std::string name = out_.substr(at + 5, out_.find_first_of("= \n", at + 5) - at - 5);

@@ -29,6 +29,17 @@ std::string TextOf(const RangePlace& place) {
   return std::to_string(place.id) + "@" + std::to_string(range.sequence) + " [" + range.begin + ".." + range.end + "]";
 }
 
+std::string TextOf(const SavepointEntry& savepoint) {
+  const AreaPlace& area = savepoint.area;
+  std::string text = std::to_string(savepoint.id) + " " + savepoint.name + "@" + std::to_string(savepoint.sequence) +
+                     " " + std::to_string(savepoint.micros) + " [" + std::to_string(area.offset) + "+" +
+                     std::to_string(area.size) + "] " + std::to_string(area.generation) + "/" +
+                     std::to_string(area.records);
+  for (const ChunkPart& part : savepoint.chunks)
+    text += " " + std::to_string(part.id) + ":" + std::to_string(part.bytes);
+  return text;
+}
+
 std::string TextOf(const ManifestState& state) {
   std::string text = state.comparator + " next " + std::to_string(state.next_id) + " flushed " +
                      std::to_string(state.flushed_sequence) + "\n";
@@ -36,6 +47,7 @@ std::string TextOf(const ManifestState& state) {
   for (const auto& [id, place] : state.chunks) text += std::to_string(id) + ": " + TextOf(place) + "\n";
   for (const auto& [number, place] : state.files) text += std::to_string(number) + ": " + TextOf(place) + "\n";
   for (const auto& [id, place] : state.ranges) text += std::to_string(id) + ": " + TextOf(place) + "\n";
+  for (const auto& [id, savepoint] : state.savepoints) text += std::to_string(id) + ": " + TextOf(savepoint) + "\n";
   return text;
 }
 
@@ -86,6 +98,18 @@ RangePlace EditMaker::AnyRange(bool small) {
   return place;
 }
 
+// With a place as often as without, as edits have those that are named for the first time.
+SavepointEntry EditMaker::AnySavepoint(bool small) {
+  SavepointEntry savepoint;
+  savepoint.id = Number(small);
+  savepoint.name = random_.Bytes(1 + random_.Uniform(kMostSavepointName));
+  savepoint.sequence = Number(small) & kMaxSequence;
+  savepoint.micros = Number(small);
+  for (uint64_t i = random_.Uniform(4); i > 0; i--) savepoint.chunks.push_back({Number(small), Number(small)});
+  if (random_.OneIn(2)) savepoint.area = {Number(small), Number(small), random_.Next64(), 1 + Number(small)};
+  return savepoint;
+}
+
 VersionEdit EditMaker::AnyEdit(bool small) {
   VersionEdit edit;
   if (random_.OneIn(4)) {
@@ -102,6 +126,8 @@ VersionEdit EditMaker::AnyEdit(bool small) {
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.files.push_back(AnyFile(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_ranges.push_back(Number(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.ranges.push_back(AnyRange(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_savepoints.push_back(Number(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.savepoints.push_back(AnySavepoint(small));
   return edit;
 }
 

@@ -16,6 +16,7 @@ std::string TextOf(const TablePlace& place);
 std::string TextOf(const LogChunkPlace& place);
 std::string TextOf(const SstPlace& place);
 std::string TextOf(const RangePlace& place);
+std::string TextOf(const SavepointEntry& savepoint);
 std::string TextOf(const ManifestState& state);
 
 class EditMaker {
@@ -39,6 +40,7 @@ class EditMaker {
   LogChunkPlace AnyChunk(bool small);
   SstPlace AnyFile(bool small);
   RangePlace AnyRange(bool small);
+  SavepointEntry AnySavepoint(bool small);
   uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(63); }
 
   Random random_;

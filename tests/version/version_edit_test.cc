@@ -52,6 +52,11 @@ TEST(VersionEditTest, RoundTrips) {
     EXPECT_EQ(edit.removed_files, decoded.removed_files);
     ASSERT_EQ(edit.files.size(), decoded.files.size());
     for (size_t i = 0; i < edit.files.size(); i++) EXPECT_EQ(TextOf(edit.files[i]), TextOf(decoded.files[i]));
+    EXPECT_EQ(edit.removed_savepoints, decoded.removed_savepoints);
+    ASSERT_EQ(edit.savepoints.size(), decoded.savepoints.size());
+    for (size_t i = 0; i < edit.savepoints.size(); i++) {
+      EXPECT_EQ(TextOf(edit.savepoints[i]), TextOf(decoded.savepoints[i]));
+    }
     EXPECT_EQ(Encoded(edit), Encoded(decoded));
   }
 }
@@ -186,9 +191,9 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
 TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   VersionEdit edit;
   for (int field = 0; field < 256; field++) {
-    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 20 are unknown.
+    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 22 are unknown.
     EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
-    const bool known = field >= 1 && field <= 20 && field != 15;
+    const bool known = field >= 1 && field <= 22 && field != 15;
     EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
   }
   std::string bytes("\5\1", 2);
@@ -220,6 +225,86 @@ TEST(VersionEditTest, NumbersWithoutANextOneAreRefused) {
   }
   EXPECT_TRUE(DecodeAlone("\3" + number(kMaxSequence), &edit));
   EXPECT_FALSE(DecodeAlone("\3" + number(kMaxSequence + 1), &edit));
+}
+
+TEST(VersionEditTest, SavepointsHaveTheFieldsOfTheFormat) {
+  VersionEdit edit;
+  edit.removed_savepoints = {4};
+  edit.savepoints.push_back({5, "a", 6, 7, {{8, 9}}, {}});
+  edit.savepoints.push_back({10, "b", 11, 12, {}, {14, 15, 16, 13}});
+  const char expected[] =
+      "\x16\4"
+      "\x15\5\1a\6\7\1\x08\x09\0"
+      "\x15\x0a\1b\x0b\x0c\0\x0d\x0e\x0f\x10\0\0\0\0\0\0\0";
+  EXPECT_EQ(std::string(expected, sizeof(expected) - 1), Encoded(edit));
+}
+
+TEST(VersionEditTest, SavepointsThatCannotBeAreRefused) {
+  VersionEdit edit;
+  const auto savepoint = [](const std::string& id, const std::string& name, uint64_t sequence, uint64_t chunks) {
+    std::string bytes = "\x15" + id;
+    PutLengthPrefixedSlice(&bytes, name);
+    PutVarint64(&bytes, sequence);
+    bytes += '\1';  // micros
+    PutVarint64(&bytes, chunks);
+    return bytes + std::string(8, '\1') + '\0';  // four chunks, no area
+  };
+  const std::string last(kMostSavepointName, 'n');
+  EXPECT_TRUE(DecodeAlone(savepoint("\1", last, kMaxSequence, 4), &edit));
+  EXPECT_EQ(4u, edit.savepoints.at(0).chunks.size());
+  EXPECT_FALSE(DecodeAlone(savepoint("\1", last + "n", 1, 4), &edit)) << "a name too long";
+  EXPECT_FALSE(DecodeAlone(savepoint("\1", "", 1, 4), &edit)) << "no name";
+  EXPECT_FALSE(DecodeAlone(savepoint("\1", "n", kMaxSequence + 1, 4), &edit));
+  for (const uint64_t chunks : {uint64_t{5}, uint64_t{1} << 30, UINT64_MAX}) {
+    EXPECT_FALSE(DecodeAlone(savepoint("\1", "n", 1, chunks), &edit)) << chunks;
+  }
+  std::string id;
+  PutVarint64(&id, kMostId + 1);
+  EXPECT_FALSE(DecodeAlone(savepoint(id, "n", 1, 4), &edit)) << "an id without a next one";
+}
+
+// Whose edits name none of the pool.
+TEST(VersionEditTest, TheStateOfAStoreHasNoSavepoint) {
+  VersionEdit edit, decoded;
+  edit.SetNextId(2);
+  EXPECT_TRUE(decoded.DecodeSsdState(Encoded(edit)));
+  edit.savepoints.push_back({5, "a", 6, 7, {}, {}});
+  decoded = VersionEdit();
+  EXPECT_FALSE(decoded.DecodeSsdState(Encoded(edit)));
+}
+
+TEST(ManifestStateTest, SavepointsHaveNamesOfTheirOwn) {
+  const auto named = [](uint64_t id, const char* name) {
+    VersionEdit edit;
+    edit.savepoints.push_back({id, name, 6, 7, {{8, 9}}, {}});
+    return edit;
+  };
+  ManifestState state;
+  ASSERT_OK(state.Apply(named(5, "a")));
+  state.PlaceSavepoints({4096, 8192, 77, 2});
+  EXPECT_EQ(2u, state.savepoints.at(5).area.records);
+  EXPECT_STATUS(Corruption, state.Apply(named(6, "a")));  // of two
+  EXPECT_STATUS(Corruption, state.Apply(named(5, "b")));  // of one id
+  VersionEdit edit = named(6, "b");
+  edit.savepoints.push_back({7, "b", 6, 7, {}, {}});
+  EXPECT_STATUS(Corruption, state.Apply(edit));  // in one edit
+  ASSERT_OK(state.Apply(named(6, "b")));
+  state.PlaceSavepoints({4096, 8192, 77, 3});
+  EXPECT_EQ(2u, state.savepoints.at(5).area.records) << "it keeps its place";
+  EXPECT_EQ(3u, state.savepoints.at(6).area.records);
+  // A snapshot names them with their places.
+  ManifestState copy;
+  ASSERT_OK(copy.Apply(state.Snapshot()));
+  EXPECT_EQ(TextOf(state), TextOf(copy));
+  edit = VersionEdit();
+  edit.removed_savepoints = {7};
+  EXPECT_STATUS(Corruption, state.Apply(edit));  // it is not there
+  edit.removed_savepoints = {5};
+  edit.savepoints = named(8, "a").savepoints;
+  ASSERT_OK(state.Apply(edit));
+  EXPECT_EQ("a", state.savepoints.at(8).name);
+  EXPECT_EQ(0u, state.savepoints.count(5));
+  EXPECT_STATUS(Corruption, state.Apply(edit));
 }
 
 TEST(ManifestStateTest, ASnapshotLeadsToTheSameState) {

@@ -86,6 +86,7 @@ class Dumper final : public PoolVisitor {
   void PrintHeader(const PoolHeader& header);
   void PrintManifest(const ManifestImage& manifest);
   static void PrintRange(const char* indent, const RangePlace& place);
+  static void PrintSavepoint(const char* indent, const SavepointEntry& savepoint);
   void PrintEdit(const VersionEdit& edit);
   void PrintTables(const ManifestState& state);
   void PrintFile(const std::string& name);
@@ -176,6 +177,23 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
     if (c.sealed) printf(" sealed_size %" PRIu64, c.sealed_size);
     printf("\n");
   }
+  for (const uint64_t id : edit.removed_savepoints) printf("  removed_savepoint %" PRIu64 "\n", id);
+  for (const SavepointEntry& savepoint : edit.savepoints) PrintSavepoint("  ", savepoint);
+}
+
+// One that an edit names for the first time has no area: the records up to and with that edit are what it is of.
+void Dumper::PrintSavepoint(const char* indent, const SavepointEntry& savepoint) {
+  printf("%ssavepoint %" PRIu64 " %s @ %" PRIu64 " made_micros %" PRIu64, indent, savepoint.id,
+         PrintableKey(savepoint.name, SIZE_MAX).c_str(), savepoint.sequence, savepoint.micros);
+  const AreaPlace& area = savepoint.area;
+  if (area.records > 0) {
+    printf(" area_offset %" PRIu64 " area_size %" PRIu64 " generation %016" PRIx64 " records %" PRIu64, area.offset,
+           area.size, area.generation, area.records);
+  }
+  printf("\n");
+  for (const ChunkPart& part : savepoint.chunks) {
+    printf("%s  part of log_chunk %" PRIu64 " bytes %" PRIu64 "\n", indent, part.id, part.bytes);
+  }
 }
 
 void Dumper::PrintRange(const char* indent, const RangePlace& place) {
@@ -184,6 +202,7 @@ void Dumper::PrintRange(const char* indent, const RangePlace& place) {
 }
 
 void Dumper::PrintTables(const ManifestState& state) {
+  for (const auto& [id, savepoint] : state.savepoints) PrintSavepoint("", savepoint);
   for (const auto& [id, place] : state.ranges) PrintRange("", place);
   for (const auto& [number, place] : state.files) {
     const SstMeta& m = *place.meta;

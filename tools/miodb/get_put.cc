@@ -10,16 +10,16 @@ namespace miodb::tool {
 
 namespace {
 
-class Get final : public StoreCommand {
+class Get final : public ReadCommand {
  public:
-  void AddOwnOptions(OptionTable* options) override {
+  void AddReadOptions(OptionTable* options) override {
     coding_.AddOptions(options, true);
     options->Switch("raw", &raw_, "write the values as they are, with nothing before, between or behind them");
     options->Switch("verify_checksums", &read_.verify_checksums, "verify what is read");
   }
 
   // One key gives its value alone; several give each key with its value.
-  int RunOn(DB* db, const Call& call) override {
+  int Read(DB* db, const Call& call) override {
     Output out;
     int code = kDone;
     for (const std::string& operand : call.operands) {

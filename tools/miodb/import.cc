@@ -189,9 +189,9 @@ class Import final : public Command {
   std::string last_key_;
 };
 
-class Export final : public StoreCommand {
+class Export final : public ReadCommand {
  public:
-  void AddOwnOptions(OptionTable* options) override {
+  void AddReadOptions(OptionTable* options) override {
     range_.AddOptions(options);
     coding_.AddOptions(options, false);
     options->Text("output", "PATH", &output_, "the file, or the LevelDB directory, to make");
@@ -200,7 +200,7 @@ class Export final : public StoreCommand {
     options->Switch("progress", &progress_, "show progress even if standard error is no terminal");
   }
 
-  int RunOn(DB* db, const Call& call) override {
+  int Read(DB* db, const Call& call) override {
     const std::string problem = range_.Read(coding_);
     if (!problem.empty()) return Fail(call, problem);
     ReadOptions read;

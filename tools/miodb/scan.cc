@@ -24,9 +24,9 @@ std::unique_ptr<Iterator> Walk(DB* db, const KeyRange& range, bool verify) {
   return std::unique_ptr<Iterator>(db->NewIterator(read));
 }
 
-class Scan final : public StoreCommand {
+class Scan final : public ReadCommand {
  public:
-  void AddOwnOptions(OptionTable* options) override {
+  void AddReadOptions(OptionTable* options) override {
     range_.AddOptions(options);
     coding_.AddOptions(options, true);
     options->Switch("reverse", &reverse_, "from the last key to the first");
@@ -34,7 +34,7 @@ class Scan final : public StoreCommand {
     options->Switch("verify_checksums", &verify_, "verify what is read");
   }
 
-  int RunOn(DB* db, const Call& call) override {
+  int Read(DB* db, const Call& call) override {
     const std::string problem = range_.Read(coding_);
     if (!problem.empty()) return Fail(call, problem);
     const std::unique_ptr<Iterator> it = Walk(db, range_, verify_);
@@ -57,16 +57,16 @@ class Scan final : public StoreCommand {
   bool verify_ = false;
 };
 
-class Count final : public StoreCommand {
+class Count final : public ReadCommand {
  public:
-  void AddOwnOptions(OptionTable* options) override {
+  void AddReadOptions(OptionTable* options) override {
     range_.AddOptions(options);
     coding_.AddOptions(options, false);
     options->Switch("hash", &hash_, "show bytes and a hash of all keys and values, too, to compare two databases");
     options->Switch("verify_checksums", &verify_, "verify what is read");
   }
 
-  int RunOn(DB* db, const Call& call) override {
+  int Read(DB* db, const Call& call) override {
     const std::string problem = range_.Read(coding_);
     if (!problem.empty()) return Fail(call, problem);
     const std::unique_ptr<Iterator> it = Walk(db, range_, verify_);

@@ -87,6 +87,23 @@ int StoreCommand::Run(const Call& call) {
   return RunOn(db.get(), rest);
 }
 
+void ReadCommand::AddOwnOptions(OptionTable* options) {
+  AddReadOptions(options);
+  options->Maybe("savepoint", "NAME", &savepoint_, "read this savepoint, and not what the database has now");
+}
+
+int ReadCommand::RunOn(DB* db, const Call& call) {
+  if (!savepoint_.has_value()) return Read(db, call);
+  std::string name;
+  const std::string problem = FromText(*savepoint_, &name);
+  if (!problem.empty()) return Fail(call, problem);
+  DB* opened = nullptr;
+  const Status s = db->OpenSavepoint(name, &opened);
+  const std::unique_ptr<DB> view(opened);
+  if (s.IsNotFound()) return Fail(call, "no savepoint '" + *savepoint_ + "'", kListsSavepoints);
+  return s.ok() ? Read(view.get(), call) : Fail(call, s);
+}
+
 void KeyRange::AddOptions(OptionTable* options) {
   options->Maybe("from", "KEY", &from_, "the first key");
   options->Maybe("to", "KEY", &to_, "the first key that is not wanted any more");

@@ -51,6 +51,23 @@ class StoreCommand : public Command {
   OpenOptions open_;
 };
 
+// What to do where a savepoint is not there.
+inline constexpr char kListsSavepoints[] = "\"miodb savepoint DATABASE list\" shows which there are.";
+
+// A verb that reads a database, or a savepoint of it.
+class ReadCommand : public StoreCommand {
+ public:
+  void AddOwnOptions(OptionTable* options) final;
+  int RunOn(DB* db, const Call& call) final;
+
+  virtual void AddReadOptions(OptionTable* options) = 0;
+  // db: what is read. The operands are those behind the database.
+  virtual int Read(DB* db, const Call& call) = 0;
+
+ private:
+  std::optional<std::string> savepoint_;
+};
+
 // Which keys a verb is about.
 class KeyRange {
  public:

@@ -39,6 +39,11 @@ constexpr Verb kVerbs[] = {
      "as "
      "it was, or further.",
      NewCompact, Verb::Kind::kStore},
+    {"savepoint", "DATABASE create|list|drop [NAME]", 2, 3, "make, list and drop savepoints",
+     "Makes a savepoint of what the database has now, or drops one. The list has a line for each, the oldest first: "
+     "name, time when it was made, sequence of its newest update, and bytes of the pool that it keeps and the database "
+     "needs no more, with tabs between them. get, scan, count and export read one with --savepoint=NAME.",
+     NewSavepoint, Verb::Kind::kStore},
     {"check", "DATABASE", 1, 1, "verify a closed database",
      "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the "
      "account of its space. Changes nothing. DATABASE may also be its pool file.\n"
@@ -80,7 +85,8 @@ constexpr Verb kVerbs[] = {
      NewExport, Verb::Kind::kStore},
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
-     "stats, properties, flush, compact, export; help and quit besides. Words may be in quotes. The lines can be "
+     "stats, properties, flush, compact, savepoint, export; help and quit besides. Words may be in quotes. The lines "
+     "can be "
      "edited, "
      "with history and completion, where libedit is installed. Ctrl-C ends what a line does, Ctrl-D the shell. If "
      "input is "

@@ -1,0 +1,84 @@
+// Savepoints in the C API.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "miodb/c.h"
+#include "src/c_api/c_types.h"
+#include "src/util/check.h"
+#include "src/util/no_throw.h"
+
+using miodb::RepOf;
+using miodb::SaveError;
+using miodb::SavepointInfo;
+using miodb::Slice;
+using miodb::Status;
+
+struct miodb_savepoints_t {
+  std::vector<SavepointInfo> rep;
+};
+
+namespace {
+
+const SavepointInfo& At(const miodb_savepoints_t* savepoints, size_t i) {
+  CHECK_LT(i, RepOf(savepoints).size());
+  return RepOf(savepoints)[i];
+}
+
+}  // namespace
+
+extern "C" {
+
+void miodb_create_savepoint(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  DCHECK(name != nullptr || namelen == 0);
+  SaveError(errptr, RepOf(db)->CreateSavepoint(Slice(name, namelen)));
+}
+
+void miodb_drop_savepoint(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  DCHECK(name != nullptr || namelen == 0);
+  SaveError(errptr, RepOf(db)->DropSavepoint(Slice(name, namelen)));
+}
+
+// The list is the caller's until it is destroyed, and does not change with the database.
+miodb_savepoints_t* miodb_list_savepoints(leveldb_t* db, char** errptr) {
+  std::unique_ptr<miodb_savepoints_t> savepoints;
+  const Status s = miodb::NoThrow("savepoints", [&] {
+    savepoints = std::make_unique<miodb_savepoints_t>();
+    return RepOf(db)->ListSavepoints(&savepoints->rep);
+  });
+  return SaveError(errptr, s) ? nullptr : savepoints.release();
+}
+
+void miodb_savepoints_destroy(miodb_savepoints_t* savepoints) { delete savepoints; }
+
+size_t miodb_savepoints_count(const miodb_savepoints_t* savepoints) { return RepOf(savepoints).size(); }
+
+const char* miodb_savepoints_name(const miodb_savepoints_t* savepoints, size_t i, size_t* namelen) {
+  DCHECK(namelen != nullptr);
+  *namelen = At(savepoints, i).name.size();
+  return At(savepoints, i).name.c_str();
+}
+
+uint64_t miodb_savepoints_sequence(const miodb_savepoints_t* savepoints, size_t i) {
+  return At(savepoints, i).sequence;
+}
+
+uint64_t miodb_savepoints_micros(const miodb_savepoints_t* savepoints, size_t i) { return At(savepoints, i).micros; }
+
+uint64_t miodb_savepoints_held_bytes(const miodb_savepoints_t* savepoints, size_t i) {
+  return At(savepoints, i).held_bytes;
+}
+
+// The handle comes first, so that nothing can fail when there is a view to close.
+leveldb_t* miodb_open_savepoint(leveldb_t* db, const char* name, size_t namelen, char** errptr) {
+  DCHECK(name != nullptr || namelen == 0);
+  std::unique_ptr<leveldb_t> handle;
+  const Status s = miodb::NoThrow("savepoint", [&] {
+    handle = std::make_unique<leveldb_t>();
+    return RepOf(db)->OpenSavepoint(Slice(name, namelen), &handle->rep);
+  });
+  return SaveError(errptr, s) ? nullptr : handle.release();
+}
+
+}  // extern "C"
