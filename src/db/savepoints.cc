@@ -119,6 +119,54 @@ Status Savepoints::Drop(const Slice& name) {
   return s;
 }
 
+// By the leader of a group without other writers, so that manifest, version and chunks are of one moment. Of memtables
+// the oldest come first: where records are in DRAM alone the state has what is before them.
+Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
+  *all = true;
+  DbLock lock(control_);
+  const ManifestState& manifest = tree_->versions->manifest();
+  frozen->state = manifest.Snapshot();
+  frozen->state.savepoints.clear();
+  frozen->state.chunks.clear();
+  frozen->log.clear();
+  frozen->version = tree_->versions->current();
+  std::vector<MemTableRef> memtables(tree_->immutables.rbegin(), tree_->immutables.rend());
+  memtables.push_back(tree_->memtable);
+  for (const MemTableRef& memtable : memtables) {
+    for (const auto& chunk : memtable->segment().chunks) {
+      const uint64_t used = chunk->used.load(std::memory_order_relaxed);  // relaxed: the leader's own
+      if (used == 0) continue;
+      *all = chunk->in_pool();
+      if (!*all) return Status::OK();
+      LogChunkPlace& place = frozen->state.chunks.emplace_back(manifest.chunks.at(chunk->id));
+      DCHECK_LE(used, place.frame_limit());
+      place.size = RoundToUnit(used);
+      place.sealed_size = used;
+      place.sealed = true;
+      frozen->log.push_back(chunk->extent);
+    }
+  }
+  return Status::OK();
+}
+
+Status Savepoints::Freeze(FrozenState* frozen) {
+  bool all = false;
+  const WriteCondition take = [&] { return TakeState(frozen, &all); };
+  Status s = write_->BetweenWrites(take);
+  if (s.ok() && !all) {
+    s = requests_->Flush();
+    if (s.ok()) s = write_->BetweenWrites(take);
+  }
+  if (!s.ok()) *frozen = FrozenState();
+  return s;
+}
+
+void Savepoints::Thaw(FrozenState* frozen) {
+  *frozen = FrozenState();  // its space is free before writers who wait for some are told
+  DbLock lock(control_);
+  space_->CameFree();
+}
+
 Status Savepoints::List(std::vector<SavepointInfo>* savepoints) {
   DCHECK(savepoints != nullptr);
   savepoints->clear();

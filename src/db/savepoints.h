@@ -26,6 +26,13 @@
 
 namespace miodb {
 
+// A state that is held for a while: it has no name, and nobody finds it again.
+struct FrozenState {
+  VersionEdit state;           // leads from nothing to it; of log chunks it names the parts that belong to it
+  VersionRef version;          // of tables and files
+  std::vector<ExtentRef> log;  // of the log chunks
+};
+
 class Savepoints {
  public:
   Savepoints(const DbContext& db, const WritePath::Parts& parts, WritePath* write, Requests* requests)
@@ -41,6 +48,13 @@ class Savepoints {
   Status Drop(const Slice& name) EXCLUDES(db_mutex);
   Status List(std::vector<SavepointInfo>* savepoints) EXCLUDES(db_mutex);
 
+  // Holds the state between two writes, with all that was written before the call. Where records are in no chunk of the
+  // pool it waits for a flush, and the state ends in front of the first that is in none.
+  Status Freeze(FrozenState* frozen) EXCLUDES(db_mutex);
+
+  // Lets go of it.
+  void Thaw(FrozenState* frozen) EXCLUDES(db_mutex);
+
   // NotFound if there is none of this name. What is found stays as it is, also when it is dropped.
   Status Find(const Slice& name, SavepointRef* savepoint) EXCLUDES(db_mutex);
 
@@ -49,6 +63,7 @@ class Savepoints {
 
   Status CheckName(const Slice& name) EXCLUDES(db_mutex);
   Status Look(Moment* moment) EXCLUDES(db_mutex);
+  Status TakeState(FrozenState* frozen, bool* all) EXCLUDES(db_mutex);
   Status Apply(VersionEdit edit, const ChunkExtents& chunks) EXCLUDES(db_mutex);
   Status Name(const Slice& name, const Moment& moment) EXCLUDES(db_mutex);
 

@@ -29,6 +29,13 @@ constexpr int kLeastOpenFiles = 16;
 std::string PoolIdPath(const std::string& path) { return path + "/POOL"; }
 std::string LockPath(const std::string& path) { return path + "/LOCK"; }
 
+// Synced twice, as a file and by its name: else the next open could refuse the table files as nobody's.
+Status WriteMark(Env* env, const std::string& folder, const OwnerMark& mark, Synced synced) {
+  const std::string path = PoolIdPath(folder);
+  Status s = ReplaceFile(env, path, mark.Encode(), synced);
+  return s.ok() && synced == Synced::kYes ? SyncExistingFile(env, path) : s;
+}
+
 void DeleteRecord(const Slice&, void* value) { delete static_cast<std::string*>(value); }
 void DeleteReader(const Slice&, void* value) { delete static_cast<SstReader*>(value); }
 
@@ -141,16 +148,14 @@ Status SsdStore::Claim(uint64_t pool_id) {
     return Status::InvalidArgument(options_.ssd_path, what);
   }
   // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
-  // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.
-  return WriteMark({OwnerKind::kSsd, pool_id, pool_id, 0},
-                   MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
+  // had a name.
+  return WriteFirstMark(env, options_.ssd_path, pool_id);
 }
 
-// Synced twice, as a file and by its name: else the next open could refuse the table files as nobody's.
-Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
-  const std::string path = PoolIdPath(options_.ssd_path);
-  Status s = ReplaceFile(options_.env, path, mark.Encode(), synced);
-  return s.ok() && synced == Synced::kYes ? SyncExistingFile(options_.env, path) : s;
+// The mark is synced with its name before there is any table file, whose name could be durable first.
+Status SsdStore::WriteFirstMark(Env* env, const std::string& path, uint64_t pool_id) {
+  return WriteMark(env, path, {OwnerKind::kSsd, pool_id, pool_id, 0},
+                   MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
 }
 
 // The lock is held over the replacement, because two SSD threads may come by at once.
@@ -158,7 +163,7 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
   MutexLock lock(&mark_mutex_);
   CHECK(lock_ != nullptr);  // the directory is this store's
   if (epoch <= marked_epoch()) return Status::OK();
-  Status s = WriteMark({OwnerKind::kSsd, pool_id_, pool_id_, epoch}, Synced::kYes);
+  Status s = WriteMark(options_.env, path(), {OwnerKind::kSsd, pool_id_, pool_id_, epoch}, Synced::kYes);
   if (s.ok()) marked_epoch_.store(epoch, std::memory_order_relaxed);  // relaxed: as in marked_epoch
   return s;
 }

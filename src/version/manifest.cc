@@ -168,6 +168,11 @@ Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state
   return s;
 }
 
+// An area of four snapshots, and the spare one beside it.
+uint64_t Manifest::MostBytes(uint64_t state_bytes) {
+  return 2 * (kAreaSize + 4 * (ManifestRecordBytes(state_bytes + kExtentUnit) + kLeastRoom + kAreaFooterBytes));
+}
+
 uint64_t Manifest::space_bytes() const {
   uint64_t bytes = spare_ != nullptr ? spare_->size() : 0;
   for (const ExtentRef& area : kept_) bytes += area->size();

@@ -51,6 +51,9 @@ class Manifest {
 
   const ManifestState& state() const { return state_; }
 
+  // What a new manifest takes of a pool for a state of so many bytes.
+  static uint64_t MostBytes(uint64_t state_bytes);
+
   // Pool space of the current area, of the spare one, and of those that savepoints keep.
   uint64_t space_bytes() const;
 
