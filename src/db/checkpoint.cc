@@ -72,8 +72,8 @@ class Workshop {
   HeldLock lock_;
 };
 
-// Only what says that it is a checkpoint in the making may be emptied. A directory without anything in it is what a call
-// leaves that was cut off at its first step; what has LOCK was opened since.
+// Only what says that it is a checkpoint in the making may be emptied. A directory without anything in it is what a
+// call leaves that was cut off at its first step; what has LOCK was opened since.
 Status Workshop::CheckLeft() const {
   std::vector<std::string> names;
   Status s = env_->GetChildren(path_, &names);
@@ -88,7 +88,8 @@ Status Workshop::CheckLeft() const {
 Status Workshop::Open() {
   if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: a checkpoint makes its directory");
   const std::string parent = DirectoryOf(directory_);
-  if (!env_->FileExists(parent)) return Status::InvalidArgument(parent, "does not exist: the checkpoint would be in it");
+  if (!env_->FileExists(parent))
+    return Status::InvalidArgument(parent, "does not exist: the checkpoint would be in it");
   Status s;
   if (Exists(path_)) {
     s = CheckLeft();
@@ -202,7 +203,6 @@ Status CopyFile(Env* env, const std::string& from, const std::string& to) {
 // A file under two names goes when both are gone, and nobody writes to a table file once it is whole.
 Status LinkOrCopy(Env* env, const std::string& from, const std::string& to) {
   if (::link(from.c_str(), to.c_str()) == 0) return Status::OK();
-  if (errno == ENOSPC || errno == EDQUOT) return Status::NoSpace(to, strerror(errno));
   const Status s = CopyFile(env, from, to);
   return s.IsNotFound() ? Status::Corruption(from, "missing: the manifest names it") : s;
 }

@@ -43,7 +43,8 @@ Status Savepoints::CheckName(const Slice& name) {
   return Find(name, &savepoint).ok() ? Status::InvalidArgument(Title(name), "exists") : Status::OK();
 }
 
-// By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is published.
+// By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is
+// published.
 Status Savepoints::Look(Moment* moment) {
   CHECK(moment->snapshot == nullptr && moment->chunks.empty());
   {
@@ -99,7 +100,8 @@ Status Savepoints::Create(const Slice& name) {
   }
   if (MIODB_MUTATED(kSavepointUnsnapshotted)) moment.Release();
   if (s.ok()) s = Name(name, moment);
-  if (s.ok()) db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
+  if (s.ok())
+    db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
   return s;
 }
 

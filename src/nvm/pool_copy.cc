@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "src/util/clock.h"
@@ -24,11 +23,6 @@ constexpr uint64_t kMostAtOnce = uint64_t{32} << 20;
 
 // Space for what a manifest keeps besides what it was asked for: its first area, and the spare one.
 constexpr uint64_t kRoomOfAreas = uint64_t{1} << 20;
-
-Status CopyError(const std::string& path, int error) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) return Status::NoSpace(path, strerror(error));
-  return Status::IOError(path, strerror(error));
-}
 
 }  // namespace
 
@@ -50,8 +44,8 @@ Status PoolCopy::Begin(const std::array<uint8_t, kUuidBytes>& uuid, std::vector<
   memory_.capacity = end + RoundToUnit(manifest_room) + kRoomOfAreas;
   memory_.random = SystemRandom64;
   memory_.created_micros = WallMicros();
-  void* const base = mmap(nullptr, memory_.capacity, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const base =
+      mmap(nullptr, memory_.capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     return Status::IOError(path_, "cannot have " + std::to_string(memory_.capacity) + " addresses for the copy");
   }
@@ -74,7 +68,7 @@ Status PoolCopy::Write(PmRef offset, const char* bytes, uint64_t size) const {
   while (size > 0) {
     const ssize_t n =
         Retry([&] { return ::pwrite(file_.fd(), bytes, std::min(size, kMostAtOnce), static_cast<off_t>(offset)); });
-    if (n <= 0) return CopyError(path_, n < 0 ? errno : EIO);
+    if (n <= 0) return file_.Error("cannot write the copy");
     bytes += n;
     offset += static_cast<uint64_t>(n);
     size -= static_cast<uint64_t>(n);
@@ -97,13 +91,9 @@ Status PoolCopy::Finish(FileAccess access) {
   uint64_t length = std::max(2 * kPoolHeaderSize, root.manifest_offset + root.manifest_size);
   for (const Part& part : parts_) length = std::max(length, part.offset + RoundToUnit(part.bytes));
   length = file_.RoundUp(length);
-  const uint64_t limit = FileSizeLimit();
-  if (length > limit) {
-    return Status::NoSpace(path_, "files of this process may have " + std::to_string(limit) +
-                                      " bytes (ulimit -f), and the copy has " + std::to_string(length));
-  }
+  const NoFileSizeSignal no_signal;
   if (Retry([&] { return ftruncate(file_.fd(), static_cast<off_t>(length)); }) != 0) {
-    if (errno != EFBIG && errno != EINVAL) return CopyError(path_, errno);
+    if ((errno != EFBIG && errno != EINVAL) || length > FileSizeLimit()) return file_.Error("cannot have its length");
     return Status::NotSupported(path_, "its file system has no files of " + std::to_string(length) +
                                            " bytes, the length with all regions of the pool: have the checkpoint on "
                                            "another one (XFS, tmpfs)");

@@ -20,6 +20,7 @@ std::unique_ptr<Command> NewStats();
 std::unique_ptr<Command> NewProperties();
 std::unique_ptr<Command> NewFlush();
 std::unique_ptr<Command> NewCompact();
+std::unique_ptr<Command> NewCheckpoint();
 std::unique_ptr<Command> NewImport();
 std::unique_ptr<Command> NewExport();
 std::unique_ptr<Command> NewShell();
