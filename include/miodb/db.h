@@ -388,8 +388,8 @@ class MIODB_EXPORT DB {
   // by any number of threads. Its time and DRAM are those of an index over what the memtables had.
   virtual Status OpenSavepoint(const Slice& name, DB** view);
 
-  // Writes the database as it is into another directory, as a database of its own, while everything goes on: a backup, or
-  // something to try out. The copy has what was written before the call, whole batches, and of what others write
+  // Writes the database as it is into another directory, as a database of its own, while everything goes on: a backup,
+  // or something to try out. The copy has what was written before the call, whole batches, and of what others write
   // meanwhile all up to some point; with kLogOff and kLogFile the call waits for a flush first. It is opened like any
   // other: its pool is the file "pool" in the directory, its SSD tier is "ssd" there, and the options are those of this
   // one with pool_path empty, nvm_regions empty and ssd_path naming the latter if there is one. It has no savepoints.

@@ -157,8 +157,8 @@ void Manifest::KeepNamed() noexcept {
 Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state) const {
   const AreaPlace& place = savepoint.area;
   DCHECK(state->tables.empty() && place.records > 0);
-  const auto area = std::find_if(kept_.begin(), kept_.end(),
-                                 [&](const ExtentRef& kept) { return kept->offset() == place.offset; });
+  const auto area =
+      std::find_if(kept_.begin(), kept_.end(), [&](const ExtentRef& kept) { return kept->offset() == place.offset; });
   CHECK(area != kept_.end());
   uint64_t position = 0, records = 0;
   Status s = Replay(**area, place.generation, place.records, state, &position, &records);

@@ -84,7 +84,7 @@ class Manifest {
   void Confirm();
   static uint64_t RecordsEnd(const Extent& area);
   uint64_t RecordsEnd() const { return RecordsEnd(*area_); }
-  uint64_t Seed() const;        // of its records
+  uint64_t Seed() const;  // of its records
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
   Pool* const pool_;
