@@ -392,7 +392,8 @@ class MIODB_EXPORT DB {
   // or something to try out. The copy has what was written before the call, whole batches, and of what others write
   // meanwhile all up to some point; with kLogOff and kLogFile the call waits for a flush first. It is opened like any
   // other: its pool is the file "pool" in the directory, its SSD tier is "ssd" there, and the options are those of this
-  // one with pool_path empty, nvm_regions empty and ssd_path naming the latter if there is one. It has no savepoints.
+  // one with pool_path and nvm_regions empty, pool_size for what all regions had, and ssd_path naming the latter if
+  // there is one. It has no savepoints.
   //
   // The directory must not exist, and the one above it must: InvalidArgument. Until the copy is whole and durable it is
   // "<directory>.tmp". NotSupported with an Env of the user's, and with an anonymous pool that has an SSD tier; an

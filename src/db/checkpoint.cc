@@ -210,7 +210,7 @@ Status LinkOrCopy(Env* env, const std::string& from, const std::string& to) {
 Status WriteSsd(const DbContext& db, const FrozenState& frozen, uint64_t pool_id, const std::string& folder) {
   Env* const env = db.options.env;
   Status s = env->CreateDir(folder);
-  if (s.ok()) s = SsdStore::WriteFirstMark(env, folder, pool_id);
+  if (s.ok()) s = SsdStore::WriteMark(env, folder, pool_id, 0);
   for (const SstPlace& file : frozen.state.files) {
     if (!s.ok()) return s;
     s = LinkOrCopy(env, db.ssd->FileName(IdOf(file)), folder + "/" + SsdStore::TableName(IdOf(file)));

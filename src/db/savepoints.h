@@ -6,8 +6,8 @@
 //     Where a fence is slow the log is synced up to here.
 //   2 If memtables have records that are in no chunk of the pool: wait for their flush.
 //   3 One edit names the savepoint. Its state is the manifest's at that edit: whatever flushes and merges did since
-//   step
-//     1, that state shows the snapshot what it saw. Parts of chunks of which a flush has made tables count for nothing.
+//     step 1, that state shows the snapshot what it saw. Parts of chunks of which a flush has made tables count for
+//     nothing.
 //   4 Release the snapshot. The state does not change any more.
 //
 // Threads: all calls by any; changes wait for each other. What a crash leaves: before an edit the savepoints without

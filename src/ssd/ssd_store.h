@@ -56,8 +56,8 @@ class SsdStore {
   // The mark in this directory. NotFound if there is none.
   static Status ReadMark(Env* env, const std::string& path, OwnerMark* mark);
 
-  // Marks a directory without table files as that of a new pool, durably.
-  static Status WriteFirstMark(Env* env, const std::string& path, uint64_t pool_id);
+  // Marks the directory as that of this pool, durably.
+  static Status WriteMark(Env* env, const std::string& path, uint64_t pool_id, uint64_t epoch);
 
   // Whose directory this is: the id of the pool. NotFound if it does not say so.
   static Status ReadOwner(Env* env, const std::string& path, uint64_t* pool_id);

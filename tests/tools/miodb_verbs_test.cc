@@ -159,7 +159,7 @@ constexpr Line kLines[] = {
 };
 
 std::string Spelled(std::string words, const std::string& folder) {
-  for (const char* const name : {"DB", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
+  for (const char* const name : {"DB", "COPY", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
     for (size_t at = 0; (at = words.find(name, at)) != std::string::npos;) {
       const bool whole = (at == 0 || words[at - 1] == ' ' || words[at - 1] == '=') && words[at + strlen(name)] != '_';
       const std::string path = std::string(name) == "DIR" ? folder : folder + "/" + (*name == 'D' ? "db" : name);
