@@ -63,7 +63,7 @@ class Workshop {
  private:
   std::string Mark() const { return CheckpointMarkPath(path_); }
   Status CheckLeft() const;
-  Status Empty(const std::string& folder, bool keeps_mark) const;
+  Status Empty(const std::string& folder) const;
   void Remove();
 
   Env* const env_;
@@ -88,9 +88,11 @@ Status Workshop::CheckLeft() const {
 Status Workshop::Open() {
   if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: a checkpoint makes its directory");
   const std::string parent = DirectoryOf(directory_);
-  if (!env_->FileExists(parent))
+  if (!env_->FileExists(parent)) {
     return Status::InvalidArgument(parent, "does not exist: the checkpoint would be in it");
-  Status s;
+  }
+  Status s = RefuseLink(path_);
+  if (!s.ok()) return s;
   if (Exists(path_)) {
     s = CheckLeft();
   } else {
@@ -99,18 +101,18 @@ Status Workshop::Open() {
   }
   if (s.ok()) s = lock_.Lock(Mark());
   if (!s.ok()) return s.IsNotFound() ? Status::IOError(path_, "another checkpoint is made there") : s;
-  return Empty(path_, true);
+  return Empty(path_);
 }
 
-// Files, and the one folder that a checkpoint has.
-Status Workshop::Empty(const std::string& folder, bool keeps_mark) const {
+// Files but the mark, and the one folder that a checkpoint has.
+Status Workshop::Empty(const std::string& folder) const {
   std::vector<std::string> names;
   Status s = env_->GetChildren(folder, &names);
   for (const std::string& name : names) {
     const std::string path = folder + "/" + name;
-    if (!s.ok() || name == "." || name == ".." || (keeps_mark && path == Mark())) continue;
+    if (!s.ok() || name == "." || name == ".." || path == Mark()) continue;
     if (path == SsdFolder(path_)) {
-      s = Empty(path, false);
+      s = Empty(path);
       if (s.ok()) s = env_->RemoveDir(path);
     } else {
       s = env_->RemoveFile(path);
@@ -121,7 +123,7 @@ Status Workshop::Empty(const std::string& folder, bool keeps_mark) const {
 
 // The mark goes last, so that a removal that is cut off can be repeated.
 void Workshop::Remove() {
-  Empty(path_, true).IgnoreError();
+  Empty(path_).IgnoreError();
   env_->RemoveFile(Mark()).IgnoreError();
   lock_.Unlock();
   env_->RemoveDir(path_).IgnoreError();
