@@ -445,6 +445,10 @@ MIODB_C_EXPORT void miodb_flush(struct leveldb_t* db, char** errptr);
 /* Returns when everything is flushed, merged and collected. */
 MIODB_C_EXPORT void miodb_wait_for_idle(struct leveldb_t* db, char** errptr);
 
+/* Writes the database as it is into a directory that does not exist yet, as a database of its own; see
+   DB::CreateCheckpoint. */
+MIODB_C_EXPORT void miodb_create_checkpoint(struct leveldb_t* db, const char* directory, char** errptr);
+
 /* A property that is a decimal number, such as "miodb.live-bytes". Stores it and returns 1, or returns 0 and leaves
  *value alone if there is no such property or it is no number. Any property: leveldb_property_value. */
 MIODB_C_EXPORT uint8_t miodb_property_int(struct leveldb_t* db, const char* propname, uint64_t* value);

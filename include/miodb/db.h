@@ -389,6 +389,24 @@ class MIODB_EXPORT DB {
   // by any number of threads. Its time and DRAM are those of an index over what the memtables had.
   virtual Status OpenSavepoint(const Slice& name, DB** view);
 
+  // Writes the database as it is into another directory, as a database of its own, while everything goes on: a backup,
+  // or something to try out. The copy has what was written before the call, whole batches, and of what others write
+  // meanwhile all up to some point; with kLogOff and kLogFile the call waits for a flush first. It is opened like any
+  // other: its pool is the file "pool" in the directory, its SSD tier is "ssd" there, and the options are those of this
+  // one with pool_path and nvm_regions empty, pool_size for what all regions had, and ssd_path naming the latter if
+  // there is one. It has no savepoints.
+  //
+  // The directory must not exist, and the one above it must: InvalidArgument. Until the copy is whole and durable it is
+  // "<directory>.tmp". NotSupported with an Env of the user's, and with an anonymous pool that has an SSD tier; an
+  // anonymous pool without one becomes a database that lasts. Else NoSpace or IOError from the file system, or what a
+  // write that waits for a flush may return. On failure nothing is left, and this database is as it was.
+  //
+  // Costs the time to write what the pool has in use, and as much space. Files of the SSD tier are given a second name
+  // where both directories are on one file system, else copied too. Writers wait no longer than for one another, but
+  // what the copy has stays in the pool until it is written. Any thread may call it, several at once. What a crash
+  // leaves: the checkpoint as a whole, or "<directory>.tmp", which the next call for the directory removes.
+  virtual Status CreateCheckpoint(const std::string& directory);
+
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a
   // microsecond each. Gets are recorded whether they find something or not.

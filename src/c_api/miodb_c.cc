@@ -134,6 +134,9 @@ void miodb_iter_refresh(leveldb_iterator_t* iterator, char** errptr) { SaveError
 // with sync.
 void miodb_flush(leveldb_t* db, char** errptr) { SaveError(errptr, RepOf(db)->Flush()); }
 void miodb_wait_for_idle(leveldb_t* db, char** errptr) { SaveError(errptr, RepOf(db)->WaitForIdle()); }
+void miodb_create_checkpoint(leveldb_t* db, const char* directory, char** errptr) {
+  SaveError(errptr, RepOf(db)->CreateCheckpoint(directory));
+}
 
 // A property whose text is no plain number is refused instead of being cut at its first other character.
 uint8_t miodb_property_int(leveldb_t* db, const char* propname, uint64_t* value) {

@@ -20,6 +20,7 @@
 //   Families      column families and their handles (families.h)                the calls with handles (family_calls.h)
 //   Requests      -                                                             Flush, CompactRange, WaitForIdle
 //   Savepoints    -                                                             states that keep a name
+//   Checkpoint    -                                                             a copy that is a database
 //   Recovery      log files that are to be replayed                             from manifest and log to a state
 //   Properties    -                                                             GetProperty
 //
@@ -45,6 +46,7 @@
 
 namespace miodb {
 
+class Checkpoint;
 class Control;
 struct DbContext;
 class FileLock;
@@ -99,6 +101,7 @@ class DBImpl final : public FamilyCalls {
   Status DropSavepoint(const Slice& name) override;
   Status ListSavepoints(std::vector<SavepointInfo>* savepoints) override;
   Status OpenSavepoint(const Slice& name, DB** view) override;
+  Status CreateCheckpoint(const std::string& directory) override;
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);
@@ -144,6 +147,7 @@ class DBImpl final : public FamilyCalls {
   std::unique_ptr<ReadPath> read_;
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Savepoints> savepoints_;
+  std::unique_ptr<Checkpoint> checkpoint_;
   std::unique_ptr<Recovery> recovery_;
   std::unique_ptr<Properties> properties_;
 

@@ -138,6 +138,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   Serve(reads, std::move(families), write_.get());
   requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
   savepoints_ = std::make_unique<Savepoints>(*context_, parts, write_.get(), requests_.get());
+  checkpoint_ = std::make_unique<Checkpoint>(*context_, savepoints_.get());
   recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
   properties_ =
       std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());

@@ -3,6 +3,7 @@
 #ifndef MIODB_SRC_DB_DB_PARTS_H_
 #define MIODB_SRC_DB_DB_PARTS_H_
 
+#include "src/db/checkpoint.h"
 #include "src/db/control.h"
 #include "src/db/db_context.h"
 #include "src/db/families.h"

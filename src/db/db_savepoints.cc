@@ -19,6 +19,10 @@ Status DBImpl::ListSavepoints(std::vector<SavepointInfo>* savepoints) {
   return context_->WithMemory([&] { return savepoints_->List(savepoints); });
 }
 
+Status DBImpl::CreateCheckpoint(const std::string& directory) {
+  return context_->WithMemory([&] { return checkpoint_->Create(directory); });
+}
+
 // What memtables had becomes a memtable again, over the same chunks.
 Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
   DCHECK(view != nullptr);

@@ -26,6 +26,9 @@ inline std::string LogPath(const std::string& name) { return name + "/LOG"; }
 // Names the database's parts (db/store_file.h).
 inline std::string StorePath(const std::string& name) { return name + "/STORE"; }
 
+// In a directory in which a checkpoint is being made (db/checkpoint.h).
+inline std::string CheckpointMarkPath(const std::string& name) { return name + "/CHECKPOINT"; }
+
 inline std::string WalFolder(const std::string& wal_dir, const std::string& name) {
   return wal_dir.empty() ? name : wal_dir;
 }

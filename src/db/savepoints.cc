@@ -12,6 +12,8 @@ namespace {
 
 std::string Title(const Slice& name) { return "savepoint " + name.ToString(); }
 
+uint64_t Filled(const LogChunk& chunk) { return chunk.used.load(std::memory_order_relaxed); }  // relaxed: the leader's own
+
 }  // namespace
 
 // What a savepoint is to have of the log.
@@ -31,6 +33,18 @@ Status Savepoints::CheckName(const Slice& name) {
   return Find(name, &savepoint).ok() ? Status::InvalidArgument("savepoint " + name.ToString(), "exists") : Status::OK();
 }
 
+std::vector<const LogChunk*> Savepoints::FilledChunks() const {
+  std::vector<MemTableRef> memtables(tree_->immutables.rbegin(), tree_->immutables.rend());
+  memtables.push_back(tree_->memtable);
+  std::vector<const LogChunk*> chunks;
+  for (const MemTableRef& memtable : memtables) {
+    for (const auto& chunk : memtable->segment().chunks) {
+      if (Filled(*chunk) > 0) chunks.push_back(chunk.get());
+    }
+  }
+  return chunks;
+}
+
 // By the leader of a group without other writers: nobody fills a chunk meanwhile, and all that was written is
 // published.
 Status Savepoints::Look(Moment* moment) {
@@ -38,17 +52,11 @@ Status Savepoints::Look(Moment* moment) {
   {
     DbLock lock(control_);
     moment->sequence = tree_->last_sequence.load(std::memory_order_relaxed);  // relaxed: the leader's own
-    std::vector<MemTableRef> memtables(tree_->immutables.rbegin(), tree_->immutables.rend());
-    memtables.push_back(tree_->memtable);
-    for (const MemTableRef& memtable : memtables) {
-      for (const auto& chunk : memtable->segment().chunks) {
-        const uint64_t used = chunk->used.load(std::memory_order_relaxed);  // relaxed: the leader's own
-        if (used == 0) continue;
-        if (!chunk->in_pool()) moment->in_pool = false;
-        if (!chunk->in_pool()) continue;
-        moment->chunks.push_back({chunk->id, used});
-        moment->extents[chunk->id] = chunk->extent;
-      }
+    for (const LogChunk* chunk : FilledChunks()) {
+      if (!chunk->in_pool()) moment->in_pool = false;
+      if (!chunk->in_pool()) continue;
+      moment->chunks.push_back({chunk->id, Filled(*chunk)});
+      moment->extents[chunk->id] = chunk->extent;
     }
   }
   Persist& persist = db_.pool->persist();
@@ -105,6 +113,48 @@ Status Savepoints::Drop(const Slice& name) {
   DbLock db_lock(control_);
   space_->CameFree();
   return s;
+}
+
+// By the leader of a group without other writers, so that manifest, version and chunks are of one moment. Of memtables
+// the oldest come first: where records are in DRAM alone the state has what is before them.
+Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
+  *all = true;
+  DbLock lock(control_);
+  const ManifestState& manifest = tree_->versions->manifest();
+  frozen->state = manifest.Snapshot();
+  frozen->state.savepoints.clear();
+  frozen->state.chunks.clear();
+  frozen->log.clear();
+  frozen->version = tree_->versions->current();
+  for (const LogChunk* chunk : FilledChunks()) {
+    *all = chunk->in_pool();
+    if (!*all) return Status::OK();
+    LogChunkPlace& place = frozen->state.chunks.emplace_back(manifest.chunks.at(chunk->id));
+    DCHECK_LE(Filled(*chunk), place.frame_limit());
+    place.sealed_size = Filled(*chunk);
+    place.size = RoundToUnit(place.sealed_size);
+    place.sealed = true;
+    frozen->log.push_back(chunk->extent);
+  }
+  return Status::OK();
+}
+
+Status Savepoints::Freeze(FrozenState* frozen) {
+  bool all = false;
+  const WriteCondition take = [&] { return TakeState(frozen, &all); };
+  Status s = write_->BetweenWrites(take);
+  if (s.ok() && !all) {
+    s = requests_->Flush();
+    if (s.ok()) s = write_->BetweenWrites(take);
+  }
+  if (!s.ok()) *frozen = FrozenState();
+  return s;
+}
+
+void Savepoints::Thaw(FrozenState* frozen) {
+  *frozen = FrozenState();  // its space is free before writers who wait for some are told
+  DbLock lock(control_);
+  space_->CameFree();
 }
 
 Status Savepoints::List(std::vector<SavepointInfo>* savepoints) {

@@ -10,8 +10,8 @@
 //     writes that came after step 1, these belong to the savepoint too. So a savepoint has all writes up to its
 //     sequence and none behind it.
 //
-// Threads: all calls by any; changes wait for each other. What a crash leaves: before an edit the savepoints without it,
-// after it with it.
+// Threads: all calls by any; changes wait for each other. What a crash leaves: before an edit the savepoints without
+// it, after it with it.
 
 #ifndef MIODB_SRC_DB_SAVEPOINTS_H_
 #define MIODB_SRC_DB_SAVEPOINTS_H_
@@ -26,6 +26,13 @@
 #include "src/util/mutex.h"
 
 namespace miodb {
+
+// A state that is held for a while: it has no name, and nobody finds it again.
+struct FrozenState {
+  VersionEdit state;           // leads from nothing to it; of log chunks it names the parts that belong to it
+  VersionRef version;          // of tables and files
+  std::vector<ExtentRef> log;  // of the log chunks
+};
 
 class Savepoints {
  public:
@@ -42,6 +49,13 @@ class Savepoints {
   Status Drop(const Slice& name) EXCLUDES(db_mutex);
   Status List(std::vector<SavepointInfo>* savepoints) EXCLUDES(db_mutex);
 
+  // Holds the state between two writes, with all that was written before the call. Where records are in no chunk of the
+  // pool it waits for a flush, and the state ends in front of the first that is in none.
+  Status Freeze(FrozenState* frozen) EXCLUDES(db_mutex);
+
+  // Lets go of it.
+  void Thaw(FrozenState* frozen) EXCLUDES(db_mutex);
+
   // NotFound if there is none of this name. What is found stays as it is, also when it is dropped.
   Status Find(const Slice& name, SavepointRef* savepoint) EXCLUDES(db_mutex);
 
@@ -49,7 +63,9 @@ class Savepoints {
   struct Moment;
 
   Status CheckName(const Slice& name) EXCLUDES(db_mutex);
+  std::vector<const LogChunk*> FilledChunks() const REQUIRES(db_mutex);  // of all memtables, by age
   Status Look(Moment* moment) EXCLUDES(db_mutex);
+  Status TakeState(FrozenState* frozen, bool* all) EXCLUDES(db_mutex);
   Status Apply(VersionEdit edit, const ChunkExtents& chunks) EXCLUDES(db_mutex);
   Status Name(const Slice& name, const Moment& moment) EXCLUDES(db_mutex);
 

@@ -73,6 +73,7 @@ struct MemoryMedium {
   uint64_t capacity = 0;  // bytes there are; those above size are zero
   uint64_t split = 0;     // where a second region may begin, a multiple of 4096; 0: nowhere
   PersistMode mode = kPersistEmulated;
+  uint64_t created_micros = 0;                 // when a new pool is made, as it says itself
   std::function<uint64_t()> random = nullptr;  // what the pool draws ids from
   PersistHook* hook = nullptr;
 };

@@ -157,7 +157,7 @@ void Pool::MakeNew() {
   CHECK_EQ(head_.epoch(), 0u);
   const auto uuid = options_.uuid == decltype(options_.uuid){} ? options_.DrawUuid() : options_.uuid;
   const uint64_t secret = options_.secret != 0 ? options_.secret : Random64();
-  head_.Write(uuid, secret, options_.memory == nullptr ? WallMicros() : 0);
+  head_.Write(uuid, secret, options_.memory == nullptr ? WallMicros() : options_.memory->created_micros);
   further_->SetNew();
 }
 

@@ -142,15 +142,15 @@ Status SsdStore::Claim(uint64_t pool_id) {
   }
   // A directory without table files is nobody's, or that of a database whose making a crash cut off before its pool
   // had a name. The mark is synced with its name before there is any table file, whose name could be durable first.
-  return WriteMark({OwnerKind::kSsd, pool_id, pool_id, 0},
-                   MIODB_MUTATED(kSsdOwnerUnsynced) ? Synced::kNo : Synced::kYes);
+  return WriteMark(env, options_.ssd_path, pool_id, 0);
 }
 
 // Synced twice, as a file and by its name: else the next open could refuse the table files as nobody's.
-Status SsdStore::WriteMark(const OwnerMark& mark, Synced synced) const {
-  const std::string path = PoolIdPath(options_.ssd_path);
-  Status s = ReplaceFile(options_.env, path, mark.Encode(), synced);
-  return s.ok() && synced == Synced::kYes ? SyncExistingFile(options_.env, path) : s;
+Status SsdStore::WriteMark(Env* env, const std::string& path, uint64_t pool_id, uint64_t epoch) {
+  const OwnerMark mark = {OwnerKind::kSsd, pool_id, pool_id, epoch};
+  const bool is_synced = !MIODB_MUTATED(kSsdOwnerUnsynced);
+  Status s = ReplaceFile(env, PoolIdPath(path), mark.Encode(), is_synced ? Synced::kYes : Synced::kNo);
+  return s.ok() && is_synced ? SyncExistingFile(env, PoolIdPath(path)) : s;
 }
 
 // The lock is held over the replacement, because two SSD threads may come by at once.
@@ -158,7 +158,7 @@ Status SsdStore::MarkEpoch(uint64_t epoch) {
   MutexLock lock(&mark_mutex_);
   CHECK(lock_ != nullptr);  // the directory is this store's
   if (epoch <= marked_epoch()) return Status::OK();
-  Status s = WriteMark({OwnerKind::kSsd, pool_id_, pool_id_, epoch}, Synced::kYes);
+  Status s = WriteMark(options_.env, path(), pool_id_, epoch);
   if (s.ok()) marked_epoch_.store(epoch, std::memory_order_relaxed);  // relaxed: as in marked_epoch
   return s;
 }

@@ -56,6 +56,9 @@ class SsdStore {
   // The mark in this directory. NotFound if there is none.
   static Status ReadMark(Env* env, const std::string& path, OwnerMark* mark);
 
+  // Marks the directory as that of this pool, durably.
+  static Status WriteMark(Env* env, const std::string& path, uint64_t pool_id, uint64_t epoch);
+
   // Whose directory this is: the id of the pool. NotFound if it does not say so.
   static Status ReadOwner(Env* env, const std::string& path, uint64_t* pool_id);
 
@@ -176,7 +179,6 @@ class SsdStore {
   SsdStore(const Options& options, const std::atomic<bool>* has_families);
 
   Status Claim(uint64_t pool_id);
-  Status WriteMark(const OwnerMark& mark, Synced synced) const;
   Status CheckDirectAccess() const;
   std::string RecordKey(const SstFile& file, const LookupKey& key) const;
   bool GetCached(const Slice& cache_key, const LookupKey& key, BlockPin* pin, RecordView* record) const;

@@ -157,8 +157,8 @@ void Manifest::KeepNamed() noexcept {
 Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state) const {
   const AreaPlace& place = savepoint.area;
   DCHECK(state->tables.empty() && place.records > 0);
-  const auto area = std::find_if(kept_.begin(), kept_.end(),
-                                 [&](const ExtentRef& kept) { return kept->offset() == place.offset; });
+  const auto area =
+      std::find_if(kept_.begin(), kept_.end(), [&](const ExtentRef& kept) { return kept->offset() == place.offset; });
   CHECK(area != kept_.end());
   uint64_t position = 0, records = 0;
   Status s = Replay(**area, place.generation, place.records, state, &position, &records);
@@ -166,6 +166,11 @@ Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state
     s = Corrupt(place.offset + position, "edit damaged that savepoint " + savepoint.name + " needs");
   }
   return s;
+}
+
+// An area of four snapshots, and the spare one beside it.
+uint64_t Manifest::MostBytes(uint64_t state_bytes) {
+  return 2 * (kAreaSize + 4 * (ManifestRecordBytes(state_bytes + kExtentUnit) + kLeastRoom + kAreaFooterBytes));
 }
 
 uint64_t Manifest::space_bytes() const {

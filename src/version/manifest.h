@@ -51,6 +51,9 @@ class Manifest {
 
   const ManifestState& state() const { return state_; }
 
+  // What a new manifest takes of a pool for a state of so many bytes.
+  static uint64_t MostBytes(uint64_t state_bytes);
+
   // Pool space of the current area, of the spare one, and of those that savepoints keep.
   uint64_t space_bytes() const;
 
@@ -81,7 +84,7 @@ class Manifest {
   void Confirm();
   static uint64_t RecordsEnd(const Extent& area);
   uint64_t RecordsEnd() const { return RecordsEnd(*area_); }
-  uint64_t Seed() const;        // of its records
+  uint64_t Seed() const;  // of its records
   Status Corrupt(uint64_t offset, const std::string& what) const;
 
   Pool* const pool_;

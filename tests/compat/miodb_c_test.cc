@@ -429,6 +429,26 @@ TEST_F(MiodbCTest, APinnedValueStaysWhileTheKeyIsOverwrittenAndCompacted) {
   EXPECT_EQ(nullptr, error_);
 }
 
+TEST_F(MiodbCTest, ACheckpointIsADatabase) {
+  Open();
+  Put("key", "value");
+  const std::string copy = dir_ / "copy";
+  miodb_create_checkpoint(db_, copy.c_str(), &error_);
+  EXPECT_EQ(nullptr, error_);
+  Put("key", "later");
+  leveldb_t* const opened = leveldb_open(options_, copy.c_str(), &error_);
+  ASSERT_EQ(nullptr, error_);
+  size_t size;
+  char* const value = leveldb_get(opened, read_, "key", 3, &size, &error_);
+  EXPECT_EQ("value", std::string(value, size));
+  leveldb_free(value);
+  leveldb_close(opened);
+  miodb_create_checkpoint(db_, copy.c_str(), &error_);
+  ASSERT_NE(nullptr, error_);
+  leveldb_free(error_);
+  error_ = nullptr;
+}
+
 TEST_F(MiodbCTest, FlushAndWaitForIdleLeaveTables) {
   Open();
   Put("key", "value");

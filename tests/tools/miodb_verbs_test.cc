@@ -144,6 +144,11 @@ constexpr Line kLines[] = {
     {"savepoint DB", 2, "something is missing"},
     {"savepoint NEW2 list", 2, "does not exist"},
     {"delete DB only_now", 0, ""},
+    {"checkpoint DB", 2, "something is missing"},
+    {"checkpoint DB COPY", 0, ""},
+    {"checkpoint DB COPY", 2, "exists"},
+    {"check COPY", 0, ": OK"},
+    {"count COPY --prefix=key", 0, "100"},
     {"check DB", 0, ": OK"},
     {"check --json DB", 0, "\"ok\": true"},
     {"check NEW2", 2, "NEW2"},
@@ -179,7 +184,7 @@ constexpr Line kLines[] = {
 };
 
 std::string Spelled(std::string words, const std::string& folder) {
-  for (const char* const name : {"DB", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
+  for (const char* const name : {"DB", "COPY", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
     for (size_t at = 0; (at = words.find(name, at)) != std::string::npos;) {
       const bool whole = (at == 0 || words[at - 1] == ' ' || words[at - 1] == '=') && words[at + strlen(name)] != '_';
       const std::string path = std::string(name) == "DIR" ? folder : folder + "/" + (*name == 'D' ? "db" : name);

@@ -44,6 +44,12 @@ constexpr Verb kVerbs[] = {
      "name, time when it was made, sequence of its newest update, and bytes of the pool that it keeps and the database "
      "needs no more, with tabs between them. get, scan, count and export read one with --savepoint=NAME.",
      NewSavepoint, Verb::Kind::kStore},
+    {"checkpoint", "DATABASE DIRECTORY", 2, 2, "write a database as it is into another directory",
+     "Makes a database of its own in DIRECTORY, which must not exist, with what DATABASE has: its pool, its SSD tier "
+     "and what is in its log, no savepoints. It needs as much space as DATABASE has in use, but that files of an SSD "
+     "tier on the same file system are shared. Until it is whole it is called DIRECTORY.tmp. The first Ctrl-C is heard "
+     "when it is done; a second one leaves DIRECTORY.tmp, which the next run removes.",
+     NewCheckpoint, Verb::Kind::kStore},
     {"check", "DATABASE", 1, 1, "verify a closed database",
      "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the "
      "account of its space. Changes nothing. DATABASE may also be its pool file.\n"
@@ -85,7 +91,7 @@ constexpr Verb kVerbs[] = {
      NewExport, Verb::Kind::kStore},
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
-     "stats, properties, flush, compact, savepoint, export; help and quit besides. Words may be in quotes. The lines "
+     "stats, properties, flush, compact, savepoint, checkpoint, export; help and quit besides. Words may be in quotes. The lines "
      "can be "
      "edited, "
      "with history and completion, where libedit is installed. Ctrl-C ends what a line does, Ctrl-D the shell. If "

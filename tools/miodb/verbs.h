@@ -21,6 +21,7 @@ std::unique_ptr<Command> NewProperties();
 std::unique_ptr<Command> NewFlush();
 std::unique_ptr<Command> NewCompact();
 std::unique_ptr<Command> NewSavepoint();
+std::unique_ptr<Command> NewCheckpoint();
 std::unique_ptr<Command> NewImport();
 std::unique_ptr<Command> NewExport();
 std::unique_ptr<Command> NewShell();
