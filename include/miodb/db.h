@@ -371,10 +371,10 @@ class MIODB_EXPORT DB {
   // pool may have room again when savepoints are dropped. A volatile pool's savepoints are gone when it is closed.
   // RepairDB brings back no savepoint.
 
-  // Makes a savepoint of what was written before the call, and perhaps of writes of others that came first while it ran:
-  // of all writes up to its sequence. InvalidArgument if there is one of this name, or if the name
-  // is empty or has more than 255 bytes; else errors as of Put. Any thread may call it; calls wait for each other. What
-  // a crash leaves: the savepoint or none.
+  // Makes a savepoint of what was written before the call, and perhaps of writes of others that came first while it
+  // ran: of all writes up to its sequence. InvalidArgument if there is one of this name, or if the name is empty or has
+  // more than 255 bytes; else errors as of Put. Any thread may call it; calls wait for each other. What a crash leaves:
+  // the savepoint or none.
   virtual Status CreateSavepoint(const Slice& name);
 
   // Drops it; NotFound if there is none. What it alone has kept is free when nobody reads it any more. Views of it that

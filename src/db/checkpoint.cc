@@ -86,6 +86,7 @@ Status Workshop::CheckLeft() const {
 
 // The lock tells a checkpoint that was cut off from one that another call is making.
 Status Workshop::Open() {
+  CHECK(!lock_.held());
   if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: a checkpoint makes its directory");
   const std::string parent = DirectoryOf(directory_);
   if (!env_->FileExists(parent)) {
@@ -106,6 +107,7 @@ Status Workshop::Open() {
 
 // Files but the mark, and the one folder that a checkpoint has.
 Status Workshop::Empty(const std::string& folder) const {
+  CHECK(lock_.held());
   std::vector<std::string> names;
   Status s = env_->GetChildren(folder, &names);
   for (const std::string& name : names) {
@@ -152,6 +154,7 @@ Status Workshop::Publish() {
 
 // Each extent once: tables share those of their payload.
 std::vector<PoolCopy::Part> PartsOf(const FrozenState& frozen) {
+  CHECK(frozen.version != nullptr);
   std::map<PmRef, PoolCopy::Part> parts;
   const auto add = [&](const Extent& extent) {
     parts[extent.offset()] = {extent.offset(), extent.size(), extent.kind()};
@@ -173,6 +176,7 @@ std::vector<PoolCopy::Part> PartsOf(const FrozenState& frozen) {
 
 // The manifest is made as that of a new database, whose first edit is the state.
 Status WritePool(const DbContext& db, const FrozenState& frozen, const Uuid& uuid, const std::string& path) {
+  DCHECK_EQ(frozen.log.size(), frozen.state.chunks.size());
   std::string encoded;
   frozen.state.EncodeTo(&encoded);
   PoolCopy copy(*db.pool, path);
@@ -185,6 +189,7 @@ Status WritePool(const DbContext& db, const FrozenState& frozen, const Uuid& uui
 }
 
 Status CopyFile(Env* env, const std::string& from, const std::string& to) {
+  DCHECK(from != to);
   SequentialFile* opened = nullptr;
   Status s = env->NewSequentialFile(from, &opened);
   const std::unique_ptr<SequentialFile> in(opened);
@@ -210,6 +215,7 @@ Status LinkOrCopy(Env* env, const std::string& from, const std::string& to) {
 }
 
 Status WriteSsd(const DbContext& db, const FrozenState& frozen, uint64_t pool_id, const std::string& folder) {
+  CHECK(db.ssd != nullptr);
   Env* const env = db.options.env;
   Status s = env->CreateDir(folder);
   if (s.ok()) s = SsdStore::WriteMark(env, folder, pool_id, 0);

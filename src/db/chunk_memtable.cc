@@ -56,6 +56,7 @@ Status TakeUpChunk(const KeyOrder& order, const LogPiece& piece, const ExtentRef
 
 // The chunks count as sealed, so every frame in them has to be good, and between them no write may be missing.
 Status TakeUpLog(const KeyOrder& order, const Pool& pool, const Savepoint& savepoint, MemTable* memtable) {
+  DCHECK(memtable != nullptr && memtable->empty());
   if (savepoint.log.empty()) return Status::OK();
   LogHistory log({LogPolicy::kRecover, LogHoles::kAreDamage, LogHoles::kAreDamage, pool.path()}, [](const Problem&) {});
   for (const SavedChunk& chunk : savepoint.log) log.AddChunk(chunk.place, chunk.extent->data(), pool.secret());

@@ -20,6 +20,7 @@ Status DBImpl::ListSavepoints(std::vector<SavepointInfo>* savepoints) {
 }
 
 Status DBImpl::CreateCheckpoint(const std::string& directory) {
+  CHECK(checkpoint_ != nullptr);
   return context_->WithMemory([&] { return checkpoint_->Create(directory); });
 }
 
@@ -31,6 +32,7 @@ Status DBImpl::OpenSavepoint(const Slice& name, DB** view) {
     SavepointRef savepoint;
     Status s = savepoints_->Find(name, &savepoint);
     if (!s.ok()) return s;
+    CHECK(savepoint->version != nullptr);
     ViewState state;
     state.pool = context_->pool;
     state.ssd = context_->ssd;

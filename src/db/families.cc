@@ -46,8 +46,9 @@ Status Families::CheckFirst() {
   if (!db_.order.bytewise()) {
     DbLock lock(parts_.control);
     if (!parts_.tree->versions->savepoints().empty()) {
-      return Status::InvalidArgument(db_.name, "has savepoints from before its first column family, which changes the order "
-                                               "of some keys under its comparator: drop them first");
+      return Status::InvalidArgument(db_.name,
+                                     "has savepoints from before its first column family, which changes the order "
+                                     "of some keys under its comparator: drop them first");
     }
   }
   bool has = false;

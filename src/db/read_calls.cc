@@ -187,6 +187,7 @@ bool ReadCalls::KeyMayExist(const ReadOptions& options, ColumnFamilyHandle* fami
 // *engine_key refers to the caller's key or to one in *room, which is a deque, as that moves none when it grows.
 Status ReadCalls::EngineKey(const ColumnFamilyHandle* family, const Slice& key, std::deque<FamilyKey>* room,
                             Slice* engine_key) const {
+  DCHECK(room != nullptr && engine_key != nullptr);
   uint32_t id;
   const Status s = parts_.handles->IdOf(family, &id);
   if (!s.ok()) return s;

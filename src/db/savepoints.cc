@@ -12,7 +12,9 @@ namespace {
 
 std::string Title(const Slice& name) { return "savepoint " + name.ToString(); }
 
-uint64_t Filled(const LogChunk& chunk) { return chunk.used.load(std::memory_order_relaxed); }  // relaxed: the leader's own
+uint64_t Filled(const LogChunk& chunk) {
+  return chunk.used.load(std::memory_order_relaxed);
+}  // relaxed: the leader's own
 
 }  // namespace
 
@@ -38,6 +40,7 @@ std::vector<const LogChunk*> Savepoints::FilledChunks() const {
   memtables.push_back(tree_->memtable);
   std::vector<const LogChunk*> chunks;
   for (const MemTableRef& memtable : memtables) {
+    DCHECK(memtable != nullptr);
     for (const auto& chunk : memtable->segment().chunks) {
       if (Filled(*chunk) > 0) chunks.push_back(chunk.get());
     }
@@ -64,6 +67,7 @@ Status Savepoints::Look(Moment* moment) {
 }
 
 Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
+  DCHECK(!edit.savepoints.empty() || !edit.removed_savepoints.empty());
   DbLock lock(control_);
   Status s = control_->error();
   if (!s.ok()) return s;
@@ -74,6 +78,7 @@ Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
 }
 
 Status Savepoints::Name(const Slice& name, const Moment& moment) {
+  DCHECK(!name.empty() && moment.sequence <= kMaxSequence);
   VersionEdit edit;
   SavepointEntry& entry = edit.savepoints.emplace_back();
   entry.name = name.ToString();
@@ -140,6 +145,7 @@ Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
 }
 
 Status Savepoints::Freeze(FrozenState* frozen) {
+  DCHECK(frozen != nullptr && frozen->version == nullptr);
   bool all = false;
   const WriteCondition take = [&] { return TakeState(frozen, &all); };
   Status s = write_->BetweenWrites(take);
@@ -148,6 +154,7 @@ Status Savepoints::Freeze(FrozenState* frozen) {
     if (s.ok()) s = write_->BetweenWrites(take);
   }
   if (!s.ok()) *frozen = FrozenState();
+  DCHECK_EQ(frozen->log.size(), frozen->state.chunks.size());
   return s;
 }
 
@@ -169,6 +176,7 @@ Status Savepoints::List(std::vector<SavepointInfo>* savepoints) {
 }
 
 Status Savepoints::Find(const Slice& name, SavepointRef* savepoint) {
+  DCHECK(savepoint != nullptr);
   DbLock lock(control_);
   for (const auto& [id, candidate] : tree_->versions->savepoints()) {
     if (name != Slice(candidate->entry.name)) continue;

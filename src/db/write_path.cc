@@ -51,6 +51,18 @@ constexpr int kMeetings = 32;
 // holds up all others there, and in the queue only itself.
 constexpr int kWritesOfCrowd = 1 << 20;
 
+// Records the writes of a group in the order of the log.
+void TraceGroup(DbContext* db, Writer* leader, Writer* last) {
+  for (Writer* w = leader;; w = w->newer) {
+    if (w->count > 0 && !w->batch.empty()) {
+      TraceStored(db, w->batch);
+    } else if (w->count > 0) {
+      TraceStored(db, w->type, w->key, w->value);
+    }
+    if (w == last) return;
+  }
+}
+
 }  // namespace
 
 Status WritePath::Put(const WriteOptions& options, const Slice& key, const Slice& value) {
@@ -322,18 +334,6 @@ void WritePath::CollectRecords(Writer* leader, Writer* last) {
   }
 }
 
-// Records the writes of a group in the order of the log.
-void WritePath::TraceGroup(Writer* leader, Writer* last) {
-  for (Writer* w = leader;; w = w->newer) {
-    if (w->count > 0 && !w->batch.empty()) {
-      TraceStored(&db_, w->batch);
-    } else if (w->count > 0) {
-      TraceStored(&db_, w->type, w->key, w->value);
-    }
-    if (w == last) return;
-  }
-}
-
 // Puts the records that are in the chunk now into the memtable. The memtable refers to them there: nothing is copied.
 void WritePath::InsertGroup(uint64_t first_sequence) {
   uint64_t sequence = first_sequence;
@@ -369,15 +369,15 @@ Status WritePath::WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes
     return s;
   }
   if (db_.tracer.wants_order()) [[unlikely]]
-    TraceGroup(leader, last);
+    TraceGroup(&db_, leader, last);
   DCHECK_LE(tree_->last_sequence.load(std::memory_order_relaxed), allocated_sequence_);  // relaxed: the leader's own
   // release: pairs with the acquire loads of readers, who then find these records in the memtable.
   tree_->last_sequence.store(allocated_sequence_, std::memory_order_release);
   return s;
 }
 
-// An empty writer asks for a seal, or for its condition alone. It forms a group like any other, so the memtable is sealed behind all writes that
-// came before the request.
+// An empty writer asks for a seal, or for its condition alone. It forms a group like any other, so the memtable is
+// sealed behind all writes that came before the request.
 void WritePath::WriteGroup(Writer* leader, Writer* last) {
   if (lanes_.open()) CloseLanes();
   uint64_t body_bytes = 0, user_bytes = 0;

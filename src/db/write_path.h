@@ -121,7 +121,6 @@ class WritePath {
   void WriteGroup(Writer* leader, Writer* last);
   Status WriteRecords(Writer* leader, Writer* last, uint64_t body_bytes, bool sync);
   void CollectRecords(Writer* leader, Writer* last);
-  void TraceGroup(Writer* leader, Writer* last);
   void InsertGroup(uint64_t first_sequence);
   void CompleteChunk() REQUIRES(db_mutex);
   bool GetsIndex(const LogChunk& chunk) const;

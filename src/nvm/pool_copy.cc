@@ -39,6 +39,8 @@ Status PoolCopy::Begin(const std::array<uint8_t, kUuidBytes>& uuid, std::vector<
   CHECK(pool_ == nullptr && parts_.empty());
   parts_ = std::move(parts);
   PmRef end = kPoolHeaderSize + kExtentUnit;
+  DCHECK(
+      std::is_sorted(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.offset < b.offset; }));
   for (const Part& part : parts_) end = std::max(end, part.offset + RoundToUnit(part.bytes));
   memory_.size = end;
   memory_.capacity = end + RoundToUnit(manifest_room) + kRoomOfAreas;
@@ -65,7 +67,9 @@ Status PoolCopy::Begin(const std::array<uint8_t, kUuidBytes>& uuid, std::vector<
 // Not by copy_file_range: where the file system has files share their blocks, a later store of the original into what
 // it shares would need a new block, without which it is a SIGBUS.
 Status PoolCopy::Write(PmRef offset, const char* bytes, uint64_t size) const {
+  CHECK_LE(offset + size, memory_.capacity);
   while (size > 0) {
+    DCHECK(bytes != nullptr);
     const ssize_t n =
         Retry([&] { return ::pwrite(file_.fd(), bytes, std::min(size, kMostAtOnce), static_cast<off_t>(offset)); });
     if (n <= 0) return file_.Error("cannot write the copy");
@@ -84,6 +88,7 @@ Status PoolCopy::WriteFromMemory(PmRef offset, uint64_t size) const {
 // The length comes first, so that one which the file system cannot have is found out at once. Until the header page is
 // there the file is no pool.
 Status PoolCopy::Finish(FileAccess access) {
+  CHECK(pool_ != nullptr && claims_.size() == parts_.size());
   RootSlot root;
   Status s = pool_->ReadRoot(&root);
   if (s.ok()) s = file_.Create(access);

@@ -41,10 +41,14 @@ enum EditField : uint8_t {
 };
 
 // The number of a field stands before it, so a reader that does not know one refuses the edit.
-inline void PutField(std::string* dst, EditField field) { dst->push_back(static_cast<char>(field)); }
+inline void PutField(std::string* dst, EditField field) {
+  DCHECK(dst != nullptr);
+  dst->push_back(static_cast<char>(field));
+}
 
 // Numbers of a field, in the order in which PutNumbers has them.
 inline bool GetNumbers(Slice* input, std::initializer_list<uint64_t*> numbers) {
+  DCHECK(input != nullptr);
   for (uint64_t* number : numbers) {
     if (!GetVarint64(input, number)) return false;
   }

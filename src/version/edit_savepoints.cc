@@ -26,11 +26,11 @@ bool GetSavepoint(Slice* input, SavepointEntry* savepoint) {
   }
   AreaPlace& area = savepoint->area;
   if (!GetVarint64(input, &area.records)) return false;
-  if (area.records > 0 &&
-      (!GetNumbers(input, {&area.offset, &area.size}) || !GetFixed64(input, &area.generation))) {
+  if (area.records > 0 && (!GetNumbers(input, {&area.offset, &area.size}) || !GetFixed64(input, &area.generation))) {
     return false;
   }
-  return !savepoint->name.empty() && savepoint->name.size() <= kMostSavepointName && savepoint->sequence <= kMaxSequence;
+  return !savepoint->name.empty() && savepoint->name.size() <= kMostSavepointName &&
+         savepoint->sequence <= kMaxSequence;
 }
 
 void PutSavepoint(std::string* dst, const SavepointEntry& savepoint) {

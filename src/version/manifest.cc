@@ -56,6 +56,7 @@ Status Manifest::Create(const std::string& comparator) {
 Status Manifest::Replay(const Extent& area, uint64_t generation, uint64_t most, ManifestState* state,
                         uint64_t* position, uint64_t* records) const {
   DCHECK(*position == 0 && *records == 0);
+  DCHECK_GT(most, 0u);
   const uint64_t seed = AreaSeed(pool_->secret(), generation);
   ManifestRecord record;
   while (*records < most && ReadManifestRecord(area.data(), RecordsEnd(area), *position, seed, &record)) {
@@ -142,6 +143,7 @@ bool Manifest::Keeps(const Extent& area) const {
 // After an edit: the current area is kept if a savepoint has come to name it, and what none names any more is free.
 // Append has made room for the one that comes.
 void Manifest::KeepNamed() noexcept {
+  CHECK(area_ != nullptr && !recovered_);
   const auto named = [&](const ExtentRef& area) {
     return std::any_of(state_.savepoints.begin(), state_.savepoints.end(),
                        [&](const auto& item) { return item.second.area.offset == area->offset(); });
@@ -162,6 +164,7 @@ Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state
   CHECK(area != kept_.end());
   uint64_t position = 0, records = 0;
   Status s = Replay(**area, place.generation, place.records, state, &position, &records);
+  DCHECK_LE(records, place.records);
   if (s.ok() && records < place.records) {
     s = Corrupt(place.offset + position, "edit damaged that savepoint " + savepoint.name + " needs");
   }
@@ -174,6 +177,7 @@ uint64_t Manifest::MostBytes(uint64_t state_bytes) {
 }
 
 uint64_t Manifest::space_bytes() const {
+  DCHECK(spare_ == nullptr || !Keeps(*spare_));
   uint64_t bytes = spare_ != nullptr ? spare_->size() : 0;
   for (const ExtentRef& area : kept_) bytes += area->size();
   return area_ == nullptr || Keeps(*area_) ? bytes : bytes + area_->size();

@@ -20,6 +20,7 @@ bool HasAt(const List& list, const typename List::value_type& item, Smaller smal
 
 // Chunks that the state does not name have been flushed: their records are in its tables.
 std::shared_ptr<Savepoint> MakeSavepoint(const SavepointEntry& entry, const ManifestState& state) {
+  DCHECK(!entry.name.empty() && entry.sequence >= state.flushed_sequence);
   auto savepoint = std::make_shared<Savepoint>();
   savepoint->entry = entry;
   savepoint->flushed_sequence = state.flushed_sequence;
@@ -32,17 +33,16 @@ std::shared_ptr<Savepoint> MakeSavepoint(const SavepointEntry& entry, const Mani
     saved.place = chunk->second;
     saved.place.sealed_size = MIODB_MUTATED(kSavedChunksWhole) ? saved.place.frame_limit() : part.bytes;
     saved.place.sealed = true;
-    DCHECK_LE(part.bytes, chunk->second.frame_limit());
   }
+  DCHECK_LE(savepoint->log.size(), entry.chunks.size());
   return savepoint;
 }
 
 bool Has(const KeyOrder& order, const Version& version, const TableRef& table) {
   DCHECK(table != nullptr);
   for (const Run* run : version.runs) {
-    if (HasAt(run->tables, table, [&](const TableRef& other) {
-          return order.Compare(other->smallest(), table->smallest()) < 0;
-        })) {
+    if (HasAt(run->tables, table,
+              [&](const TableRef& other) { return order.Compare(other->smallest(), table->smallest()) < 0; })) {
       return true;
     }
   }
@@ -53,9 +53,8 @@ bool Has(const KeyOrder& order, const Version& version, const SstRef& file) {
   DCHECK(file != nullptr);
   if (version.ssd == nullptr) return false;
   for (const auto& level : version.ssd->levels) {
-    if (HasAt(level, file, [&](const SstRef& other) {
-          return order.Compare(other->meta().smallest, file->meta().smallest) < 0;
-        })) {
+    if (HasAt(level, file,
+              [&](const SstRef& other) { return order.Compare(other->meta().smallest, file->meta().smallest) < 0; })) {
       return true;
     }
   }

@@ -11,6 +11,8 @@ namespace miodb {
 // A chunk that was flushed after a savepoint is the payload of tables by now, and was cut off behind its last frame. So
 // the extent has the bytes that count, whatever else it is.
 Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, ExtentRef* extent) {
+  DCHECK(extent != nullptr && *extent == nullptr);
+  DCHECK_LE(bytes, chunk.size);
   last_id_ = std::max(last_id_, chunk.id);
   ExtentRef& known = records_[chunk.offset];
   if (known == nullptr) {
@@ -20,6 +22,7 @@ Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, Extent
   if (known->size() < bytes || known->kind() != ExtentKind::kLog) {
     return Status::Corruption(pool_->path(), ChunkName(chunk) + " is shorter than a savepoint says");
   }
+  DCHECK_EQ(known->offset(), chunk.offset);
   *extent = known;
   return Status::OK();
 }
@@ -27,6 +30,7 @@ Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, Extent
 // Payload extents are named by the meta blocks of the tables that share them: the first table claims one, and the
 // others have to say the same of it.
 Status StateOpener::ClaimPayload(const PayloadMeta& meta, ExtentRef* extent) {
+  DCHECK(extent != nullptr);
   ExtentRef& known = records_[meta.offset];
   if (known == nullptr) {
     Status s = pool_->Claim(meta.offset, meta.size, meta.kind, &known);
@@ -44,10 +48,12 @@ Status StateOpener::ClaimPayload(const PayloadMeta& meta, ExtentRef* extent) {
 Status StateOpener::OpenTable(const TablePlace& place) {
   last_id_ = std::max({last_id_, place.number, place.run});
   if (place.level == kRepositoryLevel ? place.run != 0 : place.level >= kMaxLevels) {
-    return Status::Corruption(pool_->path(), "manifest: table " + std::to_string(place.number) + " has no proper place");
+    return Status::Corruption(pool_->path(),
+                              "manifest: table " + std::to_string(place.number) + " has no proper place");
   }
   TableRef& table = tables_[place.number];
   if (table != nullptr) {
+    DCHECK_EQ(table->number(), place.number);
     const bool same = table->index()->offset() == place.index_offset;
     return same ? Status::OK()
                 : Status::Corruption(pool_->path(), "two tables have the number " + std::to_string(place.number));

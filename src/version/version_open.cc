@@ -1,4 +1,5 @@
-// Opening what a manifest names: space, tables and files of its state and of the savepoints', and the versions they make.
+// Opening what a manifest names: space, tables and files of its state and of the savepoints', and the versions they
+// make.
 
 #include <algorithm>
 #include <set>
@@ -83,10 +84,12 @@ void VersionSet::TakeUp(const StateOpener& opener) {
     tables_[number] = table;
   }
   for (const auto& [number, place] : manifest_.state().files) files_[number] = opener.files().at(number);
+  CHECK_EQ(tables_.size(), manifest_.state().tables.size());
 }
 
 // Those of the newest first: of a log chunk it has at least as many bytes as those before it.
 Status VersionSet::OpenSavepoints(StateOpener* opener) {
+  CHECK(savepoints_.empty() && current_ == nullptr);
   const std::map<uint64_t, SavepointEntry>& entries = manifest_.state().savepoints;
   if (MIODB_MUTATED(kSavepointsUnclaimed)) return Status::OK();
   for (auto item = entries.rbegin(); item != entries.rend(); ++item) {
@@ -95,8 +98,15 @@ Status VersionSet::OpenSavepoints(StateOpener* opener) {
     Status s = manifest_.ReadState(entry, &state);
     if (!s.ok()) return s;
     SkipId(entry.id);
+    if (entry.sequence < state.flushed_sequence) {
+      return Status::Corruption(pool_->path(), "savepoint " + entry.name + " is older than its state");
+    }
     std::shared_ptr<Savepoint> savepoint = MakeSavepoint(entry, state);
     for (SavedChunk& chunk : savepoint->log) {
+      if (chunk.place.sealed_size > chunk.place.size) {
+        return Status::Corruption(pool_->path(),
+                                  "savepoint " + entry.name + " has more than all of " + ChunkName(chunk.place));
+      }
       s = opener->OpenChunk(chunk.place, chunk.place.sealed_size, &chunk.extent);
       if (!s.ok()) return s;
     }
@@ -109,6 +119,7 @@ Status VersionSet::OpenSavepoints(StateOpener* opener) {
     if (!s.ok()) return s;
     savepoints_.emplace(entry.id, std::move(savepoint));
   }
+  CHECK_EQ(savepoints_.size(), entries.size());
   return Status::OK();
 }
 
@@ -180,6 +191,7 @@ VersionRef VersionSet::Rebuilt(const ManifestState& state, const TableMap& table
 // What a manifest says came from a medium, so disorder is Corruption here; later it is a bug (Check).
 Status VersionSet::Build(const ManifestState& state, const TableMap& tables, const FileMap& files,
                          VersionRef* version) {
+  CHECK(*version == nullptr);
   VersionRef built = Rebuilt(state, tables, files);
   std::string disorder = FindDisorder(order_, *built);
   for (const auto& [id, place] : state.ranges) {

@@ -227,8 +227,8 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   CHECK_EQ(files_.size(), manifest_.state().files.size());
 }
 
-// Of what the current version has: a table or file has been there without a break since it came, so if any savepoint has
-// it the newest one has.
+// Of what the current version has: a table or file has been there without a break since it came, so if any savepoint
+// has it the newest one has.
 template <typename Item>
 bool VersionSet::IsSaved(const Item& item) const {
   if (savepoints_.empty() || MIODB_MUTATED(kSavedTablesDropped)) return false;
@@ -262,6 +262,7 @@ void VersionSet::ForgetSavepoint(uint64_t id) noexcept {
 }
 
 uint64_t VersionSet::HeldBytes(const Savepoint& savepoint) const {
+  DCHECK(savepoint.version != nullptr);
   std::map<PmRef, uint64_t> held;
   const auto add = [&](const Extent& extent) {
     if (payload_uses_.count(extent.offset()) == 0) held[extent.offset()] = extent.size();

@@ -1,5 +1,5 @@
-// Savepoints: that each keeps its state through whatever the database does afterwards, through closing and crashes, that
-// dropping one gives its space back, and what they cost.
+// Savepoints: that each keeps its state through whatever the database does afterwards, through closing and crashes,
+// that dropping one gives its space back, and what they cost.
 
 #include <gtest/gtest.h>
 #include <signal.h>

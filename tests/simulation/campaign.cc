@@ -20,7 +20,7 @@ namespace {
 // it), two writers beside one another, flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen,
 // merge an operand, single-delete and put, the same and single-delete, delete a range, put for a moment, make or drop a
 // savepoint.
-const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "w2.7", "f",     "M",    "c",
+const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "w2.7", "f",     "M",     "c",
                                  "t",      "e",      "o",   "k",     "m0.9!", "z0.5!", "y0!",  "v0.2!", "l0.5!", "q0"};
 
 // Where a fence is a sync, no writers go beside one another: such a history would be one of writes without sync.

@@ -91,7 +91,8 @@ constexpr Verb kVerbs[] = {
      NewExport, Verb::Kind::kStore},
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
-     "stats, properties, flush, compact, savepoint, checkpoint, export; help and quit besides. Words may be in quotes. The lines "
+     "stats, properties, flush, compact, savepoint, checkpoint, export; help and quit besides. Words may be in quotes. "
+     "The lines "
      "can be "
      "edited, "
      "with history and completion, where libedit is installed. Ctrl-C ends what a line does, Ctrl-D the shell. If "
