@@ -350,7 +350,7 @@ TEST_F(MiodbVerbsTest, AnOutputThatTakesNothingIsAnErrorOfEveryVerbThatHasOne) {
       }
     }
     EXPECT_GT(refused, 20) << sink;
-    for (const char* const made : {"NEW", "NEW3", "OUT"}) std::filesystem::remove_all(Inside(made));
+    for (const char* const made : {"NEW", "NEW3", "OUT", "COPY"}) std::filesystem::remove_all(Inside(made));
   }
   EXPECT_EQ("100\n", RunProgram(miodb_ + "count --prefix=key " + db()).text);
 }
