@@ -140,7 +140,9 @@ Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
       if (used == 0) continue;
       *all = chunk->in_pool();
       if (!*all) return Status::OK();
-      LogChunkPlace& place = frozen->state.chunks.emplace_back(manifest.chunks.at(chunk->id));
+      const auto named = manifest.chunks.find(chunk->id);
+      if (named == manifest.chunks.end()) continue;  // flushed
+      LogChunkPlace& place = frozen->state.chunks.emplace_back(named->second);
       DCHECK_LE(used, place.frame_limit());
       place.size = RoundToUnit(used);
       place.sealed_size = used;
