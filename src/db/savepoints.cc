@@ -134,7 +134,9 @@ Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
   for (const LogChunk* chunk : FilledChunks()) {
     *all = chunk->in_pool();
     if (!*all) return Status::OK();
-    LogChunkPlace& place = frozen->state.chunks.emplace_back(manifest.chunks.at(chunk->id));
+    const auto named = manifest.chunks.find(chunk->id);
+    if (named == manifest.chunks.end()) continue;  // its flush has made tables of it, and is about to end
+    LogChunkPlace& place = frozen->state.chunks.emplace_back(named->second);
     DCHECK_LE(Filled(*chunk), place.frame_limit());
     place.sealed_size = Filled(*chunk);
     place.size = RoundToUnit(place.sealed_size);

@@ -46,6 +46,16 @@ class CheckpointTest : public SsdTestBase {
   }
   ~CheckpointTest() override { db_.reset(); }
 
+  // A pool that is smaller than what is written.
+  void UseSsd() {
+    options_.pool_size = 3 * kMiB;
+    options_.ssd_path = ssd_;
+    options_.nvm_budget = kMiB;
+    options_.ssd_level_size = 2 * kMiB;
+    options_.ssd_file_size = 256 * kKiB;
+  }
+  void CutOff(uint64_t count, uint64_t rounds, uint64_t most_micros);
+
   void Make() { ASSERT_OK(db_->CreateCheckpoint(copy_)); }
   void Remove() {
     fs::remove_all(copy_);
@@ -289,11 +299,7 @@ TEST_F(CheckpointTest, OfSeveralRegionsIsOneFile) {
 }
 
 TEST_F(CheckpointTest, OverAnSsdTierSharesItsFiles) {
-  options_.pool_size = 3 * kMiB;
-  options_.ssd_path = ssd_;
-  options_.nvm_budget = kMiB;
-  options_.ssd_level_size = 2 * kMiB;
-  options_.ssd_file_size = 256 * kKiB;
+  UseSsd();
   Open();
   const uint64_t count = 8 * kMiB / kValueBytes;
   Fill(count, kValueBytes);
@@ -411,11 +417,7 @@ TEST_F(CheckpointTest, OnAnotherFileSystemCopiesFiles) {
   if (mount("miodb_test", target.c_str(), "tmpfs", 0, "size=67108864") != 0) {
     GTEST_SKIP() << "cannot mount a tmpfs: " << strerror(errno);
   }
-  options_.pool_size = 3 * kMiB;
-  options_.ssd_path = ssd_;
-  options_.nvm_budget = kMiB;
-  options_.ssd_level_size = 2 * kMiB;
-  options_.ssd_file_size = 256 * kKiB;
+  UseSsd();
   Open();
   const uint64_t count = 8 * kMiB / kValueBytes;
   Fill(count, kValueBytes);
@@ -499,13 +501,14 @@ TEST_F(CheckpointTest, SeveralAtOnce) {
   EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
 }
 
-TEST_F(CheckpointTest, CutOffLeavesAllOrNothing) {
+// Kills a process at some moment of making a checkpoint, again and again.
+void CheckpointTest::CutOff(uint64_t count, uint64_t rounds, uint64_t most_micros) {
   Open();
-  Fill(1000, 500);
+  Fill(count, kValueBytes);
   Close();
   Random random(11);
   int whole = 0;
-  for (uint64_t round = 0; round < ByScale(30, 200, 1000) && !HasFailure(); round++) {
+  for (uint64_t round = 0; round < rounds && !HasFailure(); round++) {
     int ready[2];
     ASSERT_EQ(0, pipe(ready));
     const pid_t child = fork();
@@ -519,7 +522,7 @@ TEST_F(CheckpointTest, CutOffLeavesAllOrNothing) {
     ASSERT_EQ(1, read(ready[0], &byte, 1));
     close(ready[0]);
     close(ready[1]);
-    std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(random.OneIn(2) ? 2000 : 12000)));
+    std::this_thread::sleep_for(std::chrono::microseconds(random.Uniform(random.OneIn(2) ? 2000 : most_micros)));
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(child, waitpid(child, &status, 0));
@@ -528,7 +531,7 @@ TEST_F(CheckpointTest, CutOffLeavesAllOrNothing) {
       std::unique_ptr<DB> copy = OpenCopy();
       ASSERT_NE(nullptr, copy);
       db_.swap(copy);
-      CheckFilled(1000, 500);
+      CheckFilled(count, kValueBytes);
       db_.swap(copy);
       copy.reset();
       ASSERT_OK(DestroyDB(copy_, OptionsOf(copy_)));
@@ -537,13 +540,20 @@ TEST_F(CheckpointTest, CutOffLeavesAllOrNothing) {
     if (round % 4 != 3) continue;  // what several leave is the next one's to remove, too
     Open();
     Make();
-    CheckFilled(1000, 500);
+    CheckFilled(count, kValueBytes);
     Close();
     ASSERT_OK(DestroyDB(copy_, OptionsOf(copy_)));
     ASSERT_FALSE(fs::exists(copy_));
     ASSERT_FALSE(fs::exists(copy_ + ".tmp"));
   }
   EXPECT_GT(whole, 0);
+}
+
+TEST_F(CheckpointTest, CutOffLeavesAllOrNothing) { CutOff(1000, ByScale(30, 200, 1000), 12000); }
+
+TEST_F(CheckpointTest, CutOffOverAnSsdTierLeavesAllOrNothing) {
+  UseSsd();
+  CutOff(8 * kMiB / kValueBytes, ByScale(15, 100, 500), 40000);
 }
 
 }  // namespace
