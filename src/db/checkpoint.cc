@@ -75,6 +75,10 @@ class Workshop {
 // Only what says that it is a checkpoint in the making may be emptied. A directory without anything in it is what a
 // call leaves that was cut off at its first step; what has LOCK was opened since.
 Status Workshop::CheckLeft() const {
+  struct stat info;
+  if (::lstat(path_.c_str(), &info) != 0 || info.st_uid != ::geteuid()) {
+    return Status::InvalidArgument(path_, "exists, and is another user's: move it away");
+  }
   std::vector<std::string> names;
   Status s = env_->GetChildren(path_, &names);
   if (!s.ok()) return Status::IOError(path_, "cannot be looked at: " + s.ToString());
@@ -88,6 +92,9 @@ Status Workshop::CheckLeft() const {
 Status Workshop::Open() {
   CHECK(!lock_.held());
   if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: a checkpoint makes its directory");
+  if (directory_.ends_with(".tmp")) {
+    return Status::InvalidArgument(directory_, "ends in .tmp, as a checkpoint that was cut off does");
+  }
   const std::string parent = DirectoryOf(directory_);
   if (!env_->FileExists(parent)) {
     return Status::InvalidArgument(parent, "does not exist: the checkpoint would be in it");
@@ -113,7 +120,7 @@ Status Workshop::Empty(const std::string& folder) const {
   for (const std::string& name : names) {
     const std::string path = folder + "/" + name;
     if (!s.ok() || name == "." || name == ".." || path == Mark()) continue;
-    if (path == SsdFolder(path_)) {
+    if (path == SsdFolder(path_) && !IsLink(path)) {
       s = Empty(path);
       if (s.ok()) s = env_->RemoveDir(path);
     } else {

@@ -45,7 +45,8 @@ Status Families::CheckFirst() {
   if (db_.families.HasFamilies()) return Status::OK();
   if (!db_.order.bytewise()) {
     DbLock lock(parts_.control);
-    if (!parts_.tree->versions->savepoints().empty()) {
+    // A view that is open shares the pool.
+    if (!parts_.tree->versions->savepoints().empty() || db_.pool.use_count() > 1) {
       return Status::InvalidArgument(db_.name,
                                      "has savepoints from before its first column family, which changes the order "
                                      "of some keys under its comparator: drop them first");

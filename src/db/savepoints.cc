@@ -63,7 +63,13 @@ Status Savepoints::Look(Moment* moment) {
     }
   }
   Persist& persist = db_.pool->persist();
-  return persist.fence_is_slow() && !moment->chunks.empty() ? persist.Fence(Purpose::kLog) : Status::OK();
+  if (!persist.fence_is_slow() || moment->chunks.empty()) return Status::OK();
+  Status s = persist.Fence(Purpose::kLog);
+  if (!s.ok()) {
+    DbLock lock(control_);
+    control_->SetError(s);
+  }
+  return s;
 }
 
 Status Savepoints::Apply(VersionEdit edit, const ChunkExtents& chunks) {
@@ -89,7 +95,8 @@ Status Savepoints::Name(const Slice& name, const Moment& moment) {
 }
 
 Status Savepoints::Create(const Slice& name) {
-  const MutexLock lock(&mutex_);
+  const MutexLock lock(&create_mutex_);
+  const std::string title = Title(name);  // no memory is asked for once the edit is durable
   Status s = CheckName(name);
   if (!s.ok()) return s;
   Moment moment;
@@ -98,14 +105,15 @@ Status Savepoints::Create(const Slice& name) {
     s = requests_->Flush();
     moment.chunks.clear();
   }
+  const MutexLock edit_lock(&mutex_);
   if (s.ok()) s = Name(name, moment);
-  if (s.ok())
-    db_.Log("made %s at sequence %llu", Title(name).c_str(), static_cast<unsigned long long>(moment.sequence));
+  if (s.ok()) db_.Log("made %s at sequence %llu", title.c_str(), static_cast<unsigned long long>(moment.sequence));
   return s;
 }
 
 Status Savepoints::Drop(const Slice& name) {
   const MutexLock lock(&mutex_);
+  const std::string title = Title(name);
   SavepointRef savepoint;
   Status s = Find(name, &savepoint);
   if (!s.ok()) return s;
@@ -114,7 +122,7 @@ Status Savepoints::Drop(const Slice& name) {
   s = Apply(std::move(edit), {});
   if (!s.ok()) return s;
   savepoint.reset();  // its space is free before writers who wait for some are told
-  db_.Log("dropped %s", Title(name).c_str());
+  db_.Log("dropped %s", title.c_str());
   DbLock db_lock(control_);
   space_->CameFree();
   return s;

@@ -78,7 +78,8 @@ class Savepoints {
   WritePath* const write_;
   Requests* const requests_;
 
-  Mutex mutex_;  // one change at a time: so ids are in the order of edits
+  Mutex create_mutex_;  // one is made at a time: so moments are in the order of ids
+  Mutex mutex_;         // one edit at a time, after it: so ids are in the order of edits
 };
 
 }  // namespace miodb

@@ -148,12 +148,16 @@ void Manifest::KeepNamed() noexcept {
     return std::any_of(state_.savepoints.begin(), state_.savepoints.end(),
                        [&](const auto& item) { return item.second.area.offset == area->offset(); });
   };
+  for (const ExtentRef& area : kept_) {
+    if (spare_ == nullptr && area != area_ && !named(area)) spare_ = area;
+  }
   kept_.erase(std::remove_if(kept_.begin(), kept_.end(), [&](const ExtentRef& area) { return !named(area); }),
               kept_.end());
   if (named(area_) && !Keeps(*area_)) {
     CHECK_LT(kept_.size(), kept_.capacity());
     kept_.push_back(area_);
   }
+  if (!named(area_)) second_spare_ = nullptr;
 }
 
 Status Manifest::ReadState(const SavepointEntry& savepoint, ManifestState* state) const {
@@ -179,6 +183,7 @@ uint64_t Manifest::MostBytes(uint64_t state_bytes) {
 uint64_t Manifest::space_bytes() const {
   DCHECK(spare_ == nullptr || !Keeps(*spare_));
   uint64_t bytes = spare_ != nullptr ? spare_->size() : 0;
+  if (second_spare_ != nullptr) bytes += second_spare_->size();
   for (const ExtentRef& area : kept_) bytes += area->size();
   return area_ == nullptr || Keeps(*area_) ? bytes : bytes + area_->size();
 }
@@ -263,7 +268,8 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   generation_ = pool_->Random64();
   // From here on the old area is the spare. If the roll-over fails nothing is appended to either any more.
   std::swap(area_, fresh);
-  spare_ = fresh != nullptr && Keeps(*fresh) && !MIODB_MUTATED(kSavepointAreaReused) ? nullptr : std::move(fresh);
+  const bool kept = fresh != nullptr && Keeps(*fresh) && !MIODB_MUTATED(kSavepointAreaReused);
+  spare_ = kept ? std::exchange(second_spare_, nullptr) : std::move(fresh);
   position_ = 0;
   edit_number_ = 0;
   CHECK(area_ != spare_);
@@ -297,6 +303,16 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
   return s;
 }
 
+// Before the current area gets the name of a savepoint. One that is to be left first is left in a step of its own, so
+// that the spare which is taken here is for the area that is kept.
+Status Manifest::MakeReadyToKeep(uint64_t edit_bytes) {
+  CHECK(area_ != nullptr);
+  Status s;
+  if (MustLeave(edit_bytes)) s = RollOver(state_.Snapshot());
+  if (!s.ok() || second_spare_ != nullptr) return s;
+  return pool_->AllocateAtMost(area_->size(), area_->size(), Pool::Leave(), ExtentKind::kManifest, &second_spare_);
+}
+
 // What may fail comes before the record (Prepare), what comes after it cannot (Commit): what is durable is in the state
 // as well. The area that a recovery has read is left before the first edit, because behind its last record may lie a
 // torn one, whose place a new record would share.
@@ -309,9 +325,11 @@ Status Manifest::Append(const VersionEdit& edit) {
     CHECK(area_ != nullptr);
     std::string payload;
     edit.EncodeTo(&payload);
-    if (recovered_ || ManifestRecordBytes(payload.size()) > RecordsEnd() - position_) {
+    const uint64_t bytes = ManifestRecordBytes(payload.size());
+    if (!edit.savepoints.empty()) s = MakeReadyToKeep(bytes);
+    if (s.ok() && MustLeave(bytes)) {
       s = RollOver(state_.Snapshot(edit));
-    } else {
+    } else if (s.ok()) {
       s = WriteRecord(payload);
       if (s.ok()) Confirm();
     }

@@ -19,7 +19,8 @@
 // does and the edit took effect: nobody was told yet). Before step 3 of a roll-over the old area, afterwards the new
 // one; both say the same. Nothing is ever appended after a torn record, because an opened area is left first.
 //
-// An area that a savepoint names (savepoint_entry.h) is kept until no savepoint names it: it never becomes the spare.
+// An area that a savepoint names (savepoint_entry.h) is kept until no savepoint names it: it does not become the spare
+// when it is left. So before the current area gets such a name, a second spare is taken for it.
 //
 // The state of a volatile pool is in DRAM alone: nobody could read an area.
 //
@@ -78,6 +79,8 @@ class Manifest {
   Status ClaimKept();
   bool Keeps(const Extent& area) const;
   void KeepNamed() noexcept;
+  Status MakeReadyToKeep(uint64_t edit_bytes);
+  bool MustLeave(uint64_t edit_bytes) const { return recovered_ || edit_bytes > RecordsEnd() - position_; }
   Status RollOver(const VersionEdit& snapshot);
   void WriteFooter();
   Status WriteRecord(const std::string& payload);
@@ -92,6 +95,7 @@ class Manifest {
   ManifestState state_;
   ExtentRef area_;
   ExtentRef spare_;
+  ExtentRef second_spare_;       // while a savepoint names the current area
   std::vector<ExtentRef> kept_;  // areas that savepoints name, which the current one may be
   uint64_t generation_ = 0;
   uint64_t position_ = 0;     // end of the last record

@@ -367,6 +367,27 @@ TEST_F(CheckpointTest, LeavesWhatIsNotACheckpointInTheMaking) {
   EXPECT_EQ("", Shows());
 }
 
+// What is left of one is emptied, but nothing behind a link in it.
+TEST_F(CheckpointTest, EmptiesNothingBehindALink) {
+  Open();
+  Put("a", "1");
+  const std::string other = dir_ / "other", left = copy_ + ".tmp";
+  fs::create_directory(other);
+  std::ofstream(other + "/precious") << "bytes";
+  fs::create_directory(left);
+  std::ofstream(left + "/CHECKPOINT") << "";
+  fs::create_directory_symlink(other, left + "/ssd");
+  Make();
+  EXPECT_TRUE(fs::exists(other + "/precious"));
+  EXPECT_FALSE(fs::exists(copy_ + "/ssd"));
+}
+
+TEST_F(CheckpointTest, RefusesNamesOfCheckpointsInTheMaking) {
+  Open();
+  EXPECT_TRUE(db_->CreateCheckpoint(copy_ + ".tmp").IsInvalidArgument());
+  EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
+}
+
 TEST_F(CheckpointTest, NotWithAnEnvOfTheUsers) {
   EnvWrapper env(Env::Default());
   options_.env = &env;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/common/environment.h"
 #include "tests/common/status_asserts.h"
@@ -80,6 +82,53 @@ TEST_F(ManifestTest, ANewOneHasItsComparatorAndNothingElse) {
   EXPECT_EQ(kName, manifest_->state().comparator);
   EXPECT_EQ(0u, manifest_->state().flushed_sequence);
   EXPECT_TRUE(manifest_->state().tables.empty() && manifest_->state().chunks.empty());
+}
+
+// An area that a savepoint names does not become the spare. All the same there is one at hand when it is left, also
+// where the pool has no room left by then, and after a crash.
+TEST_F(ManifestTest, IsLeftInAFullPoolThoughASavepointKeepsTheArea) {
+  for (const bool crashes : {false, true}) {
+    SCOPED_TRACE(crashes);
+    Close();
+    ASSERT_OK(Pool::Destroy(path_));
+    Create();
+    VersionEdit naming;
+    naming.savepoints.push_back({7, "s", 0, 0, {}, {}});
+    naming.SetNextId(10);
+    ASSERT_OK(manifest_->Append(naming));
+    const uint64_t kept = Root().manifest_offset;
+    std::vector<ExtentRef> full;
+    for (ExtentRef extent; pool_->Allocate(kExtentUnit, ExtentKind::kLog, &extent).ok();) full.push_back(extent);
+    for (int left = 0; left < 3; left++) {
+      const uint64_t before = Root().generation;
+      if (crashes) {
+        // What was allocated and is not named is free after a crash; nobody else is to get what the spares had.
+        std::vector<std::pair<PmRef, uint64_t>> places;
+        for (const ExtentRef& extent : full) places.emplace_back(extent->offset(), extent->size());
+        full.clear();
+        Close();
+        ASSERT_OK(Pool::Open(path_, Limits(), &pool_));
+        for (const auto& [offset, size] : places) {
+          ASSERT_OK(pool_->Claim(offset, size, ExtentKind::kLog, &full.emplace_back()));
+        }
+        manifest_ = std::make_unique<Manifest>(pool_.get());
+        ASSERT_OK(manifest_->Recover());
+      }
+      for (int i = 0; Root().generation == before; i++) {
+        ASSERT_LT(i, 10000);
+        VersionEdit edit;
+        edit.SetNextId(11);
+        ASSERT_OK(manifest_->Append(edit)) << "leaving area " << left;
+      }
+      EXPECT_NE(kept, Root().manifest_offset);
+    }
+    ManifestState saved;
+    ASSERT_OK(manifest_->ReadState(manifest_->state().savepoints.at(7), &saved));
+    VersionEdit dropping;
+    dropping.removed_savepoints.push_back(7);
+    ASSERT_OK(manifest_->Append(dropping));
+    full.clear();
+  }
 }
 
 TEST_F(ManifestTest, EveryPrefixOfEditsIsRecovered) {
