@@ -47,9 +47,10 @@ Status Families::CheckFirst() {
     DbLock lock(parts_.control);
     // A view that is open shares the pool.
     if (!parts_.tree->versions->savepoints().empty() || db_.pool.use_count() > 1) {
-      return Status::InvalidArgument(db_.name,
-                                     "has savepoints from before its first column family, which changes the order "
-                                     "of some keys under its comparator: drop them first");
+      return Status::InvalidArgument(
+          db_.name,
+          "has savepoints, or views of some, from before its first column family, which changes the order "
+          "of some keys under its comparator: drop them first");
     }
   }
   bool has = false;

@@ -347,8 +347,10 @@ class World {
       const std::string name = "family" + std::to_string(random_.Uniform(6));
       ColumnFamilyHandle* family = nullptr;
       const Status s = db_->CreateColumnFamily(name, &family);
-      ASSERT_EQ(model_.count(name) == 0, s.ok()) << s.ToString();
-      model_[name];
+      // Under another order the first one is refused while there are views.
+      const bool may_refuse = model_.size() == 1 && options_.comparator != BytewiseComparator();
+      ASSERT_TRUE(model_.count(name) == 0 ? s.ok() || may_refuse : !s.ok()) << s.ToString();
+      if (s.ok()) model_[name];
     }
   }
 

@@ -18,10 +18,9 @@ namespace {
 
 // The alphabet of exhaustive exploration: put a, put b, delete a, batch, put unsynced, sync (a small put that asks for
 // it), two writers beside one another, flush, merge, lazy copy, snapshot or release, evacuate, reopen, kill and reopen,
-// merge an operand, single-delete and put, the same and single-delete, delete a range, put for a moment, make or drop a
-// savepoint.
-const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "w2.7", "f",     "M",     "c",
-                                 "t",      "e",      "o",   "k",     "m0.9!", "z0.5!", "y0!",  "v0.2!", "l0.5!", "q0"};
+// merge an operand, single-delete and put, the same and single-delete, delete a range, put for a moment.
+const char* const kAlphabet[] = {"p0.10!", "p1.30!", "d0!", "b3.7!", "p0.20", "p2.1!", "w2.7", "f",     "M",    "c",
+                                 "t",      "e",      "o",   "k",     "m0.9!", "z0.5!", "y0!",  "v0.2!", "l0.5!"};
 
 // Where a fence is a sync, no writers go beside one another: such a history would be one of writes without sync.
 std::vector<const char*> AlphabetOf(Mode mode) {
@@ -47,6 +46,9 @@ constexpr char kRegionHistory[] = "p0.10! a p1.20!";
 // A third of whose keys lie in a column family, and a history in which that is made, and another comes and goes.
 constexpr uint64_t kFamilyConfig = 4;
 constexpr char kFamilyHistory[] = "p0.10! n b4.3! n b5.4 f n";
+
+// Savepoints that are made over a memtable, tables of each level and an area that is left, and dropped.
+constexpr char kSavepointHistory[] = "p0.30! q0 p1.25! f q1 c q0 p0.20 q2 o q1";
 
 constexpr uint64_t kSiteHistories = 12;
 constexpr uint64_t kSiteImages = 20000;
@@ -152,6 +154,15 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
   return survived;
 }
 
+// From the operation after the first on.
+Failure RunOne(Explorer* explorer, uint64_t seed, const char* text, const Announce& announce) {
+  const Config config = MakeConfig(seed);
+  History history;
+  CHECK(FromText(text, &history));
+  announce(config.seed, history, 1);
+  return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
+}
+
 }  // namespace
 
 Settings ThoroughSettings(Mode mode) {
@@ -231,19 +242,15 @@ Failure RunExhaustive(Explorer* explorer, int length, const Announce& announce) 
 }
 
 Failure RunRegionAddition(Explorer* explorer, const Announce& announce) {
-  const Config config = MakeConfig(kRegionConfig);
-  History history;
-  CHECK(FromText(kRegionHistory, &history));
-  announce(config.seed, history, 1);
-  return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
+  return RunOne(explorer, kRegionConfig, kRegionHistory, announce);
 }
 
 Failure RunFamilies(Explorer* explorer, const Announce& announce) {
-  const Config config = MakeConfig(kFamilyConfig);
-  History history;
-  CHECK(FromText(kFamilyHistory, &history));
-  announce(config.seed, history, 1);
-  return explorer->Run(config, history, 1) ? Failure() : FailureOf(*explorer, config, history, 1);
+  return RunOne(explorer, kFamilyConfig, kFamilyHistory, announce);
+}
+
+Failure RunSavepoints(Explorer* explorer, const Announce& announce) {
+  return RunOne(explorer, 0, kSavepointHistory, announce);
 }
 
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {

@@ -50,6 +50,9 @@ Failure RunRegionAddition(Explorer* explorer, const Announce& announce);
 // The same for column families that are made and dropped.
 Failure RunFamilies(Explorer* explorer, const Announce& announce);
 
+// The same for savepoints.
+Failure RunSavepoints(Explorer* explorer, const Announce& announce);
+
 // Operations can be taken out of the history of this failure one by one until it goes away: the shortest history found.
 // Every attempt runs in a child, so that an abort is a failure like any other.
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure);

@@ -46,7 +46,6 @@ TEST_P(ExplorerTest, EveryCrashOfRandomHistoriesLeavesAPrefixOfTheWrites) {
   EXPECT_GT(t.splits, 0u);
   EXPECT_EQ(GetParam() != Mode::kFile, t.beside > 0);
   EXPECT_GT(t.growths, 0u);
-  EXPECT_GT(t.savepoints, 0u);
   EXPECT_GT(t.killed, 0u);
   EXPECT_GT(t.deep, 0u);
   EXPECT_GT(t.went_on, 0u);
@@ -81,6 +80,16 @@ TEST_P(ExplorerTest, EveryCrashWhileColumnFamiliesComeAndGoLeavesAPrefixOfTheWri
   Explorer explorer(BroadSettings(GetParam()));
   Expect(RunFamilies(&explorer, Ignore));
   EXPECT_EQ(3u, explorer.totals().families);
+}
+
+TEST_P(ExplorerTest, EveryCrashWhileSavepointsAreMadeAndDroppedLeavesThemOrNot) {
+  Settings settings = ThoroughSettings(GetParam());
+  settings.max_images = test::ByScale(test::RunsUnderSanitizer() ? 3000 : 60000, 400000, UINT64_MAX);
+  Explorer explorer(settings);
+  Expect(RunSavepoints(&explorer, Ignore));
+  if (!test::RunsUnderSanitizer()) {
+    EXPECT_GT(explorer.totals().savepoints, 1u);
+  }
 }
 
 // A protocol error of each kind, to see that the explorer sees it.

@@ -171,7 +171,7 @@ Config MakeConfig(uint64_t seed) {
   }
   config.lifetimes = seed % 4 == 1;
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
-  if (seed % 8 == 0 || seed % 8 == 3 || seed / 8 % 3 == 1) config.savepoints = 3;
+  if (seed % 3 == 1) config.savepoints = 3;
   config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;
 }
