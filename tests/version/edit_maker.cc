@@ -1,5 +1,6 @@
 #include "tests/version/edit_maker.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "src/format/record.h"
@@ -116,7 +117,7 @@ VersionEdit EditMaker::AnyEdit(bool small) {
     edit.has_comparator = true;
     edit.comparator = random_.Bytes(random_.Uniform(40));
   }
-  if (random_.OneIn(2)) edit.SetNextId(Number(small));
+  if (random_.OneIn(2)) edit.SetNextId(std::max<uint64_t>(1, Number(small)));
   if (random_.OneIn(2)) edit.SetFlushedSequence(Number(small) & kMaxSequence);
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.removed_tables.push_back(Number(small));
   for (uint64_t i = random_.Uniform(4); i > 0; i--) edit.tables.push_back(AnyTable(small));
