@@ -19,41 +19,19 @@
 #include <vector>
 
 #include "miodb/env.h"
-#include "miodb/merge_operator.h"
 #include "tests/common/environment.h"
 #include "tests/common/in_child.h"
-#include "tests/common/model.h"
-#include "tests/common/random.h"
-#include "tests/common/ssd_test_base.h"
+#include "tests/common/model_test_base.h"
 
 namespace miodb::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What a state has, as Forward shows it.
-std::string Text(const Model::State& state) {
-  std::string text;
-  for (auto at = state.begin(); !(at == state.end()); ++at) text += "(" + at.key() + "->" + at.value() + ")";
-  return text;
-}
-
-class CheckpointTest : public SsdTestBase {
+class CheckpointTest : public ModelTestBase {
  protected:
-  CheckpointTest() : copy_(dir_ / "copy") {
-    options_ = SmallOptions();
-    options_.merge_operator = append_.get();
-  }
-  ~CheckpointTest() override { db_.reset(); }
+  CheckpointTest() : copy_(dir_ / "copy") {}
 
-  // A pool that is smaller than what is written.
-  void UseSsd() {
-    options_.pool_size = 3 * kMiB;
-    options_.ssd_path = ssd_;
-    options_.nvm_budget = kMiB;
-    options_.ssd_level_size = 2 * kMiB;
-    options_.ssd_file_size = 256 * kKiB;
-  }
   void CutOff(uint64_t count, uint64_t rounds, uint64_t most_micros);
 
   void Make() { ASSERT_OK(db_->CreateCheckpoint(copy_)); }
@@ -92,32 +70,6 @@ class CheckpointTest : public SsdTestBase {
     return forward;
   }
 
-  void WriteSome(Random* random, int count, Model* model) {
-    for (int i = 0; i < count; i++) {
-      const std::string key = "k" + std::to_string(random->Uniform(60));
-      const std::string value = std::to_string(i) + std::string(random->Uniform(300), 'v');
-      switch (random->Uniform(8)) {
-        case 0:
-          Delete(key);
-          model->Delete(key);
-          break;
-        case 1:
-          ASSERT_OK(db_->Merge(WriteOptions(), key, value));
-          model->Merge(key, value);
-          break;
-        case 2: {
-          const std::string end = key + std::to_string(random->Uniform(9));
-          ASSERT_OK(db_->DeleteRange(WriteOptions(), key, end));
-          model->DeleteRange(key, end);
-          break;
-        }
-        default:
-          Put(key, value);
-          model->Put(key, value);
-      }
-    }
-  }
-
   // Checkpoints of a database that flushes, merges and is opened again between writes.
   void CheckAtRandom(uint64_t seed, int rounds) {
     Random random(seed);
@@ -146,7 +98,6 @@ class CheckpointTest : public SsdTestBase {
   }
 
   const std::string copy_;
-  const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};
 };
 
 TEST_F(CheckpointTest, IsADatabaseOfItsOwn) {

@@ -15,30 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "miodb/merge_operator.h"
 #include "tests/common/environment.h"
-#include "tests/common/model.h"
-#include "tests/common/random.h"
-#include "tests/common/ssd_test_base.h"
+#include "tests/common/model_test_base.h"
 
 namespace miodb::test {
 namespace {
 
-// What a state has, as Forward shows it.
-std::string Text(const Model::State& state) {
-  std::string text;
-  for (auto at = state.begin(); !(at == state.end()); ++at) text += "(" + at.key() + "->" + at.value() + ")";
-  return text;
-}
-
-class SavepointTest : public SsdTestBase {
+class SavepointTest : public ModelTestBase {
  protected:
-  SavepointTest() {
-    options_ = SmallOptions();
-    options_.merge_operator = append_.get();
-  }
-  ~SavepointTest() override { db_.reset(); }
-
   void Create(const std::string& name) { ASSERT_OK(db_->CreateSavepoint(name)); }
   void Drop(const std::string& name) { ASSERT_OK(db_->DropSavepoint(name)); }
 
@@ -67,33 +51,6 @@ class SavepointTest : public SsdTestBase {
     const std::string forward = Forward(view.get());
     EXPECT_EQ(forward, Backward(view.get()));
     return forward;
-  }
-
-  // Some random writes, to the database and to the model.
-  void WriteSome(Random* random, int count, Model* model) {
-    for (int i = 0; i < count; i++) {
-      const std::string key = "k" + std::to_string(random->Uniform(60));
-      const std::string value = std::to_string(i) + std::string(random->Uniform(300), 'v');
-      switch (random->Uniform(8)) {
-        case 0:
-          Delete(key);
-          model->Delete(key);
-          break;
-        case 1:
-          ASSERT_OK(db_->Merge(WriteOptions(), key, value));
-          model->Merge(key, value);
-          break;
-        case 2: {
-          const std::string end = key + std::to_string(random->Uniform(9));
-          ASSERT_OK(db_->DeleteRange(WriteOptions(), key, end));
-          model->DeleteRange(key, end);
-          break;
-        }
-        default:
-          Put(key, value);
-          model->Put(key, value);
-      }
-    }
   }
 
   // Does what may change tables and chunks: flushes, merges, closing.
@@ -138,8 +95,6 @@ class SavepointTest : public SsdTestBase {
     for (const auto& [kept, state] : made) Drop(kept);
     EXPECT_TRUE(List().empty());
   }
-
-  const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};
 };
 
 TEST_F(SavepointTest, KeepsWhatWasThere) {
@@ -325,13 +280,7 @@ TEST_F(SavepointTest, InFileMode) {
 }
 
 TEST_F(SavepointTest, OverAnSsdTier) {
-  options_ = SmallOptions();
-  options_.merge_operator = append_.get();
-  options_.pool_size = 3 * kMiB;
-  options_.ssd_path = ssd_;
-  options_.nvm_budget = kMiB;
-  options_.ssd_level_size = 2 * kMiB;
-  options_.ssd_file_size = 256 * kKiB;
+  UseSsd();
   Open();
   const uint64_t count = 8 * kMiB / kValueBytes;
   Fill(count, kValueBytes);
