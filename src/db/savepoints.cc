@@ -12,9 +12,8 @@ namespace {
 
 std::string Title(const Slice& name) { return "savepoint " + name.ToString(); }
 
-uint64_t Filled(const LogChunk& chunk) {
-  return chunk.used.load(std::memory_order_relaxed);
-}  // relaxed: the leader's own
+// relaxed: the leader's own.
+uint64_t Filled(const LogChunk& chunk) { return chunk.used.load(std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -177,9 +176,14 @@ void Savepoints::Thaw(FrozenState* frozen) {
 Status Savepoints::List(std::vector<SavepointInfo>* savepoints) {
   DCHECK(savepoints != nullptr);
   savepoints->clear();
-  DbLock lock(control_);
-  for (const auto& [id, savepoint] : tree_->versions->savepoints()) {
+  SavepointMap all;
+  {
+    DbLock lock(control_);
+    all = tree_->versions->savepoints();
+  }
+  for (const auto& [id, savepoint] : all) {
     const SavepointEntry& entry = savepoint->entry;
+    DbLock lock(control_);  // of each by itself: a walk over its tables is as long as others should have to wait
     savepoints->push_back({entry.name, entry.sequence, entry.micros, tree_->versions->HeldBytes(*savepoint)});
   }
   return Status::OK();
