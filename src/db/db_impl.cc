@@ -83,6 +83,7 @@ Status DB::DropSavepoint(const Slice&) { return NoSavepoints(); }
 Status DB::ListSavepoints(std::vector<SavepointInfo>*) { return NoSavepoints(); }
 Status DB::OpenSavepoint(const Slice&, DB**) { return NoSavepoints(); }
 Status DB::CreateCheckpoint(const std::string&) { return Status::NotSupported("this DB has no checkpoints"); }
+
 namespace {
 
 // Many gets by one call for each, all as of one moment.

@@ -3,14 +3,12 @@
 // Making one, step by step:
 //
 //   1 Between two groups of writes: note the last sequence, and how far the log chunks of all memtables are filled.
-//   Where
-//     a fence is slow the log is synced up to here.
+//     Where a fence is slow the log is synced up to here.
 //   2 If memtables have records that are in no chunk of the pool: wait for their flush.
 //   3 One edit names the savepoint. Its state is the manifest's at that edit: all that was flushed by then, and of the
-//   log
-//     what step 1 noted. Parts of chunks of which a flush has made tables meanwhile count for nothing, and if it has
-//     flushed writes that came after step 1, these belong to the savepoint too. So a savepoint has all writes up to its
-//     sequence and none behind it.
+//     log what step 1 noted. Parts of chunks of which a flush has made tables meanwhile count for nothing, and if it
+//     has flushed writes that came after step 1, these belong to the savepoint too. So a savepoint has all writes up to
+//     its sequence and none behind it.
 //
 // Threads: all calls by any; changes wait for each other. What a crash leaves: before an edit the savepoints without
 // it, after it with it.

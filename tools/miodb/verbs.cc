@@ -92,12 +92,8 @@ constexpr Verb kVerbs[] = {
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
      "stats, properties, flush, compact, savepoint, checkpoint, export; help and quit besides. Words may be in quotes. "
-     "The lines "
-     "can be "
-     "edited, "
-     "with history and completion, where libedit is installed. Ctrl-C ends what a line does, Ctrl-D the shell. If "
-     "input is "
-     "no terminal, the first line that fails ends the shell with its exit code.",
+     "The lines can be edited, with history and completion, where libedit is installed. Ctrl-C ends what a line does, "
+     "Ctrl-D the shell. If input is no terminal, the first line that fails ends the shell with its exit code.",
      NewShell, Verb::Kind::kOther},
     {"bench", "DIRECTORY", 1, 1, "measure puts, gets and a scan in a directory",
      "Makes a database of its own below DIRECTORY, puts records with random keys, gets them, scans them and removes "
