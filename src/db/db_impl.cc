@@ -76,16 +76,6 @@ namespace {
 
 Status NoSavepoints() { return Status::NotSupported("this DB has no savepoints"); }
 
-}  // namespace
-
-Status DB::CreateSavepoint(const Slice&) { return NoSavepoints(); }
-Status DB::DropSavepoint(const Slice&) { return NoSavepoints(); }
-Status DB::ListSavepoints(std::vector<SavepointInfo>*) { return NoSavepoints(); }
-Status DB::OpenSavepoint(const Slice&, DB**) { return NoSavepoints(); }
-Status DB::CreateCheckpoint(const std::string&) { return Status::NotSupported("this DB has no checkpoints"); }
-
-namespace {
-
 // Many gets by one call for each, all as of one moment.
 template <typename Value>
 std::vector<Status> GetEach(DB* db, const ReadOptions& options, const std::vector<Slice>& keys,
@@ -105,6 +95,12 @@ std::vector<Status> GetEach(DB* db, const ReadOptions& options, const std::vecto
 }
 
 }  // namespace
+
+Status DB::CreateSavepoint(const Slice&) { return NoSavepoints(); }
+Status DB::DropSavepoint(const Slice&) { return NoSavepoints(); }
+Status DB::ListSavepoints(std::vector<SavepointInfo>*) { return NoSavepoints(); }
+Status DB::OpenSavepoint(const Slice&, DB**) { return NoSavepoints(); }
+Status DB::CreateCheckpoint(const std::string&) { return Status::NotSupported("this DB has no checkpoints"); }
 
 std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                  std::vector<std::string>* values) {

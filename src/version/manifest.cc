@@ -307,8 +307,7 @@ Status Manifest::RollOver(const VersionEdit& snapshot) {
 // that the spare which is taken here is for the area that is kept.
 Status Manifest::MakeReadyToKeep(uint64_t edit_bytes) {
   CHECK(area_ != nullptr);
-  Status s;
-  if (MustLeave(edit_bytes)) s = RollOver(state_.Snapshot());
+  Status s = MustLeave(edit_bytes) ? RollOver(state_.Snapshot()) : Status::OK();
   if (!s.ok() || second_spare_ != nullptr) return s;
   return pool_->AllocateAtMost(area_->size(), area_->size(), Pool::Leave(), ExtentKind::kManifest, &second_spare_);
 }
