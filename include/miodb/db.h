@@ -47,6 +47,8 @@ static const int kMajorVersion = 1;
 static const int kMinorVersion = 0;
 #endif
 
+struct BackupInfo;
+struct BackupOptions;
 struct TraceOptions;
 class TraceWriter;
 class WriteBatch;
@@ -406,6 +408,14 @@ class MIODB_EXPORT DB {
   // what the copy has stays in the pool until it is written. Any thread may call it, several at once. What a crash
   // leaves: the checkpoint as a whole, or "<directory>.tmp", which the next call for the directory removes.
   virtual Status CreateCheckpoint(const std::string& directory);
+
+  // Adds a generation to a folder of backups (backup.h), while everything goes on: what CreateCheckpoint would copy, of
+  // which it reads all and writes what the newest generation does not have. The folder is made if it is not there; the
+  // one above it must be. info: what was made; may be null. Errors as of CreateCheckpoint; InvalidArgument also for a
+  // folder that has something else in it or backups of another database, and Corruption if the record of the newest
+  // generation is damaged. Any thread may call it; a second call for the same folder is an IOError. What a crash
+  // leaves: the generation as a whole, or what the next call takes up.
+  virtual Status CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info);
 
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a

@@ -101,6 +101,9 @@ Status DB::DropSavepoint(const Slice&) { return NoSavepoints(); }
 Status DB::ListSavepoints(std::vector<SavepointInfo>*) { return NoSavepoints(); }
 Status DB::OpenSavepoint(const Slice&, DB**) { return NoSavepoints(); }
 Status DB::CreateCheckpoint(const std::string&) { return Status::NotSupported("this DB has no checkpoints"); }
+Status DB::CreateBackup(const BackupOptions&, const std::string&, BackupInfo*) {
+  return Status::NotSupported("this DB has no backups");
+}
 
 std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                  std::vector<std::string>* values) {

@@ -102,6 +102,7 @@ class DBImpl final : public FamilyCalls {
   Status ListSavepoints(std::vector<SavepointInfo>* savepoints) override;
   Status OpenSavepoint(const Slice& name, DB** view) override;
   Status CreateCheckpoint(const std::string& directory) override;
+  Status CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info) override;
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);

@@ -1,5 +1,6 @@
 // The calls of the database object that have to do with savepoints.
 
+#include "src/db/backup.h"
 #include "src/db/chunk_memtable.h"
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
@@ -22,6 +23,10 @@ Status DBImpl::ListSavepoints(std::vector<SavepointInfo>* savepoints) {
 Status DBImpl::CreateCheckpoint(const std::string& directory) {
   CHECK(checkpoint_ != nullptr);
   return context_->WithMemory([&] { return checkpoint_->Create(directory); });
+}
+
+Status DBImpl::CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info) {
+  return context_->WithMemory([&] { return Backup(*context_, savepoints_.get(), options).Create(folder, info); });
 }
 
 // What memtables had becomes a memtable again, over the same chunks.

@@ -1,0 +1,254 @@
+// Making, locking and reading a folder of backups, and removing what nobody needs in it.
+
+#include "src/db/backup_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "src/db/workshop.h"
+#include "src/ssd/ssd_store.h"
+#include "src/util/replace_file.h"
+
+namespace miodb {
+
+namespace {
+
+// The bytes of the lock file that are locked: by whoever changes the folder, and by whoever reads what may be deleted.
+constexpr int kChanging = 0;
+constexpr int kReading = 1;
+
+constexpr char kNotBackup[] = "is no folder of backups: it has other things in it. Name an empty folder or a new one";
+
+std::string MarkPath(const std::string& folder) { return folder + "/BACKUP"; }
+std::string BackupLockPath(const std::string& folder) { return folder + "/BACKUP.lock"; }
+
+Status MakeFolder(Env* env, const std::string& path) {
+  DCHECK(env != nullptr);
+  return env->FileExists(path) && !IsLink(path) ? Status::OK() : env->CreateDir(path);
+}
+
+// Parts of files, by their beginnings.
+using Ranges = std::map<uint64_t, uint64_t>;
+
+// Gives back what lies between the ranges. Where the file system cannot do that, the space stays taken.
+void PunchBetween(const std::string& path, const Ranges& used) {
+  const Descriptor file(OpenFile(path, O_RDWR | O_NOFOLLOW | kDontWait));
+  struct stat info;
+  if (!file.valid() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  uint64_t end = 0;
+  const auto punch = [&](uint64_t begin) {
+    if (begin <= end) return;
+    const off_t from = static_cast<off_t>(end), size = static_cast<off_t>(begin - end);
+    if (Retry([&] { return ::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, size); }) != 0) {
+      errno = 0;
+    }
+  };
+  for (const auto& [begin, range_end] : used) {
+    punch(begin);
+    end = std::max(end, range_end);
+  }
+  punch(static_cast<uint64_t>(info.st_size));
+}
+
+}  // namespace
+
+BackupFolder::BackupFolder(const std::string& path, FileAccess access)
+    : path_(WithoutSlashes(path)), access_(access), env_(RefusingLinks(Env::WithAccess(access))) {}
+
+std::string BackupFolder::TablePath(uint64_t number) const { return TablesPath() + "/" + SsdStore::TableName(number); }
+
+std::string BackupFolder::NumberName(uint64_t number) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "%06llu", static_cast<unsigned long long>(number));
+  return name;
+}
+
+bool BackupFolder::ParseNumberName(const std::string& name, uint64_t* number) {
+  *number = 0;
+  for (const char c : name) {
+    if (c < '0' || c > '9' || *number > kMostId / 10) return false;
+    *number = *number * 10 + static_cast<uint64_t>(c - '0');
+  }
+  return *number > 0 && name == NumberName(*number);
+}
+
+// pool: null, if it may be anybody's.
+Status BackupFolder::CheckMark(const Uuid* pool) const {
+  std::string bytes;
+  Status s = ReadSmallFile(env_, MarkPath(path_), &bytes);
+  if (s.IsNotFound()) return Status::InvalidArgument(path_, "is no folder of backups: the file BACKUP is not in it");
+  if (!s.ok()) return s;
+  Uuid owner;
+  if (!DecodeBackupMark(bytes, &owner)) {
+    return Status::Corruption(MarkPath(path_), "is damaged, or another version's: copy it from where it is whole");
+  }
+  if (pool == nullptr || *pool == owner) return s;
+  return Status::InvalidArgument(path_,
+                                 "has backups of another database. One that was restored or repaired, or whose pool is "
+                                 "anonymous, is another one: give this one a folder of its own");
+}
+
+// One process has a part of the lock file, or several have it for reading. It goes with the descriptor.
+Status BackupFolder::Lock(int flags, const std::vector<int>& parts, short type) {
+  CHECK(!lock_.valid());
+  const std::string path = BackupLockPath(path_);
+  Descriptor file((flags & O_ACCMODE) == O_RDWR ? OpenOrCreateFile(path, flags, access_, Links::kRefused)
+                                                : OpenFile(path, flags | kDontWait));
+  // Who can only read need not fear others on a medium that nobody can write to.
+  if (!file.valid()) return (flags & O_ACCMODE) == O_RDWR ? PosixError(path, errno) : Status::OK();
+  for (const int part : parts) {
+    struct flock range = {};
+    range.l_type = type;
+    range.l_whence = SEEK_SET;
+    range.l_start = part;
+    range.l_len = 1;
+    if (Retry([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0) continue;
+    if (errno != EAGAIN && errno != EACCES) return PosixError(path, errno);
+    return Status::IOError(path_, "is in use by another call: try again when that has ended");
+  }
+  lock_.Swap(&file);
+  return Status::OK();
+}
+
+// A folder without a mark may have what a call leaves that was cut off while it was making it, and nothing else.
+Status BackupFolder::Make(const Uuid& pool) {
+  if (!Exists(path_)) {
+    const std::string parent = DirectoryOf(path_);
+    if (!env_->FileExists(parent)) return Status::InvalidArgument(parent, "does not exist: the backup would be in it");
+  }
+  Status s = env_->FileExists(path_) ? Status::OK() : env_->CreateDir(path_);
+  std::vector<std::string> names;
+  if (s.ok()) s = env_->GetChildren(path_, &names);
+  if (!s.ok()) return Status::IOError(path_, "cannot have backups: " + s.ToString());
+  static const std::set<std::string> own = {".",      "..",   "BACKUP", "BACKUP.tmp", "BACKUP.lock", "generations",
+                                            "data", "tables"};
+  for (const std::string& name : names) {
+    if (name == "STORE") return Status::InvalidArgument(path_, "is a database, and no folder of backups");
+    if (own.count(name) == 0 && !Exists(MarkPath(path_))) return Status::InvalidArgument(path_, kNotBackup);
+  }
+  s = Lock(O_RDWR, {kChanging}, F_WRLCK);
+  for (const std::string& folder : {RecordsPath(), DataPath(), TablesPath()}) {
+    if (s.ok()) s = MakeFolder(env_, folder);
+  }
+  if (!s.ok() || Exists(MarkPath(path_))) return s;
+  s = ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool));
+  if (s.ok()) s = SyncDirectory(path_);
+  return s.ok() ? SyncDirectoryOf(path_) : s;
+}
+
+Status BackupFolder::OpenToAdd(const Uuid& pool) {
+  const Status s = Make(pool);
+  return s.ok() ? CheckMark(&pool) : s;
+}
+
+Status BackupFolder::OpenToList() {
+  return env_->FileExists(path_) ? CheckMark(nullptr) : Status::NotFound(path_, "does not exist");
+}
+
+Status BackupFolder::OpenToRead() {
+  const Status s = OpenToList();
+  return s.ok() ? Lock(O_RDONLY, {kReading}, F_RDLCK) : s;
+}
+
+Status BackupFolder::OpenToDelete() {
+  const Status s = OpenToList();
+  return s.ok() ? Lock(O_RDWR, {kChanging, kReading}, F_WRLCK) : s;
+}
+
+Status BackupFolder::Numbers(const std::string& folder, std::vector<uint64_t>* numbers) const {
+  DCHECK(numbers->empty());
+  std::vector<std::string> names;
+  const Status s = env_->GetChildren(folder, &names);
+  uint64_t number;
+  for (const std::string& name : names) {
+    if (s.ok() && ParseNumberName(name, &number)) numbers->push_back(number);
+  }
+  std::sort(numbers->begin(), numbers->end());
+  return s;
+}
+
+Status BackupFolder::List(std::vector<uint64_t>* generations) const {
+  generations->clear();
+  return Numbers(RecordsPath(), generations);
+}
+
+Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
+  CHECK_GT(generation, 0u);
+  const std::string path = RecordPath(generation);
+  if (!env_->FileExists(path)) return Status::NotFound(path_, "has no generation " + std::to_string(generation));
+  std::string bytes, mark;
+  Status s = ReadFileToString(env_, path, &bytes);
+  if (s.ok()) s = ReadSmallFile(env_, MarkPath(path_), &mark);
+  if (!s.ok()) return s;
+  Uuid pool;
+  if (record->DecodeFrom(bytes) && record->generation == generation && DecodeBackupMark(mark, &pool) &&
+      pool == record->pool) {
+    return s;
+  }
+  *record = BackupRecord();
+  return Status::Corruption(path, "the record of generation " + std::to_string(generation) +
+                                      " is damaged, or another version's: delete the generation");
+}
+
+Status BackupFolder::ReadNewest(BackupRecord* record) const {
+  std::vector<uint64_t> generations;
+  Status s = List(&generations);
+  if (!s.ok()) return s;
+  return generations.empty() ? Status::NotFound(path_, "has no generation") : Read(generations.back(), record);
+}
+
+Status BackupFolder::Publish(const BackupRecord& record) const {
+  CHECK(lock_.valid());
+  const Status s = ReplaceFile(env_, RecordPath(record.generation), record.Encode());
+  return s.ok() ? SyncDirectory(RecordsPath()) : s;
+}
+
+Status BackupFolder::Remove(uint64_t generation) const {
+  CHECK(lock_.valid());
+  const Status s = env_->RemoveFile(RecordPath(generation));
+  if (s.IsNotFound()) return Status::NotFound(path_, "has no generation " + std::to_string(generation));
+  return s.ok() ? SyncDirectory(RecordsPath()) : s;
+}
+
+// Nothing is removed as long as a record cannot be read: what it names is not known.
+Status BackupFolder::Sweep() const {
+  CHECK(lock_.valid());
+  std::vector<uint64_t> generations, files;
+  Status s = List(&generations);
+  std::map<uint64_t, Ranges> used;
+  std::set<std::string> tables = {".", ".."};
+  for (const uint64_t generation : generations) {
+    BackupRecord record;
+    if (s.ok()) s = Read(generation, &record);
+    for (const BackupExtent& extent : record.extents) {
+      for (const BackupBlock& block : extent.blocks) {
+        used[block.file][block.position] = block.position + kBlockHeaderBytes + block.bytes;
+      }
+    }
+    for (const BackupTable& table : record.tables) tables.insert(SsdStore::TableName(table.number));
+  }
+  if (s.ok()) s = Numbers(DataPath(), &files);
+  std::vector<std::string> names;
+  if (s.ok()) s = env_->GetChildren(TablesPath(), &names);
+  if (!s.ok()) return s;
+  for (const uint64_t file : files) {
+    const auto found = used.find(file);
+    if (found == used.end()) {
+      s = env_->RemoveFile(DataPath(file));
+    } else {
+      PunchBetween(DataPath(file), found->second);
+    }
+    if (!s.ok()) return s;
+  }
+  for (const std::string& name : names) {
+    if (s.ok() && tables.count(name) == 0) s = env_->RemoveFile(TablesPath() + "/" + name);
+  }
+  return s;
+}
+
+}  // namespace miodb
