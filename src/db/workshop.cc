@@ -13,7 +13,7 @@
 
 namespace miodb {
 
-// Only what says that it is a checkpoint in the making may be emptied. A directory without anything in it is what a
+// Only what says that it is a copy in the making may be emptied. A directory without anything in it is what a
 // call leaves that was cut off at its first step; what has LOCK was opened since.
 Status Workshop::CheckLeft() const {
   struct stat info;
@@ -26,19 +26,19 @@ Status Workshop::CheckLeft() const {
   bool blank = true;
   for (const std::string& name : names) blank = blank && (name == "." || name == "..");
   if (blank || (Exists(Mark()) && !Exists(LockPath(path_)))) return s;
-  return Status::InvalidArgument(path_, "exists, and is no checkpoint that was cut off: move it away");
+  return Status::InvalidArgument(path_, "exists, and is no copy that was cut off: move it away");
 }
 
-// The lock tells a checkpoint that was cut off from one that another call is making.
+// The lock tells a copy that was cut off from one that another call is making.
 Status Workshop::Open() {
   CHECK(!lock_.held());
-  if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: a checkpoint makes its directory");
+  if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: the directory of a copy is made with it");
   if (directory_.ends_with(".tmp")) {
-    return Status::InvalidArgument(directory_, "ends in .tmp, as a checkpoint that was cut off does");
+    return Status::InvalidArgument(directory_, "ends in .tmp, as a copy that was cut off does");
   }
   const std::string parent = DirectoryOf(directory_);
   if (!env_->FileExists(parent)) {
-    return Status::InvalidArgument(parent, "does not exist: the checkpoint would be in it");
+    return Status::InvalidArgument(parent, "does not exist: the copy would be in it");
   }
   Status s = RefuseLink(path_);
   if (!s.ok()) return s;
@@ -49,11 +49,11 @@ Status Workshop::Open() {
     if (!s.ok()) return Status::IOError(path_, "cannot create the directory: " + s.ToString());
   }
   if (s.ok()) s = lock_.Lock(Mark());
-  if (!s.ok()) return s.IsNotFound() ? Status::IOError(path_, "another checkpoint is made there") : s;
+  if (!s.ok()) return s.IsNotFound() ? Status::IOError(path_, "another copy is made there") : s;
   return Empty(path_);
 }
 
-// Files but the mark, and the one folder that a checkpoint has.
+// Files but the mark, and the one folder that a copy has.
 Status Workshop::Empty(const std::string& folder) const {
   CHECK(lock_.held());
   std::vector<std::string> names;
