@@ -289,6 +289,35 @@ MIODB_C_EXPORT uint64_t miodb_savepoints_held_bytes(const miodb_savepoints_t*, s
 MIODB_C_EXPORT struct leveldb_t* miodb_open_savepoint(struct leveldb_t* db, const char* name, size_t namelen,
                                                       char** errptr);
 
+/* ---- Backups. miodb/backup.h says what they are. ---- */
+
+/* Told how many bytes are done of how many; 0 ends the call with an error. */
+typedef uint8_t (*miodb_backup_progress_t)(void* state, uint64_t done, uint64_t all);
+
+/* Adds a generation to the folder and returns its number, or 0 if an error occurred. bytes_per_second: 0 is no limit.
+   progress: may be NULL. */
+MIODB_C_EXPORT uint64_t miodb_create_backup(struct leveldb_t* db, const char* folder, uint64_t bytes_per_second,
+                                            miodb_backup_progress_t progress, void* state, char** errptr);
+
+/* What there is of generations at the moment, the oldest first; for miodb_backups_destroy. NULL if an error occurred.
+ */
+typedef struct miodb_backups_t miodb_backups_t;
+MIODB_C_EXPORT miodb_backups_t* miodb_list_backups(const char* folder, char** errptr);
+MIODB_C_EXPORT void miodb_backups_destroy(miodb_backups_t*);
+MIODB_C_EXPORT size_t miodb_backups_count(const miodb_backups_t*);
+
+/* Of number i of them, which is less than their count. */
+MIODB_C_EXPORT uint64_t miodb_backups_generation(const miodb_backups_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_backups_micros(const miodb_backups_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_backups_bytes(const miodb_backups_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_backups_new_bytes(const miodb_backups_t*, size_t i);
+
+/* As VerifyBackup, RestoreBackup and DeleteBackup. */
+MIODB_C_EXPORT void miodb_verify_backup(const char* folder, uint64_t generation, char** errptr);
+MIODB_C_EXPORT void miodb_restore_backup(const struct leveldb_options_t* options, const char* folder,
+                                         uint64_t generation, const char* directory, char** errptr);
+MIODB_C_EXPORT void miodb_delete_backup(const char* folder, uint64_t generation, char** errptr);
+
 /* ---- Batches that are read before they are written. miodb/write_batch_with_index.h says what they do. ---- */
 
 typedef struct miodb_writebatch_wi_t miodb_writebatch_wi_t;

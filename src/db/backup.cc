@@ -133,7 +133,8 @@ Status Backup::CopyState(Run* run, const FrozenState& frozen) const {
   return run->folder.Publish(run->record);
 }
 
-// What a run leaves that was cancelled is the next one's. What one leaves that failed goes: the file system may be full.
+// What a run leaves that was cancelled is the next one's. What one leaves that failed goes: the file system may be
+// full.
 Status Backup::CreateIn(const BackupFolder& folder, BackupInfo* info) {
   const uint64_t start = NowMicros();
   uint64_t newest = 0;

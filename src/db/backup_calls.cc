@@ -145,11 +145,13 @@ Status Restore::CheckPaths() const {
       return Status::NotSupported(options_.pool_path, "a backup is restored to a file: name one, or none");
     }
     if (Exists(options_.pool_path)) {
-      return Status::InvalidArgument(options_.pool_path, "exists: restoring makes the pool. Move it away, or remove it");
+      return Status::InvalidArgument(options_.pool_path,
+                                     "exists: restoring makes the pool. Move it away, or remove it");
     }
   }
   if (!options_.ssd_path.empty() && Exists(options_.ssd_path)) {
-    return Status::InvalidArgument(options_.ssd_path, "exists: restoring makes the directory. Move it away, or remove it");
+    return Status::InvalidArgument(options_.ssd_path,
+                                   "exists: restoring makes the directory. Move it away, or remove it");
   }
   return Status::OK();
 }

@@ -54,8 +54,9 @@ Status Damaged(const std::string& path, const BackupBlock& block, const char* wh
 
 Status DataWriter::Open() {
   CHECK(!file_.valid());
-  Status s = CheckOpened(path_, Descriptor(OpenOrCreateFile(path_, O_RDWR | kDontWait, folder_.access(), Links::kRefused)),
-                         FileType::kRegular, &file_);
+  Status s =
+      CheckOpened(path_, Descriptor(OpenOrCreateFile(path_, O_RDWR | kDontWait, folder_.access(), Links::kRefused)),
+                  FileType::kRegular, &file_);
   return s.ok() ? TakeUp() : s;
 }
 

@@ -125,8 +125,8 @@ Status BackupFolder::Make(const Uuid& pool) {
   std::vector<std::string> names;
   if (s.ok()) s = env_->GetChildren(path_, &names);
   if (!s.ok()) return Status::IOError(path_, "cannot have backups: " + s.ToString());
-  static const std::set<std::string> own = {".",      "..",   "BACKUP", "BACKUP.tmp", "BACKUP.lock", "generations",
-                                            "data", "tables"};
+  static const std::set<std::string> own = {".",           "..",          "BACKUP", "BACKUP.tmp",
+                                            "BACKUP.lock", "generations", "data",   "tables"};
   if (Exists(StorePath(path_))) return Status::InvalidArgument(path_, "is a database, and no folder of backups");
   for (const std::string& name : names) {
     if (own.count(name) == 0 && !Exists(MarkPath(path_))) return Status::InvalidArgument(path_, kNotBackup);

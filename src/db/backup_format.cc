@@ -48,7 +48,8 @@ bool GetBlock(Slice* input, uint64_t most, uint64_t generation, BackupBlock* blo
 bool GetExtent(Slice* input, uint64_t end, uint64_t generation, BackupExtent* extent) {
   uint64_t gap, kind;
   PoolCopy::Part* const part = &extent->part;
-  if (!GetVarint64(input, &gap) || gap > IndexWord::kMaxRef - end || gap % kExtentUnit != 0) return false;
+  if (end > IndexWord::kMaxRef || !GetVarint64(input, &gap) || gap > IndexWord::kMaxRef - end || gap % kExtentUnit != 0)
+    return false;
   part->offset = end + gap;
   if (!GetVarint64(input, &part->bytes) || part->bytes == 0 || part->bytes > IndexWord::kMaxRef - part->offset ||
       !GetVarint64(input, &kind) || kind == static_cast<uint64_t>(ExtentKind::kManifest) ||

@@ -18,7 +18,8 @@ namespace miodb {
 class BackupPace {
  public:
   // all: bytes that there are to do.
-  BackupPace(const BackupOptions& options, uint64_t all) : options_(options), all_(all), limiter_(options.bytes_per_second) {}
+  BackupPace(const BackupOptions& options, uint64_t all)
+      : options_(options), all_(all), limiter_(options.bytes_per_second) {}
   BackupPace(const BackupPace&) = delete;
   BackupPace& operator=(const BackupPace&) = delete;
 

@@ -33,9 +33,8 @@ Status WriteParts(const DbContext& db, const FrozenState& frozen, const std::str
   Status s = WriteStatePool(std::move(pool), store.pool, db.options.file_access, PoolPath("", folder));
   if (s.ok() && db.ssd != nullptr) {
     store.ssd_path = SsdFolder(folder);
-    s = WriteSsd(env, store.ssd_path, PoolIdOf(store.pool), frozen.state, [&](uint64_t number, const std::string& to) {
-      return LinkOrCopy(env, db.ssd->FileName(number), to);
-    });
+    s = WriteSsd(env, store.ssd_path, PoolIdOf(store.pool), frozen.state,
+                 [&](uint64_t number, const std::string& to) { return LinkOrCopy(env, db.ssd->FileName(number), to); });
   }
   return s.ok() ? WriteStore(env, folder, store) : s;
 }

@@ -47,7 +47,8 @@ inline constexpr size_t kPieceBytes = size_t{1} << 20;
 using OnPiece = std::function<Status(const Slice& piece)>;
 Status ReadPieces(Env* env, const std::string& path, const OnPiece& on_piece);
 
-// Copies a file under a name that must not exist, and syncs it. Each piece is written once on_piece was content with it.
+// Copies a file under a name that must not exist, and syncs it. Each piece is written once on_piece was content with
+// it.
 Status CopyFile(Env* env, const std::string& from, const std::string& to, const OnPiece& on_piece);
 
 }  // namespace miodb

@@ -13,6 +13,7 @@
 #include "miodb/comparator.h"
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
+#include "src/db/backup_format.h"
 #include "src/format/manifest_area.h"
 #include "src/format/owner_mark.h"
 #include "src/format/region_table.h"
@@ -215,6 +216,26 @@ void AddSmall(Corpus* corpus) {
   batch.DeleteRange("", std::string(200, 'z'));
   batch.Put("m", "");
   corpus->Add("write_batch", "ranges", WriteBatchInternal::Contents(&batch).ToString());
+}
+
+// The first byte asks for a checksum.
+void AddBackups(Corpus* corpus) {
+  BackupRecord record;
+  record.generation = 3;
+  record.micros = 1700000000000000;
+  record.new_bytes = 4096;
+  record.pool.fill(7);
+  record.secret = 0x1234;
+  corpus->Add("backup", "mark", std::string(1, '\1') + EncodeBackupMark(record.pool));
+  corpus->Add("backup", "empty", std::string(1, '\0') + record.Encode());
+  record.state = FilesEdit();
+  record.tables = {{11, 4096, {1, 2}}, {12, 8192, {3, 4}}};
+  const BackupBlock block = {kMostBlockBytes, 1, 0, {5, 6}};
+  record.extents.push_back({{8192, kMostBlockBytes + 100, ExtentKind::kLog}, {block, {100, 3, 4096, {7, 8}}}});
+  record.extents.push_back({{uint64_t{8} << 20, 4096, ExtentKind::kIndex}, {{4096, 2, 64, {9, 10}}}});
+  corpus->Add("backup", "full", std::string(1, '\1') + record.Encode());
+  const BlockHeader header = EncodeBlockHeader(8192, block);
+  corpus->Add("backup", "block", std::string(1, '\0') + std::string(header.data(), header.size()));
 }
 
 void AddFrames(Corpus* corpus) {
@@ -452,6 +473,7 @@ int main(int argc, char** argv) {
   }
   miodb::test::Corpus corpus(argv[1]);
   miodb::test::AddSmall(&corpus);
+  miodb::test::AddBackups(&corpus);
   miodb::test::AddFrames(&corpus);
   miodb::test::AddChunkIndexes(&corpus);
   miodb::test::AddLogFiles(&corpus);

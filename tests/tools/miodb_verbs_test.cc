@@ -206,7 +206,8 @@ constexpr Line kLines[] = {
 };
 
 std::string Spelled(std::string words, const std::string& folder) {
-  for (const char* const name : {"DB", "COPY", "KEPT", "BACK", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
+  for (const char* const name :
+       {"DB", "COPY", "KEPT", "BACK", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
     for (size_t at = 0; (at = words.find(name, at)) != std::string::npos;) {
       const bool whole = (at == 0 || words[at - 1] == ' ' || words[at - 1] == '=') && words[at + strlen(name)] != '_';
       const std::string path = std::string(name) == "DIR" ? folder : folder + "/" + (*name == 'D' ? "db" : name);
@@ -372,7 +373,8 @@ TEST_F(MiodbVerbsTest, AnOutputThatTakesNothingIsAnErrorOfEveryVerbThatHasOne) {
       }
     }
     EXPECT_GT(refused, 20) << sink;
-    for (const char* const made : {"NEW", "NEW3", "OUT", "COPY", "KEPT", "BACK"}) std::filesystem::remove_all(Inside(made));
+    for (const char* const made : {"NEW", "NEW3", "OUT", "COPY", "KEPT", "BACK"})
+      std::filesystem::remove_all(Inside(made));
   }
   EXPECT_EQ("100\n", RunProgram(miodb_ + "count --prefix=key " + db()).text);
 }
