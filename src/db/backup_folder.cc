@@ -22,8 +22,6 @@ namespace {
 constexpr int kChanging = 0;
 constexpr int kReading = 1;
 
-constexpr char kNotBackup[] = "is no folder of backups: it has other things in it. Name an empty folder or a new one";
-
 std::string MarkPath(const std::string& folder) { return folder + "/BACKUP"; }
 std::string BackupLockPath(const std::string& folder) { return folder + "/BACKUP.lock"; }
 
@@ -129,7 +127,7 @@ Status BackupFolder::Make(const Uuid& pool) {
                                             "BACKUP.lock", "generations", "data",   "tables"};
   if (Exists(StorePath(path_))) return Status::InvalidArgument(path_, "is a database, and no folder of backups");
   for (const std::string& name : names) {
-    if (own.count(name) == 0 && !Exists(MarkPath(path_))) return Status::InvalidArgument(path_, kNotBackup);
+    if (own.count(name) == 0 && !Exists(MarkPath(path_))) return Status::InvalidArgument(path_, "is no folder of backups and has other things in it: name an empty one or a new one");
   }
   s = Lock(O_RDWR, {kChanging}, F_WRLCK);
   for (const std::string& folder : {RecordsPath(), DataPath(), TablesPath()}) {

@@ -93,7 +93,7 @@ Status ReadPieces(Env* env, const std::string& path, const OnPiece& on_piece) {
 Status CopyFile(Env* env, const std::string& from, const std::string& to, const OnPiece& on_piece) {
   DCHECK(from != to);
   WritableFile* made = nullptr;
-  if (!env->FileExists(from)) return Status::NotFound(from, "does not exist");
+  if (!env->FileExists(from)) return Status::NotFound(from, "no such file");
   Status s = env->NewWritableFile(to, &made);
   const std::unique_ptr<WritableFile> out(made);
   if (s.ok()) {
