@@ -1,9 +1,12 @@
 // The calls of backups that need no database: listing, verifying, deleting, restoring.
 
-#include <cstdio>
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "miodb/backup.h"
 #include "src/db/backup_data.h"
@@ -12,6 +15,7 @@
 #include "src/db/state_copy.h"
 #include "src/db/store_file.h"
 #include "src/db/workshop.h"
+#include "src/nvm/pool_image.h"
 #include "src/nvm/region_file.h"
 #include "src/util/no_throw.h"
 
@@ -115,9 +119,10 @@ class Restore {
 
  private:
   Status CheckPaths() const;
+  void RemoveLeft() const;
   std::string InWorkshop(const std::string& path) const;
   Status MakePool(const Uuid& uuid);
-  Status MakeSsd(uint64_t pool_id);
+  Status MakeSsd(const std::string& path, uint64_t pool_id);
   Status CopyPart(const PoolCopy::Part& part, const PoolCopy::Sink& sink);
   Status CopyTable(const BackupTable& table, const std::string& to);
 
@@ -154,6 +159,24 @@ Status Restore::CheckPaths() const {
                                    "exists: restoring makes the directory. Move it away, or remove it");
   }
   return Status::OK();
+}
+
+// A call that was cut off has left STORE in the workshop, which says whose a pool and an SSD tier elsewhere are.
+void Restore::RemoveLeft() const {
+  StoreDescriptor left;
+  if (!ReadStore(env_, workshop_.path(), &left).ok()) return;
+  std::unique_ptr<PoolImage> image;
+  if (!left.pool_path.empty() && left.pool_path == options_.pool_path &&
+      PoolImage::Open(left.pool_path, &image).ok()) {
+    const PoolHeader header = image->Header();
+    image.reset();  // lets go of its lock
+    if (header.has_superblock && MakeUuid(header.uuid) == left.pool) RegionFile::Remove(left.pool_path).IgnoreError();
+  }
+  uint64_t owner = 0;
+  if (!left.ssd_path.empty() && left.ssd_path == options_.ssd_path &&
+      SsdStore::ReadOwner(env_, left.ssd_path, &owner).ok() && owner == PoolIdOf(left.pool)) {
+    SsdStore::Destroy(env_, left.ssd_path).IgnoreError();
+  }
 }
 
 Status Restore::CopyPart(const PoolCopy::Part& part, const PoolCopy::Sink& sink) {
@@ -205,8 +228,7 @@ Status Restore::CopyTable(const BackupTable& table, const std::string& to) {
   return s.IsNotFound() ? Missing(folder_, table) : s;
 }
 
-Status Restore::MakeSsd(uint64_t pool_id) {
-  const std::string path = options_.ssd_path.empty() ? SsdFolder(workshop_.path()) : InWorkshop(options_.ssd_path);
+Status Restore::MakeSsd(const std::string& path, uint64_t pool_id) {
   if (path == options_.ssd_path) made_ssd_ = path;
   auto table = record_.tables.begin();
   return WriteSsd(env_, path, pool_id, record_.state, [&](uint64_t number, const std::string& to) {
@@ -216,19 +238,19 @@ Status Restore::MakeSsd(uint64_t pool_id) {
 }
 
 Status Restore::Run() {
-  Status s = CheckPaths();
-  if (s.ok()) s = workshop_.Open();
+  Status s = workshop_.Open([this] { RemoveLeft(); });
+  if (s.ok()) s = CheckPaths();
   if (!s.ok()) return s;
   StoreDescriptor store;
   store.state = StoreState::kInUse;
   store.pool = NewUuid();
   store.pool_path = options_.pool_path.empty() ? "" : InWorkshop(options_.pool_path);
-  s = MakePool(store.pool);
-  if (s.ok() && (!options_.ssd_path.empty() || !record_.tables.empty())) {
-    s = MakeSsd(PoolIdOf(store.pool));
+  if (!options_.ssd_path.empty() || !record_.tables.empty()) {
     store.ssd_path = options_.ssd_path.empty() ? SsdFolder(workshop_.path()) : InWorkshop(options_.ssd_path);
   }
-  if (s.ok()) s = WriteStore(env_, workshop_.path(), store);
+  s = WriteStore(env_, workshop_.path(), store);
+  if (s.ok()) s = MakePool(store.pool);
+  if (s.ok() && !store.ssd_path.empty()) s = MakeSsd(store.ssd_path, PoolIdOf(store.pool));
   if (s.ok() && !made_pool_.empty()) {
     RegionFile pool(made_pool_);
     uint64_t size;

@@ -30,7 +30,7 @@ Status Workshop::CheckLeft() const {
 }
 
 // The lock tells a copy that was cut off from one that another call is making.
-Status Workshop::Open() {
+Status Workshop::Open(const std::function<void()>& left) {
   CHECK(!lock_.held());
   if (Exists(directory_)) return Status::InvalidArgument(directory_, "exists: the directory of a copy is made with it");
   if (directory_.ends_with(".tmp")) {
@@ -50,6 +50,7 @@ Status Workshop::Open() {
   }
   if (s.ok()) s = lock_.Lock(Mark());
   if (!s.ok()) return s.IsNotFound() ? Status::IOError(path_, "another copy is made there") : s;
+  left();
   return Empty(path_);
 }
 

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include <functional>
 #include <string>
 
 #include "src/db/file_names.h"
@@ -50,7 +51,8 @@ class Workshop {
   const std::string& path() const { return path_; }
   const std::string& directory() const { return directory_; }
 
-  Status Open();
+  // left: called before what an earlier one has left is removed.
+  Status Open(const std::function<void()>& left = [] {});
 
   // Everything in it is durable.
   Status Publish();

@@ -135,6 +135,23 @@ class BackupTest : public ModelTestBase {
   const std::string copy_;
 };
 
+// As root, a file system of one megabyte.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& path) : path_(path) {
+    fs::create_directory(path);
+    mounted_ = mount("none", path.c_str(), "tmpfs", 0, "size=1m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+
+ private:
+  const std::string path_;
+  bool mounted_ = false;
+};
+
 TEST_F(BackupTest, GenerationsAreStatesOfTheirMoments) {
   Open();
   Put("a", "1");
@@ -219,6 +236,17 @@ TEST_F(BackupTest, OverAnSsdTierHasEachFileOnce) {
   ASSERT_OK(VerifyBackup(backup_, folder_, 0));
   Close();
   ASSERT_OK(DestroyDB(path_, options_));
+  const std::string file = FilesIn(folder_ + "/tables", ".sst").front();
+  {
+    std::fstream damaged(file, std::ios::in | std::ios::out | std::ios::binary);
+    damaged.seekg(100);
+    const char byte = static_cast<char>(damaged.get());
+    damaged.seekp(100);
+    damaged.put(static_cast<char>(byte ^ 1)).flush();
+    EXPECT_STATUS(Corruption, VerifyBackup(backup_, folder_, 0));
+    damaged.seekp(100);
+    damaged.put(byte);
+  }
   for (const uint64_t generation : {2, 1, 2}) {
     ASSERT_OK(Restore(generation));
     std::unique_ptr<DB> copy = OpenCopy();
@@ -334,6 +362,10 @@ TEST_F(BackupTest, RestoresToAnyPoolPath) {
   ASSERT_OK(DB::Open(options, copy_, &opened));
   EXPECT_EQ("(a->1)", Forward(opened));
   delete opened;
+  // What is left between the naming of the pool and that of the directory is known by STORE.
+  fs::rename(copy_, copy_ + ".tmp");
+  std::ofstream(copy_ + ".tmp/CHECKPOINT") << "";
+  ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
   // Neither takes the place of anything.
   EXPECT_STATUS(InvalidArgument, RestoreBackup(options, backup_, folder_, 1, copy_ + "2"));
   options.pool_path = dir_ / "third";
@@ -555,6 +587,75 @@ TEST_F(BackupTest, AFailureLeavesWhatThereWas) {
   Make();
   EXPECT_EQ("(a->1)", Shows(1));
   ASSERT_OK(VerifyBackup(backup_, folder_, 0));
+}
+
+TEST_F(BackupTest, AFullDiskLeavesWhatThereWas) {
+  const std::string place = dir_ / "small";
+  const SmallDisk disk(place);
+  if (!disk.mounted()) GTEST_SKIP() << "cannot mount a tmpfs: " << strerror(errno);
+  Open();
+  Put("a", "1");
+  BackupInfo info;
+  ASSERT_OK(db_->CreateBackup(backup_, place + "/backup", &info));
+  const std::vector<std::string> before = FilesBelow(place);
+  Fill(4000, 800);
+  const Status s = db_->CreateBackup(backup_, place + "/backup", &info);
+  EXPECT_NE(std::string::npos, s.ToString().find("No space left")) << s.ToString();
+  EXPECT_EQ(before, FilesBelow(place));
+  EXPECT_OK(VerifyBackup(backup_, place + "/backup", 0));
+  Make();
+  for (const std::string pool : {"", "/pool"}) {
+    Options options = OptionsOf(copy_);
+    if (!pool.empty()) options.pool_path = place + pool;
+    const std::string directory = pool.empty() ? place + "/copy" : copy_;
+    EXPECT_FALSE(RestoreBackup(options, backup_, folder_, 0, directory).ok());
+    EXPECT_EQ(before, FilesBelow(place));
+    EXPECT_FALSE(fs::exists(directory));
+    EXPECT_FALSE(fs::exists(directory + ".tmp"));
+  }
+}
+
+// A restore that is killed at any moment leaves nothing that keeps the next one from its work.
+TEST_F(BackupTest, RestoringIsRepeatedAfterAKill) {
+  UseSsd();
+  Open();
+  const uint64_t count = 5 * kMiB / kValueBytes;
+  Fill(count, kValueBytes);
+  ASSERT_OK(db_->WaitForIdle());
+  ASSERT_GT(Counter("ssd-files"), 0u);
+  Make();
+  Close();
+  Random random(13);
+  Options options = OptionsOf(copy_);
+  options.pool_path = dir_ / "restored_pool";
+  options.ssd_path = dir_ / "restored_ssd";
+  for (uint64_t round = 0; round < ByScale(20, 100, 500) && !HasFailure(); round++) {
+    const uint64_t share = random.Uniform(1100);
+    const int status = InChild([&] {
+      BackupOptions dies;
+      dies.progress = [&](uint64_t done, uint64_t all) {
+        if (done * 1000 >= all * share) kill(getpid(), SIGKILL);
+        return true;
+      };
+      std::thread([share] {
+        std::this_thread::sleep_for(std::chrono::microseconds(share * 30));
+        kill(getpid(), SIGKILL);
+      }).detach();
+      return RestoreBackup(options, dies, folder_, 1, copy_).ok() ? 0 : 1;
+    });
+    ASSERT_TRUE(status == 0 || status == 1000 + SIGKILL) << status;
+    if (round % 3 != 2 && !fs::exists(copy_)) continue;  // what several leave is the next one's
+    if (!fs::exists(copy_)) ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
+    DB* opened = nullptr;
+    ASSERT_OK(DB::Open(options, copy_, &opened));
+    db_.reset(opened);
+    for (uint64_t i = 0; i < count; i += 97) ASSERT_EQ(FilledValue(i, kValueBytes, 0), Get(FilledKey(i))) << i;
+    Close();
+    ASSERT_OK(DestroyDB(copy_, options));
+    for (const std::string& path : {copy_ + ".tmp", copy_, options.pool_path, options.ssd_path}) {
+      ASSERT_FALSE(fs::exists(path)) << path;
+    }
+  }
 }
 
 // Kills a process at some byte of making a generation, again and again. Power loss may leave less of the files that it
