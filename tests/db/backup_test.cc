@@ -354,6 +354,10 @@ TEST_F(BackupTest, RestoresToAnyPoolPath) {
   std::ofstream(options.pool_path + ".restoring") << "left of one that was cut off";
   ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
   EXPECT_FALSE(fs::exists(options.pool_path + ".restoring"));
+  // What is left between the naming of the pool and that of the directory is known by STORE.
+  fs::rename(copy_, copy_ + ".tmp");
+  std::ofstream(copy_ + ".tmp/CHECKPOINT") << "";
+  ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
   NvmRegion region;
   region.path = dir_ / "region";
   region.limit = 32 * kMiB;
@@ -362,10 +366,6 @@ TEST_F(BackupTest, RestoresToAnyPoolPath) {
   ASSERT_OK(DB::Open(options, copy_, &opened));
   EXPECT_EQ("(a->1)", Forward(opened));
   delete opened;
-  // What is left between the naming of the pool and that of the directory is known by STORE.
-  fs::rename(copy_, copy_ + ".tmp");
-  std::ofstream(copy_ + ".tmp/CHECKPOINT") << "";
-  ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
   // Neither takes the place of anything.
   EXPECT_STATUS(InvalidArgument, RestoreBackup(options, backup_, folder_, 1, copy_ + "2"));
   options.pool_path = dir_ / "third";
