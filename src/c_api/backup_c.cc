@@ -30,6 +30,7 @@ const BackupInfo& At(const miodb_backups_t* backups, size_t i) {
 
 extern "C" {
 
+// An exception of the function of progress, which C has none of, would end here as an error.
 uint64_t miodb_create_backup(leveldb_t* db, const char* folder, uint64_t bytes_per_second,
                              miodb_backup_progress_t progress, void* state, char** errptr) {
   DCHECK(folder != nullptr);
@@ -58,6 +59,7 @@ miodb_backups_t* miodb_list_backups(const char* folder, char** errptr) {
 
 void miodb_backups_destroy(miodb_backups_t* backups) { delete backups; }
 
+// Figures of one generation each, as they were when the list was made.
 size_t miodb_backups_count(const miodb_backups_t* backups) { return RepOf(backups).size(); }
 
 uint64_t miodb_backups_generation(const miodb_backups_t* backups, size_t i) { return At(backups, i).generation; }
@@ -68,6 +70,7 @@ uint64_t miodb_backups_bytes(const miodb_backups_t* backups, size_t i) { return 
 
 uint64_t miodb_backups_new_bytes(const miodb_backups_t* backups, size_t i) { return At(backups, i).new_bytes; }
 
+// These three need no database that is open; each takes the lock of the folder for itself.
 void miodb_verify_backup(const char* folder, uint64_t generation, char** errptr) {
   DCHECK(folder != nullptr);
   SaveError(errptr, miodb::VerifyBackup(BackupOptions(), folder, generation));

@@ -42,7 +42,7 @@ Status Backup::FindShared(const BackupFolder& folder, uint64_t* newest, Shared* 
     }
   }
   for (const BackupTable& table : record.tables) {
-    if (SizeOfFile(folder.TablePath(table.number)) == table.size) shared->tables[table.number] = table;
+    if (SizeOfFile(folder.TablePath(table)) == table.size) shared->tables.emplace(table.number, table);
   }
   return s;
 }
@@ -57,6 +57,8 @@ bool Backup::Fits(const std::map<PmRef, BackupBlock>& blocks, PmRef offset, uint
          HashOfBlock(db_.pool->At(offset), block->bytes, db_.pool->secret()) == block->hash;
 }
 
+// The blocks follow one another along those that the newest generation has, and begin anew where none fits. Bytes are
+// hashed where they lie: the state is held, so nothing changes them before they are written.
 Status Backup::CopyExtent(Run* run, const PoolCopy::Part& part) const {
   CHECK(db_.pool->Readable(part.offset, part.bytes));
   BackupExtent* const extent = &run->record.extents.emplace_back();
@@ -83,13 +85,15 @@ Status Backup::CopyExtent(Run* run, const PoolCopy::Part& part) const {
 // A file that has its name was whole before, so one that an earlier run has left is as good as a new one. It has other
 // bytes only if it was damaged since; so what has another size is made anew.
 Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
+  BackupTable table(meta);
   const auto shared = run->shared.tables.find(meta.number);
-  if (shared != run->shared.tables.end() && shared->second.size == meta.size) {
+  if (shared != run->shared.tables.end() && run->folder.TablePath(shared->second) == run->folder.TablePath(table) &&
+      shared->second.size == table.size) {
     run->record.tables.push_back(shared->second);
     return run->pace.Did(meta.size);
   }
   Env* const env = run->folder.env();
-  const std::string from = db_.ssd->FileName(meta.number), to = run->folder.TablePath(meta.number);
+  const std::string from = db_.ssd->FileName(meta.number), to = run->folder.TablePath(table);
   TableHash hash(db_.pool->secret());
   const OnPiece add = [&](const Slice& piece) {
     hash.Add(piece);
@@ -111,10 +115,12 @@ Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
   }
   if (s.ok()) s = ReadPieces(env, to, add);
   if (s.ok() && hash.size() != meta.size) s = Status::Corruption(from, "has another size than the manifest says");
-  if (s.ok()) run->record.tables.push_back({meta.number, meta.size, hash.Result()});
+  table.hash = hash.Result();
+  if (s.ok()) run->record.tables.push_back(table);
   return s.IsNotFound() ? Status::Corruption(from, "missing: the manifest names it") : s;
 }
 
+// Everything that the record names is durable when it is written: data and tables, with their names.
 Status Backup::CopyState(Run* run, const FrozenState& frozen) const {
   CHECK(frozen.version != nullptr);
   Status s = run->data.Open();
@@ -138,7 +144,7 @@ Status Backup::CopyState(Run* run, const FrozenState& frozen) const {
 Status Backup::CreateIn(const BackupFolder& folder, BackupInfo* info) {
   const uint64_t start = NowMicros();
   uint64_t newest = 0;
-  Shared shared;
+  Shared shared;  // read before the state is held, which takes space from writers
   FrozenState frozen;
   Status s = FindShared(folder, &newest, &shared);
   if (s.ok()) s = savepoints_->Freeze(&frozen);
@@ -157,6 +163,7 @@ Status Backup::CreateIn(const BackupFolder& folder, BackupInfo* info) {
   savepoints_->Thaw(&frozen);
   if (!run.pace.cancelled() && (left || !s.ok())) folder.Sweep().IgnoreError();  // what stays is removed another time
   if (!s.ok()) return s;
+  DCHECK_EQ(run.record.Bytes(), all);
   if (info != nullptr) *info = run.record.Info();
   db_.Log("made generation %llu of %s: %llu bytes, %llu of them new, %llu us",
           static_cast<unsigned long long>(generation), folder.path().c_str(),

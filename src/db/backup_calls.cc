@@ -26,17 +26,18 @@ namespace {
 // Of a generation's table file, as its record has it.
 Status CheckTable(const BackupFolder& folder, const BackupTable& table, const TableHash& hash) {
   if (hash.size() == table.size && hash.Result() == table.hash) return Status::OK();
-  return Status::Corruption(folder.TablePath(table.number), "is damaged: delete the generations that have it");
+  return Status::Corruption(folder.TablePath(table), "is damaged: delete the generations that have it");
 }
 
 Status Missing(const BackupFolder& folder, const BackupTable& table) {
-  return Status::Corruption(folder.TablePath(table.number), "missing: a generation has it");
+  return Status::Corruption(folder.TablePath(table), "missing: a generation has it");
 }
 
+// Pieces beyond the size that the record has are not read: a file may have been made to say that it is very long.
 Status ReadTable(const BackupFolder& folder, const BackupRecord& record, const BackupTable& table, BackupPace* pace) {
   TableHash hash(record.secret);
   uint64_t rest = table.size;
-  Status s = ReadPieces(folder.env(), folder.TablePath(table.number), [&](const Slice& piece) {
+  Status s = ReadPieces(folder.env(), folder.TablePath(table), [&](const Slice& piece) {
     hash.Add(piece);
     if (piece.size() > rest) return CheckTable(folder, table, hash);
     rest -= piece.size();
@@ -52,6 +53,7 @@ struct Verified {
   std::set<uint64_t> tables;
 };
 
+// What generations share is read with the first of them, and counts as done for the others.
 Status VerifyRecord(const BackupFolder& folder, const BackupRecord& record, BackupPace* pace, Verified* verified) {
   DCHECK(pace != nullptr && verified != nullptr);
   DataReader data(folder, record.secret);
@@ -75,6 +77,7 @@ Status VerifyRecord(const BackupFolder& folder, const BackupRecord& record, Back
   return s;
 }
 
+// All records come first, so that it is known how many bytes there are.
 Status Verify(const BackupOptions& options, const BackupFolder& folder, uint64_t generation) {
   std::vector<uint64_t> generations = {generation};
   Status s = generation == 0 ? folder.List(&generations) : Status::OK();
@@ -166,8 +169,7 @@ void Restore::RemoveLeft() const {
   StoreDescriptor left;
   if (!ReadStore(env_, workshop_.path(), &left).ok()) return;
   std::unique_ptr<PoolImage> image;
-  if (!left.pool_path.empty() && left.pool_path == options_.pool_path &&
-      PoolImage::Open(left.pool_path, &image).ok()) {
+  if (!left.pool_path.empty() && left.pool_path == options_.pool_path && PoolImage::Open(left.pool_path, &image).ok()) {
     const PoolHeader header = image->Header();
     image.reset();  // lets go of its lock
     if (header.has_superblock && MakeUuid(header.uuid) == left.pool) RegionFile::Remove(left.pool_path).IgnoreError();
@@ -214,10 +216,11 @@ Status Restore::MakePool(const Uuid& uuid) {
   return s.ok() ? WriteStatePool(std::move(pool), uuid, options_.file_access, path) : s;
 }
 
+// The copy is the database's own, though the folder may be on the same file system: it is to outlive damage to either.
 Status Restore::CopyTable(const BackupTable& table, const std::string& to) {
   TableHash hash(record_.secret);
   uint64_t rest = table.size;
-  Status s = CopyFile(env_, folder_.TablePath(table.number), to, [&](const Slice& piece) {
+  Status s = CopyFile(env_, folder_.TablePath(table), to, [&](const Slice& piece) {
     hash.Add(piece);
     if (piece.size() > rest) return CheckTable(folder_, table, hash);
     rest -= piece.size();
@@ -229,6 +232,7 @@ Status Restore::CopyTable(const BackupTable& table, const std::string& to) {
 }
 
 Status Restore::MakeSsd(const std::string& path, uint64_t pool_id) {
+  CHECK(!path.empty());
   if (path == options_.ssd_path) made_ssd_ = path;
   auto table = record_.tables.begin();
   return WriteSsd(env_, path, pool_id, record_.state, [&](uint64_t number, const std::string& to) {
@@ -237,6 +241,8 @@ Status Restore::MakeSsd(const std::string& path, uint64_t pool_id) {
   });
 }
 
+// STORE comes first, so that it is known whose the parts outside of the workshop are. The pool gets its name when all
+// is durable, and the directory right behind it.
 Status Restore::Run() {
   Status s = workshop_.Open([this] { RemoveLeft(); });
   if (s.ok()) s = CheckPaths();
@@ -267,6 +273,7 @@ Status Restore::Run() {
 
 }  // namespace
 
+// Generations that others add or delete meanwhile may be among those that are listed or not.
 Status ListBackups(const std::string& path, std::vector<BackupInfo>* generations) {
   return NoThrow(path, [&] {
     CHECK(generations != nullptr);
@@ -286,6 +293,7 @@ Status ListBackups(const std::string& path, std::vector<BackupInfo>* generations
   });
 }
 
+// Nothing is deleted meanwhile, so what is missing is damage.
 Status VerifyBackup(const BackupOptions& backup, const std::string& path, uint64_t generation) {
   return NoThrow(path, [&] {
     BackupFolder folder(path);
@@ -294,6 +302,7 @@ Status VerifyBackup(const BackupOptions& backup, const std::string& path, uint64
   });
 }
 
+// The record is read once; the lock keeps what it names until the database is whole.
 Status RestoreBackup(const Options& options, const BackupOptions& backup, const std::string& path, uint64_t generation,
                      const std::string& directory) {
   return NoThrow(path, [&] {

@@ -44,6 +44,7 @@ Status WriteAt(int fd, const std::string& path, uint64_t position, const char* b
   return Status::OK();
 }
 
+// Whatever is wrong with a block, what to do is the same.
 Status Damaged(const std::string& path, const BackupBlock& block, const char* what) {
   return Status::Corruption(path, std::string("block of ") + std::to_string(block.bytes) + " bytes at " +
                                       std::to_string(block.position) + " " + what +
@@ -52,8 +53,9 @@ Status Damaged(const std::string& path, const BackupBlock& block, const char* wh
 
 }  // namespace
 
+// What others may have put there in its place, a link or a FIFO, is refused.
 Status DataWriter::Open() {
-  CHECK(!file_.valid());
+  CHECK(!file_.valid() && left_.empty());
   Status s =
       CheckOpened(path_, Descriptor(OpenOrCreateFile(path_, O_RDWR | kDontWait, folder_.access(), Links::kRefused)),
                   FileType::kRegular, &file_);
@@ -83,8 +85,9 @@ Status DataWriter::TakeUp() {
   return Status::OK();
 }
 
+// What an error leaves is behind the end, where the next block goes.
 Status DataWriter::Append(PmRef offset, const char* bytes, BackupBlock* block) {
-  CHECK(file_.valid());
+  CHECK(file_.valid() && bytes != nullptr);
   const BlockHeader header = EncodeBlockHeader(offset, *block);
   block->file = generation_;
   block->position = end_;
@@ -94,6 +97,7 @@ Status DataWriter::Append(PmRef offset, const char* bytes, BackupBlock* block) {
   return s;
 }
 
+// An empty file is none: a generation in which nothing is new has no data file.
 Status DataWriter::Finish() {
   CHECK(file_.valid());
   if (end_ == 0) return folder_.env()->RemoveFile(path_);
@@ -101,7 +105,9 @@ Status DataWriter::Finish() {
   return SyncDirectoryOf(path_);
 }
 
+// Files stay open from block to block; all of them are closed where there are too many.
 Status DataReader::Open(uint64_t file, int* fd) {
+  DCHECK(fd != nullptr && file > 0);
   const auto found = files_.find(file);
   if (found != files_.end()) {
     *fd = found->second.get();
@@ -118,7 +124,9 @@ Status DataReader::Open(uint64_t file, int* fd) {
   return s;
 }
 
+// Header and bytes are read at once: a block whose header is another one's is damage, too.
 Status DataReader::Read(PmRef offset, const BackupBlock& block, const char** bytes) {
+  DCHECK(bytes != nullptr);
   CHECK(block.bytes > 0 && block.bytes <= kMostBlockBytes);
   int fd = -1;
   Status s = Open(block.file, &fd);

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "src/db/workshop.h"
-#include "src/ssd/ssd_store.h"
 #include "src/util/replace_file.h"
 
 namespace miodb {
@@ -58,15 +57,24 @@ void PunchBetween(const std::string& path, const Ranges& used) {
 BackupFolder::BackupFolder(const std::string& path, FileAccess access)
     : path_(WithoutSlashes(path)), access_(access), env_(RefusingLinks(Env::WithAccess(access))) {}
 
-std::string BackupFolder::TablePath(uint64_t number) const { return TablesPath() + "/" + SsdStore::TableName(number); }
+std::string BackupFolder::TableName(const BackupTable& table) {
+  char name[64];
+  std::snprintf(name, sizeof(name), "%06llu-%016llx.sst", static_cast<unsigned long long>(table.number),
+                static_cast<unsigned long long>(table.fingerprint));
+  return name;
+}
 
+// Names of generations and data files have six digits, or more where the number has: so they sort as the numbers do for
+// whoever looks at the folder.
 std::string BackupFolder::NumberName(uint64_t number) {
   char name[32];
   std::snprintf(name, sizeof(name), "%06llu", static_cast<unsigned long long>(number));
   return name;
 }
 
+// What else lies there, such as a file that was not finished, is no number.
 bool BackupFolder::ParseNumberName(const std::string& name, uint64_t* number) {
+  DCHECK(number != nullptr);
   *number = 0;
   for (const char c : name) {
     if (c < '0' || c > '9' || *number > kMostId / 10) return false;
@@ -127,7 +135,9 @@ Status BackupFolder::Make(const Uuid& pool) {
                                             "BACKUP.lock", "generations", "data",   "tables"};
   if (Exists(StorePath(path_))) return Status::InvalidArgument(path_, "is a database, and no folder of backups");
   for (const std::string& name : names) {
-    if (own.count(name) == 0 && !Exists(MarkPath(path_))) return Status::InvalidArgument(path_, "is no folder of backups and has other things in it: name an empty one or a new one");
+    if (own.count(name) == 0 && !Exists(MarkPath(path_)))
+      return Status::InvalidArgument(
+          path_, "is no folder of backups and has other things in it: name an empty one or a new one");
   }
   s = Lock(O_RDWR, {kChanging}, F_WRLCK);
   for (const std::string& folder : {RecordsPath(), DataPath(), TablesPath()}) {
@@ -139,12 +149,15 @@ Status BackupFolder::Make(const Uuid& pool) {
   return s.ok() ? SyncDirectoryOf(path_) : s;
 }
 
+// The mark comes after the lock: two that make the folder at the same time do it one after the other.
 Status BackupFolder::OpenToAdd(const Uuid& pool) {
   const Status s = Make(pool);
   return s.ok() ? CheckMark(&pool) : s;
 }
 
+// Without a lock: a record is there as a whole or not at all.
 Status BackupFolder::OpenToList() {
+  DCHECK(!lock_.valid());
   return env_->FileExists(path_) ? CheckMark(nullptr) : Status::NotFound(path_, "does not exist");
 }
 
@@ -171,10 +184,12 @@ Status BackupFolder::Numbers(const std::string& folder, std::vector<uint64_t>* n
 }
 
 Status BackupFolder::List(std::vector<uint64_t>* generations) const {
+  DCHECK(generations != nullptr);
   generations->clear();
   return Numbers(RecordsPath(), generations);
 }
 
+// The number and the owner are in the record as well: a file that was renamed, or copied from another folder, is none.
 Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
   CHECK_GT(generation, 0u);
   const std::string path = RecordPath(generation);
@@ -194,18 +209,21 @@ Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
 }
 
 Status BackupFolder::ReadNewest(BackupRecord* record) const {
+  DCHECK(record != nullptr);
   std::vector<uint64_t> generations;
   Status s = List(&generations);
   if (!s.ok()) return s;
   return generations.empty() ? Status::NotFound(path_, "has no generation") : Read(generations.back(), record);
 }
 
+// The record is the last to become durable, and the first to go: so all that a record names is there.
 Status BackupFolder::Publish(const BackupRecord& record) const {
   CHECK(lock_.valid());
   const Status s = ReplaceFile(env_, RecordPath(record.generation), record.Encode());
   return s.ok() ? SyncDirectory(RecordsPath()) : s;
 }
 
+// From here on nobody finds it; the space of what it had comes free by Sweep.
 Status BackupFolder::Remove(uint64_t generation) const {
   CHECK(lock_.valid());
   const Status s = env_->RemoveFile(RecordPath(generation));
@@ -228,7 +246,7 @@ Status BackupFolder::Sweep() const {
         used[block.file][block.position] = block.position + kBlockHeaderBytes + block.bytes;
       }
     }
-    for (const BackupTable& table : record.tables) tables.insert(SsdStore::TableName(table.number));
+    for (const BackupTable& table : record.tables) tables.insert(TableName(table));
   }
   if (s.ok()) s = Numbers(DataPath(), &files);
   std::vector<std::string> names;

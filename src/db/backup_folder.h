@@ -4,7 +4,7 @@
 //   BACKUP.lock          locked by whoever uses the folder
 //   generations/NNNNNN   a record for each generation; all that it names was durable before it
 //   data/NNNNNN          the blocks that generation NNNNNN was the first to have, and that others may share
-//   tables/NNNNNN.sst    table files, by their numbers in the database
+//   tables/NNNNNN-F.sst  table files, by their numbers in the database and their fingerprints, in hexadecimal
 //
 // A generation is there when its record has its name, and gone when that is removed. What no record names is left of a
 // call that was cut off: Sweep removes it. A data file above the newest generation is taken up by the next one.
@@ -46,7 +46,7 @@ class BackupFolder {
   std::string DataPath() const { return path_ + "/data"; }
   std::string TablesPath() const { return path_ + "/tables"; }
   std::string DataPath(uint64_t generation) const { return DataPath() + "/" + NumberName(generation); }
-  std::string TablePath(uint64_t number) const;
+  std::string TablePath(const BackupTable& table) const { return TablesPath() + "/" + TableName(table); }
   std::string RecordPath(uint64_t generation) const { return RecordsPath() + "/" + NumberName(generation); }
 
   // The generations, ascending.
@@ -67,6 +67,7 @@ class BackupFolder {
   Status Sweep() const;
 
  private:
+  static std::string TableName(const BackupTable& table);
   static std::string NumberName(uint64_t number);
   static bool ParseNumberName(const std::string& name, uint64_t* number);
 

@@ -75,12 +75,10 @@ bool GetExtents(Slice* input, BackupRecord* record) {
   return true;
 }
 
-// As many as the state has.
+// As many as the state has, which says all of them but the hashes.
 bool GetTables(Slice* input, BackupRecord* record) {
   for (const SstPlace& place : record->state.files) {
-    BackupTable* const table = &record->tables.emplace_back();
-    table->number = IdOf(place);
-    table->size = place.meta->size;
+    BackupTable* const table = &record->tables.emplace_back(*place.meta);
     if (table->size > kMostPosition || !GetHash(input, &table->hash)) return false;
   }
   return true;
@@ -88,17 +86,20 @@ bool GetTables(Slice* input, BackupRecord* record) {
 
 }  // namespace
 
+// Either half alone tells blocks apart that differ by chance; both together also those that somebody has looked for.
 BlockHash HashOfBlock(const char* bytes, uint64_t size, uint64_t secret) {
   DCHECK(bytes != nullptr);
   return {Hash64(bytes, size, Mix64(secret, kFirstSeed)), Hash64(bytes, size, Mix64(secret, kSecondSeed))};
 }
 
+// The hashes of pieces are kept, some bytes for each, as their hash takes all of them at once.
 void TableHash::Add(const Slice& piece) {
   DCHECK(!piece.empty());
   PutHash(&pieces_, HashOfBlock(piece.data(), piece.size(), secret_));
   size_ += piece.size();
 }
 
+// The checksum is for those who look for the end of what was written; the hash says whose the bytes behind it are.
 BlockHeader EncodeBlockHeader(PmRef offset, const BackupBlock& block) {
   CHECK(block.bytes > 0 && block.bytes <= kMostBlockBytes);
   BlockHeader header;
@@ -153,6 +154,8 @@ std::string BackupRecord::Encode() const {
   return Sealed(kRecordSeal, content);
 }
 
+// A record is trusted when its checksum is right, but never as far as a size or a position in it: these are looked at
+// one by one, because who restores reserves addresses and reads files by them.
 bool BackupRecord::DecodeFrom(const Slice& bytes) {
   *this = BackupRecord();
   Slice content;

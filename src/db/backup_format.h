@@ -52,10 +52,14 @@ BlockHeader EncodeBlockHeader(PmRef offset, const BackupBlock& block);
 // Takes bytes and hash of the block. False if there is no such header.
 bool DecodeBlockHeader(const BlockHeader& header, PmRef* offset, BackupBlock* block);
 
-// A table file. Its hash is that of the hashes of its pieces (kPieceBytes).
+// A table file. Its hash is that of the hashes of its pieces (kPieceBytes). A database that was put back from an older
+// copy of itself gives numbers again, so the fingerprint is a part of the file's name.
 struct BackupTable {
-  uint64_t number = 0;
-  uint64_t size = 0;
+  explicit BackupTable(const SstMeta& meta) : number(meta.number), size(meta.size), fingerprint(meta.fingerprint) {}
+
+  uint64_t number;
+  uint64_t size;
+  uint64_t fingerprint;
   BlockHash hash = {};
   bool operator==(const BackupTable&) const = default;
 };

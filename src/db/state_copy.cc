@@ -59,6 +59,8 @@ Status WriteStatePool(StatePool pool, const Uuid& uuid, FileAccess access, const
   return s.ok() ? copy.Finish(access, pool.source) : s;
 }
 
+// The mark comes before the files, so that nobody takes them for another database's; their names are durable at once,
+// in the end.
 Status WriteSsd(Env* env, const std::string& folder, uint64_t pool_id, const VersionEdit& state,
                 const MakeTable& make) {
   CHECK(make != nullptr);
@@ -70,6 +72,7 @@ Status WriteSsd(Env* env, const std::string& folder, uint64_t pool_id, const Ver
   return s.ok() ? SyncDirectory(folder) : s;
 }
 
+// A read may give less than it was asked for: a piece is whole before it is handed on.
 Status ReadPieces(Env* env, const std::string& path, const OnPiece& on_piece) {
   DCHECK(on_piece != nullptr);
   SequentialFile* opened = nullptr;
@@ -90,6 +93,7 @@ Status ReadPieces(Env* env, const std::string& path, const OnPiece& on_piece) {
   return s;
 }
 
+// Without a source nothing is made: that it is missing is told apart from a folder that is.
 Status CopyFile(Env* env, const std::string& from, const std::string& to, const OnPiece& on_piece) {
   DCHECK(from != to);
   WritableFile* made = nullptr;

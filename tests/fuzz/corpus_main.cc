@@ -229,7 +229,7 @@ void AddBackups(Corpus* corpus) {
   corpus->Add("backup", "mark", std::string(1, '\1') + EncodeBackupMark(record.pool));
   corpus->Add("backup", "empty", std::string(1, '\0') + record.Encode());
   record.state = FilesEdit();
-  record.tables = {{11, 4096, {1, 2}}, {12, 8192, {3, 4}}};
+  for (const SstPlace& file : record.state.files) record.tables.emplace_back(*file.meta).hash = {IdOf(file), 2};
   const BackupBlock block = {kMostBlockBytes, 1, 0, {5, 6}};
   record.extents.push_back({{8192, kMostBlockBytes + 100, ExtentKind::kLog}, {block, {100, 3, 4096, {7, 8}}}});
   record.extents.push_back({{uint64_t{8} << 20, 4096, ExtentKind::kIndex}, {{4096, 2, 64, {9, 10}}}});
