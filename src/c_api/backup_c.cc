@@ -60,7 +60,10 @@ miodb_backups_t* miodb_list_backups(const char* folder, char** errptr) {
 void miodb_backups_destroy(miodb_backups_t* backups) { delete backups; }
 
 // Figures of one generation each, as they were when the list was made.
-size_t miodb_backups_count(const miodb_backups_t* backups) { return RepOf(backups).size(); }
+size_t miodb_backups_count(const miodb_backups_t* backups) {
+  DCHECK(backups != nullptr);
+  return RepOf(backups).size();
+}
 
 uint64_t miodb_backups_generation(const miodb_backups_t* backups, size_t i) { return At(backups, i).generation; }
 

@@ -27,6 +27,7 @@ uint64_t SizeOfFile(const std::string& path) {
 
 // What files have lost is not shared.
 Status Backup::FindShared(const BackupFolder& folder, uint64_t* newest, Shared* shared) const {
+  DCHECK(newest != nullptr && shared != nullptr && shared->blocks.empty());
   BackupRecord record;
   const Status s = folder.ReadNewest(&record);
   *newest = record.generation;
@@ -92,6 +93,7 @@ Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
     run->record.tables.push_back(shared->second);
     return run->pace.Did(meta.size);
   }
+  CHECK(db_.ssd != nullptr);
   Env* const env = run->folder.env();
   const std::string from = db_.ssd->FileName(meta.number), to = run->folder.TablePath(table);
   TableHash hash(db_.pool->secret());

@@ -166,6 +166,7 @@ Status Restore::CheckPaths() const {
 
 // A call that was cut off has left STORE in the workshop, which says whose a pool and an SSD tier elsewhere are.
 void Restore::RemoveLeft() const {
+  CHECK(made_pool_.empty() && made_ssd_.empty());
   StoreDescriptor left;
   if (!ReadStore(env_, workshop_.path(), &left).ok()) return;
   std::unique_ptr<PoolImage> image;

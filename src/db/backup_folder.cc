@@ -107,6 +107,7 @@ Status BackupFolder::Lock(int flags, const std::vector<int>& parts, short type) 
                                                 : OpenFile(path, flags | kDontWait));
   // Who can only read need not fear others on a medium that nobody can write to.
   if (!file.valid()) return (flags & O_ACCMODE) == O_RDWR ? PosixError(path, errno) : Status::OK();
+  CHECK(type == F_RDLCK || (flags & O_ACCMODE) == O_RDWR);  // what the system asks for
   for (const int part : parts) {
     struct flock range = {};
     range.l_type = type;
@@ -123,6 +124,7 @@ Status BackupFolder::Lock(int flags, const std::vector<int>& parts, short type) 
 
 // A folder without a mark may have what a call leaves that was cut off while it was making it, and nothing else.
 Status BackupFolder::Make(const Uuid& pool) {
+  DCHECK(!path_.empty());
   if (!Exists(path_)) {
     const std::string parent = DirectoryOf(path_);
     if (!env_->FileExists(parent)) return Status::InvalidArgument(parent, "does not exist: the backup would be in it");
@@ -218,7 +220,7 @@ Status BackupFolder::ReadNewest(BackupRecord* record) const {
 
 // The record is the last to become durable, and the first to go: so all that a record names is there.
 Status BackupFolder::Publish(const BackupRecord& record) const {
-  CHECK(lock_.valid());
+  CHECK(lock_.valid() && record.generation > 0);
   const Status s = ReplaceFile(env_, RecordPath(record.generation), record.Encode());
   return s.ok() ? SyncDirectory(RecordsPath()) : s;
 }

@@ -64,6 +64,7 @@ bool GetExtent(Slice* input, uint64_t end, uint64_t generation, BackupExtent* ex
 }
 
 bool GetExtents(Slice* input, BackupRecord* record) {
+  DCHECK(record->generation > 0 && record->extents.empty());
   uint64_t count;
   if (!GetVarint64(input, &count)) return false;
   uint64_t end = kPoolHeaderSize;
@@ -77,6 +78,7 @@ bool GetExtents(Slice* input, BackupRecord* record) {
 
 // As many as the state has, which says all of them but the hashes.
 bool GetTables(Slice* input, BackupRecord* record) {
+  DCHECK(record->tables.empty());
   for (const SstPlace& place : record->state.files) {
     BackupTable* const table = &record->tables.emplace_back(*place.meta);
     if (table->size > kMostPosition || !GetHash(input, &table->hash)) return false;

@@ -33,6 +33,7 @@ class BackupPace {
   // Waits until so many bytes may be written.
   Status Wait(uint64_t bytes) {
     Status s;
+    DCHECK_LE(bytes, all_);
     const uint64_t rate = options_.bytes_per_second;
     if (rate == 0) return s;
     while (bytes > 0 && s.ok()) {

@@ -50,6 +50,7 @@ Status Workshop::Open(const std::function<void()>& left) {
   }
   if (s.ok()) s = lock_.Lock(Mark());
   if (!s.ok()) return s.IsNotFound() ? Status::IOError(path_, "another copy is made there") : s;
+  CHECK(left != nullptr);
   left();
   return Empty(path_);
 }

@@ -291,6 +291,7 @@ TEST_F(BackupTest, CopiesWhatIsNew) {
   options_.pool_size = 512 * kMiB;
   options_.write_buffer_size = 4 * kMiB;
   options_.level_trigger = 64;
+  options_.settle_after_idle_ms = 0;
   Open();
   const uint64_t count = 24 * kMiB / 1000;
   Fill(count, 1000);
