@@ -30,7 +30,8 @@
 // and Next are NotFound; the message names the oldest write that there is.
 //
 // With the persist mode file a write without sync is in the stream before it is durable. Loss of power may take it from
-// the source and leave it in the copy: write with sync, or make the copy anew when GetUpdatesSince says InvalidArgument.
+// the source and leave it in the copy: write with sync, or make the copy anew when GetUpdatesSince says
+// InvalidArgument.
 //
 // Threads: one at a time. The iterator is deleted before the database.
 

@@ -120,8 +120,8 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       floor_(std::make_unique<LogFloor>(*context_, store_.get(), control_.get(), tree_.get(), logs_.get(),
                                         ssd_schedule_.get())),
       kept_(std::make_unique<KeptLog>(*context_, control_.get(), tree_.get())),
-      space_(std::make_unique<Space>(*context_, control_.get(), tree_.get(), kept_.get(), scheduler_.get(),
-                                     turns_.get())),
+      space_(
+          std::make_unique<Space>(*context_, control_.get(), tree_.get(), kept_.get(), scheduler_.get(), turns_.get())),
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
                                     floor_.get(), workers_.get(), turns_.get()})),

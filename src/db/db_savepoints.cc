@@ -26,9 +26,8 @@ Status DBImpl::CreateCheckpoint(const std::string& directory) {
 }
 
 Status DBImpl::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
-  return context_->WithMemory([&] {
-    return UpdateStream::Open(*context_, control_.get(), tree_.get(), kept_.get(), sequence, updates);
-  });
+  return context_->WithMemory(
+      [&] { return UpdateStream::Open(*context_, control_.get(), tree_.get(), kept_.get(), sequence, updates); });
 }
 
 // What memtables had becomes a memtable again, over the same chunks.

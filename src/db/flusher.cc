@@ -67,8 +67,8 @@ bool Flusher::Step() {
   return s.ok();
 }
 
-// One edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash finds either the log or
-// the tables, never both and never neither.
+// One edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash finds
+// either the log or the tables, never both and never neither.
 Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables,
                       std::vector<RangeDeletion> deleted) {
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);

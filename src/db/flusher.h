@@ -26,7 +26,14 @@ class Flusher {
  public:
   Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
           KeptLog* kept, WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), logs_(logs), floor_(floor), kept_(kept), turns_(turns) {
+      : db_(db),
+        control_(control),
+        tree_(tree),
+        scheduler_(scheduler),
+        logs_(logs),
+        floor_(floor),
+        kept_(kept),
+        turns_(turns) {
     CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
     CHECK(logs != nullptr && floor != nullptr);
     CHECK(kept != nullptr && turns != nullptr);

@@ -39,6 +39,7 @@ class Search {
 
  private:
   bool Take(LogPart part) {
+    DCHECK(part.first_sequence < begin_ && part.extent != nullptr);
     begin_ = part.first_sequence;
     if (found()) *part_ = std::move(part);
     return found();
@@ -59,7 +60,10 @@ uint64_t KeptLog::limit() const {
 
 std::vector<KeptChunk> KeptLog::ByAge() const {
   std::vector<KeptChunk> kept;
-  for (const auto& [id, chunk] : tree_->versions->manifest().kept) kept.push_back(chunk);
+  for (const auto& [id, chunk] : tree_->versions->manifest().kept) {
+    DCHECK_EQ(id, chunk.id);
+    kept.push_back(chunk);
+  }
   std::sort(kept.begin(), kept.end(),
             [](const KeptChunk& a, const KeptChunk& b) { return a.first_sequence < b.first_sequence; });
   return kept;
@@ -85,10 +89,12 @@ void KeptLog::Keep(const std::vector<Flushed>& flushed, bool follows, VersionEdi
   for (auto chunk = kept.rbegin(); chunk != kept.rend(); ++chunk) {
     if (!fits(*chunk)) edit->removed_kept.push_back(chunk->id);
   }
+  DCHECK_LE(left, limit());
 }
 
 // A chunk ends where the next one with records begins.
 void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExtents* extents) const {
+  DCHECK(edit->removed_chunks.empty() && edit->kept.empty());
   const uint64_t before = tree_->versions->manifest().flushed_sequence;
   std::vector<Flushed> flushed;
   uint64_t end = memtable.max_sequence() + 1;
@@ -112,16 +118,15 @@ void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExten
 }
 
 bool KeptLog::LetGo() {
+  if (tree_->versions->manifest().kept.empty() || !control_->error().ok()) return false;
   VersionEdit edit;
   const Status s = db_.WithMemory([&] {
     control_->AssertHeld();  // for the analysis, which does not see that the call is made at once
     const std::vector<KeptChunk> kept = ByAge();
     for (size_t i = 0; i < (kept.size() + 1) / 2; i++) edit.removed_kept.push_back(kept[i].id);
-    if (kept.empty()) return Status::NotFound("kept log");
+    CHECK(!edit.removed_kept.empty());
     db_.Log("lets go of %zu kept log chunks: the pool is nearly full", edit.removed_kept.size());
-    Status applied = control_->error();
-    if (!applied.ok()) return applied;
-    applied = tree_->Apply(std::move(edit), {});
+    const Status applied = tree_->Apply(std::move(edit), {});
     if (!applied.ok() && !applied.IsNoSpace()) control_->SetError(applied);
     return applied;
   });

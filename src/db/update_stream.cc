@@ -25,7 +25,7 @@ UpdateIterator::~UpdateIterator() = default;
 
 Status UpdateStream::Open(const DbContext& db, Control* control, const Tree* tree, const KeptLog* log,
                           uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
-  DCHECK(updates != nullptr && control != nullptr);
+  DCHECK(updates != nullptr);
   updates->reset();
   if (db.options.log_mode != kLogPmem) {
     return Status::NotSupported("GetUpdatesSince", "the log is not in the pool: log_mode is not kLogPmem");
@@ -86,6 +86,7 @@ Status UpdateStream::Read() {
     Status s = FindPart();
     if (!s.ok()) return s;
   }
+  DCHECK(position_ >= part_.extent->data());
   const char* const limit = part_.extent->data() + part_.bytes;
   FrameView frame;
   do {
@@ -105,6 +106,7 @@ Status UpdateStream::Read() {
 }
 
 Status UpdateStream::MakeBatch(const FrameView& frame) {
+  DCHECK(frame.count > 0 && frame.body < frame.end);
   batch_.Clear();
   if (frame.has_unknown_type) {
     return Status::NotSupported(db_.pool->path(), "the log has a record of a type that this version does not know");
@@ -118,6 +120,7 @@ Status UpdateStream::MakeBatch(const FrameView& frame) {
     const uint8_t type = static_cast<uint8_t>(record.type() | (of_family ? kBatchFamily : 0));
     WriteBatchInternal::Add(&batch_, type, record.key, record.value);
   }
+  DCHECK_LE(WriteBatchInternal::Count(&batch_), frame.count);
   return Status::OK();
 }
 

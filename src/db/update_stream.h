@@ -15,6 +15,7 @@
 #include "miodb/write_batch.h"
 #include "src/db/kept_log.h"
 #include "src/log/frame_reader.h"
+#include "src/util/check.h"
 
 namespace miodb {
 
@@ -33,7 +34,10 @@ class UpdateStream final : public UpdateIterator {
 
  private:
   UpdateStream(const DbContext& db, Control* control, const Tree* tree, const KeptLog* log, uint64_t sequence)
-      : db_(db), control_(control), tree_(tree), log_(log), next_(sequence) {}
+      : db_(db), control_(control), tree_(tree), log_(log), next_(sequence) {
+    CHECK(control != nullptr && tree != nullptr);
+    CHECK(log != nullptr && sequence > 0);
+  }
 
   Status Read();
   Status FindPart();

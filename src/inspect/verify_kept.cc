@@ -12,11 +12,13 @@ namespace miodb {
 namespace {
 
 std::string Writes(uint64_t first, uint64_t last) {
+  DCHECK_LE(first, last);
   return "writes " + std::to_string(first) + " to " + std::to_string(last);
 }
 
 void VerifyChunk(const PoolImage& image, const KeptChunk& kept, SpaceClaims* claims, const ReportProblem& report) {
   const LogChunkPlace place = {kept.id, kept.offset, kept.bytes, true, kept.bytes};
+  DCHECK(kept.bytes > 0 && kept.first_sequence <= kept.last_sequence);  // or the edit would not have been read
   if (!claims->ClaimPart(place, kept.bytes, report)) return;
   const LogPiece piece = ReadLogChunk(place, image.At(kept.offset), image.secret(), "kept ");
   for (const Problem& hole : piece.holes) report(hole);
@@ -40,8 +42,8 @@ void VerifyKept(const PoolImage& image, const ManifestState& state, SpaceClaims*
             [](const KeptChunk& a, const KeptChunk& b) { return a.first_sequence < b.first_sequence; });
   for (size_t i = 1; i < kept.size(); i++) {
     if (kept[i].first_sequence == kept[i - 1].last_sequence + 1) continue;
-    report({"kept log chunk " + std::to_string(kept[i].id),
-            TextOfGap(kept[i - 1].last_sequence, kept[i].first_sequence)});
+    report(
+        {"kept log chunk " + std::to_string(kept[i].id), TextOfGap(kept[i - 1].last_sequence, kept[i].first_sequence)});
   }
   if (kept.back().last_sequence != state.flushed_sequence) {
     report({"kept log", "ends with write " + std::to_string(kept.back().last_sequence) + ", and what is flushed with " +

@@ -18,8 +18,8 @@ bool IsWhole(const KeptChunk& chunk) {
 bool GetKept(Slice* input, KeptChunk* chunk) {
   uint64_t more;
   DCHECK_EQ(chunk->bytes, 0u);
-  if (!GetId(input, &chunk->id) ||
-      !GetNumbers(input, {&chunk->offset, &chunk->bytes, &chunk->first_sequence, &more}) || more > kMaxSequence) {
+  if (!GetId(input, &chunk->id) || !GetNumbers(input, {&chunk->offset, &chunk->bytes, &chunk->first_sequence, &more}) ||
+      more > kMaxSequence) {
     return false;
   }
   chunk->last_sequence = chunk->first_sequence + more;
@@ -37,8 +37,8 @@ void VersionEdit::EncodeKept(std::string* dst) const {
   for (const KeptChunk& chunk : kept) {
     CHECK(chunk.id <= kMostId && IsWhole(chunk));
     PutField(dst, kKeptChunk);
-    PutNumbers(dst, {chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence,
-                     chunk.last_sequence - chunk.first_sequence});
+    PutNumbers(dst,
+               {chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence - chunk.first_sequence});
   }
 }
 

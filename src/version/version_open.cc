@@ -109,8 +109,8 @@ Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const
   DCHECK(savepoint != nullptr);
   for (SavedChunk& chunk : savepoint->log) {
     if (chunk.place.sealed_size > chunk.place.size) {
-      return Status::Corruption(pool_->path(),
-                                "savepoint " + savepoint->entry.name + " has more than all of " + ChunkName(chunk.place));
+      return Status::Corruption(
+          pool_->path(), "savepoint " + savepoint->entry.name + " has more than all of " + ChunkName(chunk.place));
     }
     Status s = opener->OpenChunk(chunk.place, chunk.place.sealed_size, &chunk.extent);
     if (!s.ok()) return s;

@@ -514,6 +514,50 @@ TEST_F(UpdatesTest, AfterAKill) {
   ExpectGoodPool();
 }
 
+// Damage is told by the stream and by the check; nobody else reads what is kept.
+TEST_F(UpdatesTest, DamageIsTold) {
+  Open();
+  Put("a", std::string(100, 'd'));
+  Put("a", "2");
+  ASSERT_OK(db_->Flush());
+  Put("b", "3");
+  Settle();
+  Close();
+  std::string pool;
+  ASSERT_OK(ReadFileToString(Env::Default(), path_ + "/pool", &pool));
+  const size_t at = pool.find(std::string(100, 'd'));
+  ASSERT_NE(std::string::npos, at);
+  pool[at + 50] = 'e';
+  ASSERT_OK(WriteStringToFile(Env::Default(), pool, path_ + "/pool"));
+  Open();
+  EXPECT_EQ("(a->2)(b->3)", Forward(db_.get()));
+  std::unique_ptr<UpdateIterator> updates;
+  const Status s = db_->GetUpdatesSince(1, &updates);
+  EXPECT_TRUE(s.IsCorruption()) << s.ToString();
+  EXPECT_EQ(std::vector<std::string>({"put:b:3"}), Texts(3));
+  Close();
+  std::unique_ptr<PoolImage> image;
+  ASSERT_OK(PoolImage::Open(path_ + "/pool", &image));
+  const VerifyResult result = VerifyPool(*image, BytewiseComparator(), VerifyOptions());
+  ASSERT_FALSE(result.problems.empty());
+  EXPECT_NE(std::string::npos, result.problems[0].ToString().find("kept log chunk")) << result.problems[0].ToString();
+  EXPECT_EQ(2u, result.kept_chunks);
+}
+
+TEST_F(UpdatesTest, ARepairKeepsNoLog) {
+  Open();
+  Fill(300, 100);
+  ASSERT_OK(db_->Flush());
+  Fill(300, 100, 1);
+  Close();
+  ASSERT_OK(RepairDB(path_, options_));
+  Open();
+  CheckFilled(300, 100, 1);
+  Put("a", "1");
+  EXPECT_EQ(std::vector<std::string>({"put:a:1"}), Texts(db_->GetLatestSequenceNumber()));
+  ExpectGoodPool();
+}
+
 // Log that is kept for followers is no reason for a put to find no space.
 TEST_F(UpdatesTest, AFullPoolLetsGoOfIt) {
   options_.pool_size = 4 * kMiB;

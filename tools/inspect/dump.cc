@@ -185,8 +185,8 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
 }
 
 void Dumper::PrintKept(const char* indent, const KeptChunk& chunk) {
-  printf("%skept_chunk %" PRIu64 " offset %" PRIu64 " bytes %" PRIu64 " @ %" PRIu64 " to %" PRIu64 "\n", indent, chunk.id,
-         chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence);
+  printf("%skept_chunk %" PRIu64 " offset %" PRIu64 " bytes %" PRIu64 " @ %" PRIu64 " to %" PRIu64 "\n", indent,
+         chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence);
 }
 
 // One that an edit names for the first time has no area: the records up to and with that edit are what it is of.
