@@ -3,6 +3,7 @@
 #include "src/db/kept_log.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "src/util/check.h"
@@ -28,10 +29,23 @@ class Search {
     if (!chunk.in_pool() || chunk.first_sequence == 0) return true;
     return Take({chunk.id, chunk.extent, chunk.capacity, chunk.first_sequence, begin_ - 1});
   }
-  bool EndsWith(const KeptChunk& chunk, const ChunkExtents& extents) {
-    const auto extent = extents.find(chunk.id);
-    if (extent == extents.end() || chunk.last_sequence + 1 != begin_) return true;
-    return Take({chunk.id, extent->second, chunk.bytes, chunk.first_sequence, chunk.last_sequence});
+
+  // The rest of the log, which goes up to what was looked at, or is none. One pass, as nobody waits for a sort of them.
+  void LookInto(const std::map<uint64_t, KeptChunk>& kept, const ChunkExtents& extents) {
+    const KeptChunk* hit = nullptr;
+    uint64_t begin = begin_, end = 0;
+    for (const auto& [id, chunk] : kept) {
+      begin = std::min(begin, chunk.first_sequence);
+      end = std::max(end, chunk.last_sequence + 1);
+      if (chunk.first_sequence <= sequence_ && sequence_ <= chunk.last_sequence) hit = &chunk;
+    }
+    if (end != begin_) return;
+    const auto extent = hit != nullptr ? extents.find(hit->id) : extents.end();
+    if (extent != extents.end()) {
+      Take({hit->id, extent->second, hit->bytes, hit->first_sequence, hit->last_sequence});
+    } else if (hit == nullptr) {
+      begin_ = begin;
+    }
   }
 
   bool found() const { return begin_ <= sequence_; }
@@ -112,9 +126,8 @@ void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExten
     end = chunk.first_sequence;
   }
   std::reverse(flushed.begin(), flushed.end());
-  const std::vector<KeptChunk> kept = ByAge();
-  const bool follows = whole && end == before + 1 && (kept.empty() || kept.back().last_sequence == before);
-  Keep(flushed, follows, edit, extents);
+  // What is kept goes up to the flushed sequence.
+  Keep(flushed, whole && end == before + 1, edit, extents);
 }
 
 bool KeptLog::LetGo() {
@@ -153,10 +166,7 @@ Status KeptLog::Find(uint64_t sequence, LogPart* part) const {
   for (const MemTableRef& memtable : tree_->immutables) {
     if (!ends) look_into(*memtable);
   }
-  const std::vector<KeptChunk> kept = ends ? std::vector<KeptChunk>() : ByAge();
-  for (auto chunk = kept.rbegin(); !ends && chunk != kept.rend(); ++chunk) {
-    ends = search.EndsWith(*chunk, tree_->versions->kept());
-  }
+  if (!ends) search.LookInto(tree_->versions->manifest().kept, tree_->versions->kept());
   if (search.found()) return Status::OK();
   return Status::NotFound("write " + std::to_string(sequence) + " is in the log no more",
                           "the oldest there is " + std::to_string(search.oldest()) +
