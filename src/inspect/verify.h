@@ -76,6 +76,8 @@ struct VerifyResult {
   uint64_t log_writes = 0;
   uint64_t last_sequence = 0;
   SavepointFigures savepoints;
+  uint64_t kept_chunks = 0;  // for the update stream
+  uint64_t kept_bytes = 0;   // of their extents, as far as no table has them
   uint64_t extents = 0;
   uint64_t used_bytes = 0;  // header page and extents
   uint64_t free_bytes = 0;  // of the file

@@ -155,6 +155,14 @@ VersionEdit NewSavepointsEdit() {
   return edit;
 }
 
+VersionEdit KeptLogEdit() {
+  VersionEdit edit;
+  edit.SetNextId(40);
+  edit.kept.push_back({23, 65536, 1000, 900, 1000});
+  edit.kept.push_back({24, 69632, 4096, 1001, kMaxSequence});
+  return edit;
+}
+
 std::string Encoded(const VersionEdit& edit) {
   std::string bytes;
   edit.EncodeTo(&bytes);
@@ -197,6 +205,7 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "ranges", Encoded(RangesEdit()));
   corpus->Add("version_edit", "savepoints", Encoded(SavepointsEdit()));
   corpus->Add("version_edit", "new_savepoints", Encoded(NewSavepointsEdit()));
+  corpus->Add("version_edit", "kept_log", Encoded(KeptLogEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "expiring", Record(9, kTypeExpiringValue, "key", "\1\2\3\4\5\6\7\10value"));
