@@ -541,7 +541,7 @@ TEST_F(UpdatesTest, DamageIsTold) {
   const VerifyResult result = VerifyPool(*image, BytewiseComparator(), VerifyOptions());
   ASSERT_FALSE(result.problems.empty());
   EXPECT_NE(std::string::npos, result.problems[0].ToString().find("kept log chunk")) << result.problems[0].ToString();
-  EXPECT_EQ(2u, result.kept_chunks);
+  EXPECT_EQ(2u, result.kept_log.chunks);
 }
 
 TEST_F(UpdatesTest, ARepairKeepsNoLog) {
