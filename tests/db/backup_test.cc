@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -305,6 +306,28 @@ TEST_F(BackupTest, CopiesWhatIsNew) {
     EXPECT_LE(info.new_bytes * 100, written * 115) << mib;
     EXPECT_EQ(BytesBelow(folder_) - before, info.new_bytes) << mib;
   }
+}
+
+// Of a data file that other generations have a part of, the rest becomes a hole.
+TEST_F(BackupTest, DeletingGivesSpaceBack) {
+  Open();
+  Fill(4000, 800);
+  ASSERT_OK(db_->WaitForIdle());
+  Make();
+  Fill(2000, 800, 1);
+  ASSERT_OK(db_->WaitForIdle());
+  Make();
+  const auto stored = [&] {
+    struct stat info = {};
+    EXPECT_EQ(0, stat((folder_ + "/data/000001").c_str(), &info));
+    return static_cast<uint64_t>(info.st_blocks) * 512;
+  };
+  const uint64_t before = stored();
+  ASSERT_OK(DeleteBackup(folder_, 1));
+  if (!fs::exists(folder_ + "/data/000001")) GTEST_SKIP() << "nothing was shared";
+  EXPECT_LT(stored(), before);
+  EXPECT_GT(stored(), 0u);
+  ASSERT_OK(VerifyBackup(backup_, folder_, 0));
 }
 
 // Writers count in keys of their own, two in each batch: every generation has a prefix of each one's batches.
