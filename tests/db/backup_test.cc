@@ -1,156 +1,20 @@
 // Backups: that every generation restores to what the database had at the call, that a generation copies little more
-// than what is new, that damage anywhere is found, and what is left when making one is cut off or fails.
+// than what is new, and what is refused.
 
-#include "miodb/backup.h"
-
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <atomic>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <map>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "miodb/env.h"
 #include "tests/common/environment.h"
-#include "tests/common/in_child.h"
-#include "tests/common/model_test_base.h"
+#include "tests/db/backup_fixture.h"
 
 namespace miodb::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-uint64_t BytesBelow(const std::string& folder) {
-  uint64_t bytes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) bytes += entry.file_size();
-  }
-  return bytes;
-}
-
-class BackupTest : public ModelTestBase {
- protected:
-  BackupTest() : folder_(dir_ / "backup"), copy_(dir_ / "copy") {}
-
-  BackupInfo Make() {
-    BackupInfo info;
-    EXPECT_OK(db_->CreateBackup(backup_, folder_, &info));
-    return info;
-  }
-
-  std::vector<BackupInfo> List() const {
-    std::vector<BackupInfo> generations;
-    EXPECT_OK(ListBackups(folder_, &generations));
-    return generations;
-  }
-
-  Options OptionsOf(const std::string& directory) const {
-    Options options = options_;
-    options.create_if_missing = false;
-    options.pool_path.clear();
-    options.nvm_regions.clear();
-    options.wal_dir.clear();
-    options.ssd_path = options_.ssd_path.empty() ? "" : directory + "/ssd";
-    return options;
-  }
-
-  std::unique_ptr<DB> OpenCopy() const {
-    DB* db = nullptr;
-    EXPECT_OK(DB::Open(OptionsOf(copy_), copy_, &db));
-    return std::unique_ptr<DB>(db);
-  }
-
-  Status Restore(uint64_t generation) { return RestoreBackup(OptionsOf(copy_), backup_, folder_, generation, copy_); }
-
-  // What a generation has.
-  std::string Shows(uint64_t generation) {
-    const Status s = Restore(generation);
-    if (!s.ok()) return s.ToString();
-    std::string forward = "cannot be opened";
-    {
-      const std::unique_ptr<DB> copy = OpenCopy();
-      if (copy != nullptr) forward = Forward(copy.get());
-    }
-    fs::remove_all(copy_);
-    EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
-    return forward;
-  }
-
-  // All that is listed, against what each has to have.
-  void CheckAll(const std::map<uint64_t, std::string>& models) {
-    ASSERT_OK(VerifyBackup(backup_, folder_, 0));
-    const std::vector<BackupInfo> generations = List();
-    ASSERT_EQ(models.size(), generations.size());
-    for (const BackupInfo& info : generations) {
-      ASSERT_EQ(1u, models.count(info.generation)) << info.generation;
-      ASSERT_EQ(models.at(info.generation), Shows(info.generation)) << info.generation;
-    }
-  }
-
-  // Generations of a database that flushes, merges and is opened again between writes, some of which are deleted.
-  void CheckAtRandom(uint64_t seed, int rounds) {
-    Random random(seed);
-    Model model(BytewiseComparator());
-    const bool closes = options_.pool_path != "anonymous";
-    std::map<uint64_t, std::string> models;
-    for (int round = 0; round < rounds && !HasFailure(); round++) {
-      WriteSome(&random, static_cast<int>(random.Uniform(200)), &model);
-      if (random.OneIn(4)) ASSERT_OK(db_->Flush());
-      if (random.OneIn(6)) Settle();
-      if (closes && random.OneIn(6)) Open();
-      if (random.OneIn(4)) ASSERT_OK(db_->CreateSavepoint(std::to_string(round)));
-      models[Make().generation] = Text(model.Snapshot());
-      WriteSome(&random, static_cast<int>(random.Uniform(20)), &model);
-      if (models.size() > 3 || random.OneIn(5)) {
-        const auto gone = std::next(models.begin(), static_cast<long>(random.Uniform(models.size())));
-        ASSERT_OK(DeleteBackup(folder_, gone->first));
-        models.erase(gone);
-      }
-      if (round % 4 == 3 || round + 1 == rounds) CheckAll(models);
-    }
-  }
-
-  static std::vector<std::string> FilesBelow(const std::string& folder) {
-    std::vector<std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file()) files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-
-  void CutOff(uint64_t rounds);
-
-  BackupOptions backup_;
-  const std::string folder_;
-  const std::string copy_;
-};
-
-// As root, a file system of one megabyte.
-class SmallDisk {
- public:
-  explicit SmallDisk(const std::string& path) : path_(path) {
-    fs::create_directory(path);
-    mounted_ = mount("none", path.c_str(), "tmpfs", 0, "size=1m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-
- private:
-  const std::string path_;
-  bool mounted_ = false;
-};
 
 TEST_F(BackupTest, GenerationsAreStatesOfTheirMoments) {
   Open();
@@ -307,6 +171,28 @@ TEST_F(BackupTest, CopiesWhatIsNew) {
   }
 }
 
+// Of a data file that other generations have a part of, the rest becomes a hole.
+TEST_F(BackupTest, DeletingGivesSpaceBack) {
+  Open();
+  Fill(4000, 800);
+  ASSERT_OK(db_->WaitForIdle());
+  Make();
+  Fill(2000, 800, 1);
+  ASSERT_OK(db_->WaitForIdle());
+  Make();
+  const auto stored = [&] {
+    struct stat info = {};
+    EXPECT_EQ(0, stat((folder_ + "/data/000001").c_str(), &info));
+    return static_cast<uint64_t>(info.st_blocks) * 512;
+  };
+  const uint64_t before = stored();
+  ASSERT_OK(DeleteBackup(folder_, 1));
+  if (!fs::exists(folder_ + "/data/000001")) GTEST_SKIP() << "nothing was shared";
+  EXPECT_LT(stored(), before);
+  EXPECT_GT(stored(), 0u);
+  ASSERT_OK(VerifyBackup(backup_, folder_, 0));
+}
+
 // Writers count in keys of their own, two in each batch: every generation has a prefix of each one's batches.
 TEST_F(BackupTest, BesideWriters) {
   options_.write_buffer_size = 256 * 1024;
@@ -447,284 +333,6 @@ TEST_F(BackupTest, RefusesOneOfAVolatilePoolWithAnSsdTier) {
   Open();
   EXPECT_TRUE(db_->CreateBackup(backup_, folder_, nullptr).IsNotSupportedError());
   EXPECT_FALSE(fs::exists(folder_));
-}
-
-// ---- damage
-
-// A flipped byte anywhere in record, mark or data is found by whoever reads it, and what is restored is right.
-TEST_F(BackupTest, FindsEveryFlippedByte) {
-  Open();
-  Put("a", std::string(200, 'x'));
-  ASSERT_OK(db_->Flush());
-  Put("b", "2");
-  Make();
-  Random random(5);
-  for (const std::string& file : FilesBelow(folder_)) {
-    if (file.ends_with("BACKUP.lock")) continue;
-    std::string bytes;
-    ASSERT_OK(ReadFileToString(Env::Default(), file, &bytes));
-    const uint64_t step = bytes.size() / ByScale(300, 3000, 100000) + 1;
-    for (uint64_t at = 0; at < bytes.size() && !HasFailure(); at += 1 + random.Uniform(2 * step - 1)) {
-      std::string damaged = bytes;
-      damaged[at] = static_cast<char>(damaged[at] ^ (1 << random.Uniform(8)));
-      std::ofstream(file, std::ios::binary) << damaged;
-      EXPECT_TRUE(VerifyBackup(backup_, folder_, 0).IsCorruption()) << file << " at " << at;
-      if (random.OneIn(20)) {
-        EXPECT_TRUE(Restore(1).IsCorruption()) << file << " at " << at;
-        EXPECT_FALSE(fs::exists(copy_));
-        EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
-      }
-    }
-    for (uint64_t size = 0; size < bytes.size() && !HasFailure(); size += 1 + random.Uniform(4 * step)) {
-      std::ofstream(file, std::ios::binary) << bytes.substr(0, size);
-      EXPECT_TRUE(VerifyBackup(backup_, folder_, 0).IsCorruption()) << file << " cut to " << size;
-    }
-    std::ofstream(file, std::ios::binary) << bytes;
-    ASSERT_OK(VerifyBackup(backup_, folder_, 0));
-  }
-}
-
-// A damaged generation can be deleted, and what others have of their own stays.
-TEST_F(BackupTest, DamagedGenerationsCanBeDeleted) {
-  Open();
-  Put("a", "1");
-  Make();
-  Put("b", "2");
-  Make();
-  std::ofstream(folder_ + "/generations/000002") << "damaged";
-  EXPECT_STATUS(Corruption, db_->CreateBackup(backup_, folder_, nullptr));
-  std::vector<BackupInfo> generations;
-  EXPECT_STATUS(Corruption, ListBackups(folder_, &generations));
-  EXPECT_EQ(1u, generations.size());
-  ASSERT_OK(DeleteBackup(folder_, 2));
-  CheckAll({{1, "(a->1)"}});
-  Make();
-  CheckAll({{1, "(a->1)"}, {2, "(a->1)(b->2)"}});
-  // What a data file has lost is copied anew.
-  fs::resize_file(folder_ + "/data/000001", 10);
-  Make();
-  EXPECT_STATUS(Corruption, VerifyBackup(backup_, folder_, 1));
-  EXPECT_OK(VerifyBackup(backup_, folder_, 3));
-}
-
-// ---- errors and crashes
-
-TEST_F(BackupTest, ProgressEndsAndCancels) {
-  Open();
-  Fill(8000, 800);
-  uint64_t last = 0, whole = 0;
-  backup_.progress = [&](uint64_t done, uint64_t all) {
-    EXPECT_GE(done, last);
-    last = done;
-    whole = all;
-    return true;
-  };
-  const BackupInfo info = Make();
-  EXPECT_EQ(info.bytes, last);
-  EXPECT_EQ(info.bytes, whole);
-  Fill(8000, 800, 1);
-  ASSERT_OK(db_->WaitForIdle());
-  backup_.progress = [](uint64_t done, uint64_t all) { return done < all; };
-  EXPECT_STATUS(IOError, db_->CreateBackup(backup_, folder_, nullptr));
-  EXPECT_EQ(1u, List().size());
-  const uint64_t left = fs::file_size(folder_ + "/data/000002");
-  EXPECT_GT(left, 0u);
-  EXPECT_STATUS(IOError, VerifyBackup(backup_, folder_, 1));
-  EXPECT_STATUS(IOError, Restore(1));
-  EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
-  backup_.progress = nullptr;
-  Make();
-  EXPECT_LE(fs::file_size(folder_ + "/data/000002"), left + 64 * kKiB);  // what was copied was taken up
-  ASSERT_OK(VerifyBackup(backup_, folder_, 0));
-}
-
-TEST_F(BackupTest, KeepsToARate) {
-  Open();
-  Fill(500, 1000);
-  backup_.bytes_per_second = 2 * kMiB;
-  const auto start = std::chrono::steady_clock::now();
-  const BackupInfo info = Make();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  EXPECT_GE(seconds + 0.2, static_cast<double>(info.new_bytes) / (2 * kMiB));
-}
-
-TEST_F(BackupTest, OneAtATime) {
-  Open();
-  Fill(500, 1000);
-  Make();
-  Put("a", "1");
-  backup_.progress = [&](uint64_t, uint64_t) {
-    EXPECT_STATUS(IOError, db_->CreateBackup(BackupOptions(), folder_, nullptr));
-    EXPECT_STATUS(IOError, DeleteBackup(folder_, 1));
-    EXPECT_OK(VerifyBackup(BackupOptions(), folder_, 1));
-    EXPECT_EQ(1u, List().size());
-    return true;
-  };
-  Make();
-  backup_.progress = [&](uint64_t, uint64_t) {
-    EXPECT_STATUS(IOError, DeleteBackup(folder_, 1));
-    EXPECT_OK(VerifyBackup(BackupOptions(), folder_, 2));
-    return true;
-  };
-  EXPECT_OK(VerifyBackup(backup_, folder_, 1));
-}
-
-// A file that may not become as long as it has to be stands for a file system that is full.
-TEST_F(BackupTest, AFailureLeavesWhatThereWas) {
-  Open();
-  Put("a", "1");
-  Make();
-  const std::vector<std::string> before = FilesBelow(folder_);
-  Fill(4000, 800);
-  rlimit whole, limit;
-  ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &whole));
-  limit = whole;
-  limit.rlim_cur = kMiB;
-  ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &limit));
-  const Status s = db_->CreateBackup(backup_, folder_, nullptr);
-  const Status restored = Restore(1);
-  ASSERT_EQ(0, setrlimit(RLIMIT_FSIZE, &whole));
-  EXPECT_STATUS(IOError, s);
-  EXPECT_EQ(before, FilesBelow(folder_));
-  EXPECT_EQ(restored.ok(), fs::exists(copy_));
-  fs::remove_all(copy_);
-  Make();
-  EXPECT_EQ("(a->1)", Shows(1));
-  ASSERT_OK(VerifyBackup(backup_, folder_, 0));
-}
-
-TEST_F(BackupTest, AFullDiskLeavesWhatThereWas) {
-  const std::string place = dir_ / "small";
-  const SmallDisk disk(place);
-  if (!disk.mounted()) GTEST_SKIP() << "cannot mount a tmpfs: " << strerror(errno);
-  Open();
-  Put("a", "1");
-  BackupInfo info;
-  ASSERT_OK(db_->CreateBackup(backup_, place + "/backup", &info));
-  const std::vector<std::string> before = FilesBelow(place);
-  Fill(4000, 800);
-  const Status s = db_->CreateBackup(backup_, place + "/backup", &info);
-  EXPECT_NE(std::string::npos, s.ToString().find("No space left")) << s.ToString();
-  EXPECT_EQ(before, FilesBelow(place));
-  EXPECT_OK(VerifyBackup(backup_, place + "/backup", 0));
-  Make();
-  for (const std::string pool : {"", "/pool"}) {
-    Options options = OptionsOf(copy_);
-    if (!pool.empty()) options.pool_path = place + pool;
-    const std::string directory = pool.empty() ? place + "/copy" : copy_;
-    EXPECT_FALSE(RestoreBackup(options, backup_, folder_, 0, directory).ok());
-    EXPECT_EQ(before, FilesBelow(place));
-    EXPECT_FALSE(fs::exists(directory));
-    EXPECT_FALSE(fs::exists(directory + ".tmp"));
-  }
-}
-
-// A restore that is killed at any moment leaves nothing that keeps the next one from its work.
-TEST_F(BackupTest, RestoringIsRepeatedAfterAKill) {
-  UseSsd();
-  Open();
-  const uint64_t count = 5 * kMiB / kValueBytes;
-  Fill(count, kValueBytes);
-  ASSERT_OK(db_->WaitForIdle());
-  ASSERT_GT(Counter("ssd-files"), 0u);
-  Make();
-  Close();
-  Random random(13);
-  Options options = OptionsOf(copy_);
-  options.pool_path = dir_ / "restored_pool";
-  options.ssd_path = dir_ / "restored_ssd";
-  for (uint64_t round = 0; round < ByScale(20, 100, 500) && !HasFailure(); round++) {
-    const uint64_t share = random.Uniform(1100);
-    const int status = InChild([&] {
-      BackupOptions dies;
-      dies.progress = [&](uint64_t done, uint64_t all) {
-        if (done * 1000 >= all * share) kill(getpid(), SIGKILL);
-        return true;
-      };
-      std::thread([share] {
-        std::this_thread::sleep_for(std::chrono::microseconds(share * 30));
-        kill(getpid(), SIGKILL);
-      }).detach();
-      return RestoreBackup(options, dies, folder_, 1, copy_).ok() ? 0 : 1;
-    });
-    ASSERT_TRUE(status == 0 || status == 1000 + SIGKILL) << status;
-    if (round % 3 != 2 && !fs::exists(copy_)) continue;  // what several leave is the next one's
-    if (!fs::exists(copy_)) ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));
-    DB* opened = nullptr;
-    ASSERT_OK(DB::Open(options, copy_, &opened));
-    db_.reset(opened);
-    for (uint64_t i = 0; i < count; i += 97) ASSERT_EQ(FilledValue(i, kValueBytes, 0), Get(FilledKey(i))) << i;
-    Close();
-    ASSERT_OK(DestroyDB(copy_, options));
-    for (const std::string& path : {copy_ + ".tmp", copy_, options.pool_path, options.ssd_path}) {
-      ASSERT_FALSE(fs::exists(path)) << path;
-    }
-  }
-}
-
-// Kills a process at some byte of making a generation, again and again. Power loss may leave less of the files that it
-// was writing: so these are cut to any length.
-void BackupTest::CutOff(uint64_t rounds) {
-  Random random(12);
-  Model model(BytewiseComparator());
-  std::map<uint64_t, std::string> models;
-  for (uint64_t round = 0; round < rounds && !HasFailure(); round++) {
-    Open();
-    WriteSome(&random, static_cast<int>(random.Uniform(150)), &model);
-    if (random.OneIn(3)) Fill(random.Uniform(3000), 700, static_cast<int>(round));
-    if (random.OneIn(4)) ASSERT_OK(db_->Flush());
-    const std::string now = Forward(db_.get());
-    Close();
-    const uint64_t share = random.Uniform(1200);
-    const uint64_t micros = random.Uniform(4000);
-    const int status = InChild([&] {
-      Open();
-      BackupOptions dies;
-      dies.progress = [&](uint64_t done, uint64_t all) {
-        if (done * 1000 >= all * share) kill(getpid(), SIGKILL);
-        return true;
-      };
-      if (random.OneIn(3)) {
-        dies.progress = nullptr;
-        std::thread([micros] {
-          std::this_thread::sleep_for(std::chrono::microseconds(micros));
-          kill(getpid(), SIGKILL);
-        }).detach();
-      }
-      db_->CreateBackup(dies, folder_, nullptr).IgnoreError();
-      return 0;
-    });
-    ASSERT_TRUE(status == 0 || status == 1000 + SIGKILL) << status;
-    const uint64_t next = models.empty() ? 1 : models.rbegin()->first + 1;
-    char name[16];
-    snprintf(name, sizeof(name), "/%06d", static_cast<int>(next));
-    const std::string data = folder_ + "/data" + name, record = folder_ + "/generations" + name;
-    if (fs::exists(record)) {
-      models[next] = now;
-    } else {
-      for (const std::string& file : {data, record + ".tmp"}) {
-        if (fs::exists(file) && random.OneIn(2)) fs::resize_file(file, random.Uniform(fs::file_size(file) + 1));
-      }
-    }
-    if (fs::exists(folder_ + "/BACKUP")) CheckAll(models);
-    if (!random.OneIn(3)) continue;  // what several leave is the next one's, too
-    Open();
-    models[Make().generation] = now;
-    Close();
-    CheckAll(models);
-    while (models.size() > 3) {
-      ASSERT_OK(DeleteBackup(folder_, models.begin()->first));
-      models.erase(models.begin());
-    }
-  }
-  EXPECT_FALSE(models.empty());
-}
-
-TEST_F(BackupTest, CutOffLeavesAllOrNothing) { CutOff(ByScale(25, 100, 500)); }
-
-TEST_F(BackupTest, CutOffOverAnSsdTierLeavesAllOrNothing) {
-  UseSsd();
-  CutOff(ByScale(8, 40, 200));
 }
 
 }  // namespace
