@@ -21,6 +21,7 @@ struct miodb_backups_t {
 
 namespace {
 
+// A number that the list does not have is a mistake of the program.
 const BackupInfo& At(const miodb_backups_t* backups, size_t i) {
   CHECK_LT(i, RepOf(backups).size());
   return RepOf(backups)[i];

@@ -18,6 +18,7 @@ namespace miodb {
 
 namespace {
 
+// A file that is not there counts as empty, and so does what is no file.
 uint64_t SizeOfFile(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
@@ -25,7 +26,9 @@ uint64_t SizeOfFile(const std::string& path) {
 
 }  // namespace
 
-// What files have lost is not shared.
+// Of the newest generation's blocks and table files those that are still there as a whole: what files have lost is not
+// shared, so that a new generation does not inherit the damage. A pool with another secret has other hashes, and shares
+// nothing.
 Status Backup::FindShared(const BackupFolder& folder, uint64_t* newest, Shared* shared) const {
   DCHECK(newest != nullptr && shared != nullptr && shared->blocks.empty());
   BackupRecord record;
@@ -174,6 +177,7 @@ Status Backup::CreateIn(const BackupFolder& folder, BackupInfo* info) {
   return s;
 }
 
+// The folder is locked for as long as it is added to; the database is asked first, since it may refuse.
 Status Backup::Create(const std::string& path, BackupInfo* info) {
   if (path.empty()) return Status::InvalidArgument("CreateBackup", "the folder has no name");
   Status s = CheckCopyable(db_, "CreateBackup");

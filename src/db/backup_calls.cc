@@ -29,6 +29,7 @@ Status CheckTable(const BackupFolder& folder, const BackupTable& table, const Ta
   return Status::Corruption(folder.TablePath(table), "is damaged: delete the generations that have it");
 }
 
+// A record is written when its table files have their names, so nothing but a loss explains it.
 Status Missing(const BackupFolder& folder, const BackupTable& table) {
   return Status::Corruption(folder.TablePath(table), "missing: a generation has it");
 }
@@ -146,6 +147,7 @@ std::string Restore::InWorkshop(const std::string& path) const {
   return below.has_value() ? workshop_.path() + "/" + *below : path;
 }
 
+// Nothing that exists is written over, nor taken for a part that is left of an earlier call: that was removed before.
 Status Restore::CheckPaths() const {
   if (!IsSystemEnv(options_.env)) return Status::NotSupported("RestoreBackup", "Options::env is not the system's");
   if (!options_.pool_path.empty()) {
@@ -182,6 +184,8 @@ void Restore::RemoveLeft() const {
   }
 }
 
+// The blocks of an extent lie in data files one behind the other, or in those of older generations. Each is hashed
+// before the pool gets it.
 Status Restore::CopyPart(const PoolCopy::Part& part, const PoolCopy::Sink& sink) {
   DCHECK(sink != nullptr);
   const auto extent = std::lower_bound(record_.extents.begin(), record_.extents.end(), part.offset,
@@ -232,6 +236,7 @@ Status Restore::CopyTable(const BackupTable& table, const std::string& to) {
   return s.IsNotFound() ? Missing(folder_, table) : s;
 }
 
+// The table files of the state are asked for in its order, which is that of the record.
 Status Restore::MakeSsd(const std::string& path, uint64_t pool_id) {
   CHECK(!path.empty());
   if (path == options_.ssd_path) made_ssd_ = path;

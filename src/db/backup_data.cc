@@ -31,6 +31,7 @@ Status ReadAt(int fd, const std::string& path, uint64_t position, char* bytes, s
   return Status::OK();
 }
 
+// A write that the file system cuts short goes on with the rest; one that writes nothing is an error.
 Status WriteAt(int fd, const std::string& path, uint64_t position, const char* bytes, size_t size) {
   DCHECK(bytes != nullptr);
   const NoFileSizeSignal no_signal;

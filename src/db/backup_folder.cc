@@ -163,11 +163,13 @@ Status BackupFolder::OpenToList() {
   return env_->FileExists(path_) ? CheckMark(nullptr) : Status::NotFound(path_, "does not exist");
 }
 
+// Deletions wait their turn while generations are read, and additions do not.
 Status BackupFolder::OpenToRead() {
   const Status s = OpenToList();
   return s.ok() ? Lock(O_RDONLY, {kReading}, F_RDLCK) : s;
 }
 
+// Nobody reads and nobody adds while something goes.
 Status BackupFolder::OpenToDelete() {
   const Status s = OpenToList();
   return s.ok() ? Lock(O_RDWR, {kChanging, kReading}, F_WRLCK) : s;
@@ -210,6 +212,7 @@ Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
                                       " is damaged, or another version's: delete the generation");
 }
 
+// Numbers rise, so the last one is the newest.
 Status BackupFolder::ReadNewest(BackupRecord* record) const {
   DCHECK(record != nullptr);
   std::vector<uint64_t> generations;

@@ -13,6 +13,7 @@ namespace miodb {
 
 namespace {
 
+// Of the pool, when no table has the extent as its payload any more.
 uint64_t SpaceOf(const KeptChunk& chunk) { return RoundToUnit(chunk.bytes); }
 
 // Goes through the log from its newest part to the one with a write.
@@ -72,6 +73,7 @@ uint64_t KeptLog::limit() const {
   return db_.options.log_mode == kLogPmem && !db_.hooks.repairs ? db_.options.keep_log_bytes : 0;
 }
 
+// The manifest has them by id; what a follower goes by is the sequence.
 std::vector<KeptChunk> KeptLog::ByAge() const {
   std::vector<KeptChunk> kept;
   for (const auto& [id, chunk] : tree_->versions->manifest().kept) {
@@ -130,6 +132,8 @@ void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExten
   Keep(flushed, whole && end == before + 1, edit, extents);
 }
 
+// Half of it, the oldest first: a pool that is nearly full needs more than one chunk, and a follower may still find
+// what it is about to read.
 bool KeptLog::LetGo() {
   if (tree_->versions->manifest().kept.empty() || !control_->error().ok()) return false;
   VersionEdit edit;

@@ -23,7 +23,8 @@ Status CheckCopyable(const DbContext& db, const char* call) {
                               "the pool is anonymous and has an SSD tier: close the database and copy its directories");
 }
 
-// Tables share the extents of their payload.
+// Tables share the extents of their payload, so a map by offset has each once. Log chunks come last: what a flush has
+// made tables of is not among them.
 std::vector<PoolCopy::Part> PartsOf(const FrozenState& frozen) {
   CHECK(frozen.version != nullptr);
   std::map<PmRef, PoolCopy::Part> parts;

@@ -23,6 +23,8 @@ bool IsErasure(const RecordView& record) {
 
 UpdateIterator::~UpdateIterator() = default;
 
+// The first batch is found here, so that a caller who comes too late is told at once. Numbers begin with 1: who asks
+// for 0 wants all that there is.
 Status UpdateStream::Open(const DbContext& db, Control* control, const Tree* tree, const KeptLog* log,
                           uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
   DCHECK(updates != nullptr);
@@ -49,6 +51,7 @@ void UpdateStream::Next() {
   DCHECK(status_.ok() || !valid_);
 }
 
+// Of the batch that it is at; a number inside of a batch was asked for, maybe.
 uint64_t UpdateStream::sequence() const {
   DCHECK(valid_);
   return first_sequence_;
@@ -105,6 +108,8 @@ Status UpdateStream::Read() {
   return s;
 }
 
+// A frame is what one call has written, or a group of calls: its records become the operations of one batch, with the
+// keys that a program gave them. An update of a family has the family's id, by which a follower finds its own.
 Status UpdateStream::MakeBatch(const FrameView& frame) {
   DCHECK(frame.count > 0 && frame.body < frame.end);
   batch_.Clear();

@@ -23,6 +23,7 @@ bool GetKept(Slice* input, KeptChunk* chunk) {
     return false;
   }
   chunk->last_sequence = chunk->first_sequence + more;
+  DCHECK_GE(chunk->last_sequence, chunk->first_sequence);
   return chunk->first_sequence <= kMaxSequence && IsWhole(*chunk);
 }
 

@@ -88,6 +88,8 @@ void VersionSet::TakeUp(const StateOpener& opener) {
 
 Status VersionSet::OpenSavedState(const SavepointEntry& entry, StateOpener* opener,
                                   std::shared_ptr<Savepoint>* savepoint) {
+  DCHECK(*savepoint == nullptr);
+  DCHECK_GT(entry.id, 0u);
   ManifestState state;
   Status s = manifest_.ReadState(entry, &state);
   if (!s.ok()) return s;
@@ -142,6 +144,7 @@ Status VersionSet::OpenKept(StateOpener* opener) {
   for (const auto& [id, chunk] : manifest_.state().kept) {
     if (MIODB_MUTATED(kKeptUnclaimed)) break;
     const LogChunkPlace place = {id, chunk.offset, RoundToUnit(chunk.bytes), true, chunk.bytes};
+    DCHECK_EQ(id, chunk.id);
     Status s = opener->OpenChunk(place, chunk.bytes, &kept_[id]);
     if (!s.ok()) return s;
   }
