@@ -1,9 +1,9 @@
 // The calls of backups that need no database: listing, verifying, deleting, restoring.
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,10 +48,18 @@ Status ReadTable(const BackupFolder& folder, const BackupRecord& record, const B
   return s.IsNotFound() ? Missing(folder, table) : s;
 }
 
-// What was read already.
+// What was read already, as the record says it that it was read for. Another record may say something else of the same
+// place.
 struct Verified {
-  std::set<std::pair<uint64_t, uint64_t>> blocks;  // data file and position
-  std::set<uint64_t> tables;
+  std::map<std::pair<uint64_t, uint64_t>, BackupBlock> blocks;  // by data file and position
+  std::map<std::string, BackupTable> tables;                    // by path
+
+  // Whether it is new, or something else was read there.
+  template <typename Key, typename Item>
+  static bool Note(std::map<Key, Item>* read, const Key& key, const Item& item) {
+    const auto [found, fresh] = read->emplace(key, item);
+    return fresh || !(found->second == item);
+  }
 };
 
 // What generations share is read with the first of them, and counts as done for the others.
@@ -63,7 +71,7 @@ Status VerifyRecord(const BackupFolder& folder, const BackupRecord& record, Back
     PmRef offset = extent.part.offset;
     for (const BackupBlock& block : extent.blocks) {
       const char* bytes = nullptr;
-      if (s.ok() && verified->blocks.emplace(block.file, block.position).second) {
+      if (s.ok() && Verified::Note(&verified->blocks, {block.file, block.position}, block)) {
         s = data.Read(offset, block, &bytes);
       }
       if (s.ok()) s = pace->Did(block.bytes);
@@ -73,7 +81,8 @@ Status VerifyRecord(const BackupFolder& folder, const BackupRecord& record, Back
   }
   for (const BackupTable& table : record.tables) {
     if (!s.ok()) return s;
-    s = verified->tables.insert(table.number).second ? ReadTable(folder, record, table, pace) : pace->Did(table.size);
+    const bool unread = Verified::Note(&verified->tables, folder.TablePath(table), table);
+    s = unread ? ReadTable(folder, record, table, pace) : pace->Did(table.size);
   }
   return s;
 }
@@ -114,7 +123,7 @@ class Restore {
         workshop_(env_, directory) {}
   ~Restore() {
     if (!made_pool_.empty()) RegionFile::Remove(made_pool_).IgnoreError();
-    if (!made_ssd_.empty()) SsdStore::Destroy(env_, made_ssd_).IgnoreError();
+    if (!made_ssd_.empty()) RemoveSsd(made_ssd_, uuid_);
   }
   Restore(const Restore&) = delete;
   Restore& operator=(const Restore&) = delete;
@@ -124,6 +133,7 @@ class Restore {
  private:
   Status CheckPaths() const;
   void RemoveLeft() const;
+  void RemoveSsd(const std::string& path, const Uuid& pool) const;
   std::string InWorkshop(const std::string& path) const;
   Status MakePool(const Uuid& uuid);
   Status MakeSsd(const std::string& path, uint64_t pool_id);
@@ -139,6 +149,7 @@ class Restore {
   Workshop workshop_;
   std::string made_pool_;  // outside of the workshop; they go with this, unless the database is published
   std::string made_ssd_;
+  Uuid uuid_ = {};  // of the new pool
 };
 
 // What is to lie in the directory lies in the workshop until that has its name.
@@ -177,10 +188,14 @@ void Restore::RemoveLeft() const {
     image.reset();  // lets go of its lock
     if (header.has_superblock && MakeUuid(header.uuid) == left.pool) RegionFile::Remove(left.pool_path).IgnoreError();
   }
+  if (!left.ssd_path.empty() && left.ssd_path == options_.ssd_path) RemoveSsd(left.ssd_path, left.pool);
+}
+
+// Somebody else may have made a directory of that name meanwhile.
+void Restore::RemoveSsd(const std::string& path, const Uuid& pool) const {
   uint64_t owner = 0;
-  if (!left.ssd_path.empty() && left.ssd_path == options_.ssd_path &&
-      SsdStore::ReadOwner(env_, left.ssd_path, &owner).ok() && owner == PoolIdOf(left.pool)) {
-    SsdStore::Destroy(env_, left.ssd_path).IgnoreError();
+  if (SsdStore::ReadOwner(env_, path, &owner).ok() && owner == PoolIdOf(pool)) {
+    SsdStore::Destroy(env_, path).IgnoreError();
   }
 }
 
@@ -255,7 +270,7 @@ Status Restore::Run() {
   if (!s.ok()) return s;
   StoreDescriptor store;
   store.state = StoreState::kInUse;
-  store.pool = NewUuid();
+  store.pool = uuid_ = NewUuid();
   store.pool_path = options_.pool_path.empty() ? "" : InWorkshop(options_.pool_path);
   if (!options_.ssd_path.empty() || !record_.tables.empty()) {
     store.ssd_path = options_.ssd_path.empty() ? SsdFolder(workshop_.path()) : InWorkshop(options_.ssd_path);

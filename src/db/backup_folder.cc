@@ -218,7 +218,10 @@ Status BackupFolder::ReadNewest(BackupRecord* record) const {
   std::vector<uint64_t> generations;
   Status s = List(&generations);
   if (!s.ok()) return s;
-  return generations.empty() ? Status::NotFound(path_, "has no generation") : Read(generations.back(), record);
+  if (generations.empty()) return Status::NotFound(path_, "has no generation");
+  s = Read(generations.back(), record);
+  // One that is listed and cannot be seen is no sign that there is none: its data would be written over.
+  return s.IsNotFound() ? Status::IOError(RecordPath(generations.back()), "is listed, and cannot be seen") : s;
 }
 
 // The record is the last to become durable, and the first to go: so all that a record names is there.

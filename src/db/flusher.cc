@@ -73,6 +73,7 @@ Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tab
                       std::vector<RangeDeletion> deleted) {
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
   CHECK(tables.empty() || !memtable.empty());  // all of a memtable may be single deletions and their puts
+  tree_->AwaitEdit();                          // kept log may go by it
   VersionEdit edit;
   const uint64_t run = tree_->versions->NewId();
   if (!MIODB_MUTATED(kRangesUnnamed)) {

@@ -135,6 +135,7 @@ void KeptLog::AddFlushed(const MemTable& memtable, VersionEdit* edit, ChunkExten
 // Half of it, the oldest first: a pool that is nearly full needs more than one chunk, and a follower may still find
 // what it is about to read.
 bool KeptLog::LetGo() {
+  tree_->AwaitEdit();  // a flush may be taking out the same
   if (tree_->versions->manifest().kept.empty() || !control_->error().ok()) return false;
   VersionEdit edit;
   const Status s = db_.WithMemory([&] {
