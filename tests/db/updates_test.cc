@@ -572,6 +572,29 @@ TEST_F(UpdatesTest, AFullPoolLetsGoOfIt) {
   ExpectGoodPool();
 }
 
+// Where a fence is slow an edit lets go of the mutex, and then a flush, a merge and a writer may look for log to let go
+// of at the same time.
+TEST_F(UpdatesTest, AFullPoolLetsGoOfEachChunkOnce) {
+  options_.persist_mode = kPersistFile;
+  options_.pool_size = 8 * kMiB;
+  Open();
+  const uint64_t rounds = ByScale(8, 30, 300);
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 3; writer++) {
+    writers.emplace_back([&, writer] {
+      for (uint64_t i = 0; i < rounds * 1000; i++) {
+        const std::string key = std::to_string(writer) + FilledKey(i % 200);
+        const Status s = db_->Put(WriteOptions(), key, FilledValue(i, 500, i));
+        if (!s.ok() && !s.IsNoSpace()) ADD_FAILURE() << s.ToString();
+        if (!s.ok() && !s.IsNoSpace()) return;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  ASSERT_OK(db_->Flush());
+  ExpectGoodPool();
+}
+
 TEST_F(UpdatesTest, AFullPoolIsAsFullAsWithoutIt) {
   uint64_t written[2];
   for (const bool keeps : {false, true}) {
