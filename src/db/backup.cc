@@ -24,6 +24,12 @@ uint64_t SizeOfFile(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
+bool IsOneFile(const std::string& a, const std::string& b) {
+  struct stat of_a, of_b;
+  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
 }  // namespace
 
 // Of the newest generation's blocks and table files those that are still there as a whole: what files have lost is not
@@ -86,8 +92,8 @@ Status Backup::CopyExtent(Run* run, const PoolCopy::Part& part) const {
   return s;
 }
 
-// A file that has its name was whole before, so one that an earlier run has left is as good as a new one. It has other
-// bytes only if it was damaged since; so what has another size is made anew.
+// A copy that an earlier run has left, or that only older generations have, may have been damaged since, and nothing
+// says what its hash was: it is made anew, over the old one, which has the same bytes if it is whole.
 Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
   BackupTable table(meta);
   const auto shared = run->shared.tables.find(meta.number);
@@ -105,18 +111,15 @@ Status Backup::CopyTable(Run* run, const SstMeta& meta) const {
     return run->pace.Did(std::min<uint64_t>(piece.size(), meta.size - std::min(meta.size, hash.size() - piece.size())));
   };
   Status s;
-  if (SizeOfFile(to) != meta.size) {
-    env->RemoveFile(to).IgnoreError();
-    if (::link(from.c_str(), to.c_str()) != 0) {
-      const std::string unfinished = to + ".tmp";
-      env->RemoveFile(unfinished).IgnoreError();
-      s = CopyFile(env, from, unfinished, [&](const Slice& piece) {
-        const Status waited = run->pace.Wait(piece.size());
-        run->copied += piece.size();
-        return waited;
-      });
-      if (s.ok()) s = env->RenameFile(unfinished, to);
-    }
+  if (!IsOneFile(from, to) && ::link(from.c_str(), to.c_str()) != 0) {
+    const std::string unfinished = to + ".tmp";
+    env->RemoveFile(unfinished).IgnoreError();
+    s = CopyFile(env, from, unfinished, [&](const Slice& piece) {
+      const Status waited = run->pace.Wait(piece.size());
+      run->copied += piece.size();
+      return waited;
+    });
+    if (s.ok()) s = env->RenameFile(unfinished, to);
   }
   if (s.ok()) s = ReadPieces(env, to, add);
   if (s.ok() && hash.size() != meta.size) s = Status::Corruption(from, "has another size than the manifest says");

@@ -170,6 +170,11 @@ Status Restore::CheckPaths() const {
                                      "exists: restoring makes the pool. Move it away, or remove it");
     }
   }
+  if (!options_.ssd_path.empty() && PathBelow(workshop_.directory(), options_.ssd_path).has_value() &&
+      options_.ssd_path != SsdFolder(workshop_.directory())) {
+    return Status::InvalidArgument(options_.ssd_path,
+                                   "is in the directory that is made: name \"ssd\" there, or a place outside");
+  }
   if (!options_.ssd_path.empty() && Exists(options_.ssd_path)) {
     return Status::InvalidArgument(options_.ssd_path,
                                    "exists: restoring makes the directory. Move it away, or remove it");

@@ -17,6 +17,9 @@ namespace miodb {
 
 namespace {
 
+// No record is as long: a pool of a terabyte has one of some tens of megabytes.
+constexpr uint64_t kMostRecordBytes = uint64_t{1} << 30;
+
 // The bytes of the lock file that are locked: by whoever changes the folder, and by whoever reads what may be deleted.
 constexpr int kChanging = 0;
 constexpr int kReading = 1;
@@ -103,10 +106,13 @@ Status BackupFolder::CheckMark(const Uuid* pool) const {
 Status BackupFolder::Lock(int flags, const std::vector<int>& parts, short type) {
   CHECK(!lock_.valid());
   const std::string path = BackupLockPath(path_);
-  Descriptor file((flags & O_ACCMODE) == O_RDWR ? OpenOrCreateFile(path, flags, access_, Links::kRefused)
-                                                : OpenFile(path, flags | kDontWait));
+  const bool reads = (flags & O_ACCMODE) == O_RDONLY;
+  int fd = reads ? OpenFile(path, flags | kDontWait) : -1;
+  // A folder that was copied may have come without the file.
+  if (fd < 0 && (!reads || errno == ENOENT)) fd = OpenOrCreateFile(path, O_RDWR, access_, Links::kRefused);
+  Descriptor file(fd);
   // Who can only read need not fear others on a medium that nobody can write to.
-  if (!file.valid()) return (flags & O_ACCMODE) == O_RDWR ? PosixError(path, errno) : Status::OK();
+  if (!file.valid()) return reads && (errno == EROFS || errno == EACCES) ? Status::OK() : PosixError(path, errno);
   CHECK(type == F_RDLCK || (flags & O_ACCMODE) == O_RDWR);  // what the system asks for
   for (const int part : parts) {
     struct flock range = {};
@@ -145,8 +151,8 @@ Status BackupFolder::Make(const Uuid& pool) {
   for (const std::string& folder : {RecordsPath(), DataPath(), TablesPath()}) {
     if (s.ok()) s = MakeFolder(env_, folder);
   }
-  if (!s.ok() || Exists(MarkPath(path_))) return s;
-  s = ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool));
+  if (s.ok() && !Exists(MarkPath(path_))) s = ReplaceFile(env_, MarkPath(path_), EncodeBackupMark(pool));
+  // A call that was cut off may have come no further than the names.
   if (s.ok()) s = SyncDirectory(path_);
   return s.ok() ? SyncDirectoryOf(path_) : s;
 }
@@ -199,7 +205,9 @@ Status BackupFolder::Read(uint64_t generation, BackupRecord* record) const {
   const std::string path = RecordPath(generation);
   if (!env_->FileExists(path)) return Status::NotFound(path_, "has no generation " + std::to_string(generation));
   std::string bytes, mark;
-  Status s = ReadFileToString(env_, path, &bytes);
+  uint64_t size = 0;
+  Status s = env_->GetFileSize(path, &size);
+  if (s.ok() && size <= kMostRecordBytes) s = ReadFileToString(env_, path, &bytes);
   if (s.ok()) s = ReadSmallFile(env_, MarkPath(path_), &mark);
   if (!s.ok()) return s;
   Uuid pool;

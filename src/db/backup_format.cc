@@ -165,7 +165,7 @@ bool BackupRecord::DecodeFrom(const Slice& bytes) {
   if (!Unseal(kRecordSeal, bytes, &content) || !GetFixed64(&content, &generation) || !GetFixed64(&content, &micros) ||
       !GetFixed64(&content, &new_bytes) || !GetFixed64(&content, &secret) || !GetUuid(&content, &pool) ||
       generation == 0 || !GetVarint64(&content, &edit_bytes) || edit_bytes > content.size() ||
-      !state.DecodeFrom(Slice(content.data(), edit_bytes)) || !state.savepoints.empty()) {
+      !state.DecodeFrom(Slice(content.data(), edit_bytes)) || !state.savepoints.empty() || !state.kept.empty()) {
     return false;
   }
   content.remove_prefix(edit_bytes);

@@ -73,12 +73,12 @@ Status Workshop::Empty(const std::string& folder) const {
   return s;
 }
 
-// The mark goes last, so that a removal that is cut off can be repeated.
+// The mark goes last, so that a removal that is cut off, or fails, can be repeated.
 void Workshop::Remove() {
-  Empty(path_).IgnoreError();
-  env_->RemoveFile(Mark()).IgnoreError();
+  const bool emptied = Empty(path_).ok();
+  if (emptied) env_->RemoveFile(Mark()).IgnoreError();
   lock_.Unlock();
-  env_->RemoveDir(path_).IgnoreError();
+  if (emptied) env_->RemoveDir(path_).IgnoreError();
 }
 
 // The name is never taken from another directory, which rename would do to an empty one.

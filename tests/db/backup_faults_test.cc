@@ -100,6 +100,44 @@ TEST_F(BackupFaultsTest, DamagedGenerationsCanBeDeleted) {
   EXPECT_OK(VerifyBackup(backup_, folder_, 3));
 }
 
+// What no record names has no hash to be told by: a table file of the right size that lies there is made anew.
+TEST_F(BackupFaultsTest, ATableFileThatWasLeftIsNotBelieved) {
+  UseSsd();
+  Open();
+  for (uint64_t round = 0; round < 4; round++) Fill(4000, 300, round);
+  Settle();
+  const std::string shown = Forward(db_.get());
+  Make();
+  int damaged = 0;
+  for (const std::string& file : FilesBelow(folder_ + "/tables")) {
+    std::string bytes;
+    ASSERT_OK(ReadFileToString(Env::Default(), file, &bytes));
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    fs::remove(file);  // the database has it by another name
+    std::ofstream(file, std::ios::binary) << bytes;
+    damaged++;
+  }
+  EXPECT_GT(damaged, 0);
+  fs::remove(folder_ + "/generations/000001");
+  Make();
+  ASSERT_OK(VerifyBackup(backup_, folder_, 1));
+  EXPECT_EQ(shown, Shows(1));
+}
+
+TEST_F(BackupFaultsTest, AnSsdTierInTheDirectoryHasItsName) {
+  UseSsd();
+  Open();
+  Put("a", "1");
+  Make();
+  Options options = OptionsOf(copy_);
+  options.ssd_path = copy_ + "/tier";
+  const Status s = RestoreBackup(options, backup_, folder_, 1, copy_);
+  EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
+  EXPECT_FALSE(fs::exists(copy_));
+  EXPECT_FALSE(fs::exists(copy_ + ".tmp"));
+  EXPECT_EQ("(a->1)", Shows(1));
+}
+
 // ---- errors and crashes
 
 TEST_F(BackupFaultsTest, ProgressEndsAndCancels) {
