@@ -574,7 +574,7 @@ TEST_F(UpdatesTest, AFullPoolLetsGoOfIt) {
 
 // Where a fence is slow an edit lets go of the mutex, and then a flush, a merge and a writer may look for log to let go
 // of at the same time.
-TEST_F(UpdatesTest, AFullPoolLetsGoOfEachChunkOnce) {
+TEST_F(UpdatesTest, AFullPoolInFileModeGoesOn) {
   options_.persist_mode = kPersistFile;
   options_.pool_size = 8 * kMiB;
   Open();
