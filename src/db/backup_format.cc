@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "src/format/sealed.h"
+#include "src/format/uuid_coding.h"
 
 namespace miodb {
 
@@ -20,17 +21,6 @@ constexpr uint64_t kSecondSeed = 0x6261636b75702d32u;
 
 // Positions of files are signed integers of the system.
 constexpr uint64_t kMostPosition = INT64_MAX / 2;
-
-void PutUuid(std::string* dst, const Uuid& uuid) {
-  dst->append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
-}
-
-bool GetUuid(Slice* input, Uuid* uuid) {
-  if (input->size() < uuid->size()) return false;
-  *uuid = MakeUuid(reinterpret_cast<const uint8_t*>(input->data()));
-  input->remove_prefix(uuid->size());
-  return true;
-}
 
 void PutHash(std::string* dst, const BlockHash& hash) {
   for (const uint64_t half : hash) PutFixed64(dst, half);

@@ -28,8 +28,8 @@
 //     cache only, and what is read from now on must not disappear at the next power failure.
 //     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
 //   5 One edit marks the chunks as sealed at their valid length and drops the empty ones, and those that the update
-//     stream is to have no more (kept_log.h). Nothing is ever appended to
-//     a recovered chunk, so a torn frame, or a stale one behind it, can never come to count.
+//     stream is to have no more (kept_log.h). Nothing is ever appended to a recovered chunk, so a torn frame, or a
+//     stale one behind it, can never come to count.
 //
 // What a crash leaves at any point: before the edit of step 5 everything as it was; after it the same state, sealed.
 // So recovering twice is recovering once.

@@ -51,7 +51,7 @@ void UpdateStream::Next() {
   DCHECK(status_.ok() || !valid_);
 }
 
-// Of the batch that it is at; a number inside of a batch was asked for, maybe.
+// The batch begins here, also where a number inside of it was asked for.
 uint64_t UpdateStream::sequence() const {
   DCHECK(valid_);
   return first_sequence_;
