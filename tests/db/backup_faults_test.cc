@@ -129,7 +129,7 @@ TEST_F(BackupFaultsTest, AnSsdTierInTheDirectoryHasItsName) {
   Open();
   Put("a", "1");
   Make();
-  Options options = OptionsOf(copy_);
+  Options options = OptionsOfCopy(copy_);
   options.ssd_path = copy_ + "/tier";
   const Status s = RestoreBackup(options, backup_, folder_, 1, copy_);
   EXPECT_TRUE(s.IsInvalidArgument()) << s.ToString();
@@ -240,7 +240,7 @@ TEST_F(BackupFaultsTest, AFullDiskLeavesWhatThereWas) {
   EXPECT_OK(VerifyBackup(backup_, place + "/backup", 0));
   Make();
   for (const std::string pool : {"", "/pool"}) {
-    Options options = OptionsOf(copy_);
+    Options options = OptionsOfCopy(copy_);
     if (!pool.empty()) options.pool_path = place + pool;
     const std::string directory = pool.empty() ? place + "/copy" : copy_;
     EXPECT_FALSE(RestoreBackup(options, backup_, folder_, 0, directory).ok());
@@ -261,7 +261,7 @@ TEST_F(BackupFaultsTest, RestoringIsRepeatedAfterAKill) {
   Make();
   Close();
   Random random(13);
-  Options options = OptionsOf(copy_);
+  Options options = OptionsOfCopy(copy_);
   options.pool_path = dir_ / "restored_pool";
   options.ssd_path = dir_ / "restored_ssd";
   for (uint64_t round = 0; round < ByScale(20, 100, 500) && !HasFailure(); round++) {

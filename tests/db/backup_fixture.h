@@ -42,23 +42,11 @@ class BackupTest : public ModelTestBase {
     return generations;
   }
 
-  Options OptionsOf(const std::string& directory) const {
-    Options options = options_;
-    options.create_if_missing = false;
-    options.pool_path.clear();
-    options.nvm_regions.clear();
-    options.wal_dir.clear();
-    options.ssd_path = options_.ssd_path.empty() ? "" : directory + "/ssd";
-    return options;
-  }
+  std::unique_ptr<DB> OpenCopy() const { return ModelTestBase::OpenCopy(copy_); }
 
-  std::unique_ptr<DB> OpenCopy() const {
-    DB* db = nullptr;
-    EXPECT_OK(DB::Open(OptionsOf(copy_), copy_, &db));
-    return std::unique_ptr<DB>(db);
+  Status Restore(uint64_t generation) {
+    return RestoreBackup(OptionsOfCopy(copy_), backup_, folder_, generation, copy_);
   }
-
-  Status Restore(uint64_t generation) { return RestoreBackup(OptionsOf(copy_), backup_, folder_, generation, copy_); }
 
   // What a generation has.
   std::string Shows(uint64_t generation) {
@@ -89,14 +77,9 @@ class BackupTest : public ModelTestBase {
   void CheckAtRandom(uint64_t seed, int rounds) {
     Random random(seed);
     Model model(BytewiseComparator());
-    const bool closes = options_.pool_path != "anonymous";
     std::map<uint64_t, std::string> models;
     for (int round = 0; round < rounds && !HasFailure(); round++) {
-      WriteSome(&random, static_cast<int>(random.Uniform(200)), &model);
-      if (random.OneIn(4)) ASSERT_OK(db_->Flush());
-      if (random.OneIn(6)) Settle();
-      if (closes && random.OneIn(6)) Open();
-      if (random.OneIn(4)) ASSERT_OK(db_->CreateSavepoint(std::to_string(round)));
+      WriteAndStir(&random, std::to_string(round), &model);
       models[Make().generation] = Text(model.Snapshot());
       WriteSome(&random, static_cast<int>(random.Uniform(20)), &model);
       if (models.size() > 3 || random.OneIn(5)) {

@@ -122,7 +122,7 @@ TEST_F(BackupTest, OverAnSsdTierHasEachFileOnce) {
     Fill(100, kValueBytes, 3);
     db_.swap(copy);
     copy.reset();
-    ASSERT_OK(DestroyDB(copy_, OptionsOf(copy_)));
+    ASSERT_OK(DestroyDB(copy_, OptionsOfCopy(copy_)));
     EXPECT_FALSE(fs::exists(copy_));
     if (generation == 1) ASSERT_OK(DeleteBackup(folder_, 1));
   }
@@ -239,7 +239,7 @@ TEST_F(BackupTest, RestoresToAnyPoolPath) {
   Open();
   Put("a", "1");
   Make();
-  Options options = OptionsOf(copy_);
+  Options options = OptionsOfCopy(copy_);
   options.pool_path = dir_ / "elsewhere";
   std::ofstream(options.pool_path + ".restoring") << "left of one that was cut off";
   ASSERT_OK(RestoreBackup(options, backup_, folder_, 1, copy_));

@@ -188,6 +188,18 @@ class LanesTest : public testing::Test {
     }
   }
 
+  // Each writes so many updates, and then runs no more.
+  std::vector<std::thread> StartWriters(uint64_t each, Progress* progress, std::atomic<size_t>* running) {
+    std::vector<std::thread> writers;
+    for (size_t w = 0; w < kWriters; w++) {
+      writers.emplace_back([this, each, w, progress, running] {
+        WriteUpTo(each, db_.get(), w, progress);
+        (*running)--;
+      });
+    }
+    return writers;
+  }
+
   TestDir dir_;
   Options options_;
   std::unique_ptr<DBImpl> db_;
@@ -198,13 +210,7 @@ TEST_F(LanesTest, EverySnapshotHasOfEachWriterAPrefixBesideFlushesAndMerges) {
   const uint64_t each = ByScale(RunsUnderSanitizer() ? 2000 : 6000, 20000, 400000);
   Progress progress{};
   std::atomic<size_t> running{kWriters};
-  std::vector<std::thread> writers;
-  for (size_t w = 0; w < kWriters; w++) {
-    writers.emplace_back([&, w] {
-      WriteUpTo(each, db_.get(), w, &progress);
-      running--;
-    });
-  }
+  std::vector<std::thread> writers = StartWriters(each, &progress, &running);
   Models models;
   while (running > 0 && !HasFatalFailure()) {
     std::array<uint64_t, kWriters> told, begun;
@@ -253,13 +259,7 @@ TEST_F(LanesTest, AFollowerGetsEveryWriteOnceAndInOrder) {
   const uint64_t each = ByScale(RunsUnderSanitizer() ? 2000 : 6000, 20000, 400000);
   Progress progress{};
   std::atomic<size_t> running{kWriters};
-  std::vector<std::thread> writers;
-  for (size_t w = 0; w < kWriters; w++) {
-    writers.emplace_back([&, w] {
-      WriteUpTo(each, db_.get(), w, &progress);
-      running--;
-    });
-  }
+  std::vector<std::thread> writers = StartWriters(each, &progress, &running);
   Models models;
   Follower follower;
   std::unique_ptr<UpdateIterator> updates;
