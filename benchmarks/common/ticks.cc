@@ -29,11 +29,11 @@ bool HasConstantRateCounter() {
 void Ticks::Calibrate() {
   if (use_counter_ || !HasConstantRateCounter()) return;
   const uint64_t start_nanos = MonotonicNanos();
-  const uint64_t start_ticks = __rdtsc();
+  const uint64_t start_ticks = __builtin_ia32_rdtsc();
   uint64_t nanos = 0;
   while ((nanos = MonotonicNanos() - start_nanos) < kCalibrationNanos) {
   }
-  const uint64_t ticks = __rdtsc() - start_ticks;
+  const uint64_t ticks = __builtin_ia32_rdtsc() - start_ticks;
   nanos_per_tick_ = (nanos << 32) / ticks;
   use_counter_ = nanos_per_tick_ > 0;
 }

@@ -9,10 +9,6 @@
 #include <cstdint>
 #include <ctime>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 namespace miodb::bench {
 
 class Ticks {
@@ -23,7 +19,7 @@ class Ticks {
 
   static uint64_t Now() {
 #if defined(__x86_64__)
-    if (use_counter_) return __rdtsc();
+    if (use_counter_) return __builtin_ia32_rdtsc();
 #endif
     return MonotonicNanos();
   }

@@ -124,7 +124,7 @@ void SpinClock::OrderedWait(uint64_t start, double ticks) const {
   while (now < last_look) now = Now();
   if (now < end) Steps(static_cast<int>(static_cast<double>(end - now) * steps_per_tick_));
 #if defined(__x86_64__)
-  _mm_lfence();
+  LoadFence();
 #endif
 }
 

@@ -9,10 +9,7 @@
 #include <cstdint>
 
 #include "src/util/clock.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "src/util/time_stamp.h"
 
 namespace miodb {
 
@@ -23,7 +20,7 @@ class SpinClock {
 
   uint64_t Now() const {
 #if defined(__x86_64__)
-    if (counter_) return __rdtsc();
+    if (counter_) return TimeStamp();
 #endif
     return NowNanos();
   }
@@ -32,8 +29,8 @@ class SpinClock {
   uint64_t OrderedNow() const {
 #if defined(__x86_64__)
     if (counter_) {
-      _mm_lfence();
-      return __rdtsc();
+      LoadFence();
+      return TimeStamp();
     }
 #endif
     return NowNanos();

@@ -9,16 +9,13 @@
 #include <cstdint>
 
 #include "src/util/clock.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "src/util/time_stamp.h"
 
 namespace miodb {
 
 inline uint64_t NowTicks() {
 #if defined(__x86_64__)
-  return __rdtsc();
+  return TimeStamp();
 #else
   return NowNanos();
 #endif
@@ -28,8 +25,7 @@ inline uint64_t NowTicks() {
 // wait for. That of a cache miss would be left out.
 inline uint64_t NowTicksAfterLoads() {
 #if defined(__x86_64__)
-  unsigned cpu;
-  return __rdtscp(&cpu);
+  return TimeStampAfterLoads();
 #else
   return NowNanos();
 #endif
