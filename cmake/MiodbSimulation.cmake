@@ -4,6 +4,7 @@
 
 add_library(miodb_sim_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_sim_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+target_precompile_headers(miodb_sim_engine PRIVATE ${miodb_precompiled})
 target_compile_definitions(miodb_sim_engine PUBLIC MIODB_SIMULATOR MIODB_MUTANTS)
 target_link_libraries(miodb_sim_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
 
@@ -26,12 +27,13 @@ foreach(file IN LISTS simulation_tests)
   set_target_properties(tests.simulation.${name}
                         PROPERTIES OUTPUT_NAME ${name}
                                    RUNTIME_OUTPUT_DIRECTORY "$<1:${PROJECT_BINARY_DIR}/tests/simulation>")
-  # The explorer's modes beside each other: they take minutes at the larger scales.
+  # The explorer's modes beside each other, the longest first: they take minutes at the larger scales.
   set(parts "")
   if(name STREQUAL "explorer_test")
-    set(parts adr eadr file faults)
+    set(parts short adr eadr file faults)
   endif()
-  set(filter_adr "*/adr")
+  set(filter_short "*ShortHistory*/adr")
+  set(filter_adr "*/adr-${filter_short}")
   set(filter_eadr "*/eadr")
   set(filter_file "*/file")
   set(filter_faults "-*/adr:*/eadr:*/file")
@@ -40,6 +42,9 @@ foreach(file IN LISTS simulation_tests)
              WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
     set_tests_properties(simulation/${name}.${part} PROPERTIES LABELS crash)
   endforeach()
+  if(parts)
+    set_tests_properties(simulation/${name}.short PROPERTIES COST 1000)
+  endif()
   if(NOT parts)
     add_test(NAME simulation/${name} COMMAND tests.simulation.${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
     set_tests_properties(simulation/${name} PROPERTIES LABELS crash)
@@ -53,6 +58,7 @@ endforeach()
 
 add_library(miodb_mutant_engine OBJECT EXCLUDE_FROM_ALL ${miodb_sources})
 target_include_directories(miodb_mutant_engine PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+target_precompile_headers(miodb_mutant_engine PRIVATE ${miodb_precompiled})
 target_compile_definitions(miodb_mutant_engine PUBLIC MIODB_MUTANTS)
 target_link_libraries(miodb_mutant_engine PUBLIC miodb_compiler miodb_needs Threads::Threads)
 add_library(miodb_mutants STATIC EXCLUDE_FROM_ALL ${helper_sources} $<TARGET_OBJECTS:miodb_mutant_engine>)

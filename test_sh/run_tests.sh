@@ -7,6 +7,7 @@
 #   --tsan           with ThreadSanitizer, in build-tsan/
 #                    (without either: the release build, in build/)
 #   --filter=REGEX   only tests whose name matches, e.g. --filter=nvm/pool
+#   --except=REGEX   only tests whose name does not match
 #   --label=REGEX    only tests of these kinds, e.g. --label='unit|stress'
 #   --heavy          let the tests run long (sets MIODB_TEST_SCALE=heavy)
 #   --jobs=N         compile and test N at a time; default: one for every CPU
@@ -37,6 +38,7 @@ for argument in "$@"; do
       cmake_options=(-DCMAKE_BUILD_TYPE=Debug -DMIODB_BUILD_TESTS=ON -DMIODB_SANITIZE=thread -DMIODB_WERROR=OFF)
       ;;
     --filter=*) ctest_options+=(-R "${argument#*=}") ;;
+    --except=*) ctest_options+=(-E "${argument#*=}") ;;
     --label=*) ctest_options+=(-L "${argument#*=}") ;;
     --heavy)
       export MIODB_TEST_SCALE=heavy

@@ -122,7 +122,7 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::v
     tree_->Publish();
   } else if (s.IsNoSpace()) {
     db_.LogWarning("flush waits for space: %s", s.ToString().c_str());
-    if (kept_->LetGo()) scheduler_->SpaceAdded();
+    space_->LetGoOfLog();
   } else {
     control_->SetError(s);
   }

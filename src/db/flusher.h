@@ -17,6 +17,7 @@
 #include "src/db/kept_log.h"
 #include "src/db/log_floor.h"
 #include "src/db/tree.h"
+#include "src/db/space.h"
 #include "src/db/write_turns.h"
 #include "src/util/check.h"
 
@@ -25,7 +26,7 @@ namespace miodb {
 class Flusher {
  public:
   Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
-          KeptLog* kept, WriteTurns* turns)
+          KeptLog* kept, Space* space, WriteTurns* turns)
       : db_(db),
         control_(control),
         tree_(tree),
@@ -33,10 +34,11 @@ class Flusher {
         logs_(logs),
         floor_(floor),
         kept_(kept),
+        space_(space),
         turns_(turns) {
     CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
     CHECK(logs != nullptr && floor != nullptr);
-    CHECK(kept != nullptr && turns != nullptr);
+    CHECK(kept != nullptr && space != nullptr && turns != nullptr);
   }
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
@@ -68,6 +70,7 @@ class Flusher {
   LogFiles* const logs_;
   LogFloor* const floor_;
   KeptLog* const kept_;
+  Space* const space_;
   WriteTurns* const turns_;
 
   std::vector<TableRef> unfiltered_ GUARDED_BY(db_mutex);

@@ -32,11 +32,12 @@ class Search {
   }
 
   // The rest of the log, which goes up to what was looked at, or is none. One pass, as nobody waits for a sort of them.
+  // A write that is in a gap of it, which only a foreign hand makes, is not found.
   void LookInto(const std::map<uint64_t, KeptChunk>& kept, const ChunkExtents& extents) {
     const KeptChunk* hit = nullptr;
-    uint64_t begin = begin_, end = 0;
+    uint64_t after = begin_, end = 0;
     for (const auto& [id, chunk] : kept) {
-      begin = std::min(begin, chunk.first_sequence);
+      if (chunk.first_sequence > sequence_) after = std::min(after, chunk.first_sequence);
       end = std::max(end, chunk.last_sequence + 1);
       if (chunk.first_sequence <= sequence_ && sequence_ <= chunk.last_sequence) hit = &chunk;
     }
@@ -45,7 +46,7 @@ class Search {
     if (extent != extents.end()) {
       Take({hit->id, extent->second, hit->bytes, hit->first_sequence, hit->last_sequence});
     } else if (hit == nullptr) {
-      begin_ = begin;
+      begin_ = after;
     }
   }
 

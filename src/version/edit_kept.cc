@@ -1,5 +1,6 @@
 // Kept log chunks in edits.
 
+#include "src/format/pm_ref.h"
 #include "src/format/record.h"
 #include "src/util/check.h"
 #include "src/version/edit_fields.h"
@@ -10,7 +11,7 @@ namespace miodb {
 namespace {
 
 bool IsWhole(const KeptChunk& chunk) {
-  return chunk.bytes > 0 && chunk.first_sequence > 0 && chunk.first_sequence <= chunk.last_sequence &&
+  return chunk.bytes > 0 && chunk.bytes <= IndexWord::kMaxRef && chunk.first_sequence > 0 && chunk.first_sequence <= chunk.last_sequence &&
          chunk.last_sequence <= kMaxSequence;
 }
 

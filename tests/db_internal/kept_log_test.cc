@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,6 +25,19 @@ class DBPeer {
   static bool LetGo(DBImpl* db) {
     DbLock lock(db->control_.get());
     return db->kept_->LetGo();
+  }
+
+  // All of the kept chunks but the oldest and the newest are taken out of the manifest.
+  static void MakeGap(DBImpl* db) {
+    DbLock lock(db->control_.get());
+    VersionEdit edit;
+    std::map<uint64_t, uint64_t> by_age;
+    for (const auto& [id, chunk] : db->tree_->versions->manifest().kept) by_age[chunk.first_sequence] = id;
+    for (const auto& [first, id] : by_age) {
+      if (first != by_age.begin()->first && first != by_age.rbegin()->first) edit.removed_kept.push_back(id);
+    }
+    EXPECT_FALSE(edit.removed_kept.empty());
+    EXPECT_OK(db->tree_->Apply(std::move(edit), {}));
   }
 };
 
@@ -79,6 +93,27 @@ TEST(KeptLogTest, AnEditThatIsUnderWayIsWaitedFor) {
     EXPECT_OK(db->Put(WriteOptions(), "c", "c"));
   }
   EXPECT_GT(rounds, 2);
+}
+
+// A manifest that somebody else wrote may name such chunks. Nothing is read from one that is not there.
+TEST(KeptLogTest, AWriteInAGapIsNotFound) {
+  TestDir dir;
+  Options options = SmallOptions();
+  options.keep_log_bytes = 1 << 20;
+  DBImpl::Hooks hooks;
+  hooks.manual_background = true;
+  std::unique_ptr<DBImpl> db;
+  ASSERT_OK(DBImpl::Open(options, dir / "db", hooks, &db));
+  for (const char* key : {"a", "b", "c"}) {
+    ASSERT_OK(db->Put(WriteOptions(), key, std::string(20000, 'v')));
+    ASSERT_OK(db->Flush());
+  }
+  std::unique_ptr<UpdateIterator> updates;
+  ASSERT_OK(db->GetUpdatesSince(2, &updates));
+  DBPeer::MakeGap(db.get());
+  const Status s = db->GetUpdatesSince(2, &updates);
+  EXPECT_TRUE(s.IsNotFound()) << s.ToString();
+  EXPECT_OK(db->GetUpdatesSince(3, &updates));
 }
 
 }  // namespace
