@@ -16,8 +16,8 @@
 #include "compaction/scheduler.h"
 #include "src/db/kept_log.h"
 #include "src/db/log_floor.h"
-#include "src/db/tree.h"
 #include "src/db/space.h"
+#include "src/db/tree.h"
 #include "src/db/write_turns.h"
 #include "src/util/check.h"
 

@@ -11,8 +11,8 @@ namespace miodb {
 namespace {
 
 bool IsWhole(const KeptChunk& chunk) {
-  return chunk.bytes > 0 && chunk.bytes <= IndexWord::kMaxRef && chunk.first_sequence > 0 && chunk.first_sequence <= chunk.last_sequence &&
-         chunk.last_sequence <= kMaxSequence;
+  return chunk.bytes > 0 && chunk.bytes <= IndexWord::kMaxRef && chunk.first_sequence > 0 &&
+         chunk.first_sequence <= chunk.last_sequence && chunk.last_sequence <= kMaxSequence;
 }
 
 // The last sequence is written as its distance from the first one.

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "miodb/updates.h"
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
 #include "tests/common/option_sets.h"

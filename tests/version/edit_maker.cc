@@ -118,7 +118,8 @@ SavepointEntry EditMaker::AnySavepoint(bool small) {
 }
 
 KeptChunk EditMaker::AnyKept(bool small) {
-  KeptChunk chunk = {Number(small), Number(small), 1 + (Number(small) & (IndexWord::kMaxRef >> 1)), 1 + (Number(small) & (kMaxSequence >> 2)), 0};
+  KeptChunk chunk = {Number(small), Number(small), 1 + (Number(small) & (IndexWord::kMaxRef >> 1)),
+                     1 + (Number(small) & (kMaxSequence >> 2)), 0};
   chunk.last_sequence = chunk.first_sequence + (Number(small) & (kMaxSequence >> 2));
   return chunk;
 }
