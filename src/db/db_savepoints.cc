@@ -31,8 +31,7 @@ Status DBImpl::CreateBackup(const BackupOptions& options, const std::string& fol
 }
 
 Status DBImpl::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
-  return context_->WithMemory(
-      [&] { return UpdateStream::Open(*context_, control_.get(), tree_.get(), kept_.get(), sequence, updates); });
+  return context_->WithMemory([&] { return UpdateStream::Open(*context_, kept_.get(), sequence, updates); });
 }
 
 // What memtables had becomes a memtable again, over the same chunks.

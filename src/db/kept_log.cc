@@ -158,11 +158,14 @@ uint64_t KeptLog::bytes() const {
   return sum;
 }
 
+// acquire: who sees the sequence sees the frames.
+uint64_t KeptLog::LastVisible() const { return tree_->last_sequence.load(std::memory_order_acquire); }
+
 // Chunks of memtables are named and have their first sequence before they are written to, with the mutex held. So all
 // that is visible is in those that are there now.
-Status KeptLog::Find(uint64_t sequence, LogPart* part) const {
-  // acquire: who sees the sequence sees the frames.
-  Search search(sequence, tree_->last_sequence.load(std::memory_order_acquire), part);
+Status KeptLog::FindPart(uint64_t sequence, LogPart* part) const {
+  DbLock lock(control_);
+  Search search(sequence, LastVisible(), part);
   bool ends = false;
   const auto look_into = [&](const MemTable& memtable) {
     const auto& chunks = memtable.segment().chunks;

@@ -18,27 +18,17 @@
 
 #include "src/db/control.h"
 #include "src/db/db_context.h"
+#include "src/db/log_source.h"
 #include "src/db/tree.h"
 #include "src/util/check.h"
 
 namespace miodb {
 
-// A log chunk, and which writes of it may be read. The extent keeps its frames where they are.
-struct LogPart {
-  uint64_t id = 0;
-  ExtentRef extent;
-  uint64_t bytes = 0;  // in which frames may lie
-  uint64_t first_sequence = 0;
-  uint64_t last_sequence = 0;
-};
-
-class KeptLog {
+class KeptLog final : public LogSource {
  public:
   KeptLog(const DbContext& db, Control* control, Tree* tree) : db_(db), control_(control), tree_(tree) {
     CHECK(control != nullptr && tree != nullptr);
   }
-  KeptLog(const KeptLog&) = delete;
-  KeptLog& operator=(const KeptLog&) = delete;
 
   // What the edit of a flush says of the log: it takes out the memtable's chunks, and keeps what may be kept. *extents:
   // of the latter.
@@ -53,9 +43,9 @@ class KeptLog {
   // Bytes of the pool that are kept, those that tables refer to as well.
   uint64_t bytes() const REQUIRES(db_mutex);
 
-  // The part of the log with this write, in chunks that are kept or that memtables have. NotFound if the pool has it no
-  // more. REQUIRES: the write is visible.
-  Status Find(uint64_t sequence, LogPart* part) const REQUIRES(db_mutex);
+  // In chunks that are kept or that memtables have.
+  uint64_t LastVisible() const override;
+  Status FindPart(uint64_t sequence, LogPart* part) const override EXCLUDES(db_mutex);
 
  private:
   // A chunk that a flush has taken out of the log.

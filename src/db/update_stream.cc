@@ -25,19 +25,19 @@ UpdateIterator::~UpdateIterator() = default;
 
 // The first batch is found here, so that a caller who comes too late is told at once. Numbers begin with 1: who asks
 // for 0 wants all that there is.
-Status UpdateStream::Open(const DbContext& db, Control* control, const Tree* tree, const KeptLog* log,
-                          uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
+Status UpdateStream::Open(const DbContext& db, const LogSource* log, uint64_t sequence,
+                          std::unique_ptr<UpdateIterator>* updates) {
   DCHECK(updates != nullptr);
   updates->reset();
   if (db.options.log_mode != kLogPmem) {
     return Status::NotSupported("GetUpdatesSince", "the log is not in the pool: log_mode is not kLogPmem");
   }
-  const uint64_t last = tree->last_sequence.load(std::memory_order_acquire);  // acquire: as Read
+  const uint64_t last = log->LastVisible();
   if (sequence > last + 1) {
     return Status::InvalidArgument("write " + std::to_string(sequence),
                                    "comes behind the next one; the last is " + std::to_string(last));
   }
-  std::unique_ptr<UpdateStream> stream(new UpdateStream(db, control, tree, log, std::max<uint64_t>(sequence, 1)));
+  std::unique_ptr<UpdateStream> stream(new UpdateStream(db, log, std::max<uint64_t>(sequence, 1)));
   stream->Next();
   Status s = stream->status();
   if (s.ok()) *updates = std::move(stream);
@@ -70,21 +70,17 @@ WriteBatch* UpdateStream::batch() {
 // The chunk may be the one of before, with more in it.
 Status UpdateStream::FindPart() {
   LogPart part;
-  {
-    DbLock lock(control_);
-    Status s = log_->Find(next_, &part);
-    if (!s.ok()) return s;
-  }
+  Status s = log_->FindPart(next_, &part);
+  if (!s.ok()) return s;
   DCHECK(part.first_sequence <= next_ && next_ <= part.last_sequence);
   if (part_.extent == nullptr || part.id != part_.id) position_ = part.extent->data();
   part_ = std::move(part);
-  return Status::OK();
+  return s;
 }
 
 // Writes that became visible after the part was found may be in another chunk, so for these it is looked for again.
 Status UpdateStream::Read() {
-  // acquire: who sees the sequence sees the frames.
-  if (next_ > tree_->last_sequence.load(std::memory_order_acquire)) return Status::OK();
+  if (next_ > log_->LastVisible()) return Status::OK();
   if (part_.extent == nullptr || next_ > part_.last_sequence) {
     Status s = FindPart();
     if (!s.ok()) return s;

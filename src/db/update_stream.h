@@ -1,10 +1,10 @@
 // UpdateStream: batches from the frames of the log, in order of sequence (DB::GetUpdatesSince).
 //
 // Frames up to the last sequence that reads see are whole, and nobody changes them: they are read beside writers, who
-// wait for none of it but the database's mutex, which is held for a look at the list of chunks. The stream holds the
-// chunk that it reads and none behind it, so that a slow one does not fill the pool.
+// wait for none of it but a look at the list of chunks. The stream holds the chunk that it reads and none behind it, so
+// that a slow one does not fill the pool.
 //
-// Threads: one at a time. Ownership: the database outlives it.
+// Threads: one at a time. Ownership: the database, which has the source of the log, outlives it.
 
 #ifndef MIODB_SRC_DB_UPDATE_STREAM_H_
 #define MIODB_SRC_DB_UPDATE_STREAM_H_
@@ -13,7 +13,8 @@
 
 #include "miodb/updates.h"
 #include "miodb/write_batch.h"
-#include "src/db/kept_log.h"
+#include "src/db/db_context.h"
+#include "src/db/log_source.h"
 #include "src/log/frame_reader.h"
 #include "src/util/check.h"
 
@@ -22,7 +23,7 @@ namespace miodb {
 class UpdateStream final : public UpdateIterator {
  public:
   // As DB::GetUpdatesSince.
-  static Status Open(const DbContext& db, Control* control, const Tree* tree, const KeptLog* log, uint64_t sequence,
+  static Status Open(const DbContext& db, const LogSource* log, uint64_t sequence,
                      std::unique_ptr<UpdateIterator>* updates);
 
   bool Valid() const override { return valid_; }
@@ -33,9 +34,7 @@ class UpdateStream final : public UpdateIterator {
   WriteBatch* batch() override;
 
  private:
-  UpdateStream(const DbContext& db, Control* control, const Tree* tree, const KeptLog* log, uint64_t sequence)
-      : db_(db), control_(control), tree_(tree), log_(log), next_(sequence) {
-    CHECK(control != nullptr && tree != nullptr);
+  UpdateStream(const DbContext& db, const LogSource* log, uint64_t sequence) : db_(db), log_(log), next_(sequence) {
     CHECK(log != nullptr && sequence > 0);
   }
 
@@ -44,9 +43,7 @@ class UpdateStream final : public UpdateIterator {
   Status MakeBatch(const FrameView& frame);
 
   const DbContext& db_;
-  Control* const control_;
-  const Tree* const tree_;
-  const KeptLog* const log_;
+  const LogSource* const log_;
   uint64_t next_;  // the write that is wanted next
 
   LogPart part_;                    // where it is looked for; without an extent at the beginning

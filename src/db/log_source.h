@@ -1,0 +1,41 @@
+// LogSource: the log of a database as its update stream reads it, wherever the chunks of it are found.
+//
+// Threads: any.
+
+#ifndef MIODB_SRC_DB_LOG_SOURCE_H_
+#define MIODB_SRC_DB_LOG_SOURCE_H_
+
+#include <cstdint>
+
+#include "src/nvm/extent.h"
+
+namespace miodb {
+
+// A log chunk, and which writes of it may be read. The extent keeps its frames where they are.
+struct LogPart {
+  uint64_t id = 0;
+  ExtentRef extent;
+  uint64_t bytes = 0;  // in which frames may lie
+  uint64_t first_sequence = 0;
+  uint64_t last_sequence = 0;
+};
+
+class LogSource {
+ public:
+  LogSource() = default;
+  LogSource(const LogSource&) = delete;
+  LogSource& operator=(const LogSource&) = delete;
+
+  // The last write that reads see. Who is told of it sees its frame.
+  virtual uint64_t LastVisible() const = 0;
+
+  // The part of the log with this write. NotFound if the pool has it no more. REQUIRES: the write is visible.
+  virtual Status FindPart(uint64_t sequence, LogPart* part) const = 0;
+
+ protected:
+  ~LogSource() = default;
+};
+
+}  // namespace miodb
+
+#endif  // MIODB_SRC_DB_LOG_SOURCE_H_
