@@ -332,10 +332,11 @@ MIODB_C_EXPORT uint8_t miodb_updates_valid(const miodb_updates_t*);
 MIODB_C_EXPORT void miodb_updates_next(miodb_updates_t*);
 MIODB_C_EXPORT void miodb_updates_get_error(const miodb_updates_t*, char** errptr);
 
-/* Of the batch that it is at, if it is valid: the numbers of its first and last update, and a copy of it, for
-   leveldb_writebatch_destroy. */
+/* Of the batch that it is at, if it is valid: the numbers of its first and last update, the family that was
+   dropped by it, or 0, and a copy of it, for leveldb_writebatch_destroy. */
 MIODB_C_EXPORT uint64_t miodb_updates_sequence(const miodb_updates_t*);
 MIODB_C_EXPORT uint64_t miodb_updates_last_sequence(const miodb_updates_t*);
+MIODB_C_EXPORT uint32_t miodb_updates_dropped_family(const miodb_updates_t*);
 MIODB_C_EXPORT struct leveldb_writebatch_t* miodb_updates_batch(const miodb_updates_t*, char** errptr);
 
 /* The number of the last update that reads see. */

@@ -23,8 +23,8 @@
 // Column families are named in batches by their ids (ColumnFamilyHandle::GetID). Making and dropping one is not in the
 // stream: whoever follows makes the same ones in the same order, so that they have the same ids, and drops them. A
 // batch for a family that the copy does not have is refused by its Write with InvalidArgument; make the family, and
-// write the batch again. Dropping one is a write of its own, whose batch has no updates; so a copy that is to keep the
-// numbers drops the family then.
+// write the batch again. Dropping one is a write of its own, whose batch has no updates and says which it was
+// (dropped_family); so a copy that is to keep the numbers drops the family then.
 //
 // How far back. All that is in no table, and what Options::keep_log_bytes keeps besides. Behind that GetUpdatesSince
 // and Next are NotFound; the message names the oldest write that there is.
@@ -68,6 +68,10 @@ class MIODB_EXPORT UpdateIterator {
   // REQUIRES: Valid()
   virtual uint64_t sequence() const = 0;
   virtual uint64_t last_sequence() const = 0;
+
+  // The id of the family that was dropped by this write, whose batch is empty; else 0.
+  // REQUIRES: Valid()
+  virtual uint32_t dropped_family() const = 0;
 
   // The batch, until the next call of Next. It may be moved from. REQUIRES: Valid()
   virtual WriteBatch* batch() = 0;

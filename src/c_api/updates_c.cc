@@ -40,6 +40,7 @@ void miodb_updates_get_error(const miodb_updates_t* updates, char** errptr) {
 
 uint64_t miodb_updates_sequence(const miodb_updates_t* updates) { return RepOf(updates)->sequence(); }
 uint64_t miodb_updates_last_sequence(const miodb_updates_t* updates) { return RepOf(updates)->last_sequence(); }
+uint32_t miodb_updates_dropped_family(const miodb_updates_t* updates) { return RepOf(updates)->dropped_family(); }
 
 leveldb_writebatch_t* miodb_updates_batch(const miodb_updates_t* updates, char** errptr) {
   DCHECK(errptr != nullptr && RepOf(updates)->Valid());

@@ -62,6 +62,11 @@ uint64_t UpdateStream::last_sequence() const {
   return next_ - 1;
 }
 
+uint32_t UpdateStream::dropped_family() const {
+  DCHECK(valid_);
+  return dropped_family_;
+}
+
 WriteBatch* UpdateStream::batch() {
   DCHECK(valid_);
   return &batch_;
@@ -109,6 +114,7 @@ Status UpdateStream::Read() {
 Status UpdateStream::MakeBatch(const FrameView& frame) {
   DCHECK(frame.count > 0 && frame.body < frame.end);
   batch_.Clear();
+  dropped_family_ = kDefaultFamily;
   if (frame.has_unknown_type) {
     return Status::NotSupported(db_.pool->path(), "the log has a record of a type that this version does not know");
   }
@@ -116,7 +122,11 @@ Status UpdateStream::MakeBatch(const FrameView& frame) {
   RecordView record;
   for (const char* p = frame.body; p < frame.end; p += record.size()) {
     CHECK(ParseRecord(p, frame.end, &record));
-    if (has_families && IsErasure(record)) continue;
+    if (has_families && IsErasure(record)) {
+      DCHECK_EQ(frame.count, 1u);
+      dropped_family_ = FamilyOf(record.key);
+      continue;
+    }
     const bool of_family = has_families && FamilyOf(record.key) != kDefaultFamily;
     const uint8_t type = static_cast<uint8_t>(record.type() | (of_family ? kBatchFamily : 0));
     WriteBatchInternal::Add(&batch_, type, record.key, record.value);

@@ -17,6 +17,7 @@
 #include "src/db/log_source.h"
 #include "src/log/frame_reader.h"
 #include "src/util/check.h"
+#include "src/util/family_key.h"
 
 namespace miodb {
 
@@ -31,6 +32,7 @@ class UpdateStream final : public UpdateIterator {
   Status status() const override { return status_; }
   uint64_t sequence() const override;
   uint64_t last_sequence() const override;
+  uint32_t dropped_family() const override;
   WriteBatch* batch() override;
 
  private:
@@ -52,6 +54,7 @@ class UpdateStream final : public UpdateIterator {
   bool valid_ = false;
   Status status_;
   uint64_t first_sequence_ = 0;  // of the batch
+  uint32_t dropped_family_ = kDefaultFamily;
   WriteBatch batch_;
 };
 

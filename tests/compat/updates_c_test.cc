@@ -22,6 +22,7 @@ TEST_F(UpdatesCTest, GivesWhatWasWritten) {
   for (uint64_t wanted = 1; miodb_updates_valid(updates); miodb_updates_next(updates), wanted++) {
     EXPECT_EQ(wanted, miodb_updates_sequence(updates));
     EXPECT_EQ(wanted, miodb_updates_last_sequence(updates));
+    EXPECT_EQ(0u, miodb_updates_dropped_family(updates));
     leveldb_writebatch_t* const batch = miodb_updates_batch(updates, &error_);
     ExpectNoError();
     leveldb_writebatch_iterate(

@@ -377,9 +377,14 @@ TEST_F(UpdatesTest, ADroppedFamilyIsABatchWithoutUpdates) {
   ASSERT_OK(db_->GetColumnFamily("f", &family));
   ASSERT_OK(db_->Put(WriteOptions(), family, "a", "1"));
   Follow();
+  const uint32_t id = family->GetID();
   ASSERT_OK(db_->DropColumnFamily(family));
   Put("b", "2");
   EXPECT_EQ(std::vector<std::string>({"put1:a:1", "", "put:b:2"}), Texts());
+  const std::unique_ptr<UpdateIterator> dropped = Since(2);
+  EXPECT_EQ(id, dropped->dropped_family());
+  dropped->Next();
+  EXPECT_EQ(0u, dropped->dropped_family());
   ASSERT_OK(follower_->GetColumnFamily("f", &family));
   ASSERT_OK(follower_->DropColumnFamily(family));
   Follow();
