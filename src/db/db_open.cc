@@ -10,6 +10,7 @@
 #include "src/db/open_sizes.h"
 #include "src/db/options_check.h"
 #include "src/db/region_places.h"
+#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/no_throw.h"
@@ -236,6 +237,7 @@ void DBImpl::RemoveUnfinished(const std::string& store, bool directory_existed) 
     context_->own_log.reset();
     context_->info_log = context_->options.info_log;
     env->RemoveFile(LogPath(context_->name)).IgnoreError();
+    env->RemoveFile(ReadersPath(context_->name)).IgnoreError();
   }
   if (made_parts || (file_lock_ != nullptr && !directory_existed)) {
     env->UnlockFile(file_lock_).IgnoreError();
@@ -327,6 +329,15 @@ Status DBImpl::MapPool() {
   std::unique_ptr<Pool> pool;
   s = existence == Existence::kPool ? Pool::Open(path, pool_options, &pool) : Pool::Create(path, pool_options, &pool);
   db.pool = std::move(pool);
+  return s.ok() && is_file && !is_volatile ? GuardReaders() : s;
+}
+
+// The page of readers is there from the first open on: one that a reader made later, this process would not see.
+Status DBImpl::GuardReaders() {
+  DbContext& db = *context_;
+  std::unique_ptr<ReaderPage> page;
+  Status s = ReaderPage::Open(ReadersPath(db.name), db.options.file_access, &page);
+  if (s.ok()) db.pool->GuardReaders(std::make_unique<ReaderGuard>(std::move(page)));
   return s;
 }
 

@@ -9,9 +9,11 @@
 
 #include "src/nvm/pool_names.h"
 #include "src/nvm/pool_regions.h"
+#include "src/nvm/reader_guard.h"
 #include "src/util/check.h"
 #include "src/util/clock.h"
 #include "src/util/mutation.h"
+#include "src/util/no_throw.h"
 #include "src/util/system_random.h"
 
 #if defined(__SANITIZE_ADDRESS__) && !defined(MIODB_SIMULATOR)
@@ -43,6 +45,7 @@ RegionPlace FirstPlace(const PoolOptions& options, uint64_t addresses) {
   place.room = kRoomBehind;
   place.huge_pages = options.huge_pages;
   place.access = options.access;
+  place.use = options.use;
   return place;
 }
 
@@ -180,11 +183,46 @@ Status Pool::Open(const std::string& path, const Options& options, std::unique_p
   std::unique_ptr<Pool> p(new Pool(path, options, std::move(region)));
   s = p->head_.Read();
   if (s.ok()) s = p->further_->Open();
-  if (s.ok()) s = p->head_.Repair();
+  if (s.ok() && options.use == RegionUse::kOwner) s = p->head_.Repair();
   if (!s.ok()) return s;
   CHECK_GT(p->epoch(), 0u);
   *pool = std::move(p);
   return s;
+}
+
+// No extent of a reader's pool is free when it goes: that is the owner's to say.
+Status Pool::Follow(const std::function<RegionPlaces()>& search) {
+  CHECK(options_.use == RegionUse::kReader);
+  Status s;
+  for (int i = 0; s.ok() && i < regions_.count(); i++) s = regions_.at(i).region->Follow();
+  return s.ok() ? further_->Follow(search) : s;
+}
+
+void Pool::GuardReaders(std::unique_ptr<ReaderGuard> guard) {
+  CHECK(guard_ == nullptr && guard != nullptr && options_.use == RegionUse::kOwner);
+  guard_ = std::move(guard);
+}
+
+void Pool::EndClaims() {
+  if (guard_ == nullptr || guard_->WaitUntilSeen()) return;
+  space_.HoldFree([this](PmRef offset, uint64_t size) { guard_->Hold(offset, size); });
+}
+
+// What has no memory to be remembered as free is free again after the next open.
+void Pool::FreePassed() {
+  if (guard_ == nullptr || guard_->held_bytes() == 0) return;
+  NoThrow(path_, [this] {
+    guard_->ForEachPassed([this](PmRef offset, uint64_t size) { space_.Free(offset, size); });
+    return Status::OK();
+  }).IgnoreError();
+}
+
+bool Pool::WaitForReaders() {
+  if (guard_ == nullptr || guard_->held_bytes() == 0) return false;
+  const uint64_t before = guard_->held_bytes();
+  guard_->WaitUntilPassed();
+  FreePassed();
+  return guard_->held_bytes() < before;
 }
 
 // Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
@@ -194,6 +232,7 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   min_size = std::min(RoundToUnit(min_size), size);
   PmRef offset;
   uint64_t taken;
+  FreePassed();
   Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
   if (!s.ok()) return s;
   DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
@@ -220,7 +259,7 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
   if (size == 0 || offset % kExtentUnit != 0 || size % kExtentUnit != 0 || !Readable(offset, size)) {
     return Status::Corruption(path_, where + " lies outside of the pool's " + std::to_string(file_bytes()) + " bytes");
   }
-  Status s = space_.Take(offset, size, where);
+  Status s = options_.use == RegionUse::kOwner ? space_.Take(offset, size, where) : Status::OK();
   if (!s.ok()) return s;
   MakeExtent(offset, size, kind, extent);
   return Status::OK();
@@ -235,6 +274,7 @@ bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t re
 // Nameless memory goes with its process, so there is nobody who would want its storage.
 void Pool::GiveBackAll(uint64_t reserve) {
   if (reuse_stopped_.load(std::memory_order_acquire) || is_volatile()) return;  // acquire: as above
+  FreePassed();
   UnpoisonAll();
   space_.GiveBackAll(reserve);
 }
@@ -243,10 +283,10 @@ void Pool::GiveBackAll(uint64_t reserve) {
 void Pool::Release(PmRef offset, uint64_t size) {
   DCHECK(Readable(offset, size));
   // acquire: pairs with StopReuse, which comes before whatever makes that call's caller let go of space.
-  if (reuse_stopped_.load(std::memory_order_acquire)) return;
+  if (reuse_stopped_.load(std::memory_order_acquire) || options_.use == RegionUse::kReader) return;
   MIODB_POISON(At(offset), size);
   try {
-    space_.Free(offset, size);
+    if (guard_ == nullptr || !guard_->HoldIfRead(offset, size)) space_.Free(offset, size);
   } catch (const std::exception&) {
     // Destructors end here. What has no memory to be remembered as free is free again after the next open.
   }

@@ -325,6 +325,20 @@ Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
   return s;
 }
 
+// Holes among it stay known, as they do when it is freed.
+void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
+  MutexLock lock(&mutex_);
+  for (int i = 0; i < count_; i++) {
+    ExtentAllocator::Run run;
+    while (parts_[i].free.LastBelow(UINT64_MAX, &run)) {
+      hold(run.offset, run.size);
+      const bool taken = parts_[i].free.Take(run.offset, run.size);
+      CHECK(taken);
+      NoteTaken(run.offset, run.size);
+    }
+  }
+}
+
 // Of extents whose last reference went. Holes inside, if some could not be filled, are known still.
 void PoolSpace::Free(PmRef offset, uint64_t size) {
   CHECK(regions_.Readable(offset, size));

@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "miodb/status.h"
@@ -63,6 +64,9 @@ class PoolSpace {
   // Takes exactly this range, which is inside of a file. Corruption, named so, if some of it is taken.
   Status Take(PmRef offset, uint64_t size, const std::string& name);
   void Free(PmRef offset, uint64_t size);
+
+  // Takes all that is free in the files, for hold(offset, size) to keep until it is Freed.
+  void HoldFree(const std::function<void(PmRef, uint64_t)>& hold);
 
   // Has the files grow by one piece, of a step at most, if no free run in them has so many bytes, or as many as are in
   // use. False if that was not needed or not possible.

@@ -8,7 +8,6 @@
 #include "src/util/check.h"
 #include "src/util/mutation.h"
 #include "src/version/state_opener.h"
-#include "src/version/version_builder.h"
 #include "src/version/version_set.h"
 
 namespace miodb {
@@ -69,6 +68,7 @@ Status VersionSet::Recover(bool verify, std::vector<ExtentRef>* chunks) {
   if (!s.ok()) return s;
   SkipId(opener.last_id());
   TakeUp(opener);
+  pool_->EndClaims();
   const VersionEdit fitted = FitLevels(state);
   if (!fitted.tables.empty()) s = manifest_.Append(fitted);
   return s.ok() ? BuildCurrent() : s;
@@ -167,42 +167,10 @@ void VersionSet::SkipId(uint64_t id) {
   CHECK_LT(id, next_id_);
 }
 
-// The version that a state says, made from nothing: at an open, and to compare the current one with.
-VersionRef VersionSet::Rebuilt(const ManifestState& state, const TableMap& tables, const FileMap& files) const {
-  // All levels are there from the beginning, with nothing in them.
-  auto empty = std::make_shared<Version>();
-  empty->levels.resize(static_cast<size_t>(num_levels_));
-  if (ssd_ != nullptr) {
-    auto levels = std::make_shared<SsdLevels>();
-    levels->store = ssd_;
-    levels->levels.resize(ssd_level_count_);
-    levels->level_bytes.resize(ssd_level_count_);
-    empty->ssd = std::move(levels);
-  }
-  VersionBuilder builder(order_, std::move(empty), ssd_level_count_);
-  for (const auto& [number, place] : state.tables) builder.Add(tables.at(number), LevelOf(place), place.run);
-  for (const auto& [number, place] : state.files) builder.AddFile(files.at(number), place.level);
-  builder.SetRanges(RangesAfter(state, VersionEdit()));
-  VersionRef version = builder.Finish();
-  CHECK_EQ(version->ssd != nullptr, ssd_ != nullptr);
-  return version;
-}
-
-// What a manifest says came from a medium, so disorder is Corruption here; later it is a bug (Check).
 Status VersionSet::Build(const ManifestState& state, const TableMap& tables, const FileMap& files,
                          VersionRef* version) {
-  CHECK(*version == nullptr);
-  VersionRef built = Rebuilt(state, tables, files);
-  std::string disorder = FindDisorder(order_, *built);
-  for (const auto& [id, place] : state.ranges) {
-    SkipId(id);
-    if (order_.Compare(place.range.begin, place.range.end) >= 0) {
-      disorder = "range " + std::to_string(id) + " ends before it begins";
-    }
-  }
-  if (!disorder.empty()) return Status::Corruption(pool_->path(), "manifest: " + disorder);
-  *version = std::move(built);
-  return Status::OK();
+  for (const auto& [id, place] : state.ranges) SkipId(id);
+  return BuildVersion(Shape(), pool_->path(), state, tables, files, version);
 }
 
 Status VersionSet::BuildCurrent() {

@@ -50,14 +50,6 @@ const TablePlace& VersionSet::PlaceOf(uint64_t number) const {
   return place->second;
 }
 
-// The manifest's number for the repository does not depend on how many levels there are.
-size_t VersionSet::LevelOf(const TablePlace& place) const {
-  const size_t repository = static_cast<size_t>(num_levels_ - 1);
-  if (place.level == kRepositoryLevel) return repository;
-  CHECK_LT(place.level, repository);
-  return place.level;
-}
-
 // REQUIRES: payload_uses_ knows the table's extents.
 void VersionSet::Enter(const PMTable& table) {
   entries_ += table.entries();
@@ -153,35 +145,22 @@ void VersionSet::Prepare(const VersionEdit& edit, const std::vector<TableRef>& a
     return;
   }
   // Places before the edit are the manifest's state, which does not have it yet; places after it are the edit's.
+  const VersionShape shape = Shape();
   VersionBuilder builder(order_, current_, ssd_level_count_);
   PlaceAll(
       edit.removed_tables, edit.tables, tables_, next->tables,
       [&](const TableRef& table) {
         const TablePlace& place = PlaceOf(table->number());
-        builder.Remove(table, LevelOf(place), place.run);
+        builder.Remove(table, shape.LevelOf(place), place.run);
       },
-      [&](const TableRef& table, const TablePlace& place) { builder.Add(table, LevelOf(place), place.run); });
+      [&](const TableRef& table, const TablePlace& place) { builder.Add(table, shape.LevelOf(place), place.run); });
   PlaceAll(
       edit.removed_files, edit.files, files_, next->files,
       [&](const SstRef& file) { builder.RemoveFile(file, manifest_.state().files.at(file->meta().number).level); },
       [&](const SstRef& file, const SstPlace& place) { builder.AddFile(file, place.level); });
-  if (ranges_change) builder.SetRanges(RangesAfter(manifest_.state(), edit));
+  for (const RangePlace& place : edit.ranges) CHECK_LT(place.id, next_id_);
+  if (ranges_change) builder.SetRanges(RangesAfter(order_, manifest_.state(), edit));
   next->version = builder.Finish();
-}
-
-// Deletions that no read tells apart were left out when the manifest got them, so all that it has are taken.
-RangeSetRef VersionSet::RangesAfter(const ManifestState& state, const VersionEdit& edit) const {
-  const std::set<uint64_t> removed(edit.removed_ranges.begin(), edit.removed_ranges.end());
-  std::vector<RangeDeletion> ranges;
-  for (const auto& [id, place] : state.ranges) {
-    if (removed.count(id) == 0) ranges.push_back(place.range);
-  }
-  for (const RangePlace& place : edit.ranges) {
-    CHECK_LT(place.id, next_id_);
-    ranges.push_back(place.range);
-  }
-  CHECK_EQ(ranges.size() + removed.size(), state.ranges.size() + edit.ranges.size());
-  return RangeSet::Make(order_, ranges, nullptr);
 }
 
 // An edit that names a savepoint changes nothing else of the state, so the savepoint has the state before it.
@@ -293,7 +272,7 @@ void VersionSet::Check() const {
   CHECK_EQ(current_->levels.size(), static_cast<size_t>(num_levels_));
   CHECK_EQ(FindDisorder(order_, *current_), "");
   // What edits made of version after version is what the manifest's state says, made at once.
-  CHECK(SameVersion(*current_, *Rebuilt(manifest_.state(), tables_, files_)));
+  CHECK(SameVersion(*current_, *MakeVersion(Shape(), manifest_.state(), tables_, files_)));
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
   // The accounts of Enter and Leave, counted anew.

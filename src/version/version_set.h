@@ -27,6 +27,7 @@
 #include "src/version/savepoint.h"
 #include "src/version/state_opener.h"
 #include "src/version/version.h"
+#include "src/version/version_shape.h"
 
 namespace miodb {
 
@@ -143,8 +144,7 @@ class VersionSet {
   VersionEdit FitLevels(const ManifestState& state);
   Status Build(const ManifestState& state, const TableMap& tables, const FileMap& files, VersionRef* version);
   Status BuildCurrent();
-  VersionRef Rebuilt(const ManifestState& state, const TableMap& tables, const FileMap& files) const;
-  RangeSetRef RangesAfter(const ManifestState& state, const VersionEdit& edit) const;
+  VersionShape Shape() const { return {order_, num_levels_, ssd_, ssd_level_count_}; }
   void SkipId(uint64_t id);
   void Enter(const PMTable& table);
   void Leave(const PMTable& table);
@@ -155,7 +155,6 @@ class VersionSet {
   template <typename Item>
   bool IsSaved(const Item& item) const;
   void ForgetSavepoint(uint64_t id) noexcept;
-  size_t LevelOf(const TablePlace& place) const;
 
   Pool* const pool_;
   const KeyOrder order_;

@@ -1,0 +1,126 @@
+// Frame by frame, or by the index of a chunk.
+
+#include "src/db/log_follower.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "src/db/chunk_memtable.h"
+#include "src/log/chunk_index.h"
+#include "src/log/frame_reader.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Of a chunk's bytes, for the filter of its memtable.
+constexpr uint64_t kFilterShare = 64;
+
+}  // namespace
+
+MemTableRef LogFollower::NewMemTable(const Chunk& chunk) const {
+  const size_t filter_bytes = db_.options.filter_bits_per_key > 0 ? chunk.place.size / kFilterShare : 0;
+  return std::make_shared<MemTable>(db_.order, db_.blocks.get(), filter_bytes, db_.pool->secret(),
+                                    BloomFilter::Pages::kAsUsed);
+}
+
+// A state from after a flush names the chunks that are left, so those before are forgotten with their memtables. What
+// the tables have the last sequence counts, however much of the log was read.
+Status LogFollower::SetChunks(const ManifestState& state) {
+  std::erase_if(chunks_, [&](const auto& item) { return state.chunks.count(item.first) == 0; });
+  for (const auto& [id, place] : state.chunks) {
+    Chunk& chunk = chunks_[id];
+    chunk.place = place;
+    if (chunk.extent != nullptr) continue;
+    Status s = db_.pool->Claim(place.offset, RoundToUnit(std::max<uint64_t>(place.size, 1)), ExtentKind::kLog,
+                               &chunk.extent);
+    if (!s.ok()) return s;
+  }
+  last_sequence_ = std::max(last_sequence_, state.flushed_sequence);
+  return Status::OK();
+}
+
+// Keys that are compared by the user's comparator may have another order than when the index was made.
+bool LogFollower::TakeUpByIndex(Chunk* chunk, Status* s) {
+  DCHECK_EQ(chunk->position, 0u);
+  ChunkIndex index;
+  if (!db_.order.bytewise() || !ReadChunkIndex(chunk->place, chunk->extent->data(), db_.pool->secret(), &index)) {
+    return false;
+  }
+  if (index.last_sequence() > last_sequence_ && index.first_sequence != last_sequence_ + 1) return false;
+  chunk->position = index.frame_bytes;
+  if (index.last_sequence() <= last_sequence_) return true;
+  LogPiece piece;
+  piece.place = chunk->place;
+  piece.index = index;
+  piece.valid_bytes = index.frame_bytes;
+  piece.first_sequence = index.first_sequence;
+  piece.last_sequence = index.last_sequence();
+  piece.writes = index.count;
+  piece.verdict = LogVerdict::kReplay;
+  chunk->memtable = NewMemTable(*chunk);
+  *s = TakeUpChunk(db_.order, piece, chunk->extent, chunk->memtable.get());
+  last_sequence_ = piece.last_sequence;
+  return true;
+}
+
+// The memtable keeps the chunk's extent for whoever reads it after the chunk was flushed.
+Status LogFollower::Begin(Chunk* chunk) {
+  DCHECK(chunk->memtable == nullptr);
+  chunk->memtable = NewMemTable(*chunk);
+  auto log = std::make_unique<LogChunk>();
+  log->id = chunk->place.id;
+  log->extent = chunk->extent;
+  log->base = chunk->extent->data();
+  log->capacity = chunk->place.size;
+  chunk->memtable->segment().chunks.push_back(std::move(log));
+  return Status::OK();
+}
+
+// A frame that does not follow waits for those before it, which are in an older chunk, or on their way.
+Status LogFollower::Read(Chunk* chunk) {
+  Status s;
+  if (chunk->position == 0 && TakeUpByIndex(chunk, &s)) return s;
+  const char* const base = chunk->extent->data();
+  const char* const end = base + chunk->place.frame_limit();
+  FrameView frame;
+  while (chunk->position < chunk->place.frame_limit() &&
+         ReadFrame(base + chunk->position, end, db_.pool->secret(), chunk->place.id, &frame)) {
+    const bool known = frame.last_sequence() <= last_sequence_;
+    if (!known && frame.first_sequence != last_sequence_ + 1) break;
+    if (frame.has_unknown_type) return Status::Corruption(ChunkName(chunk->place), kUnknownValueType);
+    chunk->position += frame.bytes();
+    if (known) continue;
+    if (chunk->memtable == nullptr) s = Begin(chunk);
+    RecordView record;
+    for (const char* p = frame.body; s.ok() && p < frame.end; p += record.size()) {
+      CHECK(ParseRecord(p, frame.end, &record));
+      chunk->memtable->AddRecord(record.key, record.value, PackTag(record.sequence(), record.type()), p,
+                                 record.size());
+    }
+    if (!s.ok()) return s;
+    last_sequence_ = frame.last_sequence();
+  }
+  return s;
+}
+
+// The next chunk is begun when the one before is complete, so one walk in the order of age finds all that there is.
+Status LogFollower::Follow() {
+  for (auto& [id, chunk] : chunks_) {
+    Status s = Read(&chunk);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+std::vector<MemTableRef> LogFollower::MemTables() const {
+  std::vector<MemTableRef> memtables;
+  for (auto item = chunks_.rbegin(); item != chunks_.rend(); ++item) {
+    if (item->second.memtable != nullptr) memtables.push_back(item->second.memtable);
+  }
+  return memtables;
+}
+
+}  // namespace miodb

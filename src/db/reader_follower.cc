@@ -1,0 +1,172 @@
+// From the pool of a database that another process may have open to the sources of reads.
+
+#include "src/db/reader_follower.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "src/api/comparator_check.h"
+#include "src/db/file_names.h"
+#include "src/db/places.h"
+#include "src/db/region_places.h"
+#include "src/db/store_file.h"
+#include "src/util/check.h"
+
+namespace miodb {
+
+namespace {
+
+// Room for the trees over what is in the log and in no full chunk.
+constexpr size_t kBlockBytes = 64 * 1024;
+
+// As many levels as any database may have, so that all have a place.
+constexpr int kLevels = static_cast<int>(kMaxLevels) + 1;
+
+// What a reader can follow is in the pool, which the other process has in a file.
+Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
+  if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
+  if (store.pool == Uuid{}) {
+    return Status::NotSupported(name, "its pool is anonymous memory, which no other process sees");
+  }
+  if (store.log.in_use) {
+    return Status::NotSupported(name, "its log is in files, which a reader does not follow: Options::log_mode");
+  }
+  if (!store.ssd_path.empty()) {
+    return Status::NotSupported(name, "has an SSD tier, which a reader does not follow");
+  }
+  return CheckPlaces(options, name, store);
+}
+
+// On a file system that nobody writes to there is no page, and no need for one.
+Status OpenPage(const Options& options, const std::string& name, std::unique_ptr<ReaderPage>* page) {
+  const std::string path = ReadersPath(name);
+  if (::access(name.c_str(), W_OK) != 0 && errno == EROFS) return Status::OK();
+  return ReaderPage::Open(path, options.file_access, page);
+}
+
+}  // namespace
+
+// Places of regions are hints, which STORE has.
+RegionPlaces ReaderFollower::Search() const { return PlacesOfRegions(db_.options, db_.name); }
+
+Status ReaderFollower::Open() {
+  StoreDescriptor store;
+  Status s = ReadStore(db_.options.env, db_.name, &store);
+  if (s.IsNotFound()) {
+    return Status::InvalidArgument(db_.name, "holds no database: it has no file STORE");
+  }
+  if (s.ok()) s = CheckStore(db_.options, db_.name, store);
+  std::unique_ptr<ReaderPage> page;
+  if (s.ok()) s = OpenPage(db_.options, db_.name, &page);
+  if (!s.ok()) return s;
+  pins_ = std::make_unique<ReaderPins>(std::move(page));
+  s = pins_->Enter();
+  if (s.ok()) s = OpenPool(PoolPath(db_.options, db_.name));
+  if (s.ok() && MakeUuid(db_.pool->uuid()) != store.pool) {
+    s = Status::InvalidArgument(db_.pool->path(), "is another pool than " + StorePath(db_.name) + " names");
+  }
+  if (!s.ok()) return s;
+  db_.blocks = std::make_unique<BlockPool>(kBlockBytes, 0);
+  {
+    const MutexLock lock(&mutex_);
+    manifest_ = std::make_unique<ManifestReader>(db_.pool.get());
+    log_ = std::make_unique<LogFollower>(db_);
+  }
+  return Look(Depth::kLog);
+}
+
+Status ReaderFollower::OpenPool(const std::string& path) {
+  Pool::Options options;
+  options.use = RegionUse::kReader;
+  options.search = Search();
+  options.huge_pages = db_.options.nvm_huge_pages;
+  std::unique_ptr<Pool> pool;
+  Status s = Pool::Open(path, options, &pool);
+  db_.pool = std::move(pool);
+  return s;
+}
+
+// Steps 2 and 3. The manifest is asked once more after a failure: what is damaged stays so.
+Status ReaderFollower::Follow(uint64_t time) {
+  for (;;) {
+    Status s = db_.pool->Follow([this] { return Search(); });
+    if (s.ok()) s = manifest_->Follow();
+    if (!s.ok()) return s;
+    if (version_ != nullptr && manifest_->edits() == edits_) {
+      version_->hold->Raise(time);
+      return s;
+    }
+    const uint64_t edits = manifest_->edits();
+    s = OpenVersion(time);
+    if (s.ok()) {
+      edits_ = edits;
+      return s;
+    }
+    const Status more = manifest_->Follow();
+    if (!more.ok() || manifest_->edits() == edits) return s;
+  }
+}
+
+Status ReaderFollower::OpenVersion(uint64_t time) {
+  const ManifestState& state = manifest_->state();
+  Status s = CheckComparator(*db_.order.comparator(), state.comparator, db_.pool->path());
+  if (!s.ok()) return s;
+  if (state.has_families() && !db_.families.HasFamilies()) FamilyGate::Closed(&db_.families).SetHasFamilies();
+  if (opener_ == nullptr) {
+    opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, nullptr, db_.options.paranoid_checks);
+  }
+  opener_->KeepOnly(state);
+  s = opener_->Open(state);
+  if (!s.ok()) return s;
+  auto held = std::make_shared<HeldVersion>();
+  held->hold = pins_->NewHold(time);
+  const VersionShape shape{db_.order, kLevels, nullptr, 0};
+  s = BuildVersion(shape, db_.pool->path(), state, opener_->tables(), opener_->files(), &held->version);
+  if (s.ok()) s = log_->SetChunks(state);
+  if (s.ok()) version_ = std::move(held);
+  return s;
+}
+
+// Of a state with the same tables and the same memtables nothing need be told.
+void ReaderFollower::Publish() {
+  std::vector<MemTableRef> memtables = log_->MemTables();
+  if (memtables != published_ || version_ != published_version_) {
+    published_ = memtables;
+    published_version_ = version_;
+    MemTableRef newest;
+    if (memtables.empty()) {
+      newest = std::make_shared<MemTable>(db_.order, db_.blocks.get(), 0, db_.pool->secret());
+    } else {
+      newest = memtables.front();
+      memtables.erase(memtables.begin());
+    }
+    sources_->states.Publish(std::make_unique<ReadState>(std::move(newest), std::move(memtables),
+                                                         VersionRef(version_, version_->version.get())));
+  }
+  DCHECK_GE(log_->last_sequence(), sources_->last_sequence.load(std::memory_order_relaxed));  // relaxed: one thread
+  sources_->last_sequence.store(log_->last_sequence(), std::memory_order_release);            // release: as by a leader
+}
+
+Status ReaderFollower::Look(Depth depth) {
+  const MutexLock lock(&mutex_);
+  CHECK(manifest_ != nullptr);
+  Status s = Follow(pins_->Now());
+  if (s.ok() && depth == Depth::kLog) s = log_->Follow();
+  if (s.ok()) Publish();
+  sources_->states.Reclaim();  // what only they had need not be kept until the next edit
+  return s;
+}
+
+std::map<uint64_t, FamilyEntry> ReaderFollower::families() {
+  const MutexLock lock(&mutex_);
+  return manifest_->state().families;
+}
+
+uint64_t ReaderFollower::next_family() {
+  const MutexLock lock(&mutex_);
+  return manifest_->state().next_family;
+}
+
+}  // namespace miodb
