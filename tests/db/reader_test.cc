@@ -286,7 +286,7 @@ TEST_F(ReaderTest, RefusesWhatItCannotFollow) {
   Close();
   ASSERT_OK(DestroyDB(path_, options_));
   EXPECT_FALSE(fs::exists(path_));
-  options_.log_mode = kLogInPool;
+  options_.log_mode = kLogPmem;
   Open();
   Close();
   std::ofstream(path_ + "/READERS") << "something else";
