@@ -24,7 +24,7 @@ Options OfReader(Options options) {
   options.listeners.clear();
   options.create_if_missing = false;
   options.error_if_exists = false;
-  return WithOwnFiles(options);
+  return options;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Status ReaderDb::Open(const Options& options, const std::string& name, std::uniq
   CHECK(*reader == nullptr);
   Status s = CheckOptions(options, false);
   if (!s.ok()) return s;
-  if (!IsSystemEnv(OfReader(options).env)) {
+  if (!IsSystemEnv(options.env)) {
     return Status::NotSupported("OpenReader", "Options::env is not the system's");
   }
   std::unique_ptr<ReaderDb> fresh(new ReaderDb(OfReader(options), name));

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -275,6 +278,118 @@ TEST_F(ReaderTest, GoesOnWhenTheWriterDies) {
   EXPECT_EQ(3001, seen);
   close(ready[0]);
   close(ready[1]);
+}
+
+// What processes tell each other about a run.
+struct Shared {
+  std::atomic<uint64_t> acknowledged{0};  // the number of the last batch
+  std::atomic<uint64_t> looks{0};
+  std::atomic<uint64_t> kills{0};
+  std::atomic<bool> stop{false};
+  std::atomic<int> failures{0};
+  char failure[200] = "";
+};
+
+void Fail(Shared* shared, const std::string& what) {
+  if (shared->failures.fetch_add(1) == 0) snprintf(shared->failure, sizeof(shared->failure), "%s", what.c_str());
+}
+
+// One reader's process: every look shows one batch, none that is older than what was acknowledged before it refreshed,
+// and none before the one that it saw last.
+int ReadUntilStopped(const Options& options, const std::string& path, int keys, Shared* shared) {
+  DB* opened = nullptr;
+  const Status s = DB::OpenReader(options, path, &opened);
+  const std::unique_ptr<DB> reader(opened);
+  if (!s.ok()) Fail(shared, s.ToString());
+  uint64_t before = 0;
+  Random random(static_cast<uint64_t>(getpid()));
+  while (s.ok() && !shared->stop.load() && shared->failures.load() == 0) {
+    uint64_t least = before;
+    if (random.OneIn(4)) {
+      least = std::max(least, shared->acknowledged.load());
+      const Status refreshed = reader->Refresh();
+      if (!refreshed.ok()) Fail(shared, refreshed.ToString());
+    }
+    const std::unique_ptr<Iterator> walk(reader->NewIterator(ReadOptions()));
+    uint64_t number = 0;
+    int seen = 0;
+    for (walk->SeekToFirst(); walk->Valid(); walk->Next(), seen++) {
+      const uint64_t here = strtoull(walk->value().ToString().c_str(), nullptr, 10);
+      if (seen == 0) number = here;
+      if (here != number) Fail(shared, "torn: " + std::to_string(here) + " beside " + std::to_string(number));
+      if (seen == keys / 2 && random.OneIn(50)) usleep(static_cast<useconds_t>(random.Uniform(20000)));
+    }
+    if (!walk->status().ok()) Fail(shared, walk->status().ToString());
+    if (seen != keys && !(seen == 0 && least == 0)) Fail(shared, "keys: " + std::to_string(seen));
+    if (number < least) Fail(shared, std::to_string(number) + " after " + std::to_string(least));
+    std::string value;
+    const Status got = reader->Get(ReadOptions(), "key1", &value);
+    const uint64_t now = strtoull(value.c_str(), nullptr, 10);
+    if (seen > 0 && (!got.ok() || now < number)) Fail(shared, "get: " + got.ToString() + " " + std::to_string(now));
+    before = std::max(number, now);
+    shared->looks.fetch_add(1);
+  }
+  return 0;
+}
+
+// Keeps so many readers running, and kills one now and then.
+void KeepReaders(int readers, const std::function<int()>& run, Shared* shared) {
+  std::vector<pid_t> children(static_cast<size_t>(readers), 0);
+  Random random(1);
+  while (!shared->stop.load()) {
+    for (pid_t& child : children) {
+      if (child == 0) child = fork();
+      if (child == 0) _exit(run());
+    }
+    usleep(static_cast<useconds_t>(random.Uniform(60000)));
+    pid_t& victim = children[random.Uniform(children.size())];
+    kill(victim, SIGKILL);
+    waitpid(victim, nullptr, 0);
+    victim = 0;
+    shared->kills.fetch_add(1);
+  }
+  for (const pid_t child : children) {
+    if (child != 0) waitpid(child, nullptr, 0);
+  }
+}
+
+// Readers in processes of their own, which are killed at any moment, while the writer fills a pool many times over.
+TEST_F(ReaderTest, ReadersOfOtherProcessesSeeWholeBatches) {
+  constexpr int kKeys = 30;
+  options_.pool_size = 48 * kMiB;
+  Open();
+  Close();
+  void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, memory);
+  auto* const shared = new (memory) Shared;
+  const pid_t keeper = fork();  // before there are threads
+  if (keeper == 0) {
+    KeepReaders(3, [&] { return ReadUntilStopped(options_, path_, kKeys, shared); }, shared);
+    _exit(0);
+  }
+  const uint64_t micros = ByScale(4, 20, 600) * 1000000;
+  Open();
+  const uint64_t end = Env::Default()->NowMicros() + micros;
+  Random random(7);
+  for (uint64_t number = 1; Env::Default()->NowMicros() < end && shared->failures.load() == 0; number++) {
+    WriteBatch batch;
+    for (int key = 0; key < kKeys; key++) {
+      batch.Put("key" + std::to_string(key), std::to_string(number) + std::string(random.Uniform(600), 'x'));
+    }
+    const Status s = db_->Write(WriteOptions(), &batch);
+    if (!s.ok()) Fail(shared, s.ToString());
+    shared->acknowledged.store(number);
+    if (random.OneIn(5000)) Settle();
+    if (random.OneIn(20000)) Open();
+  }
+  shared->stop.store(true);
+  int status = 0;
+  ASSERT_EQ(keeper, waitpid(keeper, &status, 0));
+  EXPECT_EQ(0, shared->failures.load()) << shared->failure;
+  EXPECT_GT(shared->looks.load(), 0u);
+  std::cout << shared->acknowledged.load() << " batches, " << shared->looks.load() << " looks, " << shared->kills.load()
+            << " readers killed\n";
+  munmap(memory, sizeof(Shared));
 }
 
 TEST_F(ReaderTest, RefusesWhatItCannotFollow) {
