@@ -121,6 +121,8 @@ Status ReaderDb::Look(ReaderFollower::Depth depth) const {
 
 // relaxed: hints between a read and the thread; what the look has published is seen by its own order.
 Status ReaderDb::BeforeRead() const {
+  if (context_->fork_guard.InChild()) [[unlikely]]
+    return context_->InChild();
   if (!read_since_.load(std::memory_order_relaxed)) read_since_.store(true, std::memory_order_relaxed);
   if (pace_.load(std::memory_order_relaxed) == Pace::kIdle) [[unlikely]] {
     Status s = Look(ReaderFollower::Depth::kLog);

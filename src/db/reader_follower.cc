@@ -2,6 +2,7 @@
 
 #include "src/db/reader_follower.h"
 
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,11 +40,10 @@ Status CheckStore(const Options& options, const std::string& name, const StoreDe
   return CheckPlaces(options, name, store);
 }
 
-// On a file system that nobody writes to there is no page, and no need for one.
-Status OpenPage(const Options& options, const std::string& name, std::unique_ptr<ReaderPage>* page) {
-  const std::string path = ReadersPath(name);
+// The owner makes the page. Where this process cannot write to the file system there is none.
+Status OpenPage(const std::string& name, std::unique_ptr<ReaderPage>* page) {
   if (::access(name.c_str(), W_OK) != 0 && errno == EROFS) return Status::OK();
-  return ReaderPage::Open(path, options.file_access, page);
+  return ReaderPage::OpenExisting(ReadersPath(name), page);
 }
 
 }  // namespace
@@ -59,10 +59,11 @@ Status ReaderFollower::Open() {
   }
   if (s.ok()) s = CheckStore(db_.options, db_.name, store);
   std::unique_ptr<ReaderPage> page;
-  if (s.ok()) s = OpenPage(db_.options, db_.name, &page);
+  if (s.ok()) s = OpenPage(db_.name, &page);
   if (!s.ok()) return s;
-  pins_ = std::make_unique<ReaderPins>(std::move(page));
+  pins_ = std::make_shared<ReaderPins>(std::move(page));
   s = pins_->Enter();
+  if (s.ok() && !pins_->has_page()) s = KeepOwnersOut(PoolPath(db_.options, db_.name));
   if (s.ok()) s = OpenPool(PoolPath(db_.options, db_.name));
   if (s.ok() && MakeUuid(db_.pool->uuid()) != store.pool) {
     s = Status::InvalidArgument(db_.pool->path(), "is another pool than " + StorePath(db_.name) + " names");
@@ -75,6 +76,18 @@ Status ReaderFollower::Open() {
     log_ = std::make_unique<LogFollower>(db_);
   }
   return Look(Depth::kLog);
+}
+
+// Others may write to the same file through another mount, and would not know what this reader needs.
+Status ReaderFollower::KeepOwnersOut(const std::string& path) {
+  Descriptor pool(-1);
+  Status s = OpenTyped(path, O_RDONLY, FileType::kRegular, &pool);
+  if (!s.ok()) return s;
+  if (::flock(pool.get(), LOCK_SH | LOCK_NB) != 0) {
+    return Status::NotSupported(path, "is written to, and READERS cannot be: mount it so that it can");
+  }
+  nobody_writes_.Swap(&pool);
+  return s;
 }
 
 Status ReaderFollower::OpenPool(const std::string& path) {
@@ -93,6 +106,8 @@ Status ReaderFollower::Follow(uint64_t time) {
   for (;;) {
     Status s = db_.pool->Follow([this] { return Search(); });
     if (s.ok()) s = manifest_->Follow();
+    // What the manifest names may lie in what the files have grown by since.
+    if (s.ok()) s = db_.pool->Follow([this] { return Search(); });
     if (!s.ok()) return s;
     if (version_ != nullptr && manifest_->edits() == edits_) {
       version_->hold->Raise(time);
@@ -129,24 +144,28 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   return s;
 }
 
-// Of a state with the same tables and the same memtables nothing need be told.
+// Of a state with the same tables and the same memtables nothing need be told but the sequence.
 void ReaderFollower::Publish() {
   std::vector<MemTableRef> memtables = log_->MemTables();
+  std::unique_ptr<ReadState> state;
   if (memtables != published_ || version_ != published_version_) {
-    published_ = memtables;
-    published_version_ = version_;
+    std::vector<MemTableRef> sealed = memtables;
     MemTableRef newest;
-    if (memtables.empty()) {
+    if (sealed.empty()) {
       newest = std::make_shared<MemTable>(db_.order, db_.blocks.get(), 0, db_.pool->secret());
     } else {
-      newest = memtables.front();
-      memtables.erase(memtables.begin());
+      newest = sealed.front();
+      sealed.erase(sealed.begin());
     }
-    sources_->states.Publish(std::make_unique<ReadState>(std::move(newest), std::move(memtables),
-                                                         VersionRef(version_, version_->version.get())));
+    state = std::make_unique<ReadState>(std::move(newest), std::move(sealed),
+                                        VersionRef(version_, version_->version.get()));
   }
   DCHECK_GE(log_->last_sequence(), sources_->last_sequence.load(std::memory_order_relaxed));  // relaxed: one thread
   sources_->last_sequence.store(log_->last_sequence(), std::memory_order_release);            // release: as by a leader
+  if (state == nullptr) return;
+  sources_->states.Publish(std::move(state));
+  published_ = std::move(memtables);
+  published_version_ = version_;
 }
 
 Status ReaderFollower::Look(Depth depth) {

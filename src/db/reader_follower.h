@@ -8,7 +8,8 @@
 //     manifest goes on was dropped meanwhile, so it is all done again.
 //   4 Read the log behind what was read before. While nobody reads this is left out: what is flushed meanwhile need
 //     never be read as a log.
-//   5 Publish the state, then the sequence up to which reads see.
+//   5 Raise the sequence up to which reads see, then publish the state: the one before has a part of what comes, by
+//     whole frames, and the new one may lack what the old sequence sees.
 //
 // A state has the tables of one edit, and of the log all up to the sequence; so what reads see is what the database had
 // at some moment, and later looks see no less.
@@ -29,6 +30,7 @@
 #include "src/db/read_sources.h"
 #include "src/db/reader_pins.h"
 #include "src/util/mutex.h"
+#include "src/util/posix_file.h"
 #include "src/version/manifest_reader.h"
 #include "src/version/version_shape.h"
 
@@ -61,6 +63,7 @@ class ReaderFollower {
   };
 
   Status OpenPool(const std::string& path);
+  Status KeepOwnersOut(const std::string& path);
   RegionPlaces Search() const;
   Status Follow(uint64_t time) REQUIRES(mutex_);
   Status OpenVersion(uint64_t time) REQUIRES(mutex_);
@@ -68,7 +71,8 @@ class ReaderFollower {
 
   DbContext& db_;
   ReadSources* const sources_;
-  std::unique_ptr<ReaderPins> pins_;
+  std::shared_ptr<ReaderPins> pins_;
+  Descriptor nobody_writes_{-1};  // keeps owners out, where there is no page
 
   Mutex mutex_;
   std::unique_ptr<ManifestReader> manifest_ GUARDED_BY(mutex_);

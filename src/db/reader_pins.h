@@ -16,12 +16,12 @@
 
 namespace miodb {
 
-class ReaderPins {
+class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
  public:
   // Of a state: it was read from the manifest when the clock stood at this time, or later.
   class Hold {
    public:
-    Hold(ReaderPins* pins, uint64_t time) : pins_(pins), time_(time) {}
+    Hold(std::shared_ptr<ReaderPins> pins, uint64_t time) : pins_(std::move(pins)), time_(time) { pins_->Add(time_); }
     ~Hold() { pins_->Drop(time_); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
@@ -35,7 +35,7 @@ class ReaderPins {
     }
 
    private:
-    ReaderPins* const pins_;
+    const std::shared_ptr<ReaderPins> pins_;  // the place in the page is left with the last state
     uint64_t time_;
   };
 
@@ -47,17 +47,15 @@ class ReaderPins {
   ReaderPins(const ReaderPins&) = delete;
   ReaderPins& operator=(const ReaderPins&) = delete;
 
+  bool has_page() const { return page_ != nullptr; }
+
   // Takes a place in the page, and pins everything until the first hold.
   Status Enter() { return page_ != nullptr ? page_->Enter(&slot_) : Status::OK(); }
 
   // The time before a look at the manifest.
   uint64_t Now() const { return page_ != nullptr ? page_->clock() : ReaderPage::kAll; }
 
-  std::shared_ptr<Hold> NewHold(uint64_t time) {
-    auto hold = std::make_shared<Hold>(this, time);
-    Add(time);
-    return hold;
-  }
+  std::shared_ptr<Hold> NewHold(uint64_t time) { return std::make_shared<Hold>(shared_from_this(), time); }
 
  private:
   void Add(uint64_t time) EXCLUDES(mutex_) {

@@ -59,19 +59,28 @@ void ReaderPage::UnlockSlot(int slot) const {
   DCHECK(unlocked);
 }
 
-// Several processes may make the file at once: all of them store the same header, and the clock begins behind kAll.
 Status ReaderPage::Open(const std::string& path, FileAccess access, std::unique_ptr<ReaderPage>* page) {
+  return Take(path, Descriptor(OpenOrCreateFile(path, O_RDWR | kDontWait, access, Links::kRefused)), page);
+}
+
+Status ReaderPage::OpenExisting(const std::string& path, std::unique_ptr<ReaderPage>* page) {
+  return Take(path, Descriptor(OpenFile(path, O_RDWR | O_NOFOLLOW | kDontWait)), page);
+}
+
+Status ReaderPage::Take(const std::string& path, Descriptor opened, std::unique_ptr<ReaderPage>* page) {
   DCHECK(*page == nullptr);
   Descriptor file(-1);
-  Status s = CheckOpened(path, Descriptor(OpenOrCreateFile(path, O_RDWR | kDontWait, access, Links::kRefused)),
-                         FileType::kRegular, &file);
+  Status s = CheckOpened(path, std::move(opened), FileType::kRegular, &file);
+  if (s.IsNotFound()) {
+    return Status::IOError(path, "is missing: whoever writes to the database makes it; open it for writing once");
+  }
   if (!s.ok()) {
     return Status::IOError(path, "readers in other processes write to it what they need, and this one cannot: " +
                                      s.ToString() + "; Options::file_access says who may");
   }
-  std::unique_ptr<ReaderPage> opened(new ReaderPage(std::move(file)));
-  s = opened->Map(path);
-  if (s.ok()) *page = std::move(opened);
+  std::unique_ptr<ReaderPage> taken(new ReaderPage(std::move(file)));
+  s = taken->Map(path);
+  if (s.ok()) *page = std::move(taken);
   return s;
 }
 

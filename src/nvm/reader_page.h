@@ -43,8 +43,12 @@ class ReaderPage {
   static constexpr uint64_t kNone = 0;  // the pin of a slot that is not in use
   static constexpr uint64_t kAll = 1;   // the pin that keeps everything
 
-  // Opens the file at path, or makes it. Corruption if something else is there; IOError if it may not be written to.
+  // The owner opens the file at path, or makes it. Corruption if something else is there; IOError if it may not be
+  // written to.
   static Status Open(const std::string& path, FileAccess access, std::unique_ptr<ReaderPage>* page);
+
+  // A reader takes the one that is there: an owner does not look for one that others make later.
+  static Status OpenExisting(const std::string& path, std::unique_ptr<ReaderPage>* page);
 
   ~ReaderPage();
   ReaderPage(const ReaderPage&) = delete;
@@ -74,6 +78,7 @@ class ReaderPage {
  private:
   explicit ReaderPage(Descriptor file) : file_(std::move(file)) {}
 
+  static Status Take(const std::string& path, Descriptor opened, std::unique_ptr<ReaderPage>* page);
   Status Map(const std::string& path);
   bool LockSlot(int slot) const;
   void UnlockSlot(int slot) const;

@@ -2,6 +2,8 @@
 
 #include "src/version/manifest_reader.h"
 
+#include <atomic>
+
 #include "src/util/check.h"
 
 namespace miodb {
@@ -32,15 +34,20 @@ Status ManifestReader::ReadArea(const RootSlot& root) {
 }
 
 Status ManifestReader::Follow() {
+  Status unreadable;
   for (int attempt = 0; attempt < kMostAttempts; attempt++) {
     RootSlot before, after;
     Status s = pool_->ReadRoot(&before);
-    if (!s.ok()) return s;
+    if (!s.ok()) {
+      unreadable = s;  // the owner may be storing both copies of it, one after the other
+      continue;
+    }
     s = ReadArea(before);
-    const Status still = pool_->ReadRoot(&after);
-    if (!still.ok()) return still;
+    std::atomic_thread_fence(std::memory_order_acquire);  // what was read comes before the second look
+    if (!pool_->ReadRoot(&after).ok()) continue;
     if (after.epoch == before.epoch && after.generation == before.generation) return s;
   }
+  if (!unreadable.ok()) return unreadable;
   return Status::IOError(pool_->path(), "the manifest was left faster than it could be read; try again");
 }
 
