@@ -50,36 +50,57 @@ bool LogFollower::TakeUpByIndex(Chunk* chunk, Status* s) {
     return false;
   }
   if (index.last_sequence() > last_sequence_ && index.first_sequence != last_sequence_ + 1) return false;
+  if (index.last_sequence() > last_sequence_) {
+    LogPiece piece;
+    piece.place = chunk->place;
+    piece.index = index;
+    piece.valid_bytes = index.frame_bytes;
+    piece.first_sequence = index.first_sequence;
+    piece.last_sequence = index.last_sequence();
+    piece.writes = index.count;
+    piece.verdict = LogVerdict::kReplay;
+    MemTableRef memtable = NewMemTable(*chunk);
+    *s = TakeUpChunk(db_.order, piece, chunk->extent, memtable.get());
+    if (!s->ok()) return true;
+    chunk->memtable = std::move(memtable);
+    chunk->first_sequence = piece.first_sequence;
+    last_sequence_ = piece.last_sequence;
+  }
   chunk->position = index.frame_bytes;
-  if (index.last_sequence() <= last_sequence_) return true;
-  LogPiece piece;
-  piece.place = chunk->place;
-  piece.index = index;
-  piece.valid_bytes = index.frame_bytes;
-  piece.first_sequence = index.first_sequence;
-  piece.last_sequence = index.last_sequence();
-  piece.writes = index.count;
-  piece.verdict = LogVerdict::kReplay;
-  chunk->memtable = NewMemTable(*chunk);
-  *s = TakeUpChunk(db_.order, piece, chunk->extent, chunk->memtable.get());
-  last_sequence_ = piece.last_sequence;
   return true;
 }
 
 // The memtable keeps the chunk's extent for whoever reads it after the chunk was flushed.
-Status LogFollower::Begin(Chunk* chunk) {
+void LogFollower::Begin(Chunk* chunk) {
   DCHECK(chunk->memtable == nullptr);
-  chunk->memtable = NewMemTable(*chunk);
+  MemTableRef memtable = NewMemTable(*chunk);
   auto log = std::make_unique<LogChunk>();
   log->id = chunk->place.id;
   log->extent = chunk->extent;
   log->base = chunk->extent->data();
   log->capacity = chunk->place.size;
-  chunk->memtable->segment().chunks.push_back(std::move(log));
+  memtable->segment().chunks.push_back(std::move(log));
+  chunk->memtable = std::move(memtable);
+}
+
+// A frame of which the insertion was cut off, for want of memory, goes on where it ended: no record is inserted twice.
+Status LogFollower::Insert(const FrameView& frame, Chunk* chunk) {
+  if (frame.has_unknown_type) return Status::Corruption(ChunkName(chunk->place), kUnknownValueType);
+  if (chunk->memtable == nullptr) {
+    Begin(chunk);
+    chunk->first_sequence = frame.first_sequence;
+  }
+  RecordView record;
+  for (const char* p = frame.body; p < frame.end; p += record.size()) {
+    CHECK(ParseRecord(p, frame.end, &record));
+    if (record.sequence() <= std::max(chunk->memtable->max_sequence(), inserted_)) continue;
+    chunk->memtable->AddRecord(record.key, record.value, PackTag(record.sequence(), record.type()), p, record.size());
+    inserted_ = record.sequence();
+  }
   return Status::OK();
 }
 
-// A frame that does not follow waits for those before it, which are in an older chunk, or on their way.
+// A frame that does not follow waits for those before it, which are in another chunk, or on their way.
 Status LogFollower::Read(Chunk* chunk) {
   Status s;
   if (chunk->position == 0 && TakeUpByIndex(chunk, &s)) return s;
@@ -90,36 +111,37 @@ Status LogFollower::Read(Chunk* chunk) {
          ReadFrame(base + chunk->position, end, db_.pool->secret(), chunk->place.id, &frame)) {
     const bool known = frame.last_sequence() <= last_sequence_;
     if (!known && frame.first_sequence != last_sequence_ + 1) break;
-    if (frame.has_unknown_type) return Status::Corruption(ChunkName(chunk->place), kUnknownValueType);
-    chunk->position += frame.bytes();
-    if (known) continue;
-    if (chunk->memtable == nullptr) s = Begin(chunk);
-    RecordView record;
-    for (const char* p = frame.body; s.ok() && p < frame.end; p += record.size()) {
-      CHECK(ParseRecord(p, frame.end, &record));
-      chunk->memtable->AddRecord(record.key, record.value, PackTag(record.sequence(), record.type()), p,
-                                 record.size());
-    }
+    if (!known) s = Insert(frame, chunk);
     if (!s.ok()) return s;
-    last_sequence_ = frame.last_sequence();
+    if (!known) last_sequence_ = frame.last_sequence();
+    chunk->position += frame.bytes();
   }
   return s;
 }
 
-// The next chunk is begun when the one before is complete, so one walk in the order of age finds all that there is.
+// A chunk is begun when the one before is complete, so each has writes that follow one another; which comes next only
+// the sequences say.
 Status LogFollower::Follow() {
-  for (auto& [id, chunk] : chunks_) {
-    Status s = Read(&chunk);
-    if (!s.ok()) return s;
-  }
+  uint64_t before;
+  do {
+    before = last_sequence_;
+    for (auto& [id, chunk] : chunks_) {
+      Status s = Read(&chunk);
+      if (!s.ok()) return s;
+    }
+  } while (last_sequence_ > before);
   return Status::OK();
 }
 
 std::vector<MemTableRef> LogFollower::MemTables() const {
-  std::vector<MemTableRef> memtables;
-  for (auto item = chunks_.rbegin(); item != chunks_.rend(); ++item) {
-    if (item->second.memtable != nullptr) memtables.push_back(item->second.memtable);
+  std::vector<const Chunk*> filled;
+  for (const auto& [id, chunk] : chunks_) {
+    if (chunk.memtable != nullptr) filled.push_back(&chunk);
   }
+  std::sort(filled.begin(), filled.end(),
+            [](const Chunk* a, const Chunk* b) { return a->first_sequence > b->first_sequence; });
+  std::vector<MemTableRef> memtables;
+  for (const Chunk* chunk : filled) memtables.push_back(chunk->memtable);
   return memtables;
 }
 

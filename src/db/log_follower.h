@@ -16,6 +16,7 @@
 
 #include "src/db/db_context.h"
 #include "src/db/read_state.h"
+#include "src/log/frame_reader.h"
 #include "src/log/log_chunk_place.h"
 #include "src/version/version_edit.h"
 
@@ -44,18 +45,23 @@ class LogFollower {
   struct Chunk {
     LogChunkPlace place;
     ExtentRef extent;
-    uint64_t position = 0;  // behind the last frame that was read, or passed over
-    MemTableRef memtable;   // null: nothing of it is needed
+    uint64_t position = 0;        // behind the last frame that was read, or passed over
+    uint64_t first_sequence = 0;  // of what the memtable has
+    MemTableRef memtable;         // null: nothing of it is needed
   };
 
   MemTableRef NewMemTable(const Chunk& chunk) const;
-  Status Begin(Chunk* chunk);
+  void Begin(Chunk* chunk);
+  Status Insert(const FrameView& frame, Chunk* chunk);
   bool TakeUpByIndex(Chunk* chunk, Status* s);
   Status Read(Chunk* chunk);
 
   const DbContext& db_;
-  std::map<uint64_t, Chunk> chunks_;  // by id, and so by age
+  // By id. Their age is that of what they have: a large frame gets a chunk of its own, with a higher id than those that
+  // wait to be used.
+  std::map<uint64_t, Chunk> chunks_;
   uint64_t last_sequence_ = 0;
+  uint64_t inserted_ = 0;  // the last write that a memtable got, of a frame that may not be whole yet
 };
 
 }  // namespace miodb
