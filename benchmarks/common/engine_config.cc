@@ -79,6 +79,7 @@ void RegisterMioDb(FlagSet* f, EngineConfig* c) {
           "who may use the files besides their owner: owner, group_reads, group_writes");
   f->Word("log_mode", &o->log_mode, {{"pmem", kLogPmem}, {"file", kLogFile}, {"off", kLogOff}}, "pmem, file or off");
   f->Option("log_chunk_size", &o->log_chunk_size, "bytes of a prepared piece of log; 0: the library's choice");
+  f->Option("keep_log_bytes", &o->keep_log_bytes, "bytes of flushed log that stay for the update stream");
   f->Option("wal_block_size", &o->wal_block_size, "bytes of a block of a log file, a power of two");
   f->Bool("wal_padding", &o->wal_padding, "pad blocks of log files so that no small record is split");
   f->Option("level_trigger", &o->level_trigger, "runs that start a merge of a level");

@@ -59,6 +59,7 @@ MIODB_C_EXPORT void miodb_options_set_wal_block_size(struct leveldb_options_t*, 
 MIODB_C_EXPORT void miodb_options_set_wal_padding(struct leveldb_options_t*, uint8_t);
 MIODB_C_EXPORT void miodb_options_set_log_chunk_size(struct leveldb_options_t*, size_t bytes);
 MIODB_C_EXPORT void miodb_options_set_max_immutable_memtables(struct leveldb_options_t*, int);
+MIODB_C_EXPORT void miodb_options_set_keep_log_bytes(struct leveldb_options_t*, uint64_t bytes);
 MIODB_C_EXPORT void miodb_options_set_num_levels(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_level_trigger(struct leveldb_options_t*, int);
 MIODB_C_EXPORT void miodb_options_set_max_background_merges(struct leveldb_options_t*, int);
@@ -296,6 +297,57 @@ MIODB_C_EXPORT uint64_t miodb_savepoints_held_bytes(const miodb_savepoints_t*, s
    none of this name. */
 MIODB_C_EXPORT struct leveldb_t* miodb_open_savepoint(struct leveldb_t* db, const char* name, size_t namelen,
                                                       char** errptr);
+
+/* ---- Backups. miodb/backup.h says what they are. ---- */
+
+/* Told how many bytes are done of how many; 0 ends the call with an error. */
+typedef uint8_t (*miodb_backup_progress_t)(void* state, uint64_t done, uint64_t all);
+
+/* Adds a generation to the folder and returns its number, or 0 if an error occurred. bytes_per_second: 0 is no limit.
+   progress: may be NULL. */
+MIODB_C_EXPORT uint64_t miodb_create_backup(struct leveldb_t* db, const char* folder, uint64_t bytes_per_second,
+                                            miodb_backup_progress_t progress, void* state, char** errptr);
+
+/* What there is of generations at the moment, the oldest first; for miodb_backups_destroy. NULL if an error occurred.
+ */
+typedef struct miodb_backups_t miodb_backups_t;
+MIODB_C_EXPORT miodb_backups_t* miodb_list_backups(const char* folder, char** errptr);
+MIODB_C_EXPORT void miodb_backups_destroy(miodb_backups_t*);
+MIODB_C_EXPORT size_t miodb_backups_count(const miodb_backups_t*);
+
+/* Of number i of them, which is less than their count. */
+MIODB_C_EXPORT uint64_t miodb_backups_generation(const miodb_backups_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_backups_micros(const miodb_backups_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_backups_bytes(const miodb_backups_t*, size_t i);
+MIODB_C_EXPORT uint64_t miodb_backups_new_bytes(const miodb_backups_t*, size_t i);
+
+/* As VerifyBackup, RestoreBackup and DeleteBackup. */
+MIODB_C_EXPORT void miodb_verify_backup(const char* folder, uint64_t generation, char** errptr);
+MIODB_C_EXPORT void miodb_restore_backup(const struct leveldb_options_t* options, const char* folder,
+                                         uint64_t generation, const char* directory, char** errptr);
+MIODB_C_EXPORT void miodb_delete_backup(const char* folder, uint64_t generation, char** errptr);
+
+/* ---- The update stream. miodb/updates.h says what it gives. ---- */
+
+/* From the update with this number on; for miodb_updates_destroy, before the database is closed. NULL and an error, if
+   the log does not reach back so far any more. */
+typedef struct miodb_updates_t miodb_updates_t;
+MIODB_C_EXPORT miodb_updates_t* miodb_get_updates_since(struct leveldb_t* db, uint64_t sequence, char** errptr);
+MIODB_C_EXPORT void miodb_updates_destroy(miodb_updates_t*);
+
+/* 0 without an error: everything was given, and the next call of miodb_updates_next looks once more. */
+MIODB_C_EXPORT uint8_t miodb_updates_valid(const miodb_updates_t*);
+MIODB_C_EXPORT void miodb_updates_next(miodb_updates_t*);
+MIODB_C_EXPORT void miodb_updates_get_error(const miodb_updates_t*, char** errptr);
+
+/* Of the batch that it is at, if it is valid: the numbers of its first and last update, and a copy of it, for
+   leveldb_writebatch_destroy. */
+MIODB_C_EXPORT uint64_t miodb_updates_sequence(const miodb_updates_t*);
+MIODB_C_EXPORT uint64_t miodb_updates_last_sequence(const miodb_updates_t*);
+MIODB_C_EXPORT struct leveldb_writebatch_t* miodb_updates_batch(const miodb_updates_t*, char** errptr);
+
+/* The number of the last update that reads see. */
+MIODB_C_EXPORT uint64_t miodb_latest_sequence(struct leveldb_t* db);
 
 /* ---- Batches that are read before they are written. miodb/write_batch_with_index.h says what they do. ---- */
 

@@ -47,8 +47,11 @@ static const int kMajorVersion = 1;
 static const int kMinorVersion = 0;
 #endif
 
+struct BackupInfo;
+struct BackupOptions;
 struct TraceOptions;
 class TraceWriter;
+class UpdateIterator;
 class WriteBatch;
 
 // A state of the database that reads can be made against. Immutable, usable by any thread at once. It is a sequence
@@ -430,6 +433,25 @@ class MIODB_EXPORT DB {
   // what the copy has stays in the pool until it is written. Any thread may call it, several at once. What a crash
   // leaves: the checkpoint as a whole, or "<directory>.tmp", which the next call for the directory removes.
   virtual Status CreateCheckpoint(const std::string& directory);
+
+  // Adds a generation to a folder of backups (backup.h), while everything goes on: what CreateCheckpoint would copy, of
+  // which it reads all and writes what the newest generation does not have. The folder is made if it is not there; the
+  // one above it must be. info: what was made; may be null. Errors as of CreateCheckpoint; InvalidArgument also for a
+  // folder that has something else in it or backups of another database, and Corruption if the record of the newest
+  // generation is damaged. Any thread may call it; a second call for the same folder is an IOError. What a crash
+  // leaves: the generation as a whole, or what the next call takes up.
+  virtual Status CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info);
+
+  // Gives the updates from the one with this number on, as batches in their order, to follow the database with
+  // (miodb/updates.h). The first batch is the one that has the number; of a number inside of a batch the iterator's
+  // sequence says where it begins. With the number behind the last write the iterator is at its end, OK, and goes on
+  // when there is more.
+  //
+  // NotFound if the log does not reach back so far any more: then the message names the oldest write that it has. How
+  // far it reaches Options::keep_log_bytes says. It survives crashes and closing; RepairDB and checkpoints keep none.
+  // InvalidArgument if the number is behind the next one. NotSupported unless log_mode is kLogPmem. Writers do not wait
+  // for it. Any thread may call it. The caller deletes the iterator before the database.
+  virtual Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates);
 
   // Records the calls made to this database from now on (miodb/trace.h). One trace runs at a time. While none runs,
   // each call pays one branch for this; while one runs, calls make their records one after the other, a few tenths of a

@@ -348,6 +348,12 @@ struct MIODB_EXPORT Options {
   // down; at least four memtables; 0: twice the size of the pool.
   uint64_t max_total_wal_size = 0;
 
+  // With kLogPmem: so many bytes of log stay in the pool for DB::GetUpdatesSince after their flush, the newest ones. 0:
+  // the log reaches back to the last flush. Much of it is the payload of tables, and takes no space besides; what was
+  // overwritten or copied since does. When the pool is nearly full all of it is let go of, before writers are slowed
+  // down. What was kept and is above the limit of the next open is let go of then.
+  uint64_t keep_log_bytes = 0;
+
   // ---- Tables and compaction ---------------------------------------------------------------------------------------
 
   // Levels of the store: num_levels - 1 levels of the elastic buffer and the repository below them. 2 to 16.

@@ -87,6 +87,7 @@ OPTION(size_t, wal_block_size)
 OPTION(uint8_t, wal_padding)
 OPTION(size_t, log_chunk_size)
 OPTION(int, max_immutable_memtables)
+OPTION(uint64_t, keep_log_bytes)
 
 OPTION(int, num_levels)
 OPTION(int, level_trigger)

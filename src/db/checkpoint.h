@@ -2,8 +2,7 @@
 //
 // Making one, step by step:
 //
-//   1 Make DIRECTORY.tmp and in it the file CHECKPOINT, locked, which says that this is a checkpoint in the making. One
-//     that was cut off is known by that file, and emptied.
+//   1 Make DIRECTORY.tmp (workshop.h).
 //   2 Hold the state (Savepoints::Freeze). Nothing that it names changes or goes any more, so writers go on.
 //   3 Write the pool, with another uuid and the same secret (pool_copy.h): every extent that the state names at its own
 //     offset, and a manifest whose first edit is the state.
@@ -39,8 +38,6 @@ class Checkpoint {
   Status Create(const std::string& directory) EXCLUDES(db_mutex);
 
  private:
-  Status CheckSupported() const;
-
   const DbContext& db_;
   Savepoints* const savepoints_;
 };

@@ -49,6 +49,7 @@ Status TakeUpChunk(const KeyOrder& order, const LogPiece& piece, const ExtentRef
   chunk->base = extent->data();
   chunk->capacity = piece.valid_bytes;
   chunk->used = piece.valid_bytes;
+  chunk->first_sequence = piece.first_sequence;
   if (piece.index.has_value()) chunk->stage = LogChunk::Stage::kRead;
   memtable->segment().chunks.push_back(std::move(chunk));
   return Status::OK();

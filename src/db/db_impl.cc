@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "miodb/updates.h"
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
 #include "src/db/db_parts.h"
@@ -101,6 +102,13 @@ Status DB::DropSavepoint(const Slice&) { return NoSavepoints(); }
 Status DB::ListSavepoints(std::vector<SavepointInfo>*) { return NoSavepoints(); }
 Status DB::OpenSavepoint(const Slice&, DB**) { return NoSavepoints(); }
 Status DB::CreateCheckpoint(const std::string&) { return Status::NotSupported("this DB has no checkpoints"); }
+Status DB::CreateBackup(const BackupOptions&, const std::string&, BackupInfo*) {
+  return Status::NotSupported("this DB has no backups");
+}
+Status DB::GetUpdatesSince(uint64_t, std::unique_ptr<UpdateIterator>* updates) {
+  updates->reset();
+  return Status::NotSupported("this DB has no update stream");
+}
 
 std::vector<Status> DB::MultiGet(const ReadOptions& options, const std::vector<Slice>& keys,
                                  std::vector<std::string>* values) {

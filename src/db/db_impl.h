@@ -11,6 +11,7 @@
 //   Workers       background threads                                            work behind the writers, and waiting
 //   LogFiles      log files                                                     the log with kLogFile
 //   LogFloor      the floor of the log                                          how much of the log is needed
+//   KeptLog       -                                                             flushed log that the update stream has
 //   Space         log chunks that are ready                                     chunks, and what has to stay free
 //   SsdTier       the tier's schedule and errors                                drains and compactions on SSD
 //   Flusher       tables without filters                                        flushes
@@ -51,6 +52,7 @@ class Control;
 struct DbContext;
 class FileLock;
 class Flusher;
+class KeptLog;
 class LogFiles;
 class LogFloor;
 class Merger;
@@ -102,6 +104,8 @@ class DBImpl final : public FamilyCalls {
   Status ListSavepoints(std::vector<SavepointInfo>* savepoints) override;
   Status OpenSavepoint(const Slice& name, DB** view) override;
   Status CreateCheckpoint(const std::string& directory) override;
+  Status CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info) override;
+  Status GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) override;
 
   // Does one piece of background work of this kind. False if there was nothing to do.
   bool RunStep(Step step);
@@ -140,6 +144,7 @@ class DBImpl final : public FamilyCalls {
   const std::unique_ptr<Workers> workers_;
   const std::unique_ptr<LogFiles> logs_;
   const std::unique_ptr<LogFloor> floor_;
+  const std::unique_ptr<KeptLog> kept_;
   const std::unique_ptr<Space> space_;
   const std::unique_ptr<SsdTier> tier_;
   const std::unique_ptr<Flusher> flusher_;

@@ -120,12 +120,14 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
       logs_(std::make_unique<LogFiles>(*context_, store_.get())),
       floor_(std::make_unique<LogFloor>(*context_, store_.get(), control_.get(), tree_.get(), logs_.get(),
                                         ssd_schedule_.get())),
-      space_(std::make_unique<Space>(*context_, control_.get(), tree_.get(), scheduler_.get(), turns_.get())),
+      kept_(std::make_unique<KeptLog>(*context_, control_.get(), tree_.get())),
+      space_(
+          std::make_unique<Space>(*context_, control_.get(), tree_.get(), kept_.get(), scheduler_.get(), turns_.get())),
       tier_(std::make_unique<SsdTier>(
           *context_, SsdTier::Parts{control_.get(), tree_.get(), scheduler_.get(), ssd_schedule_.get(), space_.get(),
                                     floor_.get(), workers_.get(), turns_.get()})),
       flusher_(std::make_unique<Flusher>(*context_, control_.get(), tree_.get(), scheduler_.get(), logs_.get(),
-                                         floor_.get(), turns_.get())),
+                                         floor_.get(), kept_.get(), turns_.get())),
       merger_(
           std::make_unique<Merger>(*context_, Merger::Parts{control_.get(), tree_.get(), scheduler_.get(), space_.get(),
                                                             floor_.get(), tier_.get(), flusher_.get(), turns_.get()})) {
@@ -140,7 +142,7 @@ DBImpl::DBImpl(const Options& options, const std::string& name, const Hooks& hoo
   requests_ = std::make_unique<Requests>(*context_, parts, write_.get());
   savepoints_ = std::make_unique<Savepoints>(*context_, parts, write_.get(), requests_.get());
   checkpoint_ = std::make_unique<Checkpoint>(*context_, savepoints_.get());
-  recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), write_.get());
+  recovery_ = std::make_unique<Recovery>(*context_, parts, floor_.get(), kept_.get(), write_.get());
   properties_ =
       std::make_unique<Properties>(*context_, control_.get(), tree_.get(), space_.get(), logs_.get(), tier_.get());
   workers_->Add(Step::kPrepare, [this] { return space_->Prepare(); });

@@ -8,6 +8,7 @@
 #include "src/db/db_context.h"
 #include "src/db/families.h"
 #include "src/db/flusher.h"
+#include "src/db/kept_log.h"
 #include "src/db/log_files.h"
 #include "src/db/log_floor.h"
 #include "src/db/merger.h"

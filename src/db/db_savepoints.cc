@@ -1,8 +1,10 @@
-// The calls of the database object that have to do with savepoints.
+// The calls of the database object that have to do with states that are kept: savepoints, checkpoints, and the log.
 
+#include "src/db/backup.h"
 #include "src/db/chunk_memtable.h"
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
+#include "src/db/update_stream.h"
 #include "src/db/view_db.h"
 
 namespace miodb {
@@ -22,6 +24,15 @@ Status DBImpl::ListSavepoints(std::vector<SavepointInfo>* savepoints) {
 Status DBImpl::CreateCheckpoint(const std::string& directory) {
   CHECK(checkpoint_ != nullptr);
   return context_->WithMemory([&] { return checkpoint_->Create(directory); });
+}
+
+Status DBImpl::CreateBackup(const BackupOptions& options, const std::string& folder, BackupInfo* info) {
+  return context_->WithMemory([&] { return Backup(*context_, savepoints_.get(), options).Create(folder, info); });
+}
+
+Status DBImpl::GetUpdatesSince(uint64_t sequence, std::unique_ptr<UpdateIterator>* updates) {
+  return context_->WithMemory(
+      [&] { return UpdateStream::Open(*context_, control_.get(), tree_.get(), kept_.get(), sequence, updates); });
 }
 
 // What memtables had becomes a memtable again, over the same chunks.

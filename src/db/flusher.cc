@@ -67,12 +67,13 @@ bool Flusher::Step() {
   return s.ok();
 }
 
-// One edit names the tables, takes the log chunks out and raises the flushed sequence. A crash finds either the log or
-// the tables, never both and never neither.
+// One edit names the tables, takes the log chunks out, or keeps them, and raises the flushed sequence. A crash finds
+// either the log or the tables, never both and never neither.
 Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tables,
                       std::vector<RangeDeletion> deleted) {
   CHECK(memtable.empty() || memtable.max_sequence() > tree_->versions->manifest().flushed_sequence);
   CHECK(tables.empty() || !memtable.empty());  // all of a memtable may be single deletions and their puts
+  tree_->AwaitEdit();                          // kept log may go by it
   VersionEdit edit;
   const uint64_t run = tree_->versions->NewId();
   if (!MIODB_MUTATED(kRangesUnnamed)) {
@@ -81,9 +82,8 @@ Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tab
   for (const TableRef& table : tables) {
     edit.tables.push_back({table->number(), 0, run, table->index()->offset(), table->index()->size()});
   }
-  for (const auto& chunk : memtable.segment().chunks) {
-    if (chunk->in_pool()) edit.removed_chunks.push_back(chunk->id);
-  }
+  ChunkExtents kept;
+  kept_->AddFlushed(memtable, &edit, &kept);
   if (!MIODB_MUTATED(kFlushedSequenceUnset)) edit.SetFlushedSequence(memtable.max_sequence());
   if (MIODB_MUTATED(kFlushInTwoEdits)) {
     VersionEdit first;
@@ -91,7 +91,11 @@ Status Flusher::Apply(const MemTable& memtable, const std::vector<TableRef>& tab
     CHECK(tree_->Apply(std::move(first), {}).ok());
   }
   if (MIODB_MUTATED(kLogFileRetiredEarly)) logs_->Retire(memtable.max_sequence());
-  return tree_->Apply(std::move(edit), tables);
+  if (!MIODB_MUTATED(kKeptInTwoEdits)) return tree_->Apply(std::move(edit), tables, {}, kept);
+  VersionEdit second;
+  second.kept.swap(edit.kept);
+  Status s = tree_->Apply(std::move(edit), tables);
+  return s.ok() ? tree_->Apply(std::move(second), {}, {}, kept) : s;
 }
 
 // The trimmed tails of chunks go back only after the edit: until then the log may still be replayed from them.
@@ -118,6 +122,7 @@ void Flusher::Install(MemTableRef memtable, std::vector<TableRef> tables, std::v
     tree_->Publish();
   } else if (s.IsNoSpace()) {
     db_.LogWarning("flush waits for space: %s", s.ToString().c_str());
+    if (kept_->LetGo()) scheduler_->SpaceAdded();
   } else {
     control_->SetError(s);
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compaction/scheduler.h"
+#include "src/db/kept_log.h"
 #include "src/db/log_floor.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
@@ -24,11 +25,18 @@ namespace miodb {
 class Flusher {
  public:
   Flusher(DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, LogFiles* logs, LogFloor* floor,
-          WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), logs_(logs), floor_(floor), turns_(turns) {
+          KeptLog* kept, WriteTurns* turns)
+      : db_(db),
+        control_(control),
+        tree_(tree),
+        scheduler_(scheduler),
+        logs_(logs),
+        floor_(floor),
+        kept_(kept),
+        turns_(turns) {
     CHECK(control != nullptr && tree != nullptr && scheduler != nullptr);
     CHECK(logs != nullptr && floor != nullptr);
-    CHECK(turns != nullptr);
+    CHECK(kept != nullptr && turns != nullptr);
   }
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
@@ -59,6 +67,7 @@ class Flusher {
   Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
   LogFiles* const logs_;
   LogFloor* const floor_;
+  KeptLog* const kept_;
   WriteTurns* const turns_;
 
   std::vector<TableRef> unfiltered_ GUARDED_BY(db_mutex);

@@ -306,6 +306,7 @@ void Merger::Finish(const JobHold& hold, const Status& s, Outcome outcome, bool 
   scheduler_->EndMerge(hold, outcome, refused);
   if (s.IsNoSpace()) {
     db_.Log("%s waits for space: %s", MergeKindName(hold.kind), s.ToString().c_str());
+    space_->LetGoOfLog();
   } else if (outcome == Outcome::kFailed) {
     control_->SetError(s);
   }

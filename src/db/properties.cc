@@ -171,6 +171,7 @@ CounterList Properties::Counters() {
   result.emplace_back("range-deletions", tree_->versions->manifest().ranges.size());
   result.emplace_back("table-memory-bytes", tree_->TableMemoryBytes());
   result.emplace_back("immutable-memtables", tree_->immutables.size());
+  result.emplace_back("kept-log-bytes", space_->KeptLogBytes());
   return result;
 }
 

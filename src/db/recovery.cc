@@ -27,8 +27,9 @@
 //   4 The last frame is flushed and fenced: a process that died between store and fence may have left it in the CPU's
 //     cache only, and what is read from now on must not disappear at the next power failure.
 //     Log files are synced; those behind a gap are removed, because what will be written could close the gap.
-//   5 One edit marks the chunks as sealed at their valid length and drops the empty ones. Nothing is ever appended to
-//     a recovered chunk, so a torn frame, or a stale one behind it, can never come to count.
+//   5 One edit marks the chunks as sealed at their valid length and drops the empty ones, and those that the update
+//     stream is to have no more (kept_log.h). Nothing is ever appended to a recovered chunk, so a torn frame, or a
+//     stale one behind it, can never come to count.
 //
 // What a crash leaves at any point: before the edit of step 5 everything as it was; after it the same state, sealed.
 // So recovering twice is recovering once.
@@ -46,7 +47,9 @@ Status Recovery::Recover() {
   VersionEdit edit;
   uint64_t last_sequence = tree_->versions->manifest().flushed_sequence;
   s = ReplayLog(std::move(extents), &last_sequence, &edit);
-  if (s.ok() && !(edit.chunks.empty() && edit.removed_chunks.empty())) s = tree_->Apply(std::move(edit), {});
+  kept_->Fit(&edit);
+  const bool changes = !edit.chunks.empty() || !edit.removed_chunks.empty() || !edit.removed_kept.empty();
+  if (s.ok() && changes) s = tree_->Apply(std::move(edit), {});
   if (!s.ok()) return s;
   floor_->RetireLog();
   s = RemoveOrphans();
@@ -95,6 +98,7 @@ Status Recovery::ReplayBatch(const Slice& batch, MemTable* memtable) {
     Status s =
         space_->NewMemoryChunk(std::max(space_->NextChunkBytes(), frame_bytes), frame_bytes, Pool::Leave(), &chunk);
     if (!s.ok()) return s;
+    chunk->first_sequence = DecodeFixed64(batch.data());
     chunks.push_back(std::move(chunk));
   }
   uint64_t sequence = DecodeFixed64(batch.data());

@@ -25,16 +25,17 @@ namespace miodb {
 
 class Recovery {
  public:
-  Recovery(const DbContext& db, const WritePath::Parts& parts, LogFloor* floor, WritePath* write)
+  Recovery(const DbContext& db, const WritePath::Parts& parts, LogFloor* floor, KeptLog* kept, WritePath* write)
       : db_(db),
         tree_(parts.tree),
         space_(parts.space),
         logs_(parts.logs),
         flusher_(parts.flusher),
         floor_(floor),
+        kept_(kept),
         write_(write) {
     parts.Check();
-    CHECK(floor != nullptr && write != nullptr);
+    CHECK(floor != nullptr && kept != nullptr && write != nullptr);
   }
   Recovery(const Recovery&) = delete;
   Recovery& operator=(const Recovery&) = delete;
@@ -64,6 +65,7 @@ class Recovery {
   LogFiles* const logs_;
   Flusher* const flusher_;
   LogFloor* const floor_;
+  KeptLog* const kept_;
   WritePath* const write_;
   std::unique_ptr<LogHistory> to_replay_;  // of a volatile pool, between RecoverVolatile and Replay
 };

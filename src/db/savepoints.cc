@@ -135,6 +135,7 @@ Status Savepoints::TakeState(FrozenState* frozen, bool* all) {
   const ManifestState& manifest = tree_->versions->manifest();
   frozen->state = manifest.Snapshot();
   frozen->state.savepoints.clear();
+  frozen->state.kept.clear();
   frozen->state.chunks.clear();
   frozen->log.clear();
   frozen->version = tree_->versions->current();

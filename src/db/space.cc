@@ -51,6 +51,11 @@ constexpr uint64_t kLeastChunk = 64 * 1024;
 constexpr uint64_t kChunkOfUsed = 8;
 constexpr uint64_t kSparesOfUsed = 4;
 
+// Log is kept for the update stream while so much is free above the reserve: the first share of the pool, or the chunks
+// if that is less.
+constexpr uint64_t kClearShare = 8;
+constexpr uint64_t kClearChunks = 20;
+
 // How many chunks are kept ready: more in a database that is in use, one at least.
 uint64_t SpareTarget(uint64_t chunk_bytes, uint64_t used, uint64_t capacity) {
   DCHECK_GT(chunk_bytes, 0u);
@@ -168,6 +173,12 @@ Status Space::NewChunks(uint64_t size, uint64_t min_size, Demand demand, size_t 
   while (s.ok() && chunks->size() < count) {
     std::unique_ptr<LogChunk> fresh;
     s = AllocateChunk(size, min_size, demand, &fresh);
+    if (s.IsNoSpace() && chunks->empty()) {
+      DbLock lock(control_);
+      if (!LetGoOfLog()) break;
+      s = Status::OK();
+      continue;
+    }
     if (!s.ok()) break;
     if (fresh->in_pool()) {
       LogChunkPlace place;
@@ -305,6 +316,12 @@ size_t Space::MissingSpares(uint64_t bytes) const {
   return target - std::min(target, static_cast<uint64_t>(spares));
 }
 
+// Before writers are slowed down for want of space (WritePath::UpdateThrottle), or garbage is collected for it.
+void Space::KeepClearOfLimit() {
+  const uint64_t clear = std::min(db_.pool->capacity() / kClearShare, kClearChunks * db_.chunk_bytes);
+  if (db_.pool->free_bytes() < Reserve(Demand::kAny) + clear) LetGoOfLog();
+}
+
 // One chunk at a time, as a writer may be waiting for it; but all that are missing where the edit that names them takes
 // longer than they do.
 //
@@ -315,6 +332,7 @@ bool Space::PrepareChunks() {
   size_t count;
   {
     DbLock lock(control_);
+    KeepClearOfLimit();
     count = MissingSpares(bytes);
     if (!control_->error().ok() || control_->closing() || count == 0) return false;
     // The reserve counts spares, not chunks on their way, so only where there is much more room than that.

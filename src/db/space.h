@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "compaction/scheduler.h"
+#include "src/db/kept_log.h"
 #include "src/db/tree.h"
 #include "src/db/write_turns.h"
 #include "src/util/check.h"
@@ -34,9 +35,9 @@ class Space {
   // What a log chunk is wanted for: how much of the reserve it may leave unkept.
   enum class Demand { kAny, kDeletes, kDeletesAtLast };
 
-  Space(const DbContext& db, Control* control, Tree* tree, Scheduler* scheduler, WriteTurns* turns)
-      : db_(db), control_(control), tree_(tree), scheduler_(scheduler), turns_(turns) {
-    CHECK(control != nullptr && tree != nullptr);
+  Space(const DbContext& db, Control* control, Tree* tree, KeptLog* kept, Scheduler* scheduler, WriteTurns* turns)
+      : db_(db), control_(control), tree_(tree), kept_(kept), scheduler_(scheduler), turns_(turns) {
+    CHECK(control != nullptr && tree != nullptr && kept != nullptr);
     CHECK(scheduler != nullptr && turns != nullptr);
   }
   Space(const Space&) = delete;
@@ -69,6 +70,15 @@ class Space {
     scheduler_->SpaceAdded();
     control_->Progressed();
   }
+
+  // Lets go of log that is kept for the update stream alone (KeptLog::LetGo).
+  bool LetGoOfLog() REQUIRES(db_mutex) {
+    if (!kept_->LetGo()) return false;
+    CameFree();
+    return true;
+  }
+
+  uint64_t KeptLogBytes() const REQUIRES(db_mutex) { return kept_->bytes(); }
 
   // ---- chunks
 
@@ -119,10 +129,12 @@ class Space {
   bool IndexChunk() EXCLUDES(db_mutex);
   size_t MissingSpares(uint64_t bytes) const REQUIRES(db_mutex);
   bool PrepareChunks();
+  void KeepClearOfLimit() REQUIRES(db_mutex);
 
   const DbContext& db_;
   Control* const control_;
   Tree* const tree_;
+  KeptLog* const kept_;
   Scheduler* const scheduler_ PT_GUARDED_BY(db_mutex);
   WriteTurns* const turns_;
 

@@ -98,9 +98,13 @@ void Tree::DropFlushed(const MemTableRef& flushed) {
   immutables.pop_back();
 }
 
+void Tree::AwaitEdit() {
+  while (applying_) control_->SleepUntilDone(kTurnMicros);
+}
+
 Status Tree::Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files,
                    const ChunkExtents& saved) {
-  while (applying_) control_->SleepUntilDone(kTurnMicros);
+  AwaitEdit();
   applying_ = true;
   const Version* const before = versions->current().get();
   Status s = versions->Apply(std::move(edit), added, added_files, saved);

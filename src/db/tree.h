@@ -53,6 +53,10 @@ class Tree : public ReadSources {
   // Lets go of the oldest immutable memtable, which has been flushed.
   void DropFlushed(const MemTableRef& memtable) REQUIRES(db_mutex);
 
+  // Waits for an edit that is under way. What is to be taken out of the manifest is looked for after this, and the
+  // mutex is held until Apply.
+  void AwaitEdit() REQUIRES(db_mutex);
+
   // Makes an edit durable, then the version that it leads to current; one at a time. Where a fence is slow the mutex is
   // let go of meanwhile, so what the caller knows of other parts' state may have changed; what it holds has not. On
   // failure see VersionSet::Apply.

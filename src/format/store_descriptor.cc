@@ -4,6 +4,7 @@
 
 #include "src/format/record.h"
 #include "src/format/sealed.h"
+#include "src/format/uuid_coding.h"
 
 namespace miodb {
 
@@ -11,24 +12,12 @@ namespace {
 
 constexpr Seal kSeal = {"MIOSTORE", kStoreFormatVersion};
 
-// A uuid is 16 bytes without an order: never an integer, so no byte order applies to it.
-void PutUuid(std::string* dst, const Uuid& uuid) {
-  dst->append(reinterpret_cast<const char*>(uuid.data()), uuid.size());
-}
-
 // The Get functions take their field off the front of *input, and say false where the bytes end early. The checksum
 // was good by then, so false means another writer's mistake and not damage; it is answered in the same way.
 bool GetByte(Slice* input, uint8_t* byte) {
   if (input->empty()) return false;
   *byte = static_cast<uint8_t>((*input)[0]);
   input->remove_prefix(1);
-  return true;
-}
-
-bool GetUuid(Slice* input, Uuid* uuid) {
-  if (input->size() < uuid->size()) return false;
-  *uuid = MakeUuid(reinterpret_cast<const uint8_t*>(input->data()));
-  input->remove_prefix(uuid->size());
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "miodb/env.h"
 #include "src/inspect/space_claims.h"
 #include "src/inspect/unknown_order.h"
+#include "src/inspect/verify_kept.h"
 #include "src/inspect/verify_savepoints.h"
 #include "src/inspect/verify_ssd.h"
 #include "src/inspect/verify_state.h"
@@ -245,7 +246,8 @@ void Verifier::CheckAreas() {
   result_.savepoints.bytes = claims_.bytes() - needed;
 }
 
-// Figures are those of the current state, but for what savepoints alone hold.
+// Figures are those of the current state, but for what savepoints alone hold. Of a log chunk tables may have all, the
+// update stream has all, and savepoints have parts: in this order each finds what it needs.
 void Verifier::CheckStates(const std::string& manifest, Progress* progress) {
   CHECK(progress != nullptr);
   StateVerifier verifier(image_, order_, result_.order_checked, &claims_, [progress] { progress->AddLeaf(); });
@@ -258,10 +260,14 @@ void Verifier::CheckStates(const std::string& manifest, Progress* progress) {
   result_.payload_bytes = claims_.payload_bytes();
   const uint64_t needed = claims_.bytes();
   for (const SavedState& saved : saved_) {
-    VerifySavedLog(image_, saved, &claims_);
     verifier.Verify(At("manifest", saved.entry.area.offset), saved.state, saved.report);
   }
-  result_.savepoints.bytes += claims_.bytes() - needed;
+  const uint64_t with_tables = claims_.bytes();
+  VerifyKept(image_, state_, &claims_, report_);
+  result_.kept_log.chunks = state_.kept.size();
+  result_.kept_log.bytes = claims_.bytes() - with_tables;
+  for (const SavedState& saved : saved_) VerifySavedLog(image_, saved, &claims_);
+  result_.savepoints.bytes += claims_.bytes() - needed - result_.kept_log.bytes;
 }
 
 void Verifier::CheckSpace() {

@@ -56,6 +56,12 @@ struct SavepointFigures {
   uint64_t ssd_bytes = 0;  // of table files
 };
 
+// Of the log that is kept for the update stream.
+struct KeptLogFigures {
+  uint64_t chunks = 0;
+  uint64_t bytes = 0;  // of their extents, as far as no table has them
+};
+
 struct VerifyResult {
   std::vector<Problem> problems;
   std::vector<Problem> notes;  // what a crash may have left as well, and costs nothing
@@ -76,6 +82,7 @@ struct VerifyResult {
   uint64_t log_writes = 0;
   uint64_t last_sequence = 0;
   SavepointFigures savepoints;
+  KeptLogFigures kept_log;
   uint64_t extents = 0;
   uint64_t used_bytes = 0;  // header page and extents
   uint64_t free_bytes = 0;  // of the file

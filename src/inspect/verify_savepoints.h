@@ -31,7 +31,7 @@ struct SavedState {
 std::vector<SavedState> ReadSavepoints(const PoolImage& image, const ManifestState& current, SpaceClaims* claims,
                                        const ReportProblem& report);
 
-// REQUIRES: what newer states have is claimed.
+// REQUIRES: what tables of all states have is claimed, what the update stream has, and the logs of newer savepoints.
 void VerifySavedLog(const PoolImage& image, const SavedState& saved, SpaceClaims* claims);
 
 }  // namespace miodb

@@ -44,7 +44,7 @@ struct LogChunk {
   char* base = nullptr;
   uint64_t capacity = 0;          // for frames
   std::atomic<uint64_t> used{0};  // written by the leader alone; others read it for estimates
-  uint64_t first_sequence = 0;    // of the first frame, known when writers take the chunk
+  uint64_t first_sequence = 0;    // of the first frame, known when writers or a recovery take the chunk
   Stage stage = Stage::kWritten;
 
   bool in_pool() const { return extent != nullptr; }

@@ -33,6 +33,14 @@ PoolCopy::~PoolCopy() {
   if (memory_.base != nullptr) munmap(memory_.base, memory_.capacity);
 }
 
+PoolCopy::Source PoolCopy::FromPool(const Pool& original) {
+  return [&original](const Part& part, const Sink& sink) {
+    CHECK(original.Readable(part.offset, part.bytes));
+    original.ChargeRead(original.At(part.offset), part.bytes);
+    return sink(part.offset, original.At(part.offset), part.bytes);
+  };
+}
+
 // Addresses for as many bytes as the file will have, of which the manifest's and the header page get memory when they
 // are stored to.
 Status PoolCopy::Begin(const std::array<uint8_t, kUuidBytes>& uuid, std::vector<Part> parts, uint64_t manifest_room) {
@@ -56,7 +64,7 @@ Status PoolCopy::Begin(const std::array<uint8_t, kUuidBytes>& uuid, std::vector<
   options.memory = &memory_;
   options.growth = kExtentUnit;
   options.uuid = uuid;
-  options.secret = original_.secret();
+  options.secret = secret_;
   Status s = Pool::Create(path_, options, &pool_);
   for (const Part& part : parts_) {
     if (s.ok()) s = pool_->Claim(part.offset, RoundToUnit(part.bytes), part.kind, &claims_.emplace_back());
@@ -87,7 +95,7 @@ Status PoolCopy::WriteFromMemory(PmRef offset, uint64_t size) const {
 
 // The length comes first, so that one which the file system cannot have is found out at once. Until the header page is
 // there the file is no pool.
-Status PoolCopy::Finish(FileAccess access) {
+Status PoolCopy::Finish(FileAccess access, const Source& source) {
   CHECK(pool_ != nullptr && claims_.size() == parts_.size());
   RootSlot root;
   Status s = pool_->ReadRoot(&root);
@@ -100,14 +108,12 @@ Status PoolCopy::Finish(FileAccess access) {
   if (Retry([&] { return ftruncate(file_.fd(), static_cast<off_t>(length)); }) != 0) {
     if ((errno != EFBIG && errno != EINVAL) || length > FileSizeLimit()) return file_.Error("cannot have its length");
     return Status::NotSupported(path_, "its file system has no files of " + std::to_string(length) +
-                                           " bytes, the length with all regions of the pool: have the checkpoint on "
+                                           " bytes, the length with all regions of the pool: have the copy on "
                                            "another one (XFS, tmpfs)");
   }
+  const Sink sink = [this](PmRef offset, const char* bytes, uint64_t size) { return Write(offset, bytes, size); };
   for (const Part& part : parts_) {
-    if (!s.ok()) return s;
-    CHECK(original_.Readable(part.offset, part.bytes));
-    original_.ChargeRead(original_.At(part.offset), part.bytes);
-    s = Write(part.offset, original_.At(part.offset), part.bytes);
+    if (s.ok()) s = source(part, sink);
   }
   if (s.ok()) s = WriteFromMemory(root.manifest_offset, root.manifest_size);
   if (s.ok()) s = file_.Sync();

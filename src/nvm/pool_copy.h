@@ -5,13 +5,13 @@
 // between the extents is holes, also where the original has the header page of a further region: the copy has one file.
 //
 // Step by step: Begin claims the extents in a pool that is memory of this process, where the caller makes a manifest
-// beside them. Finish writes the file: the extents from the original, then the manifest's area, then the header page.
-// All of it is written by calls of the file system, so a file system that is full is an error and no signal.
+// beside them. Finish writes the file: the extents as their source has them, then the manifest's area, then the header
+// page. All of it is written by calls of the file system, so a file system that is full is an error and no signal.
 //
-// The original goes on meanwhile. Its extents do not change as long as their owner holds them, and whoever lets a log
-// chunk be copied while it is filled copies the part that is full.
+// The source is a pool, or what was kept of one. A pool goes on meanwhile: its extents do not change as long as their
+// owner holds them, and whoever lets a log chunk be copied while it is filled copies the part that is full.
 //
-// Threads: one. Ownership: the original outlives the copy, and its owner holds the extents until Finish has returned.
+// Threads: one. Ownership: the source's bytes are there until Finish has returned.
 // What a crash leaves: a file that has no header page, or all of it. Errors leave the file; the caller removes it.
 
 #ifndef MIODB_SRC_NVM_POOL_COPY_H_
@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,17 @@ class PoolCopy {
     ExtentKind kind = ExtentKind::kLog;
   };
 
-  PoolCopy(const Pool& original, const std::string& path) : original_(original), path_(path), file_(path) {}
+  // Takes bytes of a part to where they belong.
+  using Sink = std::function<Status(PmRef offset, const char* bytes, uint64_t size)>;
+
+  // Gives all bytes of a part, in any pieces.
+  using Source = std::function<Status(const Part& part, const Sink& sink)>;
+
+  // The parts as they lie in a pool.
+  static Source FromPool(const Pool& original);
+
+  // secret: the original's.
+  PoolCopy(uint64_t secret, const std::string& path) : secret_(secret), path_(path), file_(path) {}
   ~PoolCopy();
   PoolCopy(const PoolCopy&) = delete;
   PoolCopy& operator=(const PoolCopy&) = delete;
@@ -53,13 +64,13 @@ class PoolCopy {
   }
 
   // Writes the file, which must not exist, and syncs it. REQUIRES: the pool has a manifest.
-  Status Finish(FileAccess access);
+  Status Finish(FileAccess access, const Source& source);
 
  private:
   Status Write(PmRef offset, const char* bytes, uint64_t size) const;
   Status WriteFromMemory(PmRef offset, uint64_t size) const;
 
-  const Pool& original_;
+  const uint64_t secret_;
   const std::string path_;
   RegionFile file_;
   std::vector<Part> parts_;

@@ -48,6 +48,8 @@ namespace miodb {
   X(kFlushedSequenceUnset, "flush leaves the flushed sequence as it was")                        \
   X(kFlushFreesEarly, "unused tail of a log chunk freed before the edit without it")             \
   X(kFlushedLogUnsynced, "records of writes without sync not synced by their flush")             \
+  X(kKeptUnclaimed, "chunks kept for the update stream not claimed by an open")                  \
+  X(kKeptInTwoEdits, "flush lets go of the log in an edit before the one that keeps it")         \
   X(kRangesUnnamed, "flush leaves the deletions of ranges out of its edit")                      \
   X(kRangesForgotten, "deletions of ranges dropped while they still hide something")             \
   X(kMergeInTwoEdits, "merge drops its inputs in an edit before the one that adds its output")   \

@@ -38,6 +38,8 @@ enum EditField : uint8_t {
   kExpiringFileOfLongKeys = 20,
   kSavepoint = 21,
   kRemovedSavepoint = 22,
+  kKeptChunk = 23,
+  kRemovedKeptChunk = 24,
 };
 
 // The number of a field stands before it, so a reader that does not know one refuses the edit.

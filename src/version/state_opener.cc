@@ -20,7 +20,7 @@ Status StateOpener::OpenChunk(const LogChunkPlace& chunk, uint64_t bytes, Extent
     if (!s.ok()) return s;
   }
   if (known->size() < bytes || known->kind() != ExtentKind::kLog) {
-    return Status::Corruption(pool_->path(), ChunkName(chunk) + " is shorter than a savepoint says");
+    return Status::Corruption(pool_->path(), ChunkName(chunk) + " is shorter than what is kept of it");
   }
   DCHECK_EQ(known->offset(), chunk.offset);
   *extent = known;

@@ -201,6 +201,7 @@ void VersionEdit::EncodeTo(std::string* dst) const {
   }
   EncodeFamilies(dst);
   EncodeSavepoints(dst);
+  EncodeKept(dst);
 }
 
 // Bytes that checked may still be another version's, with fields that this one does not know: then the edit is refused
@@ -261,7 +262,7 @@ bool VersionEdit::DecodeFrom(Slice input) {
       default:
         if (IsFile(field)) {
           if (!GetFile(&input, static_cast<EditField>(field), &files.emplace_back())) return false;
-        } else if (!DecodeFamilies(field, &input) && !DecodeSavepoints(field, &input)) {
+        } else if (!DecodeFamilies(field, &input) && !DecodeSavepoints(field, &input) && !DecodeKept(field, &input)) {
           return false;
         }
     }
@@ -291,8 +292,10 @@ Status ManifestState::Prepare(const VersionEdit& edit, ManifestState* fresh) con
   s = PreparePlaces(ranges, edit.removed_ranges, edit.ranges, "manifest removes unknown range", &fresh->ranges);
   if (s.ok()) s = CheckSavepoints(savepoints, edit);
   if (!s.ok()) return s;
-  return PreparePlaces(savepoints, edit.removed_savepoints, edit.savepoints, "manifest removes unknown savepoint",
-                       &fresh->savepoints);
+  s = PreparePlaces(savepoints, edit.removed_savepoints, edit.savepoints, "manifest removes unknown savepoint",
+                    &fresh->savepoints);
+  if (!s.ok()) return s;
+  return PreparePlaces(kept, edit.removed_kept, edit.kept, "manifest removes unknown kept chunk", &fresh->kept);
 }
 
 // Comparator, next id and flushed sequence are set in Prepare, to what the edit says or to what they were.
@@ -308,6 +311,7 @@ void ManifestState::Commit(const VersionEdit& edit, ManifestState* fresh) noexce
   CommitPlaces(edit.removed_families, &fresh->families, &families);
   CommitPlaces(edit.removed_ranges, &fresh->ranges, &ranges);
   CommitPlaces(edit.removed_savepoints, &fresh->savepoints, &savepoints);
+  CommitPlaces(edit.removed_kept, &fresh->kept, &kept);
   DCHECK(fresh->tables.empty() && fresh->chunks.empty() && fresh->files.empty() && fresh->ranges.empty());
 }
 
@@ -335,6 +339,7 @@ VersionEdit ManifestState::Snapshot(const VersionEdit& next) const {
   edit.families = PlacesAfter(families, next.removed_families, next.families);
   edit.ranges = PlacesAfter(ranges, next.removed_ranges, next.ranges);
   edit.savepoints = PlacesAfter(savepoints, next.removed_savepoints, next.savepoints);
+  edit.kept = PlacesAfter(kept, next.removed_kept, next.kept);
   return edit;
 }
 

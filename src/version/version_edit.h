@@ -21,6 +21,7 @@
 #include "src/ssd/sst_file.h"
 #include "src/util/check.h"
 #include "src/util/family_key.h"
+#include "src/version/kept_chunk.h"
 #include "src/version/savepoint_entry.h"
 
 namespace miodb {
@@ -99,6 +100,8 @@ struct VersionEdit {
   std::vector<RangePlace> ranges;
   std::vector<uint64_t> removed_savepoints;
   std::vector<SavepointEntry> savepoints;
+  std::vector<uint64_t> removed_kept;
+  std::vector<KeptChunk> kept;
 
   void SetNextId(uint64_t id) {
     DCHECK_GT(id, 0u);
@@ -116,7 +119,7 @@ struct VersionEdit {
   bool DecodeFrom(Slice input);
   // The same of the state that STORE has (format/store_descriptor.h), which names no part of a pool.
   bool DecodeSsdState(const Slice& input) {
-    return DecodeFrom(input) && tables.empty() && chunks.empty() && savepoints.empty();
+    return DecodeFrom(input) && tables.empty() && chunks.empty() && savepoints.empty() && kept.empty();
   }
 
  private:
@@ -124,6 +127,8 @@ struct VersionEdit {
   bool DecodeFamilies(uint8_t field, Slice* input);
   void EncodeSavepoints(std::string* dst) const;
   bool DecodeSavepoints(uint8_t field, Slice* input);
+  void EncodeKept(std::string* dst) const;
+  bool DecodeKept(uint8_t field, Slice* input);
 };
 
 // No id is above: they are drawn one by one, so what was read has room for all that are drawn after it.
@@ -140,6 +145,7 @@ struct ManifestState {
   std::map<uint64_t, FamilyEntry> families;  // those that may have content
   std::map<uint64_t, RangePlace> ranges;
   std::map<uint64_t, SavepointEntry> savepoints;
+  std::map<uint64_t, KeptChunk> kept;
 
   // Whether there is or was a column family, so that what begins like a key of one is one.
   bool has_families() const { return next_family > 1; }

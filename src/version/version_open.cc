@@ -87,39 +87,69 @@ void VersionSet::TakeUp(const StateOpener& opener) {
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
 }
 
-// Those of the newest first: of a log chunk it has at least as many bytes as those before it.
+Status VersionSet::OpenSavedState(const SavepointEntry& entry, StateOpener* opener,
+                                  std::shared_ptr<Savepoint>* savepoint) {
+  DCHECK(*savepoint == nullptr);
+  DCHECK_GT(entry.id, 0u);
+  ManifestState state;
+  Status s = manifest_.ReadState(entry, &state);
+  if (!s.ok()) return s;
+  SkipId(entry.id);
+  if (entry.sequence < state.flushed_sequence) {
+    return Status::Corruption(pool_->path(), "savepoint " + entry.name + " is older than its state");
+  }
+  *savepoint = MakeSavepoint(entry, state);
+  s = opener->Open(state);
+  if (!s.ok()) return s;
+  SkipId(opener->last_id());
+  s = state.Apply(FitLevels(state));
+  CHECK(s.ok());  // the edit moves tables that are there
+  return Build(state, opener->tables(), opener->files(), &(*savepoint)->version);
+}
+
+Status VersionSet::OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const {
+  DCHECK(savepoint != nullptr);
+  for (SavedChunk& chunk : savepoint->log) {
+    if (chunk.place.sealed_size > chunk.place.size) {
+      return Status::Corruption(
+          pool_->path(), "savepoint " + savepoint->entry.name + " has more than all of " + ChunkName(chunk.place));
+    }
+    Status s = opener->OpenChunk(chunk.place, chunk.place.sealed_size, &chunk.extent);
+    if (!s.ok()) return s;
+  }
+  return Status::OK();
+}
+
+// Tables say of their payload more than a log does, so those of all states come first; then what is kept of chunks,
+// which is all of them. Savepoints have parts: the newest first, which has at least as many bytes as those before it.
 Status VersionSet::OpenSavepoints(StateOpener* opener) {
   CHECK(savepoints_.empty() && current_ == nullptr);
   const std::map<uint64_t, SavepointEntry>& entries = manifest_.state().savepoints;
-  if (MIODB_MUTATED(kSavepointsUnclaimed)) return Status::OK();
+  if (MIODB_MUTATED(kSavepointsUnclaimed)) return OpenKept(opener);
+  std::vector<std::shared_ptr<Savepoint>> savepoints;
   for (auto item = entries.rbegin(); item != entries.rend(); ++item) {
-    const SavepointEntry& entry = item->second;
-    ManifestState state;
-    Status s = manifest_.ReadState(entry, &state);
+    Status s = OpenSavedState(item->second, opener, &savepoints.emplace_back());
     if (!s.ok()) return s;
-    SkipId(entry.id);
-    if (entry.sequence < state.flushed_sequence) {
-      return Status::Corruption(pool_->path(), "savepoint " + entry.name + " is older than its state");
-    }
-    std::shared_ptr<Savepoint> savepoint = MakeSavepoint(entry, state);
-    for (SavedChunk& chunk : savepoint->log) {
-      if (chunk.place.sealed_size > chunk.place.size) {
-        return Status::Corruption(pool_->path(),
-                                  "savepoint " + entry.name + " has more than all of " + ChunkName(chunk.place));
-      }
-      s = opener->OpenChunk(chunk.place, chunk.place.sealed_size, &chunk.extent);
-      if (!s.ok()) return s;
-    }
-    s = opener->Open(state);
-    if (!s.ok()) return s;
-    SkipId(opener->last_id());
-    s = state.Apply(FitLevels(state));
-    CHECK(s.ok());  // the edit moves tables that are there
-    s = Build(state, opener->tables(), opener->files(), &savepoint->version);
-    if (!s.ok()) return s;
-    savepoints_.emplace(entry.id, std::move(savepoint));
+  }
+  Status s = OpenKept(opener);
+  for (std::shared_ptr<Savepoint>& savepoint : savepoints) {
+    if (s.ok()) s = OpenSavedLog(opener, savepoint.get());
+    savepoints_.emplace(savepoint->entry.id, std::move(savepoint));
   }
   CHECK_EQ(savepoints_.size(), entries.size());
+  return s;
+}
+
+Status VersionSet::OpenKept(StateOpener* opener) {
+  CHECK(kept_.empty());
+  for (const auto& [id, chunk] : manifest_.state().kept) {
+    if (MIODB_MUTATED(kKeptUnclaimed)) break;
+    const LogChunkPlace place = {id, chunk.offset, RoundToUnit(chunk.bytes), true, chunk.bytes};
+    DCHECK_EQ(id, chunk.id);
+    Status s = opener->OpenChunk(place, chunk.bytes, &kept_[id]);
+    if (!s.ok()) return s;
+  }
+  SkipId(opener->last_id());
   return Status::OK();
 }
 

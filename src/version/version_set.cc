@@ -100,6 +100,7 @@ Status VersionSet::Apply(VersionEdit edit, const std::vector<TableRef>& added, c
     Next next;
     Prepare(edit, added, added_files, &next);
     PrepareSavepoints(edit, saved, &next);
+    for (const KeptChunk& chunk : edit.kept) next.kept.emplace(chunk.id, saved.at(chunk.id));
     // The tables are moved in without memory, so the hash table has its places before the edit is durable.
     const size_t most = tables_.size() + added.size();
     if (most >= tables_.bucket_count()) tables_.reserve(2 * most);  // equal: a new hash table makes its first bucket
@@ -201,6 +202,9 @@ void VersionSet::Install(const VersionEdit& edit, Next* next) noexcept {
   for (const uint64_t id : edit.removed_savepoints) ForgetSavepoint(id);
   savepoints_.merge(next->savepoints);
   CHECK_EQ(savepoints_.size(), manifest_.state().savepoints.size());
+  for (const uint64_t id : edit.removed_kept) kept_.erase(id);
+  kept_.merge(next->kept);
+  CHECK(kept_.size() == manifest_.state().kept.size() || MIODB_MUTATED(kKeptUnclaimed));
   current_ = std::move(next->version);
   CHECK_EQ(tables_.size(), manifest_.state().tables.size());
   CHECK_EQ(files_.size(), manifest_.state().files.size());
@@ -254,7 +258,8 @@ uint64_t VersionSet::HeldBytes(const Savepoint& savepoint) const {
     }
   }
   for (const SavedChunk& chunk : savepoint.log) {
-    if (manifest_.state().chunks.count(chunk.place.id) == 0) add(*chunk.extent);
+    const uint64_t id = chunk.place.id;
+    if (manifest_.state().chunks.count(id) == 0 && kept_.count(id) == 0) add(*chunk.extent);
   }
   uint64_t bytes = 0;
   for (const auto& [offset, size] : held) bytes += size;

@@ -71,6 +71,9 @@ class VersionSet {
   const ManifestState& manifest() const { return manifest_.state(); }
   const SavepointMap& savepoints() const { return savepoints_; }
 
+  // Extents of the chunks that manifest().kept names.
+  const ChunkExtents& kept() const { return kept_; }
+
   // Space of the pool that a savepoint keeps and the current version and the log do not need.
   uint64_t HeldBytes(const Savepoint& savepoint) const;
 
@@ -83,8 +86,8 @@ class VersionSet {
   }
 
   // Makes the edit durable, then current. added, added_files: the tables and files that the edit places for the first
-  // time. saved: extents of the log chunks that its savepoints name, by id. On failure the current version stays; see
-  // Manifest::Append.
+  // time. saved: extents of the log chunks that it keeps or that its savepoints name, by id. On failure the current
+  // version stays; see Manifest::Append.
   Status Apply(VersionEdit edit, const std::vector<TableRef>& added, const std::vector<SstRef>& added_files = {},
                const ChunkExtents& saved = {});
 
@@ -136,10 +139,14 @@ class VersionSet {
     FileMap files;                     // added
     std::map<PmRef, PayloadUse> uses;  // extents of the added tables
     SavepointMap savepoints;           // added
+    ChunkExtents kept;                 // added
   };
 
   void FindFamilies();
   Status OpenSavepoints(StateOpener* opener);
+  Status OpenSavedState(const SavepointEntry& entry, StateOpener* opener, std::shared_ptr<Savepoint>* savepoint);
+  Status OpenSavedLog(StateOpener* opener, Savepoint* savepoint) const;
+  Status OpenKept(StateOpener* opener);
   void TakeUp(const StateOpener& opener);
   VersionEdit FitLevels(const ManifestState& state);
   Status Build(const ManifestState& state, const TableMap& tables, const FileMap& files, VersionRef* version);
@@ -165,6 +172,7 @@ class VersionSet {
   VersionRef current_;
   TableMap tables_;  // of the current version
   SavepointMap savepoints_;
+  ChunkExtents kept_;
 
   SsdStore* ssd_ = nullptr;
   size_t ssd_level_count_ = 0;

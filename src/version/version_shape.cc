@@ -12,6 +12,7 @@
 namespace miodb {
 
 size_t VersionShape::LevelOf(const TablePlace& place) const {
+  CHECK_GT(num_levels, 1);
   const size_t repository = static_cast<size_t>(num_levels - 1);
   if (place.level == kRepositoryLevel) return repository;
   CHECK_LT(place.level, repository);
@@ -32,6 +33,8 @@ RangeSetRef RangesAfter(const KeyOrder& order, const ManifestState& state, const
 
 VersionRef MakeVersion(const VersionShape& shape, const ManifestState& state, const TableMap& tables,
                        const FileMap& files) {
+  DCHECK(state.tables.size() <= tables.size() && state.files.size() <= files.size());
+  DCHECK_EQ(shape.ssd == nullptr, shape.ssd_levels == 0);
   // All levels are there from the beginning, with nothing in them.
   auto empty = std::make_shared<Version>();
   empty->levels.resize(static_cast<size_t>(shape.num_levels));
@@ -55,6 +58,7 @@ Status BuildVersion(const VersionShape& shape, const std::string& path, const Ma
                     const TableMap& tables, const FileMap& files, VersionRef* version) {
   CHECK(*version == nullptr);
   VersionRef built = MakeVersion(shape, state, tables, files);
+  DCHECK_EQ(built->levels.size(), static_cast<size_t>(shape.num_levels));
   std::string disorder = FindDisorder(shape.order, *built);
   for (const auto& [id, place] : state.ranges) {
     if (shape.order.Compare(place.range.begin, place.range.end) >= 0) {

@@ -18,8 +18,8 @@ namespace miodb {
 // What the versions of a database have in common.
 struct VersionShape {
   KeyOrder order;
-  int num_levels = 0;        // with the repository
-  SsdStore* ssd = nullptr;   // null: no SSD tier
+  int num_levels = 0;       // with the repository
+  SsdStore* ssd = nullptr;  // null: no SSD tier
   size_t ssd_levels = 0;
 
   // The manifest's number for the repository does not depend on how many levels there are. REQUIRES: the levels are

@@ -1,4 +1,5 @@
-// The fixture of tests that compare what is kept of a database with a model of it: savepoints, checkpoints.
+// The fixture of tests that compare what is kept of a database with a model of it: savepoints, checkpoints,
+// backups.
 
 #ifndef MIODB_TESTS_COMMON_MODEL_TEST_BASE_H_
 #define MIODB_TESTS_COMMON_MODEL_TEST_BASE_H_
@@ -28,6 +29,22 @@ class ModelTestBase : public SsdTestBase {
     options_.nvm_budget = kMiB;
     options_.ssd_level_size = 2 * kMiB;
     options_.ssd_file_size = 256 * kKiB;
+  }
+
+  // The options that a copy of the database in this directory is opened with.
+  Options OptionsOfCopy(const std::string& directory) const {
+    Options options = options_;
+    options.create_if_missing = false;
+    options.pool_path.clear();
+    options.nvm_regions.clear();
+    options.wal_dir.clear();
+    options.ssd_path = options_.ssd_path.empty() ? "" : directory + "/ssd";
+    return options;
+  }
+  std::unique_ptr<DB> OpenCopy(const std::string& directory) const {
+    DB* db = nullptr;
+    EXPECT_OK(DB::Open(OptionsOfCopy(directory), directory, &db));
+    return std::unique_ptr<DB>(db);
   }
 
   // What a state has, as Forward shows it.
@@ -62,6 +79,15 @@ class ModelTestBase : public SsdTestBase {
           model->Put(key, value);
       }
     }
+  }
+
+  // Random writes, and then perhaps a flush, a settling, a reopening and a savepoint of this name.
+  void WriteAndStir(Random* random, const std::string& name, Model* model) {
+    WriteSome(random, static_cast<int>(random->Uniform(200)), model);
+    if (random->OneIn(4)) ASSERT_OK(db_->Flush());
+    if (random->OneIn(6)) Settle();
+    if (options_.pool_path != "anonymous" && random->OneIn(6)) Open();
+    if (random->OneIn(4)) ASSERT_OK(db_->CreateSavepoint(name));
   }
 
   const std::unique_ptr<const MergeOperator> append_{NewStringAppendOperator(",")};

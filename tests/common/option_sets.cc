@@ -53,6 +53,7 @@ std::vector<OptionSet> MakeSets() {
   o = add("no_lazy_copy", TinyOptions());
   o->lazy_copy_limit = 0;
   o->space_amplification_percent = 105;
+  o->keep_log_bytes = 64 * kKiB;
 
   o = add("all_lazy_copy", TinyOptions());
   o->lazy_copy_limit = size_t{1} << 30;

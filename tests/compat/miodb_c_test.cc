@@ -31,6 +31,7 @@ TEST_F(MiodbCTest, OptionsReachTheDatabase) {
   miodb_options_set_log_mode(options_, miodb_log_pmem);
   miodb_options_set_log_chunk_size(options_, 64 << 10);
   miodb_options_set_max_immutable_memtables(options_, 2);
+  miodb_options_set_keep_log_bytes(options_, 1 << 20);
   miodb_options_set_num_levels(options_, 3);
   miodb_options_set_level_trigger(options_, 3);
   miodb_options_set_max_background_merges(options_, 1);

@@ -40,22 +40,7 @@ class CheckpointTest : public ModelTestBase {
     ASSERT_FALSE(fs::exists(copy_ + ".tmp"));
   }
 
-  // The options that a checkpoint in this directory is opened with.
-  Options OptionsOf(const std::string& directory) const {
-    Options options = options_;
-    options.create_if_missing = false;
-    options.pool_path.clear();
-    options.nvm_regions.clear();
-    options.wal_dir.clear();
-    options.ssd_path = options_.ssd_path.empty() ? "" : directory + "/ssd";
-    return options;
-  }
-  std::unique_ptr<DB> OpenCopy(const std::string& directory) const {
-    DB* db = nullptr;
-    const Status s = DB::Open(OptionsOf(directory), directory, &db);
-    EXPECT_OK(s);
-    return std::unique_ptr<DB>(db);
-  }
+  using ModelTestBase::OpenCopy;
   std::unique_ptr<DB> OpenCopy() const { return OpenCopy(copy_); }
 
   // What the checkpoint has, opened twice.
@@ -74,13 +59,8 @@ class CheckpointTest : public ModelTestBase {
   void CheckAtRandom(uint64_t seed, int rounds) {
     Random random(seed);
     Model model(BytewiseComparator());
-    const bool closes = options_.pool_path != "anonymous";
     for (int round = 0; round < rounds && !HasFailure(); round++) {
-      WriteSome(&random, static_cast<int>(random.Uniform(200)), &model);
-      if (random.OneIn(4)) ASSERT_OK(db_->Flush());
-      if (random.OneIn(6)) Settle();
-      if (closes && random.OneIn(6)) Open();
-      if (random.OneIn(4)) ASSERT_OK(db_->CreateSavepoint(std::to_string(round)));
+      WriteAndStir(&random, std::to_string(round), &model);
       Make();
       const Model::State made = model.Snapshot();
       WriteSome(&random, static_cast<int>(random.Uniform(20)), &model);
@@ -148,7 +128,7 @@ TEST_F(CheckpointTest, CanBeMovedAndDestroyed) {
     CheckFilled(300, 100);
     db_.swap(copy);
   }
-  ASSERT_OK(DestroyDB(moved, OptionsOf(moved)));
+  ASSERT_OK(DestroyDB(moved, OptionsOfCopy(moved)));
   EXPECT_FALSE(fs::exists(moved));
 }
 
@@ -279,7 +259,7 @@ TEST_F(CheckpointTest, OverAnSsdTierSharesItsFiles) {
   Fill(count, kValueBytes, 2);
   CheckFilled(count, kValueBytes, 2);
   Close();
-  ASSERT_OK(DestroyDB(copy_, OptionsOf(copy_)));
+  ASSERT_OK(DestroyDB(copy_, OptionsOfCopy(copy_)));
   EXPECT_FALSE(fs::exists(copy_));
 }
 
@@ -507,7 +487,7 @@ void CheckpointTest::CutOff(uint64_t count, uint64_t rounds, uint64_t most_micro
       CheckFilled(count, kValueBytes);
       db_.swap(copy);
       copy.reset();
-      ASSERT_OK(DestroyDB(copy_, OptionsOf(copy_)));
+      ASSERT_OK(DestroyDB(copy_, OptionsOfCopy(copy_)));
       ASSERT_FALSE(fs::exists(copy_));
     }
     if (round % 4 != 3) continue;  // what several leave is the next one's to remove, too
@@ -515,7 +495,7 @@ void CheckpointTest::CutOff(uint64_t count, uint64_t rounds, uint64_t most_micro
     Make();
     CheckFilled(count, kValueBytes);
     Close();
-    ASSERT_OK(DestroyDB(copy_, OptionsOf(copy_)));
+    ASSERT_OK(DestroyDB(copy_, OptionsOfCopy(copy_)));
     ASSERT_FALSE(fs::exists(copy_));
     ASSERT_FALSE(fs::exists(copy_ + ".tmp"));
   }

@@ -197,6 +197,8 @@ std::vector<Setting> EndsOfRanges() {
       {"pool_size", 4 * kKiB * kKiB + 123, {}, SET(pool_size)},
       {"max_immutable_memtables", 1, {}, SET(max_immutable_memtables)},
       {"max_immutable_memtables", 64, {}, SET(max_immutable_memtables)},
+      {"keep_log_bytes", 1, {}, SET(keep_log_bytes)},
+      {"keep_log_bytes", -1, {}, SET(keep_log_bytes)},
       {"num_levels", 2, {}, SET(num_levels)},
       {"num_levels", 16, {}, SET(num_levels)},
       {"lifetime_seconds", 0, {}, SET(lifetime_seconds)},

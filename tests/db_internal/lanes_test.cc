@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "miodb/trace.h"
+#include "miodb/updates.h"
 #include "miodb/write_batch.h"
 #include "src/db/db_impl.h"
 #include "src/db/db_parts.h"
@@ -187,6 +188,18 @@ class LanesTest : public testing::Test {
     }
   }
 
+  // Each writes so many updates, and then runs no more.
+  std::vector<std::thread> StartWriters(uint64_t each, Progress* progress, std::atomic<size_t>* running) {
+    std::vector<std::thread> writers;
+    for (size_t w = 0; w < kWriters; w++) {
+      writers.emplace_back([this, each, w, progress, running] {
+        WriteUpTo(each, db_.get(), w, progress);
+        (*running)--;
+      });
+    }
+    return writers;
+  }
+
   TestDir dir_;
   Options options_;
   std::unique_ptr<DBImpl> db_;
@@ -197,13 +210,7 @@ TEST_F(LanesTest, EverySnapshotHasOfEachWriterAPrefixBesideFlushesAndMerges) {
   const uint64_t each = ByScale(RunsUnderSanitizer() ? 2000 : 6000, 20000, 400000);
   Progress progress{};
   std::atomic<size_t> running{kWriters};
-  std::vector<std::thread> writers;
-  for (size_t w = 0; w < kWriters; w++) {
-    writers.emplace_back([&, w] {
-      WriteUpTo(each, db_.get(), w, &progress);
-      running--;
-    });
-  }
+  std::vector<std::thread> writers = StartWriters(each, &progress, &running);
   Models models;
   while (running > 0 && !HasFatalFailure()) {
     std::array<uint64_t, kWriters> told, begun;
@@ -232,6 +239,48 @@ TEST_F(LanesTest, EverySnapshotHasOfEachWriterAPrefixBesideFlushesAndMerges) {
   ExpectPrefixes(progress, &models);
   Open();
   ExpectPrefixes(progress, &models);
+}
+
+// Applies updates to the states of writers.
+class Follower : public WriteBatch::Handler {
+ public:
+  void Put(const Slice& key, const Slice& value) override { Of(key)[key.ToString()] = value.ToString(); }
+  void Delete(const Slice& key) override { Of(key).erase(key.ToString()); }
+
+  States states;
+
+ private:
+  State& Of(const Slice& key) { return states[static_cast<size_t>(key[0] - 'a')]; }
+};
+
+TEST_F(LanesTest, AFollowerGetsEveryWriteOnceAndInOrder) {
+  options_.keep_log_bytes = uint64_t{1} << 30;
+  Open();
+  const uint64_t each = ByScale(RunsUnderSanitizer() ? 2000 : 6000, 20000, 400000);
+  Progress progress{};
+  std::atomic<size_t> running{kWriters};
+  std::vector<std::thread> writers = StartWriters(each, &progress, &running);
+  Models models;
+  Follower follower;
+  std::unique_ptr<UpdateIterator> updates;
+  EXPECT_OK(db_->GetUpdatesSince(1, &updates));
+  uint64_t last = 0;
+  for (bool over = false; !over && !HasFailure(); updates->Next()) {
+    over = running == 0 && last == db_->GetLatestSequenceNumber();
+    for (; updates->Valid(); updates->Next()) {
+      EXPECT_EQ(last + 1, updates->sequence());
+      last = updates->last_sequence();
+      EXPECT_OK(updates->batch()->Iterate(&follower));
+    }
+    EXPECT_OK(updates->status());
+    for (size_t w = 0; w < kWriters; w++) {
+      EXPECT_TRUE(models[w].Reach(w, models[w].updates(), progress.begun[w], follower.states[w])) << "writer " << w;
+    }
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(DBPeer::LaneBytes(db_.get()), 0u);
+  EXPECT_EQ(last, db_->GetLatestSequenceNumber());
+  EXPECT_EQ(follower.states, Scan(db_.get(), nullptr));
 }
 
 // Writes by several threads until it is killed.

@@ -13,6 +13,7 @@
 #include "miodb/comparator.h"
 #include "miodb/write_batch.h"
 #include "src/api/write_batch_internal.h"
+#include "src/db/backup_format.h"
 #include "src/format/manifest_area.h"
 #include "src/format/owner_mark.h"
 #include "src/format/region_table.h"
@@ -154,6 +155,14 @@ VersionEdit NewSavepointsEdit() {
   return edit;
 }
 
+VersionEdit KeptLogEdit() {
+  VersionEdit edit;
+  edit.SetNextId(40);
+  edit.kept.push_back({23, 65536, 1000, 900, 1000});
+  edit.kept.push_back({24, 69632, 4096, 1001, kMaxSequence});
+  return edit;
+}
+
 std::string Encoded(const VersionEdit& edit) {
   std::string bytes;
   edit.EncodeTo(&bytes);
@@ -196,6 +205,7 @@ void AddSmall(Corpus* corpus) {
   corpus->Add("version_edit", "ranges", Encoded(RangesEdit()));
   corpus->Add("version_edit", "savepoints", Encoded(SavepointsEdit()));
   corpus->Add("version_edit", "new_savepoints", Encoded(NewSavepointsEdit()));
+  corpus->Add("version_edit", "kept_log", Encoded(KeptLogEdit()));
   corpus->Add("record", "value", Record(7, kTypeValue, "key", "value"));
   corpus->Add("record", "long", Record(kMaxSequence, kTypeValue, std::string(200, 'k'), std::string(300, 'v')));
   corpus->Add("record", "expiring", Record(9, kTypeExpiringValue, "key", "\1\2\3\4\5\6\7\10value"));
@@ -215,6 +225,26 @@ void AddSmall(Corpus* corpus) {
   batch.DeleteRange("", std::string(200, 'z'));
   batch.Put("m", "");
   corpus->Add("write_batch", "ranges", WriteBatchInternal::Contents(&batch).ToString());
+}
+
+// The first byte asks for a checksum.
+void AddBackups(Corpus* corpus) {
+  BackupRecord record;
+  record.generation = 3;
+  record.micros = 1700000000000000;
+  record.new_bytes = 4096;
+  record.pool.fill(7);
+  record.secret = 0x1234;
+  corpus->Add("backup", "mark", std::string(1, '\1') + EncodeBackupMark(record.pool));
+  corpus->Add("backup", "empty", std::string(1, '\0') + record.Encode());
+  record.state = FilesEdit();
+  for (const SstPlace& file : record.state.files) record.tables.emplace_back(*file.meta).hash = {IdOf(file), 2};
+  const BackupBlock block = {kMostBlockBytes, 1, 0, {5, 6}};
+  record.extents.push_back({{8192, kMostBlockBytes + 100, ExtentKind::kLog}, {block, {100, 3, 4096, {7, 8}}}});
+  record.extents.push_back({{uint64_t{8} << 20, 4096, ExtentKind::kIndex}, {{4096, 2, 64, {9, 10}}}});
+  corpus->Add("backup", "full", std::string(1, '\1') + record.Encode());
+  const BlockHeader header = EncodeBlockHeader(8192, block);
+  corpus->Add("backup", "block", std::string(1, '\0') + std::string(header.data(), header.size()));
 }
 
 void AddFrames(Corpus* corpus) {
@@ -452,6 +482,7 @@ int main(int argc, char** argv) {
   }
   miodb::test::Corpus corpus(argv[1]);
   miodb::test::AddSmall(&corpus);
+  miodb::test::AddBackups(&corpus);
   miodb::test::AddFrames(&corpus);
   miodb::test::AddChunkIndexes(&corpus);
   miodb::test::AddLogFiles(&corpus);

@@ -50,6 +50,9 @@ constexpr char kFamilyHistory[] = "p0.10! n b4.3! n b5.4 f n";
 // Savepoints that are made over a memtable, tables of each level and an area that is left, and dropped.
 constexpr char kSavepointHistory[] = "p0.30! q0 p1.25! f q1 c q0 p0.20 q2 o q1";
 
+// A follower has to find every write again after flushes, a full area, merges that need no chunk any more, and opens.
+constexpr char kUpdatesHistory[] = "p0.30! b3.7! f p1.25! m0.9 f q0 c d0! p0.20 f o p2.1! v0.2! f c k f q0 p1.9! x";
+
 constexpr uint64_t kSiteHistories = 12;
 constexpr uint64_t kSiteImages = 20000;
 
@@ -117,7 +120,7 @@ Settings WideSettings(Mode mode) {
 }
 
 // Runs the explorer on a mutant in a child. A third of the images goes to short histories, one to long ones, and one to
-// many of those; more are of the addition of a region. False if the fault showed.
+// many of those; more are of the addition of a region, and of what a follower gets. False if the fault showed.
 bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t seed, uint64_t max_images,
                    MutantResult* result) {
   Shared* const shared = SharedMemory();
@@ -148,7 +151,8 @@ bool ExploreMutant(const Mutant& mutant, Mode mode, bool check_flushes, uint64_t
     return survives(ShortHistorySettings(mode), max_images / 3, short_histories) &&
            survives(BroadSettings(mode), max_images / 3, random_histories) &&
            survives(WideSettings(mode), max_images / 3, random_histories) &&
-           survives(ThoroughSettings(mode), max_images, RunRegionAddition);
+           survives(ThoroughSettings(mode), max_images, RunRegionAddition) &&
+           survives(ShortHistorySettings(mode), max_images, RunUpdates);
   });
   result->images += shared->images;
   return survived;
@@ -251,6 +255,10 @@ Failure RunFamilies(Explorer* explorer, const Announce& announce) {
 
 Failure RunSavepoints(Explorer* explorer, const Announce& announce) {
   return RunOne(explorer, 0, kSavepointHistory, announce);
+}
+
+Failure RunUpdates(Explorer* explorer, const Announce& announce) {
+  return RunOne(explorer, kKeepsLogSeed, kUpdatesHistory, announce);
 }
 
 History Shrink(const Settings& settings, const Mutant& mutant, const Failure& failure) {

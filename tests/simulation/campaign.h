@@ -52,6 +52,8 @@ Failure RunFamilies(Explorer* explorer, const Announce& announce);
 
 // The same for savepoints.
 Failure RunSavepoints(Explorer* explorer, const Announce& announce);
+// The same for the update stream of a database that keeps all of its log.
+Failure RunUpdates(Explorer* explorer, const Announce& announce);
 
 // Operations can be taken out of the history of this failure one by one until it goes away: the shortest history found.
 // Every attempt runs in a child, so that an abort is a failure like any other.

@@ -69,6 +69,7 @@ std::string DBPeer::CheckSpace(DB* db) {
       }
     }
   }
+  for (const auto& [id, extent] : impl->tree_->versions->kept()) space.Add(extent->offset(), extent->size());
   // With the log off memtables hold space that no crash could leave anything in.
   const auto add_reserved = [&](const LogChunk& chunk) {
     if (chunk.reserved != nullptr) space.Add(chunk.reserved->offset(), chunk.reserved->size());
@@ -86,6 +87,8 @@ std::string DBPeer::CheckSpace(DB* db) {
   if (used == wanted) return "";
   return std::to_string(used) + " bytes of the pool are in use, accounted for are " + std::to_string(wanted);
 }
+
+uint64_t DBPeer::KeepsLog(DB* db) { return Impl(db)->context_->options.keep_log_bytes; }
 
 bool DBPeer::MarkOneExtent(DB* db) {
   DBImpl* const impl = Impl(db);

@@ -28,6 +28,9 @@ class DBPeer {
   // Opens the lanes for writers beside one another, if they are not open. nullptr: this is no moment for them.
   static WriteLanes* OpenLanes(DB* db);
 
+  // Options::keep_log_bytes.
+  static uint64_t KeepsLog(DB* db);
+
   // Regions of the pool.
   static int Regions(DB* db);
 

@@ -88,6 +88,12 @@ TEST_P(ExplorerTest, EveryCrashWhileSavepointsAreMadeAndDroppedLeavesThemOrNot) 
   EXPECT_EQ(5u, explorer.totals().savepoints);
 }
 
+TEST_P(ExplorerTest, EveryCrashLeavesTheUpdateStreamWithEveryWrite) {
+  Explorer explorer(ShortHistorySettings(GetParam()));
+  Expect(RunUpdates(&explorer, Ignore));
+  EXPECT_GT(explorer.totals().flushes, 4u);
+}
+
 // A protocol error of each kind, to see that the explorer sees it.
 class PlantedTest : public testing::TestWithParam<Mutation> {
  protected:
@@ -100,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedTest,
                                          Mutation::kFrameValueUncovered, Mutation::kFrameUnchecked,
                                          Mutation::kLogAppendAfterOpen, Mutation::kChunkUnnamed,
                                          Mutation::kFlushedLogUnsynced, Mutation::kExpiredHidesNothing,
-                                         Mutation::kExpiryOfFirst, Mutation::kExpiredDroppedEarly));
+                                         Mutation::kExpiryOfFirst, Mutation::kExpiredDroppedEarly,
+                                         Mutation::kKeptUnclaimed, Mutation::kKeptInTwoEdits));
 
 TEST_P(PlantedTest, IsFound) {
   Mutant mutant;

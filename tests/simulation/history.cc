@@ -10,6 +10,7 @@
 #include "miodb/merge_operator.h"
 #include "src/format/superblock.h"
 #include "tests/common/random.h"
+#include "tests/simulation/follower.h"
 
 namespace miodb::sim {
 
@@ -65,6 +66,8 @@ Op AnyWrite(Random* random, const Config& config) {
 }
 
 }  // namespace
+
+bool IsOverBeforeRead(const Slice& value) { return !value.empty() && value[value.size() - 1] == kForMoment; }
 
 uint64_t NextDate() {
   static uint64_t date = uint64_t{4000000000} * 1000 * 1000;
@@ -142,6 +145,10 @@ Config MakeConfig(uint64_t seed) {
   config.value_bytes = 80;
   config.initial_bytes = 16 * 1024;
   if (seed == 0) return config;
+  if (seed == kKeepsLogSeed) {
+    o.keep_log_bytes = kKeepAllLog;
+    return config;
+  }
   if (seed % 8 == 7) o.log_mode = kLogOff;
   config.keys = random.OneIn(4) ? 70 + static_cast<int>(random.Uniform(60)) : 4 + static_cast<int>(random.Uniform(30));
   o.num_levels = static_cast<int>(3 + random.Uniform(2));
@@ -172,6 +179,7 @@ Config MakeConfig(uint64_t seed) {
   config.lifetimes = seed % 4 == 1;
   config.single_keys = seed % 4 == 2 ? std::max(1, config.keys / 4) : 0;
   if (seed % 3 == 1) config.savepoints = 3;
+  if (seed % 5 < 2) o.keep_log_bytes = kExtentUnit * (1 + seed % 7);
   config.family_keys = seed % 8 == 4 ? std::max(1, config.keys / 3) : 0;
   return config;
 }

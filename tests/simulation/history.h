@@ -73,6 +73,12 @@ inline constexpr uint64_t kMediumBytes = 128 * 1024;
 // passed.
 uint64_t NextDate();
 
+// The one of kKeepAllLog.
+inline constexpr uint64_t kKeepsLogSeed = 1000000;
+
+// Whether the value of a put says that its lifetime is over before anybody reads.
+bool IsOverBeforeRead(const Slice& value);
+
 // Drawn from the seed; seed 0 is the one of exhaustive exploration.
 Config MakeConfig(uint64_t seed);
 

@@ -7,6 +7,7 @@
 #include "miodb/iterator.h"
 #include "src/util/check.h"
 #include "tests/simulation/db_peer.h"
+#include "tests/simulation/follower.h"
 
 namespace miodb::sim {
 
@@ -112,6 +113,7 @@ std::string Oracle::Check(DB* db, uint64_t low, uint64_t high, uint64_t* p) cons
   if (state == nullptr) return found + ", in the middle of a batch";
   std::string wrong = CheckState(db, *state);
   if (wrong.empty()) wrong = CheckSavepoints(db);
+  if (wrong.empty()) wrong = CheckUpdates(db, *this, *p);
   return wrong.empty() ? "" : found + wrong;
 }
 

@@ -64,6 +64,8 @@ class Oracle {
   // What was not promised is no longer acknowledged.
   void LosePower() { acknowledged_ = promised_; }
 
+  // Where it begins: nothing is known of what came before.
+  uint64_t base() const { return base_; }
   uint64_t promised() const { return promised_; }          // survives loss of power
   uint64_t acknowledged() const { return acknowledged_; }  // survives the process
   uint64_t started() const { return started_; }

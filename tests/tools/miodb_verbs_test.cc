@@ -149,6 +149,28 @@ constexpr Line kLines[] = {
     {"checkpoint DB COPY", 2, "exists"},
     {"check COPY", 0, ": OK"},
     {"count COPY --prefix=key", 0, "100"},
+    {"backup DB", 2, "something is missing"},
+    {"backup DB KEPT", 0, "1\t20"},
+    {"backup DB KEPT --rate=100000000", 0, "2\t20"},
+    {"backup DB DB", 2, "is a database"},
+    {"backup COPY KEPT", 2, "another database"},
+    {"backups KEPT list", 0, "2\t20"},
+    {"backups KEPT list 1", 2, "list takes no generation"},
+    {"backups KEPT verify", 0, ""},
+    {"backups KEPT verify 1", 0, ""},
+    {"backups KEPT verify 7", 2, "has no generation 7"},
+    {"backups KEPT delete", 2, "the generation is missing"},
+    {"backups KEPT delete 0", 2, "'0' is no generation"},
+    {"backups KEPT delete 1x", 2, "'1x' is no generation"},
+    {"backups KEPT delete 1", 0, ""},
+    {"backups KEPT drop 1", 2, "no action 'drop'"},
+    {"backups DB list", 2, "is no folder of backups"},
+    {"backups NEW2 list", 2, "does not exist"},
+    {"restore KEPT BACK --generation=1", 2, "has no generation 1"},
+    {"restore KEPT BACK --rate=100000000", 0, ""},
+    {"restore KEPT BACK", 2, "exists"},
+    {"check BACK", 0, ": OK"},
+    {"count BACK --prefix=key", 0, "100"},
     {"check DB", 0, ": OK"},
     {"check --json DB", 0, "\"ok\": true"},
     {"check NEW2", 2, "NEW2"},
@@ -184,7 +206,8 @@ constexpr Line kLines[] = {
 };
 
 std::string Spelled(std::string words, const std::string& folder) {
-  for (const char* const name : {"DB", "COPY", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
+  for (const char* const name :
+       {"DB", "COPY", "KEPT", "BACK", "NEW4", "NEW3", "NEW2", "NEW", "OUT", "DIR", "NOTHING"}) {
     for (size_t at = 0; (at = words.find(name, at)) != std::string::npos;) {
       const bool whole = (at == 0 || words[at - 1] == ' ' || words[at - 1] == '=') && words[at + strlen(name)] != '_';
       const std::string path = std::string(name) == "DIR" ? folder : folder + "/" + (*name == 'D' ? "db" : name);
@@ -350,7 +373,8 @@ TEST_F(MiodbVerbsTest, AnOutputThatTakesNothingIsAnErrorOfEveryVerbThatHasOne) {
       }
     }
     EXPECT_GT(refused, 20) << sink;
-    for (const char* const made : {"NEW", "NEW3", "OUT", "COPY"}) std::filesystem::remove_all(Inside(made));
+    for (const char* const made : {"NEW", "NEW3", "OUT", "COPY", "KEPT", "BACK"})
+      std::filesystem::remove_all(Inside(made));
   }
   EXPECT_EQ("100\n", RunProgram(miodb_ + "count --prefix=key " + db()).text);
 }

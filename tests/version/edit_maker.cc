@@ -41,6 +41,11 @@ std::string TextOf(const SavepointEntry& savepoint) {
   return text;
 }
 
+std::string TextOf(const KeptChunk& chunk) {
+  return std::to_string(chunk.id) + " [" + std::to_string(chunk.offset) + "+" + std::to_string(chunk.bytes) + "] @" +
+         std::to_string(chunk.first_sequence) + ".." + std::to_string(chunk.last_sequence);
+}
+
 std::string TextOf(const ManifestState& state) {
   std::string text = state.comparator + " next " + std::to_string(state.next_id) + " flushed " +
                      std::to_string(state.flushed_sequence) + "\n";
@@ -49,6 +54,7 @@ std::string TextOf(const ManifestState& state) {
   for (const auto& [number, place] : state.files) text += std::to_string(number) + ": " + TextOf(place) + "\n";
   for (const auto& [id, place] : state.ranges) text += std::to_string(id) + ": " + TextOf(place) + "\n";
   for (const auto& [id, savepoint] : state.savepoints) text += std::to_string(id) + ": " + TextOf(savepoint) + "\n";
+  for (const auto& [id, chunk] : state.kept) text += std::to_string(id) + ": " + TextOf(chunk) + "\n";
   return text;
 }
 
@@ -111,6 +117,12 @@ SavepointEntry EditMaker::AnySavepoint(bool small) {
   return savepoint;
 }
 
+KeptChunk EditMaker::AnyKept(bool small) {
+  KeptChunk chunk = {Number(small), Number(small), 1 + Number(small), 1 + (Number(small) & (kMaxSequence >> 2)), 0};
+  chunk.last_sequence = chunk.first_sequence + (Number(small) & (kMaxSequence >> 2));
+  return chunk;
+}
+
 VersionEdit EditMaker::AnyEdit(bool small) {
   VersionEdit edit;
   if (random_.OneIn(4)) {
@@ -129,6 +141,8 @@ VersionEdit EditMaker::AnyEdit(bool small) {
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.ranges.push_back(AnyRange(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_savepoints.push_back(Number(small));
   for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.savepoints.push_back(AnySavepoint(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.removed_kept.push_back(Number(small));
+  for (uint64_t i = random_.Uniform(3); i > 0; i--) edit.kept.push_back(AnyKept(small));
   return edit;
 }
 

@@ -17,6 +17,7 @@ std::string TextOf(const LogChunkPlace& place);
 std::string TextOf(const SstPlace& place);
 std::string TextOf(const RangePlace& place);
 std::string TextOf(const SavepointEntry& savepoint);
+std::string TextOf(const KeptChunk& chunk);
 std::string TextOf(const ManifestState& state);
 
 class EditMaker {
@@ -41,6 +42,7 @@ class EditMaker {
   SstPlace AnyFile(bool small);
   RangePlace AnyRange(bool small);
   SavepointEntry AnySavepoint(bool small);
+  KeptChunk AnyKept(bool small);
   uint64_t Number(bool small) { return small ? random_.Uniform(300) : random_.Skewed(63); }
 
   Random random_;

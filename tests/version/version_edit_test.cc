@@ -57,6 +57,9 @@ TEST(VersionEditTest, RoundTrips) {
     for (size_t i = 0; i < edit.savepoints.size(); i++) {
       EXPECT_EQ(TextOf(edit.savepoints[i]), TextOf(decoded.savepoints[i]));
     }
+    EXPECT_EQ(edit.removed_kept, decoded.removed_kept);
+    ASSERT_EQ(edit.kept.size(), decoded.kept.size());
+    for (size_t i = 0; i < edit.kept.size(); i++) EXPECT_EQ(TextOf(edit.kept[i]), TextOf(decoded.kept[i]));
     EXPECT_EQ(Encoded(edit), Encoded(decoded));
   }
 }
@@ -191,9 +194,9 @@ TEST(VersionEditTest, HostileBytesAreRefusedOrSane) {
 TEST(VersionEditTest, UnknownFieldsAndLevelsAreRefused) {
   VersionEdit edit;
   for (int field = 0; field < 256; field++) {
-    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 22 are unknown.
+    // A field by itself, with nothing behind it, is never whole; 15 and what is beyond 24 are unknown.
     EXPECT_FALSE(DecodeAlone(std::string(1, static_cast<char>(field)), &edit)) << field;
-    const bool known = field >= 1 && field <= 22 && field != 15;
+    const bool known = field >= 1 && field <= 24 && field != 15;
     EXPECT_TRUE(known || !DecodeAlone(static_cast<char>(field) + std::string(20, '\1'), &edit)) << field;
   }
   std::string bytes("\5\1", 2);
@@ -263,11 +266,39 @@ TEST(VersionEditTest, SavepointsThatCannotBeAreRefused) {
   EXPECT_FALSE(DecodeAlone(savepoint(id, "n", 1, 4), &edit)) << "an id without a next one";
 }
 
+TEST(VersionEditTest, KeptChunksHaveTheFieldsOfTheFormat) {
+  VersionEdit edit;
+  edit.removed_kept = {4};
+  edit.kept.push_back({5, 6, 7, 8, 10});
+  EXPECT_EQ(std::string("\x18\4\x17\5\6\7\x08\2"), Encoded(edit));
+}
+
+TEST(VersionEditTest, KeptChunksThatCannotBeAreRefused) {
+  VersionEdit edit;
+  const auto kept = [](uint64_t id, uint64_t bytes, uint64_t first, uint64_t more) {
+    std::string encoded = "\x17";
+    for (const uint64_t number : {id, uint64_t{4096}, bytes, first, more}) PutVarint64(&encoded, number);
+    return encoded;
+  };
+  EXPECT_TRUE(DecodeAlone(kept(kMostId, 1, 1, kMaxSequence - 1), &edit));
+  EXPECT_EQ(kMaxSequence, edit.kept.at(0).last_sequence);
+  EXPECT_FALSE(DecodeAlone(kept(1, 0, 1, 1), &edit)) << "no bytes";
+  EXPECT_FALSE(DecodeAlone(kept(1, 1, 0, 1), &edit)) << "no write";
+  EXPECT_FALSE(DecodeAlone(kept(1, 1, 1, kMaxSequence), &edit));
+  EXPECT_FALSE(DecodeAlone(kept(1, 1, UINT64_MAX, 1), &edit));
+  EXPECT_FALSE(DecodeAlone(kept(1, 1, 1, UINT64_MAX), &edit));
+  EXPECT_FALSE(DecodeAlone(kept(kMostId + 1, 1, 1, 1), &edit)) << "an id without a next one";
+}
+
 // Whose edits name none of the pool.
-TEST(VersionEditTest, TheStateOfAStoreHasNoSavepoint) {
+TEST(VersionEditTest, TheStateOfAStoreHasNoSavepointAndNoKeptLog) {
   VersionEdit edit, decoded;
   edit.SetNextId(2);
   EXPECT_TRUE(decoded.DecodeSsdState(Encoded(edit)));
+  VersionEdit keeping = edit;
+  keeping.kept.push_back({5, 6, 7, 8, 9});
+  decoded = VersionEdit();
+  EXPECT_FALSE(decoded.DecodeSsdState(Encoded(keeping)));
   edit.savepoints.push_back({5, "a", 6, 7, {}, {}});
   decoded = VersionEdit();
   EXPECT_FALSE(decoded.DecodeSsdState(Encoded(edit)));

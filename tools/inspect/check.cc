@@ -41,6 +41,8 @@ Figures FiguresOf(const VerifyResult& r) {
           {"savepoints", r.savepoints.count},
           {"saved_bytes", r.savepoints.bytes},
           {"saved_ssd_bytes", r.savepoints.ssd_bytes},
+          {"kept_chunks", r.kept_log.chunks},
+          {"kept_bytes", r.kept_log.bytes},
           {"log_chunks", r.chunks},
           {"log_frames", r.frames},
           {"log_files", r.log_files},

@@ -87,6 +87,7 @@ class Dumper final : public PoolVisitor {
   void PrintManifest(const ManifestImage& manifest);
   static void PrintRange(const char* indent, const RangePlace& place);
   static void PrintSavepoint(const char* indent, const SavepointEntry& savepoint);
+  static void PrintKept(const char* indent, const KeptChunk& chunk);
   void PrintEdit(const VersionEdit& edit);
   void PrintTables(const ManifestState& state);
   void PrintFile(const std::string& name);
@@ -179,6 +180,13 @@ void Dumper::PrintEdit(const VersionEdit& edit) {
   }
   for (const uint64_t id : edit.removed_savepoints) printf("  removed_savepoint %" PRIu64 "\n", id);
   for (const SavepointEntry& savepoint : edit.savepoints) PrintSavepoint("  ", savepoint);
+  for (const uint64_t id : edit.removed_kept) printf("  removed_kept_chunk %" PRIu64 "\n", id);
+  for (const KeptChunk& chunk : edit.kept) PrintKept("  ", chunk);
+}
+
+void Dumper::PrintKept(const char* indent, const KeptChunk& chunk) {
+  printf("%skept_chunk %" PRIu64 " offset %" PRIu64 " bytes %" PRIu64 " @ %" PRIu64 " to %" PRIu64 "\n", indent,
+         chunk.id, chunk.offset, chunk.bytes, chunk.first_sequence, chunk.last_sequence);
 }
 
 // One that an edit names for the first time has no area: the records up to and with that edit are what it is of.
@@ -203,6 +211,7 @@ void Dumper::PrintRange(const char* indent, const RangePlace& place) {
 
 void Dumper::PrintTables(const ManifestState& state) {
   for (const auto& [id, savepoint] : state.savepoints) PrintSavepoint("", savepoint);
+  for (const auto& [id, chunk] : state.kept) PrintKept("", chunk);
   for (const auto& [id, place] : state.ranges) PrintRange("", place);
   for (const auto& [number, place] : state.files) {
     const SstMeta& m = *place.meta;

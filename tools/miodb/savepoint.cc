@@ -1,6 +1,5 @@
 // savepoint: makes, lists and drops them.
 
-#include <ctime>
 #include <string>
 #include <vector>
 
@@ -11,14 +10,6 @@
 namespace miodb::tool {
 
 namespace {
-
-std::string TimeText(uint64_t micros) {
-  const time_t seconds = static_cast<time_t>(micros / (1000 * 1000));
-  tm parts{};
-  char text[32] = "";
-  if (gmtime_r(&seconds, &parts) != nullptr) strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 class Savepoint final : public StoreCommand {
  public:

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 
 namespace miodb::tool {
 
@@ -305,6 +306,14 @@ std::string Coding::ShowValue(const Slice& value) const { return hex_ || value_h
 std::string Coding::ShowRecord(const Slice& key, const Slice& value) const {
   if (json_) return ShowJson(key, value);
   return ShowKey(key) + '\t' + ShowValue(value) + '\n';
+}
+
+std::string TimeText(uint64_t micros) {
+  const time_t seconds = static_cast<time_t>(micros / (1000 * 1000));
+  tm parts{};
+  char text[32] = "";
+  if (gmtime_r(&seconds, &parts) != nullptr) strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 }  // namespace miodb::tool

@@ -12,6 +12,7 @@
 #ifndef MIODB_TOOLS_MIODB_TEXT_H_
 #define MIODB_TOOLS_MIODB_TEXT_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,9 @@ std::string ToJsonLine(const Slice& key, const Slice& value, bool all_hex);
 
 // Members besides those named above are errors, and so is whatever follows the object but blanks.
 std::string FromJsonLine(std::string_view line, std::string* key, std::string* value);
+
+// A moment, in microseconds since 1970: "2026-01-31T23:59:59Z".
+std::string TimeText(uint64_t micros);
 
 // The options that say how keys and values are written.
 class Coding {

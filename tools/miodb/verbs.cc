@@ -50,6 +50,26 @@ constexpr Verb kVerbs[] = {
      "tier on the same file system are shared. Until it is whole it is called DIRECTORY.tmp. The first Ctrl-C is heard "
      "when it is done; a second one leaves DIRECTORY.tmp, which the next run removes.",
      NewCheckpoint, Verb::Kind::kStore},
+    {"backup", "DATABASE FOLDER", 2, 2, "add what a database has to its backups",
+     "Adds a generation to the backups in FOLDER, which is made if it is not there: all that DATABASE has, of which "
+     "only "
+     "what the newest generation does not have is copied. A folder is for one database. Shows the line that the list "
+     "of "
+     "\"miodb backups\" has for the generation. After Ctrl-C, or a crash, the next run goes on with what was copied.",
+     NewBackup, Verb::Kind::kStore},
+    {"restore", "FOLDER DIRECTORY", 2, 2, "make a database of a backup",
+     "Makes a database in DIRECTORY, which must not exist, of a generation in FOLDER, and verifies it on the way. "
+     "Until it "
+     "is whole it is called DIRECTORY.tmp; after Ctrl-C nothing is left.",
+     NewRestore, Verb::Kind::kOther},
+    {"backups", "FOLDER list|verify|delete [GENERATION]", 2, 3, "list, verify and delete backups",
+     "The list has a line for each generation, the oldest first: its number, time when it was made, bytes that it has, "
+     "and "
+     "bytes of these that it was the first to have, with tabs between them. verify reads one generation, or all, and "
+     "looks "
+     "at every checksum. delete removes one, and gives back what no other one has.\n"
+     "The exit code is 1 if verify finds damage.",
+     NewBackups, Verb::Kind::kOther},
     {"check", "DATABASE", 1, 1, "verify a closed database",
      "Verifies a database that nobody has open: every checksum, the order and number of entries, live bytes, and the "
      "account of its space. Changes nothing. DATABASE may also be its pool file.\n"
@@ -91,7 +111,8 @@ constexpr Verb kVerbs[] = {
      NewExport, Verb::Kind::kStore},
     {"shell", "DATABASE", 1, 1, "work with a database line by line",
      "Reads lines, each a verb with its options and operands, without DATABASE: get, put, delete, merge, scan, count, "
-     "stats, properties, flush, compact, savepoint, checkpoint, export; help and quit besides. Words may be in quotes. "
+     "stats, properties, flush, compact, savepoint, checkpoint, backup, export; help and quit besides. Words may be in "
+     "quotes. "
      "The lines can be edited, with history and completion, where libedit is installed. Ctrl-C ends what a line does, "
      "Ctrl-D the shell. If input is no terminal, the first line that fails ends the shell with its exit code.",
      NewShell, Verb::Kind::kOther},

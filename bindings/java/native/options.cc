@@ -51,6 +51,7 @@ const Setter kSetters[] = {
     SETTER(uint8_t, wal_padding),
     SETTER(size_t, log_chunk_size),
     SETTER(int, max_immutable_memtables),
+    SETTER(uint64_t, keep_log_bytes),
     SETTER(int, num_levels),
     SETTER(int, level_trigger),
     SETTER(int, max_background_merges),

@@ -164,6 +164,7 @@ StressRound PlanRound(const StressFlags& flags, const StressData& data, uint64_t
   if (data.pool_size() > 0) o.write_buffer_size = std::min<size_t>(o.write_buffer_size, data.pool_size() / 32);
   o.log_chunk_size = random.OneIn(3) ? 4 * kKiB : 0;
   o.max_immutable_memtables = 1 + static_cast<int>(random.Uniform(4));
+  o.keep_log_bytes = number % 3 == 0 ? 64 * kKiB : 0;
   o.num_levels = 2 + static_cast<int>(random.OneIn(8) ? random.Uniform(15) : random.Uniform(5));
   o.level_trigger = 2 + static_cast<int>(random.Uniform(4));
   o.merge_operator = StressOperator();

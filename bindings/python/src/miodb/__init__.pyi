@@ -39,6 +39,7 @@ class _Options(TypedDict, total=False):
     wal_padding: bool | None
     log_chunk_size: int | None
     max_immutable_memtables: int | None
+    keep_log_bytes: int | None
     num_levels: int | None
     level_trigger: int | None
     max_background_merges: int | None

@@ -134,6 +134,7 @@ cdef extern from "miodb/c.h" nogil:
     void miodb_options_set_pool_growth(leveldb_options_t*, size_t)
     void miodb_options_set_wal_block_size(leveldb_options_t*, size_t)
     void miodb_options_set_log_chunk_size(leveldb_options_t*, size_t)
+    void miodb_options_set_keep_log_bytes(leveldb_options_t*, size_t)
     void miodb_options_set_partition_size(leveldb_options_t*, size_t)
     void miodb_options_set_lazy_copy_limit(leveldb_options_t*, size_t)
     void miodb_options_set_nvm_budget(leveldb_options_t*, size_t)

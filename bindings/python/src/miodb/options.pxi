@@ -83,6 +83,7 @@ cdef dict _SETTERS = {
     'wal_padding': _setter(FLAG, <void*>miodb_options_set_wal_padding),
     'log_chunk_size': _setter(SIZE, <void*>miodb_options_set_log_chunk_size),
     'max_immutable_memtables': _setter(INTEGER, <void*>miodb_options_set_max_immutable_memtables),
+    'keep_log_bytes': _setter(SIZE, <void*>miodb_options_set_keep_log_bytes),
     'num_levels': _setter(INTEGER, <void*>miodb_options_set_num_levels),
     'level_trigger': _setter(INTEGER, <void*>miodb_options_set_level_trigger),
     'max_background_merges': _setter(INTEGER, <void*>miodb_options_set_max_background_merges),

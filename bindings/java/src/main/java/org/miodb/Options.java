@@ -237,6 +237,11 @@ public final class Options {
     return number("max_immutable_memtables", value);
   }
 
+  /** Bytes of log that stay after their flush, for programs that follow the database. */
+  public Options keepLogBytes(long bytes) {
+    return size("keep_log_bytes", bytes);
+  }
+
   /** Levels of the elastic buffer and the repository. */
   public Options numLevels(int value) {
     return number("num_levels", value);
