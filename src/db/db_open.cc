@@ -210,6 +210,7 @@ Status DBImpl::OpenParts() {
   if (s.ok()) s = store_->Keep(StoreState::kInUse);
   if (s.ok()) s = StartThreads();
   if (s.ok()) s = recovery_->Replay();
+  if (s.ok()) context_->pool->EndOpen();
   if (s.ok()) families()->FinishDrops();
   return s;
 }
@@ -334,13 +335,15 @@ Status DBImpl::MapPool() {
   return s.ok() && is_file && !is_volatile ? GuardReaders() : s;
 }
 
-// The page of readers is there from the first open on: one that a reader made later, this process would not see.
+// The page of readers is there from the first open on: one that a reader made later, this process would not see. Where
+// there is no room for it, nobody reads.
 Status DBImpl::GuardReaders() {
   DbContext& db = *context_;
   std::unique_ptr<ReaderPage> page;
   Status s = ReaderPage::Open(ReadersPath(db.name), db.options.file_access, &page);
-  if (s.ok()) db.pool->GuardReaders(std::make_unique<ReaderGuard>(std::move(page)));
-  return s;
+  if (s.ok()) db.pool->GuardReaders(std::make_shared<ReaderGuard>(std::move(page)));
+  if (s.IsNoSpace()) db.LogWarning("WARNING: no other process can read until the next open: %s", s.ToString().c_str());
+  return s.IsNoSpace() ? Status::OK() : s;
 }
 
 // Brings the tree to the state that the database had when it was closed, or to that of a new one.

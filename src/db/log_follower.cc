@@ -3,6 +3,7 @@
 #include "src/db/log_follower.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -17,6 +18,14 @@ namespace {
 
 // Of a chunk's bytes, for the filter of its memtable.
 constexpr uint64_t kFilterShare = 64;
+
+// A frame that is being stored may be the old bytes for one step of the reading and the new ones for the next, which
+// checks. What checks has been all there by then, so a second reading is of that alone.
+bool ReadStoredFrame(const char* p, const char* end, uint64_t secret, uint64_t chunk_id, FrameView* frame) {
+  if (!ReadFrame(p, end, secret, chunk_id, frame)) return false;
+  std::atomic_thread_fence(std::memory_order_acquire);  // the second reading comes after the first
+  return ReadFrame(p, end, secret, chunk_id, frame);
+}
 
 }  // namespace
 
@@ -108,7 +117,7 @@ Status LogFollower::Read(Chunk* chunk) {
   const char* const end = base + chunk->place.frame_limit();
   FrameView frame;
   while (chunk->position < chunk->place.frame_limit() &&
-         ReadFrame(base + chunk->position, end, db_.pool->secret(), chunk->place.id, &frame)) {
+         ReadStoredFrame(base + chunk->position, end, db_.pool->secret(), chunk->place.id, &frame)) {
     const bool known = frame.last_sequence() <= last_sequence_;
     if (!known && frame.first_sequence != last_sequence_ + 1) break;
     if (!known) s = Insert(frame, chunk);

@@ -89,6 +89,7 @@ Status ReaderDb::Start() {
   Status s = follower_->Open();
   if (!s.ok()) return s;
   families_->Follow(follower_->families());
+  sources_->before_read = [this] { return BeforeRead(); };  // an iterator's Refresh asks no call of this class
   thread_ = std::thread([this] { Run(); });
   return s;
 }

@@ -3,6 +3,7 @@
 #include "src/db/reader_follower.h"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,10 @@ constexpr size_t kBlockBytes = 64 * 1024;
 // As many levels as any database may have, so that all have a place.
 constexpr int kLevels = static_cast<int>(kMaxLevels) + 1;
 
+Status Replaced(const std::string& path) {
+  return Status::IOError(path, "was removed or replaced since the reader was opened: open a new one");
+}
+
 // What a reader can follow is in the pool, which the other process has in a file.
 Status CheckStore(const Options& options, const std::string& name, const StoreDescriptor& store) {
   if (store.state != StoreState::kInUse) return Status::InvalidArgument(StorePath(name), kMakingCutOff);
@@ -33,9 +38,6 @@ Status CheckStore(const Options& options, const std::string& name, const StoreDe
   }
   if (store.log.in_use) {
     return Status::NotSupported(name, "its log is in files, which a reader does not follow: Options::log_mode");
-  }
-  if (!store.ssd_path.empty()) {
-    return Status::NotSupported(name, "has an SSD tier, which a reader does not follow");
   }
   return CheckPlaces(options, name, store);
 }
@@ -51,31 +53,79 @@ Status OpenPage(const std::string& name, std::unique_ptr<ReaderPage>* page) {
 // Places of regions are hints, which STORE has.
 RegionPlaces ReaderFollower::Search() const { return PlacesOfRegions(db_.options, db_.name); }
 
+// Marks come before what they are of is read: what is replaced in between is found out by the first look.
 Status ReaderFollower::Open() {
+  const std::string pool = PoolPath(db_.options, db_.name);
+  FileMark store_mark;
   StoreDescriptor store;
-  Status s = ReadStore(db_.options.env, db_.name, &store);
+  Status s = MarkOf(StorePath(db_.name), &store_mark);
+  if (s.ok()) s = ReadStore(db_.options.env, db_.name, &store);
   if (s.IsNotFound()) {
     return Status::InvalidArgument(db_.name, "holds no database: it has no file STORE");
   }
   if (s.ok()) s = CheckStore(db_.options, db_.name, store);
+  if (s.ok()) s = MarkOf(pool, &pool_mark_);
   std::unique_ptr<ReaderPage> page;
   if (s.ok()) s = OpenPage(db_.name, &page);
   if (!s.ok()) return s;
   pins_ = std::make_shared<ReaderPins>(std::move(page));
   s = pins_->Enter();
-  if (s.ok() && !pins_->has_page()) s = KeepOwnersOut(PoolPath(db_.options, db_.name));
-  if (s.ok()) s = OpenPool(PoolPath(db_.options, db_.name));
+  if (s.ok() && !pins_->has_page()) s = KeepOwnersOut(pool);
+  if (s.ok()) s = OpenPool(pool);
   if (s.ok() && MakeUuid(db_.pool->uuid()) != store.pool) {
     s = Status::InvalidArgument(db_.pool->path(), "is another pool than " + StorePath(db_.name) + " names");
   }
+  if (s.ok() && !store.ssd_path.empty()) s = OpenTier(store);
   if (!s.ok()) return s;
   db_.blocks = std::make_unique<BlockPool>(kBlockBytes, 0);
   {
     const MutexLock lock(&mutex_);
+    store_mark_ = store_mark;
     manifest_ = std::make_unique<ManifestReader>(db_.pool.get());
     log_ = std::make_unique<LogFollower>(db_);
   }
   return Look(Depth::kLog);
+}
+
+// What may change of a pool says nothing: it is written to all the time.
+Status ReaderFollower::MarkOf(const std::string& path, FileMark* mark) {
+  DCHECK(mark != nullptr);
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return PosixError(path, errno);
+  *mark = {info.st_dev, info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  return Status::OK();
+}
+
+// The tier that STORE names is opened, whether the options name it or not.
+Status ReaderFollower::OpenTier(const StoreDescriptor& store) {
+  DCHECK(db_.ssd == nullptr);
+  Options options = db_.options;
+  options.ssd_path = store.ssd_path;
+  std::unique_ptr<SsdStore> tier;
+  Status s = SsdStore::OpenForReader(options, PoolIdOf(store.pool), &tier, db_.families.has_families());
+  db_.ssd = std::move(tier);
+  return s;
+}
+
+// Step 0. A repair, or one that has made the database anew, leaves other files under the same names.
+Status ReaderFollower::CheckSame() {
+  FileMark pool, store;
+  const std::string pool_path = PoolPath(db_.options, db_.name), store_path = StorePath(db_.name);
+  if (!MarkOf(pool_path, &pool).ok() || pool.inode != pool_mark_.inode || pool.device != pool_mark_.device) {
+    return Replaced(pool_path);
+  }
+  if (!pins_->IsAt(ReadersPath(db_.name))) return Replaced(ReadersPath(db_.name));
+  if (!MarkOf(store_path, &store).ok()) return Replaced(store_path);
+  if (store == store_mark_) return Status::OK();
+  StoreDescriptor now;
+  Status s = ReadStore(db_.options.env, db_.name, &now);
+  if (s.ok()) s = CheckStore(db_.options, db_.name, now);
+  if (!s.ok()) return s;
+  const bool same = now.pool == MakeUuid(db_.pool->uuid()) && now.ssd_path.empty() == (db_.ssd == nullptr) &&
+                    (db_.ssd == nullptr || now.ssd_path == db_.ssd->path());
+  if (!same) return Replaced(store_path);
+  store_mark_ = store;
+  return s;
 }
 
 // Others may write to the same file through another mount, and would not know what this reader needs.
@@ -130,14 +180,14 @@ Status ReaderFollower::OpenVersion(uint64_t time) {
   if (!s.ok()) return s;
   if (state.has_families() && !db_.families.HasFamilies()) FamilyGate::Closed(&db_.families).SetHasFamilies();
   if (opener_ == nullptr) {
-    opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, nullptr, db_.options.paranoid_checks);
+    opener_ = std::make_unique<StateOpener>(db_.pool.get(), db_.order, db_.ssd.get(), db_.options.paranoid_checks);
   }
   opener_->KeepOnly(state);
   s = opener_->Open(state);
   if (!s.ok()) return s;
   auto held = std::make_shared<HeldVersion>();
   held->hold = pins_->NewHold(time);
-  const VersionShape shape{db_.order, kLevels, nullptr, 0};
+  const VersionShape shape{db_.order, kLevels, db_.ssd.get(), db_.ssd != nullptr ? size_t{kMaxSsdLevels} : 0};
   s = BuildVersion(shape, db_.pool->path(), state, opener_->tables(), opener_->files(), &held->version);
   if (s.ok()) s = log_->SetChunks(state);
   if (s.ok()) version_ = std::move(held);
@@ -168,11 +218,25 @@ void ReaderFollower::Publish() {
   published_version_ = version_;
 }
 
+// Step 4. An edit makes a family before a frame has a key of it. Under an order of the user's such keys are compared in
+// another way once there are families, so what was read of the log is read anew.
+Status ReaderFollower::FollowLog(uint64_t time) {
+  Status s = log_->Follow();
+  if (!s.ok() || db_.families.HasFamilies()) return s;
+  s = Follow(time);
+  if (!s.ok() || !db_.families.HasFamilies()) return s;
+  log_ = std::make_unique<LogFollower>(db_);
+  s = log_->SetChunks(manifest_->state());
+  return s.ok() ? log_->Follow() : s;
+}
+
 Status ReaderFollower::Look(Depth depth) {
   const MutexLock lock(&mutex_);
   CHECK(manifest_ != nullptr);
-  Status s = Follow(pins_->Now());
-  if (s.ok() && depth == Depth::kLog) s = log_->Follow();
+  const uint64_t time = pins_->Now();
+  Status s = CheckSame();
+  if (s.ok()) s = Follow(time);
+  if (s.ok() && depth == Depth::kLog) s = FollowLog(time);
   if (s.ok()) Publish();
   sources_->states.Reclaim();  // what only they had need not be kept until the next edit
   return s;

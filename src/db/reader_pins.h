@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "src/nvm/reader_page.h"
@@ -48,6 +49,9 @@ class ReaderPins : public std::enable_shared_from_this<ReaderPins> {
   ReaderPins& operator=(const ReaderPins&) = delete;
 
   bool has_page() const { return page_ != nullptr; }
+
+  // Whether owners that come look into this page.
+  bool IsAt(const std::string& path) const { return page_ == nullptr || page_->IsAt(path); }
 
   // Takes a place in the page, and pins everything until the first hold.
   Status Enter() { return page_ != nullptr ? page_->Enter(&slot_) : Status::OK(); }

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "src/nvm/pool_names.h"
 #include "src/nvm/pool_regions.h"
@@ -28,6 +30,10 @@
 namespace miodb {
 
 namespace {
+
+// How long an open waits for readers that keep it from space, and how often it looks.
+constexpr uint64_t kOpenPatienceMicros = 3000000;
+constexpr uint64_t kOpenLookMicros = 2000;
 
 // Addresses that had better be free behind a pool, for what it may become and for regions that are added while it is
 // open. Under the thread sanitizer a program has few.
@@ -198,13 +204,14 @@ Status Pool::Follow(const std::function<RegionPlaces()>& search) {
   return s.ok() ? further_->Follow(search) : s;
 }
 
-void Pool::GuardReaders(std::unique_ptr<ReaderGuard> guard) {
+void Pool::GuardReaders(std::shared_ptr<ReaderGuard> guard) {
   CHECK(guard_ == nullptr && guard != nullptr && options_.use == RegionUse::kOwner);
   guard_ = std::move(guard);
 }
 
 void Pool::EndClaims() {
   if (guard_ == nullptr || guard_->WaitUntilSeen()) return;
+  open_patience_micros_.store(kOpenPatienceMicros, std::memory_order_relaxed);  // relaxed: a limit
   space_.HoldFree([this](PmRef offset, uint64_t size) { guard_->Hold(offset, size); });
 }
 
@@ -212,7 +219,7 @@ void Pool::EndClaims() {
 void Pool::FreePassed() {
   if (guard_ == nullptr || guard_->held_bytes() == 0) return;
   NoThrow(path_, [this] {
-    guard_->ForEachPassed([this](PmRef offset, uint64_t size) { space_.Free(offset, size); });
+    guard_->ForEachPassed([this](PmRef offset, uint64_t size) { space_.FreeHeld(offset, size); });
     return Status::OK();
   }).IgnoreError();
 }
@@ -225,6 +232,21 @@ bool Pool::WaitForReaders() {
   return guard_->held_bytes() < before;
 }
 
+// What an open finds no room for, a reader may be about to let go of.
+bool Pool::WaitInOpen() {
+  const uint64_t left = open_patience_micros_.load(std::memory_order_relaxed);  // relaxed: a limit
+  if (guard_ == nullptr || left == 0) return false;
+  const uint64_t start = NowMicros();
+  const uint64_t before = guard_->held_bytes();
+  while (guard_->held_bytes() == before && NowMicros() - start < left) {
+    std::this_thread::sleep_for(std::chrono::microseconds(kOpenLookMicros));
+    FreePassed();
+  }
+  const uint64_t waited = NowMicros() - start;
+  open_patience_micros_.store(left - std::min(left, waited), std::memory_order_relaxed);  // relaxed: a limit
+  return guard_->held_bytes() < before;
+}
+
 // Sizes are in units from here on: what a caller asks for beyond its bytes is rounding, which belongs to the extent.
 Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, ExtentKind kind, ExtentRef* extent) {
   CHECK_GT(min_size, 0u);
@@ -234,6 +256,7 @@ Status Pool::AllocateAtMost(uint64_t size, uint64_t min_size, Leave leave, Exten
   uint64_t taken;
   FreePassed();
   Status s = space_.Allocate(size, min_size, leave, &offset, &taken);
+  while (s.IsNoSpace() && WaitInOpen()) s = space_.Allocate(size, min_size, leave, &offset, &taken);
   if (!s.ok()) return s;
   DCHECK(taken >= min_size && taken <= size && Readable(offset, taken));
   MIODB_UNPOISON(At(offset), taken);
@@ -266,6 +289,7 @@ Status Pool::Claim(PmRef offset, uint64_t size, ExtentKind kind, ExtentRef* exte
 }
 
 bool Pool::GiveBackIdle(uint64_t now_micros, uint64_t window_micros, uint64_t reserve) {
+  FreePassed();
   // acquire: as in Release. What came into the free map before is nobody's, but there is no use in judging a pool that
   // nothing more is done with.
   return !reuse_stopped_.load(std::memory_order_acquire) && space_.GiveBackIdle(now_micros, window_micros, reserve);
@@ -286,7 +310,9 @@ void Pool::Release(PmRef offset, uint64_t size) {
   if (reuse_stopped_.load(std::memory_order_acquire) || options_.use == RegionUse::kReader) return;
   MIODB_POISON(At(offset), size);
   try {
-    if (guard_ == nullptr || !guard_->HoldIfRead(offset, size)) space_.Free(offset, size);
+    if (guard_ == nullptr) return space_.Free(offset, size);
+    space_.Hold(offset, size);
+    if (!guard_->HoldIfRead(offset, size)) space_.FreeHeld(offset, size);
   } catch (const std::exception&) {
     // Destructors end here. What has no memory to be remembered as free is free again after the next open.
   }

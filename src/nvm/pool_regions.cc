@@ -51,11 +51,13 @@ Status PoolRegions::LimitFirst(const RegionEntry& second) {
   return Status::OK();
 }
 
-// Limits and nodes are the owner's.
+// Limits and nodes are the owner's. One look at an entry that is being stored may find neither copy, a second one finds
+// the first.
 Status PoolRegions::Follow(const std::function<RegionPlaces()>& search) {
   CHECK(options_.use == RegionUse::kReader);
   std::vector<RegionEntry> entries;
   Status s = head_.ReadEntries(&entries);
+  if (!s.ok()) s = head_.ReadEntries(&entries);
   if (!s.ok() || entries.size() < static_cast<size_t>(set_.count())) return s;
   if (set_.count() == 1) s = LimitFirst(entries.front());
   const RegionPlaces places = search();

@@ -325,6 +325,23 @@ Status PoolSpace::Take(PmRef offset, uint64_t size, const std::string& name) {
   return s;
 }
 
+void PoolSpace::Hold(PmRef offset, uint64_t size) {
+  MutexLock lock(&mutex_);
+  Part& part = parts_[regions_.IndexOf(offset)];
+  part.held += size;
+  CHECK_LE(part.held, part.total);
+}
+
+void PoolSpace::FreeHeld(PmRef offset, uint64_t size) {
+  {
+    MutexLock lock(&mutex_);
+    Part& part = parts_[regions_.IndexOf(offset)];
+    CHECK_GE(part.held, size);
+    part.held -= size;
+  }
+  Free(offset, size);
+}
+
 // Holes among it stay known, as they do when it is freed.
 void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
   MutexLock lock(&mutex_);
@@ -334,6 +351,7 @@ void PoolSpace::HoldFree(const std::function<void(PmRef, uint64_t)>& hold) {
       hold(run.offset, run.size);
       const bool taken = parts_[i].free.Take(run.offset, run.size);
       CHECK(taken);
+      parts_[i].held += run.size;
       NoteTaken(run.offset, run.size);
     }
   }

@@ -25,6 +25,8 @@ void ReaderGuard::WaitUntilPassed() {
     const MutexLock lock(&mutex_);
     if (held_.empty()) return;
     oldest = held_.front().time;
+    if (oldest == waited_for_) return;
+    waited_for_ = oldest;
   }
   WaitUntilPassed(oldest);
 }

@@ -27,8 +27,12 @@ class ReaderGuard {
   // Waits a little for readers to look at the manifest as it is now. False: some have not.
   bool WaitUntilSeen();
 
-  // Waits a little for readers to pass what is held longest.
+  // Waits a little for readers to pass what is held longest: once, and not again for as long as that is the same.
   void WaitUntilPassed() EXCLUDES(mutex_);
+
+  // The next time, for what is held elsewhere; and whether all readers have looked at the manifest since.
+  uint64_t NewTime() { return page_->Advance(); }
+  bool Passed(uint64_t time) { return page_->PassedBy(time); }
 
   // Keeps a run of space until all readers have looked at the manifest since.
   void Hold(PmRef offset, uint64_t size) EXCLUDES(mutex_);
@@ -53,11 +57,12 @@ class ReaderGuard {
   };
 
   bool TakePassed(Run* run) EXCLUDES(mutex_);
-  bool WaitUntilPassed(uint64_t time);
+  bool WaitUntilPassed(uint64_t time);  // a little
 
   const std::unique_ptr<ReaderPage> page_;
   Mutex mutex_;
-  std::deque<Run> held_ GUARDED_BY(mutex_);  // by time
+  std::deque<Run> held_ GUARDED_BY(mutex_);      // by time
+  uint64_t waited_for_ GUARDED_BY(mutex_) = 0;  // the oldest time that was waited for
   std::atomic<uint64_t> held_bytes_{0};
 };
 

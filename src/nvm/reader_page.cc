@@ -3,13 +3,17 @@
 #include "src/nvm/reader_page.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <set>
 #include <utility>
+
+#include "src/util/mutex.h"
 
 namespace miodb {
 
@@ -47,6 +51,55 @@ bool Lock(int fd, short type, uint64_t offset) {  // NOLINT(runtime/int): as fcn
   return Retry([&] { return ::fcntl(fd, F_OFD_SETLK, &lock); }) == 0;
 }
 
+Status NoPage(const std::string& path) {
+  return Status::Corruption(path, "is no list of readers: remove it while nobody has the database open");
+}
+
+Status Missing(const std::string& path) {
+  return Status::IOError(path, "is missing: whoever writes to the database makes it; open it for writing once");
+}
+
+// The files that a child of fork() is to let go of.
+class OpenPages {
+ public:
+  static OpenPages* Instance() {
+    static OpenPages* const pages = new OpenPages;  // never destroyed: others may be, at the very end, after it
+    return pages;
+  }
+
+  void Add(int fd) {
+    const MutexLock lock(&mutex_);
+    CHECK(files_.insert(fd).second);
+  }
+  void Remove(int fd) {
+    const MutexLock lock(&mutex_);
+    files_.erase(fd);
+  }
+
+ private:
+  // Without memory for the handlers children keep the files.
+  OpenPages() {
+    ::pthread_atfork([] { Instance()->BeforeFork(); }, [] { Instance()->AfterFork(); },
+                     [] { Instance()->AfterForkInChild(); });
+  }
+
+  void BeforeFork() NO_THREAD_SAFETY_ANALYSIS { mutex_.Lock(); }
+  void AfterFork() NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
+  // The numbers stay taken, for objects of the parent that the child has copies of.
+  void AfterForkInChild() NO_THREAD_SAFETY_ANALYSIS {
+    const int nothing = files_.empty() ? -1 : ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (const int fd : files_) {
+      if (nothing < 0 || ::dup3(nothing, fd, O_CLOEXEC) < 0) ::close(fd);
+    }
+    if (nothing >= 0) ::close(nothing);
+    files_.clear();
+    AfterFork();
+  }
+
+  Mutex mutex_;
+  std::set<int> files_ GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 std::atomic<uint64_t>* ReaderPage::ClockWord() const { return Word(offsetof(ReadersHeader, clock)); }
@@ -59,59 +112,100 @@ void ReaderPage::UnlockSlot(int slot) const {
   DCHECK(unlocked);
 }
 
+// ---- opening
+
+ReaderPage::ReaderPage(const std::string& path, Descriptor file) : path_(path), file_(std::move(file)) {
+  OpenPages::Instance()->Add(file_.get());
+}
+
 Status ReaderPage::Open(const std::string& path, FileAccess access, std::unique_ptr<ReaderPage>* page) {
-  return Take(path, Descriptor(OpenOrCreateFile(path, O_RDWR | kDontWait, access, Links::kRefused)), page);
+  std::unique_ptr<ReaderPage> taken;
+  Status s = Take(path, Descriptor(OpenOrCreateFile(path, O_RDWR | kDontWait, access, Links::kRefused)), &taken);
+  if (s.ok()) s = taken->MakeRoom();
+  if (s.ok()) s = taken->Map();
+  if (!s.ok()) return s;
+  taken->Begin();
+  s = taken->Check();
+  if (s.ok()) *page = std::move(taken);
+  return s;
 }
 
 Status ReaderPage::OpenExisting(const std::string& path, std::unique_ptr<ReaderPage>* page) {
-  return Take(path, Descriptor(OpenFile(path, O_RDWR | O_NOFOLLOW | kDontWait)), page);
+  std::unique_ptr<ReaderPage> taken;
+  Status s = Take(path, Descriptor(OpenFile(path, O_RDWR | O_NOFOLLOW | kDontWait)), &taken);
+  if (s.ok()) s = taken->Map();
+  if (s.ok()) s = taken->Check();
+  if (s.ok()) *page = std::move(taken);
+  return s;
 }
 
 Status ReaderPage::Take(const std::string& path, Descriptor opened, std::unique_ptr<ReaderPage>* page) {
   DCHECK(*page == nullptr);
   Descriptor file(-1);
   Status s = CheckOpened(path, std::move(opened), FileType::kRegular, &file);
-  if (s.IsNotFound()) {
-    return Status::IOError(path, "is missing: whoever writes to the database makes it; open it for writing once");
-  }
+  if (s.IsNotFound()) return Missing(path);
   if (!s.ok()) {
     return Status::IOError(path, "readers in other processes write to it what they need, and this one cannot: " +
                                      s.ToString() + "; Options::file_access says who may");
   }
-  std::unique_ptr<ReaderPage> taken(new ReaderPage(std::move(file)));
-  s = taken->Map(path);
-  if (s.ok()) *page = std::move(taken);
+  page->reset(new ReaderPage(path, std::move(file)));
   return s;
 }
 
-// Storage before the mapping, so that a full file system is an error and no signal.
-Status ReaderPage::Map(const std::string& path) {
+// Storage before the mapping, so that a full file system is an error and no signal. A file without its storage has no
+// reader, and goes again: readers of one that nobody looks into would believe themselves safe.
+Status ReaderPage::MakeRoom() {
   struct stat info;
-  if (::fstat(file_.get(), &info) != 0) return PosixError(path, errno);
-  if (info.st_size != 0 && info.st_size != static_cast<off_t>(kFileBytes)) {
-    return Status::Corruption(path, "is no list of readers: remove it while nobody has the database open");
-  }
+  if (::fstat(file_.get(), &info) != 0) return PosixError(path_, errno);
+  if (info.st_size != 0 && info.st_size != static_cast<off_t>(kFileBytes)) return NoPage(path_);
   const int error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(kFileBytes));
-  if (error != 0) return PosixError(path, error);
-  void* const base = ::mmap(nullptr, kFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
-  if (base == MAP_FAILED) return PosixError(path, errno);
+  if (error == 0) return Status::OK();
+  if (info.st_size != 0) return PosixError(path_, error);
+  ::unlink(path_.c_str());
+  return error == ENOSPC || error == EDQUOT ? Status::NoSpace(path_, "there is no room for it") : PosixError(path_, error);
+}
+
+// Opened once more, as a mapping keeps the file that it is made with open, and its locks, in children too.
+Status ReaderPage::Map() {
+  struct stat info;
+  if (::fstat(file_.get(), &info) != 0) return PosixError(path_, errno);
+  if (info.st_size == 0) return Missing(path_);
+  if (info.st_size != static_cast<off_t>(kFileBytes)) return NoPage(path_);
+  const Descriptor mapped(OpenFile("/proc/self/fd/" + std::to_string(file_.get()), O_RDWR));
+  if (!mapped.valid()) return PosixError(path_, errno);
+  void* const base = ::mmap(nullptr, kFileBytes, PROT_READ | PROT_WRITE, MAP_SHARED, mapped.get(), 0);
+  if (base == MAP_FAILED) return PosixError(path_, errno);
   base_ = static_cast<char*>(base);
-  auto* const header = reinterpret_cast<ReadersHeader*>(base_);
-  uint64_t clock = 0;
-  ClockWord()->compare_exchange_strong(clock, kAll + 1, std::memory_order_seq_cst);  // seq_cst: as any clock
-  if (header->magic == 0) {
-    header->version = kReadersVersion;
-    header->slots = kSlots;
-    Word(0)->store(kReadersMagic, std::memory_order_release);  // release: with the version
-  }
-  if (header->magic != kReadersMagic || header->version != kReadersVersion || header->slots != kSlots) {
-    return Status::Corruption(path, "is no list of readers: remove it while nobody has the database open");
-  }
   return Status::OK();
+}
+
+// What a crash of the owner has left half-made is made anew: no reader has taken it.
+void ReaderPage::Begin() {
+  auto* const header = reinterpret_cast<ReadersHeader*>(base_);
+  if (Word(0)->load(std::memory_order_relaxed) != 0) return;  // relaxed: there is one owner
+  header->version = kReadersVersion;
+  header->slots = kSlots;
+  ClockWord()->store(kAll + 1, std::memory_order_relaxed);  // relaxed: before the magic
+  Word(0)->store(kReadersMagic, std::memory_order_release);  // release: with all that comes before
+}
+
+Status ReaderPage::Check() const {
+  const uint64_t magic = Word(0)->load(std::memory_order_acquire);  // acquire: with Begin
+  if (magic == 0) return Missing(path_);
+  const auto* const header = reinterpret_cast<const ReadersHeader*>(base_);
+  const bool good = magic == kReadersMagic && header->version == kReadersVersion && header->slots == kSlots;
+  return good ? Status::OK() : NoPage(path_);
+}
+
+bool ReaderPage::IsAt(const std::string& path) const {
+  struct stat mine, there;
+  return ::fstat(file_.get(), &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
+         mine.st_dev == there.st_dev;
 }
 
 // Locks end with the open file.
 ReaderPage::~ReaderPage() {
+  OpenPages::Instance()->Remove(file_.get());
   if (base_ != nullptr) ::munmap(base_, kFileBytes);
 }
 
@@ -123,7 +217,7 @@ Status ReaderPage::Enter(int* slot) {
     *slot = i;
     return Status::OK();
   }
-  return Status::IOError("READERS", "all " + std::to_string(kSlots) + " places of readers are taken");
+  return Status::IOError(path_, "all " + std::to_string(kSlots) + " places of readers are taken");
 }
 
 void ReaderPage::Leave(int slot) {

@@ -19,6 +19,9 @@
 // Whoever may write to the file can keep space from being used again, and can take from other readers what they pinned;
 // what the owner has is out of his reach.
 //
+// A child of fork() has its parent's open files. It lets go of this one at once, or the parent's slots would stay locked
+// for as long as the child lives.
+//
 // Threads: of a slot one; the owner's calls any.
 // What a crash leaves: slots without locks. The file need not outlive a loss of power, which no reader does.
 
@@ -44,15 +47,19 @@ class ReaderPage {
   static constexpr uint64_t kAll = 1;   // the pin that keeps everything
 
   // The owner opens the file at path, or makes it. Corruption if something else is there; IOError if it may not be
-  // written to.
+  // written to; NoSpace, and no file, if there is no room for one.
   static Status Open(const std::string& path, FileAccess access, std::unique_ptr<ReaderPage>* page);
 
-  // A reader takes the one that is there: an owner does not look for one that others make later.
+  // A reader takes the one that is there, and changes nothing of it but its slot: an owner does not look for one that
+  // others make later.
   static Status OpenExisting(const std::string& path, std::unique_ptr<ReaderPage>* page);
 
   ~ReaderPage();
   ReaderPage(const ReaderPage&) = delete;
   ReaderPage& operator=(const ReaderPage&) = delete;
+
+  // Whether the file still has its name: an owner that comes looks into the file of that name.
+  bool IsAt(const std::string& path) const;
 
   uint64_t clock() const { return ClockWord()->load(std::memory_order_seq_cst); }  // seq_cst: see the file comment
 
@@ -76,10 +83,13 @@ class ReaderPage {
   bool PassedBy(uint64_t time);
 
  private:
-  explicit ReaderPage(Descriptor file) : file_(std::move(file)) {}
+  ReaderPage(const std::string& path, Descriptor file);
 
   static Status Take(const std::string& path, Descriptor opened, std::unique_ptr<ReaderPage>* page);
-  Status Map(const std::string& path);
+  Status Map();
+  Status MakeRoom();
+  void Begin();
+  Status Check() const;
   bool LockSlot(int slot) const;
   void UnlockSlot(int slot) const;
   std::atomic<uint64_t>* Word(uint64_t offset) const {
@@ -89,6 +99,7 @@ class ReaderPage {
   std::atomic<uint64_t>* ClockWord() const;
   std::atomic<uint64_t>* PinWord(int slot) const;
 
+  const std::string path_;
   const Descriptor file_;
   char* base_ = nullptr;
 };
